@@ -1,0 +1,99 @@
+//! The errors of the library, and the exit code that each becomes.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A result whose error is [`enum@Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Where in the input something was wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or `<stdin>`.
+    pub path: PathBuf,
+    /// The line, counted from 1; `None` for binary files and for faults of the whole file.
+    pub line: Option<u64>,
+}
+
+impl Place {
+    /// A whole file.
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        Place { path: path.as_ref().to_path_buf(), line: None }
+    }
+
+    /// One line of a file, counted from 1.
+    pub fn line(path: impl AsRef<Path>, line: u64) -> Self {
+        Place { path: path.as_ref().to_path_buf(), line: Some(line) }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}", self.path.display()),
+            None => write!(f, "{}", self.path.display()),
+        }
+    }
+}
+
+/// What can go wrong. Every message says what was wrong and, where there is one, the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An option, an argument or a field of a job file is out of range or contradicts another.
+    #[error("{0}")]
+    Usage(String),
+
+    /// A file holds something that it should not.
+    #[error("{place}: {what}")]
+    Input {
+        /// File and, for text, line.
+        place: Place,
+        /// What was wrong there and what to do.
+        what: String,
+    },
+
+    /// The operating system refused an operation on a file.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried: `read`, `create`, `write`.
+        action: &'static str,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// The chosen device can't do the task (another one may).
+    #[error("{0}")]
+    Unsupported(String),
+
+    /// The user stopped the run.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// A fault in how the program was asked (exit code 2).
+    pub fn usage(what: impl Into<String>) -> Self {
+        Error::Usage(what.into())
+    }
+
+    /// A fault at a place of an input file.
+    pub fn input(place: Place, what: impl Into<String>) -> Self {
+        Error::Input { place, what: what.into() }
+    }
+
+    /// A refused operation on a file.
+    pub fn io(path: impl AsRef<Path>, action: &'static str, source: std::io::Error) -> Self {
+        Error::Io { path: path.as_ref().to_path_buf(), action, source }
+    }
+
+    /// The exit code of the command line: 2 for usage, 1 for failure, 130 after Ctrl-C.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Usage(_) => 2,
+            Error::Interrupted => 130,
+            _ => 1,
+        }
+    }
+}

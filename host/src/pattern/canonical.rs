@@ -1,0 +1,318 @@
+//! Canonical forms and automorphisms.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use canonical_form::Canonize;
+
+use super::Pattern;
+
+/// Most vertices for which a [`Dictionary`] is kept.
+pub(crate) const DICTIONARY_VERTICES: usize = 6;
+
+/// All graphs of k unlabelled vertices: from adjacency bits ([`Pattern::bits`]) to the pattern's
+/// number, as the process stage of the accelerator does it.
+///
+/// The canonical form is the one with the smallest adjacency bits; patterns are numbered by edges,
+/// then by those bits.
+pub struct Dictionary {
+    /// Connected patterns in their order.
+    patterns: Vec<Pattern>,
+    /// By adjacency bits: number of the pattern, or `u16::MAX` for a disconnected graph.
+    numbers: Vec<u16>,
+    /// By adjacency bits: `order[i]` is the vertex that becomes canonical vertex i.
+    orders: Vec<[u8; DICTIONARY_VERTICES]>,
+}
+
+impl Dictionary {
+    /// The dictionary of the graphs of `k` vertices, 1 to 6; made once.
+    ///
+    /// # Panics
+    /// If k is out of range.
+    pub fn of(k: usize) -> &'static Dictionary {
+        static MADE: [OnceLock<Dictionary>; DICTIONARY_VERTICES] =
+            [const { OnceLock::new() }; DICTIONARY_VERTICES];
+        assert!((1..=DICTIONARY_VERTICES).contains(&k), "no dictionary of {k} vertices");
+        MADE[k - 1].get_or_init(|| Dictionary::make(k))
+    }
+
+    fn make(k: usize) -> Dictionary {
+        let pairs = k * (k - 1) / 2;
+        let permutations = permutations(k);
+        // Where each pair's bit goes under each permutation.
+        let moves: Vec<Vec<u8>> = permutations
+            .iter()
+            .map(|order| {
+                let mut position = [0; DICTIONARY_VERTICES];
+                for (new, &old) in order.iter().enumerate() {
+                    position[old as usize] = new;
+                }
+                let mut to = Vec::with_capacity(pairs);
+                for j in 1..k {
+                    for i in 0..j {
+                        let (a, b) = (position[i].min(position[j]), position[i].max(position[j]));
+                        to.push((b * (b - 1) / 2 + a) as u8);
+                    }
+                }
+                to
+            })
+            .collect();
+        let graphs = 1usize << pairs;
+        let mut canonical = vec![u32::MAX; graphs];
+        let mut orders = vec![[0; DICTIONARY_VERTICES]; graphs];
+        let mut connected: BTreeMap<(u32, u32), Pattern> = BTreeMap::new();
+        // Ascending, so the first graph of a class is the one with the smallest bits.
+        for bits in 0..graphs as u32 {
+            if canonical[bits as usize] != u32::MAX {
+                continue;
+            }
+            for (order, to) in permutations.iter().zip(&moves) {
+                let image = (0..pairs).fold(0u32, |image, p| image | (bits >> p & 1) << to[p]);
+                if canonical[image as usize] == u32::MAX {
+                    canonical[image as usize] = bits;
+                    // `order` takes the canonical graph to the image: canonical vertex order[i]
+                    // is image vertex i. The way back is its inverse.
+                    for (new, &old) in order.iter().enumerate() {
+                        orders[image as usize][old as usize] = new as u8;
+                    }
+                }
+            }
+            let pattern = Pattern::from_bits(k, bits as u128);
+            if pattern.is_connected() {
+                connected.insert((bits.count_ones(), bits), pattern);
+            }
+        }
+        let mut numbers = vec![u16::MAX; graphs];
+        let number_of: BTreeMap<u32, u16> =
+            connected.keys().enumerate().map(|(n, &(_, bits))| (bits, n as u16)).collect();
+        for bits in 0..graphs {
+            if let Some(&n) = number_of.get(&canonical[bits]) {
+                numbers[bits] = n;
+            }
+        }
+        Dictionary { patterns: connected.into_values().collect(), numbers, orders }
+    }
+
+    /// The connected patterns: by edges, then by adjacency bits.
+    pub fn patterns(&self) -> &[Pattern] {
+        &self.patterns
+    }
+
+    /// The number of the pattern with these adjacency bits; `None` for a disconnected graph.
+    #[inline]
+    pub fn number(&self, bits: u32) -> Option<usize> {
+        let n = self.numbers[bits as usize];
+        (n != u16::MAX).then_some(n as usize)
+    }
+
+    /// Vertex i of the canonical form is vertex `order(bits)[i]` of the graph with these bits.
+    #[inline]
+    pub fn order(&self, bits: u32) -> &[u8; DICTIONARY_VERTICES] {
+        &self.orders[bits as usize]
+    }
+}
+
+fn permutations(k: usize) -> Vec<Vec<u8>> {
+    let mut all = vec![vec![]];
+    for i in 0..k {
+        all = all
+            .into_iter()
+            .flat_map(|p: Vec<u8>| {
+                (0..=p.len()).map(move |at| {
+                    let mut q = p.clone();
+                    q.insert(at, i as u8);
+                    q
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// What the canonical labelling of the library sees of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Labelled(Pattern);
+
+impl Canonize for Labelled {
+    fn size(&self) -> usize {
+        self.0.vertices()
+    }
+
+    fn apply_morphism(&self, morphism: &[usize]) -> Self {
+        let mut order = vec![0; morphism.len()];
+        for (old, &new) in morphism.iter().enumerate() {
+            order[new] = old;
+        }
+        Labelled(self.0.permuted(&order))
+    }
+
+    fn invariant_color(&self, u: usize) -> u64 {
+        self.0.vertex_label(u).into()
+    }
+
+    fn invariant_neighborhood(&self, u: usize) -> impl Iterator<Item = (usize, u64)> {
+        (0..self.0.vertices()).filter_map(move |v| Some((v, self.0.edge_label(u, v)?.into())))
+    }
+}
+
+impl Pattern {
+    /// The canonical form, equal for isomorphic patterns and only for those, and the order that
+    /// leads to it: vertex i of the form is vertex `order[i]` of this pattern.
+    pub fn canonical(&self) -> (Pattern, Vec<usize>) {
+        let n = self.vertices();
+        let plain = self.vertex_labels.is_empty() && self.edge_labels.is_empty();
+        if plain && (1..=DICTIONARY_VERTICES).contains(&n) {
+            let order: Vec<usize> = Dictionary::of(n).order(self.bits() as u32)[..n]
+                .iter()
+                .map(|&v| v as usize)
+                .collect();
+            return (self.permuted(&order), order);
+        }
+        if n == 0 {
+            return (self.clone(), vec![]);
+        }
+        let morphism = Labelled(self.clone()).morphism_to_canonical();
+        let mut order = vec![0; n];
+        for (old, &new) in morphism.iter().enumerate() {
+            order[new] = old;
+        }
+        (self.permuted(&order), order)
+    }
+}
+
+/// For each vertex of `order`, as bits: its orbit under the automorphisms of the pattern that
+/// keep labels and `colours` and fix every vertex before it in `order`.
+///
+/// The sizes' product is the number of such automorphisms when `order` holds all vertices; when
+/// it holds a set that `colours` keeps together, the number of ways in which they move that set.
+/// From the chain follow the conditions that break the symmetry: a vertex comes before all others
+/// of its orbit.
+pub fn automorphism_orbits_chain(pattern: &Pattern, order: &[usize], colours: &[u32]) -> Vec<u16> {
+    let n = pattern.vertices();
+    assert_eq!(colours.len(), n);
+    let mut fixed = Vec::with_capacity(n);
+    order
+        .iter()
+        .map(|&v| {
+            let mut orbit = 1u16 << v;
+            for w in 0..n {
+                if w != v && !fixed.contains(&w) {
+                    let mut image = vec![usize::MAX; n];
+                    for &f in &fixed {
+                        image[f] = f;
+                    }
+                    image[v] = w;
+                    if compatible(pattern, colours, &image, v)
+                        && extend(pattern, colours, &mut image)
+                    {
+                        orbit |= 1 << w;
+                    }
+                }
+            }
+            fixed.push(v);
+            orbit
+        })
+        .collect()
+}
+
+/// Number of automorphisms that keep the labels.
+pub fn automorphism_count(pattern: &Pattern) -> u128 {
+    let order: Vec<usize> = (0..pattern.vertices()).collect();
+    automorphism_orbits_chain(pattern, &order, &vec![0; pattern.vertices()])
+        .iter()
+        .map(|orbit| orbit.count_ones() as u128)
+        .product()
+}
+
+/// Whether the image of `v` agrees with the images set so far.
+fn compatible(pattern: &Pattern, colours: &[u32], image: &[usize], v: usize) -> bool {
+    let w = image[v];
+    colours[v] == colours[w]
+        && pattern.vertex_label(v) == pattern.vertex_label(w)
+        && pattern.degree(v) == pattern.degree(w)
+        && (0..pattern.vertices())
+            .filter(|&u| u != v && image[u] != usize::MAX)
+            .all(|u| image[u] != w && pattern.edge_label(u, v) == pattern.edge_label(image[u], w))
+}
+
+fn extend(pattern: &Pattern, colours: &[u32], image: &mut [usize]) -> bool {
+    let n = pattern.vertices();
+    // A vertex next to one that has its image is the most constrained.
+    let open = (0..n).filter(|&v| image[v] == usize::MAX);
+    let Some(v) = open.max_by_key(|&v| {
+        (0..n).filter(|&u| pattern.has_edge(u, v) && image[u] != usize::MAX).count()
+    }) else {
+        return true;
+    };
+    for w in 0..n {
+        image[v] = w;
+        if compatible(pattern, colours, image, v) && extend(pattern, colours, image) {
+            return true;
+        }
+    }
+    image[v] = usize::MAX;
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_connected_graphs_as_known() {
+        // OEIS A001349.
+        for (k, graphs) in [(1, 1), (2, 1), (3, 2), (4, 6), (5, 21), (6, 112)] {
+            assert_eq!(Dictionary::of(k).patterns().len(), graphs);
+        }
+    }
+
+    #[test]
+    fn the_order_leads_to_the_canonical_form() {
+        let d = Dictionary::of(5);
+        for bits in 0..1u32 << 10 {
+            if let Some(n) = d.number(bits) {
+                let order: Vec<usize> = d.order(bits)[..5].iter().map(|&v| v as usize).collect();
+                let p = Pattern::from_bits(5, bits as u128);
+                assert_eq!(p.permuted(&order), d.patterns()[n]);
+            }
+        }
+    }
+
+    #[test]
+    fn automorphisms_of_known_graphs() {
+        let cycle = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);
+        assert_eq!(automorphism_count(&cycle), 10);
+        assert_eq!(automorphism_count(&Pattern::clique(16)), (1..=16u128).product());
+        let mut labelled = cycle.clone();
+        labelled.set_vertex_label(0, 7);
+        assert_eq!(automorphism_count(&labelled), 2);
+        let mut edge = cycle;
+        edge.set_edge_label(0, 1, 3);
+        assert_eq!(automorphism_count(&edge), 2);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn isomorphic_patterns_have_one_canonical_form(
+            n in 2usize..9,
+            bits: u128,
+            labels in proptest::collection::vec(0u32..3, 8),
+            edge_labels in proptest::collection::vec(0u32..2, 36),
+            seed in proptest::collection::vec(0u32..1000, 8),
+        ) {
+            let mut p = Pattern::from_bits(n, bits & ((1 << (n * (n - 1) / 2)) - 1));
+            for (i, &label) in labels[..n].iter().enumerate() {
+                p.set_vertex_label(i, label);
+            }
+            for ((i, j), &label) in p.edges().into_iter().zip(&edge_labels) {
+                p.set_edge_label(i, j, label);
+            }
+            let mut order: Vec<usize> = (0..n).collect();
+            order.sort_by_key(|&i| seed[i]);
+            let q = p.permuted(&order);
+            let ((canonical, to), (other, _)) = (p.canonical(), q.canonical());
+            proptest::prop_assert_eq!(&canonical, &other);
+            proptest::prop_assert_eq!(&p.permuted(&to), &canonical);
+        }
+    }
+}

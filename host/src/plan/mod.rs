@@ -1,0 +1,1 @@
+//! Matching orders and symmetry breaking.
