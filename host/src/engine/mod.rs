@@ -25,6 +25,9 @@ pub struct Count {
 pub struct Outcome {
     /// One entry a pattern (a size for [`Task::MaximalCliques`]), in a fixed order.
     pub results: Vec<Count>,
+    /// For [`Task::MaximalCliques`]: size and number of those that are larger than a pattern can
+    /// be ([`crate::pattern::MAX_VERTICES`]), ascending; empty otherwise.
+    pub larger_cliques: Vec<(usize, u128)>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
     /// counts are then lower bounds.
     pub complete: bool,
@@ -32,7 +35,9 @@ pub struct Outcome {
 
 /// Takes embeddings as an engine finds them. Called from several threads at a time.
 pub trait Sink: Sync {
-    /// One embedding of `pattern`: `vertices[i]` is the graph vertex of pattern vertex i.
+    /// One embedding of `pattern`: `vertices[i]` is the graph vertex of pattern vertex i. (A
+    /// maximal clique may have more vertices than a pattern can; `pattern` is then the largest
+    /// complete one.)
     /// [`ControlFlow::Break`] asks the engine to end the run (a limit was reached, or the
     /// output can't be written).
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()>;

@@ -1,1 +1,3 @@
-//! Matching orders and symmetry breaking.
+//! How a pattern is searched: matching orders, symmetry breaking, equations between counts.
+
+pub mod motif;

@@ -1,10 +1,13 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
+mod census;
 mod clique;
+mod cycle;
 mod fsm;
 mod matching;
 mod maximal;
 mod motif;
+mod oriented;
 mod units;
 
 pub(crate) use units::{Units, run_units};
