@@ -14,7 +14,7 @@ use crate::graph::{Graph, VertexId};
 use crate::pattern::Pattern;
 
 use super::oriented::Oriented;
-use super::{Units, run_units};
+use super::{Units, run_units, triangle};
 
 pub(super) fn run(
     graph: &Graph,
@@ -42,6 +42,9 @@ fn units(oriented: &Oriented, k: usize, threads: usize) -> Units {
 
 /// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
 pub(super) fn count(graph: &Graph, k: usize, context: &Context) -> (u128, bool) {
+    if k == 3 {
+        return triangle::count(graph.view(), context);
+    }
     let oriented = Oriented::by_degeneracy(graph.view());
     let units = units(&oriented, k, context.threads());
     let (states, complete) = run_units(

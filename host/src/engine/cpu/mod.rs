@@ -8,6 +8,7 @@ mod matching;
 mod maximal;
 mod motif;
 mod oriented;
+mod triangle;
 mod units;
 
 pub(crate) use units::{Units, run_units};
