@@ -1,0 +1,61 @@
+# Everything a user or a developer starts. `make help` lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Where the real graphs are, if they are: tests that need them say so when they skip.
+ifndef GRAMER_DATA
+ifneq ($(wildcard ../shared/data/ground_truth.tsv),)
+export GRAMER_DATA := $(abspath ../shared/data)
+endif
+endif
+
+GRAMER := target/release/gramer
+DEMO_GRAPH := target/demo/rmat14.gramer
+FUZZ_SECONDS ?= 60
+
+.PHONY: help setup build demo test test-host lint bench check-data check-data-quick fuzz doc clean
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what the build needs (a C compiler) and check the Rust toolchain
+	@scripts/setup.sh
+
+build: setup ## Build the command line (target/release/gramer)
+	cargo build --release --locked -p gramer
+
+demo: build ## Make a graph and count the patterns in it
+	@mkdir -p target/demo
+	@test -f $(DEMO_GRAPH) || $(GRAMER) graph generate rmat --scale 14 --edge-factor 16 --seed 1 $(DEMO_GRAPH)
+	$(GRAMER) graph info $(DEMO_GRAPH)
+	$(GRAMER) mine motif -k 4 $(DEMO_GRAPH)
+	$(GRAMER) mine clique -k 5 $(DEMO_GRAPH)
+
+test: test-host ## All tests
+
+test-host: setup ## Tests of the host: library, command line, engines
+	cargo test --locked -p gramer
+
+lint: setup ## Format, clippy, documentation: no warning is left
+	cargo fmt --all --check
+	cargo clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer
+
+bench: build ## Speed: our rows beside the public systems' (writes target/bench/)
+	scripts/bench.py
+
+check-data: build ## Every known count of the real graphs
+	cargo run --release --locked -q -p gramer --example check_data
+
+check-data-quick: build ## The known counts that take moments
+	cargo run --release --locked -q -p gramer --example check_data -- --quick
+
+fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+doc: setup ## API documentation (target/doc)
+	cargo doc --locked --no-deps -p gramer
+
+clean: ## Remove everything that was built
+	cargo clean
