@@ -109,11 +109,14 @@ fn main() -> Result<ExitCode> {
 impl Checker {
     fn truth_table(&mut self) -> Result<()> {
         let text = std::fs::read_to_string(self.data.join("ground_truth.tsv"))?;
-        let mut rows: Vec<Vec<&str>> = text.lines().skip(1).map(|l| l.split('\t').collect()).collect();
+        let mut rows: Vec<Vec<&str>> =
+            text.lines().skip(1).map(|l| l.split('\t').collect()).collect();
         // One graph after the other, so that each is loaded once.
         rows.sort_by_key(|row| row[0]);
         for row in rows {
-            let [graph, task, value, source] = row[..] else { bail!("a row of {} fields", row.len()) };
+            let [graph, task, value, source] = row[..] else {
+                bail!("a row of {} fields", row.len())
+            };
             let value: u128 = value.parse().with_context(|| format!("value {value}"))?;
             match self.row(graph, task, source).with_context(|| format!("{graph}, {task}"))? {
                 Ok(ours) => self.compare(&format!("{graph}, {task}"), ours, value),
@@ -156,7 +159,9 @@ impl Checker {
                 let wanted = pattern.canonical().0;
                 Ok(match task {
                     Task::Match { .. } => outcome.results[0].count,
-                    _ => outcome.results.iter().find(|r| r.pattern == wanted).map_or(0, |r| r.count),
+                    _ => {
+                        outcome.results.iter().find(|r| r.pattern == wanted).map_or(0, |r| r.count)
+                    }
                 })
             }
             Question::MaximalCliques(size) => {
@@ -177,7 +182,8 @@ impl Checker {
         if !self.outcomes.contains_key(&key) {
             if !self.graphs.contains_key(&path) {
                 self.graphs.clear();
-                let read = read_graph(&self.data.join(&path), &ReadOptions::default(), &self.context)?;
+                let read =
+                    read_graph(&self.data.join(&path), &ReadOptions::default(), &self.context)?;
                 let prepared = gramer::prepare::renumber(&read, &self.context)?;
                 self.graphs.insert(path.clone(), prepared);
             }
@@ -229,7 +235,11 @@ impl Checker {
         for (pattern, support) in rows {
             let (canonical, _) = pattern.canonical();
             let found = ours.get(&canonical).copied().unwrap_or(0);
-            self.compare(&format!("citeseer, minimum-image support of {pattern:?}"), found, support);
+            self.compare(
+                &format!("citeseer, minimum-image support of {pattern:?}"),
+                found,
+                support,
+            );
         }
         Ok(())
     }
@@ -263,7 +273,8 @@ fn question(task: &str) -> Result<Question> {
     let induced = if vertex { Induced::Vertex } else { Induced::Edge };
     let matching = |name: &str| -> Result<Question> {
         let pattern = named(name).with_context(|| name.to_string())?;
-        let task = Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: false };
+        let task =
+            Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: false };
         Ok(Question::Count { task, pattern })
     };
     let short = task.split(" (").next().unwrap_or(task);

@@ -52,9 +52,9 @@ impl Args {
 fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
     let at = |key: &str| -> Place {
         let starts = |line: &str| {
-            line.trim_start().trim_start_matches(['"', '\'']).strip_prefix(key).is_some_and(|rest| {
-                rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':')
-            })
+            line.trim_start().trim_start_matches(['"', '\'']).strip_prefix(key).is_some_and(
+                |rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'),
+            )
         };
         match text.lines().position(starts) {
             Some(line) => Place::line(path, line as u64 + 1),
@@ -146,7 +146,8 @@ mod tests {
 
     #[test]
     fn a_job_becomes_a_command_line() {
-        let text = "task: match\ngraph: -x y.txt\npattern: house\nmappings: true\nlist_format: tsv\n";
+        let text =
+            "task: match\ngraph: -x y.txt\npattern: house\nmappings: true\nlist_format: tsv\n";
         let expected = "gramer mine match --pattern=house --mappings --list-format=tsv -- -x y.txt";
         assert_eq!(words(text).unwrap(), expected);
     }
@@ -154,7 +155,10 @@ mod tests {
     #[test]
     fn wrong_jobs_say_what_is_wrong_and_where() {
         let text = "task: motif\ngraph: g\nk: 4\nindused: edge\n";
-        assert_eq!(message(text), "job.yaml:4: there is no field `indused`; did you mean `induced`?");
+        assert_eq!(
+            message(text),
+            "job.yaml:4: there is no field `indused`; did you mean `induced`?"
+        );
         assert_eq!(message("graph: g\n"), "job.yaml: the field `task` is missing");
         assert_eq!(message("task: motif\nk: 3\n"), "job.yaml: the field `graph` is missing");
         let text = "graph: g\ntask: motiv\n";

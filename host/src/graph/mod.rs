@@ -5,9 +5,13 @@
 //! Rank(ON_1): vertex 0 is the most valuable one.
 
 mod build;
+pub mod image;
+pub mod output;
+mod parallel;
+pub mod read;
 mod storage;
 
-pub use build::{BuildStats, Builder};
+pub use build::{BuildStats, Builder, MAX_GRAPH_VERTICES};
 pub use storage::Storage;
 
 /// Number of a vertex inside the program.

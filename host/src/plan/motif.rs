@@ -154,8 +154,9 @@ impl MotifPlan {
                 let e = &self.equations[at];
                 (sums[at] - e.c1 * counts[e.closed]) / e.c0
             } else if self.left_over.contains(&n) {
-                let inside: u128 =
-                    (n + 1..patterns.len()).map(|host| copies[host][n] as u128 * counts[host]).sum();
+                let inside: u128 = (n + 1..patterns.len())
+                    .map(|host| copies[host][n] as u128 * counts[host])
+                    .sum();
                 edge_induced(n) - inside
             } else {
                 cliques
@@ -258,7 +259,8 @@ mod tests {
                 .iter()
                 .map(|&n| name(&Dictionary::of(k).patterns()[n]))
                 .collect();
-            let expected: Vec<String> = (4..=k).filter(|&c| c == k).map(|c| format!("{c}-cycle")).collect();
+            let expected: Vec<String> =
+                (4..=k).filter(|&c| c == k).map(|c| format!("{c}-cycle")).collect();
             assert_eq!(names, expected);
         }
     }

@@ -81,7 +81,12 @@ struct GraphPart<'a> {
 enum Shape {
     Pattern(Pattern),
     /// A clique of more vertices than a pattern can have; its edges are all pairs.
-    Clique { vertices: usize, edges: Option<()>, labels: Option<()>, edge_labels: Option<()> },
+    Clique {
+        vertices: usize,
+        edges: Option<()>,
+        labels: Option<()>,
+        edge_labels: Option<()>,
+    },
 }
 
 #[derive(Serialize)]

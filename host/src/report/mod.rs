@@ -79,9 +79,8 @@ impl Report<'_> {
 /// `*` stands for any label.
 pub fn labelled_name(pattern: &Pattern) -> String {
     let list = |labels: &mut dyn Iterator<Item = u32>| {
-        let texts: Vec<String> = labels
-            .map(|l| if l == NO_LABEL { "*".to_string() } else { l.to_string() })
-            .collect();
+        let texts: Vec<String> =
+            labels.map(|l| if l == NO_LABEL { "*".to_string() } else { l.to_string() }).collect();
         texts.join(",")
     };
     let mut text = name(pattern);
@@ -89,7 +88,8 @@ pub fn labelled_name(pattern: &Pattern) -> String {
         text += &format!("[{}]", list(&mut pattern.vertex_labels().iter().copied()));
     }
     if pattern.has_edge_labels() {
-        let labels = pattern.edges().into_iter().map(|(i, j)| pattern.edge_label(i, j).unwrap_or(NO_LABEL));
+        let labels =
+            pattern.edges().into_iter().map(|(i, j)| pattern.edge_label(i, j).unwrap_or(NO_LABEL));
         text += &format!("{{{}}}", list(&mut labels.into_iter()));
     }
     text

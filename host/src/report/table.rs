@@ -23,7 +23,8 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         grouped(graph.vertices() as u128),
         grouped(graph.edges() as u128)
     )?;
-    for (labels, of) in [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")] {
+    for (labels, of) in [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")]
+    {
         if labels > 0 {
             write!(out, ", {labels} {of} labels")?;
         }
@@ -44,7 +45,8 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         let edges: Vec<String> =
             r.pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
         // A long list of edges says less than its length.
-        let edges = if edges.len() > 12 { format!("{} edges", edges.len()) } else { edges.join(" ") };
+        let edges =
+            if edges.len() > 12 { format!("{} edges", edges.len()) } else { edges.join(" ") };
         let vertices = r.pattern.vertices().to_string();
         table.add_row([labelled_name(&r.pattern), vertices, edges, grouped(r.count)]);
     }
@@ -100,7 +102,9 @@ fn question(task: &Task) -> String {
                 Measure::Embeddings => "embeddings",
                 Measure::Mni => "minimum-image support",
             };
-            format!("frequent patterns of up to {limit}, at least {support} by {measure}, {induced}")
+            format!(
+                "frequent patterns of up to {limit}, at least {support} by {measure}, {induced}"
+            )
         }
         Task::Match { mappings, .. } => {
             let what = if *mappings { "mappings" } else { "occurrences" };

@@ -12,6 +12,7 @@ use super::graph_args::GraphArgs;
 use crate::context::Context;
 use crate::engine::cpu::Cpu;
 use crate::engine::reference::Reference;
+
 use crate::engine::{Engine, Sink};
 use crate::error::{Error, Result};
 use crate::prepare;
@@ -93,6 +94,7 @@ fn engine(device: &str) -> Result<Box<dyn Engine>> {
     match device {
         "cpu" => Ok(Box::new(Cpu)),
         "reference" => Ok(Box::new(Reference::default())),
+
         other => Err(Error::usage(format!("no device is called {other:?}: use cpu or reference"))),
     }
 }

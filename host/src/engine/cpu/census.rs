@@ -140,7 +140,9 @@ pub(super) fn run<S: Send>(
                 } else if context.cancel.is_cancelled() {
                     ControlFlow::Break(())
                 } else {
-                    extend(frontier, lists, v, rest, size, context, &mut |f, last| visit(state, f, last))
+                    extend(frontier, lists, v, rest, size, context, &mut |f, last| {
+                        visit(state, f, last)
+                    })
                 };
                 if flow.is_break() {
                     break;

@@ -229,13 +229,7 @@ fn count_in(rows: &[u64], words: usize, set: &[u64], scratch: &mut [u64], r: usi
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn count_in_x86_v3(
-    rows: &[u64],
-    words: usize,
-    set: &[u64],
-    scratch: &mut [u64],
-    r: usize,
-) -> u64 {
+fn count_in_x86_v3(rows: &[u64], words: usize, set: &[u64], scratch: &mut [u64], r: usize) -> u64 {
     match r {
         1 => size(set),
         2 => pairs(rows, words, set),

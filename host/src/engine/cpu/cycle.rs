@@ -144,9 +144,8 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
 /// vertices as b, and each neighbour a of b before the whole triangle.
 fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
-    let units = Units::new(graph.vertices(), context.threads(), before, |v| {
-        (before(v) as u64).pow(2)
-    });
+    let units =
+        Units::new(graph.vertices(), context.threads(), before, |v| (before(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,

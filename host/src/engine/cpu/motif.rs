@@ -101,12 +101,7 @@ fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
 }
 
 /// The sums A of the plan's equations.
-fn sums(
-    graph: View<'_>,
-    k: usize,
-    plan: &MotifPlan,
-    context: &Context,
-) -> (Vec<u128>, bool) {
+fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, context: &Context) -> (Vec<u128>, bool) {
     let make = || (vec![0u128; plan.sums()], [0u32; 1 << census::MAX_SIZE]);
     let (states, complete) =
         census::run(graph, k - 2, context, make, |(sums, outside), frontier, last| {

@@ -39,8 +39,7 @@ pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
         }
     }
     let list = |v: VertexId| before[v as usize] as usize;
-    let units =
-        Units::new(vertices, context.threads(), list, |v| (list(v) as u64).pow(2));
+    let units = Units::new(vertices, context.threads(), list, |v| (list(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,
