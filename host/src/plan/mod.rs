@@ -1,1 +1,4 @@
-//! Matching orders and symmetry breaking.
+//! Matching orders and symmetry breaking, for every engine.
+
+pub mod matching_order;
+pub mod symmetry;
