@@ -1,9 +1,11 @@
 //! Patterns: small connected graphs of up to [`MAX_VERTICES`] vertices, with optional labels.
 
 mod canonical;
+mod file;
 mod name;
 
 pub use canonical::{Dictionary, automorphism_count, automorphism_orbits_chain};
+pub use file::{parse_pattern, read_pattern};
 pub use name::{name, named};
 
 use serde::ser::SerializeStruct;
