@@ -305,8 +305,8 @@ fn question(task: &str) -> Result<Question> {
         let size = size.split(' ').next().context("no size")?.parse()?;
         return Ok(Question::MaximalCliques(size));
     }
-    if let Some(at) = short.find("queries_") {
-        return Ok(Question::Query(short[at..].to_string()));
+    if let Some(at) = task.find("queries_") {
+        return Ok(Question::Query(task[at..].to_string()));
     }
     match short {
         "4-cycle" | "diamond" | "hourglass" => matching(short),
