@@ -2,6 +2,7 @@
 //! outside it knows how.
 
 pub mod cpu;
+pub mod reference;
 
 use std::ops::ControlFlow;
 
