@@ -1,212 +1,273 @@
-//! The paper's three applications in the primitives of its table I.
+//! The applications of the paper's table I, as primitives of algorithm 1.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 
-use super::Embedding;
-use crate::engine::Sink;
-use crate::graph::{Label, VertexId, View};
+use super::explorer::Embedding;
+use crate::graph::{VertexId, View};
 use crate::pattern::{Dictionary, Pattern};
 
-/// What an application says about embeddings. `Aggregate_filter` of the paper, which looks at the
-/// counts of a whole iteration, becomes part of [`Application::filter`] here: depth first there
-/// are no iterations, so frequent subgraph mining makes one run a size and knows the counts of
-/// the sizes before.
-pub trait Application {
-    /// Embeddings of this many vertices are not extended.
-    fn max_size(&self) -> usize;
+/// What candidates an application can use at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// Any neighbour of any vertex of the embedding.
+    Any,
+    /// Neighbours of all its vertices only, so that candidates come from the root's list alone
+    /// and the first missing edge settles one.
+    Complete,
+}
 
-    /// Whether only the root's list can hold candidates.
-    fn root_list_only(&self) -> bool {
+/// An application: table I of the paper.
+pub trait Primitives {
+    /// Vertices of the largest embeddings (ITER of algorithm 1): these are not extended. At most
+    /// [`crate::pattern::MAX_VERTICES`].
+    fn size(&self) -> usize;
+
+    /// Which candidates can be of use.
+    fn shape(&self) -> Shape {
+        Shape::Any
+    }
+
+    /// Whether labels are read of each embedding found.
+    fn needs_labels(&self) -> bool {
         false
     }
 
-    /// Whether the embedding is to be processed and extended.
-    fn filter(&mut self, embedding: &Embedding<'_>) -> bool;
-
-    /// Takes an embedding into the result. `Break` ends the run.
-    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()>;
-}
-
-/// CF: counts the cliques of k vertices.
-pub struct CliqueFinding<'s> {
-    k: usize,
-    pattern: Pattern,
-    sink: Option<&'s dyn Sink>,
-    /// Cliques found.
-    pub count: u128,
-}
-
-impl<'s> CliqueFinding<'s> {
-    /// For cliques of `k` vertices, handed to `sink` if there is one.
-    pub fn new(k: usize, sink: Option<&'s dyn Sink>) -> Self {
-        CliqueFinding { k, pattern: Pattern::clique(k), sink, count: 0 }
-    }
-}
-
-impl Application for CliqueFinding<'_> {
-    fn max_size(&self) -> usize {
-        self.k
-    }
-
-    fn root_list_only(&self) -> bool {
+    /// Whether an embedding, of 1 vertex or more, is extended.
+    fn aggregate_filter(&mut self, _: &Embedding) -> bool {
         true
     }
 
-    fn filter(&mut self, embedding: &Embedding<'_>) -> bool {
-        let others = embedding.vertices.len() - 1;
-        embedding.last_mask == ((1u32 << others) - 1) as u16
+    /// Whether an embedding, of 2 vertices or more, is kept.
+    fn filter(&mut self, _: &Embedding) -> bool {
+        true
     }
 
-    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()> {
-        if embedding.vertices.len() < self.k {
+    /// Takes an embedding of 2 vertices or more that was kept. [`ControlFlow::Break`] ends the
+    /// run.
+    fn process(&mut self, embedding: &Embedding) -> ControlFlow<()>;
+}
+
+/// Clique finding: complete subgraphs of k vertices.
+pub struct Cliques<'s> {
+    k: usize,
+    sink: Option<Box<dyn FnMut(&Embedding) -> ControlFlow<()> + 's>>,
+    /// Cliques so far.
+    pub count: u64,
+}
+
+impl<'s> Cliques<'s> {
+    /// Cliques of `k` vertices.
+    pub fn new(k: usize) -> Self {
+        Cliques { k, sink: None, count: 0 }
+    }
+
+    /// Hands every clique to `sink` as well.
+    pub fn with_sink(self, sink: impl FnMut(&Embedding) -> ControlFlow<()> + 's) -> Self {
+        Cliques { sink: Some(Box::new(sink)), ..self }
+    }
+}
+
+impl Primitives for Cliques<'_> {
+    fn size(&self) -> usize {
+        self.k
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Complete
+    }
+
+    /// IsClique: the last vertex is a neighbour of all others, which form a clique already.
+    fn filter(&mut self, e: &Embedding) -> bool {
+        e.last_mask().count_ones() as usize == e.size() - 1
+    }
+
+    fn process(&mut self, e: &Embedding) -> ControlFlow<()> {
+        if e.size() < self.k {
             return ControlFlow::Continue(());
         }
         self.count += 1;
-        match self.sink {
-            Some(sink) => {
-                let mut vertices: Vec<VertexId> = embedding.vertices.to_vec();
-                vertices.sort_unstable();
-                sink.embedding(&self.pattern, &vertices)
-            }
-            None => ControlFlow::Continue(()),
-        }
+        self.sink.as_mut().map_or(ControlFlow::Continue(()), |sink| sink(e))
     }
 }
 
-/// MC: counts the embeddings of k vertices by pattern.
-pub struct MotifCounting<'s> {
+/// Takes an embedding by the vertices of its canonical pattern.
+type PatternSink<'s> = Box<dyn FnMut(&Pattern, &[VertexId]) -> ControlFlow<()> + 's>;
+
+/// Motif counting: the patterns of the connected subgraphs of k vertices, without labels.
+pub struct Motifs<'s> {
     k: usize,
-    dictionary: &'static Dictionary,
-    sink: Option<&'s dyn Sink>,
-    /// By the pattern's number in the dictionary.
-    pub counts: Vec<u128>,
+    sink: Option<PatternSink<'s>>,
+    /// Occurrences by adjacency bits, each with its canonical pattern and order.
+    seen: HashMap<u128, Seen>,
 }
 
-impl<'s> MotifCounting<'s> {
-    /// For patterns of `k` vertices, 2 to 6.
-    pub fn new(k: usize, sink: Option<&'s dyn Sink>) -> Self {
-        let dictionary = Dictionary::of(k);
-        let counts = vec![0; dictionary.patterns().len()];
-        MotifCounting { k, dictionary, sink, counts }
+struct Seen {
+    pattern: Pattern,
+    order: Vec<usize>,
+    count: u64,
+}
+
+impl<'s> Motifs<'s> {
+    /// Motifs of `k` vertices.
+    pub fn new(k: usize) -> Self {
+        Motifs { k, sink: None, seen: HashMap::new() }
+    }
+
+    /// Hands every embedding to `sink` as well: its canonical pattern, and the graph vertex of
+    /// each pattern vertex.
+    pub fn with_sink(
+        self,
+        sink: impl FnMut(&Pattern, &[VertexId]) -> ControlFlow<()> + 's,
+    ) -> Self {
+        Motifs { sink: Some(Box::new(sink)), ..self }
+    }
+
+    /// The canonical patterns with their occurrences. For k up to 6 all there are, in the order of
+    /// the [`Dictionary`]; beyond, those that occur, in ascending order.
+    pub fn counts(&self) -> impl Iterator<Item = (Pattern, u64)> + use<> {
+        let all = if self.k <= 6 { Dictionary::of(self.k).patterns() } else { &[] };
+        let key = |p: &Pattern| (p.edge_count(), p.bits());
+        let mut counts: BTreeMap<(usize, u128), (Pattern, u64)> =
+            all.iter().map(|p| (key(p), (p.clone(), 0))).collect();
+        for seen in self.seen.values() {
+            let count = counts.entry(key(&seen.pattern)).or_insert((seen.pattern.clone(), 0));
+            count.1 += seen.count;
+        }
+        counts.into_values()
     }
 }
 
-impl Application for MotifCounting<'_> {
-    fn max_size(&self) -> usize {
+impl Primitives for Motifs<'_> {
+    fn size(&self) -> usize {
         self.k
     }
 
-    fn filter(&mut self, _: &Embedding<'_>) -> bool {
-        true
-    }
-
-    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()> {
-        if embedding.vertices.len() < self.k {
+    fn process(&mut self, e: &Embedding) -> ControlFlow<()> {
+        if e.size() < self.k {
             return ControlFlow::Continue(());
         }
-        let bits = embedding.bits as u32;
-        let number = self.dictionary.number(bits).expect("an embedding is connected");
-        self.counts[number] += 1;
-        match self.sink {
-            Some(sink) => {
-                let order = &self.dictionary.order(bits)[..self.k];
-                let vertices: Vec<VertexId> =
-                    order.iter().map(|&i| embedding.vertices[i as usize]).collect();
-                sink.embedding(&self.dictionary.patterns()[number], &vertices)
-            }
+        let seen = self.seen.entry(e.bits()).or_insert_with(|| {
+            let (pattern, order) = Pattern::from_bits(e.size(), e.bits()).canonical();
+            Seen { pattern, order, count: 0 }
+        });
+        seen.count += 1;
+        match &mut self.sink {
+            Some(sink) => sink(&seen.pattern, &in_order(e, &seen.order)),
             None => ControlFlow::Continue(()),
         }
     }
 }
 
-/// Adjacency bits, vertex labels, edge labels: what makes two embeddings look the same.
-type Look = (u128, Vec<Label>, Vec<Label>);
+fn in_order(e: &Embedding, order: &[usize]) -> Vec<VertexId> {
+    order.iter().map(|&i| e.vertices()[i]).collect()
+}
 
-/// FSM: counts the labelled patterns of one size among the embeddings whose smaller patterns are
-/// all allowed.
-pub struct FrequentSubgraphs<'a> {
+/// One pass of frequent subgraph mining by embeddings: the labelled patterns of the embeddings of
+/// one size, reached through embeddings of allowed patterns only.
+///
+/// Where the allowed patterns are those that the rule reports of fewer vertices, a pattern all of
+/// whose parts are among them has its exact count; see [`super::parts_reported`]. The filter
+/// starts at 2 vertices: with `size` 2 nothing is filtered.
+pub struct LabelledPatterns<'a> {
     view: View<'a>,
     size: usize,
+    /// Canonical patterns of 2 to `size` - 1 vertices.
     allowed: HashSet<Pattern>,
-    counts: HashMap<Pattern, u128>,
-    /// Canonical form and order by look, since making one takes long.
-    known: HashMap<Look, (Pattern, Vec<usize>)>,
-    sink: Option<&'a dyn Sink>,
+    sink: Option<PatternSink<'a>>,
+    /// By pattern in the order of the embedding: number of its canonical pattern, and the order.
+    known: HashMap<Pattern, (usize, Vec<usize>)>,
+    numbers: HashMap<Pattern, usize>,
+    /// By number: the canonical pattern, whether it is allowed, and the embeddings of it found.
+    patterns: Vec<(Pattern, bool, u64)>,
 }
 
-impl<'a> FrequentSubgraphs<'a> {
-    /// For patterns of `size` vertices; smaller embeddings are extended only if their pattern is
-    /// in `allowed` (in canonical form).
+impl<'a> LabelledPatterns<'a> {
+    /// The pass for embeddings of `size` vertices, 2 or more.
     pub fn new(view: View<'a>, size: usize, allowed: HashSet<Pattern>) -> Self {
-        let (counts, known) = (HashMap::new(), HashMap::new());
-        FrequentSubgraphs { view, size, allowed, counts, known, sink: None }
+        let (known, numbers) = (HashMap::new(), HashMap::new());
+        LabelledPatterns { view, size, allowed, sink: None, known, numbers, patterns: vec![] }
     }
 
-    /// Visits every embedding of the patterns in `allowed`, of up to `size` vertices, and hands
-    /// it to the sink.
-    pub(super) fn listing(
-        view: View<'a>,
-        size: usize,
-        allowed: HashSet<Pattern>,
-        sink: &'a dyn Sink,
+    /// Hands every embedding of an allowed pattern, of any size, to `sink`: its canonical pattern
+    /// and the graph vertex of each pattern vertex.
+    pub fn with_sink(
+        self,
+        sink: impl FnMut(&Pattern, &[VertexId]) -> ControlFlow<()> + 'a,
     ) -> Self {
-        FrequentSubgraphs { sink: Some(sink), ..FrequentSubgraphs::new(view, size, allowed) }
+        LabelledPatterns { sink: Some(Box::new(sink)), ..self }
     }
 
-    /// The counts by canonical pattern.
-    pub fn into_counts(self) -> HashMap<Pattern, u128> {
-        self.counts
+    /// The canonical patterns of `size` vertices that were found, in no order, with the number of
+    /// their embeddings.
+    pub fn counts(&self) -> impl Iterator<Item = (&Pattern, u64)> {
+        self.patterns
+            .iter()
+            .filter(|(pattern, ..)| pattern.vertices() == self.size)
+            .map(|(pattern, _, count)| (pattern, *count))
     }
 
-    fn pattern(&mut self, embedding: &Embedding<'_>) -> &(Pattern, Vec<usize>) {
-        let vertices = embedding.vertices;
-        let labels = match self.view.vertex_labels {
-            Some(labels) => vertices.iter().map(|&v| labels[v as usize]).collect(),
-            None => vec![],
-        };
-        let mut edge_labels = vec![];
-        if self.view.edge_labels.is_some() {
-            for j in 1..vertices.len() {
-                for i in 0..j {
-                    edge_labels.extend(self.view.edge_label(vertices[i], vertices[j]));
-                }
+    /// Number and order of the canonical pattern of an embedding.
+    fn pattern(&mut self, e: &Embedding) -> &(usize, Vec<usize>) {
+        let labelled = self.labelled(e);
+        self.known.entry(labelled).or_insert_with_key(|labelled| {
+            let (canonical, order) = labelled.canonical();
+            let number = *self.numbers.entry(canonical).or_insert_with_key(|canonical| {
+                let allowed = self.allowed.contains(canonical);
+                self.patterns.push((canonical.clone(), allowed, 0));
+                self.patterns.len() - 1
+            });
+            (number, order)
+        })
+    }
+
+    /// The embedding with the labels that the graph has.
+    fn labelled(&self, e: &Embedding) -> Pattern {
+        let mut pattern = Pattern::from_bits(e.size(), e.bits());
+        if self.view.vertex_labels.is_some() {
+            for (i, &v) in e.vertices().iter().enumerate() {
+                pattern.set_vertex_label(i, self.view.vertex_label(v));
             }
         }
-        let view = self.view;
-        self.known
-            .entry((embedding.bits, labels, edge_labels))
-            .or_insert_with(|| Pattern::of_embedding(view, vertices).canonical())
+        if self.view.edge_labels.is_some() {
+            for (i, j) in pattern.edges() {
+                let label = self.view.edge_label(e.vertices()[i], e.vertices()[j]);
+                pattern.set_edge_label(i, j, label.expect("an edge of the embedding"));
+            }
+        }
+        pattern
     }
 }
 
-impl Application for FrequentSubgraphs<'_> {
-    fn max_size(&self) -> usize {
+impl Primitives for LabelledPatterns<'_> {
+    fn size(&self) -> usize {
         self.size
     }
 
-    fn filter(&mut self, embedding: &Embedding<'_>) -> bool {
-        if embedding.vertices.len() == self.size && self.sink.is_none() {
-            return true;
-        }
-        let pattern = self.pattern(embedding).0.clone();
-        self.allowed.contains(&pattern)
+    fn needs_labels(&self) -> bool {
+        true
     }
 
-    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()> {
-        if embedding.vertices.len() < self.size && self.sink.is_none() {
+    /// Num(P(e)) ≥ Thres, as the passes before found it.
+    fn aggregate_filter(&mut self, e: &Embedding) -> bool {
+        if e.size() == 1 {
+            return true;
+        }
+        let number = self.pattern(e).0;
+        self.patterns[number].1
+    }
+
+    fn process(&mut self, e: &Embedding) -> ControlFlow<()> {
+        if self.sink.is_none() && e.size() < self.size {
             return ControlFlow::Continue(());
         }
-        let (pattern, order) = self.pattern(embedding).clone();
-        let flow = match self.sink {
-            Some(sink) => {
-                let vertices: Vec<VertexId> =
-                    order.iter().map(|&i| embedding.vertices[i]).collect();
-                sink.embedding(&pattern, &vertices)
-            }
-            None => ControlFlow::Continue(()),
-        };
-        *self.counts.entry(pattern).or_default() += 1;
-        flow
+        let (number, order) = self.pattern(e);
+        let (number, vertices) = (*number, in_order(e, order));
+        let (pattern, allowed, count) = &mut self.patterns[number];
+        *count += 1;
+        match &mut self.sink {
+            Some(sink) if *allowed => sink(pattern, &vertices),
+            _ => ControlFlow::Continue(()),
+        }
     }
 }
