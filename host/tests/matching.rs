@@ -176,7 +176,8 @@ fn check(graph: &Graph, pattern: &Pattern) {
         let images: BTreeSet<Image> = mappings.iter().map(|m| image(pattern, m)).collect();
         for threads in [1, 3] {
             let case = || format!("{pattern:?} {induced} {threads} threads\n{graph:?}");
-            let count = |all, sink| {
+            let count = |all: bool, sink: Option<&Collect>| {
+                let sink = sink.map(|s| s as &dyn Sink);
                 let outcome = mine(graph, pattern, induced, all, sink, threads).unwrap();
                 assert!(outcome.complete);
                 assert_eq!(outcome.results.len(), 1);
