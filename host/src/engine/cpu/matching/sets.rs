@@ -93,23 +93,6 @@ pub(super) fn subtract(set: &mut Vec<u32>, other: &[u32], key: impl Fn(u32) -> u
     });
 }
 
-/// |a ∩ b| where the elements of a and b mean `key_a` and `key_b`, which ascend with them.
-pub(super) fn common_size(
-    a: &[u32],
-    b: &[u32],
-    key_a: impl Fn(u32) -> u32,
-    key_b: impl Fn(u32) -> u32,
-) -> usize {
-    let (mut i, mut j, mut size) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        let (x, y) = (key_a(a[i]), key_b(b[j]));
-        size += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    size
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -129,8 +112,6 @@ mod tests {
                 intersect(&list(x), &list(y), &mut out);
                 proptest::prop_assert_eq!(&out, &both);
                 proptest::prop_assert_eq!(intersection_size(&list(x), &list(y)), both.len());
-                let size = common_size(&list(x), &list(y), |v| v, |v| v);
-                proptest::prop_assert_eq!(size, both.len());
                 let mut left = list(x);
                 subtract(&mut left, &list(y), |v| v);
                 proptest::prop_assert_eq!(left, list(&(x - y)));

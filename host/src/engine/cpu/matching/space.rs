@@ -182,15 +182,6 @@ impl<'g> Space<'g> {
         }
     }
 
-    /// The position of a graph vertex in a class.
-    #[inline]
-    pub fn position(&self, class: u8, id: VertexId) -> Option<u32> {
-        match &self.classes[class as usize] {
-            None => Some(id),
-            Some(ids) => ids.binary_search(&id).ok().map(|p| p as u32),
-        }
-    }
-
     /// Whether two pattern vertices share a candidate, as bits.
     pub fn overlap(&self, v: usize) -> u16 {
         self.overlap[v]
