@@ -1,32 +1,25 @@
 //! `gramer graph info | convert | generate`.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, Subcommand, ValueEnum};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use super::graph_args::GraphArgs;
+use super::mine::Output;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::graph::generate::{Labels, Model, Recipe, generate};
 use crate::graph::output::write_whole;
-use crate::graph::read::{Compression, Format, STDIN};
+use crate::graph::read::{Compression, Format};
 use crate::graph::write::{remarks, write_labels, write_text};
 use crate::graph::{Graph, Summary, image, in_input_order};
 use crate::prepare::renumber;
 
-/// Looks at graphs, converts them and makes them.
-#[derive(Debug, Args)]
-pub struct GraphCommand {
-    #[command(subcommand)]
-    command: Subcommands,
-}
-
+/// The subcommands of `gramer graph`.
 #[derive(Debug, Subcommand)]
-enum Subcommands {
+pub enum Command {
     /// Say how large a graph is and what was dropped from its file
     Info(InfoArgs),
     /// Write a graph as a binary image or in another text format
@@ -35,25 +28,33 @@ enum Subcommands {
     Generate(GenerateArgs),
 }
 
-/// Runs `gramer graph`.
-///
-/// # Errors
-/// What reading, making or writing the graph refuses.
-pub fn run(command: &GraphCommand, context: &Context) -> Result<()> {
-    match &command.command {
-        Subcommands::Info(args) => info(args, context),
-        Subcommands::Convert(args) => convert(args, context),
-        Subcommands::Generate(args) => make(args, context),
+impl Command {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// What reading, making or writing the graph refuses.
+    pub fn run(self, mut context: Context) -> Result<()> {
+        let threads = match &self {
+            Command::Info(args) => args.threads.threads,
+            Command::Convert(args) => args.threads.threads,
+            Command::Generate(args) => args.model.common().threads.threads,
+        };
+        if let Some(threads) = threads {
+            context.threads = threads.into();
+        }
+        match &self {
+            Command::Info(args) => info(args, &context),
+            Command::Convert(args) => convert(args, &context),
+            Command::Generate(args) => make(args, &context),
+        }
     }
 }
 
-/// How results are printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// A table for people
-    Table,
-    /// JSON for programs
-    Json,
+#[derive(Debug, Args)]
+struct Threads {
+    /// Threads that read and write; one for each core by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
 }
 
 /// Options of `gramer graph info`.
@@ -62,7 +63,10 @@ pub struct InfoArgs {
     #[command(flatten)]
     graph: GraphArgs,
 
-    /// How to print
+    #[command(flatten)]
+    threads: Threads,
+
+    /// How results are printed
     #[arg(long, value_enum, default_value = "table")]
     output: Output,
 }
@@ -93,17 +97,17 @@ fn info(args: &InfoArgs, context: &Context) -> Result<()> {
         summary: Summary::new(&loaded.graph),
         notes: loaded.notes,
     };
-    write_whole(Path::new(STDIN), |out| match args.output {
+    super::print(|out| match args.output {
         Output::Json => {
             serde_json::to_writer_pretty(&mut *out, &info)?;
             writeln!(out)
         }
-        Output::Table => writeln!(out, "{}", info.table()),
+        Output::Table => out.write_all(info.table().as_bytes()),
     })
 }
 
 impl Info {
-    fn table(&self) -> Table {
+    fn table(&self) -> String {
         let s = &self.summary;
         let compression = match self.compression {
             Compression::None => "",
@@ -142,13 +146,7 @@ impl Info {
             ("memory", format!("{:.1} MB", s.memory_bytes as f64 / 1e6)),
             ("read in", format!("{:.3} s ({rate:.0} MB/s)", self.seconds)),
         ];
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-        table.add_rows(rows.map(|(name, value)| [name.to_string(), value]));
-        if let Some(values) = table.column_mut(1) {
-            values.set_cell_alignment(CellAlignment::Left);
-        }
-        table
+        rows.map(|(name, value)| format!("{name:<28}{value}\n")).concat()
     }
 }
 
@@ -157,7 +155,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
             text.push(',');
         }
         text.push(digit);
@@ -178,7 +176,7 @@ enum OrderArg {
 #[derive(Debug, Args)]
 struct Target {
     /// File to write; `-` is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    #[arg(value_name = "OUT", default_value = "-")]
     out: PathBuf,
 
     /// Format to write; without it the name of the file says it, else an edge list is written
@@ -202,6 +200,9 @@ pub struct ConvertArgs {
 
     #[command(flatten)]
     target: Target,
+
+    #[command(flatten)]
+    threads: Threads,
 }
 
 fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
@@ -325,6 +326,18 @@ struct CommonArgs {
     zipf: f64,
     #[command(flatten)]
     target: Target,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl ModelArgs {
+    fn common(&self) -> &CommonArgs {
+        match self {
+            ModelArgs::Rmat { common, .. }
+            | ModelArgs::Er { common, .. }
+            | ModelArgs::Ba { common, .. } => common,
+        }
+    }
 }
 
 fn make(args: &GenerateArgs, context: &Context) -> Result<()> {

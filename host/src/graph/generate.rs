@@ -269,7 +269,7 @@ fn pairs(vertices: u64) -> u64 {
 
 /// The pair (u, v), v < u, with this number: row u begins at u (u - 1) / 2.
 fn pair(index: u64) -> (u64, u64) {
-    let mut u = (1 + (1 + 8 * u128::from(index)).isqrt() as u64) / 2;
+    let mut u = ((1 + 8 * u128::from(index)).isqrt() as u64).div_ceil(2);
     while pairs(u) > index {
         u -= 1;
     }
@@ -349,7 +349,7 @@ fn barabasi_albert(
     let core = edges_per_vertex + 1;
     // Every end of every edge: a vertex is there as often as its degree says.
     let mut ends: Vec<u32> = Vec::new();
-    let mut join = |builder: &mut Builder, ends: &mut Vec<u32>, u: u64, v: u64| {
+    let join = |builder: &mut Builder, ends: &mut Vec<u32>, u: u64, v: u64| {
         builder.edge(u, v);
         ends.extend([u as u32, v as u32]);
     };
@@ -582,8 +582,8 @@ mod tests {
             let mut edges = [0.0; 6];
             g.view().edge_labels.unwrap().iter().for_each(|&l| edges[l as usize] += 0.5);
             for i in 0..6 {
-                assert!((vertices[i] - expected[i] as f64).abs() < 5.0 * f64::sqrt(expected[i]));
-                assert!((edges[i] - expected[i] as f64).abs() < 5.0 * f64::sqrt(expected[i]));
+                assert!((vertices[i] - expected[i]).abs() < 5.0 * f64::sqrt(expected[i]));
+                assert!((edges[i] - expected[i]).abs() < 5.0 * f64::sqrt(expected[i]));
             }
             let _: std::result::Result<(), ()> = each_edge(&g, |u, v, label| {
                 assert_eq!(g.view().edge_label(v, u), Some(label));
