@@ -1,6 +1,6 @@
 //! The command line `gramer`. One file a subcommand.
 
-// pub mod graph;
+pub mod graph;
 pub mod graph_args;
 // pub mod graph_rank;
 mod mine;
@@ -40,8 +40,9 @@ enum Command {
     Mine(mine::Task),
     /// Mine as a YAML file says, whose fields are the options of `mine`
     Run(run::Args),
-    // Look at graphs, convert and make them
-    // Graph(graph::Command),
+    /// Look at graphs, convert and make them
+    #[command(subcommand)]
+    Graph(graph::Command),
 }
 
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
@@ -57,7 +58,7 @@ pub fn main() -> ExitCode {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match cli.command {
         Command::Mine(task) => task.run(context),
         Command::Run(args) => args.run(context),
-        // Command::Graph(command) => command.run(context),
+        Command::Graph(command) => command.run(context),
     }));
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,

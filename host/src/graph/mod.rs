@@ -5,14 +5,20 @@
 //! Rank(ON_1): vertex 0 is the most valuable one.
 
 mod build;
+pub mod generate;
 pub mod image;
 pub mod output;
 mod parallel;
 pub mod read;
+mod reorder;
 mod storage;
+mod summary;
+pub mod write;
 
 pub use build::{BuildStats, Builder, MAX_GRAPH_VERTICES};
+pub use reorder::in_input_order;
 pub use storage::Storage;
+pub use summary::Summary;
 
 /// Number of a vertex inside the program.
 pub type VertexId = u32;

@@ -119,7 +119,7 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
         let entries = numbers(row).unwrap_or_default();
         let entries = entries.get(metis.leading()..).unwrap_or_default();
         let step = 1 + usize::from(metis.edge_weights);
-        sound &= entries.len().is_multiple_of(step)
+        sound &= entries.len() % step == 0
             && (row.is_empty() || numbers(row).is_some())
             && (row.is_empty() || neighbours.len() as u64 <= metis.vertices);
         let ids: Vec<u64> = entries.iter().copied().step_by(step).collect();

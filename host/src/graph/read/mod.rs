@@ -378,6 +378,3 @@ fn check_counts_as_edge(
     }
     Ok(Some(format!("{what}; it is taken as an edge (if it is none, put # before it)")))
 }
-
-#[cfg(test)]
-mod tests {}

@@ -33,9 +33,7 @@ pub(crate) struct Records {
 impl Records {
     /// The parser for a file whose head this is, and how many bytes of it aren't body.
     pub fn header(head: &[u8]) -> Result<(Self, usize), Fault> {
-        let mut number = 0;
-        for (at, line) in scan::lines(head) {
-            number += 1;
+        for (number, (at, line)) in (1..).zip(scan::lines(head)) {
             if line.is_empty() || is_comment(line) {
                 continue;
             }

@@ -1,0 +1,649 @@
+//! Synthetic graphs: the same bytes for the same seed on every machine and any number of threads.
+//!
+//! Random numbers come from ChaCha8 with the seed as key; each use (and, for R-MAT, each run of
+//! 65,536 edges) has a stream of its own. Decisions compare integers. Where a logarithm or a
+//! power is needed it is computed here, from additions, multiplications and divisions only, which
+//! IEEE 754 defines to the last bit (and Rust neither fuses nor reorders); the mathematical
+//! functions of the C library differ from system to system.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{RngCore, SeedableRng};
+
+use super::build::EdgeBlock;
+use super::parallel::on_threads;
+use super::write::each_edge;
+use super::{Builder, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Parts, VertexId};
+use crate::context::Context;
+use crate::error::{Error, Result};
+
+/// A random graph model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Model {
+    /// R-MAT, the recursive matrix (a stochastic Kronecker graph): each edge chooses one of four
+    /// quadrants `scale` times (Chakrabarti, Zhan, Faloutsos, SDM 2004). Self loops and
+    /// duplicates are dropped, so that there are fewer than `edge_factor` · 2^`scale` edges.
+    Rmat {
+        /// log2 of the number of vertices, 1 to 31.
+        scale: u32,
+        /// Edges drawn a vertex.
+        edge_factor: u64,
+        /// Probability of the quadrant (0, 0).
+        a: f64,
+        /// Probability of the quadrant (0, 1).
+        b: f64,
+        /// Probability of the quadrant (1, 0); the rest goes to (1, 1).
+        c: f64,
+    },
+    /// Erdős–Rényi G(n, m): `edges` different edges, all sets of them equally likely.
+    ErdosRenyiEdges {
+        /// Number of vertices.
+        vertices: u64,
+        /// Number of edges.
+        edges: u64,
+    },
+    /// Erdős–Rényi (Gilbert) G(n, p): each edge is there with probability `p`.
+    ErdosRenyiProbability {
+        /// Number of vertices.
+        vertices: u64,
+        /// Probability of an edge, 0 to 1.
+        p: f64,
+    },
+    /// Barabási–Albert: from a complete graph of `edges_per_vertex` + 1 vertices, each further
+    /// vertex is joined to that many different vertices, chosen in proportion to their degrees.
+    BarabasiAlbert {
+        /// Number of vertices, more than `edges_per_vertex`.
+        vertices: u64,
+        /// Edges of a new vertex, at least 1.
+        edges_per_vertex: u64,
+    },
+}
+
+/// How labels are drawn: 0 to `count` - 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Labels {
+    /// Number of labels, at least 1.
+    pub count: u32,
+    /// Label i has a weight of (i + 1)^-`exponent`; 0 makes all equally likely.
+    pub exponent: f64,
+}
+
+/// A graph to be made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recipe {
+    /// The random model.
+    pub model: Model,
+    /// The seed.
+    pub seed: u64,
+    /// Labels of the vertices.
+    pub vertex_labels: Option<Labels>,
+    /// Labels of the edges.
+    pub edge_labels: Option<Labels>,
+}
+
+/// What a stream of random numbers is for.
+mod stream {
+    pub const EDGES: u64 = 0;
+    pub const VERTEX_LABELS: u64 = 1 << 48;
+    pub const EDGE_LABELS: u64 = 2 << 48;
+}
+
+/// Edges of one R-MAT stream.
+const RMAT_RUN: u64 = 1 << 16;
+
+/// Makes a graph. Its vertices are 0 to V - 1, those without an edge included.
+///
+/// # Errors
+/// [`Error::Usage`] for parameters out of range, [`Error::Unsupported`] for a graph that is too
+/// large, [`Error::Interrupted`] after Ctrl-C.
+pub fn generate(recipe: &Recipe, context: &Context) -> Result<Graph> {
+    recipe.check()?;
+    let mut builder = Builder::new();
+    match recipe.model {
+        Model::Rmat { scale, edge_factor, a, b, c } => {
+            builder.vertex_range(0..1 << scale);
+            rmat(&mut builder, recipe.seed, scale, edge_factor << scale, [a, b, c], context)?;
+        }
+        Model::ErdosRenyiEdges { vertices, edges } => {
+            builder.vertex_range(0..vertices);
+            let mut rng = rng(recipe.seed, stream::EDGES);
+            for index in sample(&mut rng, pairs(vertices), edges, context)? {
+                let (u, v) = pair(index);
+                builder.edge(u, v);
+            }
+        }
+        Model::ErdosRenyiProbability { vertices, p } => {
+            builder.vertex_range(0..vertices);
+            bernoulli(&mut builder, recipe.seed, vertices, p, context)?;
+        }
+        Model::BarabasiAlbert { vertices, edges_per_vertex } => {
+            builder.vertex_range(0..vertices);
+            let mut rng = rng(recipe.seed, stream::EDGES);
+            barabasi_albert(&mut builder, &mut rng, vertices, edges_per_vertex, context)?;
+        }
+    }
+    let mut graph = builder.build_with(context)?;
+    if let Some(labels) = recipe.vertex_labels {
+        let mut draw = Draw::new(labels, recipe.seed, stream::VERTEX_LABELS);
+        let labels = (0..graph.vertices()).map(|_| draw.next()).collect();
+        graph = graph.with_vertex_labels(Some(labels));
+    }
+    if let Some(labels) = recipe.edge_labels {
+        graph = with_edge_labels(&graph, Draw::new(labels, recipe.seed, stream::EDGE_LABELS));
+    }
+    Ok(graph)
+}
+
+impl Recipe {
+    fn check(&self) -> Result<()> {
+        let usage = |what: String| Err(Error::usage(what));
+        let is_probability = |p: f64| (0.0..=1.0).contains(&p);
+        let too_many = |vertices: u64| {
+            usage(format!("{vertices} vertices are more than the {MAX_GRAPH_VERTICES} possible"))
+        };
+        match self.model {
+            Model::Rmat { scale, edge_factor, a, b, c } => {
+                if !(1..=31).contains(&scale) {
+                    return usage(format!("scale is {scale}, but must be 1 to 31"));
+                }
+                if edge_factor.checked_mul(1 << scale).is_none() {
+                    return usage(format!("edge-factor {edge_factor} is too large"));
+                }
+                if ![a, b, c].into_iter().all(is_probability) || a + b + c > 1.0 {
+                    return usage(format!(
+                        "a, b and c are {a}, {b} and {c}, but must be 0 to 1 and at most 1 together"
+                    ));
+                }
+            }
+            Model::ErdosRenyiEdges { vertices, .. } if vertices > MAX_GRAPH_VERTICES => {
+                return too_many(vertices);
+            }
+            Model::ErdosRenyiEdges { vertices, edges } if edges > pairs(vertices) => {
+                return usage(format!(
+                    "edges is {edges}, but {vertices} vertices have at most {} edges",
+                    pairs(vertices)
+                ));
+            }
+            Model::ErdosRenyiEdges { .. } => {}
+            Model::ErdosRenyiProbability { vertices, .. } if vertices > MAX_GRAPH_VERTICES => {
+                return too_many(vertices);
+            }
+            Model::ErdosRenyiProbability { p, .. } if !is_probability(p) => {
+                return usage(format!("probability is {p}, but must be 0 to 1"));
+            }
+            Model::ErdosRenyiProbability { .. } => {}
+            Model::BarabasiAlbert { vertices, .. } if vertices > MAX_GRAPH_VERTICES => {
+                return too_many(vertices);
+            }
+            Model::BarabasiAlbert { vertices, edges_per_vertex } => {
+                if edges_per_vertex == 0 || edges_per_vertex >= vertices {
+                    return usage(format!(
+                        "edges-per-vertex is {edges_per_vertex}, but must be at least 1 and less \
+                         than the {vertices} vertices"
+                    ));
+                }
+            }
+        }
+        for labels in [self.vertex_labels, self.edge_labels].into_iter().flatten() {
+            if !(1..=1 << 24).contains(&labels.count) {
+                return usage(format!(
+                    "the number of labels is {}, but must be 1 to {}",
+                    labels.count,
+                    1 << 24
+                ));
+            }
+            if !(0.0..=16.0).contains(&labels.exponent) {
+                return usage(format!("the exponent is {}, but must be 0 to 16", labels.exponent));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rng(seed: u64, stream: u64) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut rng = ChaCha8Rng::from_seed(key);
+    rng.set_stream(stream);
+    rng
+}
+
+/// A number below `bound`, each equally likely (Lemire, ACM TOMACS 29:1, 2019).
+fn below(rng: &mut ChaCha8Rng, bound: u64) -> u64 {
+    loop {
+        let product = u128::from(rng.next_u64()) * u128::from(bound);
+        let low = product as u64;
+        if low >= bound || low >= bound.wrapping_neg() % bound {
+            return (product >> 64) as u64;
+        }
+    }
+}
+
+/// A number in [0, 1) with 53 random bits.
+fn unit(rng: &mut ChaCha8Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+fn rmat(
+    builder: &mut Builder,
+    seed: u64,
+    scale: u32,
+    edges: u64,
+    [a, b, c]: [f64; 3],
+    context: &Context,
+) -> Result<()> {
+    let threshold = |p: f64| (p * (1u64 << 32) as f64) as u64;
+    let (a, ab, abc) = (threshold(a), threshold(a + b), threshold(a + b + c));
+    let runs = edges.div_ceil(RMAT_RUN) as usize;
+    let run = |run: usize| {
+        let count = RMAT_RUN.min(edges - run as u64 * RMAT_RUN);
+        let mut rng = rng(seed, stream::EDGES + run as u64);
+        let mut block = EdgeBlock::with_capacity(count as usize);
+        for _ in 0..count {
+            let (mut u, mut v) = (0, 0);
+            for _ in 0..scale {
+                let r = u64::from(rng.next_u32());
+                u = 2 * u + u64::from(r >= ab);
+                v = 2 * v + u64::from((r >= a && r < ab) || r >= abc);
+            }
+            block.push(u, v);
+        }
+        block
+    };
+    let threads = context.threads().min(runs).max(1);
+    let parts = on_threads(threads, |t| {
+        (t..runs)
+            .step_by(threads)
+            .take_while(|_| !context.cancel.is_cancelled())
+            .map(run)
+            .collect::<Vec<_>>()
+    });
+    context.cancel.check()?;
+    parts.into_iter().flatten().for_each(|block| builder.block(block));
+    Ok(())
+}
+
+/// Number of pairs of different vertices.
+fn pairs(vertices: u64) -> u64 {
+    vertices * vertices.saturating_sub(1) / 2
+}
+
+/// The pair (u, v), v < u, with this number: row u begins at u (u - 1) / 2.
+fn pair(index: u64) -> (u64, u64) {
+    let mut u = ((1 + 8 * u128::from(index)).isqrt() as u64).div_ceil(2);
+    while pairs(u) > index {
+        u -= 1;
+    }
+    while pairs(u + 1) <= index {
+        u += 1;
+    }
+    (u, index - pairs(u))
+}
+
+/// `count` different numbers below `bound`, each set equally likely: draws until there are
+/// enough, of the numbers wanted or (where these are more) of those left out.
+fn sample(rng: &mut ChaCha8Rng, bound: u64, count: u64, context: &Context) -> Result<Vec<u64>> {
+    let wanted = count.min(bound - count);
+    let mut chosen: Vec<u64> = Vec::new();
+    while (chosen.len() as u64) < wanted {
+        context.cancel.check()?;
+        for _ in chosen.len() as u64..wanted {
+            chosen.push(below(rng, bound));
+        }
+        chosen.sort_unstable();
+        chosen.dedup();
+    }
+    if wanted == count {
+        return Ok(chosen);
+    }
+    let mut out = chosen.into_iter().peekable();
+    Ok((0..bound).filter(|index| out.next_if_eq(index).is_none()).collect())
+}
+
+/// Each pair with probability p, by drawing how many pairs are passed over (Batagelj and Brandes,
+/// Phys. Rev. E 71, 036113, 2005): time linear in vertices and edges.
+fn bernoulli(
+    builder: &mut Builder,
+    seed: u64,
+    vertices: u64,
+    p: f64,
+    context: &Context,
+) -> Result<()> {
+    let mut rng = rng(seed, stream::EDGES);
+    let end = pairs(vertices);
+    let log_absent = ln_one_minus(p);
+    let (mut u, mut row_end) = (1, 1);
+    let mut index = 0u64;
+    for round in 0u64.. {
+        if round % 4096 == 0 {
+            context.cancel.check()?;
+        }
+        let passed = if p >= 1.0 {
+            0.0
+        } else if p <= 0.0 {
+            break;
+        } else {
+            ln(1.0 - unit(&mut rng)) / log_absent
+        };
+        // Positive, and a cast stops at the largest number.
+        index = index.saturating_add(passed as u64);
+        if index >= end {
+            break;
+        }
+        while index >= row_end {
+            u += 1;
+            row_end += u;
+        }
+        builder.edge(u, index + u - row_end);
+        index += 1;
+    }
+    Ok(())
+}
+
+fn barabasi_albert(
+    builder: &mut Builder,
+    rng: &mut ChaCha8Rng,
+    vertices: u64,
+    edges_per_vertex: u64,
+    context: &Context,
+) -> Result<()> {
+    let core = edges_per_vertex + 1;
+    // Every end of every edge: a vertex is there as often as its degree says.
+    let mut ends: Vec<u32> = Vec::new();
+    let join = |builder: &mut Builder, ends: &mut Vec<u32>, u: u64, v: u64| {
+        builder.edge(u, v);
+        ends.extend([u as u32, v as u32]);
+    };
+    for u in 1..core {
+        for v in 0..u {
+            join(builder, &mut ends, u, v);
+        }
+    }
+    let mut chosen: Vec<u32> = Vec::new();
+    for u in core..vertices {
+        if u % 1024 == 0 {
+            context.cancel.check()?;
+        }
+        chosen.clear();
+        while (chosen.len() as u64) < edges_per_vertex {
+            let v = ends[below(rng, ends.len() as u64) as usize];
+            if !chosen.contains(&v) {
+                chosen.push(v);
+            }
+        }
+        for &v in &chosen {
+            join(builder, &mut ends, u, v.into());
+        }
+    }
+    Ok(())
+}
+
+/// Draws labels.
+struct Draw {
+    rng: ChaCha8Rng,
+    /// Upper ends of the labels' shares of 2^53.
+    shares: Vec<u64>,
+}
+
+impl Draw {
+    fn new(labels: Labels, seed: u64, stream: u64) -> Self {
+        let mut sum = 0.0;
+        let sums: Vec<f64> = (1..=labels.count)
+            .map(|i| {
+                sum += exp(-labels.exponent * ln(f64::from(i)));
+                sum
+            })
+            .collect();
+        let mut shares: Vec<u64> =
+            sums.iter().map(|s| (s / sum * (1u64 << 53) as f64) as u64).collect();
+        shares[labels.count as usize - 1] = 1 << 53;
+        Draw { rng: rng(seed, stream), shares }
+    }
+
+    fn next(&mut self) -> Label {
+        let r = self.rng.next_u64() >> 11;
+        let label = self.shares.partition_point(|&end| end <= r) as Label;
+        debug_assert!(label < NO_LABEL);
+        label
+    }
+}
+
+/// The graph with labels on its edges, drawn in the order of their smaller, then larger end.
+fn with_edge_labels(graph: &Graph, mut draw: Draw) -> Graph {
+    let view = graph.view();
+    let mut labels = vec![0 as Label; view.neighbours.len()];
+    // Edges come by ascending smaller end, so that each row's lower part fills in order.
+    let mut lower: Vec<usize> =
+        (0..graph.vertices() as VertexId).map(|v| view.row(v).start).collect();
+    let mut upper: Vec<usize> = (0..graph.vertices() as VertexId)
+        .map(|v| view.row(v).start + view.neighbours(v).partition_point(|&u| u < v))
+        .collect();
+    let done: std::result::Result<(), std::convert::Infallible> = each_edge(graph, |u, v, _| {
+        let label = draw.next();
+        labels[upper[u as usize]] = label;
+        upper[u as usize] += 1;
+        labels[lower[v as usize]] = label;
+        lower[v as usize] += 1;
+        Ok(())
+    });
+    let Ok(()) = done;
+    Graph::from_parts(Parts {
+        offsets: view.offsets.to_vec().into(),
+        neighbours: view.neighbours.to_vec().into(),
+        vertex_labels: view.vertex_labels.map(|l| l.to_vec().into()),
+        edge_labels: Some(labels.into()),
+        original_ids: graph.original_ids().to_vec().into(),
+        order: graph.order(),
+        stats: graph.stats(),
+    })
+}
+
+/// Natural logarithm of a positive normal number: x = m 2^e with m around 1, and
+/// ln m = 2 artanh((m - 1) / (m + 1)) as a series.
+fn ln(x: f64) -> f64 {
+    let bits = x.to_bits();
+    let mut exponent = ((bits >> 52) & 0x7ff) as i64 - 1023;
+    let mut mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
+    if mantissa > std::f64::consts::SQRT_2 {
+        mantissa /= 2.0;
+        exponent += 1;
+    }
+    let t = (mantissa - 1.0) / (mantissa + 1.0);
+    let mut series = 0.0;
+    for k in (0..14).rev() {
+        series = series * (t * t) + 1.0 / f64::from(2 * k + 1);
+    }
+    exponent as f64 * std::f64::consts::LN_2 + 2.0 * t * series
+}
+
+/// ln(1 - p), exact for small p as well.
+fn ln_one_minus(p: f64) -> f64 {
+    if p > 0.01 {
+        return ln(1.0 - p);
+    }
+    let mut series = 0.0;
+    for k in (1..10).rev() {
+        series = series * p + 1.0 / f64::from(k);
+    }
+    -p * series
+}
+
+/// e^x for -700 < x < 700: a power of 2 times a series.
+fn exp(x: f64) -> f64 {
+    let power = (x / std::f64::consts::LN_2) as i64;
+    let rest = x - power as f64 * std::f64::consts::LN_2;
+    let mut series = 1.0;
+    for k in (1..22).rev() {
+        series = 1.0 + series * rest / f64::from(k);
+    }
+    series * f64::from_bits(((1023 + power) as u64) << 52)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::image;
+
+    fn make(model: Model, seed: u64) -> Graph {
+        let recipe = Recipe { model, seed, vertex_labels: None, edge_labels: None };
+        generate(&recipe, &Context::with_threads(1)).unwrap()
+    }
+
+    #[test]
+    fn own_functions_are_right() {
+        for i in 1..2000 {
+            let x = f64::from(i) / 700.0;
+            assert!((ln(x) - x.ln()).abs() < 1e-14 * (1.0 + x.ln().abs()), "{x}");
+            assert!((exp(-x) / (-x).exp() - 1.0).abs() < 1e-13, "{x}");
+            assert!((exp(x) / x.exp() - 1.0).abs() < 1e-13, "{x}");
+        }
+        for p in [1e-12, 1e-6, 0.005, 0.0099, 0.011, 0.5, 0.999] {
+            assert!((ln_one_minus(p) / (-p).ln_1p() - 1.0).abs() < 1e-13, "{p}");
+        }
+        assert_eq!(exp(0.0), 1.0);
+        assert_eq!(ln(1.0), 0.0);
+    }
+
+    #[test]
+    fn pairs_are_numbered_by_rows() {
+        let mut index = 0;
+        for u in 1..200 {
+            for v in 0..u {
+                assert_eq!(pair(index), (u, v));
+                index += 1;
+            }
+        }
+        let last = MAX_GRAPH_VERTICES - 1;
+        assert_eq!(pair(pairs(MAX_GRAPH_VERTICES) - 1), (last, last - 1));
+    }
+
+    #[test]
+    fn models_have_the_sizes_that_they_promise() {
+        let g = make(Model::ErdosRenyiEdges { vertices: 1000, edges: 3000 }, 1);
+        assert_eq!((g.vertices(), g.edges()), (1000, 3000));
+        let g = make(Model::ErdosRenyiEdges { vertices: 30, edges: 430 }, 1);
+        assert_eq!((g.vertices(), g.edges()), (30, 430));
+        let g = make(Model::ErdosRenyiEdges { vertices: 30, edges: 435 }, 1);
+        assert_eq!(g.edges(), 435);
+        let g = make(Model::BarabasiAlbert { vertices: 500, edges_per_vertex: 3 }, 1);
+        assert_eq!((g.vertices(), g.edges()), (500, 6 + 496 * 3));
+        assert_eq!(g.stats().duplicates + g.stats().self_loops, 0);
+        // Five standard deviations about p n (n - 1) / 2.
+        let g = make(Model::ErdosRenyiProbability { vertices: 1000, p: 0.01 }, 1);
+        assert!((g.edges() as f64 - 4995.0).abs() < 5.0 * 70.4, "{}", g.edges());
+        for (p, edges) in [(0.0, 0), (1.0, 4950)] {
+            let g = make(Model::ErdosRenyiProbability { vertices: 100, p }, 1);
+            assert_eq!((g.vertices(), g.edges()), (100, edges));
+        }
+        for vertices in [0, 1] {
+            let g = make(Model::ErdosRenyiProbability { vertices, p: 0.5 }, 1);
+            assert_eq!((g.vertices() as u64, g.edges()), (vertices, 0));
+        }
+        let g = make(Model::Rmat { scale: 10, edge_factor: 16, a: 0.57, b: 0.19, c: 0.19 }, 1);
+        assert_eq!((g.vertices(), g.stats().raw_edges), (1024, 16384));
+        assert!(g.max_degree() > 300, "R-MAT has hubs: {}", g.max_degree());
+    }
+
+    #[test]
+    fn every_edge_of_a_random_graph_is_equally_likely() {
+        // 200 graphs with 20 of 45 edges: each edge 88.9 times, with a deviation of 7.
+        for p in [None, Some(20.0 / 45.0)] {
+            let mut times = [[0u32; 10]; 10];
+            for seed in 0..200 {
+                let model = match p {
+                    None => Model::ErdosRenyiEdges { vertices: 10, edges: 20 },
+                    Some(p) => Model::ErdosRenyiProbability { vertices: 10, p },
+                };
+                let g = make(model, seed);
+                let _: std::result::Result<(), ()> = each_edge(&g, |u, v, _| {
+                    times[u as usize][v as usize] += 1;
+                    Ok(())
+                });
+            }
+            for (u, row) in times.iter().enumerate() {
+                for (v, &times) in row.iter().enumerate().skip(u + 1) {
+                    assert!((54..124).contains(&times), "{u}-{v}: {times}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn labels_follow_their_weights() {
+        let model = Model::ErdosRenyiEdges { vertices: 60_000, edges: 60_000 };
+        for (exponent, expected) in [
+            (0.0, [10_000.0; 6]),
+            (1.0, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|i| 60_000.0 / (2.45 * i))),
+        ] {
+            let labels = Some(Labels { count: 6, exponent });
+            let recipe = Recipe { model, seed: 3, vertex_labels: labels, edge_labels: labels };
+            let g = generate(&recipe, &Context::with_threads(1)).unwrap();
+            let mut vertices = [0.0; 6];
+            g.view().vertex_labels.unwrap().iter().for_each(|&l| vertices[l as usize] += 1.0);
+            let mut edges = [0.0; 6];
+            g.view().edge_labels.unwrap().iter().for_each(|&l| edges[l as usize] += 0.5);
+            for i in 0..6 {
+                assert!((vertices[i] - expected[i]).abs() < 5.0 * f64::sqrt(expected[i]));
+                assert!((edges[i] - expected[i]).abs() < 5.0 * f64::sqrt(expected[i]));
+            }
+            let _: std::result::Result<(), ()> = each_edge(&g, |u, v, label| {
+                assert_eq!(g.view().edge_label(v, u), Some(label));
+                Ok(())
+            });
+        }
+    }
+
+    /// The bytes of the image are what must never change: they hold rows, labels and counts.
+    #[test]
+    fn golden_graphs() {
+        let rmat = Model::Rmat { scale: 14, edge_factor: 8, a: 0.57, b: 0.19, c: 0.19 };
+        let golden = [
+            (rmat, GOLDEN[0]),
+            (Model::ErdosRenyiEdges { vertices: 5000, edges: 20_000 }, GOLDEN[1]),
+            (Model::ErdosRenyiProbability { vertices: 5000, p: 0.002 }, GOLDEN[2]),
+            (Model::BarabasiAlbert { vertices: 5000, edges_per_vertex: 4 }, GOLDEN[3]),
+        ];
+        let mut found = [0; 4];
+        for (i, (model, _)) in golden.iter().enumerate() {
+            for threads in [1, 3] {
+                let recipe = Recipe {
+                    model: *model,
+                    seed: 42,
+                    vertex_labels: Some(Labels { count: 29, exponent: 0.0 }),
+                    edge_labels: Some(Labels { count: 7, exponent: 1.5 }),
+                };
+                let graph = generate(&recipe, &Context::with_threads(threads)).unwrap();
+                let mut bytes = Vec::new();
+                image::write_to(&mut bytes, &graph, "golden").unwrap();
+                let hash = xxhash_rust::xxh3::xxh3_64(&bytes);
+                assert!(threads == 1 || found[i] == hash, "threads must not matter");
+                found[i] = hash;
+            }
+        }
+        assert_eq!(found, GOLDEN, "{found:#018x?}");
+    }
+
+    const GOLDEN: [u64; 4] = [0, 0, 0, 0];
+
+    #[test]
+    fn parameters_out_of_range_are_named() {
+        let rmat = |scale, a| Model::Rmat { scale, edge_factor: 16, a, b: 0.19, c: 0.19 };
+        let er = |p| Model::ErdosRenyiProbability { vertices: 5, p };
+        for (model, what) in [
+            (rmat(0, 0.57), "scale is 0, but must be 1 to 31"),
+            (rmat(40, 0.57), "scale is 40"),
+            (rmat(5, 0.9), "at most 1 together"),
+            (rmat(5, f64::NAN), "at most 1 together"),
+            (Model::ErdosRenyiEdges { vertices: 5, edges: 11 }, "5 vertices have at most 10"),
+            (er(1.5), "probability is 1.5"),
+            (er(f64::NAN), "probability is NaN"),
+            (Model::BarabasiAlbert { vertices: 3, edges_per_vertex: 3 }, "less than the 3"),
+            (Model::BarabasiAlbert { vertices: 3, edges_per_vertex: 0 }, "at least 1"),
+            (Model::ErdosRenyiEdges { vertices: 1 << 33, edges: 1 }, "more than"),
+        ] {
+            let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
+            let error = generate(&recipe, &Context::with_threads(1)).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains(what), "{error}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Back to the order of the input.
+
+use super::write::each_edge;
+use super::{Builder, Graph, Order, Parts, VertexId};
+use crate::context::Context;
+use crate::error::{Error, Result};
+
+/// The same graph with its vertices in the order of the input: by ascending original id.
+///
+/// # Errors
+/// [`Error::Interrupted`] after Ctrl-C, [`Error::Unsupported`] where memory is too small.
+pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
+    if graph.order() == Order::Input {
+        return Ok(graph.clone());
+    }
+    let mut builder = Builder::new();
+    for v in 0..graph.vertices() as VertexId {
+        match graph.view().vertex_labels {
+            Some(labels) => builder.labelled_vertex(graph.original_id(v), labels[v as usize]),
+            None => builder.vertex(graph.original_id(v)),
+        }
+    }
+    each_edge(graph, |u, v, label| {
+        let (u, v) = (graph.original_id(u), graph.original_id(v));
+        if graph.has_edge_labels() {
+            builder.labelled_edge(u, v, label);
+        } else {
+            builder.edge(u, v);
+        }
+        Ok::<(), Error>(())
+    })?;
+    let built = builder.build_with(context)?;
+    if built.vertices() != graph.vertices() || built.edges() != graph.edges() {
+        return Err(Error::Unsupported("the original ids of the graph repeat".into()));
+    }
+    let view = built.view();
+    Ok(Graph::from_parts(Parts {
+        offsets: view.offsets.to_vec().into(),
+        neighbours: view.neighbours.to_vec().into(),
+        vertex_labels: view.vertex_labels.map(|l| l.to_vec().into()),
+        edge_labels: view.edge_labels.map(|l| l.to_vec().into()),
+        original_ids: built.original_ids().to_vec().into(),
+        order: Order::Input,
+        // What was dropped on the way from the input, not from the ordered graph.
+        stats: graph.stats(),
+    }))
+}
