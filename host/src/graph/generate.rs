@@ -571,7 +571,7 @@ mod tests {
     fn labels_follow_their_weights() {
         let model = Model::ErdosRenyiEdges { vertices: 60_000, edges: 60_000 };
         for (exponent, expected) in [
-            (0.0, [10_000.0; 6]),
+            (0.0, [10_000.0f64; 6]),
             (1.0, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0].map(|i| 60_000.0 / (2.45 * i))),
         ] {
             let labels = Some(Labels { count: 6, exponent });

@@ -38,7 +38,7 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         _ => "count",
     };
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY);
+    table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["pattern", "vertices", "edges", counted]);
     for r in &report.outcome.results {
@@ -119,7 +119,7 @@ fn grouped(number: u128) -> String {
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(' ');
+            text.push(',');
         }
         text.push(digit);
     }
@@ -139,6 +139,6 @@ mod tests {
     fn digits_come_in_groups_of_three() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1 234 567");
+        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 }

@@ -1,0 +1,350 @@
+//! The command line as a user meets it: results, lists, jobs, and what it says of wrong input.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// A folder of its own for each test.
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        std::fs::write(self.path(name), text).expect("a file in the temporary folder");
+        self.path(name)
+    }
+
+    /// Two triangles that share an edge, and a tail: ids are far apart on purpose.
+    fn graph(&self) -> PathBuf {
+        self.file("graph.txt", "10 20\n20 30\n30 10\n20 400\n30 400\n400 5000\n")
+    }
+
+    /// A graph that takes a while.
+    fn large(&self) -> PathBuf {
+        let out = self.path("large.gramer");
+        let words = ["graph", "generate", "rmat", "--scale", "14", "--edge-factor", "32"];
+        let made = gramer().args(words).args(["--seed", "1"]).arg(&out).output().expect("it runs");
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        out
+    }
+}
+
+fn gramer() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_gramer"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(words: &[&str], graph: &Path) -> Output {
+    gramer().args(words).arg(graph).output().expect("gramer runs")
+}
+
+/// The results as (name, count), and the whole document.
+fn results(words: &[&str], graph: &Path) -> (Vec<(String, u64)>, Value) {
+    let output = gramer().args(words).arg(graph).args(["--output", "json"]).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let results = document["results"].as_array().expect("a list").iter();
+    let results = results
+        .map(|r| (r["name"].as_str().unwrap().to_string(), r["count"].as_u64().unwrap()))
+        .collect();
+    (results, document)
+}
+
+/// Runs and expects a failure with this exit code; returns what was said.
+fn fault(words: &[&str], graph: &Path, code: i32) -> String {
+    let output = run(words, graph);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+#[test]
+fn the_document_says_what_was_asked_and_found() {
+    let folder = Folder::new();
+    let (found, document) = results(&["mine", "motif", "-k", "4"], &folder.graph());
+    let expected = [
+        ("3-star", 0),
+        ("4-path", 2),
+        ("tailed-triangle", 1),
+        ("4-cycle", 0),
+        ("diamond", 1),
+        ("4-clique", 0),
+    ];
+    let count = |name: &str| found.iter().find(|(n, _)| n == name).map(|(_, count)| *count);
+    for (name, expected) in expected {
+        assert_eq!(count(name), Some(expected), "{name}");
+    }
+    assert_eq!(document["task"], "motif");
+    assert_eq!(document["k"], 4);
+    assert_eq!(document["induced"], "vertex");
+    assert_eq!(document["device"], "cpu");
+    assert_eq!(document["graph"]["vertices"], 5);
+    assert_eq!(document["graph"]["edges"], 6);
+    assert_eq!(document["graph"]["labels"], 0);
+    assert_eq!(document["total"], 4);
+    assert_eq!(document["complete"], true);
+    assert_eq!(document["results"][0]["pattern"]["vertices"], 4);
+    assert!(document["results"][0]["pattern"]["edges"][0].is_array());
+    for phase in ["load", "prepare", "mine"] {
+        assert!(document["seconds"][phase].as_f64().unwrap() >= 0.0);
+    }
+}
+
+#[test]
+fn every_task_answers_alike_for_any_threads_and_from_an_image() {
+    let folder = Folder::new();
+    let text_file = folder.graph();
+    let image = folder.path("graph.gramer");
+    let made = gramer().args(["graph", "convert"]).arg(&text_file).arg(&image).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let tasks: [&[&str]; 7] = [
+        &["mine", "clique", "-k", "3"],
+        &["mine", "clique", "--maximal"],
+        &["mine", "motif", "-k", "3", "--induced", "edge"],
+        &["mine", "motif", "-k", "5"],
+        &["mine", "fsm", "-s", "1", "--max-vertices", "4"],
+        &["mine", "fsm", "-s", "1", "--max-edges", "3", "--measure", "mni"],
+        &["mine", "match", "--pattern", "diamond", "--mappings"],
+    ];
+    for task in tasks {
+        let (expected, _) = results(task, &text_file);
+        assert!(expected.iter().any(|(_, count)| *count > 0), "{task:?}");
+        for threads in ["1", "3"] {
+            let words: Vec<&str> = task.iter().copied().chain(["--threads", threads]).collect();
+            assert_eq!(results(&words, &image).0, expected, "{words:?}");
+        }
+    }
+    let reference = ["mine", "motif", "-k", "4", "--device", "reference"];
+    let cpu = results(&["mine", "motif", "-k", "4"], &image).0;
+    assert_eq!(results(&reference, &image).0, cpu);
+}
+
+#[test]
+fn lists_name_the_ids_of_the_input() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let list = folder.path("list.jsonl");
+    let output = run(&["mine", "clique", "-k", "3", "--list", list.to_str().unwrap()], &graph);
+    assert!(output.status.success());
+    assert!(text(&output.stdout).contains("2 embeddings listed"));
+    let mut found: Vec<Vec<u64>> = std::fs::read_to_string(&list)
+        .unwrap()
+        .lines()
+        .map(|line| {
+            let line: Value = serde_json::from_str(line).expect("a JSON line");
+            assert_eq!(line["pattern"], "triangle");
+            let ids = line["vertices"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap());
+            let mut ids: Vec<u64> = ids.collect();
+            ids.sort();
+            ids
+        })
+        .collect();
+    found.sort();
+    assert_eq!(found, [vec![10, 20, 30], vec![20, 30, 400]]);
+
+    // On standard output the list is alone.
+    let output = run(&["mine", "clique", "-k", "3", "--list", "-", "--list-format", "tsv"], &graph);
+    let lines = text(&output.stdout);
+    assert_eq!(lines.lines().count(), 2);
+    assert!(lines.lines().all(|l| l.starts_with("triangle\t") && l.split('\t').count() == 4));
+    assert!(text(&output.stderr).contains("2 embeddings listed"));
+}
+
+#[test]
+fn a_limit_ends_the_list_and_is_said() {
+    let folder = Folder::new();
+    let graph = folder.large();
+    let list = folder.path("list.tsv");
+    let words = ["mine", "motif", "-k", "4", "--list", list.to_str().unwrap(), "--limit", "1000"];
+    let (_, document) = results(&words, &graph);
+    assert_eq!(document["complete"], false);
+    assert_eq!(document["stopped"], "limit");
+    assert_eq!(document["listed"], 1000);
+    assert_eq!(std::fs::read_to_string(&list).unwrap().lines().count(), 1000);
+}
+
+#[test]
+fn values_out_of_range_are_named() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let cases: [(&[&str], &str); 11] = [
+        (&["mine", "clique", "-k", "2"], "k is 2, but must be 3 to 16"),
+        (&["mine", "clique", "-k", "17"], "k is 17, but must be 3 to 16"),
+        (&["mine", "motif", "-k", "7"], "k is 7, but must be 3 to 6"),
+        (&["mine", "motif", "-k", "x"], "invalid value 'x'"),
+        (&["mine", "motif"], "-k"),
+        (&["mine", "fsm", "-s", "0"], "support is 0, but must be at least 1"),
+        (&["mine", "fsm", "-s", "2", "--max-vertices", "9"], "max-vertices is 9"),
+        (&["mine", "fsm", "-s", "2", "--max-edges", "3"], "max-edges goes with measure mni"),
+        (&["mine", "fsm", "-s", "2", "--induced", "edge"], "embeddings is vertex-induced"),
+        (&["mine", "motif", "-k", "3", "--device", "abacus"], "\"abacus\""),
+        (&["mine", "motif", "-k", "3", "--limit", "3"], "--list"),
+    ];
+    for (words, expected) in cases {
+        let said = fault(words, &graph, 2);
+        assert!(said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn what_the_reference_does_not_know_is_sent_to_the_cpu() {
+    let folder = Folder::new();
+    let words = ["mine", "clique", "--maximal", "--device", "reference"];
+    assert!(fault(&words, &folder.graph(), 1).contains("--device cpu"));
+}
+
+#[test]
+fn wrong_files_are_named() {
+    let folder = Folder::new();
+    let said = fault(&["mine", "motif", "-k", "3"], &folder.path("none.txt"), 1);
+    assert!(said.contains("none.txt") && said.contains("No such file"), "{said}");
+    let said = fault(&["mine", "motif", "-k", "3"], folder.0.path(), 1);
+    assert!(said.contains("directory"), "{said}");
+    let bad = folder.file("bad.txt", "1 2\n2 x\n");
+    let said = fault(&["mine", "motif", "-k", "3"], &bad, 1);
+    assert!(said.contains("bad.txt:2") && said.contains("2 x"), "{said}");
+    let empty = folder.file("empty.txt", "");
+    assert!(fault(&["mine", "motif", "-k", "3"], &empty, 1).contains("empty"));
+
+    let graph = folder.graph();
+    let pattern = folder.file("apart.txt", "0 1\n2 3\n");
+    let words = ["mine", "match", "--pattern", pattern.to_str().unwrap()];
+    assert!(fault(&words, &graph, 1).contains("not connected"));
+    let path: String = (0..16).map(|i| format!("{i} {}\n", i + 1)).collect();
+    let pattern = folder.file("large.txt", &path);
+    let words = ["mine", "match", "--pattern", pattern.to_str().unwrap()];
+    assert!(fault(&words, &graph, 1).contains("17 vertices, but at most 16"));
+    let words = ["mine", "match", "--pattern", "hose"];
+    assert!(fault(&words, &graph, 1).contains("no pattern has this name"));
+    let pattern = folder.file("labelled.txt", "v 0 3\nv 1 4\ne 0 1\n");
+    let words = ["mine", "match", "--pattern", pattern.to_str().unwrap()];
+    assert!(fault(&words, &graph, 2).contains("vertex labels"));
+}
+
+#[test]
+fn a_job_is_the_options_in_a_file() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let job = |text: &str| {
+        let text = text.replace("GRAPH", graph.to_str().unwrap());
+        let job = folder.file("job.yaml", &text);
+        gramer().arg("run").arg(job).output().unwrap()
+    };
+    let output = job("task: motif\ngraph: GRAPH\nk: 3\ninduced: edge\noutput: json\n");
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&document["task"], &document["induced"]), (&"motif".into(), &"edge".into()));
+    let cases = [
+        ("task: motif\ngraph: GRAPH\nk: 3\nthread: 2\n", "job.yaml:4", "did you mean `threads`?"),
+        ("task: motif\ngraph: GRAPH\nk: nine\n", "job.yaml", "invalid value 'nine'"),
+        ("task: motif\ngraph: GRAPH\nk: 9\n", "", "k is 9, but must be 3 to 6"),
+        ("task: motif\ngraph: GRAPH\n", "job.yaml", "--k"),
+        ("task: tango\ngraph: GRAPH\n", "job.yaml:1", "there is no task `tango`"),
+    ];
+    for (text_of_job, place, expected) in cases {
+        let output = job(text_of_job);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(place) && said.contains(expected), "{said}");
+    }
+    let output = gramer().arg("run").arg(folder.path("none.yaml")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("none.yaml"));
+}
+
+#[test]
+fn a_full_disk_is_reported() {
+    let folder = Folder::new();
+    let said = fault(&["mine", "motif", "-k", "3", "--list", "/dev/full"], &folder.graph(), 1);
+    assert!(said.contains("/dev/full: cannot write: No space left on device"), "{said}");
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = gramer()
+        .args(["mine", "motif", "-k", "3"])
+        .arg(folder.graph())
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("<stdout>: cannot write: No space left on device"));
+}
+
+#[test]
+fn a_closed_pipe_ends_the_run_and_is_reported() {
+    let folder = Folder::new();
+    let mut child = gramer()
+        .args(["mine", "motif", "-k", "5", "--list", "-"])
+        .arg(folder.large())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let begun = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("<stdout>: cannot write: Broken pipe"));
+}
+
+#[test]
+fn ctrl_c_stops_within_a_second_and_says_what_was_found() {
+    let folder = Folder::new();
+    let graph = folder.large();
+    let list = folder.path("list.tsv");
+    let mut child = gramer()
+        .args(["mine", "motif", "-k", "6", "--list", list.to_str().unwrap(), "--output", "json"])
+        .arg(&graph)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Once the first embeddings are in the file, the run is under way.
+    let begun = Instant::now();
+    while std::fs::metadata(&list).map_or(0, |m| m.len()) == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let interrupted = Instant::now();
+    assert!(
+        Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success()
+    );
+    let output = child.wait_with_output().unwrap();
+    // The bound is a second; a busy machine gets some more.
+    assert!(interrupted.elapsed() < Duration::from_secs(3), "{:?}", interrupted.elapsed());
+    assert_eq!(output.status.code(), Some(130));
+    assert!(text(&output.stderr).contains("interrupted"));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["complete"], false);
+    assert_eq!(document["stopped"], "interrupt");
+    let listed = document["listed"].as_u64().unwrap();
+    assert!(listed > 0);
+    assert_eq!(document["total"].as_u64().unwrap(), listed);
+    // Every line is whole.
+    let lines = std::fs::read_to_string(&list).unwrap();
+    assert_eq!(lines.lines().count() as u64, listed);
+    assert!(lines.lines().all(|l| l.split('\t').count() == 7));
+}
+
+#[test]
+fn help_has_examples_and_version_is_printed() {
+    for words in [&["--help"][..], &["mine", "motif", "--help"], &["mine", "fsm", "--help"]] {
+        let output = gramer().args(words).output().unwrap();
+        assert!(output.status.success());
+        assert!(text(&output.stdout).contains("Examples:"), "{words:?}");
+    }
+    let output = gramer().arg("--version").output().unwrap();
+    assert_eq!(text(&output.stdout), format!("gramer {}\n", env!("CARGO_PKG_VERSION")));
+}
