@@ -1,0 +1,148 @@
+//! How fast query sets are matched: CPU seconds of one thread.
+//!
+//! `cargo bench --bench queries [-- [--seconds S] [--slowest N] [FILTER…]]`: the sets
+//! `queries_rapids` of sm-yeast, sm-hprd and sm-wordnet with up to 16 vertices a query,
+//! once up to 10^5 embeddings a query, as the literature does
+//! it, and once counting all. A query is given up after S seconds (10). FILTER chooses by part of
+//! `GRAPH/SET/MODE`, as in `sm-hprd/query_dense_8/all`. Needs the real graphs (`$GRAMER_DATA`).
+
+#[path = "../tests/common/query_sets.rs"]
+mod query_sets;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use gramer::engine::{Engine, Sink, cpu::Cpu};
+use gramer::graph::VertexId;
+use gramer::task::Induced;
+use gramer::{Context, Graph, Pattern, Task};
+
+/// Embeddings after which a query ends in the first mode.
+const LIMIT: u64 = 100_000;
+
+const SETS: &[(&str, &str)] = &[
+    ("sm-yeast", "yeast.graph.zst"),
+    ("sm-hprd", "HPRD.graph.zst"),
+    ("sm-wordnet", "wordnet.graph.zst"),
+];
+
+struct Limit(AtomicU64);
+
+impl Sink for Limit {
+    fn embedding(&self, _: &Pattern, _: &[VertexId]) -> ControlFlow<()> {
+        match self.0.fetch_add(1, Ordering::Relaxed) + 1 < LIMIT {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+/// What came out of a set.
+#[derive(Default)]
+struct Sum {
+    queries: usize,
+    seconds: f64,
+    embeddings: u128,
+    given_up: usize,
+    slowest: Vec<(f64, String)>,
+}
+
+fn main() {
+    let mut words = std::env::args().skip(1).filter(|a| a != "--bench");
+    let (mut patience, mut slowest, mut filters) = (10.0, 1, vec![]);
+    while let Some(word) = words.next() {
+        let number = |next: Option<String>| {
+            next.and_then(|n| n.parse().ok()).expect("--seconds and --slowest take a number")
+        };
+        match word.as_str() {
+            "--seconds" => patience = number(words.next()),
+            "--slowest" => slowest = number(words.next()) as usize,
+            _ => filters.push(word),
+        }
+    }
+    let wanted = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
+    let Some(data) = query_sets::data() else { return };
+    println!("set                              queries  CPU s   given up  embeddings  slowest query");
+    for (folder, file) in SETS {
+        let folder_path = data.join(folder);
+        let graph = query_sets::graph(&folder_path.join(file));
+        let mut sets: BTreeMap<(usize, String), Vec<(String, Pattern)>> = BTreeMap::new();
+        let small = |name: &str| size(name).is_some_and(|size| size <= 16);
+        for (name, pattern) in query_sets::queries(&folder_path.join("queries_rapids.tar.zst"), small) {
+            let set = name.rsplit_once('_').expect("a number").0.to_string();
+            sets.entry((size(&name).expect("a size"), set)).or_default().push((name, pattern));
+        }
+        for mode in ["limit", "all"] {
+            for ((_, set), queries) in &sets {
+                let name = format!("{folder}/{set}/{mode}");
+                if wanted(&name) {
+                    report(&name, run(&graph, queries, mode == "limit", patience), slowest);
+                }
+            }
+        }
+    }
+}
+
+/// The number of vertices in `query_dense_16_7`.
+fn size(name: &str) -> Option<usize> {
+    name.split('_').nth(2)?.parse().ok()
+}
+
+fn run(graph: &Graph, queries: &[(String, Pattern)], limited: bool, patience: f64) -> Sum {
+    let mut sum = Sum { queries: queries.len(), ..Sum::default() };
+    for (name, pattern) in queries {
+        let task =
+            Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: true };
+        let context = Context::with_threads(1);
+        let cancel = context.cancel.clone();
+        let (done, finished) = std::sync::mpsc::channel::<()>();
+        let watch = std::thread::spawn(move || {
+            if finished.recv_timeout(Duration::from_secs_f64(patience)).is_err() {
+                cancel.cancel();
+            }
+        });
+        let sink = Limit(AtomicU64::new(0));
+        let before = cpu_seconds();
+        let outcome = Cpu
+            .run(graph, &task, limited.then_some(&sink as &dyn Sink), &context)
+            .expect("matches");
+        let seconds = cpu_seconds() - before;
+        let _ = done.send(());
+        watch.join().expect("the watch");
+        sum.given_up += usize::from(context.cancel.is_cancelled());
+        sum.seconds += seconds;
+        sum.embeddings += outcome.results[0].count;
+        sum.slowest.push((seconds, name.clone()));
+    }
+    sum.slowest.sort_by(|a, b| b.0.total_cmp(&a.0));
+    sum
+}
+
+fn report(name: &str, sum: Sum, slowest: usize) {
+    let slow: Vec<String> =
+        sum.slowest.iter().take(slowest).map(|(s, name)| format!("{name} {s:.3} s")).collect();
+    println!(
+        "{name:32} {:7} {:7.3} {:9} {:11.3e}  {}",
+        sum.queries,
+        sum.seconds,
+        sum.given_up,
+        sum.embeddings as f64,
+        slow.join(", ")
+    );
+}
+
+/// CPU seconds of this thread so far, or wall seconds where the system doesn't tell them. One
+/// thread mines on the thread that asks.
+fn cpu_seconds() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let told = told.and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok());
+    told.map_or_else(
+        || {
+            static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+            BEGAN.get_or_init(Instant::now).elapsed().as_secs_f64()
+        },
+        |nanoseconds| nanoseconds / 1e9,
+    )
+}
