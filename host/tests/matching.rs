@@ -270,14 +270,8 @@ fn stars_whose_leaves_share_candidates() {
     // Leaves of two labels and none, over two edge labels: the formulas of the last vertices.
     let mut random = Random(99);
     for _ in 0..300 {
-        let shape = Shape {
-            vertices: 7,
-            density: 70,
-            labels: 2,
-            edge_labels: 2,
-            pattern: 0,
-            wildcards: 0,
-        };
+        let shape =
+            Shape { vertices: 7, density: 70, labels: 2, edge_labels: 2, pattern: 0, wildcards: 0 };
         let graph = random_graph(&mut random, shape);
         let leaves = 2 + random.below(4) as usize;
         let mut star = Pattern::new(leaves + 1);
@@ -376,8 +370,7 @@ fn a_sink_that_has_enough_ends_the_run() {
         let sink = First(AtomicUsize::new(0), 1000);
         let pattern = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
         let graph = complete_graph(60);
-        let outcome =
-            mine(&graph, &pattern, Induced::Edge, true, Some(&sink), threads).unwrap();
+        let outcome = mine(&graph, &pattern, Induced::Edge, true, Some(&sink), threads).unwrap();
         assert!(!outcome.complete);
         let met = sink.0.into_inner() as u128;
         assert_eq!(outcome.results[0].count, met);
@@ -416,9 +409,8 @@ fn numbers_beyond_64_bits_are_exact() {
         Pattern::from_edges(leaves + 1, &(1..=leaves).map(|l| (0, l)).collect::<Vec<_>>())
     };
     let falling: u128 = (0..=10u128).map(|i| 1000 - i).product();
-    let count = |all| {
-        mine(&graph, &star(10), Induced::Edge, all, None, 2).unwrap().results[0].count
-    };
+    let count =
+        |all| mine(&graph, &star(10), Induced::Edge, all, None, 2).unwrap().results[0].count;
     assert_eq!(count(true), falling);
     assert_eq!(count(false), falling / (1..=10u128).product::<u128>());
     // With 15 leaves it is 10^48: refused, not wrapped around.
