@@ -131,7 +131,8 @@ impl Moved<'_> {
         let mut filled = vec![T::default(); entries];
         let threads = self.context.threads();
         let groups = (self.order.len() / ROWS_IN_CACHE)
-            .clamp(if threads == 1 { 1 } else { 8 * threads }, MOST_GROUPS)
+            .max(if threads == 1 { 1 } else { 8 * threads })
+            .min(MOST_GROUPS)
             .next_power_of_two();
         let mut rows: Vec<Vec<IterMut<T>>> = (0..groups).map(|_| Vec::new()).collect();
         let mut rest = filled.as_mut_slice();

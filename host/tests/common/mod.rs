@@ -1,0 +1,559 @@
+//! What the property tests share: random small graphs, and an oracle that answers every task by
+//! brute force from the definitions. The oracle uses nothing of the library but its types.
+
+// Each test binary uses a part of this.
+#![allow(dead_code)]
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use gramer::Graph;
+use gramer::graph::{Builder, Label, NO_LABEL};
+use gramer::pattern::Pattern;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+/// A graph of a few vertices as a matrix.
+#[derive(Clone, PartialEq)]
+pub struct Small {
+    /// `edges[u][v]`: the label of the edge (0 without edge labels), or none.
+    pub edges: Vec<Vec<Option<Label>>>,
+    pub vertex_labels: Option<Vec<Label>>,
+    pub edge_labels: bool,
+}
+
+/// What a pattern is, up to isomorphism: the number of vertices, their labels, then for each pair
+/// 0 or the label of its edge and 1; of all the orders of the vertices, the smallest such list.
+pub type Key = Vec<u64>;
+
+/// Occurrences by pattern.
+pub type Counts = BTreeMap<Key, u128>;
+
+impl std::fmt::Debug for Small {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} vertices, edges", self.n())?;
+        for (u, v, label) in self.edge_list() {
+            write!(f, " {u}-{v}")?;
+            if self.edge_labels {
+                write!(f, ":{label}")?;
+            }
+        }
+        write!(f, ", labels {:?}", self.vertex_labels)
+    }
+}
+
+impl Small {
+    pub fn new(n: usize) -> Self {
+        Small { edges: vec![vec![None; n]; n], vertex_labels: None, edge_labels: false }
+    }
+
+    pub fn from_edges(n: usize, edges: &[(usize, usize)]) -> Self {
+        let mut small = Small::new(n);
+        for &(u, v) in edges {
+            small.edges[u][v] = Some(0);
+            small.edges[v][u] = Some(0);
+        }
+        small
+    }
+
+    pub fn n(&self) -> usize {
+        self.edges.len()
+    }
+
+    pub fn edge_list(&self) -> Vec<(usize, usize, Label)> {
+        let pairs = (0..self.n()).flat_map(|u| (u + 1..self.n()).map(move |v| (u, v)));
+        pairs.filter_map(|(u, v)| Some((u, v, self.edges[u][v]?))).collect()
+    }
+
+    pub fn degree(&self, v: usize) -> usize {
+        self.edges[v].iter().flatten().count()
+    }
+
+    /// The graph of the library; original ids are the numbers here.
+    pub fn graph(&self) -> Graph {
+        let mut b = Builder::new();
+        for v in 0..self.n() as u64 {
+            match &self.vertex_labels {
+                Some(labels) => b.labelled_vertex(v, labels[v as usize]),
+                None => b.vertex(v),
+            }
+        }
+        for (u, v, label) in self.edge_list() {
+            if self.edge_labels {
+                b.labelled_edge(u as u64, v as u64, label);
+            } else {
+                b.edge(u as u64, v as u64);
+            }
+        }
+        b.build()
+    }
+
+    /// The same graph with vertex i renamed `to[i]`.
+    pub fn renamed(&self, to: &[usize]) -> Small {
+        let n = self.n();
+        let mut other = self.clone();
+        for u in 0..n {
+            for v in 0..n {
+                other.edges[to[u]][to[v]] = self.edges[u][v];
+            }
+            if let (Some(labels), Some(mine)) = (&mut other.vertex_labels, &self.vertex_labels) {
+                labels[to[u]] = mine[u];
+            }
+        }
+        other
+    }
+
+    /// All sets of `k` vertices.
+    fn subsets(&self, k: usize) -> impl Iterator<Item = Vec<usize>> {
+        let n = self.n();
+        (0u32..1 << n)
+            .filter(move |set| set.count_ones() as usize == k)
+            .map(move |set| (0..n).filter(|&v| set >> v & 1 == 1).collect())
+    }
+
+    /// The part with these vertices and those of its edges that `keep` names by position.
+    fn part(&self, vertices: &[usize], keep: impl Fn(usize, usize) -> bool) -> Small {
+        let k = vertices.len();
+        let mut part = Small::new(k);
+        part.edge_labels = self.edge_labels;
+        for i in 0..k {
+            for j in 0..k {
+                part.edges[i][j] = self.edges[vertices[i]][vertices[j]].filter(|_| keep(i, j));
+            }
+        }
+        part.vertex_labels =
+            self.vertex_labels.as_ref().map(|l| vertices.iter().map(|&v| l[v]).collect());
+        part
+    }
+
+    fn induced(&self, vertices: &[usize]) -> Small {
+        self.part(vertices, |_, _| true)
+    }
+
+    pub fn without_labels(&self) -> Small {
+        let mut plain = self.part(&(0..self.n()).collect::<Vec<_>>(), |_, _| true);
+        plain.vertex_labels = None;
+        plain.edge_labels = false;
+        plain.edges.iter_mut().flatten().flatten().for_each(|label| *label = 0);
+        plain
+    }
+
+    pub fn is_connected(&self) -> bool {
+        let mut reached = BTreeSet::from([0]);
+        let mut todo = vec![0];
+        while let Some(u) = todo.pop() {
+            let new =
+                (0..self.n()).filter(|&v| self.edges[u][v].is_some() && !reached.contains(&v));
+            let new: Vec<usize> = new.collect();
+            reached.extend(&new);
+            todo.extend(new);
+        }
+        reached.len() == self.n()
+    }
+
+    fn is_complete(&self) -> bool {
+        self.edge_list().len() == self.n() * (self.n() - 1) / 2
+    }
+
+    fn listed(&self, order: &[usize]) -> Key {
+        let mut list = vec![self.n() as u64];
+        list.extend(order.iter().map(|&v| self.vertex_labels.as_ref().map_or(0, |l| l[v].into())));
+        for (j, &v) in order.iter().enumerate() {
+            list.extend(order[..j].iter().map(|&u| self.edges[u][v].map_or(0, |l| 1 + l as u64)));
+        }
+        list
+    }
+
+    /// The smallest list over all orders of the vertices.
+    pub fn key(&self) -> Key {
+        thread_local! {
+            static KNOWN: RefCell<HashMap<Key, Key>> = RefCell::default();
+        }
+        let identity: Vec<usize> = (0..self.n()).collect();
+        let own = self.listed(&identity);
+        if let Some(key) = KNOWN.with_borrow(|known| known.get(&own).cloned()) {
+            return key;
+        }
+        let mut least = own.clone();
+        permutations(&mut identity.clone(), 0, &mut |order| {
+            least = std::mem::take(&mut least).min(self.listed(order));
+        });
+        KNOWN.with_borrow_mut(|known| known.insert(own, least.clone()));
+        least
+    }
+
+    /// Complete subgraphs of `k` vertices.
+    pub fn cliques(&self, k: usize) -> u128 {
+        self.subsets(k).filter(|s| self.induced(s).is_complete()).count() as u128
+    }
+
+    /// Maximal cliques by size.
+    pub fn maximal_cliques(&self) -> BTreeMap<usize, u128> {
+        let mut by_size = BTreeMap::new();
+        for k in 1..=self.n() {
+            for set in self.subsets(k).filter(|s| self.induced(s).is_complete()) {
+                let extends =
+                    |v: usize| !set.contains(&v) && set.iter().all(|&u| self.edges[u][v].is_some());
+                if !(0..self.n()).any(extends) {
+                    *by_size.entry(k).or_default() += 1;
+                }
+            }
+        }
+        by_size
+    }
+
+    /// Connected sets of k vertices.
+    pub fn connected_sets(&self, k: usize) -> u64 {
+        self.subsets(k).filter(|s| self.induced(s).is_connected()).count() as u64
+    }
+
+    /// Vertex-induced connected subgraphs of k vertices by pattern, labels included.
+    pub fn induced_patterns(&self, k: usize) -> Counts {
+        let mut counts = Counts::new();
+        for set in self.subsets(k) {
+            let part = self.induced(&set);
+            if part.is_connected() {
+                *counts.entry(part.key()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Vertex-induced motifs: without labels.
+    pub fn motifs_by_vertices(&self, k: usize) -> Counts {
+        self.without_labels().induced_patterns(k)
+    }
+
+    /// Edge-induced motifs: sets of edges that connect k vertices.
+    pub fn motifs_by_edges(&self, k: usize) -> Counts {
+        let mut counts = Counts::new();
+        let plain = self.without_labels();
+        for set in plain.subsets(k) {
+            let whole = plain.induced(&set);
+            let edges = whole.edge_list();
+            for chosen in 0u64..1 << edges.len() {
+                if (chosen.count_ones() as usize) < k - 1 {
+                    continue;
+                }
+                let mut part = Small::new(k);
+                for (e, &(u, v, label)) in edges.iter().enumerate() {
+                    if chosen >> e & 1 == 1 {
+                        part.edges[u][v] = Some(label);
+                        part.edges[v][u] = Some(label);
+                    }
+                }
+                if part.is_connected() {
+                    *counts.entry(part.key()).or_default() += 1;
+                }
+            }
+        }
+        counts
+    }
+
+    /// Frequent labelled patterns of 2 to `largest` vertices by vertex-induced embeddings: at
+    /// least `support` of them, and every connected part with one vertex fewer reported.
+    pub fn frequent_by_embeddings(&self, largest: usize, support: u64) -> Counts {
+        let mut reported = Counts::new();
+        for k in 2..=largest {
+            let mut candidates: BTreeMap<Key, (Small, u128)> = BTreeMap::new();
+            for set in self.subsets(k) {
+                let part = self.induced(&set);
+                if part.is_connected() {
+                    candidates.entry(part.key()).or_insert((part, 0)).1 += 1;
+                }
+            }
+            for (key, (part, count)) in candidates {
+                let reported_part = |left_out: usize| {
+                    let rest: Vec<usize> = (0..k).filter(|&v| v != left_out).collect();
+                    let smaller = part.induced(&rest);
+                    !smaller.is_connected() || reported.contains_key(&smaller.key())
+                };
+                if count >= support as u128 && (k == 2 || (0..k).all(reported_part)) {
+                    reported.insert(key, count);
+                }
+            }
+        }
+        reported
+    }
+
+    /// Frequent labelled patterns by minimum-image support: every connected set of edges, of up
+    /// to so many vertices and edges, is a pattern; its support is the least number of vertices
+    /// that one of its vertices is mapped to.
+    pub fn frequent_by_images(&self, vertices: usize, edges: usize, support: u64) -> Counts {
+        let all = self.edge_list();
+        let mut patterns: BTreeMap<Key, Small> = BTreeMap::new();
+        for chosen in 1u64..1 << all.len() {
+            if chosen.count_ones() as usize > edges {
+                continue;
+            }
+            let of = all.iter().enumerate().filter(|(e, _)| chosen >> e & 1 == 1).map(|(_, e)| e);
+            let ends: BTreeSet<usize> = of.clone().flat_map(|&(u, v, _)| [u, v]).collect();
+            if ends.len() > vertices {
+                continue;
+            }
+            let ends: Vec<usize> = ends.into_iter().collect();
+            let kept: BTreeSet<(usize, usize)> = of.map(|&(u, v, _)| (u, v)).collect();
+            let part = self
+                .part(&ends, |i, j| kept.contains(&(ends[i].min(ends[j]), ends[i].max(ends[j]))));
+            if part.is_connected() {
+                patterns.entry(part.key()).or_insert(part);
+            }
+        }
+        let mut frequent = Counts::new();
+        for (key, pattern) in patterns {
+            let mut images = vec![BTreeSet::new(); pattern.n()];
+            self.mappings(&pattern, false, &mut |mapping| {
+                mapping.iter().zip(&mut images).for_each(|(&v, images)| _ = images.insert(v));
+            });
+            let least = images.iter().map(BTreeSet::len).min().unwrap_or(0);
+            if least as u64 >= support {
+                frequent.insert(key, least as u128);
+            }
+        }
+        frequent
+    }
+
+    /// Calls `each` with every injective mapping of the pattern's vertices that keeps labels
+    /// ([`NO_LABEL`] goes with any) and edges; with `induced` also the absence of edges.
+    pub fn mappings(&self, pattern: &Small, induced: bool, each: &mut dyn FnMut(&[usize])) {
+        self.map_on(pattern, induced, &mut vec![], each);
+    }
+
+    fn map_on(
+        &self,
+        pattern: &Small,
+        induced: bool,
+        mapping: &mut Vec<usize>,
+        each: &mut dyn FnMut(&[usize]),
+    ) {
+        let i = mapping.len();
+        if i == pattern.n() {
+            return each(mapping);
+        }
+        let same = |wanted: Label, label: Label| wanted == NO_LABEL || wanted == label;
+        for v in 0..self.n() {
+            let label = self.vertex_labels.as_ref().map_or(0, |l| l[v]);
+            let fits = pattern.vertex_labels.as_ref().is_none_or(|l| same(l[i], label))
+                && mapping.iter().enumerate().all(|(j, &u)| {
+                    u != v
+                        && match (pattern.edges[j][i], self.edges[u][v]) {
+                            (Some(wanted), Some(label)) => {
+                                !pattern.edge_labels || same(wanted, label)
+                            }
+                            (Some(_), None) => false,
+                            (None, Some(_)) => !induced,
+                            (None, None) => true,
+                        }
+                });
+            if fits {
+                mapping.push(v);
+                self.map_on(pattern, induced, mapping, each);
+                mapping.pop();
+            }
+        }
+    }
+
+    /// Mappings of a pattern, and its occurrences: the different images, a set of vertices with a
+    /// set of edges.
+    pub fn matches(&self, pattern: &Small, induced: bool) -> (u128, u128) {
+        let edges = pattern.edge_list();
+        let mut images = BTreeSet::new();
+        let mut mappings = 0;
+        self.mappings(pattern, induced, &mut |mapping| {
+            mappings += 1;
+            let vertices: BTreeSet<usize> = mapping.iter().copied().collect();
+            let edges: BTreeSet<(usize, usize)> = edges
+                .iter()
+                .map(|&(i, j, _)| (mapping[i].min(mapping[j]), mapping[i].max(mapping[j])))
+                .collect();
+            images.insert((vertices, edges));
+        });
+        (mappings, images.len() as u128)
+    }
+
+    /// As a pattern of the library.
+    pub fn pattern(&self) -> Pattern {
+        let mut p = Pattern::new(self.n());
+        for (u, v, label) in self.edge_list() {
+            p.add_edge(u, v);
+            if self.edge_labels {
+                p.set_edge_label(u, v, label);
+            }
+        }
+        for (v, &label) in self.vertex_labels.iter().flatten().enumerate() {
+            p.set_vertex_label(v, label);
+        }
+        p
+    }
+
+    /// From a pattern of the library.
+    pub fn of_pattern(p: &Pattern) -> Small {
+        let mut small = Small::new(p.vertices());
+        small.edge_labels = p.has_edge_labels();
+        for (u, v) in p.edges() {
+            let label = p.edge_label(u, v).filter(|_| small.edge_labels).or(Some(0));
+            small.edges[u][v] = label;
+            small.edges[v][u] = label;
+        }
+        if p.has_vertex_labels() {
+            small.vertex_labels = Some((0..p.vertices()).map(|i| p.vertex_label(i)).collect());
+        }
+        small
+    }
+}
+
+fn permutations(order: &mut [usize], fixed: usize, each: &mut dyn FnMut(&[usize])) {
+    if fixed == order.len() {
+        return each(order);
+    }
+    for i in fixed..order.len() {
+        order.swap(fixed, i);
+        permutations(order, fixed + 1, each);
+        order.swap(fixed, i);
+    }
+}
+
+/// The results of an engine by pattern.
+///
+/// # Panics
+/// If a pattern comes twice.
+pub fn counts(outcome: &gramer::engine::Outcome) -> Counts {
+    assert!(outcome.complete);
+    let mut counts = Counts::new();
+    for c in &outcome.results {
+        let twice = counts.insert(Small::of_pattern(&c.pattern).key(), c.count);
+        assert_eq!(twice, None, "{:?} comes twice", c.pattern);
+    }
+    counts
+}
+
+/// The same without the patterns that don't occur.
+pub fn occurring(mut counts: Counts) -> Counts {
+    counts.retain(|_, &mut count| count > 0);
+    counts
+}
+
+/// `cases` cases from a fixed seed, so that a failure is there on the next run too; the variable
+/// `PROPTEST_RNG_SEED` gives others, `PROPTEST_CASES` more.
+pub fn config(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let seed = match default.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(0x6772_616d_6572),
+        chosen => chosen,
+    };
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases };
+    ProptestConfig { cases, rng_seed: seed, failure_persistence: None, ..default }
+}
+
+/// The labels that a random graph has.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels {
+    /// Different vertex labels; 0 for none.
+    pub vertex: Label,
+    /// Different edge labels; 0 for none.
+    pub edge: Label,
+}
+
+/// Neither vertex nor edge labels.
+pub const PLAIN: Labels = Labels { vertex: 0, edge: 0 };
+
+/// Random graphs of up to `largest` vertices: sparse, dense, stars, bipartite, overlapping
+/// cliques, rings with chords, and any with some vertices isolated; numbered at random.
+pub fn graphs(largest: usize, labels: Labels) -> impl Strategy<Value = Small> {
+    (1..=largest).prop_flat_map(move |n| {
+        (
+            0..7u8,
+            vec(any::<u8>(), n * n),
+            vec(0..labels.vertex.max(1), n),
+            vec(0..labels.edge.max(1), n * n),
+            Just((0..n).collect::<Vec<usize>>()).prop_shuffle(),
+        )
+            .prop_map(move |(shape, dice, vertex, edge, order)| {
+                let mut small = Small::new(n);
+                small.edge_labels = labels.edge > 0;
+                small.vertex_labels = (labels.vertex > 0).then_some(vertex);
+                for u in 0..n {
+                    for v in u + 1..n {
+                        // An edge is there where the die shows little, so that a failing graph
+                        // shrinks; chances in 256.
+                        if dice[u * n + v] > u8::MAX - chance(shape, n, u, v) {
+                            small.edges[u][v] = Some(edge[u * n + v]);
+                            small.edges[v][u] = Some(edge[u * n + v]);
+                        }
+                    }
+                }
+                small.renamed(&order)
+            })
+    })
+}
+
+/// Chance, of 256, that u < v are neighbours in a graph of this shape.
+fn chance(shape: u8, n: usize, u: usize, v: usize) -> u8 {
+    match shape {
+        0 => 50,
+        1 => 110,
+        2 => 210,
+        // Star with a few more edges.
+        3 => {
+            if u == 0 {
+                240
+            } else {
+                30
+            }
+        }
+        // Bipartite.
+        4 => {
+            if u % 2 != v % 2 {
+                170
+            } else {
+                0
+            }
+        }
+        // Cliques of four that share a vertex.
+        5 => {
+            if u / 3 == v / 3 || (v % 3 == 0 && u / 3 + 1 == v / 3) {
+                250
+            } else {
+                10
+            }
+        }
+        // Ring with chords; the last third is isolated.
+        _ => match (3 * v < 2 * n, u + 1 == v) {
+            (false, _) => 0,
+            (true, true) => 255,
+            (true, false) => 40,
+        },
+    }
+}
+
+/// Random connected patterns of up to `largest` vertices. Where there are labels, about a quarter
+/// of them are wildcards.
+pub fn patterns(largest: usize, labels: Labels) -> impl Strategy<Value = Small> {
+    let label = |different: Label| prop_oneof![3 => 0..different.max(1), 1 => Just(NO_LABEL)];
+    (1..=largest).prop_flat_map(move |n| {
+        (
+            vec(any::<u8>(), n * n),
+            vec(any::<prop::sample::Index>(), n),
+            vec(label(labels.vertex), n),
+            vec(label(labels.edge), n * n),
+            Just((0..n).collect::<Vec<usize>>()).prop_shuffle(),
+        )
+            .prop_map(move |(dice, parents, vertex, edge, order)| {
+                let mut small = Small::new(n);
+                small.edge_labels = labels.edge > 0;
+                small.vertex_labels = (labels.vertex > 0).then_some(vertex);
+                for v in 1..n {
+                    let parent = parents[v].index(v);
+                    for u in 0..v {
+                        if u == parent || dice[u * n + v] > 160 {
+                            let label = if labels.edge > 0 { edge[u * n + v] } else { 0 };
+                            small.edges[u][v] = Some(label);
+                            small.edges[v][u] = Some(label);
+                        }
+                    }
+                }
+                small.renamed(&order)
+            })
+    })
+}
