@@ -135,7 +135,7 @@ fn what_is_no_edge_line_is_named_with_its_line() {
             ("0 1\n1,,2\n", 2, "a vertex id is missing between two commas"),
             ("0 1\n1,2,\n", 2, "column 3, ``, is no number"),
             ("0 1 1\n1 2 abc\n", 2, "column 3, `abc`, is no number"),
-            ("0 1 1 1\n1 2\n", 2, "it has 2 columns, but the first edge line has 4"),
+            ("5 1 1 1\n1 2\n", 2, "it has 2 columns, but the first edge line has 4"),
             ("0 1\n1 2 3\n", 2, "it has 3 columns, but the first edge line has 2"),
             ("0 1\r1 2\r2 3\r", 1, "a carriage return inside a line"),
             ("a b\nc d\n1 2\n", 2, "`c` is no vertex id"),

@@ -140,6 +140,11 @@ impl Builder {
         self.blocks.push(block);
     }
 
+    /// Edges added so far.
+    pub fn edge_count(&self) -> usize {
+        self.blocks.iter().map(EdgeBlock::len).sum::<usize>() + self.current.len()
+    }
+
     /// Declares a vertex, which then exists even without an edge.
     pub fn vertex(&mut self, id: u64) {
         self.declared.push(id);

@@ -33,7 +33,7 @@ use self::source::{Blocks, Source, TextBlock};
 use super::build::MAX_GRAPH_VERTICES;
 use super::image;
 use super::parallel::on_threads;
-use super::{Graph, Order};
+use super::{Builder, Graph, Order};
 use crate::context::Context;
 use crate::error::{Error, Place, Result};
 
@@ -171,7 +171,57 @@ pub fn read_bytes(
 /// Bytes by which the format is found. Headers are completed where they are longer.
 const HEAD: usize = 256 << 10;
 
-fn read_source(mut source: Source, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+/// Reads a text up to its edges, without making rows of them, and returns their number: for
+/// measuring the speed of the parsers.
+///
+/// # Errors
+/// As [`read`].
+#[doc(hidden)]
+pub fn parse_only(path: &Path, options: &ReadOptions, context: &Context) -> Result<usize> {
+    match parse_source(Source::open(path)?, options, context)? {
+        Parsed::Image(loaded) => Ok(loaded.graph.edges()),
+        Parsed::Text(text) => Ok(text.builder.edge_count()),
+    }
+}
+
+/// An input before rows are made.
+enum Parsed {
+    Image(Loaded),
+    Text(Text),
+}
+
+struct Text {
+    path: PathBuf,
+    builder: Builder,
+    format: Format,
+    forced: bool,
+    compression: Compression,
+    bytes: u64,
+    notes: Vec<String>,
+    /// The first line of an edge list of two columns.
+    first_edge: Option<(u64, u64)>,
+}
+
+fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+    let text = match parse_source(source, options, context)? {
+        Parsed::Image(loaded) => return Ok(loaded),
+        Parsed::Text(text) => text,
+    };
+    let Text { path, builder, format, forced, compression, bytes, mut notes, first_edge } = text;
+    let graph = builder.build_with(context)?;
+    if let Some(edge) = first_edge {
+        notes.extend(check_counts_as_edge(&path, &graph, edge, forced)?);
+    }
+    let conflicts = graph.stats().label_conflicts;
+    if conflicts > 0 {
+        notes.push(format!(
+            "{conflicts} duplicate edges have another label than the one kept (the smallest)"
+        ));
+    }
+    Ok(Loaded { graph, format, compression, bytes, notes })
+}
+
+fn parse_source(mut source: Source, options: &ReadOptions, context: &Context) -> Result<Parsed> {
     let path = source.path.clone();
     let compression = source.compression;
     let mut head = Vec::new();
@@ -185,7 +235,8 @@ fn read_source(mut source: Source, options: &ReadOptions, context: &Context) -> 
             }
         };
         let format = Format::Image;
-        return Ok(Loaded { graph, format, compression, bytes, notes: Vec::new() });
+        let notes = Vec::new();
+        return Ok(Parsed::Image(Loaded { graph, format, compression, bytes, notes }));
     }
     while !ended && (head.len() < HEAD || content_lines(&head) < 2) {
         let more = head.len().max(HEAD);
@@ -236,19 +287,8 @@ fn read_source(mut source: Source, options: &ReadOptions, context: &Context) -> 
     let mut end = End { path: path.clone(), notes: Vec::new(), max_vertices: options.max_vertices };
     let builder = parser.finish(chunks, &mut end)?;
     let bytes = before + blocks.bytes();
-    drop(blocks);
-    let graph = builder.build_with(context)?;
-    let mut notes = end.notes;
-    if let Some(edge) = first_edge {
-        notes.extend(check_counts_as_edge(&path, &graph, edge, forced)?);
-    }
-    let conflicts = graph.stats().label_conflicts;
-    if conflicts > 0 {
-        notes.push(format!(
-            "{conflicts} duplicate edges have another label than the one kept (the smallest)"
-        ));
-    }
-    Ok(Loaded { graph, format, compression, bytes, notes })
+    let notes = end.notes;
+    Ok(Parsed::Text(Text { path, builder, format, forced, compression, bytes, notes, first_edge }))
 }
 
 fn boxed<P: Parser + 'static>(

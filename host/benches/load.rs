@@ -1,0 +1,114 @@
+//! How fast text becomes a graph: CPU seconds of one thread, by stage.
+//!
+//! `cargo bench --bench load [-- FILE…]` reads graphs that it makes (R-MAT, edges in random
+//! order as they were drawn, and sorted), or the files named, which may be compressed.
+//!
+//! - *parse*: text to pairs of ids, as `parse_only` of the reader does;
+//! - *graph*: text to rows, everything that `read` does;
+//! - *image*: opening the image of the same graph, with and without its checks.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use gramer::Context;
+use gramer::graph::generate::{Model, Recipe, generate};
+use gramer::graph::read::{ReadOptions, parse_only, read};
+use gramer::graph::write::write_text;
+use gramer::graph::{Builder, Graph, image, read::Format};
+
+/// CPU time of this thread so far.
+fn cpu_time() -> Duration {
+    // Field 1 of schedstat is the time on a CPU in nanoseconds.
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanoseconds = stat.split(' ').next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
+    Duration::from_nanos(nanoseconds)
+}
+
+/// CPU seconds of the best of a few runs.
+fn best<R>(mut run: impl FnMut() -> R) -> f64 {
+    (0..5)
+        .map(|_| {
+            let begun = cpu_time();
+            std::hint::black_box(run());
+            (cpu_time() - begun).as_secs_f64()
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+fn measure(name: &str, text: &[u8]) {
+    let context = Context::with_threads(1);
+    let options = ReadOptions::default();
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("graph.txt");
+    std::fs::write(&path, text).expect("room for the graph");
+    let parse = best(|| parse_only(&path, &options, &context).expect("a graph"));
+    let whole = best(|| read(&path, &options, &context).expect("a graph"));
+    let graph = read(&path, &options, &context).expect("a graph").graph;
+    let path = folder.path().join("graph.gramer");
+    image::write(&path, &graph, name).expect("room for the image");
+    let checked = best(|| image::open(&path, true).expect("an image"));
+    let trusted = best(|| image::open(&path, false).expect("an image"));
+    let megabytes = text.len() as f64 / 1e6;
+    println!(
+        "{name:<28} {megabytes:>8.1} {:>10} {:>8.0} {:>8.0} {:>9.2} {:>9.2}",
+        graph.edges(),
+        megabytes / parse,
+        megabytes / whole,
+        checked * 1e3,
+        trusted * 1e3,
+    );
+}
+
+/// A graph's edges in an order without any order, as a crawler would write them.
+fn shuffled(graph: &Graph) -> Vec<u8> {
+    let mut lines: Vec<(u64, Vec<u8>)> = Vec::new();
+    let mut text = Vec::new();
+    write_text(&mut text, graph, Format::Edges).expect("memory");
+    for line in text.split_inclusive(|&b| b == b'\n') {
+        lines.push((xxhash_rust::xxh3::xxh3_64(line), line.to_vec()));
+    }
+    lines.sort_unstable();
+    lines.into_iter().flat_map(|(_, line)| line).collect()
+}
+
+fn main() {
+    println!(
+        "{:<28} {:>8} {:>10} {:>8} {:>8} {:>9} {:>9}",
+        "graph", "MB", "edges", "parse", "graph", "image", "trusted"
+    );
+    println!("{:<28} {:>8} {:>10} {:>8} {:>8} {:>9} {:>9}", "", "", "", "MB/s", "MB/s", "ms", "ms");
+    let files: Vec<PathBuf> =
+        std::env::args_os().skip(1).filter(|a| a != "--bench").map(PathBuf::from).collect();
+    for file in &files {
+        let bytes = std::fs::read(file).expect("a readable file");
+        // Decompressed, so that the reader alone is measured.
+        let text = if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+            zstd::decode_all(&bytes[..]).expect("zstd")
+        } else {
+            bytes
+        };
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        measure(&name, &text);
+    }
+    if files.is_empty() {
+        let model = Model::Rmat { scale: 18, edge_factor: 16, a: 0.57, b: 0.19, c: 0.19 };
+        let recipe = Recipe { model, seed: 1, vertex_labels: None, edge_labels: None };
+        let graph = generate(&recipe, &Context::with_threads(1)).expect("memory");
+        let mut text = Vec::new();
+        write_text(&mut text, &graph, Format::Edges).expect("memory");
+        measure("rmat18, sorted", &text);
+        measure("rmat18, shuffled", &shuffled(&graph));
+        // Ids of 15 digits, far apart.
+        let mut sparse = Builder::new();
+        let view = graph.view();
+        for u in 0..graph.vertices() as u32 {
+            for &v in view.neighbours(u).iter().filter(|&&v| u < v) {
+                let far = |id: u32| u64::from(id.wrapping_mul(0x9e37_79b1)) * 100_003;
+                sparse.edge(far(u), far(v));
+            }
+        }
+        measure("rmat18, ids of 64 bits", &shuffled(&sparse.build()));
+    }
+    std::io::stdout().flush().expect("standard output");
+}
