@@ -62,15 +62,20 @@ fn main() {
             _ => filters.push(word),
         }
     }
-    let wanted = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
+    let wanted =
+        |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
     let Some(data) = query_sets::data() else { return };
-    println!("set                              queries  CPU s   given up  embeddings  slowest query");
+    println!(
+        "set                              queries  CPU s   given up  embeddings  slowest query"
+    );
     for (folder, file) in SETS {
         let folder_path = data.join(folder);
         let graph = query_sets::graph(&folder_path.join(file));
         let mut sets: BTreeMap<(usize, String), Vec<(String, Pattern)>> = BTreeMap::new();
         let small = |name: &str| size(name).is_some_and(|size| size <= 16);
-        for (name, pattern) in query_sets::queries(&folder_path.join("queries_rapids.tar.zst"), small) {
+        for (name, pattern) in
+            query_sets::queries(&folder_path.join("queries_rapids.tar.zst"), small)
+        {
             let set = name.rsplit_once('_').expect("a number").0.to_string();
             sets.entry((size(&name).expect("a size"), set)).or_default().push((name, pattern));
         }
@@ -93,8 +98,7 @@ fn size(name: &str) -> Option<usize> {
 fn run(graph: &Graph, queries: &[(String, Pattern)], limited: bool, patience: f64) -> Sum {
     let mut sum = Sum { queries: queries.len(), ..Sum::default() };
     for (name, pattern) in queries {
-        let task =
-            Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: true };
+        let task = Task::Match { pattern: pattern.clone(), induced: Induced::Edge, mappings: true };
         let context = Context::with_threads(1);
         let cancel = context.cancel.clone();
         let (done, finished) = std::sync::mpsc::channel::<()>();

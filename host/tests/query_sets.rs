@@ -58,7 +58,9 @@ fn edge_labels_only_take_matches_away() {
     let folder = data.join("sm-hprd-elabel");
     let plain = graph(&folder.join("HPRD_elabeled.txt.zst")).without_edge_labels();
     let expected = expected(&folder.join("expected_output.res"));
-    for (name, pattern) in queries(&folder.join("queries_elabel.tar.zst"), |n| !n.ends_with("_meta")) {
+    for (name, pattern) in
+        queries(&folder.join("queries_elabel.tar.zst"), |n| !n.ends_with("_meta"))
+    {
         let mut unlabelled = Pattern::from_edges(pattern.vertices(), &pattern.edges());
         for v in 0..pattern.vertices() {
             unlabelled.set_vertex_label(v, pattern.vertex_label(v));
@@ -80,7 +82,8 @@ fn one_graph_in_two_formats_gives_the_same_counts() {
         assert!(!plain.has_edge_labels());
         let few = |name: &str| name.starts_with("query_dense_16_1");
         let mut found = 0;
-        for (name, pattern) in queries(&folder.join("queries_igraph.tar.zst"), few).iter().take(40) {
+        for (name, pattern) in queries(&folder.join("queries_igraph.tar.zst"), few).iter().take(40)
+        {
             assert!(pattern.has_edge_labels());
             let here = count(&labelled, pattern, true, 1);
             assert_eq!(here, count(&plain, pattern, true, 1), "{name}");

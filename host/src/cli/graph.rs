@@ -1,4 +1,4 @@
-//! `gramer graph info | convert | generate`.
+//! `gramer graph info | convert | generate | rank`.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use super::graph_args::GraphArgs;
+use super::graph_rank::{RankArgs, rank};
 use super::mine::Output;
 use crate::context::Context;
 use crate::error::{Error, Result};
@@ -26,6 +27,8 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Make a random graph, the same one for the same seed on every machine
     Generate(GenerateArgs),
+    /// Show which vertices and edges are valuable, and how well ON_k finds them
+    Rank(RankArgs),
 }
 
 impl Command {
@@ -38,6 +41,7 @@ impl Command {
             Command::Info(args) => args.threads.threads,
             Command::Convert(args) => args.threads.threads,
             Command::Generate(args) => args.model.common().threads.threads,
+            Command::Rank(args) => args.threads,
         };
         if let Some(threads) = threads {
             context.threads = threads.into();
@@ -46,6 +50,7 @@ impl Command {
             Command::Info(args) => info(args, &context),
             Command::Convert(args) => convert(args, &context),
             Command::Generate(args) => make(args, &context),
+            Command::Rank(args) => rank(args, &context),
         }
     }
 }

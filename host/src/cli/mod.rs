@@ -2,7 +2,7 @@
 
 pub mod graph;
 pub mod graph_args;
-// pub mod graph_rank;
+pub mod graph_rank;
 mod mine;
 mod run;
 

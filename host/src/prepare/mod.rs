@@ -5,6 +5,7 @@
 //! each vertex, and [`Priority`] says which prefix of the vertex and edge arrays is then worth
 //! keeping on the chip for the whole run.
 
+pub mod locality;
 mod occurrence;
 mod priority;
 mod renumber;

@@ -24,7 +24,8 @@ pub struct Small {
 }
 
 /// What a pattern is, up to isomorphism: the number of vertices, their labels, then for each pair
-/// 0 or the label of its edge and 1; of all the orders of the vertices, the smallest such list.
+/// 0 or the label of its edge and 1; of all the orders that sort the vertices by label and degree,
+/// the smallest such list.
 pub type Key = Vec<u64>;
 
 /// Occurrences by pattern.
@@ -140,16 +141,8 @@ impl Small {
     }
 
     pub fn is_connected(&self) -> bool {
-        let mut reached = BTreeSet::from([0]);
-        let mut todo = vec![0];
-        while let Some(u) = todo.pop() {
-            let new =
-                (0..self.n()).filter(|&v| self.edges[u][v].is_some() && !reached.contains(&v));
-            let new: Vec<usize> = new.collect();
-            reached.extend(&new);
-            todo.extend(new);
-        }
-        reached.len() == self.n()
+        let ends: Vec<(usize, usize)> = self.edge_list().iter().map(|&(u, v, _)| (u, v)).collect();
+        connects(self.n(), &ends)
     }
 
     fn is_complete(&self) -> bool {
@@ -165,18 +158,21 @@ impl Small {
         list
     }
 
-    /// The smallest list over all orders of the vertices.
+    /// See [`Key`].
     pub fn key(&self) -> Key {
         thread_local! {
             static KNOWN: RefCell<HashMap<Key, Key>> = RefCell::default();
         }
-        let identity: Vec<usize> = (0..self.n()).collect();
-        let own = self.listed(&identity);
+        let mut order: Vec<usize> = (0..self.n()).collect();
+        let own = self.listed(&order);
         if let Some(key) = KNOWN.with_borrow(|known| known.get(&own).cloned()) {
             return key;
         }
-        let mut least = own.clone();
-        permutations(&mut identity.clone(), 0, &mut |order| {
+        let class = |v: usize| (self.vertex_labels.as_ref().map_or(0, |l| l[v]), self.degree(v));
+        order.sort_by_key(|&v| class(v));
+        let classes: Vec<_> = order.iter().map(|&v| class(v)).collect();
+        let mut least = self.listed(&order);
+        permutations(&mut order, &classes, 0, &mut |order| {
             least = std::mem::take(&mut least).min(self.listed(order));
         });
         KNOWN.with_borrow_mut(|known| known.insert(own, least.clone()));
@@ -233,18 +229,14 @@ impl Small {
             let whole = plain.induced(&set);
             let edges = whole.edge_list();
             for chosen in 0u64..1 << edges.len() {
-                if (chosen.count_ones() as usize) < k - 1 {
-                    continue;
-                }
-                let mut part = Small::new(k);
-                for (e, &(u, v, label)) in edges.iter().enumerate() {
-                    if chosen >> e & 1 == 1 {
-                        part.edges[u][v] = Some(label);
-                        part.edges[v][u] = Some(label);
-                    }
-                }
-                if part.is_connected() {
-                    *counts.entry(part.key()).or_default() += 1;
+                let chosen: Vec<(usize, usize)> = edges
+                    .iter()
+                    .enumerate()
+                    .filter(|(e, _)| chosen >> e & 1 == 1)
+                    .map(|(_, &(u, v, _))| (u, v))
+                    .collect();
+                if connects(k, &chosen) {
+                    *counts.entry(Small::from_edges(k, &chosen).key()).or_default() += 1;
                 }
             }
         }
@@ -403,13 +395,36 @@ impl Small {
     }
 }
 
-fn permutations(order: &mut [usize], fixed: usize, each: &mut dyn FnMut(&[usize])) {
+/// Whether the edges connect all of `n` vertices.
+fn connects(n: usize, edges: &[(usize, usize)]) -> bool {
+    let mut reached = 1u64;
+    loop {
+        let mut more = reached;
+        for &(u, v) in edges {
+            if reached & (1 << u | 1 << v) != 0 {
+                more |= 1 << u | 1 << v;
+            }
+        }
+        if more == reached {
+            return reached.count_ones() as usize == n;
+        }
+        reached = more;
+    }
+}
+
+/// Calls `each` with every order that puts places of one class in another way.
+fn permutations<C: PartialEq>(
+    order: &mut [usize],
+    classes: &[C],
+    fixed: usize,
+    each: &mut dyn FnMut(&[usize]),
+) {
     if fixed == order.len() {
         return each(order);
     }
-    for i in fixed..order.len() {
+    for i in (fixed..order.len()).filter(|&i| classes[i] == classes[fixed]) {
         order.swap(fixed, i);
-        permutations(order, fixed + 1, each);
+        permutations(order, classes, fixed + 1, each);
         order.swap(fixed, i);
     }
 }
