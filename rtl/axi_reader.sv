@@ -56,7 +56,7 @@ module axi_reader
 
   assign read_ready_o = free ? grant : '0;
   assign address = base_i + (index[0] ? edge_base_i : '0)
-                   + (64'(read_line_i[index] >> $clog2(BANKS)) << 6);
+                   + ((64'(read_line_i[index]) >> $clog2(BANKS)) << 6);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) arvalid_o <= 1'b0;

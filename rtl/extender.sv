@@ -180,7 +180,7 @@ module extender
   id_t             operand;
   logic [SPOT_W-1:0] first;
   logic [SPOT_W:0]   limit;
-  logic [IDS-1:0]  inside, equal, less, known;
+  logic [IDS-1:0]  in_list, equal, less, known;
 
   assign probing = x2_q.state == PROBE;
   assign at_line = probing ? x2_q.probe : x2_q.line;
@@ -193,7 +193,7 @@ module extender
   always_comb begin
     known = '0;
     for (int e = 0; e < IDS; e++) begin
-      inside[e] = SPOT_W'(e) >= first && (SPOT_W+1)'(e) < limit;
+      in_list[e] = SPOT_W'(e) >= first && (SPOT_W+1)'(e) < limit;
       equal[e]  = x2_line_q[e*ID_W +: ID_W] == operand;
       less[e]   = x2_line_q[e*ID_W +: ID_W] < operand;
     end
@@ -213,7 +213,7 @@ module extender
   record_t  x3_record_q;
   context_t x3_q;
   logic     x3_root_q;
-  logic [IDS-1:0] x3_inside_q, x3_equal_q, x3_less_q, x3_known_q;
+  logic [IDS-1:0] x3_in_list_q, x3_equal_q, x3_less_q, x3_known_q;
 
   always_ff @(posedge clk_i) begin
     x3_valid_q  <= !rst_i && x2_valid_q;
@@ -222,7 +222,7 @@ module extender
     x3_record_q <= x2_record_q;
     x3_q        <= x2_q;
     x3_root_q   <= x2_root_q;
-    x3_inside_q <= inside;
+    x3_in_list_q <= in_list;
     x3_equal_q  <= equal;
     x3_less_q   <= less;
     x3_known_q  <= known;
@@ -244,17 +244,17 @@ module extender
   assign next_j  = x3_q.j + (x3_q.j + 1'b1 == size_t'(x3_q.cursor.i) ? size_t'(2) : size_t'(1));
 
   always_comb begin
-    ok   = x3_inside_q & (config_i.ascending ? ~x3_less_q & ~x3_equal_q : x3_less_q);
-    fail = x3_inside_q & ~ok;
+    ok   = x3_in_list_q & (config_i.ascending ? ~x3_less_q & ~x3_equal_q : x3_less_q);
+    fail = x3_in_list_q & ~ok;
     first_fail = '0;
     last_fail  = '0;
     for (int e = IDS - 1; e >= 0; e--) if (fail[e]) first_fail = SPOT_W'(e);
     for (int e = 0; e < IDS; e++)      if (fail[e]) last_fail = SPOT_W'(e);
   end
 
-  assign hit    = (x3_inside_q & x3_equal_q) != '0;
-  assign higher = (x3_inside_q & ~x3_less_q) == '0 && x3_q.probe < x3_q.probe_hi;
-  assign lower  = (x3_inside_q & x3_less_q) == '0 && x3_q.probe > x3_q.probe_lo;
+  assign hit    = (x3_in_list_q & x3_equal_q) != '0;
+  assign higher = (x3_in_list_q & ~x3_less_q) == '0 && x3_q.probe < x3_q.probe_hi;
+  assign lower  = (x3_in_list_q & x3_less_q) == '0 && x3_q.probe > x3_q.probe_lo;
 
   always_comb begin
     next    = x3_q;
@@ -365,7 +365,7 @@ module extender
   assign found_valid_o = x4_emit_q;
 
   assign scanned_valid_o = x3_valid_q && x3_event_q == LINE && x3_q.state == SCAN;
-  assign scanned_o       = 5'($countones(x3_inside_q));
+  assign scanned_o       = 5'($countones(x3_in_list_q));
 
   // ---------------------------------------------------------------- 4: next list
 

@@ -32,33 +32,33 @@ module filter
   localparam int unsigned FSM_PAIRS = 3; // labelled patterns have up to 3 vertices
 
   // Adjacency bits: bit j (j - 1) / 2 + i is the edge between positions i < j.
-  function automatic key_t with_edges(input key_t key, input size_t size, input mask_t mask);
+  function automatic key_t with_edges(input key_t old, input size_t size, input mask_t mask);
     logic [PAIRS-1:0] bits;
     bits = '0;
     for (int j = 1; j < MAX_MOTIF; j++)
       if (size == size_t'(j))
         for (int i = 0; i < j; i++) bits[j*(j-1)/2 + i] = mask[i];
-    return key | key_t'(bits);
+    return old | key_t'(bits);
   endfunction
 
-  function automatic key_t with_label(input key_t key, input size_t size, input label_t value);
+  function automatic key_t with_label(input key_t old, input size_t size, input label_t value);
     key_t bits;
     bits = '0;
     for (int j = 0; j < 3; j++)
       if (size == size_t'(j)) bits[FSM_PAIRS + j*LABEL_BITS +: LABEL_BITS] = value;
-    return key | bits;
+    return old | bits;
   endfunction
 
   logic    f1_valid_q, structure, f1_structure_q;
   found_t  f1_q;
   key_t    key;
-  mask_t   all, before;
+  mask_t   all, earlier;
 
   assign all    = mask_t'((1 << found_i.size) - 1);
-  assign before = mask_t'((1 << found_i.cursor.i) - 1);
+  assign earlier = mask_t'((1 << found_i.cursor.i) - 1);
 
   always_comb begin
-    structure = (found_i.mask & before) == '0;
+    structure = (found_i.mask & earlier) == '0;
     if (config_i.app == APP_CLIQUE) structure &= found_i.mask == all;
     key = with_edges(found_i.key, found_i.size, found_i.mask);
     if (config_i.app == APP_FSM) key = with_label(key, found_i.size, found_i.record.label);

@@ -123,7 +123,7 @@ module pu
     .result_valid_o (result_valid), .result_o (result)
   );
 
-  process i_process (
+  process_stage i_process (
     .clk_i, .rst_i,
     .dictionary_write_i, .dictionary_key_i, .dictionary_entry_i,
     .key_i (key), .entry_o (entry),

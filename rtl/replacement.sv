@@ -17,14 +17,15 @@ module replacement
   localparam int unsigned SCORE_W = 40;
 
   logic [SCORE_W-1:0] score [4];
+  logic [31:0]        age   [4]; // Rec
   logic               high_pair;
   logic [1:0]         low_best, high_best;
 
   always_comb begin
     for (int w = 0; w < 4; w++) begin
-      score[w] = lru_i ? SCORE_W'(now_i - stamp_i[w])
-                       : (SCORE_W'(rank_i[w]) << 3)
-                         + SCORE_W'(lambda_i) * SCORE_W'(now_i - stamp_i[w]);
+      age[w]   = now_i - stamp_i[w];
+      score[w] = lru_i ? SCORE_W'(age[w])
+                       : (SCORE_W'(rank_i[w]) << 3) + SCORE_W'(lambda_i) * SCORE_W'(age[w]);
       if (!valid_i[w]) score[w] = '1;
     end
     low_best  = score[1] > score[0] ? 2'd1 : 2'd0;
