@@ -393,7 +393,7 @@ module scheduler
     issue_o.root      <= c_q.kind == UNIT;
     issue_o.size      <= c_q.kind == UNIT ? '0 : c_q.size;
     issue_o.threshold <= c_q.kind == UNIT ? c_q.vertex : threshold;
-    issue_o.key       <= grown ? c_q.key : row_key_i;
+    issue_o.key       <= c_q.kind == UNIT ? '0 : grown ? c_q.key : row_key_i;
     issue_o.cursor    <= cursor;
   end
 
