@@ -197,7 +197,7 @@ fn print_tables(
     hash: &str,
 ) {
     let mut table = comfy_table::Table::new();
-    table.load_preset(comfy_table::presets::NOTHING);
+    table.load_style(comfy_table::presets::NOTHING);
     for (name, count) in names.iter().zip(&outcome.counts) {
         table.add_row([name.clone(), count.to_string()]);
     }
@@ -209,7 +209,7 @@ fn print_tables(
     let pus = u64::from(accelerator.machine.processing_units);
     let candidates: u64 = outcome.sums("pu.candidates").iter().sum();
     let mut table = comfy_table::Table::new();
-    table.load_preset(comfy_table::presets::NOTHING);
+    table.load_style(comfy_table::presets::NOTHING);
     let mut row = |name: &str, value: String| {
         table.add_row([name.to_string(), value]);
     };
