@@ -33,7 +33,7 @@ struct Bank {
     base: u64,
     queue: VecDeque<Pending>,
     next_beat: u64,
-    offered: bool, // a beat is on the pins and has not been taken
+    offered: bool,              // a beat is on the pins and has not been taken
     waiting: Option<(u64, u8)>, // an address on the pins that has not been taken
 }
 

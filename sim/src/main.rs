@@ -105,7 +105,8 @@ fn main() -> Result<()> {
     let graph = read_graph(&options.graph, &ReadOptions::default(), &context)?;
     let graph = gramer::prepare::renumber(&graph, &context)?;
     let view = graph.view();
-    let csr = Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
+    let csr =
+        Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
 
     let (application, dictionary, names) = match options.task {
         Mine::Clique => (Application::Clique, vec![], vec![format!("{}-clique", options.k)]),

@@ -185,9 +185,14 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     command.arg("gramer_core.sv");
     check(&mut command, "verilator")?;
     check(
-        Command::new("make")
-            .current_dir(work.path())
-            .args(["-s", "-j2", "-f", &format!("{prefix}.mk"), "OPT_FAST=-O2", "OPT_SLOW=-O1"]),
+        Command::new("make").current_dir(work.path()).args([
+            "-s",
+            "-j2",
+            "-f",
+            &format!("{prefix}.mk"),
+            "OPT_FAST=-O2",
+            "OPT_SLOW=-O1",
+        ]),
         "make",
     )?;
     let include = String::from_utf8(

@@ -283,7 +283,7 @@ pub fn run(
             complete = pins.out_tlast == 1;
         }
         now += 1;
-        if simulation.progress > 0 && now.is_multiple_of(simulation.progress) {
+        if simulation.progress > 0 && now % simulation.progress == 0 {
             let rate = now as f64 / clock.elapsed().as_secs_f64();
             eprintln!(
                 "{now} cycles, {rate:.0} a second, {sent} of {} beats of the in-stream",

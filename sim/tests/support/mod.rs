@@ -1,14 +1,17 @@
-//! What the tests of the core compare with: algorithm 1 of the paper, as plainly as it can be
-//! written, and a dictionary from adjacency bits to pattern numbers. Nothing is shared with the
-//! core but the graph.
+//! What the tests of the core share: the model, random graphs, and algorithm 1 of the host with
+//! which the core is compared.
 #![allow(dead_code)]
 
-use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use gramer::engine::reference::{Algorithm1, Application, Comparison, Embedding, WorkUnit};
+use gramer::graph::View;
+use gramer::pattern::Dictionary;
 use gramer_machine::Accelerator;
-use gramer_sim::image::Csr;
+use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
+use gramer_sim::run::{Application as Core, Settings};
 
 /// The repository.
 pub fn root() -> PathBuf {
@@ -36,150 +39,103 @@ pub fn instance(library: &std::path::Path) -> Model {
     Model::load(library).unwrap()
 }
 
-/// Pattern numbers by adjacency bits: bit j (j - 1) / 2 + i is the edge i-j. Isomorphic bits get
-/// one number; only connected ones are known.
-pub struct Patterns {
-    pub dictionary: Vec<u16>,
-    pub number: usize,
+/// The dictionary of the patterns of `k` vertices and their number.
+pub fn motifs(k: usize) -> (Vec<u16>, u32) {
+    let all = Dictionary::of(k);
+    let entry = |bits| all.number(bits).map_or(0, |n| 0x8000 | n as u16);
+    ((0..1u32 << (k * (k - 1) / 2)).map(entry).collect(), all.patterns().len() as u32)
 }
 
-fn permutations(k: usize) -> Vec<Vec<usize>> {
-    if k == 0 {
-        return vec![vec![]];
-    }
-    permutations(k - 1)
-        .into_iter()
-        .flat_map(|p| {
-            (0..k).map(move |at| {
-                let mut q = p.clone();
-                q.insert(at, k - 1);
-                q
-            })
-        })
-        .collect()
-}
-
-fn bit(i: usize, j: usize) -> usize {
-    let (i, j) = (i.min(j), i.max(j));
-    j * (j - 1) / 2 + i
-}
-
-/// All connected patterns of `k` vertices.
-pub fn motifs(k: usize) -> Patterns {
-    let orders = permutations(k);
-    let mut dictionary = vec![0u16; 1 << (k * (k - 1) / 2)];
-    let mut numbers = BTreeMap::new();
-    for key in 0..dictionary.len() {
-        let edge = |i: usize, j: usize| i != j && key >> bit(i, j) & 1 == 1;
-        let mut seen = 1usize;
-        for _ in 0..k {
-            for i in 0..k {
-                for j in 0..k {
-                    if seen >> i & 1 == 1 && edge(i, j) {
-                        seen |= 1 << j;
-                    }
-                }
-            }
-        }
-        if seen + 1 != 1 << k {
-            continue;
-        }
-        let canonical = orders
-            .iter()
-            .map(|order| {
-                let mut bits = 0usize;
-                for j in 1..k {
-                    for i in 0..j {
-                        bits |= usize::from(edge(order[i], order[j])) << bit(i, j);
-                    }
-                }
-                bits
-            })
-            .min()
-            .unwrap();
-        let next = numbers.len();
-        dictionary[key] = 0x8000 | *numbers.entry(canonical).or_insert(next) as u16;
-    }
-    Patterns { dictionary, number: numbers.len() }
-}
-
-/// What algorithm 1 finds.
+/// What algorithm 1 and the core are compared by.
 #[derive(Debug, Default, PartialEq, Eq, Clone)]
-pub struct Reference {
+pub struct Found {
     pub counts: Vec<u64>,
     /// By number of vertices, from 1.
     pub candidates: Vec<u64>,
     pub embeddings: Vec<u64>,
 }
 
-/// Algorithm 1 with the paper's primitives, depth first. A candidate is a neighbour of vertex i
-/// that lies beyond the root and beyond the vertices after position i, and isn't in the embedding.
-pub struct Mine<'a> {
-    pub graph: &'a Csr,
-    pub k: usize,
-    pub ascending: bool,
-    pub clique: bool,
-    /// Pattern number of adjacency bits (and labels), or `None`: not known.
-    pub lookup: &'a dyn Fn(&[u32], usize) -> Option<usize>,
-    /// Extend only what `lookup` knows, from 2 vertices on.
-    pub filtered: bool,
+/// The primitives of the core's applications, in terms of the dictionary that the core gets.
+struct Primitives<'a> {
+    settings: &'a Settings,
+    labels: &'a [u32],
+    label_bits: u32,
+    counts: Vec<u64>,
 }
 
-impl Mine<'_> {
-    pub fn all(&self, patterns: usize, depth: usize) -> Reference {
-        let mut found = Reference {
-            counts: vec![0; patterns],
-            candidates: vec![0; depth],
-            embeddings: vec![0; depth],
-        };
-        for v in 0..self.graph.vertices() as u32 {
-            found.embeddings[0] += 1;
-            self.extend(&mut vec![v], 0, &mut found);
-        }
-        found
-    }
-
-    fn beyond(&self, a: u32, b: u32) -> bool {
-        if self.ascending { a > b } else { a < b }
-    }
-
-    fn extend(&self, embedding: &mut Vec<u32>, bits: usize, found: &mut Reference) {
-        let m = embedding.len();
-        let lists = if self.clique { 1 } else { m };
-        for i in 0..lists {
-            for &w in self.graph.list(embedding[i]) {
-                let in_order = self.beyond(w, embedding[0])
-                    && embedding[i + 1..].iter().all(|&v| self.beyond(w, v));
-                if !in_order || embedding.contains(&w) {
-                    continue;
-                }
-                found.candidates[m] += 1;
-                let adjacent: Vec<bool> = embedding
-                    .iter()
-                    .map(|&v| self.graph.list(v).binary_search(&w).is_ok())
-                    .collect();
-                if adjacent[..i].contains(&true) || (self.clique && adjacent.contains(&false)) {
-                    continue;
-                }
-                let mut grown = bits;
-                for (j, _) in adjacent.iter().enumerate().filter(|(_, a)| **a) {
-                    if m < 6 {
-                        grown |= 1 << bit(j, m);
-                    }
-                }
-                embedding.push(w);
-                let number = (self.lookup)(embedding, grown);
-                if !self.filtered || number.is_some() {
-                    found.embeddings[m] += 1;
-                    if m + 1 == self.k {
-                        found.counts[number.expect("a known pattern")] += 1;
-                    } else {
-                        self.extend(embedding, grown, found);
-                    }
-                }
-                embedding.pop();
+impl Primitives<'_> {
+    fn entry(&self, embedding: &Embedding<'_>) -> u16 {
+        let mut key = embedding.bits as usize;
+        if self.settings.application == Core::Fsm {
+            for (j, &v) in embedding.vertices.iter().enumerate() {
+                key |= (self.labels[v as usize] as usize) << (3 + j as u32 * self.label_bits);
             }
         }
+        self.settings.dictionary[key]
+    }
+}
+
+impl Application for Primitives<'_> {
+    fn max_size(&self) -> usize {
+        self.settings.k as usize
+    }
+
+    fn root_list_only(&self) -> bool {
+        self.settings.application == Core::Clique
+    }
+
+    fn filter(&mut self, embedding: &Embedding<'_>) -> bool {
+        match self.settings.application {
+            Core::Clique => {
+                embedding.last_mask.count_ones() as usize + 1 == embedding.vertices.len()
+            }
+            Core::Motif => true,
+            Core::Fsm => self.entry(embedding) >> 15 == 1,
+        }
+    }
+
+    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()> {
+        if embedding.vertices.len() == self.settings.k as usize {
+            let number = match self.settings.application {
+                Core::Clique => 0,
+                _ => self.entry(embedding) & 0x7fff,
+            };
+            self.counts[number as usize] += 1;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Algorithm 1 of the host on the units that the core got.
+pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Settings) -> Found {
+    let context = gramer::Context::with_threads(1);
+    let view = View {
+        offsets: &graph.offsets,
+        neighbours: &graph.edges,
+        vertex_labels: None,
+        edge_labels: None,
+    };
+    let comparison =
+        if settings.ascending { Comparison::Ascending } else { Comparison::Descending };
+    let units: Vec<WorkUnit> =
+        units.iter().map(|u| WorkUnit { start: u.start, part: u.first..u.limit }).collect();
+    let mut application = Primitives {
+        settings,
+        labels: &graph.labels,
+        label_bits: a.applications.label_bits,
+        counts: vec![0; settings.patterns as usize],
+    };
+    let mut algorithm = Algorithm1::new(view, comparison, &context);
+    assert!(algorithm.run(&units, &mut application).is_continue());
+    let by_depth = |counter: &[u64]| {
+        let mut from_1: Vec<u64> = counter.iter().skip(1).copied().collect();
+        from_1.resize(a.machine.depth as usize, 0);
+        from_1
+    };
+    Found {
+        counts: application.counts,
+        candidates: by_depth(&algorithm.counters.candidates),
+        embeddings: by_depth(&algorithm.counters.embeddings),
     }
 }
 
@@ -187,7 +143,9 @@ impl Mine<'_> {
 pub fn random_graph(rng: &mut fastrand::Rng, most_vertices: usize) -> Csr {
     let n = rng.usize(1..=most_vertices);
     let edges: Vec<(u32, u32)> = match rng.u32(0..4) {
-        0 => (0..rng.usize(0..=2 * n)).map(|_| (rng.u32(0..n as u32), rng.u32(0..n as u32))).collect(),
+        0 => (0..rng.usize(0..=2 * n))
+            .map(|_| (rng.u32(0..n as u32), rng.u32(0..n as u32)))
+            .collect(),
         1 => {
             let density = rng.f64();
             let mut edges = vec![];
