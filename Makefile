@@ -14,7 +14,7 @@ GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup build demo test test-host lint bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-rtl check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,22 @@ test: test-host ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
+
+setup-rtl: ## Install what the simulated core needs (Verilator)
+	@scripts/setup-rtl.sh
+
+test-rtl: setup ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
+	cargo test --locked -p gramer-machine
+	cargo test --release --locked -p gramer-sim
+
+check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
+	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
+
+generate: setup ## Generated files of the machine, shown
+	cargo run -q --locked -p gramer-machine --example generate -- accelerator.yaml
+
+lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machine
+	scripts/lint-rtl.sh
 
 lint: setup ## Format, clippy, documentation: no warning is left
 	cargo fmt --all --check

@@ -1,0 +1,148 @@
+//! The rules that a description must keep.
+
+use std::path::Path;
+
+use crate::{Accelerator, Counter, Error, LINE_BYTES, Layout, Result};
+
+/// The message of the YAML reader, with the nearest known key where one isn't known.
+pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
+    let message = error.to_string();
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    if !message.contains("unknown field") && !message.contains("unknown variant") {
+        return message;
+    }
+    let Some((&wrong, known)) = quoted.split_first() else { return message };
+    let nearest = known
+        .iter()
+        .map(|&key| (strsim::damerau_levenshtein(wrong, key), key))
+        .min()
+        .filter(|&(distance, key)| distance <= key.len() / 2);
+    match nearest {
+        Some((_, key)) => format!("{message}; did you mean `{key}`?"),
+        None => message,
+    }
+}
+
+/// Checks every range and every relation between values.
+pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
+    let wrong = |key: &str, value: &dyn std::fmt::Display, rule: String| {
+        Err(Error::Value {
+            path: path.to_path_buf(),
+            key: key.to_string(),
+            value: value.to_string(),
+            rule,
+        })
+    };
+    let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
+    let ranges: [(&str, u32, u32, u32, bool); 13] = [
+        ("machine.processing_units", m.processing_units, 1, 16, true),
+        ("machine.slots", m.slots, 2, 32, true),
+        ("machine.depth", m.depth, 3, 16, false),
+        ("machine.stealing_buffer", m.stealing_buffer, 2, 64, true),
+        ("machine.partitions", m.partitions, 1, 16, true),
+        ("machine.clock_mhz", m.clock_mhz, 1, 1000, false),
+        ("memory.misses", mem.misses, 2, 64, true),
+        ("memory.ddr_banks", mem.ddr_banks, 1, 4, true),
+        ("memory.ddr_latency_cycles", mem.ddr_latency_cycles, 1, 10_000, false),
+        ("memory.ddr_cycles_a_beat", mem.ddr_cycles_a_beat, 1, 1000, false),
+        ("applications.max_motif", app.max_motif, 3, 6, false),
+        ("applications.label_bits", app.label_bits, 1, 8, false),
+        ("applications.pattern_counters", app.pattern_counters, 8, 32768, true),
+    ];
+    for (key, value, low, high, power) in ranges {
+        if !(low..=high).contains(&value) {
+            return wrong(key, &value, format!("must be {low} to {high}"));
+        }
+        if power && !value.is_power_of_two() {
+            return wrong(key, &value, "must be a power of two".into());
+        }
+    }
+    if m.name.is_empty() || !m.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return wrong(
+            "machine.name",
+            &format!("`{}`", m.name),
+            "must consist of letters, digits and underscores".into(),
+        );
+    }
+    if m.partitions < mem.ddr_banks {
+        return wrong(
+            "machine.partitions",
+            &m.partitions,
+            format!("must not be below memory.ddr_banks, {}", mem.ddr_banks),
+        );
+    }
+    if mem.cache_ways != 4 {
+        return wrong("memory.cache_ways", &mem.cache_ways, "must be 4".into());
+    }
+    for (key, bytes, unit) in [
+        ("memory.vertex_scratchpad_bytes", mem.vertex_scratchpad_bytes, LINE_BYTES),
+        ("memory.edge_scratchpad_bytes", mem.edge_scratchpad_bytes, LINE_BYTES),
+        ("memory.vertex_cache_bytes", mem.vertex_cache_bytes, LINE_BYTES * mem.cache_ways),
+        ("memory.edge_cache_bytes", mem.edge_cache_bytes, LINE_BYTES * mem.cache_ways),
+    ] {
+        if bytes < unit || !bytes.is_power_of_two() || bytes > 1 << 24 {
+            return wrong(key, &bytes, format!("must be a power of two from {unit} to 2^24"));
+        }
+    }
+    if mem.layout == Layout::Uniform
+        && (mem.vertex_cache_bytes != mem.vertex_scratchpad_bytes
+            || mem.edge_cache_bytes != mem.edge_scratchpad_bytes)
+    {
+        return wrong(
+            "memory.layout",
+            &"uniform",
+            "then the scratchpads must be as large as the caches, whose sets double".into(),
+        );
+    }
+    let pairs = app.max_motif * (app.max_motif - 1) / 2;
+    let key_bits = pairs.max(3 + 3 * app.label_bits);
+    let needed = 1u64 << key_bits;
+    if u64::from(app.dictionary_entries) != needed {
+        return wrong(
+            "applications.dictionary_entries",
+            &app.dictionary_entries,
+            format!(
+                "must be {needed}: 2 to the power of the larger of {pairs} (pairs of \
+                 max_motif vertices) and {} (3 pairs and 3 labels)",
+                3 + 3 * app.label_bits
+            ),
+        );
+    }
+    for argument in &a.arguments {
+        if argument.bits != 32 && argument.bits != 64 {
+            return wrong(
+                &format!("arguments.{}.bits", argument.name),
+                &argument.bits,
+                "must be 32 or 64".into(),
+            );
+        }
+    }
+    let sections = [
+        ("arguments", a.arguments.iter().map(|x| x.name.as_str()).collect::<Vec<_>>()),
+        ("counters.core", names(&a.counters.core)),
+        ("counters.pu", names(&a.counters.pu)),
+        ("counters.partition", names(&a.counters.partition)),
+        ("counters.bank", names(&a.counters.bank)),
+    ];
+    for (section, names) in sections {
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                return wrong(section, &format!("`{name}` twice"), "names must differ".into());
+            }
+            if name.is_empty()
+                || !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+            {
+                return wrong(
+                    section,
+                    &format!("`{name}`"),
+                    "names consist of lower-case letters, digits and underscores".into(),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn names(counters: &[Counter]) -> Vec<&str> {
+    counters.iter().map(Counter::name).collect()
+}

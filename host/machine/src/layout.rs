@@ -1,0 +1,106 @@
+//! Where arguments and counters are.
+
+use crate::{Accelerator, Argument, Counter};
+
+/// First argument of an AXI4-Lite block that Vitis HLS would make.
+const FIRST_ARGUMENT: u32 = 0x10;
+
+impl Counter {
+    /// The counter's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Counter::One(name) => name,
+            Counter::Many(array) => &array.name,
+        }
+    }
+
+    /// How many values it has: 1, or one for each depth.
+    pub fn values(&self, depth: u32) -> u32 {
+        match self {
+            Counter::Many(array) if array.by_depth => depth,
+            _ => 1,
+        }
+    }
+}
+
+/// Position of each counter in its section: name, first value, number of values.
+pub fn positions(counters: &[Counter], depth: u32) -> Vec<(&str, u32, u32)> {
+    let mut at = 0;
+    counters
+        .iter()
+        .map(|counter| {
+            let (first, values) = (at, counter.values(depth));
+            at += values;
+            (counter.name(), first, values)
+        })
+        .collect()
+}
+
+/// Number of 64-bit values of a section of counters.
+pub fn values(counters: &[Counter], depth: u32) -> u32 {
+    counters.iter().map(|c| c.values(depth)).sum()
+}
+
+impl Accelerator {
+    /// The arguments with their AXI4-Lite offsets: a 32-bit scalar takes 8 bytes, a 64-bit one 12.
+    pub fn offsets(&self) -> Vec<(&Argument, u32)> {
+        let mut at = FIRST_ARGUMENT;
+        self.arguments
+            .iter()
+            .map(|argument| {
+                let offset = at;
+                at += if argument.bits == 32 { 8 } else { 12 };
+                (argument, offset)
+            })
+            .collect()
+    }
+
+    /// The AXI4-Lite offset of one argument.
+    pub fn offset(&self, name: &str) -> Option<u32> {
+        self.offsets().into_iter().find(|(a, _)| a.name == name).map(|(_, offset)| offset)
+    }
+
+    /// Bits of an AXI4-Lite address.
+    pub fn control_address_bits(&self) -> u32 {
+        let end = self.offsets().last().map_or(FIRST_ARGUMENT, |(_, offset)| offset + 12);
+        u32::BITS - end.leading_zeros()
+    }
+
+    /// Sets of each vertex cache and of each edge cache.
+    pub fn cache_sets(&self) -> (u32, u32) {
+        let mem = &self.memory;
+        let sets = |cache: u32, scratchpad: u32| {
+            let bytes = match mem.layout {
+                crate::Layout::Locality => cache,
+                crate::Layout::Uniform => cache + scratchpad,
+            };
+            bytes / crate::LINE_BYTES / mem.cache_ways
+        };
+        (
+            sets(mem.vertex_cache_bytes, mem.vertex_scratchpad_bytes),
+            sets(mem.edge_cache_bytes, mem.edge_scratchpad_bytes),
+        )
+    }
+
+    /// Lines that all vertex scratchpads and all edge scratchpads hold; 0 in the uniform layout.
+    pub fn scratchpad_lines(&self) -> (u32, u32) {
+        if self.memory.layout == crate::Layout::Uniform {
+            return (0, 0);
+        }
+        let lines = |bytes: u32| bytes / crate::LINE_BYTES * self.machine.partitions;
+        (lines(self.memory.vertex_scratchpad_bytes), lines(self.memory.edge_scratchpad_bytes))
+    }
+
+    /// 64-bit values in the counter part of the out-stream, as (core, one PU, one partition, one
+    /// bank).
+    pub fn counter_values(&self) -> (u32, u32, u32, u32) {
+        let depth = self.machine.depth;
+        let c = &self.counters;
+        (
+            values(&c.core, depth),
+            values(&c.pu, depth),
+            values(&c.partition, depth),
+            values(&c.bank, depth),
+        )
+    }
+}

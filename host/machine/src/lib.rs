@@ -1,0 +1,216 @@
+//! The accelerator, described once.
+//!
+//! `accelerator.yaml` holds every size of the machine, its arguments and its counters. This crate
+//! is its only reader: it checks the file and generates what must agree with it, so that no width,
+//! depth, register offset or counter index is written twice.
+//!
+//! | module | what it generates |
+//! |---|---|
+//! | [`verilog`] | the SystemVerilog package `gramer_pkg` |
+//! | [`layout`] | register offsets and counter positions for programs |
+
+mod check;
+pub mod layout;
+pub mod verilog;
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// What can be wrong with a description of a machine.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file can't be read.
+    #[error("{}: cannot read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+    /// The file is no YAML, lacks a key, or has one that isn't known.
+    #[error("{}: {what}", path.display())]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// Key, line and remedy.
+        what: String,
+    },
+    /// A value is out of range or contradicts another.
+    #[error("{}: {key} is {value}, but {rule}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The key with its section, `machine.slots`.
+        key: String,
+        /// What the file says.
+        value: String,
+        /// What is allowed.
+        rule: String,
+    },
+}
+
+/// A result whose error is [`enum@Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A whole description.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Accelerator {
+    /// Processing units and what is in them.
+    pub machine: Machine,
+    /// On-chip memory and DDR.
+    pub memory: Memory,
+    /// Limits of the applications.
+    pub applications: Applications,
+    /// AXI4-Lite arguments, in order.
+    pub arguments: Vec<Argument>,
+    /// Counters of the out-stream.
+    pub counters: Counters,
+}
+
+/// Section `machine`.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Name in reports.
+    pub name: String,
+    /// PUs, 1 to 16, a power of two.
+    pub processing_units: u32,
+    /// Slots and ancestor buffers a PU, 2 to 32, a power of two.
+    pub slots: u32,
+    /// Entries of an ancestor buffer, 3 to 16: the vertices of the largest embedding.
+    pub depth: u32,
+    /// Candidates that the stealing buffer of a PU holds, 2 to 64, a power of two.
+    pub stealing_buffer: u32,
+    /// Partitions of the on-chip memory, a power of two, 1 to 16, at least [`Memory::ddr_banks`].
+    pub partitions: u32,
+    /// Clock in MHz.
+    pub clock_mhz: u32,
+    /// FPGA part.
+    pub part: String,
+}
+
+/// How the on-chip memory is divided (section IV of the paper).
+#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// High-priority scratchpad and low-priority cache.
+    Locality,
+    /// One cache with the bytes of both.
+    Uniform,
+}
+
+/// Section `memory`.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Memory {
+    /// Scratchpad and cache, or cache alone.
+    pub layout: Layout,
+    /// Ways of the caches: 4.
+    pub cache_ways: u32,
+    /// High-priority vertex memory of a partition in bytes.
+    pub vertex_scratchpad_bytes: u32,
+    /// Low-priority vertex memory of a partition in bytes.
+    pub vertex_cache_bytes: u32,
+    /// High-priority edge memory of a partition in bytes.
+    pub edge_scratchpad_bytes: u32,
+    /// Low-priority edge memory of a partition in bytes.
+    pub edge_cache_bytes: u32,
+    /// Lines under way from DDR for each memory of a partition, a power of two.
+    pub misses: u32,
+    /// DDR banks, 1 to 4, a power of two.
+    pub ddr_banks: u32,
+    /// Unloaded read latency in cycles (model).
+    pub ddr_latency_cycles: u32,
+    /// Cycles between two beats of a bank (model).
+    pub ddr_cycles_a_beat: u32,
+}
+
+/// Section `applications`.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Applications {
+    /// Vertices of the largest pattern that the dictionary knows, 3 to 6.
+    pub max_motif: u32,
+    /// Bits of a label in frequent subgraph mining, 1 to 8.
+    pub label_bits: u32,
+    /// Entries of the dictionary of a PU, a power of two.
+    pub dictionary_entries: u32,
+    /// Pattern counters of a PU, a power of two, at most 32768.
+    pub pattern_counters: u32,
+}
+
+/// An AXI4-Lite argument.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Argument {
+    /// Name in Rust, SystemVerilog and `kernel.xml`.
+    pub name: String,
+    /// 32 or 64.
+    pub bits: u32,
+    /// What it means.
+    pub what: String,
+}
+
+/// A counter or an array of counters.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(untagged)]
+pub enum Counter {
+    /// One counter.
+    One(String),
+    /// A counter with options.
+    Many(CounterArray),
+}
+
+/// A counter with options.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct CounterArray {
+    /// Name.
+    pub name: String,
+    /// One for each depth, 1 to `machine.depth`.
+    pub by_depth: bool,
+}
+
+/// Section `counters`.
+#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct Counters {
+    /// Once.
+    pub core: Vec<Counter>,
+    /// Once for each PU.
+    pub pu: Vec<Counter>,
+    /// Once for each partition.
+    pub partition: Vec<Counter>,
+    /// Once for each DDR bank.
+    pub bank: Vec<Counter>,
+}
+
+/// Bytes of a line: 16 vertex ids or 4 vertex records.
+pub const LINE_BYTES: u32 = 64;
+
+impl Accelerator {
+    /// Reads and checks a description.
+    ///
+    /// # Errors
+    /// [`enum@Error`], which names the file and the key.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads and checks a description that is in memory; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Accelerator::read`].
+    pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        let accelerator: Accelerator = serde_yaml::from_str(text).map_err(|error| {
+            Error::Format { path: path.to_path_buf(), what: check::with_nearest_key(&error) }
+        })?;
+        check::check(&accelerator, path)?;
+        Ok(accelerator)
+    }
+}

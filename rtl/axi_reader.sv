@@ -1,0 +1,97 @@
+// AXI4 read master of a DDR bank: single beats of 64 bytes, many at a time, in any order. The id
+// says which memory asked and for which of its entries:  { memory, entry }.
+//
+// Line i of an array is in bank i mod BANKS, at line i / BANKS of the bank's part of the array.
+module axi_reader
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+#(
+  /// Memories that read from this bank: bit 0 of the index tells edges from vertices.
+  parameter int unsigned MEMORIES = 4,
+  localparam int unsigned MEMORY_W = $clog2(MEMORIES),
+  localparam int unsigned AXI_ID_W = MEMORY_W + MISS_W
+) (
+  input  logic        clk_i,
+  input  logic        rst_i,
+  input  logic [63:0] base_i,      // of the vertex lines
+  input  logic [63:0] edge_base_i, // offset of the edge lines from there
+  // Memories
+  input  logic [MEMORIES-1:0] read_valid_i,
+  output logic [MEMORIES-1:0] read_ready_o,
+  input  logic [MISS_W-1:0]   read_entry_i [MEMORIES],
+  input  eline_t              read_line_i  [MEMORIES],
+  output logic [MEMORIES-1:0] fill_valid_o,
+  input  logic [MEMORIES-1:0] fill_ready_i,
+  output logic [MISS_W-1:0]   fill_entry_o,
+  output line_t               fill_line_o,
+  // AXI4 read channels
+  output logic                arvalid_o,
+  input  logic                arready_i,
+  output logic [63:0]         araddr_o,
+  output logic [AXI_ID_W-1:0] arid_o,
+  input  logic                rvalid_i,
+  output logic                rready_o,
+  input  line_t               rdata_i,
+  input  logic [AXI_ID_W-1:0] rid_i,
+  input  logic [1:0]          rresp_i,
+  // Events
+  output logic                beat_o,
+  output logic                error_o,
+  output logic [63:0]         error_address_o
+);
+
+  logic                free, valid;
+  logic [MEMORIES-1:0] grant;
+  logic [MEMORY_W-1:0] index, from;
+  logic [63:0]         address;
+  logic [63:0]         addresses [1 << AXI_ID_W]; // for the error report
+
+  assign free = !arvalid_o || arready_i;
+
+  rr_arbiter #(.REQUESTS(MEMORIES)) i_arbiter (
+    .clk_i, .rst_i,
+    .request_i (read_valid_i), .take_i (free),
+    .valid_o (valid), .grant_o (grant), .index_o (index)
+  );
+
+  assign read_ready_o = free ? grant : '0;
+  assign address = base_i + (index[0] ? edge_base_i : '0)
+                   + ((64'(read_line_i[index]) >> $clog2(BANKS)) << 6);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) arvalid_o <= 1'b0;
+    else if (free) arvalid_o <= valid;
+    if (free && valid) begin
+      araddr_o <= address;
+      arid_o   <= {index, read_entry_i[index]};
+      addresses[{index, read_entry_i[index]}] <= address;
+    end
+  end
+
+  assign from         = rid_i[AXI_ID_W-1:MISS_W];
+  assign fill_entry_o = rid_i[MISS_W-1:0];
+  assign fill_line_o  = rdata_i;
+  assign rready_o     = fill_ready_i[from];
+
+  always_comb begin
+    fill_valid_o = '0;
+    fill_valid_o[from] = rvalid_i;
+  end
+
+  assign beat_o          = rvalid_i && rready_o;
+  assign error_o         = beat_o && rresp_i != '0;
+  assign error_address_o = addresses[rid_i];
+
+`ifndef SYNTHESIS
+  logic        stalled_q;
+  logic [63:0] araddr_q;
+  always_ff @(posedge clk_i) begin
+    stalled_q <= !rst_i && arvalid_o && !arready_i;
+    araddr_q  <= araddr_o;
+    if (!rst_i && stalled_q) begin
+      assert (arvalid_o && araddr_o == araddr_q) else $error("an address changes while it waits");
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,71 @@
+// Low-priority memory: the tags, references and lines of a four-way cache. Its controller decides
+// what is read and written; this module only holds it. Block RAM throughout: a tag look-up answers
+// in the next cycle, a line read too.
+module cache
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+#(
+  /// Sets, a power of two.
+  parameter int unsigned SETS = 4,
+  /// Bits of a line's address in this partition.
+  parameter int unsigned LOCAL_W = 8,
+  localparam int unsigned SET_W = SETS > 1 ? $clog2(SETS) : 1
+) (
+  input  logic               clk_i,
+  // Before a run: no line is there
+  input  logic               forget_i,
+  input  logic [SET_W-1:0]   forget_set_i,
+  // Look up a set
+  input  logic               look_i,
+  input  logic [SET_W-1:0]   look_set_i,
+  output logic [3:0]         valid_o,
+  output logic [LOCAL_W-1:0] tag_o   [4],
+  output id_t                rank_o  [4],
+  output logic [31:0]        stamp_o [4],
+  // Refer to a way, or fill it
+  input  logic               refer_i,
+  input  logic               fill_i,
+  input  logic [SET_W-1:0]   set_i,
+  input  logic [1:0]         way_i,
+  input  logic [31:0]        stamp_i,
+  input  logic [LOCAL_W-1:0] tag_i,
+  input  id_t                rank_i,
+  input  line_t              line_i,
+  // Read a line (not while filling)
+  input  logic               read_i,
+  output line_t              line_o
+);
+
+  for (genvar w = 0; w < 4; w++) begin : gen_way
+    logic               valid_mem [SETS];
+    logic [LOCAL_W-1:0] tag_mem   [SETS];
+    id_t                rank_mem  [SETS];
+    logic [31:0]        stamp_mem [SETS];
+
+    always_ff @(posedge clk_i) begin
+      if (forget_i) valid_mem[forget_set_i] <= 1'b0;
+      else if (fill_i && way_i == 2'(w)) valid_mem[set_i] <= 1'b1;
+      if (fill_i && way_i == 2'(w)) begin
+        tag_mem[set_i]  <= tag_i;
+        rank_mem[set_i] <= rank_i;
+      end
+      if ((fill_i || refer_i) && way_i == 2'(w)) stamp_mem[set_i] <= stamp_i;
+      if (look_i) begin
+        valid_o[w] <= valid_mem[look_set_i];
+        tag_o[w]   <= tag_mem[look_set_i];
+        rank_o[w]  <= rank_mem[look_set_i];
+        stamp_o[w] <= stamp_mem[look_set_i];
+      end
+    end
+  end
+
+  (* ram_style = "block" *) line_t lines [SETS*4];
+
+  wire [SET_W+1:0] at = {set_i, way_i};
+
+  always_ff @(posedge clk_i) begin
+    if (fill_i) lines[at] <= line_i;
+    if (read_i) line_o <= lines[at];
+  end
+
+endmodule

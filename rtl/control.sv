@@ -1,0 +1,104 @@
+// AXI4-Lite block of an RTL kernel with the control protocol ap_ctrl_chain. Offset 0: bit 0
+// ap_start, 1 ap_done, 2 ap_idle, 3 ap_ready, 4 ap_continue; 4, 8, 12: interrupt enables and
+// status; arguments from 0x10.
+module control
+  import gramer_pkg::*;
+(
+  input  logic        clk_i,
+  input  logic        rst_i,
+  // AXI4-Lite
+  input  logic        awvalid_i,
+  output logic        awready_o,
+  input  logic [CONTROL_ADDR_W-1:0] awaddr_i,
+  input  logic        wvalid_i,
+  output logic        wready_o,
+  input  logic [31:0] wdata_i,
+  input  logic [3:0]  wstrb_i,
+  output logic        bvalid_o,
+  input  logic        bready_i,
+  output logic [1:0]  bresp_o,
+  input  logic        arvalid_i,
+  output logic        arready_o,
+  input  logic [CONTROL_ADDR_W-1:0] araddr_i,
+  output logic        rvalid_o,
+  input  logic        rready_i,
+  output logic [31:0] rdata_o,
+  output logic [1:0]  rresp_o,
+  output logic        interrupt_o,
+  // Core
+  output logic        start_o, // until ready
+  input  logic        ready_i, // pulse: the start is taken
+  input  logic        done_i,  // pulse
+  input  logic        idle_i,
+  output logic        waiting_o, // done, and not yet continued
+  output logic [31:0] registers_o [1 << (CONTROL_ADDR_W - 2)]
+);
+
+  localparam int unsigned WORD_W = CONTROL_ADDR_W - 2;
+  localparam logic [WORD_W-1:0] CTRL = '0, GIE = WORD_W'(1), IER = WORD_W'(2), ISR = WORD_W'(3);
+
+  logic [31:0] registers_q [1 << WORD_W];
+  logic        start_q, done_q, gie_q, write;
+  logic [1:0]  ier_q, isr_q;
+  logic [WORD_W-1:0] write_at, read_at;
+  logic [31:0] strobe;
+
+  assign registers_o = registers_q;
+  assign start_o     = start_q && !done_q;
+  assign waiting_o   = done_q;
+  assign interrupt_o = gie_q && isr_q != '0;
+  assign bresp_o     = '0;
+  assign rresp_o     = '0;
+
+  // Address and data are taken together, when the last response is gone.
+  assign write     = awvalid_i && wvalid_i && (!bvalid_o || bready_i);
+  assign awready_o = write;
+  assign wready_o  = write;
+  assign write_at  = awaddr_i[CONTROL_ADDR_W-1:2];
+  assign arready_o = !rvalid_o || rready_i;
+  assign read_at   = araddr_i[CONTROL_ADDR_W-1:2];
+  assign strobe    = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      bvalid_o <= 1'b0;
+      rvalid_o <= 1'b0;
+      start_q  <= 1'b0;
+      done_q   <= 1'b0;
+      gie_q    <= 1'b0;
+      ier_q    <= '0;
+      isr_q    <= '0;
+    end else begin
+      if (write) bvalid_o <= 1'b1;
+      else if (bready_i) bvalid_o <= 1'b0;
+      if (arvalid_i && arready_o) rvalid_o <= 1'b1;
+      else if (rready_i) rvalid_o <= 1'b0;
+
+      if (ready_i) start_q <= 1'b0;
+      if (write && write_at == CTRL && strobe[0]) begin
+        if (wdata_i[0]) start_q <= 1'b1;
+        if (wdata_i[4]) done_q <= 1'b0; // ap_continue
+      end
+      if (done_i) done_q <= 1'b1;
+
+      if (write && write_at == GIE && strobe[0]) gie_q <= wdata_i[0];
+      if (write && write_at == IER && strobe[0]) ier_q <= wdata_i[1:0];
+      // Status bits toggle where a one is written, as in blocks that Vitis HLS makes.
+      if (write && write_at == ISR && strobe[0]) isr_q <= isr_q ^ wdata_i[1:0];
+      if (done_i && ier_q[0]) isr_q[0] <= 1'b1;
+      if (ready_i && ier_q[1]) isr_q[1] <= 1'b1;
+    end
+    if (write && write_at > ISR)
+      registers_q[write_at] <= (registers_q[write_at] & ~strobe) | (wdata_i & strobe);
+    if (arvalid_i && arready_o) begin
+      unique case (read_at)
+        CTRL:    rdata_o <= {28'b0, ready_i, idle_i && !start_q, done_q, start_q};
+        GIE:     rdata_o <= {31'b0, gie_q};
+        IER:     rdata_o <= {30'b0, ier_q};
+        ISR:     rdata_o <= {30'b0, isr_q};
+        default: rdata_o <= registers_q[read_at];
+      endcase
+    end
+  end
+
+endmodule

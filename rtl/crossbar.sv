@@ -1,0 +1,90 @@
+// Crossbar with a FIFO at every crosspoint: an input never waits for another input's output, and
+// an output is idle only if nothing is there for it.
+//
+//            output 0    output 1
+//   input 0 ──[fifo]──────[fifo]──
+//   input 1 ──[fifo]──────[fifo]──
+//                │           │       round robin down each column
+//
+// There is no back-pressure on the inputs: DEPTH is the most messages that can be under way
+// between an input and an output, which the slots of a PU bound (one outstanding access each).
+module crossbar #(
+  /// Inputs.
+  parameter int unsigned INPUTS = 2,
+  /// Outputs.
+  parameter int unsigned OUTPUTS = 2,
+  /// Bits of the header that goes with the data.
+  parameter int unsigned HEAD_W = 4,
+  /// Bits of the data.
+  parameter int unsigned DATA_W = 32,
+  /// Messages a crosspoint, a power of two.
+  parameter int unsigned DEPTH = 4,
+  localparam int unsigned IN_W  = INPUTS > 1 ? $clog2(INPUTS) : 1,
+  localparam int unsigned OUT_W = OUTPUTS > 1 ? $clog2(OUTPUTS) : 1
+) (
+  input  logic              clk_i,
+  input  logic              rst_i,
+  // Inputs
+  input  logic [INPUTS-1:0] valid_i,
+  input  logic [OUT_W-1:0]  target_i [INPUTS],
+  input  logic [HEAD_W-1:0] head_i   [INPUTS],
+  input  logic [DATA_W-1:0] data_i   [INPUTS],
+  // Outputs
+  output logic [OUTPUTS-1:0] valid_o,
+  input  logic [OUTPUTS-1:0] ready_i,
+  output logic [IN_W-1:0]    source_o [OUTPUTS],
+  output logic [HEAD_W-1:0]  head_o   [OUTPUTS],
+  output logic [DATA_W-1:0]  data_o   [OUTPUTS],
+  /// Messages that wait while another one of the same output is taken, for each output.
+  output logic [IN_W:0]      waiting_o [OUTPUTS]
+);
+
+  localparam int unsigned PTR_W = $clog2(DEPTH);
+
+  for (genvar o = 0; o < OUTPUTS; o++) begin : gen_column
+    logic [HEAD_W-1:0] heads [INPUTS][DEPTH];
+    logic [DATA_W-1:0] datas [INPUTS][DEPTH];
+    logic [PTR_W:0]    write_q [INPUTS], read_q [INPUTS];
+    logic [INPUTS-1:0] some, grant;
+
+    always_comb for (int i = 0; i < INPUTS; i++) some[i] = write_q[i] != read_q[i];
+
+    rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
+      .clk_i, .rst_i,
+      .request_i (some),
+      .take_i    (ready_i[o]),
+      .valid_o   (valid_o[o]),
+      .grant_o   (grant),
+      .index_o   (source_o[o])
+    );
+
+    assign head_o[o] = heads[source_o[o]][read_q[source_o[o]][PTR_W-1:0]];
+    assign data_o[o] = datas[source_o[o]][read_q[source_o[o]][PTR_W-1:0]];
+    assign waiting_o[o] = (valid_o[o] && ready_i[o]) ? (IN_W+1)'($countones(some & ~grant)) : '0;
+
+    always_ff @(posedge clk_i) begin
+      for (int i = 0; i < INPUTS; i++) begin
+        if (valid_i[i] && target_i[i] == OUT_W'(o)) begin
+          heads[i][write_q[i][PTR_W-1:0]] <= head_i[i];
+          datas[i][write_q[i][PTR_W-1:0]] <= data_i[i];
+          write_q[i] <= write_q[i] + 1'b1;
+        end
+        if (grant[i] && ready_i[o]) read_q[i] <= read_q[i] + 1'b1;
+        if (rst_i) begin
+          write_q[i] <= '0;
+          read_q[i]  <= '0;
+        end
+      end
+    end
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) if (!rst_i) begin
+      for (int i = 0; i < INPUTS; i++)
+        assert (!(valid_i[i] && target_i[i] == OUT_W'(o) &&
+                  (PTR_W+1)'(write_q[i] - read_q[i]) == (PTR_W+1)'(DEPTH)))
+        else $error("crosspoint overflow");
+    end
+`endif
+  end
+
+endmodule

@@ -1,0 +1,454 @@
+// Walks the list of the extending vertex line by line and finds each candidate's connectivity
+// with the other vertices of the embedding.
+//
+// One side is "give me the next candidate with its connectivity mask": an issue comes in, and a
+// candidate or the end of the list goes out. The other side is the memory port. Another extender
+// (merging lists, or knowing the pattern) can be put between the same two.
+//
+//   select ─► 1: context ─► 2: compare ─► 3: decide ─► 4: next list ─► 5: request
+//
+// An event of a slot (an issue, an edge line, a vertex record) passes once and leaves with the
+// slot's next access, so the port is busy whenever an event is there. Candidates of a line that
+// pass the tests on ids are kept as a mask; connectivity with vertex j is tested by searching the
+// list of j, a line a probe, halving the range of lines. A test that settles the candidate (a
+// clique without an edge; an edge to a vertex before position i, whose list has given this
+// candidate already) goes straight to the next one; so does the last vertex of an embedding,
+// since nothing has to be remembered for it.
+module extender
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  input  logic    clear_i,
+  input  config_t config_i,
+  // From the scheduler
+  input  logic    issue_valid_i,
+  input  issue_t  issue_i,
+  // To the scheduler
+  output logic    ended_valid_o,
+  output ended_t  ended_o,
+  // To the filter; `stall_i` leaves room for what is in the pipeline
+  output logic    found_valid_o,
+  output found_t  found_o,
+  input  logic    stall_i,
+  // Embedding table
+  output slot_t   early_row_o,
+  input  id_t     early_ids_i [MAX_MOTIF],
+  output slot_t   list_row_o,
+  output pos_t    list_lane_o,
+  input  id_t     list_id_i,
+  input  edge_t   list_offset_i,
+  input  logic [31:0] list_degree_i,
+  // Edge port: one access a cycle; at most one outstanding for each slot
+  output logic    edge_valid_o,
+  output slot_t   edge_slot_o,
+  output eline_t  edge_line_o,
+  output id_t     edge_rank_o, // source of the list
+  input  logic    edge_valid_i,
+  output logic    edge_ready_o,
+  input  slot_t   edge_slot_i,
+  input  line_t   edge_line_i,
+  // Vertex port
+  output logic    vertex_valid_o,
+  output slot_t   vertex_slot_o,
+  output id_t     vertex_id_o,
+  input  logic    vertex_valid_i,
+  output logic    vertex_ready_o,
+  input  slot_t   vertex_slot_i,
+  input  record_t vertex_record_i,
+  // Events for the counters
+  output logic    scanned_valid_o,
+  output logic [4:0] scanned_o,   // entries compared in this cycle
+  output logic    candidate_o,    // a candidate was taken
+  output size_t   candidate_size_o // vertices of the embedding with it
+);
+
+  localparam int unsigned SPOT_W = $clog2(IDS);
+
+  typedef enum logic [1:0] { SCAN, PROBE, RECORD } state_e;
+  typedef enum logic [1:0] { ISSUE, LINE, VERTEX } event_e;
+  typedef enum logic [2:0] {
+    LEAVE,     // the token has left with a candidate
+    END,       // the token leaves: the list is done
+    READ,      // read the line to be scanned
+    SEARCH_ON, // read another line of the list that is searched
+    SEARCH,    // begin the search in the list of position j
+    TAKE,      // take the candidate at `spot`, then search or fetch
+    FETCH      // fetch the candidate's record
+  } action_e;
+
+  typedef struct packed {
+    state_e  state;
+    size_t   size;
+    logic    last;      // a candidate completes the embedding
+    cursor_t cursor;    // what is left of the list, untaken candidates of this line included
+    id_t     threshold;
+    key_t    key;
+    eline_t  line;      // that is scanned
+    logic [IDS-1:0] pass; // its untaken candidates
+    logic    final_line;  // no line after it
+    id_t     vertex;    // the candidate
+    mask_t   mask;      // its connectivity so far
+    size_t   j;         // position that is tested
+    edge_t   list_lo;   // bounds of the list of position j
+    edge_t   list_hi;
+    eline_t  probe;     // line that is looked at
+    eline_t  probe_lo;  // lines that are left
+    eline_t  probe_hi;
+  } context_t;
+
+  // ---------------------------------------------------------------- select
+
+  logic   issue_valid, issue_take;
+  issue_t issue;
+
+  fifo #(.WIDTH($bits(issue_t)), .DEPTH(SLOTS)) i_issues (
+    .clk_i, .rst_i (rst_i || clear_i),
+    .push_i (issue_valid_i), .data_i (issue_i), .full_o (),
+    .pop_i (issue_take), .valid_o (issue_valid), .data_o (issue)
+  );
+
+  assign edge_ready_o   = !stall_i;
+  assign vertex_ready_o = !stall_i && !edge_valid_i;
+  assign issue_take     = !stall_i && !edge_valid_i && !vertex_valid_i && issue_valid;
+
+  logic    x1_valid_q;
+  event_e  x1_event_q;
+  slot_t   x1_slot_q;
+  line_t   x1_line_q;
+  record_t x1_record_q;
+  issue_t  x1_issue_q;
+
+  always_ff @(posedge clk_i) begin
+    x1_valid_q <= !rst_i && !stall_i && (edge_valid_i || vertex_valid_i || issue_valid);
+    x1_event_q <= edge_valid_i ? LINE : vertex_valid_i ? VERTEX : ISSUE;
+    x1_slot_q  <= edge_valid_i ? edge_slot_i : vertex_valid_i ? vertex_slot_i : issue.slot;
+    if (edge_valid_i)   x1_line_q <= edge_line_i;
+    if (vertex_valid_i) x1_record_q <= vertex_record_i;
+    if (issue_valid)    x1_issue_q <= issue;
+  end
+
+  // ---------------------------------------------------------------- 1: context
+
+  context_t contexts [SLOTS]; // LUTRAM
+  line_t    lines    [SLOTS]; // LUTRAM: the line that each slot scans
+  context_t context_read;
+
+  logic     x2_valid_q;
+  event_e   x2_event_q;
+  slot_t    x2_slot_q;
+  line_t    x2_line_q;
+  record_t  x2_record_q;
+  context_t x2_q;
+  logic     x2_root_q;
+  id_t      x2_ids_q [MAX_MOTIF];
+
+  assign early_row_o = x1_slot_q;
+
+  always_comb begin
+    context_read = contexts[x1_slot_q];
+    if (x1_event_q == ISSUE) begin
+      context_read           = '0;
+      context_read.size      = x1_issue_q.size;
+      context_read.last      = x1_issue_q.size + 1'b1 == config_i.k;
+      context_read.cursor    = x1_issue_q.cursor;
+      context_read.threshold = x1_issue_q.threshold;
+      context_read.key       = x1_issue_q.key;
+      context_read.vertex    = x1_issue_q.threshold; // of a root
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    x2_valid_q  <= !rst_i && x1_valid_q;
+    x2_event_q  <= x1_event_q;
+    x2_slot_q   <= x1_slot_q;
+    x2_line_q   <= x1_line_q;
+    x2_record_q <= x1_record_q;
+    x2_q        <= context_read;
+    x2_root_q   <= x1_issue_q.root;
+    x2_ids_q    <= early_ids_i;
+    if (x1_valid_q && x1_event_q == LINE && context_read.state == SCAN)
+      lines[x1_slot_q] <= x1_line_q;
+  end
+
+  // ---------------------------------------------------------------- 2: compare
+
+  logic            probing;
+  eline_t          at_line;
+  edge_t           list_lo, list_hi;
+  id_t             operand;
+  logic [SPOT_W-1:0] first;
+  logic [SPOT_W:0]   limit;
+  logic [IDS-1:0]  in_list, equal, less, known;
+
+  assign probing = x2_q.state == PROBE;
+  assign at_line = probing ? x2_q.probe : x2_q.line;
+  assign list_lo = probing ? x2_q.list_lo : x2_q.cursor.lo;
+  assign list_hi = probing ? x2_q.list_hi : x2_q.cursor.hi;
+  assign operand = probing ? x2_q.vertex : x2_q.threshold;
+  assign first   = list_lo[EDGE_W-1:4] == at_line ? list_lo[3:0] : '0;
+  assign limit   = list_hi[EDGE_W-1:4] == at_line ? {1'b0, list_hi[3:0]} : (SPOT_W+1)'(IDS);
+
+  always_comb begin
+    known = '0;
+    for (int e = 0; e < IDS; e++) begin
+      in_list[e] = SPOT_W'(e) >= first && (SPOT_W+1)'(e) < limit;
+      equal[e]  = x2_line_q[e*ID_W +: ID_W] == operand;
+      less[e]   = x2_line_q[e*ID_W +: ID_W] < operand;
+    end
+    // Vertices of the embedding before position i; position 0 and those after i fail against the
+    // threshold. Only counted patterns have lists after the first, and their size is bounded.
+    if (!probing && x2_q.cursor.i > pos_t'(1)) begin
+      for (int j = 1; j < MAX_MOTIF - 2; j++)
+        if (pos_t'(j) < x2_q.cursor.i)
+          for (int e = 0; e < IDS; e++)
+            if (x2_line_q[e*ID_W +: ID_W] == x2_ids_q[j]) known[e] = 1'b1;
+    end
+  end
+
+  logic     x3_valid_q;
+  event_e   x3_event_q;
+  slot_t    x3_slot_q;
+  record_t  x3_record_q;
+  context_t x3_q;
+  logic     x3_root_q;
+  logic [IDS-1:0] x3_in_list_q, x3_equal_q, x3_less_q, x3_known_q;
+
+  always_ff @(posedge clk_i) begin
+    x3_valid_q  <= !rst_i && x2_valid_q;
+    x3_event_q  <= x2_event_q;
+    x3_slot_q   <= x2_slot_q;
+    x3_record_q <= x2_record_q;
+    x3_q        <= x2_q;
+    x3_root_q   <= x2_root_q;
+    x3_in_list_q <= in_list;
+    x3_equal_q  <= equal;
+    x3_less_q   <= less;
+    x3_known_q  <= known;
+  end
+
+  // ---------------------------------------------------------------- 3: decide
+
+  context_t       next;
+  action_e        action;
+  logic           emit, advance, settled, hit, lower, higher, labels;
+  logic [IDS-1:0] ok, fail;
+  logic [SPOT_W-1:0] spot, first_fail, last_fail;
+  size_t          first_j, next_j;
+
+  assign labels = config_i.app == APP_FSM;
+
+  // Positions are tested in order; position i is known to be adjacent.
+  assign first_j = x3_q.cursor.i == '0 ? size_t'(1) : '0;
+  assign next_j  = x3_q.j + (x3_q.j + 1'b1 == size_t'(x3_q.cursor.i) ? size_t'(2) : size_t'(1));
+
+  always_comb begin
+    ok   = x3_in_list_q & (config_i.ascending ? ~x3_less_q & ~x3_equal_q : x3_less_q);
+    fail = x3_in_list_q & ~ok;
+    first_fail = '0;
+    last_fail  = '0;
+    for (int e = IDS - 1; e >= 0; e--) if (fail[e]) first_fail = SPOT_W'(e);
+    for (int e = 0; e < IDS; e++)      if (fail[e]) last_fail = SPOT_W'(e);
+  end
+
+  assign hit    = (x3_in_list_q & x3_equal_q) != '0;
+  assign higher = (x3_in_list_q & ~x3_less_q) == '0 && x3_q.probe < x3_q.probe_hi;
+  assign lower  = (x3_in_list_q & x3_less_q) == '0 && x3_q.probe > x3_q.probe_lo;
+
+  always_comb begin
+    next    = x3_q;
+    action  = LEAVE;
+    emit    = 1'b0;
+    advance = 1'b0;
+    settled = 1'b0;
+    unique case (x3_event_q)
+      ISSUE: begin
+        if (x3_root_q) action = FETCH;
+        else if (x3_q.cursor.lo >= x3_q.cursor.hi) action = END;
+        else begin
+          action    = READ;
+          next.line = config_i.ascending ? eline_t'((x3_q.cursor.hi - 1'b1) >> 4)
+                                         : eline_t'(x3_q.cursor.lo >> 4);
+        end
+      end
+      VERTEX: begin
+        emit    = 1'b1;
+        advance = x3_q.last;
+      end
+      default: begin
+        if (x3_q.state == SCAN) begin
+          advance   = 1'b1;
+          next.pass = ok & ~x3_known_q;
+          // Lists are sorted: beyond the first entry that fails there is no candidate.
+          if (config_i.ascending) begin
+            next.final_line = fail != '0 || x3_q.line == x3_q.cursor.lo[EDGE_W-1:4];
+            if (fail != '0) next.cursor.lo = {x3_q.line, last_fail} + 1'b1;
+          end else begin
+            next.final_line = fail != '0
+                || x3_q.line == eline_t'((x3_q.cursor.hi - 1'b1) >> 4);
+            if (fail != '0) next.cursor.hi = {x3_q.line, first_fail};
+          end
+        end else if (!hit && (higher || lower)) begin
+          action = SEARCH_ON;
+          if (higher) next.probe_lo = x3_q.probe + 1'b1;
+          else        next.probe_hi = x3_q.probe - 1'b1;
+        end else begin
+          next.mask[pos_t'(x3_q.j)] = hit;
+          settled = config_i.app == APP_CLIQUE ? !hit
+                                               : hit && x3_q.j < size_t'(x3_q.cursor.i);
+          next.j = next_j;
+          if (settled) advance = 1'b1;
+          else if (next_j < x3_q.size) action = SEARCH;
+          else if (!x3_q.last || labels) action = FETCH;
+          else begin
+            emit    = 1'b1;
+            advance = 1'b1;
+          end
+        end
+      end
+    endcase
+
+    spot = '0;
+    if (config_i.ascending) begin
+      for (int e = 0; e < IDS; e++) if (next.pass[e]) spot = SPOT_W'(e);
+    end else begin
+      for (int e = IDS - 1; e >= 0; e--) if (next.pass[e]) spot = SPOT_W'(e);
+    end
+
+    if (advance) begin
+      if (next.pass != '0) begin
+        action = TAKE;
+        next.pass[spot] = 1'b0;
+        if (config_i.ascending) next.cursor.hi = {x3_q.line, spot};
+        else                    next.cursor.lo = {x3_q.line, spot} + 1'b1;
+        next.mask = '0;
+        next.mask[x3_q.cursor.i] = 1'b1;
+        next.j = first_j;
+      end else if (!next.final_line) begin
+        action    = READ;
+        next.line = config_i.ascending ? x3_q.line - 1'b1 : x3_q.line + 1'b1;
+        // Entries of the line that is done are no work any more.
+        if (config_i.ascending) next.cursor.hi = {x3_q.line, SPOT_W'(0)};
+        else                    next.cursor.lo = {next.line, SPOT_W'(0)};
+      end else begin
+        action = END;
+      end
+    end
+  end
+
+  logic     x4_valid_q, x4_emit_q;
+  action_e  x4_action_q;
+  slot_t    x4_slot_q;
+  context_t x4_q;
+  logic [SPOT_W-1:0] x4_spot_q;
+
+  always_ff @(posedge clk_i) begin
+    x4_valid_q  <= !rst_i && x3_valid_q;
+    x4_action_q <= action;
+    x4_slot_q   <= x3_slot_q;
+    x4_q        <= next;
+    x4_spot_q   <= spot;
+    x4_emit_q   <= !rst_i && x3_valid_q && emit;
+    // The candidate as it is before the next one is taken.
+    found_o.slot   <= x3_slot_q;
+    found_o.size   <= x3_q.size;
+    found_o.last   <= x3_q.last;
+    found_o.vertex <= x3_q.vertex;
+    found_o.mask   <= x3_event_q == VERTEX ? x3_q.mask
+                                           : x3_q.mask | (mask_t'(hit) << x3_q.j);
+    found_o.record <= x3_record_q;
+    found_o.key    <= x3_q.key;
+    found_o.cursor <= x3_q.cursor;
+  end
+
+  assign found_valid_o = x4_emit_q;
+
+  assign scanned_valid_o = x3_valid_q && x3_event_q == LINE && x3_q.state == SCAN;
+  assign scanned_o       = 5'($countones(x3_in_list_q));
+
+  // ---------------------------------------------------------------- 4: next list
+
+  logic     x5_valid_q;
+  action_e  x5_action_q;
+  slot_t    x5_slot_q;
+  context_t x5_q;
+  edge_t    x5_offset_q;
+  logic [31:0] x5_degree_q;
+  id_t      x5_id_q;
+  line_t    line_read;
+
+  assign line_read   = lines[x4_slot_q];
+  assign list_row_o  = x4_slot_q;
+  assign list_lane_o = x4_action_q == READ ? x4_q.cursor.i : pos_t'(x4_q.j);
+
+  assign candidate_o      = x4_valid_q && x4_action_q == TAKE;
+  assign candidate_size_o = x4_q.size + 1'b1;
+
+  always_ff @(posedge clk_i) begin
+    x5_valid_q  <= !rst_i && x4_valid_q;
+    x5_action_q <= x4_action_q;
+    x5_slot_q   <= x4_slot_q;
+    x5_q        <= x4_q;
+    x5_offset_q <= list_offset_i;
+    x5_degree_q <= list_degree_i;
+    x5_id_q     <= list_id_i;
+    if (x4_action_q == TAKE) begin
+      x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
+      // The second vertex of an embedding has no other to be tested with.
+      x5_action_q <= x4_q.j < x4_q.size ? SEARCH : FETCH;
+    end
+  end
+
+  // ---------------------------------------------------------------- 5: request
+
+  context_t done;
+
+  always_comb begin
+    done = x5_q;
+    if (x5_action_q == SEARCH) begin
+      done.list_lo  = x5_offset_q;
+      done.list_hi  = x5_offset_q + edge_t'(x5_degree_q);
+      done.probe_lo = eline_t'(done.list_lo >> 4);
+      done.probe_hi = eline_t'((done.list_hi - 1'b1) >> 4);
+    end
+    done.probe = eline_t'(({1'b0, done.probe_lo} + {1'b0, done.probe_hi}) >> 1);
+    unique case (x5_action_q)
+      READ:    done.state = SCAN;
+      FETCH:   done.state = RECORD;
+      default: done.state = PROBE;
+    endcase
+  end
+
+  assign edge_valid_o   = x5_valid_q
+                          && (x5_action_q == READ || x5_action_q == SEARCH
+                              || x5_action_q == SEARCH_ON);
+  assign edge_slot_o    = x5_slot_q;
+  assign edge_line_o    = x5_action_q == READ ? done.line : done.probe;
+  assign edge_rank_o    = x5_id_q;
+  assign vertex_valid_o = x5_valid_q && x5_action_q == FETCH;
+  assign vertex_slot_o  = x5_slot_q;
+  assign vertex_id_o    = x5_q.vertex;
+
+  always_ff @(posedge clk_i) begin
+    if (x5_valid_q) contexts[x5_slot_q] <= done;
+    ended_valid_o  <= !rst_i && x5_valid_q && x5_action_q == END;
+    ended_o.slot   <= x5_slot_q;
+    ended_o.i      <= x5_q.cursor.i;
+    ended_o.i_last <= x5_q.cursor.i_last;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
+    assert (!(x2_valid_q && x2_event_q == LINE && x2_q.state == RECORD))
+    else $error("an edge line for a slot that waits for a record");
+    assert (!(x3_valid_q && x3_event_q == VERTEX && x3_q.state != RECORD))
+    else $error("a record for a slot that waits for a line");
+    // Two events of one slot in the pipeline would read a context before it is written.
+    assert (!(x1_valid_q && ((x2_valid_q && x2_slot_q == x1_slot_q)
+                          || (x3_valid_q && x3_slot_q == x1_slot_q))))
+    else $error("two tokens of one slot");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,106 @@
+// Drops what must not be processed: embeddings that another order of their vertices reaches too
+// (canonicality, first-neighbour and order rule), and what the application does not want (cliques
+// that are none; labelled patterns that the last run found infrequent).
+//
+// The tests on order are the extender's threshold; here the connectivity mask decides. The look-up
+// of the pattern takes one cycle, between the structural test and the application's own.
+module filter
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  input  config_t config_i,
+  // From the extender
+  input  logic    found_valid_i,
+  input  found_t  found_i,
+  // Dictionary: answers in the next cycle
+  output key_t    key_o,
+  input  entry_t  entry_i,
+  // To process
+  output logic    valid_o,  // an embedding that passed
+  output logic    last_o,   // with k vertices
+  output size_t   size_o,   // its vertices
+  output logic    first_o,  // a start vertex whose unit begins at its first neighbour
+  output logic [NUMBER_W-1:0] number_o, // of its pattern
+  // To the scheduler: what becomes of a token that came with the candidate
+  output logic    result_valid_o,
+  output result_t result_o
+);
+
+  localparam int unsigned PAIRS = MAX_MOTIF * (MAX_MOTIF - 1) / 2;
+  localparam int unsigned FSM_PAIRS = 3; // labelled patterns have up to 3 vertices
+
+  // Adjacency bits: bit j (j - 1) / 2 + i is the edge between positions i < j.
+  function automatic key_t with_edges(input key_t old, input size_t size, input mask_t mask);
+    logic [PAIRS-1:0] bits;
+    bits = '0;
+    for (int j = 1; j < MAX_MOTIF; j++)
+      if (size == size_t'(j))
+        for (int i = 0; i < j; i++) bits[j*(j-1)/2 + i] = mask[i];
+    return old | key_t'(bits);
+  endfunction
+
+  function automatic key_t with_label(input key_t old, input size_t size, input label_t value);
+    key_t bits;
+    bits = '0;
+    for (int j = 0; j < 3; j++)
+      if (size == size_t'(j)) bits[FSM_PAIRS + j*LABEL_BITS +: LABEL_BITS] = value;
+    return old | bits;
+  endfunction
+
+  logic    f1_valid_q, structure, f1_structure_q;
+  found_t  f1_q;
+  key_t    key;
+  mask_t   all, earlier;
+
+  assign all    = mask_t'((1 << found_i.size) - 1);
+  assign earlier = mask_t'((1 << found_i.cursor.i) - 1);
+
+  always_comb begin
+    structure = (found_i.mask & earlier) == '0;
+    if (config_i.app == APP_CLIQUE) structure &= found_i.mask == all;
+    key = with_edges(found_i.key, found_i.size, found_i.mask);
+    if (config_i.app == APP_FSM) key = with_label(key, found_i.size, found_i.record.label);
+    if (config_i.app == APP_CLIQUE) key = '0;
+  end
+
+  assign key_o = key;
+
+  always_ff @(posedge clk_i) begin
+    f1_valid_q     <= !rst_i && found_valid_i;
+    f1_structure_q <= structure;
+    f1_q           <= found_i;
+    f1_q.key       <= key;
+  end
+
+  logic pass;
+
+  assign pass = f1_structure_q
+      && (config_i.app != APP_FSM || f1_q.size == '0 || entry_i.known);
+
+  assign valid_o  = f1_valid_q && pass;
+  assign last_o   = f1_q.last;
+  assign size_o   = f1_q.size + 1'b1;
+  assign first_o  = f1_q.size != '0 || f1_q.cursor.lo == '0;
+  assign number_o = config_i.app == APP_CLIQUE ? '0 : entry_i.number;
+
+  always_ff @(posedge clk_i) begin
+    result_valid_o  <= !rst_i && f1_valid_q && !f1_q.last;
+    result_o.slot   <= f1_q.slot;
+    result_o.accept <= pass;
+    result_o.size   <= f1_q.size;
+    result_o.vertex <= f1_q.vertex;
+    result_o.record <= f1_q.record;
+    result_o.key    <= f1_q.key;
+    result_o.cursor <= f1_q.cursor;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(f1_valid_q && f1_q.last && config_i.app == APP_MOTIF && pass && !entry_i.known))
+    else $error("a motif that the dictionary lacks");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,132 @@
+// The messages between the modules. Every size comes from gramer_pkg, which gramer-machine
+// generates from accelerator.yaml.
+package gramer_types_pkg;
+
+  import gramer_pkg::*;
+
+  localparam int unsigned LINE_W   = 512; // one line: 16 vertex ids or 4 vertex records
+  localparam int unsigned IDS      = 16;  // vertex ids in a line
+  localparam int unsigned RECORDS  = 4;   // vertex records in a line
+  localparam int unsigned ID_W     = 32;  // vertex id = Rank(ON_1)
+  localparam int unsigned EDGE_W   = 40;  // position in the edge array
+  localparam int unsigned ELINE_W  = EDGE_W - 4; // line of the edge array
+  localparam int unsigned VLINE_W  = ID_W - 2;   // line of the vertex array
+  localparam int unsigned SLOT_W   = $clog2(SLOTS);
+  localparam int unsigned SIZE_W   = $clog2(DEPTH + 1); // number of vertices of an embedding
+  localparam int unsigned POS_W    = $clog2(DEPTH);     // position of a vertex in an embedding
+  localparam int unsigned PU_W     = PUS > 1 ? $clog2(PUS) : 1;
+  localparam int unsigned PART_W   = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
+  localparam int unsigned BANK_W   = BANKS > 1 ? $clog2(BANKS) : 1;
+  localparam int unsigned MISS_W   = $clog2(MISSES);
+  localparam int unsigned KEY_W    = $clog2(DICTIONARY);
+  localparam int unsigned NUMBER_W = $clog2(COUNTERS);
+
+  typedef logic [ID_W-1:0]     id_t;
+  typedef logic [EDGE_W-1:0]   edge_t;
+  typedef logic [ELINE_W-1:0]  eline_t;
+  typedef logic [SLOT_W-1:0]   slot_t;
+  typedef logic [SIZE_W-1:0]   size_t;
+  typedef logic [POS_W-1:0]    pos_t;
+  typedef logic [DEPTH-1:0]    mask_t;
+  typedef logic [KEY_W-1:0]    key_t;
+  typedef logic [LINE_W-1:0]   line_t;
+  typedef logic [LABEL_BITS-1:0] label_t;
+
+  typedef enum logic [1:0] {
+    APP_CLIQUE = 2'd0, // clique finding
+    APP_MOTIF  = 2'd1, // motif counting
+    APP_FSM    = 2'd2  // frequent subgraph mining
+  } app_e;
+
+  // What a run is; stable from start to done.
+  typedef struct packed {
+    app_e       app;
+    size_t      k;         // vertices of the embeddings that are processed
+    logic       ascending; // order of comparison: ascending rank instead of descending
+    logic       stealing;
+    logic       lru;       // replacement by recency alone
+    logic [6:0] lambda;    // of equation (2), in eighths
+    logic [$clog2(SLOTS+1)-1:0] slots; // in use
+    logic [VLINE_W:0] vertex_bound; // vertex lines below it are high-priority
+    logic [ELINE_W:0] edge_bound;   // edge lines below it are high-priority
+    logic [31:0] vertex_sets; // in use
+    logic [31:0] edge_sets;   // in use
+  } config_t;
+
+  // What the rest of the core needs of a vertex record.
+  typedef struct packed {
+    edge_t       offset; // first position in the edge array
+    logic [31:0] degree;
+    label_t      label;
+  } record_t;
+
+  // A start vertex with a range of positions in its list.
+  typedef struct packed {
+    id_t         start;
+    logic [31:0] first;
+    logic [31:0] limit; // exclusive; clipped to the degree
+  } unit_t;
+
+  // An extension in progress: which lists of the embedding still have to be walked. This is all
+  // that an ancestor entry holds (figure 10 of the paper): the position of the extending vertex
+  // and its cursor, [lo, hi) being what is left of its list. Lists up to i_last are the entry's;
+  // a stolen part may end earlier than the embedding does.
+  typedef struct packed {
+    pos_t  i;      // position of the extending vertex in the embedding
+    pos_t  i_last; // last position to be extended
+    edge_t lo;
+    edge_t hi;
+  } cursor_t;
+
+  // Scheduler to extender: extend the embedding of a slot.
+  typedef struct packed {
+    slot_t   slot;
+    logic    root;      // fetch the record of start vertex `threshold`; the cursor holds the unit
+    size_t   size;      // vertices of the embedding
+    id_t     threshold; // a candidate lies beyond it in the order of comparison
+    key_t    key;       // adjacency bits and labels of the embedding
+    cursor_t cursor;
+  } issue_t;
+
+  // Extender to filter: a candidate with its connectivity mask; the cursor is what remains.
+  typedef struct packed {
+    slot_t   slot;
+    size_t   size;   // vertices of the embedding without the candidate
+    logic    last;   // with it the embedding has k vertices
+    id_t     vertex;
+    mask_t   mask;   // bit j: adjacent to the embedding's vertex j
+    record_t record; // valid unless `last` without labels
+    key_t    key;
+    cursor_t cursor;
+  } found_t;
+
+  // Process to scheduler: the embedding grew (accept), or has to go on without the candidate.
+  typedef struct packed {
+    slot_t   slot;
+    logic    accept;
+    size_t   size;   // before the candidate
+    id_t     vertex;
+    record_t record;
+    key_t    key;    // with the candidate
+    cursor_t cursor;
+  } result_t;
+
+  // Extender to scheduler: the list of position i is done.
+  typedef struct packed {
+    slot_t slot;
+    pos_t  i;
+    pos_t  i_last;
+  } ended_t;
+
+  // An entry of the dictionary.
+  typedef struct packed {
+    logic                known;  // such embeddings are counted, and extended in FSM
+    logic [NUMBER_W-1:0] number; // of the pattern
+  } entry_t;
+
+  // Whether `a` lies beyond `b` in the order of comparison.
+  function automatic logic beyond(input logic ascending, input id_t a, input id_t b);
+    return ascending ? a > b : a < b;
+  endfunction
+
+endpackage

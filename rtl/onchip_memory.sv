@@ -1,0 +1,273 @@
+// The vertex memory or the edge memory of a partition (figure 7): the controller, the
+// high-priority scratchpad, the low-priority cache and its misses. One access a cycle.
+//
+//   select ─► 1: set, tag look-up ─► 2: high? hit? victim ─► 3: line read or fill ─► 4: answer
+//
+// A line from DDR passes through the same stages. For two cycles after it nothing is selected, so
+// that no later access sees tags or lines from before the fill.
+module onchip_memory
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+#(
+  /// Bits of a line's address in the whole array.
+  parameter int unsigned ADDR_W = 8,
+  /// Lines of the scratchpad; not used in the uniform layout.
+  parameter int unsigned PAD_LINES = 4,
+  /// Sets of the cache.
+  parameter int unsigned SETS = 4,
+  /// Bits of an answer: a line, or one of its 512 / ANSWER_W words.
+  parameter int unsigned ANSWER_W = LINE_W,
+  localparam int unsigned WORDS  = LINE_W / ANSWER_W,
+  localparam int unsigned WORD_W = WORDS > 1 ? $clog2(WORDS) : 1,
+  localparam int unsigned PAD_W  = PAD_LINES > 1 ? $clog2(PAD_LINES) : 1
+) (
+  input  logic              clk_i,
+  input  logic              rst_i,
+  // Run-time settings
+  input  logic [ADDR_W:0]   bound_i,  // lines below it are high-priority
+  input  logic [31:0]       sets_i,   // in use
+  input  logic [6:0]        lambda_i,
+  input  logic              lru_i,
+  // Before a run
+  input  logic              forget_i,
+  input  logic [31:0]       forget_set_i,
+  input  logic              pad_write_i,
+  input  logic [31:0]       pad_at_i,
+  input  line_t             pad_line_i,
+  // Request
+  input  logic              valid_i,
+  output logic              ready_o,
+  input  logic [ADDR_W-1:0] line_i,
+  input  logic [WORD_W-1:0] word_i,
+  input  id_t               rank_i,
+  input  logic [PU_W-1:0]   pu_i,
+  input  slot_t             slot_i,
+  // Answer; always taken
+  output logic              valid_o,
+  output logic [PU_W-1:0]   pu_o,
+  output slot_t             slot_o,
+  output logic [ANSWER_W-1:0] answer_o,
+  // DDR
+  output logic              read_valid_o,
+  input  logic              read_ready_i,
+  output logic [MISS_W-1:0] read_entry_o,
+  output logic [ADDR_W-1:0] read_line_o,
+  input  logic              fill_valid_i,
+  output logic              fill_ready_o,
+  input  logic [MISS_W-1:0] fill_entry_i,
+  input  line_t             fill_line_i,
+  // Events
+  output logic              high_hit_o,
+  output logic              low_hit_o,
+  output logic              missed_o
+);
+
+  localparam int unsigned LOCAL_W = ADDR_W - (PARTITIONS > 1 ? $clog2(PARTITIONS) : 0);
+  localparam int unsigned SET_W   = SETS > 1 ? $clog2(SETS) : 1;
+
+  typedef struct packed {
+    logic [WORD_W-1:0] word;
+    id_t               rank;
+    logic [PU_W-1:0]   pu;
+    slot_t             slot;
+  } head_t;
+
+  typedef enum logic [1:0] { NEW, REPLAY, FILL } op_e;
+
+  function automatic logic [LOCAL_W-1:0] local_line(input logic [ADDR_W-1:0] line);
+    return LOCAL_W'(line >> (ADDR_W - LOCAL_W));
+  endfunction
+
+  // Spread over the sets in use; all sets in use: the line's low bits.
+  function automatic logic [SET_W-1:0] set_of(input logic [ADDR_W-1:0] line,
+                                              input logic [31:0] sets);
+    logic [2*SET_W:0] product;
+    product = (2*SET_W+1)'(SET_W'(local_line(line))) * (2*SET_W+1)'(sets[SET_W:0]);
+    return SETS > 1 ? SET_W'(product >> SET_W) : '0;
+  endfunction
+
+  // ---------------------------------------------------------------- select
+
+  logic              replay_valid, replay_take, fill_take;
+  logic              fill_valid_q, fill_busy_q;
+  logic [MISS_W-1:0] fill_entry_q;
+  line_t             fill_line_q;
+  logic [ADDR_W-1:0] replay_line, fill_line;
+  head_t             replay_head, fill_head;
+  logic              c1_valid_q, c2_valid_q, c3_valid_q;
+  op_e               c1_op_q, c2_op_q, c3_op_q;
+  logic [ADDR_W-1:0] c1_line_q, c2_line_q;
+  head_t             c1_head_q, c2_head_q, c3_head_q;
+  logic              free_select;
+
+  assign free_select = !(c1_valid_q && c1_op_q == FILL) && !(c2_valid_q && c2_op_q == FILL);
+  assign fill_take   = free_select && fill_valid_q && !fill_busy_q;
+  assign replay_take = free_select && !fill_take && replay_valid;
+  assign ready_o     = free_select && !fill_take && !replay_valid;
+
+  // One line from DDR is held until it is written.
+  assign fill_ready_o = !fill_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    if (fill_valid_i && fill_ready_o) begin
+      fill_line_q  <= fill_line_i;
+      fill_entry_q <= fill_entry_i;
+    end
+    if (rst_i) begin
+      fill_valid_q <= 1'b0;
+      fill_busy_q  <= 1'b0;
+    end else begin
+      if (fill_valid_i && fill_ready_o) fill_valid_q <= 1'b1;
+      else if (c3_valid_q && c3_op_q == FILL) fill_valid_q <= 1'b0;
+      if (fill_take) fill_busy_q <= 1'b1;
+      else if (c3_valid_q && c3_op_q == FILL) fill_busy_q <= 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    c1_valid_q <= !rst_i && (fill_take || replay_take || (valid_i && ready_o));
+    c1_op_q    <= fill_take ? FILL : replay_take ? REPLAY : NEW;
+    c1_line_q  <= fill_take ? fill_line : replay_take ? replay_line : line_i;
+    c1_head_q  <= fill_take ? fill_head : replay_take ? replay_head
+                                        : head_t'{word_i, rank_i, pu_i, slot_i};
+  end
+
+  // ---------------------------------------------------------------- 1: set, tag look-up
+
+  logic [SET_W-1:0]   c1_set, c2_set_q, c3_set_q;
+  logic [3:0]         valid;
+  logic [LOCAL_W-1:0] tag   [4];
+  id_t                rank  [4];
+  logic [31:0]        stamp [4];
+
+  assign c1_set = set_of(c1_line_q, sets_i);
+
+  always_ff @(posedge clk_i) begin
+    c2_valid_q <= !rst_i && c1_valid_q;
+    c2_op_q    <= c1_op_q;
+    c2_line_q  <= c1_line_q;
+    c2_head_q  <= c1_head_q;
+    c2_set_q   <= c1_set;
+  end
+
+  // ---------------------------------------------------------------- 2: high? hit? victim
+
+  logic        high, hit, missed;
+  logic [1:0]  way, victim, c3_way_q;
+  logic [31:0] now_q, c3_now_q;
+  logic        c3_high_q;
+  logic [LOCAL_W-1:0] c3_local_q;
+
+  assign high = UNIFORM == 0 && {1'b0, c2_line_q} < bound_i;
+
+  always_comb begin
+    hit = 1'b0;
+    way = '0;
+    for (int w = 0; w < 4; w++)
+      if (valid[w] && tag[w] == local_line(c2_line_q)) begin
+        hit = 1'b1;
+        way = 2'(w);
+      end
+  end
+
+  replacement i_replacement (
+    .lru_i, .lambda_i, .now_i (now_q),
+    .valid_i (valid), .rank_i (rank), .stamp_i (stamp), .victim_o (victim)
+  );
+
+  assign missed     = c2_valid_q && c2_op_q != FILL && !high && !hit;
+  assign high_hit_o = c2_valid_q && c2_op_q == NEW && high;
+  assign low_hit_o  = c2_valid_q && c2_op_q == NEW && !high && hit;
+  assign missed_o   = c2_valid_q && c2_op_q == NEW && !high && !hit;
+
+  always_ff @(posedge clk_i) begin
+    c3_valid_q <= !rst_i && c2_valid_q && !missed;
+    c3_op_q    <= c2_op_q;
+    c3_head_q  <= c2_head_q;
+    c3_set_q   <= c2_set_q;
+    c3_high_q  <= high;
+    c3_way_q   <= c2_op_q == FILL ? victim : way;
+    c3_local_q <= local_line(c2_line_q);
+    c3_now_q   <= now_q;
+    if (rst_i || forget_i) now_q <= '0;
+    else if (c2_valid_q && c2_op_q == NEW && now_q != '1) now_q <= now_q + 1'b1;
+  end
+
+  miss_unit #(.ADDR_W(ADDR_W), .HEAD_W($bits(head_t))) i_misses (
+    .clk_i, .rst_i,
+    .miss_i (missed), .miss_line_i (c2_line_q), .miss_head_i (c2_head_q),
+    .replay_valid_o (replay_valid), .replay_line_o (replay_line),
+    .replay_head_o (replay_head), .replay_take_i (replay_take),
+    .read_valid_o, .read_ready_i, .read_entry_o, .read_line_o,
+    .fill_entry_i (fill_entry_q), .fill_line_o (fill_line), .fill_head_o (fill_head),
+    .filled_i (c3_valid_q && c3_op_q == FILL), .filled_entry_i (fill_entry_q)
+  );
+
+  // ---------------------------------------------------------------- 3: line read or fill
+
+  logic  filling;
+  line_t pad_line, cache_line, fill_answer_q;
+
+  assign filling = c3_valid_q && c3_op_q == FILL;
+
+  cache #(.SETS(SETS), .LOCAL_W(LOCAL_W)) i_cache (
+    .clk_i,
+    .forget_i     (forget_i && forget_set_i < SETS),
+    .forget_set_i (SET_W'(forget_set_i)),
+    .look_i (c1_valid_q), .look_set_i (c1_set),
+    .valid_o (valid), .tag_o (tag), .rank_o (rank), .stamp_o (stamp),
+    .refer_i (c3_valid_q && !filling && !c3_high_q),
+    .fill_i  (filling),
+    .set_i   (c3_set_q), .way_i (c3_way_q), .stamp_i (c3_now_q),
+    .tag_i   (c3_local_q), .rank_i (c3_head_q.rank), .line_i (fill_line_q),
+    .read_i  (c3_valid_q && !filling && !c3_high_q), .line_o (cache_line)
+  );
+
+  if (UNIFORM == 0) begin : gen_pad
+    scratchpad #(.LINES(PAD_LINES)) i_pad (
+      .clk_i,
+      .write_i (pad_write_i), .write_at_i (PAD_W'(pad_at_i)), .data_i (pad_line_i),
+      .read_i  (c3_valid_q && c3_high_q), .read_at_i (PAD_W'(c3_local_q)), .data_o (pad_line)
+    );
+  end else begin : gen_no_pad
+    logic unused;
+    assign unused   = &{1'b0, pad_write_i, pad_at_i, pad_line_i};
+    assign pad_line = '0;
+  end
+
+  // ---------------------------------------------------------------- 4: answer
+
+  logic  c4_high_q, c4_fill_q;
+  head_t c4_head_q;
+  line_t line;
+
+  always_ff @(posedge clk_i) begin
+    valid_o   <= !rst_i && c3_valid_q;
+    c4_head_q <= c3_head_q;
+    c4_high_q <= c3_high_q && !filling;
+    c4_fill_q <= filling;
+    if (filling) fill_answer_q <= fill_line_q;
+  end
+
+  assign line   = c4_fill_q ? fill_answer_q : c4_high_q ? pad_line : cache_line;
+  assign pu_o   = c4_head_q.pu;
+  assign slot_o = c4_head_q.slot;
+
+  if (WORDS > 1) begin : gen_word
+    assign answer_o = line[c4_head_q.word*ANSWER_W +: ANSWER_W];
+  end else begin : gen_line
+    assign answer_o = line;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i && c2_valid_q) begin
+    assert (!(c2_op_q == FILL && (high || hit))) else $error("a line comes that is there");
+    assert ($countones({valid[3] && tag[3] == local_line(c2_line_q),
+                        valid[2] && tag[2] == local_line(c2_line_q),
+                        valid[1] && tag[1] == local_line(c2_line_q),
+                        valid[0] && tag[0] == local_line(c2_line_q)}) <= 1)
+    else $error("a line is in two ways");
+  end
+`endif
+
+endmodule

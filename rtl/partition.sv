@@ -1,0 +1,128 @@
+// A partition of the on-chip memory: a vertex memory and an edge memory, which serve one access a
+// cycle each and never disturb each other (section IV-A). Line i of an array belongs to partition
+// i mod PARTITIONS.
+module partition
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  input  config_t config_i,
+  // Before a run
+  input  logic    forget_i,
+  input  logic [31:0] forget_set_i,
+  input  logic    vertex_pad_write_i,
+  input  logic    edge_pad_write_i,
+  input  logic [31:0] pad_at_i,
+  input  line_t   pad_line_i,
+  // Vertex accesses; the answer is one record
+  input  logic    vertex_valid_i,
+  output logic    vertex_ready_o,
+  input  id_t     vertex_id_i,
+  input  logic [PU_W-1:0] vertex_pu_i,
+  input  slot_t   vertex_slot_i,
+  output logic    vertex_valid_o,
+  output logic [PU_W-1:0] vertex_pu_o,
+  output slot_t   vertex_slot_o,
+  output logic [LINE_W/RECORDS-1:0] vertex_record_o,
+  // Edge accesses; the answer is a line
+  input  logic    edge_valid_i,
+  output logic    edge_ready_o,
+  input  eline_t  edge_line_i,
+  input  id_t     edge_rank_i,
+  input  logic [PU_W-1:0] edge_pu_i,
+  input  slot_t   edge_slot_i,
+  output logic    edge_valid_o,
+  output logic [PU_W-1:0] edge_pu_o,
+  output slot_t   edge_slot_o,
+  output line_t   edge_line_o,
+  // DDR: [0] vertices, [1] edges
+  output logic [1:0] read_valid_o,
+  input  logic [1:0] read_ready_i,
+  output logic [MISS_W-1:0] read_entry_o [2],
+  output eline_t  read_line_o  [2],
+  input  logic [1:0] fill_valid_i,
+  output logic [1:0] fill_ready_o,
+  input  logic [MISS_W-1:0] fill_entry_i,
+  input  line_t   fill_line_i,
+  // Counters: the answer comes in the next cycle
+  input  logic    clear_i,
+  input  logic [PU_W:0] vertex_waiting_i, // crossbar conflicts of this cycle
+  input  logic [PU_W:0] edge_waiting_i,
+  input  logic [$clog2(PARTITION_COUNTERS)-1:0] counter_at_i,
+  output logic [63:0] counter_o
+);
+
+  logic vertex_high, vertex_low, vertex_miss, edge_high, edge_low, edge_miss;
+  logic [VLINE_W-1:0] vertex_read_line;
+
+  onchip_memory #(
+    .ADDR_W(VLINE_W), .PAD_LINES(VERTEX_PAD_LINES), .SETS(VERTEX_SETS),
+    .ANSWER_W(LINE_W / RECORDS)
+  ) i_vertices (
+    .clk_i, .rst_i,
+    .bound_i (config_i.vertex_bound), .sets_i (config_i.vertex_sets),
+    .lambda_i (config_i.lambda), .lru_i (config_i.lru),
+    .forget_i, .forget_set_i,
+    .pad_write_i (vertex_pad_write_i), .pad_at_i, .pad_line_i,
+    .valid_i (vertex_valid_i), .ready_o (vertex_ready_o),
+    .line_i (vertex_id_i[ID_W-1:2]), .word_i (vertex_id_i[1:0]), .rank_i (vertex_id_i),
+    .pu_i (vertex_pu_i), .slot_i (vertex_slot_i),
+    .valid_o (vertex_valid_o), .pu_o (vertex_pu_o), .slot_o (vertex_slot_o),
+    .answer_o (vertex_record_o),
+    .read_valid_o (read_valid_o[0]), .read_ready_i (read_ready_i[0]),
+    .read_entry_o (read_entry_o[0]), .read_line_o (vertex_read_line),
+    .fill_valid_i (fill_valid_i[0]), .fill_ready_o (fill_ready_o[0]),
+    .fill_entry_i, .fill_line_i,
+    .high_hit_o (vertex_high), .low_hit_o (vertex_low), .missed_o (vertex_miss)
+  );
+
+  assign read_line_o[0] = eline_t'(vertex_read_line);
+
+  onchip_memory #(
+    .ADDR_W(ELINE_W), .PAD_LINES(EDGE_PAD_LINES), .SETS(EDGE_SETS), .ANSWER_W(LINE_W)
+  ) i_edges (
+    .clk_i, .rst_i,
+    .bound_i (config_i.edge_bound), .sets_i (config_i.edge_sets),
+    .lambda_i (config_i.lambda), .lru_i (config_i.lru),
+    .forget_i, .forget_set_i,
+    .pad_write_i (edge_pad_write_i), .pad_at_i, .pad_line_i,
+    .valid_i (edge_valid_i), .ready_o (edge_ready_o),
+    .line_i (edge_line_i), .word_i (1'b0), .rank_i (edge_rank_i),
+    .pu_i (edge_pu_i), .slot_i (edge_slot_i),
+    .valid_o (edge_valid_o), .pu_o (edge_pu_o), .slot_o (edge_slot_o),
+    .answer_o (edge_line_o),
+    .read_valid_o (read_valid_o[1]), .read_ready_i (read_ready_i[1]),
+    .read_entry_o (read_entry_o[1]), .read_line_o (read_line_o[1]),
+    .fill_valid_i (fill_valid_i[1]), .fill_ready_o (fill_ready_o[1]),
+    .fill_entry_i, .fill_line_i,
+    .high_hit_o (edge_high), .low_hit_o (edge_low), .missed_o (edge_miss)
+  );
+
+  logic [63:0] counters_q [PARTITION_COUNTERS];
+
+  always_ff @(posedge clk_i) begin
+    counter_o <= counters_q[counter_at_i];
+    if (clear_i) begin
+      for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
+    end else begin
+      if (vertex_high) counters_q[CNT_PARTITION_VERTEX_HIGH_HITS] <=
+          counters_q[CNT_PARTITION_VERTEX_HIGH_HITS] + 1'b1;
+      if (vertex_low) counters_q[CNT_PARTITION_VERTEX_LOW_HITS] <=
+          counters_q[CNT_PARTITION_VERTEX_LOW_HITS] + 1'b1;
+      if (vertex_miss) counters_q[CNT_PARTITION_VERTEX_MISSES] <=
+          counters_q[CNT_PARTITION_VERTEX_MISSES] + 1'b1;
+      if (vertex_waiting_i != '0) counters_q[CNT_PARTITION_VERTEX_CONFLICTS] <=
+          counters_q[CNT_PARTITION_VERTEX_CONFLICTS] + 64'(vertex_waiting_i);
+      if (edge_high) counters_q[CNT_PARTITION_EDGE_HIGH_HITS] <=
+          counters_q[CNT_PARTITION_EDGE_HIGH_HITS] + 1'b1;
+      if (edge_low) counters_q[CNT_PARTITION_EDGE_LOW_HITS] <=
+          counters_q[CNT_PARTITION_EDGE_LOW_HITS] + 1'b1;
+      if (edge_miss) counters_q[CNT_PARTITION_EDGE_MISSES] <=
+          counters_q[CNT_PARTITION_EDGE_MISSES] + 1'b1;
+      if (edge_waiting_i != '0) counters_q[CNT_PARTITION_EDGE_CONFLICTS] <=
+          counters_q[CNT_PARTITION_EDGE_CONFLICTS] + 64'(edge_waiting_i);
+    end
+  end
+
+endmodule

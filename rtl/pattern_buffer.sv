@@ -1,0 +1,174 @@
+// Results leave through it, combined over the PUs, in order. Beats of 512 bits:
+//
+//   counts    8 patterns of 64 bits, in the order of their numbers
+//   status    [31:0] status (0 done, 3 AXI error), [63:32] bit 0: a count is saturated,
+//             [127:64] address of the access that failed
+//   counters  8 of 64 bits: core, each PU, each partition, each bank; the last beat has TLAST
+module pattern_buffer
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic   clk_i,
+  input  logic   rst_i,
+  input  logic   start_i,
+  output logic   done_o, // pulse
+  input  logic [31:0] patterns_i,
+  // Pattern counters: the answer comes in the next cycle
+  output logic [NUMBER_W-1:0] count_at_o,
+  input  logic [63:0] count_i [PUS],
+  input  logic   saturated_i,
+  input  logic [31:0] status_i,
+  input  logic [63:0] address_i,
+  // Counters: the answer comes in the next cycle
+  output logic [7:0]  counter_at_o,
+  input  logic [63:0] core_counter_i,
+  input  logic [63:0] pu_counter_i [PUS],
+  input  logic [63:0] partition_counter_i [PARTITIONS],
+  input  logic [63:0] bank_counter_i [BANKS],
+  // Stream
+  output logic   tvalid_o,
+  input  logic   tready_i,
+  output line_t  tdata_o,
+  output logic   tlast_o
+);
+
+  typedef enum logic [2:0] { IDLE, COUNTS, STATUS, COUNTERS_, FINISH } state_e;
+  typedef enum logic [1:0] { CORE, UNIT, PART, BANK } section_e;
+
+  state_e      state_q;
+  logic [1:0]  phase_q;   // 0 ask, 1 answer, 2 add
+  logic [2:0]  word_q;
+  logic [31:0] pattern_q;
+  section_e    section_q;
+  logic [4:0]  unit_q;
+  logic [7:0]  at_q;
+  logic [63:0] value_q;
+  logic        over_q, over;
+  line_t       beat_q;
+  logic        last_value, free;
+
+  assign count_at_o   = NUMBER_W'(pattern_q);
+  assign counter_at_o = at_q;
+  assign free         = !tvalid_o || tready_i;
+
+  // Sum over the PUs, which stays at its largest value rather than wrap.
+  logic [63+PU_W+1:0] sum;
+  always_comb begin
+    sum = '0;
+    for (int p = 0; p < PUS; p++) sum += (64+PU_W+1)'(count_i[p]);
+    over = sum[63+PU_W+1:64] != '0;
+  end
+
+  logic [63:0] counter;
+  always_comb begin
+    unique case (section_q)
+      CORE:    counter = core_counter_i;
+      UNIT:    counter = pu_counter_i[PU_W'(unit_q)];
+      PART:    counter = partition_counter_i[PART_W'(unit_q)];
+      default: counter = bank_counter_i[BANK_W'(unit_q)];
+    endcase
+  end
+
+  logic [7:0] section_end;
+  logic [4:0] units_end;
+  always_comb begin
+    unique case (section_q)
+      CORE:    begin section_end = 8'(CORE_COUNTERS - 1);      units_end = '0; end
+      UNIT:    begin section_end = 8'(PU_COUNTERS - 1);        units_end = 5'(PUS - 1); end
+      PART:    begin section_end = 8'(PARTITION_COUNTERS - 1); units_end = 5'(PARTITIONS - 1); end
+      default: begin section_end = 8'(BANK_COUNTERS - 1);      units_end = 5'(BANKS - 1); end
+    endcase
+  end
+  assign last_value = section_q == BANK && unit_q == units_end && at_q == section_end;
+
+  always_ff @(posedge clk_i) begin
+    done_o <= 1'b0;
+    if (rst_i) begin
+      state_q  <= IDLE;
+      tvalid_o <= 1'b0;
+      tlast_o  <= 1'b0;
+    end else begin
+      if (tready_i) tvalid_o <= 1'b0;
+      unique case (state_q)
+        IDLE: if (start_i) begin
+          state_q   <= COUNTS;
+          phase_q   <= '0;
+          word_q    <= '0;
+          pattern_q <= '0;
+          section_q <= CORE;
+          unit_q    <= '0;
+          at_q      <= '0;
+          over_q    <= saturated_i;
+          beat_q    <= '0;
+          tlast_o   <= 1'b0;
+        end
+        COUNTS: begin
+          phase_q <= phase_q + 1'b1;
+          if (phase_q == 2'd1) begin
+            value_q <= over ? '1 : sum[63:0];
+            over_q  <= over_q || over;
+          end else if (phase_q == 2'd2) begin
+            beat_q[32'(word_q)*64 +: 64] <= pattern_q < patterns_i ? value_q : '0;
+            if (word_q == '1) phase_q <= 2'd3;
+            else begin
+              phase_q   <= '0;
+              word_q    <= word_q + 1'b1;
+              pattern_q <= pattern_q + 1'b1;
+            end
+          end else if (phase_q == 2'd3) begin
+            phase_q <= 2'd3;
+            if (free) begin
+              tvalid_o  <= 1'b1;
+              tdata_o   <= beat_q;
+              phase_q   <= '0;
+              word_q    <= '0;
+              pattern_q <= pattern_q + 1'b1;
+              if (pattern_q + 1'b1 >= patterns_i) state_q <= STATUS;
+            end
+          end
+        end
+        STATUS: if (free) begin
+          tvalid_o <= 1'b1;
+          tdata_o  <= line_t'({address_i, 31'b0, over_q, status_i});
+          beat_q   <= '0;
+          state_q  <= COUNTERS_;
+        end
+        COUNTERS_: begin
+          phase_q <= phase_q + 1'b1;
+          if (phase_q == 2'd1) value_q <= counter;
+          else if (phase_q == 2'd2) begin
+            beat_q[32'(word_q)*64 +: 64] <= value_q;
+            if (word_q == '1 || last_value) phase_q <= 2'd3;
+            else phase_q <= '0;
+          end else if (phase_q == 2'd3) begin
+            phase_q <= 2'd3;
+            if (free) begin
+              tvalid_o <= 1'b1;
+              tdata_o  <= beat_q;
+              tlast_o  <= last_value;
+              beat_q   <= '0;
+              phase_q  <= '0;
+              if (last_value) state_q <= FINISH;
+            end
+          end
+          if (phase_q == 2'd2 && word_q != '1 && !last_value
+              || phase_q == 2'd3 && free && !last_value) begin
+            word_q <= word_q + 1'b1;
+            if (at_q == section_end) begin
+              at_q <= '0;
+              if (unit_q == units_end) begin
+                unit_q    <= '0;
+                section_q <= section_e'(section_q + 1'b1);
+              end else unit_q <= unit_q + 1'b1;
+            end else at_q <= at_q + 1'b1;
+          end
+        end
+        default: if (free) begin // FINISH: the last beat is taken
+          state_q <= IDLE;
+          done_o  <= 1'b1;
+        end
+      endcase
+    end
+  end
+
+endmodule

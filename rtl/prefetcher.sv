@@ -1,0 +1,164 @@
+// Takes the in-stream apart: header, dictionary, vertex scratchpad lines, edge scratchpad lines,
+// work units. Lines are read ahead into a small FIFO. Beats of 512 bits:
+//
+//   header      [31:0] dictionary beats  [63:32] vertex lines  [95:64] edge lines
+//               [127:96] patterns = counters to be cleared and reported
+//   dictionary  32 entries of 16 bits: [15] known, [14:0] pattern number
+//   lines       line n of an array, in order
+//   work units  4 of 128 bits: [31:0] start, [63:32] first, [95:64] limit, [96] valid;
+//               at least one beat, and the last one has TLAST
+module prefetcher
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic   clk_i,
+  input  logic   rst_i,
+  input  logic   start_i,
+  // Stream
+  input  logic   tvalid_i,
+  output logic   tready_o,
+  input  line_t  tdata_i,
+  input  logic   tlast_i,
+  // Pattern counters
+  output logic [31:0] patterns_o,
+  output logic   count_clear_o,
+  output logic [NUMBER_W-1:0] count_at_o,
+  // Dictionary
+  output logic   dictionary_write_o,
+  output key_t   dictionary_key_o,
+  output entry_t dictionary_entry_o,
+  // Scratchpads
+  output logic [PARTITIONS-1:0] vertex_pad_write_o,
+  output logic [PARTITIONS-1:0] edge_pad_write_o,
+  output logic [31:0] pad_at_o,
+  output line_t  pad_line_o,
+  // Work units
+  output logic   unit_valid_o,
+  input  logic   unit_ready_i,
+  output unit_t  unit_o,
+  // State
+  output logic   running_o, // units come
+  output logic   finished_o // every unit has been handed on
+);
+
+  localparam int unsigned ENTRIES = 32; // a dictionary beat
+  localparam int unsigned UNITS   = 4;  // a beat of work units
+  localparam int unsigned PART_SHIFT = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
+
+  typedef enum logic [2:0] {
+    IDLE, HEADER, CLEAR, DICTIONARY_, VERTEX_LINES, EDGE_LINES, WORK, FINISHED
+  } state_e;
+
+  state_e      state_q;
+  logic        valid, take, last, full;
+  line_t       beat;
+  logic [31:0] at_q, dictionary_q, vertices_q, edges_q;
+  logic [4:0]  entry_q;
+  logic [1:0]  unit_q;
+  logic [15:0] entry;
+  logic [127:0] unit;
+
+  assign tready_o = !full;
+
+  fifo #(.WIDTH(LINE_W + 1), .DEPTH(4)) i_ahead (
+    .clk_i, .rst_i,
+    .push_i (tvalid_i && !full), .data_i ({tlast_i, tdata_i}), .full_o (full),
+    .pop_i (take), .valid_o (valid), .data_o ({last, beat})
+  );
+
+  assign entry = beat[32'(entry_q)*16 +: 16];
+  assign unit  = beat[32'(unit_q)*128 +: 128];
+
+  assign count_clear_o      = state_q == CLEAR;
+  assign count_at_o         = NUMBER_W'(at_q);
+  assign dictionary_write_o = state_q == DICTIONARY_ && valid;
+  assign dictionary_key_o   = KEY_W'({at_q, entry_q});
+  assign dictionary_entry_o = '{known: entry[15], number: entry[NUMBER_W-1:0]};
+  assign pad_at_o           = at_q >> PART_SHIFT;
+  assign pad_line_o         = beat;
+
+  always_comb begin
+    vertex_pad_write_o = '0;
+    edge_pad_write_o   = '0;
+    for (int p = 0; p < PARTITIONS; p++)
+      if ((at_q & 32'(PARTITIONS - 1)) == 32'(p)) begin
+        vertex_pad_write_o[p] = state_q == VERTEX_LINES && valid;
+        edge_pad_write_o[p]   = state_q == EDGE_LINES && valid;
+      end
+  end
+
+  assign unit_valid_o = state_q == WORK && valid && unit[96];
+  assign unit_o       = '{start: unit[31:0], first: unit[63:32], limit: unit[95:64]};
+  assign running_o    = state_q == WORK || state_q == FINISHED;
+  assign finished_o   = state_q == FINISHED;
+
+  logic unit_done; // the current unit is handed on, or none
+  assign unit_done = state_q == WORK && valid && (unit_ready_i || !unit[96]);
+
+  always_comb begin
+    unique case (state_q)
+      HEADER:       take = valid;
+      DICTIONARY_:  take = valid && entry_q == 5'(ENTRIES - 1);
+      VERTEX_LINES: take = valid;
+      EDGE_LINES:   take = valid;
+      WORK:         take = unit_done && unit_q == 2'(UNITS - 1);
+      default:      take = 1'b0;
+    endcase
+  end
+
+  function automatic state_e after_dictionary(input logic [31:0] vertices, input logic [31:0] edges);
+    return vertices != '0 ? VERTEX_LINES : edges != '0 ? EDGE_LINES : WORK;
+  endfunction
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) state_q <= IDLE;
+    else begin
+      unique case (state_q)
+        IDLE, FINISHED: if (start_i) state_q <= HEADER;
+        HEADER: if (valid) begin
+          dictionary_q <= beat[31:0];
+          vertices_q   <= beat[63:32];
+          edges_q      <= beat[95:64];
+          patterns_o   <= beat[127:96];
+          at_q         <= '0;
+          entry_q      <= '0;
+          unit_q       <= '0;
+          state_q      <= CLEAR;
+        end
+        CLEAR: begin
+          at_q <= at_q + 1'b1;
+          if (at_q + 1'b1 >= patterns_o) begin
+            at_q    <= '0;
+            state_q <= dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
+          end
+        end
+        DICTIONARY_: if (valid) begin
+          entry_q <= entry_q + 1'b1;
+          if (take) begin
+            at_q <= at_q + 1'b1;
+            if (at_q + 1'b1 == dictionary_q) begin
+              at_q    <= '0;
+              state_q <= after_dictionary(vertices_q, edges_q);
+            end
+          end
+        end
+        VERTEX_LINES: if (valid) begin
+          at_q <= at_q + 1'b1;
+          if (at_q + 1'b1 == vertices_q) begin
+            at_q    <= '0;
+            state_q <= edges_q != '0 ? EDGE_LINES : WORK;
+          end
+        end
+        EDGE_LINES: if (valid) begin
+          at_q <= at_q + 1'b1;
+          if (at_q + 1'b1 == edges_q) state_q <= WORK;
+        end
+        default: if (unit_done) begin // WORK
+          unit_q <= unit_q + 1'b1;
+          if (take && last) state_q <= FINISHED;
+        end
+      endcase
+    end
+  end
+
+endmodule

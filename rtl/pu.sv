@@ -1,0 +1,188 @@
+// A processing unit (figures 6 and 9): scheduler, extender, filter, process, and their counters.
+//
+//   units ─► scheduler ─► extender ─► filter ─► process
+//                ▲            │          │
+//                └── ended ───┘          │
+//                └──────── result ───────┘
+module pu
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  input  logic    clear_i,   // before a run
+  input  logic    running_i, // units have begun to come
+  input  config_t config_i,
+  // Work units
+  input  logic    unit_valid_i,
+  output logic    unit_ready_o,
+  input  unit_t   unit_i,
+  // Memory: requests always find room, responses wait
+  output logic    edge_valid_o,
+  output slot_t   edge_slot_o,
+  output eline_t  edge_line_o,
+  output id_t     edge_rank_o,
+  input  logic    edge_valid_i,
+  output logic    edge_ready_o,
+  input  slot_t   edge_slot_i,
+  input  line_t   edge_line_i,
+  output logic    vertex_valid_o,
+  output slot_t   vertex_slot_o,
+  output id_t     vertex_id_o,
+  input  logic    vertex_valid_i,
+  output logic    vertex_ready_o,
+  input  slot_t   vertex_slot_i,
+  input  record_t vertex_record_i,
+  // Dictionary and pattern counters
+  input  logic    dictionary_write_i,
+  input  key_t    dictionary_key_i,
+  input  entry_t  dictionary_entry_i,
+  input  logic    count_clear_i,
+  input  logic [NUMBER_W-1:0] count_at_i,
+  output logic [63:0] count_o,
+  output logic    saturated_o,
+  // Counters: the answer comes in the next cycle
+  input  logic [$clog2(PU_COUNTERS)-1:0] counter_at_i,
+  output logic [63:0] counter_o,
+  output logic    busy_o
+);
+
+  logic    issue_valid, ended_valid, found_valid, result_valid;
+  issue_t  issue;
+  ended_t  ended;
+  found_t  found;
+  result_t result;
+  slot_t   row, early_row, list_row, copy_to;
+  id_t     row_ids [DEPTH];
+  id_t     early_ids [MAX_MOTIF];
+  pos_t    row_lane, row_key_lane, table_lane, list_lane;
+  edge_t   row_offset, root_offset, table_offset, list_offset;
+  logic [31:0] row_degree, root_degree, table_degree, list_degree;
+  key_t    row_key, table_key, key;
+  entry_t  entry;
+  id_t     table_id, list_id;
+  logic    table_write, table_copy, freed, stolen, scanned_valid, candidate;
+  logic    passed, passed_last, passed_first, process_busy, pending;
+  size_t   passed_size, candidate_size;
+  logic [4:0] scanned;
+  logic [SLOTS-1:0] busy;
+  logic [NUMBER_W-1:0] number;
+
+  scheduler i_scheduler (
+    .clk_i, .rst_i, .clear_i, .config_i,
+    .unit_valid_i, .unit_ready_o, .unit_i,
+    .result_valid_i (result_valid), .result_i (result),
+    .ended_valid_i (ended_valid), .ended_i (ended),
+    .issue_valid_o (issue_valid), .issue_o (issue),
+    .row_o (row), .row_ids_i (row_ids), .row_lane_o (row_lane),
+    .row_offset_i (row_offset), .row_degree_i (row_degree),
+    .row_key_lane_o (row_key_lane), .row_key_i (row_key),
+    .root_offset_i (root_offset), .root_degree_i (root_degree),
+    .table_write_o (table_write), .table_lane_o (table_lane), .table_id_o (table_id),
+    .table_offset_o (table_offset), .table_degree_o (table_degree), .table_key_o (table_key),
+    .table_copy_o (table_copy), .table_copy_to_o (copy_to),
+    .busy_o (busy), .pending_o (pending), .freed_o (freed), .stolen_o (stolen)
+  );
+
+  embedding_table i_table (
+    .clk_i,
+    .row_i (row), .row_ids_o (row_ids), .row_lane_i (row_lane),
+    .row_offset_o (row_offset), .row_degree_o (row_degree),
+    .row_key_lane_i (row_key_lane), .row_key_o (row_key),
+    .root_offset_o (root_offset), .root_degree_o (root_degree),
+    .write_i (table_write), .write_lane_i (table_lane), .write_id_i (table_id),
+    .write_offset_i (table_offset), .write_degree_i (table_degree), .write_key_i (table_key),
+    .copy_i (table_copy), .copy_to_i (copy_to),
+    .early_row_i (early_row), .early_ids_o (early_ids),
+    .list_row_i (list_row), .list_lane_i (list_lane), .list_id_o (list_id),
+    .list_offset_o (list_offset), .list_degree_o (list_degree)
+  );
+
+  extender i_extender (
+    .clk_i, .rst_i, .clear_i, .config_i,
+    .issue_valid_i (issue_valid), .issue_i (issue),
+    .ended_valid_o (ended_valid), .ended_o (ended),
+    .found_valid_o (found_valid), .found_o (found), .stall_i (1'b0),
+    .early_row_o (early_row), .early_ids_i (early_ids),
+    .list_row_o (list_row), .list_lane_o (list_lane), .list_id_i (list_id),
+    .list_offset_i (list_offset), .list_degree_i (list_degree),
+    .edge_valid_o, .edge_slot_o, .edge_line_o, .edge_rank_o,
+    .edge_valid_i, .edge_ready_o, .edge_slot_i, .edge_line_i,
+    .vertex_valid_o, .vertex_slot_o, .vertex_id_o,
+    .vertex_valid_i, .vertex_ready_o, .vertex_slot_i, .vertex_record_i,
+    .scanned_valid_o (scanned_valid), .scanned_o (scanned),
+    .candidate_o (candidate), .candidate_size_o (candidate_size)
+  );
+
+  filter i_filter (
+    .clk_i, .rst_i, .config_i,
+    .found_valid_i (found_valid), .found_i (found),
+    .key_o (key), .entry_i (entry),
+    .valid_o (passed), .last_o (passed_last), .size_o (passed_size), .first_o (passed_first),
+    .number_o (number),
+    .result_valid_o (result_valid), .result_o (result)
+  );
+
+  process_stage i_process (
+    .clk_i, .rst_i,
+    .dictionary_write_i, .dictionary_key_i, .dictionary_entry_i,
+    .key_i (key), .entry_o (entry),
+    .valid_i (passed && passed_last), .number_i (number),
+    .clear_i (count_clear_i), .at_i (count_at_i), .count_o,
+    .busy_o (process_busy), .saturated_o
+  );
+
+  assign busy_o = busy != '0 || pending || found_valid || process_busy;
+
+  // ---------------------------------------------------------------- counters
+
+  logic [63:0] counters_q [PU_COUNTERS];
+  // Accesses under way: what an idle cycle of the edge port waits for.
+  logic [$clog2(SLOTS+1)-1:0] waiting_q, tokens_q;
+  logic [1:0] asked, answered;
+
+  assign asked    = 2'(edge_valid_o) + 2'(vertex_valid_o);
+  assign answered = 2'(edge_valid_i && edge_ready_o) + 2'(vertex_valid_i && vertex_ready_o);
+
+  always_ff @(posedge clk_i) begin
+    counter_o <= counters_q[counter_at_i];
+    if (rst_i || clear_i) begin
+      waiting_q <= '0;
+      tokens_q  <= '0;
+    end else begin
+      waiting_q <= waiting_q + ($clog2(SLOTS+1))'(asked) - ($clog2(SLOTS+1))'(answered);
+      tokens_q  <= ($clog2(SLOTS+1))'($countones(busy));
+    end
+    if (clear_i) begin
+      for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
+    end else begin
+      if (issue_valid && !issue.root)
+        counters_q[CNT_PU_EXTENSIONS] <= counters_q[CNT_PU_EXTENSIONS] + 1'b1;
+      if (scanned_valid)
+        counters_q[CNT_PU_ENTRIES_SCANNED] <= counters_q[CNT_PU_ENTRIES_SCANNED] + 64'(scanned);
+      if (candidate)
+        counters_q[CNT_PU_CANDIDATES + 32'(candidate_size) - 1] <=
+            counters_q[CNT_PU_CANDIDATES + 32'(candidate_size) - 1] + 1'b1;
+      if (passed && passed_first)
+        counters_q[CNT_PU_EMBEDDINGS + 32'(passed_size) - 1] <=
+            counters_q[CNT_PU_EMBEDDINGS + 32'(passed_size) - 1] + 1'b1;
+      if (vertex_valid_o)
+        counters_q[CNT_PU_VERTEX_ACCESSES] <= counters_q[CNT_PU_VERTEX_ACCESSES] + 1'b1;
+      if (stolen) counters_q[CNT_PU_STEALS] <= counters_q[CNT_PU_STEALS] + 1'b1;
+      if (freed)  counters_q[CNT_PU_SLOTS_FREED] <= counters_q[CNT_PU_SLOTS_FREED] + 1'b1;
+      if (edge_valid_o)
+        counters_q[CNT_PU_EDGE_ACCESSES] <= counters_q[CNT_PU_EDGE_ACCESSES] + 1'b1;
+      if (running_i) begin
+        if (edge_valid_o || vertex_valid_o)
+          counters_q[CNT_PU_PORT_BUSY] <= counters_q[CNT_PU_PORT_BUSY] + 1'b1;
+        else if (tokens_q == '0)
+          counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
+        else if (waiting_q == tokens_q)
+          counters_q[CNT_PU_IDLE_MEMORY] <= counters_q[CNT_PU_IDLE_MEMORY] + 1'b1;
+        else
+          counters_q[CNT_PU_IDLE_INSIDE] <= counters_q[CNT_PU_IDLE_INSIDE] + 1'b1;
+      end
+    end
+  end
+
+endmodule

@@ -1,0 +1,42 @@
+// Round-robin arbiter: grants one of the requests, the next in turn after the last that was taken.
+// A request that stays is granted within REQUESTS grants that are taken.
+module rr_arbiter #(
+  /// Number of requests.
+  parameter int unsigned REQUESTS = 4,
+  localparam int unsigned INDEX_W = REQUESTS > 1 ? $clog2(REQUESTS) : 1
+) (
+  input  logic                clk_i,
+  input  logic                rst_i,
+  input  logic [REQUESTS-1:0] request_i,
+  input  logic                take_i,  // the grant is used: the turn passes on
+  output logic                valid_o, // any request
+  output logic [REQUESTS-1:0] grant_o, // one-hot, or 0
+  output logic [INDEX_W-1:0]  index_o
+);
+
+  // Requests after the last granted one go first; bit r is set for indices above the last grant.
+  logic [REQUESTS-1:0] after_q, ahead, chosen;
+
+  assign ahead   = request_i & after_q;
+  assign chosen  = (ahead != '0) ? ahead : request_i;
+  assign grant_o = chosen & (~chosen + 1'b1);
+  assign valid_o = request_i != '0;
+
+  always_comb begin
+    index_o = '0;
+    for (int unsigned r = 0; r < REQUESTS; r++) if (grant_o[r]) index_o |= INDEX_W'(r);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) after_q <= '0;
+    else if (take_i && valid_o) after_q <= ~(grant_o | (grant_o - 1'b1));
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert ($onehot0(grant_o)) else $error("more than one grant");
+    assert ((grant_o & ~request_i) == '0) else $error("grant without request");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,409 @@
+// Decides what each slot extends next (figure 9). Every busy slot has exactly one token, which is
+// at one place at a time: in a queue, in a pipeline, or under way as a memory access. A token that
+// comes here leaves as an extension, or its slot becomes free; no slot meets itself in the
+// pipeline, so stages need no forwarding.
+//
+//   select ─► A: level ─► B: ancestor entry ─► C: embedding table, threshold ─► issue
+//
+// Depth first: a grown embedding is extended at once and its parent's cursor goes into the
+// ancestor buffer; a finished one traces back to the deepest ancestor with work left. `work`
+// holds one bit an ancestor entry: it may have work left. A set bit of an entry that turns out
+// empty is harmless (the extender bounces it); a clear bit of one with work never happens.
+//
+// Stealing (section V-C): of a candidate's ancestors the shallowest with work left is divided,
+// since it moves the most. Of two or more remaining edges of its list the half that is farther
+// from the cursor moves; else the lists after this one; else the last edge. The victim's entry is
+// changed in the cycle that creates the thief's, so each edge stays with exactly one of them.
+module scheduler
+  import gramer_pkg::*;
+  import gramer_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  input  logic    clear_i, // before a run
+  input  config_t config_i,
+  // From the arbitrator
+  input  logic    unit_valid_i,
+  output logic    unit_ready_o,
+  input  unit_t   unit_i,
+  // From process
+  input  logic    result_valid_i,
+  input  result_t result_i,
+  // From the extender
+  input  logic    ended_valid_i,
+  input  ended_t  ended_i,
+  // To the extender; never more than one token a slot, so it always has room
+  output logic    issue_valid_o,
+  output issue_t  issue_o,
+  // Embedding table
+  output slot_t   row_o,
+  input  id_t     row_ids_i [DEPTH],
+  output pos_t    row_lane_o,
+  input  edge_t   row_offset_i,
+  input  logic [31:0] row_degree_i,
+  output pos_t    row_key_lane_o,
+  input  key_t    row_key_i,
+  input  edge_t   root_offset_i,
+  input  logic [31:0] root_degree_i,
+  output logic    table_write_o,
+  output pos_t    table_lane_o,
+  output id_t     table_id_o,
+  output edge_t   table_offset_o,
+  output logic [31:0] table_degree_o,
+  output key_t    table_key_o,
+  output logic    table_copy_o,
+  output slot_t   table_copy_to_o,
+  // State and events
+  output logic [SLOTS-1:0] busy_o,
+  output logic    pending_o, // a unit waits for a slot
+  output logic    freed_o,
+  output logic    stolen_o
+);
+
+  typedef enum logic [2:0] {
+    UNIT,   // a new start vertex: fetch its record
+    GROWN,  // extend the grown embedding
+    AGAIN,  // go on with the cursor of the message
+    NEXT,   // go on with the next list
+    BACK,   // go on with an ancestor
+    STEAL   // divide an ancestor of another slot
+  } kind_e;
+
+  // A result and an end are never used together; the message keeps what later stages need.
+  typedef struct packed {
+    kind_e   kind;
+    slot_t   slot;   // whose token it is; of a steal: the victim
+    slot_t   thief;
+    size_t   size;   // of the embedding to be extended
+    pos_t    level;  // ancestor entry to be read or written
+    id_t     vertex;
+    record_t record;
+    key_t    key;
+    cursor_t cursor;
+  } message_t;
+
+  // ---------------------------------------------------------------- select
+
+  logic    ended_valid, ended_take, unit_q_valid, unit_take, steal_take, steal_start;
+  ended_t  ended;
+  unit_t   unit_q;
+  logic    slot_valid, candidate_valid;
+  slot_t   slot_next, candidate;
+  logic    free, give_back;
+  slot_t   free_slot, back_slot;
+  logic    push_candidate;
+
+  fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
+    .clk_i, .rst_i (rst_i || clear_i),
+    .push_i (ended_valid_i), .data_i (ended_i), .full_o (),
+    .pop_i (ended_take), .valid_o (ended_valid), .data_o (ended)
+  );
+
+  assign unit_ready_o = slot_valid && !unit_q_valid;
+
+  always_ff @(posedge clk_i) begin
+    if (unit_valid_i && unit_ready_o) unit_q <= unit_i;
+    if (rst_i || clear_i) unit_q_valid <= 1'b0;
+    else if (unit_valid_i && unit_ready_o) unit_q_valid <= 1'b1;
+    else if (unit_take) unit_q_valid <= 1'b0;
+  end
+
+  assign pending_o  = unit_q_valid;
+  assign ended_take = !result_valid_i && ended_valid;
+  assign unit_take  = !result_valid_i && !ended_valid && unit_q_valid && slot_valid;
+  assign steal_take = !result_valid_i && !ended_valid && !unit_q_valid && config_i.stealing
+                      && candidate_valid && slot_valid;
+  assign steal_start = steal_take && busy_o[candidate];
+
+  slot_buffer i_slots (
+    .clk_i, .rst_i, .clear_i,
+    .slots_i       (config_i.slots),
+    .valid_o       (slot_valid),
+    .slot_o        (slot_next),
+    .take_i        (unit_take || steal_start),
+    .free_i        (free),
+    .free_slot_i   (free_slot),
+    .return_i      (give_back),
+    .return_slot_i (back_slot),
+    .busy_o
+  );
+
+  assign push_candidate = config_i.stealing && slot_valid && result_valid_i && result_i.accept;
+
+  stealing_buffer i_candidates (
+    .clk_i, .rst_i, .clear_i,
+    .push_i  (push_candidate),
+    .slot_i  (result_i.slot),
+    .valid_o (candidate_valid),
+    .slot_o  (candidate),
+    .pop_i   (steal_take)
+  );
+
+  logic     a_valid_q;
+  message_t a_q, selected;
+
+  always_comb begin
+    selected        = '0;
+    selected.thief  = slot_next;
+    selected.vertex = result_i.vertex;
+    selected.record = result_i.record;
+    selected.key    = result_i.key;
+    selected.size   = result_i.size;
+    selected.cursor = result_i.cursor;
+    if (result_valid_i) begin
+      selected.kind = result_i.accept ? GROWN : AGAIN;
+      selected.slot = result_i.slot;
+    end else if (ended_valid) begin
+      selected.kind = NEXT; // or BACK, see stage A
+      selected.slot = ended.slot;
+      selected.cursor.i      = ended.i;
+      selected.cursor.i_last = ended.i_last;
+    end else if (unit_take) begin
+      selected.kind   = UNIT;
+      selected.slot   = slot_next;
+      selected.vertex = unit_q.start;
+      selected.cursor.lo = edge_t'(unit_q.first);
+      selected.cursor.hi = edge_t'(unit_q.limit);
+    end else begin
+      selected.kind = STEAL;
+      selected.slot = candidate;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    a_q <= selected;
+    a_valid_q <= !rst_i && (result_valid_i || ended_valid || unit_take || steal_start);
+  end
+
+  // ---------------------------------------------------------------- A: level
+
+  size_t             size_q [SLOTS];
+  logic [DEPTH-1:0]  work_q [SLOTS];
+  logic [DEPTH-1:0]  work;
+  logic              finished, nothing;
+  pos_t              deepest, shallowest;
+  message_t          b_q, leveled;
+  logic              b_valid_q;
+
+  assign work = work_q[a_q.slot];
+
+  always_comb begin
+    deepest = '0;
+    shallowest = '0;
+    for (int l = 0; l < DEPTH; l++) if (work[l]) deepest = pos_t'(l);
+    for (int l = DEPTH - 1; l >= 0; l--) if (work[l]) shallowest = pos_t'(l);
+  end
+
+  always_comb begin
+    leveled  = a_q;
+    finished = 1'b0;
+    nothing  = 1'b0;
+    unique case (a_q.kind)
+      GROWN: begin
+        leveled.size  = a_q.size + 1'b1;
+        leveled.level = pos_t'(a_q.size - 1'b1); // the parent's entry; none for a start vertex
+      end
+      NEXT: begin
+        if (a_q.cursor.i < a_q.cursor.i_last) begin
+          leveled.size = size_q[a_q.slot];
+          leveled.cursor.i = a_q.cursor.i + 1'b1;
+        end else begin
+          leveled.kind  = BACK;
+          leveled.level = deepest;
+          leveled.size  = size_t'(deepest) + 1'b1;
+          finished = work == '0;
+        end
+      end
+      STEAL: begin
+        leveled.level = shallowest;
+        leveled.size  = size_t'(shallowest) + 1'b1;
+        nothing = work == '0;
+      end
+      default: ;
+    endcase
+  end
+
+  assign free      = a_valid_q && finished;
+  assign free_slot = a_q.slot;
+  assign freed_o   = free;
+
+  always_ff @(posedge clk_i) begin
+    b_q <= leveled;
+    b_valid_q <= !rst_i && a_valid_q && !finished && !nothing;
+    if (a_valid_q) begin
+      unique case (leveled.kind)
+        UNIT: work_q[a_q.slot] <= '0;
+        GROWN: begin
+          size_q[a_q.slot] <= leveled.size;
+          if (a_q.size != '0)
+            work_q[a_q.slot][leveled.level] <=
+                a_q.cursor.lo < a_q.cursor.hi || a_q.cursor.i < a_q.cursor.i_last;
+        end
+        BACK: if (!finished) begin
+          size_q[a_q.slot] <= leveled.size;
+          work_q[a_q.slot][deepest] <= 1'b0;
+        end
+        STEAL: if (!nothing) begin
+          size_q[a_q.thief] <= leveled.size;
+          work_q[a_q.thief] <= '0;
+        end
+        default: ;
+      endcase
+    end
+  end
+
+  // ---------------------------------------------------------------- B: ancestor entry
+
+  cursor_t  entry, rest, taken;
+  edge_t    left, half;
+  logic     whole, c_whole_q, empty, c_valid_q, failed;
+  message_t c_q;
+
+  ancestor_buffer i_ancestors (
+    .clk_i,
+    .slot_i   (b_q.slot),
+    .level_i  (b_q.level),
+    .write_i  (b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL)),
+    .cursor_i (rest),
+    .cursor_o (entry)
+  );
+
+  assign left  = entry.hi - entry.lo;
+  assign half  = left >> 1;
+  assign empty = entry.lo >= entry.hi;
+
+  // `taken`: what is extended next, its whole list if `whole`; `rest`: what the entry keeps.
+  always_comb begin
+    taken  = b_q.cursor;
+    rest   = b_q.cursor;
+    whole  = b_q.kind == NEXT;
+    failed = 1'b0;
+    if (b_q.kind == BACK) begin
+      taken = entry;
+      if (empty && entry.i < entry.i_last) begin
+        taken.i = entry.i + 1'b1;
+        whole   = 1'b1;
+      end
+    end else if (b_q.kind == STEAL) begin
+      taken = entry;
+      rest  = entry;
+      if (!empty && left > edge_t'(1)) begin
+        taken.i_last = entry.i;
+        if (config_i.ascending) begin // the cursor comes down from hi
+          taken.hi = entry.lo + half;
+          rest.lo  = entry.lo + half;
+        end else begin
+          taken.lo = entry.hi - half;
+          rest.hi  = entry.hi - half;
+        end
+      end else if (entry.i < entry.i_last) begin
+        taken.i     = entry.i + 1'b1;
+        whole       = 1'b1;
+        rest.i_last = entry.i;
+      end else if (!empty) begin
+        rest.lo = entry.hi;
+      end else begin
+        failed = 1'b1;
+      end
+    end
+  end
+
+  // A steal that finds nothing gives its slot back; only one can be in stages A and B at a time
+  // that does so in the same cycle, and stage B is the older one.
+  logic give_back_a_q;
+  slot_t give_back_slot_q;
+  assign give_back = give_back_a_q || (b_valid_q && b_q.kind == STEAL && failed);
+  assign back_slot = give_back_a_q ? give_back_slot_q : b_q.thief;
+
+  always_ff @(posedge clk_i) begin
+    // Delayed by a cycle to stage B's place in time, so that both never come together.
+    give_back_a_q    <= !rst_i && a_valid_q && a_q.kind == STEAL && nothing;
+    give_back_slot_q <= a_q.thief;
+    c_q <= b_q;
+    c_q.cursor <= taken;
+    c_whole_q  <= whole;
+    c_valid_q  <= !rst_i && b_valid_q && !(b_q.kind == STEAL && failed);
+  end
+
+  // ---------------------------------------------------------------- C: embedding table
+
+  logic    grown, from_root_list;
+  cursor_t cursor;
+  id_t     threshold;
+  pos_t    newest;
+
+  assign grown           = c_q.kind == GROWN;
+  assign from_root_list  = c_q.cursor.i == '0;
+  assign newest          = pos_t'(c_q.size - 1'b1);
+  assign row_o           = c_q.slot;
+  assign row_lane_o      = c_q.cursor.i;
+  assign row_key_lane_o  = newest;
+  assign table_write_o   = c_valid_q && grown;
+  assign table_lane_o    = newest;
+  assign table_id_o      = c_q.vertex;
+  assign table_offset_o  = c_q.record.offset;
+  assign table_degree_o  = c_q.record.degree;
+  assign table_key_o     = c_q.key;
+  assign table_copy_o    = c_valid_q && c_q.kind == STEAL;
+  assign table_copy_to_o = c_q.thief;
+
+  always_comb begin
+    cursor = c_q.cursor;
+    if (c_whole_q) begin
+      cursor.lo = row_offset_i;
+      cursor.hi = row_offset_i + edge_t'(row_degree_i);
+    end
+    if (grown) begin
+      cursor.i      = '0;
+      cursor.i_last = config_i.app == APP_CLIQUE ? '0 : newest;
+      if (c_q.size == size_t'(1)) begin
+        // The unit's part of the start vertex' list.
+        cursor.lo = c_q.record.offset + c_q.cursor.lo;
+        cursor.hi = c_q.record.offset
+            + (c_q.cursor.hi[31:0] < c_q.record.degree ? c_q.cursor.hi
+                                                       : edge_t'(c_q.record.degree));
+      end else begin
+        cursor.lo = root_offset_i;
+        cursor.hi = root_offset_i + edge_t'(root_degree_i);
+        // The new vertex comes from this very list: what lies beyond it is on one side of it.
+        if (from_root_list) begin
+          if (config_i.ascending) cursor.lo = c_q.cursor.hi + 1'b1;
+          else                    cursor.hi = c_q.cursor.lo - 1'b1;
+        end
+      end
+    end
+  end
+
+  // The farthest of the root and the vertices after position i: candidates lie beyond it.
+  always_comb begin
+    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : row_ids_i[0];
+    for (int j = 1; j < DEPTH; j++) begin
+      if (pos_t'(j) > cursor.i && size_t'(j) < c_q.size && !(grown && pos_t'(j) == newest)
+          && beyond(config_i.ascending, row_ids_i[j], threshold))
+        threshold = row_ids_i[j];
+    end
+    if (grown && beyond(config_i.ascending, c_q.vertex, threshold)) threshold = c_q.vertex;
+  end
+
+  assign stolen_o = table_copy_o;
+
+  always_ff @(posedge clk_i) begin
+    issue_valid_o     <= !rst_i && c_valid_q;
+    issue_o.slot      <= c_q.kind == STEAL ? c_q.thief : c_q.slot;
+    issue_o.root      <= c_q.kind == UNIT;
+    issue_o.size      <= c_q.kind == UNIT ? '0 : c_q.size;
+    issue_o.threshold <= c_q.kind == UNIT ? c_q.vertex : threshold;
+    issue_o.key       <= c_q.kind == UNIT ? '0 : grown ? c_q.key : row_key_i;
+    issue_o.cursor    <= cursor;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
+    assert (!(result_valid_i && !busy_o[result_i.slot])) else $error("result of a free slot");
+    assert (!(ended_valid_i && !busy_o[ended_i.slot])) else $error("end of a free slot");
+    assert (!(table_copy_o && c_q.slot == c_q.thief)) else $error("a slot steals from itself");
+    assert (!(b_valid_q && b_q.kind == GROWN && 32'(b_q.size) > DEPTH)) else $error("too deep");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,146 @@
+//! A prepared graph as it lies in memory.
+
+use gramer_machine::Accelerator;
+
+/// A graph in compressed sparse rows, renumbered so that vertex 0 is the most valuable one.
+#[derive(Debug, Clone)]
+pub struct Csr {
+    /// First position of each vertex' list, and the end of the last.
+    pub offsets: Vec<u64>,
+    /// Lists, each ascending.
+    pub edges: Vec<u32>,
+    /// Labels of the vertices, or none.
+    pub labels: Vec<u32>,
+}
+
+impl Csr {
+    /// From edges between vertices below `vertices`; loops and duplicates are dropped.
+    pub fn new(vertices: usize, edges: &[(u32, u32)], labels: Vec<u32>) -> Self {
+        let mut lists = vec![vec![]; vertices];
+        for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+            lists[u as usize].push(v);
+            lists[v as usize].push(u);
+        }
+        let mut offsets = vec![0];
+        let mut all = vec![];
+        for list in &mut lists {
+            list.sort_unstable();
+            list.dedup();
+            all.extend_from_slice(list);
+            offsets.push(all.len() as u64);
+        }
+        Csr { offsets, edges: all, labels }
+    }
+
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// The neighbours of `v`, ascending.
+    pub fn list(&self, v: u32) -> &[u32] {
+        &self.edges[self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize]
+    }
+
+    /// The same graph numbered by Rank(ON_1), ties by old number (equation (1) of the paper).
+    pub fn ranked(&self) -> Self {
+        let degree = |v: u32| self.list(v).len() as u128;
+        let on1: Vec<u128> = (0..self.vertices() as u32)
+            .map(|v| degree(v) * self.list(v).iter().map(|&u| degree(u)).sum::<u128>())
+            .collect();
+        let mut order: Vec<u32> = (0..self.vertices() as u32).collect();
+        order.sort_by_key(|&v| (std::cmp::Reverse(on1[v as usize]), v));
+        let mut rank = vec![0; order.len()];
+        for (r, &v) in order.iter().enumerate() {
+            rank[v as usize] = r as u32;
+        }
+        let edges: Vec<(u32, u32)> = (0..self.vertices() as u32)
+            .flat_map(|v| self.list(v).iter().map(move |&u| (v, u)))
+            .filter(|(v, u)| v < u)
+            .map(|(v, u)| (rank[v as usize], rank[u as usize]))
+            .collect();
+        let labels = match self.labels.is_empty() {
+            true => vec![],
+            false => order.iter().map(|&v| self.labels[v as usize]).collect(),
+        };
+        Csr::new(self.vertices(), &edges, labels)
+    }
+
+    /// Vertex records of 16 bytes (edge offset, degree, label) in lines of 64 bytes.
+    pub fn vertex_lines(&self) -> Vec<[u8; 64]> {
+        let mut bytes = vec![];
+        for v in 0..self.vertices() {
+            bytes.extend(self.offsets[v].to_le_bytes());
+            bytes.extend(((self.offsets[v + 1] - self.offsets[v]) as u32).to_le_bytes());
+            bytes.extend(self.labels.get(v).copied().unwrap_or(0).to_le_bytes());
+        }
+        lines(bytes)
+    }
+
+    /// Edge entries of 4 bytes in lines of 64 bytes.
+    pub fn edge_lines(&self) -> Vec<[u8; 64]> {
+        lines(self.edges.iter().flat_map(|e| e.to_le_bytes()).collect())
+    }
+
+    /// The banks' contents: line i of an array in bank i mod banks, edges after vertices. Also
+    /// the byte offset at which the edges begin in each bank.
+    pub fn banks(&self, accelerator: &Accelerator) -> (Vec<Vec<u8>>, u64) {
+        let banks = accelerator.memory.ddr_banks as usize;
+        let (vertices, edges) = (self.vertex_lines(), self.edge_lines());
+        let edge_base = vertices.len().div_ceil(banks) as u64 * 64;
+        let contents = (0..banks)
+            .map(|b| {
+                let mut memory: Vec<u8> =
+                    vertices.iter().skip(b).step_by(banks).flatten().copied().collect();
+                memory.resize(edge_base as usize, 0);
+                memory.extend(edges.iter().skip(b).step_by(banks).flatten());
+                memory
+            })
+            .collect();
+        (contents, edge_base)
+    }
+}
+
+fn lines(mut bytes: Vec<u8>) -> Vec<[u8; 64]> {
+    bytes.resize(bytes.len().next_multiple_of(64), 0);
+    bytes.chunks_exact(64).map(|c| c.try_into().expect("64 bytes")).collect()
+}
+
+/// A start vertex with a range of positions in its list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// The start vertex.
+    pub start: u32,
+    /// First position.
+    pub first: u32,
+    /// End of the range, exclusive; clipped to the degree.
+    pub limit: u32,
+}
+
+/// The in-stream of a run: header, dictionary, scratchpad lines, work units.
+pub fn in_stream(
+    dictionary: &[u16],
+    patterns: u32,
+    vertex_pad: &[[u8; 64]],
+    edge_pad: &[[u8; 64]],
+    units: &[Unit],
+) -> Vec<[u8; 64]> {
+    let entries: Vec<[u8; 64]> = lines(dictionary.iter().flat_map(|e| e.to_le_bytes()).collect());
+    let header = [entries.len() as u32, vertex_pad.len() as u32, edge_pad.len() as u32, patterns];
+    let mut beats = lines(header.iter().flat_map(|w| w.to_le_bytes()).collect());
+    beats.extend(entries);
+    beats.extend(vertex_pad);
+    beats.extend(edge_pad);
+    let mut work = lines(
+        units
+            .iter()
+            .flat_map(|u| [u.start, u.first, u.limit, 1])
+            .flat_map(u32::to_le_bytes)
+            .collect(),
+    );
+    if work.is_empty() {
+        work.push([0; 64]); // TLAST needs a beat
+    }
+    beats.extend(work);
+    beats
+}

@@ -1,0 +1,15 @@
+//! The core, simulated.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`model`] | an `accelerator.yaml` becomes a Verilated model, built once and loaded |
+//! | [`ddr`] | the memory banks, and a checker of the protocol on every port |
+//! | [`image`] | a prepared graph as it lies in memory, and the in-stream of a run |
+//! | [`run`] | a task on a graph, straight on the core |
+//!
+//! Nothing here mines: counts come from the core alone.
+
+pub mod ddr;
+pub mod image;
+pub mod model;
+pub mod run;

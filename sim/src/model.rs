@@ -1,0 +1,240 @@
+//! Verilated models, built when they are first needed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use gramer_machine::{Accelerator, verilog};
+use libloading::Library;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Most DDR banks that the pins have room for.
+pub const MAX_BANKS: usize = 4;
+
+/// The pins of the core for one clock; mirrored by `sim/shim/shim.cpp`.
+#[repr(C)]
+#[derive(Clone)]
+#[allow(missing_docs)]
+pub struct Pins {
+    // To the core
+    pub reset_n: u8,
+    pub awvalid: u8,
+    pub wvalid: u8,
+    pub bready: u8,
+    pub arvalid: u8,
+    pub rready: u8,
+    pub in_tvalid: u8,
+    pub in_tlast: u8,
+    pub out_tready: u8,
+    pub bank_arready: [u8; MAX_BANKS],
+    pub bank_rvalid: [u8; MAX_BANKS],
+    pub bank_rid: [u8; MAX_BANKS],
+    pub bank_rresp: [u8; MAX_BANKS],
+    pub awaddr: u32,
+    pub wdata: u32,
+    pub araddr: u32,
+    pub bank_rdata: [[u8; 64]; MAX_BANKS],
+    pub in_tdata: [u8; 64],
+    // From the core
+    pub awready: u8,
+    pub wready: u8,
+    pub bvalid: u8,
+    pub arready: u8,
+    pub rvalid: u8,
+    pub in_tready: u8,
+    pub out_tvalid: u8,
+    pub out_tlast: u8,
+    pub bank_arvalid: [u8; MAX_BANKS],
+    pub bank_rready: [u8; MAX_BANKS],
+    pub bank_arid: [u8; MAX_BANKS],
+    pub bank_arlen: [u8; MAX_BANKS],
+    pub rdata: u32,
+    pub bank_araddr: [u64; MAX_BANKS],
+    pub out_tdata: [u8; 64],
+}
+
+impl Pins {
+    /// All pins low.
+    pub fn new() -> Box<Self> {
+        // SAFETY: every field is an integer or an array of integers, for which 0 is a value.
+        unsafe { Box::new(std::mem::zeroed()) }
+    }
+}
+
+type Handle = *mut std::ffi::c_void;
+
+/// A running instance of a core.
+pub struct Model {
+    handle: Handle,
+    cycle: unsafe extern "C" fn(Handle, *mut Pins) -> i32,
+    free: unsafe extern "C" fn(Handle),
+    /// Holds the code that the pointers above point to; dropped last.
+    _library: Library,
+}
+
+impl Model {
+    /// Loads a library that [`build`] made and creates an instance.
+    ///
+    /// # Errors
+    /// If it can't be loaded or is of another version.
+    pub fn load(library: &Path) -> Result<Self> {
+        // SAFETY: the library was built from our shim, whose functions have these signatures, and
+        // it outlives the pointers.
+        unsafe {
+            let library = Library::new(library)
+                .with_context(|| format!("cannot load the model {}", library.display()))?;
+            let size = library.get::<unsafe extern "C" fn() -> u64>(b"model_pins_size")?();
+            ensure!(size == size_of::<Pins>() as u64, "the model's pins differ; rebuild it");
+            let cycle = *library.get(b"model_cycle")?;
+            let free = *library.get(b"model_free")?;
+            let handle = library.get::<unsafe extern "C" fn() -> Handle>(b"model_new")?();
+            Ok(Model { handle, cycle, free, _library: library })
+        }
+    }
+
+    /// One clock. Outputs are those before the rising edge, so a transfer happens in this clock
+    /// where valid and ready are both 1 in `pins` afterwards.
+    ///
+    /// # Errors
+    /// If an assertion in the design has failed; its message is on standard output.
+    pub fn cycle(&mut self, pins: &mut Pins) -> Result<()> {
+        // SAFETY: the handle is live until drop, and `pins` has the layout of the shim's struct.
+        match unsafe { (self.cycle)(self.handle, pins) } {
+            0 => Ok(()),
+            _ => bail!("an assertion in the design has failed"),
+        }
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // SAFETY: the handle came from `model_new` and is freed once.
+        unsafe { (self.free)(self.handle) }
+    }
+}
+
+/// How a model is built.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Build {
+    /// Leave assertions out: faster, for long runs.
+    pub fast: bool,
+}
+
+/// Where the sources of the core and the models are.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("sim/ is in the repository").to_path_buf()
+}
+
+/// The version of Verilator, or `None` if there is none.
+pub fn verilator() -> Option<String> {
+    let output = Command::new("verilator").arg("--version").output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// Builds the model of a machine, or finds it in `target/models/<hash of YAML and RTL>`.
+///
+/// # Errors
+/// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
+/// output.
+pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    let version = verilator().context(
+        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
+    )?;
+    let root = root();
+    let (rtl, shim) = (root.join("rtl"), root.join("sim/shim/shim.cpp"));
+    let package = verilog::package(accelerator);
+    let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
+        .with_context(|| format!("cannot read {}", rtl.display()))?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    sources.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+    sources.sort();
+
+    let mut hash = Xxh3::new();
+    hash.update(format!("{version}{options:?}{package}").as_bytes());
+    for source in sources.iter().chain([&shim]) {
+        hash.update(source.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.update(&fs::read(source)?);
+    }
+    let hash = format!("{:016x}", hash.digest());
+    let models = root.join("target/models");
+    let library = models.join(&hash).join("libcore.so");
+    if library.exists() {
+        return Ok(library);
+    }
+
+    fs::create_dir_all(&models)?;
+    // Built beside its final place and moved there whole: two builds at a time do no harm.
+    let work = tempfile::tempdir_in(&models)?;
+    fs::write(work.path().join("gramer_pkg.sv"), &package)?;
+    let prefix = format!("V{}_{hash}", accelerator.machine.name);
+    let mut command = Command::new("verilator");
+    command
+        .current_dir(&rtl)
+        .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
+        .args(["--top-module", "gramer_core", "--prefix", &prefix])
+        .args(["--output-split", "8000", "-CFLAGS", "-fPIC -O2"]);
+    if options.fast {
+        command.arg("-DSYNTHESIS");
+    } else {
+        command.arg("--assert");
+    }
+    command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
+    command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
+    command.arg("gramer_core.sv");
+    check(&mut command, "verilator")?;
+    check(
+        Command::new("make").current_dir(work.path()).args([
+            "-s",
+            "-j2",
+            "-f",
+            &format!("{prefix}.mk"),
+            "OPT_FAST=-O2",
+            "OPT_SLOW=-O1",
+        ]),
+        "make",
+    )?;
+    let include = String::from_utf8(
+        Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output()?.stdout,
+    )?;
+    let include = Path::new(include.trim()).join("include");
+    check(
+        Command::new("g++")
+            .current_dir(work.path())
+            .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-o", "libcore.so"])
+            .arg(format!("-DMODEL_HEADER=\"{prefix}.h\""))
+            .arg(format!("-DMODEL_CLASS={prefix}"))
+            .arg(format!("-DBANKS={}", accelerator.memory.ddr_banks))
+            .args(["-I.", "-I"])
+            .arg(&include)
+            .arg("-I")
+            .arg(include.join("vltstd"))
+            .arg(&shim)
+            .arg("-DVL_USER_STOP")
+            .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
+            .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
+            .arg("-lpthread"),
+        "g++",
+    )?;
+    let done = models.join(&hash);
+    if fs::rename(work.path(), &done).is_err() {
+        // Somebody else was faster.
+        ensure!(library.exists(), "cannot put the model into {}", done.display());
+    } else {
+        let _ = work.keep();
+    }
+    Ok(library)
+}
+
+fn check(command: &mut Command, name: &str) -> Result<()> {
+    let output = command.output().with_context(|| format!("cannot start {name}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text);
+    let tail: Vec<&str> = text.lines().rev().take(40).collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    bail!("{name} failed:\n{}", tail.join("\n"));
+}

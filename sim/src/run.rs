@@ -1,0 +1,360 @@
+//! A task on a graph, straight on the core.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use anyhow::{Result, bail, ensure};
+use gramer_machine::{Accelerator, Layout, layout};
+
+use crate::ddr::{Ddr, Timing};
+use crate::image::{Csr, Unit, in_stream};
+use crate::model::{Model, Pins};
+
+/// The applications of the core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Application {
+    /// Clique finding.
+    Clique,
+    /// Motif counting.
+    Motif,
+    /// Labelled patterns of one size, extended only through known ones.
+    Fsm,
+}
+
+/// What is run, with every run-time switch.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The application.
+    pub application: Application,
+    /// Vertices of an embedding.
+    pub k: u32,
+    /// Compare ids by ascending rank instead of descending.
+    pub ascending: bool,
+    /// Work stealing inside a PU.
+    pub stealing: bool,
+    /// Least recently used instead of equation (2).
+    pub lru: bool,
+    /// Slots in use, 1 to all.
+    pub slots: u32,
+    /// λ in steps of 1/8, 0 to 64.
+    pub lambda_eighths: u32,
+    /// τ, or `None` for the paper's min(50 %, memory / (2 (V + E))).
+    pub tau: Option<f64>,
+    /// Share of the scratchpads and of the caches' sets in use, up to 1.
+    pub capacity: f64,
+    /// Adjacency bits (and labels) to pattern number: bit 15 known.
+    pub dictionary: Vec<u16>,
+    /// Number of pattern counters.
+    pub patterns: u32,
+}
+
+/// How it is simulated.
+#[derive(Debug, Clone)]
+pub struct Simulation {
+    /// The memory.
+    pub timing: Timing,
+    /// Seed of the random back-pressure.
+    pub seed: u64,
+    /// One clock in so many holds a stream or the control port back; 0: none.
+    pub back_pressure: u32,
+    /// Most cycles before the run is given up.
+    pub max_cycles: u64,
+    /// A line on standard error every so many cycles; 0: none.
+    pub progress: u64,
+}
+
+impl Simulation {
+    /// The memory of `accelerator.yaml` without back-pressure.
+    pub fn of(accelerator: &Accelerator) -> Self {
+        Simulation {
+            timing: Timing {
+                latency: u64::from(accelerator.memory.ddr_latency_cycles),
+                cycles_a_beat: u64::from(accelerator.memory.ddr_cycles_a_beat),
+                back_pressure: 0,
+                fail_at: None,
+            },
+            seed: 0,
+            back_pressure: 0,
+            max_cycles: 10_000_000_000,
+            progress: 0,
+        }
+    }
+}
+
+/// What came out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome {
+    /// Embeddings of each pattern number.
+    pub counts: Vec<u64>,
+    /// 0 done, 3 AXI error.
+    pub status: u32,
+    /// A count is at its largest value.
+    pub saturated: bool,
+    /// Address of the access that failed.
+    pub error_address: u64,
+    /// Counters by `section.name`: for each unit of the section its values.
+    pub counters: BTreeMap<String, Vec<Vec<u64>>>,
+    /// Cycles from the start to the done that the control port shows.
+    pub cycles: u64,
+}
+
+impl Outcome {
+    /// Sum of a counter over the units of its section, first value only where it has several.
+    pub fn sum(&self, name: &str) -> u64 {
+        self.counters[name].iter().map(|values| values[0]).sum()
+    }
+
+    /// Sums of a counter with several values.
+    pub fn sums(&self, name: &str) -> Vec<u64> {
+        let units = &self.counters[name];
+        (0..units[0].len()).map(|i| units.iter().map(|values| values[i]).sum()).collect()
+    }
+
+    /// What must hold after every run whatever was mined.
+    ///
+    /// # Errors
+    /// Names the counters that contradict each other.
+    pub fn check(&self) -> Result<()> {
+        for kind in ["vertex", "edge"] {
+            let parts = ["high_hits", "low_hits", "misses"];
+            let served: u64 =
+                parts.iter().map(|p| self.sum(&format!("partition.{kind}_{p}"))).sum();
+            let asked = self.sum(&format!("pu.{kind}_accesses"));
+            ensure!(served == asked, "{kind}: hits + misses = {served}, accesses = {asked}");
+        }
+        let freed = self.sum("pu.slots_freed");
+        let begun = self.sum("core.work_units") + self.sum("pu.steals");
+        ensure!(freed == begun, "slots freed = {freed}, work units + steals = {begun}");
+        Ok(())
+    }
+}
+
+/// Lines below which data is high-priority (vertices, edges), section 2 of the design.
+fn bounds(a: &Accelerator, graph: &Csr, s: &Settings) -> (u64, u64) {
+    let (vertex_lines, edge_lines) = a.scratchpad_lines();
+    let (v, e) = (graph.vertices() as f64, graph.edges.len() as f64);
+    let m = &a.memory;
+    let partitions = f64::from(a.machine.partitions);
+    let memory = partitions
+        * (f64::from(m.vertex_scratchpad_bytes + m.vertex_cache_bytes) / 16.0
+            + f64::from(m.edge_scratchpad_bytes + m.edge_cache_bytes) / 4.0)
+        * s.capacity;
+    let tau = s.tau.unwrap_or_else(|| (memory / (2.0 * (v + e))).min(0.5));
+    // A line is high-priority if its first item is.
+    let lines = |items: f64, a_line: f64, most: u32| {
+        ((items * tau).floor() / a_line).ceil().min((f64::from(most) * s.capacity).floor()) as u64
+    };
+    (lines(v, 4.0, vertex_lines), lines(e, 16.0, edge_lines))
+}
+
+/// Base addresses of the banks: apart from each other, so that a wrong one is noticed.
+fn base(bank: usize) -> u64 {
+    0x40_0000_0000 * (bank as u64 + 1)
+}
+
+/// Runs a task from reset to done.
+///
+/// # Errors
+/// If an assertion or a protocol check fails, a counter contradicts another, or the limit of
+/// cycles is reached.
+pub fn run(
+    accelerator: &Accelerator,
+    model: &mut Model,
+    graph: &Csr,
+    units: &[Unit],
+    settings: &Settings,
+    simulation: &Simulation,
+) -> Result<Outcome> {
+    let a = accelerator;
+    let (contents, edge_base) = graph.banks(a);
+    let bank_count = contents.len();
+    let mut ddr = Ddr::new(
+        contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect(),
+        simulation.timing.clone(),
+    );
+    let (vertex_bound, edge_bound) = bounds(a, graph, settings);
+    let stream = in_stream(
+        &settings.dictionary,
+        settings.patterns,
+        &graph.vertex_lines()[..vertex_bound as usize],
+        &graph.edge_lines()[..edge_bound as usize],
+        units,
+    );
+    let (vertex_sets, edge_sets) = a.cache_sets();
+    let in_use = |sets: u32| ((f64::from(sets) * settings.capacity).floor() as u64).max(1);
+    let flags = u64::from(settings.ascending)
+        | u64::from(settings.stealing) << 1
+        | u64::from(settings.lru) << 2;
+    let value = |name: &str| match name {
+        "application" => settings.application as u64,
+        "k" => u64::from(settings.k),
+        "flags" => flags,
+        "slots" => u64::from(settings.slots),
+        "lambda_eighths" => u64::from(settings.lambda_eighths),
+        "vertex_bound" => vertex_bound,
+        "edge_bound" => edge_bound,
+        "vertex_sets" => in_use(vertex_sets),
+        "edge_sets" => in_use(edge_sets),
+        "edge_base" => edge_base,
+        bank => bank.strip_prefix("bank").and_then(|b| b.parse().ok()).map_or(0, base),
+    };
+    let mut writes = vec![];
+    for (argument, offset) in a.offsets() {
+        let value = value(&argument.name);
+        writes.push((offset, value as u32));
+        if argument.bits == 64 {
+            writes.push((offset + 4, (value >> 32) as u32));
+        }
+    }
+    writes.push((0, 1)); // ap_start
+
+    let mut rng = fastrand::Rng::with_seed(simulation.seed);
+    let held = |rng: &mut fastrand::Rng| {
+        simulation.back_pressure > 0 && rng.u32(0..simulation.back_pressure) == 0
+    };
+    let mut pins = Pins::new();
+    for _ in 0..4 {
+        model.cycle(&mut pins)?;
+    }
+    pins.reset_n = 1;
+    let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
+    let mut out: Vec<[u8; 64]> = vec![];
+    let mut complete = false;
+    let mut offered = false;
+    let mut stalled: Option<[u8; 64]> = None;
+    let clock = Instant::now();
+    let mut now = 0u64;
+    while done.is_none() {
+        if now >= simulation.max_cycles {
+            bail!(
+                "no end after {now} cycles, the limit; {written} of {} registers written, \
+                 {sent} of {} beats in, {} beats out",
+                writes.len(),
+                stream.len(),
+                out.len()
+            );
+        }
+        // Control: write the arguments and start, then poll ap_done.
+        pins.bready = 1;
+        pins.rready = 1;
+        let writing = written < writes.len();
+        pins.awvalid = u8::from(writing);
+        pins.wvalid = u8::from(writing);
+        if writing {
+            (pins.awaddr, pins.wdata) = writes[written];
+        }
+        pins.arvalid = u8::from(!writing && complete);
+        pins.araddr = 0;
+        if !offered {
+            offered = sent < stream.len() && started.is_some() && !held(&mut rng);
+            if offered {
+                pins.in_tdata = stream[sent];
+                pins.in_tlast = u8::from(sent + 1 == stream.len());
+            }
+        }
+        pins.in_tvalid = u8::from(offered);
+        pins.out_tready = u8::from(!held(&mut rng));
+        ddr.drive(now, &mut pins, &mut rng);
+        model.cycle(&mut pins)?;
+        ddr.sample(now, &pins)?;
+        if writing && pins.awready == 1 && pins.wready == 1 {
+            written += 1;
+            if written == writes.len() {
+                started = Some(now);
+            }
+        }
+        if pins.rvalid == 1 && pins.rdata & 2 != 0 {
+            done = Some(now);
+        }
+        if offered && pins.in_tready == 1 {
+            sent += 1;
+            offered = false;
+        }
+        if let Some(before) = stalled {
+            ensure!(
+                pins.out_tvalid == 1 && pins.out_tdata == before,
+                "cycle {now}: the out-stream changes while it waits"
+            );
+        }
+        stalled = (pins.out_tvalid == 1 && pins.out_tready == 0).then_some(pins.out_tdata);
+        if pins.out_tvalid == 1 && pins.out_tready == 1 {
+            ensure!(!complete, "cycle {now}: a beat after the last one");
+            out.push(pins.out_tdata);
+            complete = pins.out_tlast == 1;
+        }
+        now += 1;
+        if simulation.progress > 0 && now % simulation.progress == 0 {
+            let rate = now as f64 / clock.elapsed().as_secs_f64();
+            eprintln!(
+                "{now} cycles, {rate:.0} a second, {sent} of {} beats of the in-stream",
+                stream.len()
+            );
+        }
+    }
+    ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
+    let beats = ddr.beats.clone();
+    ensure!(beats.len() == bank_count);
+    let cycles = done.unwrap_or(now) - started.unwrap_or(0);
+    let outcome = decode(a, settings, &out, cycles)?;
+    for (b, beats) in beats.iter().enumerate() {
+        let counted = outcome.counters["bank.beats"][b][0];
+        ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
+    }
+    outcome.check()?;
+    Ok(outcome)
+}
+
+/// Reads the out-stream: counts, status, counters.
+fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Result<Outcome> {
+    let words: Vec<u64> = out
+        .iter()
+        .flat_map(|beat| beat.chunks_exact(8))
+        .map(|w| u64::from_le_bytes(w.try_into().expect("8 bytes")))
+        .collect();
+    let count_words = s.patterns.max(1).next_multiple_of(8) as usize;
+    let depth = a.machine.depth;
+    let sections = [
+        ("core", &a.counters.core, 1),
+        ("pu", &a.counters.pu, a.machine.processing_units),
+        ("partition", &a.counters.partition, a.machine.partitions),
+        ("bank", &a.counters.bank, a.memory.ddr_banks),
+    ];
+    let total: u32 = sections.iter().map(|(_, c, units)| layout::values(c, depth) * units).sum();
+    let expected = count_words + 8 + total.next_multiple_of(8) as usize;
+    ensure!(words.len() == expected, "{} words came, not {expected}", words.len());
+    let mut counters = BTreeMap::new();
+    let mut at = count_words + 8;
+    for (section, list, units) in sections {
+        let values = layout::values(list, depth) as usize;
+        for (name, first, count) in layout::positions(list, depth) {
+            let rows = (0..units as usize)
+                .map(|u| {
+                    let from = at + u * values + first as usize;
+                    words[from..from + count as usize].to_vec()
+                })
+                .collect();
+            counters.insert(format!("{section}.{name}"), rows);
+        }
+        at += values * units as usize;
+    }
+    Ok(Outcome {
+        counts: words[..s.patterns as usize].to_vec(),
+        status: words[count_words] as u32,
+        saturated: words[count_words] >> 32 & 1 == 1,
+        error_address: words[count_words + 1],
+        counters,
+        cycles,
+    })
+}
+
+/// One unit a vertex with its whole list, in the order in which hubs come last.
+pub fn whole_units(graph: &Csr) -> Vec<Unit> {
+    (0..graph.vertices() as u32)
+        .map(|start| Unit { start, first: 0, limit: graph.list(start).len() as u32 })
+        .collect()
+}
+
+/// The machine has scratchpads.
+pub fn has_scratchpads(a: &Accelerator) -> bool {
+    a.memory.layout == Layout::Locality
+}

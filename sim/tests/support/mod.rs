@@ -1,0 +1,183 @@
+//! What the tests of the core share: the model, random graphs, and algorithm 1 of the host with
+//! which the core is compared.
+#![allow(dead_code)]
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use gramer::engine::reference::{Algorithm1, Application, Comparison, Embedding, WorkUnit};
+use gramer::graph::View;
+use gramer::pattern::Dictionary;
+use gramer_machine::Accelerator;
+use gramer_sim::image::{Csr, Unit};
+use gramer_sim::model::{self, Build, Model};
+use gramer_sim::run::{Application as Core, Settings};
+
+/// The repository.
+pub fn root() -> PathBuf {
+    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+/// A machine and a fresh instance of its core, or `None` where Verilator is missing and
+/// `GRAMER_REQUIRE_RTL` isn't 1.
+pub fn core(machine: &str) -> Option<(Accelerator, PathBuf)> {
+    if model::verilator().is_none() {
+        assert!(
+            std::env::var("GRAMER_REQUIRE_RTL").as_deref() != Ok("1"),
+            "GRAMER_REQUIRE_RTL=1, but there is no verilator on the PATH"
+        );
+        eprintln!("skipped: no verilator on the PATH (scripts/setup-rtl.sh installs it)");
+        return None;
+    }
+    let accelerator = Accelerator::read(root().join(machine)).unwrap();
+    let library = model::build(&accelerator, Build::default()).unwrap();
+    Some((accelerator, library))
+}
+
+/// A fresh instance.
+pub fn instance(library: &std::path::Path) -> Model {
+    Model::load(library).unwrap()
+}
+
+/// The dictionary of the patterns of `k` vertices and their number.
+pub fn motifs(k: usize) -> (Vec<u16>, u32) {
+    let all = Dictionary::of(k);
+    let entry = |bits| all.number(bits).map_or(0, |n| 0x8000 | n as u16);
+    ((0..1u32 << (k * (k - 1) / 2)).map(entry).collect(), all.patterns().len() as u32)
+}
+
+/// What algorithm 1 and the core are compared by.
+#[derive(Debug, Default, PartialEq, Eq, Clone)]
+pub struct Found {
+    pub counts: Vec<u64>,
+    /// By number of vertices, from 1.
+    pub candidates: Vec<u64>,
+    pub embeddings: Vec<u64>,
+}
+
+/// The primitives of the core's applications, in terms of the dictionary that the core gets.
+struct Primitives<'a> {
+    settings: &'a Settings,
+    labels: &'a [u32],
+    label_bits: u32,
+    counts: Vec<u64>,
+}
+
+impl Primitives<'_> {
+    fn entry(&self, embedding: &Embedding<'_>) -> u16 {
+        let mut key = embedding.bits as usize;
+        if self.settings.application == Core::Fsm {
+            for (j, &v) in embedding.vertices.iter().enumerate() {
+                key |= (self.labels[v as usize] as usize) << (3 + j as u32 * self.label_bits);
+            }
+        }
+        self.settings.dictionary[key]
+    }
+}
+
+impl Application for Primitives<'_> {
+    fn max_size(&self) -> usize {
+        self.settings.k as usize
+    }
+
+    fn root_list_only(&self) -> bool {
+        self.settings.application == Core::Clique
+    }
+
+    fn filter(&mut self, embedding: &Embedding<'_>) -> bool {
+        match self.settings.application {
+            Core::Clique => {
+                embedding.last_mask.count_ones() as usize + 1 == embedding.vertices.len()
+            }
+            Core::Motif => true,
+            Core::Fsm => self.entry(embedding) >> 15 == 1,
+        }
+    }
+
+    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()> {
+        if embedding.vertices.len() == self.settings.k as usize {
+            let number = match self.settings.application {
+                Core::Clique => 0,
+                _ => self.entry(embedding) & 0x7fff,
+            };
+            self.counts[number as usize] += 1;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Algorithm 1 of the host on the units that the core got.
+pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Settings) -> Found {
+    let context = gramer::Context::with_threads(1);
+    let view = View {
+        offsets: &graph.offsets,
+        neighbours: &graph.edges,
+        vertex_labels: None,
+        edge_labels: None,
+    };
+    let comparison =
+        if settings.ascending { Comparison::Ascending } else { Comparison::Descending };
+    let units: Vec<WorkUnit> =
+        units.iter().map(|u| WorkUnit { start: u.start, part: u.first..u.limit }).collect();
+    let mut application = Primitives {
+        settings,
+        labels: &graph.labels,
+        label_bits: a.applications.label_bits,
+        counts: vec![0; settings.patterns as usize],
+    };
+    let mut algorithm = Algorithm1::new(view, comparison, &context);
+    assert!(algorithm.run(&units, &mut application).is_continue());
+    let by_depth = |counter: &[u64]| {
+        let mut from_1: Vec<u64> = counter.iter().skip(1).copied().collect();
+        from_1.resize(a.machine.depth as usize, 0);
+        from_1
+    };
+    Found {
+        counts: application.counts,
+        candidates: by_depth(&algorithm.counters.candidates),
+        embeddings: by_depth(&algorithm.counters.embeddings),
+    }
+}
+
+/// A random graph: sparse, dense, or with hubs.
+pub fn random_graph(rng: &mut fastrand::Rng, most_vertices: usize) -> Csr {
+    let n = rng.usize(1..=most_vertices);
+    let edges: Vec<(u32, u32)> = match rng.u32(0..4) {
+        0 => (0..rng.usize(0..=2 * n))
+            .map(|_| (rng.u32(0..n as u32), rng.u32(0..n as u32)))
+            .collect(),
+        1 => {
+            let density = rng.f64();
+            let mut edges = vec![];
+            let n = n.min(24) as u32;
+            for u in 0..n {
+                for v in 0..u {
+                    if rng.f64() < density {
+                        edges.push((u, v));
+                    }
+                }
+            }
+            edges
+        }
+        2 => {
+            // A few hubs.
+            let hubs = rng.u32(1..=3).min(n as u32);
+            (0..rng.usize(0..=3 * n)).map(|_| (rng.u32(0..hubs), rng.u32(0..n as u32))).collect()
+        }
+        _ => {
+            // Preferential attachment.
+            let mut ends = vec![0u32];
+            let mut edges = vec![];
+            for v in 1..n as u32 {
+                for _ in 0..rng.u32(1..=3) {
+                    let u = ends[rng.usize(0..ends.len())];
+                    edges.push((u, v));
+                    ends.push(u);
+                }
+                ends.push(v);
+            }
+            edges
+        }
+    };
+    Csr::new(n, &edges, vec![])
+}
