@@ -16,6 +16,7 @@
 //! 4 these are the well-known closed formulas over vertices and edges.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use crate::pattern::{Dictionary, Pattern};
 
@@ -56,10 +57,21 @@ pub struct MotifPlan {
 /// neighbour sets in canonical positions, the smallest one under the rest's automorphisms.
 type Class = (usize, u8, u8);
 
+/// Fewest and most vertices of a motif.
+const SIZES: std::ops::RangeInclusive<usize> = 3..=6;
+
 impl MotifPlan {
-    /// The plan for `k` vertices, 3 to 6.
-    pub fn new(k: usize) -> Self {
-        assert!((3..=6).contains(&k));
+    /// The plan for `k` vertices, 3 to 6; made once.
+    ///
+    /// # Panics
+    /// If k is out of range.
+    pub fn of(k: usize) -> &'static MotifPlan {
+        static MADE: [OnceLock<MotifPlan>; 7] = [const { OnceLock::new() }; 7];
+        assert!(SIZES.contains(&k), "no motifs of {k} vertices");
+        MADE[k].get_or_init(|| MotifPlan::make(k))
+    }
+
+    fn make(k: usize) -> Self {
         let patterns = Dictionary::of(k).patterns();
         let rest = Dictionary::of(k - 2);
 
@@ -222,8 +234,13 @@ fn automorphisms(p: &Pattern) -> Vec<Vec<usize>> {
 }
 
 /// `copies(k)[host][p]`: in how many ways the edges of pattern `host` can be thinned out to
-/// pattern p on the same k vertices, by their numbers in the dictionary.
-pub fn copies(k: usize) -> Vec<Vec<u64>> {
+/// pattern p on the same k vertices, by their numbers in the dictionary; made once.
+pub fn copies(k: usize) -> &'static [Vec<u64>] {
+    static MADE: [OnceLock<Vec<Vec<u64>>>; 7] = [const { OnceLock::new() }; 7];
+    MADE[k].get_or_init(|| thin_out(k))
+}
+
+fn thin_out(k: usize) -> Vec<Vec<u64>> {
     let dictionary = Dictionary::of(k);
     let patterns = dictionary.patterns();
     patterns
@@ -254,7 +271,7 @@ mod tests {
     #[test]
     fn only_the_cycle_is_left_over() {
         for k in 3..=6 {
-            let names: Vec<String> = MotifPlan::new(k)
+            let names: Vec<String> = MotifPlan::of(k)
                 .left_over()
                 .iter()
                 .map(|&n| name(&Dictionary::of(k).patterns()[n]))

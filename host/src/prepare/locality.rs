@@ -22,20 +22,20 @@ pub fn share_of_first(counts: &[u64], share: f64) -> f64 {
     if all == 0 { 0.0 } else { first as f64 / all as f64 }
 }
 
-/// The proportion of the most accessed `share` of the vertices that is among the `share` with the
-/// largest `on`, 0 to 1. Ties go to the smaller number in both.
+/// The proportion of the `share` of the vertices with the largest `on` that belongs to the most
+/// accessed `share`, 0 to 1. A vertex with as many accesses as the last of those belongs to them,
+/// so that ties don't favour any numbering.
 pub fn accuracy(on: &[u128], counts: &[u64], share: f64) -> f64 {
     let top = top_size(counts.len(), share);
+    if top == 0 {
+        return 0.0;
+    }
     let mut chosen: Vec<usize> = (0..on.len()).collect();
     chosen.sort_by_key(|&v| (std::cmp::Reverse(on[v]), v));
-    let mut ideal: Vec<usize> = (0..counts.len()).collect();
-    ideal.sort_by_key(|&v| (std::cmp::Reverse(counts[v]), v));
-    let mut is_chosen = vec![false; on.len()];
-    for &v in &chosen[..top] {
-        is_chosen[v] = true;
-    }
-    let hit = ideal[..top].iter().filter(|&&v| is_chosen[v]).count();
-    if top == 0 { 0.0 } else { hit as f64 / top as f64 }
+    let mut sorted = counts.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let least = sorted[top - 1];
+    chosen[..top].iter().filter(|&&v| counts[v] >= least).count() as f64 / top as f64
 }
 
 #[cfg(test)]

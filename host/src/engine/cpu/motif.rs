@@ -41,9 +41,9 @@ pub(super) fn run(
 /// Vertex-induced counts by number of the pattern, and whether the run was finished. The
 /// equations need all sums, so a run that was not finished gives zeros.
 fn vertex_induced(graph: &Graph, k: usize, context: &Context) -> (Vec<u128>, bool) {
-    let plan = MotifPlan::new(k);
+    let plan = MotifPlan::of(k);
     let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
-    let (sums, complete) = sums(graph.view(), k, &plan, context);
+    let (sums, complete) = sums(graph.view(), k, plan, context);
     if !complete {
         return zeros();
     }
@@ -96,7 +96,7 @@ fn smaller_counts(graph: &Graph, context: &Context) -> (impl Fn(&Pattern) -> u12
 /// can be thinned out to.
 fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
     let copies = copies(k);
-    let inside = |p: usize| counts.iter().zip(&copies).map(|(&n, c)| n * c[p] as u128).sum();
+    let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * c[p] as u128).sum();
     (0..counts.len()).map(inside).collect()
 }
 
