@@ -25,15 +25,20 @@ fn cpu_time() -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// CPU seconds of the best of a few runs.
+/// CPU seconds of a run: the best mean of three series. The kernel's clock advances in ticks of a
+/// few milliseconds, so that a series must be long.
 fn best<R>(mut run: impl FnMut() -> R) -> f64 {
-    (0..5)
-        .map(|_| {
-            let begun = cpu_time();
+    const SERIES: Duration = Duration::from_millis(200);
+    let series = |_| {
+        let begun = cpu_time();
+        let mut runs = 0;
+        while runs == 0 || cpu_time() - begun < SERIES {
             std::hint::black_box(run());
-            (cpu_time() - begun).as_secs_f64()
-        })
-        .fold(f64::INFINITY, f64::min)
+            runs += 1;
+        }
+        (cpu_time() - begun).as_secs_f64() / f64::from(runs)
+    };
+    (0..3).map(series).fold(f64::INFINITY, f64::min)
 }
 
 fn measure(name: &str, text: &[u8]) {

@@ -1,6 +1,7 @@
 //! `gramer graph info | convert | generate | rank`.
 
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -9,7 +10,7 @@ use serde::Serialize;
 use super::graph_args::GraphArgs;
 use super::graph_rank::{RankArgs, rank};
 use super::mine::Output;
-use crate::context::Context;
+use crate::context::{Cancel, Context};
 use crate::error::{Error, Result};
 use crate::graph::generate::{Labels, Model, Recipe, generate};
 use crate::graph::output::write_whole;
@@ -83,6 +84,9 @@ struct Info {
     format: Format,
     compression: Compression,
     bytes: u64,
+    /// What an image was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_from: Option<String>,
     seconds: f64,
     #[serde(flatten)]
     summary: Summary,
@@ -93,13 +97,20 @@ fn info(args: &InfoArgs, context: &Context) -> Result<()> {
     let start = Instant::now();
     let loaded = args.graph.load_with_notes(context)?;
     let seconds = start.elapsed().as_secs_f64();
+    let made_from = match (loaded.format, loaded.compression) {
+        (Format::Image, Compression::None) if args.graph.graph.is_file() => {
+            image::name(&args.graph.graph)?
+        }
+        _ => None,
+    };
     let info = Info {
         graph: args.graph.graph.display().to_string(),
         format: loaded.format,
         compression: loaded.compression,
         bytes: loaded.bytes,
+        made_from,
         seconds,
-        summary: Summary::new(&loaded.graph),
+        summary: Summary::new(&loaded.graph, &context.cancel)?,
         notes: loaded.notes,
     };
     super::print(|out| match args.output {
@@ -127,6 +138,7 @@ impl Info {
         let rows = [
             ("graph", self.graph.clone()),
             ("format", format!("{}{compression}", self.format)),
+            ("made from", self.made_from.clone().unwrap_or_default()),
             ("vertices", grouped(s.vertices)),
             ("edges", grouped(s.edges)),
             ("vertices without edges", grouped(s.isolated)),
@@ -151,7 +163,8 @@ impl Info {
             ("memory", format!("{:.1} MB", s.memory_bytes as f64 / 1e6)),
             ("read in", format!("{:.3} s ({rate:.0} MB/s)", self.seconds)),
         ];
-        rows.map(|(name, value)| format!("{name:<28}{value}\n")).concat()
+        let lines = rows.iter().filter(|(_, value)| !value.is_empty());
+        lines.map(|(name, value)| format!("{name:<28}{value}\n")).collect()
     }
 }
 
@@ -243,19 +256,53 @@ impl Target {
             return Err(Error::usage("--labels-out is given, but the graph has no vertex labels"));
         }
         if format == Format::Image {
-            image::write(&self.out, &graph, name)?;
+            save(&self.out, context, |out| image::write_to(out, &graph, name))?;
         } else {
             for note in remarks(&graph, format)? {
                 if !(self.labels_out.is_some() && note.contains("no vertex labels")) {
                     eprintln!("note: {}: {note}", self.out.display());
                 }
             }
-            write_whole(&self.out, |out| write_text(out, &graph, format))?;
+            save(&self.out, context, |out| write_text(out, &graph, format))?;
         }
         match &self.labels_out {
-            Some(path) => write_whole(path, |out| write_labels(out, &graph)),
+            Some(path) => save(path, context, |out| write_labels(out, &graph)),
             None => Ok(()),
         }
+    }
+}
+
+/// Writes a file, whole or not at all; Ctrl-C stops it.
+fn save(
+    path: &Path,
+    context: &Context,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let written = write_whole(path, |out| write(&mut Stoppable { out, cancel: &context.cancel }));
+    context.cancel.check()?;
+    written
+}
+
+/// A stream that fails once the run is to stop.
+struct Stoppable<'a> {
+    out: &'a mut dyn Write,
+    cancel: &'a Cancel,
+}
+
+/// Bytes that are written between looks at the flag: moments, on a slow disk too.
+const AT_ONCE: usize = 1 << 20;
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            // The kind `Interrupted` would be tried again.
+            return Err(io::Error::other("interrupted"));
+        }
+        self.out.write(&bytes[..bytes.len().min(AT_ONCE)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

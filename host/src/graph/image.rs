@@ -174,6 +174,31 @@ fn header_checksum(header: &[u8], table: &[u8]) -> u64 {
     hash.digest()
 }
 
+/// Makes the checksums of an image right, where its header and table make sense at all: for tests
+/// of what is checked besides them.
+#[doc(hidden)]
+pub fn seal(bytes: &mut [u8]) {
+    if bytes.len() < HEADER {
+        return;
+    }
+    let count = u32_at(bytes, 24) as usize;
+    let end = HEADER + ENTRY * count.min((bytes.len() - HEADER) / ENTRY);
+    for entry in (HEADER..end).step_by(ENTRY) {
+        let (offset, length) = (u64_at(bytes, entry + 8), u64_at(bytes, entry + 16));
+        let data = offset
+            .checked_add(length)
+            .and_then(|end| bytes.get(usize::try_from(offset).ok()?..usize::try_from(end).ok()?));
+        if let Some(data) = data {
+            let checksum = xxh3_64(data).to_le_bytes();
+            bytes[entry + 24..entry + 32].copy_from_slice(&checksum);
+        }
+    }
+    let size = (bytes.len() as u64).to_le_bytes();
+    bytes[16..24].copy_from_slice(&size);
+    let checksum = header_checksum(bytes, &bytes[HEADER..end]).to_le_bytes();
+    bytes[HEADER - 8..HEADER].copy_from_slice(&checksum);
+}
+
 /// Opens an image where it lies: nothing is copied but ids that it doesn't hold.
 ///
 /// With `verify` all data are read once: checksums, ascending rows, ids in range. Without, only
@@ -545,11 +570,9 @@ mod tests {
         }
     }
 
-    /// The image with its header checksum made right again.
+    /// The image with its checksums made right again.
     fn resealed(mut bytes: Vec<u8>) -> Vec<u8> {
-        let end = HEADER + ENTRY * u32_at(&bytes, 24) as usize;
-        let checksum = header_checksum(&bytes, &bytes[HEADER..end]);
-        bytes[HEADER - 8..HEADER].copy_from_slice(&checksum.to_le_bytes());
+        seal(&mut bytes);
         bytes
     }
 

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::{Graph, Order, VertexId};
+use crate::context::Cancel;
+use crate::error::Result;
 
 /// Sizes of a graph and what was dropped when it was read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,10 +45,13 @@ pub struct Summary {
 
 impl Summary {
     /// Looks at the whole graph, components included: time linear in its size.
-    pub fn new(graph: &Graph) -> Self {
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] after Ctrl-C.
+    pub fn new(graph: &Graph, cancel: &Cancel) -> Result<Self> {
         let view = graph.view();
         let degrees = || (0..graph.vertices() as VertexId).map(|v| view.degree(v) as u64);
-        let (components, largest_component) = components(graph);
+        let (components, largest_component) = components(graph, cancel)?;
         let stats = graph.stats();
         let entries = view.neighbours.len() as u64;
         let vertices = graph.vertices() as u64;
@@ -55,7 +60,7 @@ impl Summary {
             + 4 * entries
             + if graph.has_vertex_labels() { 4 * vertices } else { 0 }
             + if graph.has_edge_labels() { 4 * entries } else { 0 };
-        Summary {
+        Ok(Summary {
             vertices,
             edges: graph.edges() as u64,
             isolated: degrees().filter(|&d| d == 0).count() as u64,
@@ -75,13 +80,13 @@ impl Summary {
             duplicates: stats.duplicates,
             label_conflicts: stats.label_conflicts,
             memory_bytes,
-        }
+        })
     }
 }
 
 /// Number of connected components, and vertices of the largest (union-find, path halving, the
 /// smaller number becomes the root).
-fn components(graph: &Graph) -> (u64, u64) {
+fn components(graph: &Graph, cancel: &Cancel) -> Result<(u64, u64)> {
     let view = graph.view();
     let mut parent: Vec<VertexId> = (0..graph.vertices() as VertexId).collect();
     let root = |parent: &mut [VertexId], mut v: VertexId| {
@@ -93,6 +98,9 @@ fn components(graph: &Graph) -> (u64, u64) {
         v
     };
     for u in 0..graph.vertices() as VertexId {
+        if u % 4096 == 0 {
+            cancel.check()?;
+        }
         let row = view.neighbours(u);
         for &v in &row[..row.partition_point(|&v| v < u)] {
             let (a, b) = (root(&mut parent, u), root(&mut parent, v));
@@ -105,7 +113,7 @@ fn components(graph: &Graph) -> (u64, u64) {
         sizes[root as usize] += 1;
     }
     let count = sizes.iter().filter(|&&size| size > 0).count() as u64;
-    (count, sizes.into_iter().max().unwrap_or(0))
+    Ok((count, sizes.into_iter().max().unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -120,11 +128,11 @@ mod tests {
             b.edge(u, v);
         }
         b.vertex(9);
-        let s = Summary::new(&b.build());
+        let s = Summary::new(&b.build(), &Cancel::default()).unwrap();
         assert_eq!((s.vertices, s.edges, s.isolated), (6, 3, 1));
         assert_eq!((s.min_degree, s.max_degree, s.mean_degree), (0, 2, 1.0));
         assert_eq!((s.components, s.largest_component), (3, 3));
-        let s = Summary::new(&Builder::new().build());
+        let s = Summary::new(&Builder::new().build(), &Cancel::default()).unwrap();
         assert_eq!((s.components, s.largest_component, s.min_degree), (0, 0, 0));
     }
 }

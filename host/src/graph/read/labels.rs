@@ -33,11 +33,14 @@ pub fn read_labels(
     let mut source = Source::open(path)?;
     let mut text = Vec::new();
     source.fill(&mut text, usize::MAX >> 1)?;
-    parse_labels(&source.path, &text, column, graph)
+    read_labels_from(&source.path, &text, column, graph)
 }
 
-/// As [`read_labels`], from the text of a file.
-pub(crate) fn parse_labels(
+/// As [`read_labels`], from the text of the file `path`, which only serves for messages.
+///
+/// # Errors
+/// As [`read_labels`].
+pub fn read_labels_from(
     path: &Path,
     text: &[u8],
     column: Option<usize>,

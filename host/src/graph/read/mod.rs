@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-pub use labels::read_labels;
+pub use labels::{read_labels, read_labels_from};
 pub use source::{Compression, STDIN};
 
 use self::chunk::{Chunk, End, Parser};

@@ -1,0 +1,54 @@
+//! What the targets share.
+
+use std::path::Path;
+
+use gramer::Context;
+use gramer::graph::read::{Format, ReadOptions, read_bytes};
+use gramer::graph::write::write_text;
+use gramer::graph::{Graph, image};
+
+/// Reads bytes as this format (`None`: by content). What is accepted must be a sound graph that
+/// its image and its text give back.
+pub fn read_as(format: Option<Format>, bytes: &[u8]) {
+    let Some(graph) = graph_of(format, bytes) else { return };
+    check(&graph);
+    let mut written = Vec::new();
+    image::write_to(&mut written, &graph, "fuzz").expect("memory");
+    let back = image::from_bytes(Path::new("fuzz"), &written).expect("our own image");
+    assert_eq!(back.view().neighbours, graph.view().neighbours);
+    assert_eq!(back.original_ids(), graph.original_ids());
+    let mut text = Vec::new();
+    write_text(&mut text, &graph, Format::Tve).expect("memory");
+    let back = graph_of(Some(Format::Tve), &text).expect("our own text");
+    assert_eq!(back.view().neighbours, graph.view().neighbours);
+}
+
+fn graph_of(format: Option<Format>, bytes: &[u8]) -> Option<Graph> {
+    // A header may declare any number of vertices: memory is not what is tested here.
+    let options = ReadOptions { format, max_vertices: 1 << 16, ..ReadOptions::default() };
+    let context = Context::with_threads(1);
+    match read_bytes(Path::new("fuzz"), bytes.to_vec(), &options, &context) {
+        Ok(loaded) => Some(loaded.graph),
+        Err(error) => {
+            // The message itself must hold.
+            assert!(!error.to_string().is_empty());
+            None
+        }
+    }
+}
+
+/// Rows ascend, hold no vertex beyond the last one nor their own, and are symmetric.
+pub fn check(graph: &Graph) {
+    let view = graph.view();
+    for v in 0..graph.vertices() as u32 {
+        let row = view.neighbours(v);
+        assert!(row.is_sorted_by(|a, b| a < b));
+        for &u in row {
+            assert!(u != v && (u as usize) < graph.vertices());
+            assert_eq!(view.edge_label(u, v), view.edge_label(v, u));
+            assert!(view.edge_label(u, v).is_some());
+        }
+    }
+    let stats = graph.stats();
+    assert_eq!(stats.raw_edges, stats.self_loops + stats.duplicates + graph.edges() as u64);
+}

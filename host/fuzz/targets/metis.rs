@@ -1,0 +1,9 @@
+//! The reader of `metis`.
+#![no_main]
+
+mod common;
+
+use gramer::graph::read::Format;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| common::read_as(Some(Format::Metis), bytes));
