@@ -14,7 +14,7 @@ GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup setup-rtl build demo test test-host test-rtl check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +32,7 @@ demo: build ## Make a graph and count the patterns in it
 	$(GRAMER) mine motif -k 4 $(DEMO_GRAPH)
 	$(GRAMER) mine clique -k 5 $(DEMO_GRAPH)
 
-test: test-host ## All tests
+test: test-host test-machine ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -40,9 +40,11 @@ test-host: setup ## Tests of the host: library, command line, engines
 setup-rtl: ## Install what the simulated core needs (Verilator)
 	@scripts/setup-rtl.sh
 
-test-rtl: setup ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
+test-machine: setup ## Tests of the reader of accelerator.yaml
 	cargo test --locked -p gramer-machine
-	cargo test --release --locked -p gramer-sim
+
+test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
+	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim
 
 check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
@@ -55,8 +57,8 @@ lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machi
 
 lint: setup ## Format, clippy, documentation: no warning is left
 	cargo fmt --all --check
-	cargo clippy --locked --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
 
 bench: build ## Speed: our rows beside the public systems' (writes target/bench/)
 	scripts/bench.py

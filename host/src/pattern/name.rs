@@ -5,8 +5,11 @@ use std::sync::OnceLock;
 use super::canonical::DICTIONARY_VERTICES;
 use super::{Dictionary, Pattern};
 
+/// A name, the number of vertices and the edges.
+type Named = (&'static str, usize, &'static [(usize, usize)]);
+
 /// Names that the field uses, with one graph of each.
-const NAMED: &[(&str, usize, &[(usize, usize)])] = &[
+const NAMED: &[Named] = &[
     ("vertex", 1, &[]),
     ("edge", 2, &[(0, 1)]),
     ("wedge", 3, &[(0, 1), (0, 2)]),

@@ -69,9 +69,8 @@ fn compatible(a: Label, b: Label) -> bool {
 /// the number of mappings divided by a constant.
 pub fn ambiguous(pattern: &Pattern) -> bool {
     let n = pattern.vertices();
-    let mixed = |labels: &[Label]| {
-        labels.iter().any(|&l| l == NO_LABEL) && labels.iter().any(|&l| l != NO_LABEL)
-    };
+    let mixed =
+        |labels: &[Label]| labels.contains(&NO_LABEL) && labels.iter().any(|&l| l != NO_LABEL);
     let vertex_labels: Vec<Label> = (0..n).map(|v| pattern.vertex_label(v)).collect();
     let edges = pattern.edges();
     let edge_label = |e: (usize, usize)| pattern.edge_label(e.0, e.1).expect("edge");

@@ -5,7 +5,9 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use gramer::engine::reference::{Algorithm1, Application, Comparison, Embedding, WorkUnit};
+use gramer::engine::reference::{
+    Comparison, Embedding, Explorer, Primitives, Shape, Unit as WorkUnit,
+};
 use gramer::graph::View;
 use gramer::pattern::Dictionary;
 use gramer_machine::Accelerator;
@@ -64,18 +66,18 @@ pub struct Found {
 }
 
 /// The primitives of the core's applications, in terms of the dictionary that the core gets.
-struct Primitives<'a> {
+struct OnCore<'a> {
     settings: &'a Settings,
     labels: &'a [u32],
     label_bits: u32,
     counts: Vec<u64>,
 }
 
-impl Primitives<'_> {
-    fn entry(&self, embedding: &Embedding<'_>) -> u16 {
-        let mut key = embedding.bits as usize;
+impl OnCore<'_> {
+    fn entry(&self, embedding: &Embedding) -> u16 {
+        let mut key = embedding.bits() as usize;
         if self.settings.application == Core::Fsm {
-            for (j, &v) in embedding.vertices.iter().enumerate() {
+            for (j, &v) in embedding.vertices().iter().enumerate() {
                 key |= (self.labels[v as usize] as usize) << (3 + j as u32 * self.label_bits);
             }
         }
@@ -83,27 +85,25 @@ impl Primitives<'_> {
     }
 }
 
-impl Application for Primitives<'_> {
-    fn max_size(&self) -> usize {
+impl Primitives for OnCore<'_> {
+    fn size(&self) -> usize {
         self.settings.k as usize
     }
 
-    fn root_list_only(&self) -> bool {
-        self.settings.application == Core::Clique
+    fn shape(&self) -> Shape {
+        if self.settings.application == Core::Clique { Shape::Complete } else { Shape::Any }
     }
 
-    fn filter(&mut self, embedding: &Embedding<'_>) -> bool {
+    fn filter(&mut self, embedding: &Embedding) -> bool {
         match self.settings.application {
-            Core::Clique => {
-                embedding.last_mask.count_ones() as usize + 1 == embedding.vertices.len()
-            }
+            Core::Clique => embedding.last_mask().count_ones() as usize + 1 == embedding.size(),
             Core::Motif => true,
             Core::Fsm => self.entry(embedding) >> 15 == 1,
         }
     }
 
-    fn process(&mut self, embedding: &Embedding<'_>) -> ControlFlow<()> {
-        if embedding.vertices.len() == self.settings.k as usize {
+    fn process(&mut self, embedding: &Embedding) -> ControlFlow<()> {
+        if embedding.size() == self.settings.k as usize {
             let number = match self.settings.application {
                 Core::Clique => 0,
                 _ => self.entry(embedding) & 0x7fff,
@@ -127,23 +127,24 @@ pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Sett
         if settings.ascending { Comparison::Ascending } else { Comparison::Descending };
     let units: Vec<WorkUnit> =
         units.iter().map(|u| WorkUnit { start: u.start, part: u.first..u.limit }).collect();
-    let mut application = Primitives {
+    let application = OnCore {
         settings,
         labels: &graph.labels,
         label_bits: a.applications.label_bits,
         counts: vec![0; settings.patterns as usize],
     };
-    let mut algorithm = Algorithm1::new(view, comparison, &context);
-    assert!(algorithm.run(&units, &mut application).is_continue());
+    let mut algorithm = Explorer::new(view, comparison, application, &context);
+    assert!(algorithm.run_units(&units).is_continue());
+    let counters = algorithm.counters().clone();
     let by_depth = |counter: &[u64]| {
         let mut from_1: Vec<u64> = counter.iter().skip(1).copied().collect();
         from_1.resize(a.machine.depth as usize, 0);
         from_1
     };
     Found {
-        counts: application.counts,
-        candidates: by_depth(&algorithm.counters.candidates),
-        embeddings: by_depth(&algorithm.counters.embeddings),
+        counts: algorithm.into_primitives().counts,
+        candidates: by_depth(&counters.candidates_by_depth),
+        embeddings: by_depth(&counters.embeddings_by_depth),
     }
 }
 

@@ -48,10 +48,13 @@ pub trait Primitives {
     fn process(&mut self, embedding: &Embedding) -> ControlFlow<()>;
 }
 
+/// Takes embeddings; a break ends the run.
+type EmbeddingSink<'s> = Box<dyn FnMut(&Embedding) -> ControlFlow<()> + 's>;
+
 /// Clique finding: complete subgraphs of k vertices.
 pub struct Cliques<'s> {
     k: usize,
-    sink: Option<Box<dyn FnMut(&Embedding) -> ControlFlow<()> + 's>>,
+    sink: Option<EmbeddingSink<'s>>,
     /// Cliques so far.
     pub count: u64,
 }

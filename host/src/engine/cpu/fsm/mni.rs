@@ -289,9 +289,9 @@ fn extend(level: &[Frequent], kinds: &[Kind], max_vertices: usize) -> Vec<Small>
     for f in level {
         let n = f.code.n();
         let orbits = f.code.canonical().orbits;
-        for i in 0..n {
+        for (i, &head) in orbits[..n].iter().enumerate() {
             // The orbits are those of the canonical form of a canonical form: its own.
-            if n < max_vertices.min(MAX) && orbits[i] as usize == i {
+            if n < max_vertices.min(MAX) && head as usize == i {
                 for &(_, class, label) in of_class(f.code.class(i)) {
                     let (mut p, j) = f.code.with_vertex(class);
                     p.set_edge(i, j, label);
