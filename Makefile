@@ -60,8 +60,8 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
 
-bench: build ## Speed: our rows beside the public systems' (writes target/bench/)
-	scripts/bench.py
+bench: build ## Speed beside the public systems (rewrites docs/bench/README.md)
+	scripts/bench.py --write
 
 check-data: build ## Every known count of the real graphs
 	cargo run --release --locked -q -p gramer --example check_data
