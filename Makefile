@@ -65,9 +65,11 @@ bench: build ## Speed beside the public systems (rewrites docs/bench/README.md)
 
 check-data: build ## Every known count of the real graphs
 	cargo run --release --locked -q -p gramer --example check_data
+	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 check-data-quick: build ## The known counts that take moments
 	cargo run --release --locked -q -p gramer --example check_data -- --quick
+	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each
 	scripts/fuzz.sh $(FUZZ_SECONDS)
