@@ -348,3 +348,39 @@ fn help_has_examples_and_version_is_printed() {
     let output = gramer().arg("--version").output().unwrap();
     assert_eq!(text(&output.stdout), format!("gramer {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+fn graph_rank_says_what_the_top_is_worth() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let words = ["graph", "rank", "--task", "motif:3", "--top", "20,100", "--output", "json"];
+    let output = run(&words, &graph);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    // deg · Σ deg of the neighbours: 20, 30 and 400 have degree 3, neighbours 3, 3 and 2 or 1.
+    assert_eq!(document["on_1"]["largest"], 24);
+    assert_eq!(document["on_1"]["smallest"], 3);
+    assert_eq!(document["priority"]["tau"], 0.5);
+    assert_eq!(document["priority"]["vertex_bound"], 2);
+    assert_eq!(document["priority"]["edge_bound"], 6);
+    let iterations = document["task"]["iterations"].as_array().unwrap();
+    assert_eq!(iterations.len(), 2);
+    for iteration in iterations {
+        let all = &iteration["top"][1];
+        assert_eq!(all["percent"], 100.0);
+        assert_eq!(all["most_accessed_vertices"], 1.0);
+        assert_eq!(all["first_edges_by_rank"], 1.0);
+        let best = iteration["top"][0]["most_accessed_vertices"].as_f64().unwrap();
+        let by_rank = iteration["top"][0]["first_vertices_by_rank"].as_f64().unwrap();
+        assert!(best >= by_rank && best < 1.0);
+        assert_eq!(iteration["accuracy_of_on_k"].as_array().unwrap().len(), 4);
+    }
+    let said = fault(&["graph", "rank", "--task", "motif:9"], &graph, 2);
+    assert!(said.contains("k is 9, but must be 3 to 6"), "{said}");
+    let said = fault(&["graph", "rank", "--task", "tango:3"], &graph, 2);
+    assert!(said.contains("clique:K, motif:K or fsm:VERTICES:SUPPORT"), "{said}");
+    let said = fault(&["graph", "rank", "--tau", "2"], &graph, 2);
+    assert!(said.contains("tau is 2, but must be from 0 to 1"), "{said}");
+    let words = ["graph", "rank", "--task", "motif:3", "--max-embeddings", "2"];
+    assert!(fault(&words, &graph, 1).contains("more than 2 embeddings"));
+}
