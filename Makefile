@@ -49,8 +49,11 @@ test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's 
 check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
 
-generate: setup ## Generated files of the machine, shown
-	cargo run -q --locked -p gramer-machine --example generate -- accelerator.yaml
+generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
+	@for machine in accelerator.yaml machines/*.yaml; do \
+	  cargo run -q --locked -p gramer-machine --example generate -- "$$machine" \
+	    "target/generated/$$(basename "$$machine" .yaml)"; \
+	done
 
 lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machine
 	scripts/lint-rtl.sh

@@ -1,7 +1,36 @@
-//! Prints the SystemVerilog package of a machine: `generate accelerator.yaml`.
+//! Generated files of a machine.
+//!
+//! `generate accelerator.yaml` prints the SystemVerilog package; `generate accelerator.yaml DIR`
+//! writes everything into DIR and prints what it wrote.
+
+use std::path::Path;
+
+use gramer_machine::{Accelerator, header, verilog, vitis};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = std::env::args().nth(1).unwrap_or_else(|| "accelerator.yaml".into());
-    print!("{}", gramer_machine::verilog::package(&gramer_machine::Accelerator::read(path)?));
+    let mut arguments = std::env::args().skip(1);
+    let machine = arguments.next().unwrap_or_else(|| "accelerator.yaml".into());
+    let a = Accelerator::read(machine)?;
+    let Some(folder) = arguments.next() else {
+        print!("{}", verilog::package(&a));
+        return Ok(());
+    };
+    let folder = Path::new(&folder);
+    std::fs::create_dir_all(folder)?;
+    let mut files = vec![
+        ("gramer_pkg.sv".to_string(), verilog::package(&a)),
+        ("gramer_kernel.sv".into(), verilog::kernel(&a)),
+        ("gramer_machine.hpp".into(), header::cpp(&a)),
+        ("link.cfg".into(), vitis::link_config(&a)),
+        ("machine.yaml".into(), a.to_yaml()),
+    ];
+    for kernel in a.kernels() {
+        files.push((format!("{}.xml", kernel.name), vitis::kernel_xml(&a, kernel)));
+    }
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::write(&path, text)?;
+        println!("{}", path.display());
+    }
     Ok(())
 }

@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
-use crate::{Accelerator, Counter, Error, LINE_BYTES, Layout, Result};
+use crate::kernels::BANK_STEP;
+use crate::streams::Stream;
+use crate::{Accelerator, Argument, Counter, Error, LINE_BYTES, Layout, Result};
+
+/// Most DDR banks.
+pub(crate) const MAX_BANKS: u32 = 4;
 
 /// The message of the YAML reader, with the nearest known key where one isn't known.
 pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
@@ -34,7 +39,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         })
     };
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
-    let ranges: [(&str, u32, u32, u32, bool); 13] = [
+    let ranges: [(&str, u32, u32, u32, bool); 14] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
         ("machine.slots", m.slots, 2, 32, true),
         ("machine.depth", m.depth, 3, 16, false),
@@ -42,11 +47,12 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         ("machine.partitions", m.partitions, 1, 16, true),
         ("machine.clock_mhz", m.clock_mhz, 1, 1000, false),
         ("memory.misses", mem.misses, 2, 64, true),
-        ("memory.ddr_banks", mem.ddr_banks, 1, 4, true),
+        ("memory.ddr_banks", mem.ddr_banks, 1, MAX_BANKS, true),
         ("memory.ddr_latency_cycles", mem.ddr_latency_cycles, 1, 10_000, false),
         ("memory.ddr_cycles_a_beat", mem.ddr_cycles_a_beat, 1, 1000, false),
         ("applications.max_motif", app.max_motif, 3, 6, false),
         ("applications.label_bits", app.label_bits, 1, 8, false),
+        ("kernels.compute_units", a.kernels.compute_units, 1, 15, false),
         ("applications.pattern_counters", app.pattern_counters, 8, 32768, true),
     ];
     for (key, value, low, high, power) in ranges {
@@ -69,6 +75,20 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             "machine.partitions",
             &m.partitions,
             format!("must not be below memory.ddr_banks, {}", mem.ddr_banks),
+        );
+    }
+    if app.max_motif > m.depth {
+        return wrong(
+            "applications.max_motif",
+            &app.max_motif,
+            format!("must not exceed machine.depth, {}", m.depth),
+        );
+    }
+    if mem.bank_bytes == 0 || mem.bank_bytes % 4096 != 0 || mem.bank_bytes > BANK_STEP {
+        return wrong(
+            "memory.bank_bytes",
+            &mem.bank_bytes,
+            "must be a multiple of 4096 up to 64 GiB".into(),
         );
     }
     if mem.cache_ways != 4 {
@@ -108,17 +128,42 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             ),
         );
     }
-    for argument in &a.arguments {
-        if argument.bits != 32 && argument.bits != 64 {
-            return wrong(
-                &format!("arguments.{}.bits", argument.name),
-                &argument.bits,
-                "must be 32 or 64".into(),
-            );
+    if !a.kernels.core.arguments.is_empty() {
+        return wrong(
+            "kernels.core.arguments",
+            &"given",
+            "the arguments of the core are the section `arguments`".into(),
+        );
+    }
+    for kernel in a.kernels() {
+        let section = match kernel.name == a.kernels.core.name {
+            true => "arguments".to_string(),
+            false => format!("kernels.{}.arguments", kernel.name),
+        };
+        for argument in a.arguments_of(kernel) {
+            check_argument(a, &section, argument)
+                .or_else(|(key, value, rule)| wrong(&key, &value, rule))?;
+        }
+        for port in kernel.reads.iter().chain(&kernel.writes) {
+            if !["in", "out"].contains(&port.stream.as_str()) {
+                return wrong(
+                    &format!("kernels.{}", kernel.name),
+                    &format!("linked to stream `{}`", port.stream),
+                    "the streams between kernels are `in` and `out`".into(),
+                );
+            }
         }
     }
+    for (name, stream) in
+        [("in", &a.streams.input), ("out", &a.streams.output), ("result", &a.streams.result)]
+    {
+        check_stream(name, stream).or_else(|(key, value, rule)| wrong(&key, &value, rule))?;
+    }
     let sections = [
-        ("arguments", a.arguments.iter().map(|x| x.name.as_str()).collect::<Vec<_>>()),
+        ("arguments", argument_names(&a.arguments)),
+        ("kernels.fill.arguments", argument_names(&a.kernels.fill.arguments)),
+        ("kernels.drain.arguments", argument_names(&a.kernels.drain.arguments)),
+        ("kernels", a.kernels().iter().map(|k| k.name.as_str()).collect()),
         ("counters.core", names(&a.counters.core)),
         ("counters.pu", names(&a.counters.pu)),
         ("counters.partition", names(&a.counters.partition)),
@@ -145,4 +190,66 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
 
 fn names(counters: &[Counter]) -> Vec<&str> {
     counters.iter().map(Counter::name).collect()
+}
+
+fn argument_names(arguments: &[Argument]) -> Vec<&str> {
+    arguments.iter().map(|x| x.name.as_str()).collect()
+}
+
+/// What is wrong with a value: key, value, rule.
+type Wrong = (String, String, String);
+
+fn check_argument(a: &Accelerator, section: &str, argument: &Argument) -> Result<(), Wrong> {
+    let key = |field: &str| format!("{section}.{}.{field}", argument.name);
+    if argument.bits != 32 && argument.bits != 64 {
+        return Err((key("bits"), argument.bits.to_string(), "must be 32 or 64".into()));
+    }
+    let banks = a.memory.ddr_banks;
+    match (&argument.port, argument.bank) {
+        (None, None) => Ok(()),
+        (Some(_), None) => {
+            Err((key("port"), "given".into(), "then the bank of the buffer must be given".into()))
+        }
+        (None, Some(bank)) => {
+            Err((key("bank"), bank.to_string(), "then a port must be given".into()))
+        }
+        (Some(_), Some(_)) if argument.bits != 64 => {
+            Err((key("bits"), argument.bits.to_string(), "an address has 64".into()))
+        }
+        (Some(_), Some(bank)) if bank >= banks => {
+            Err((key("bank"), bank.to_string(), format!("there are {banks}, from 0")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_stream(name: &str, stream: &Stream) -> Result<(), Wrong> {
+    let line = LINE_BYTES * 8;
+    if stream.bits != line {
+        let key = format!("streams.{name}.bits");
+        return Err((key, stream.bits.to_string(), format!("must be {line}")));
+    }
+    for part in &stream.parts {
+        let key = format!("streams.{name}.{}", part.name);
+        let entry = part.each.unwrap_or(line);
+        if entry == 0 || line % entry != 0 {
+            return Err((key, format!("of {entry} bits"), format!("must divide {line}")));
+        }
+        for (at, field) in part.fields.iter().enumerate() {
+            let end = u64::from(field.at) + u64::from(field.bits);
+            let key = format!("{key}.{}", field.name);
+            let value = format!("[{}, {}]", field.at, field.bits);
+            if field.bits == 0 || end > u64::from(entry) {
+                return Err((key, value, format!("must lie in {entry} bits")));
+            }
+            let before = part.fields[..at].iter();
+            let overlaps = |f: &&crate::streams::Field| {
+                f.at < field.at + field.bits && field.at < f.at + f.bits
+            };
+            if let Some(other) = before.into_iter().find(overlaps) {
+                return Err((key, value, format!("`{}` has some of these bits", other.name)));
+            }
+        }
+    }
+    Ok(())
 }

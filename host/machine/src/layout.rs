@@ -41,18 +41,24 @@ pub fn values(counters: &[Counter], depth: u32) -> u32 {
     counters.iter().map(|c| c.values(depth)).sum()
 }
 
+/// Arguments with their AXI4-Lite offsets as Vitis HLS places them: a 32-bit scalar takes 8 bytes,
+/// a 64-bit one or an address 12.
+pub fn offsets(arguments: &[Argument]) -> Vec<(&Argument, u32)> {
+    let mut at = FIRST_ARGUMENT;
+    arguments
+        .iter()
+        .map(|argument| {
+            let offset = at;
+            at += if argument.bits == 32 { 8 } else { 12 };
+            (argument, offset)
+        })
+        .collect()
+}
+
 impl Accelerator {
-    /// The arguments with their AXI4-Lite offsets: a 32-bit scalar takes 8 bytes, a 64-bit one 12.
+    /// The arguments of the core with their AXI4-Lite offsets.
     pub fn offsets(&self) -> Vec<(&Argument, u32)> {
-        let mut at = FIRST_ARGUMENT;
-        self.arguments
-            .iter()
-            .map(|argument| {
-                let offset = at;
-                at += if argument.bits == 32 { 8 } else { 12 };
-                (argument, offset)
-            })
-            .collect()
+        offsets(&self.arguments)
     }
 
     /// The AXI4-Lite offset of one argument.

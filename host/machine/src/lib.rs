@@ -6,16 +6,30 @@
 //!
 //! | module | what it generates |
 //! |---|---|
-//! | [`verilog`] | the SystemVerilog package `gramer_pkg` |
+//! | [`verilog`] | the SystemVerilog package `gramer_pkg` and the Vitis top `gramer_kernel` |
+//! | [`header`] | the same numbers for HLS C++ |
+//! | [`vitis`] | `kernel.xml` of each kernel, the link configuration, the metadata of an xclbin |
 //! | [`layout`] | register offsets and counter positions for programs |
+//! | [`kernels`] | kernels, their instances and addresses |
+//! | [`streams`] | which bits of a beat hold what |
+//!
+//! A description may say `base: FILE` (relative to itself) and then hold only what differs.
 
+mod base;
 mod check;
+pub mod header;
+pub mod kernels;
 pub mod layout;
+pub mod streams;
 pub mod verilog;
+pub mod vitis;
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+
+use kernels::Kernels;
+use streams::Streams;
 
 /// What can be wrong with a description of a machine.
 #[derive(Debug, thiserror::Error)]
@@ -54,7 +68,7 @@ pub enum Error {
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// A whole description.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
     /// Processing units and what is in them.
@@ -65,12 +79,16 @@ pub struct Accelerator {
     pub applications: Applications,
     /// AXI4-Lite arguments, in order.
     pub arguments: Vec<Argument>,
+    /// Kernels of a compute unit.
+    pub kernels: Kernels,
+    /// Streams between them.
+    pub streams: Streams,
     /// Counters of the out-stream.
     pub counters: Counters,
 }
 
 /// Section `machine`.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// Name in reports.
@@ -92,7 +110,7 @@ pub struct Machine {
 }
 
 /// How the on-chip memory is divided (section IV of the paper).
-#[derive(Debug, Clone, Copy, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
     /// High-priority scratchpad and low-priority cache.
@@ -102,7 +120,7 @@ pub enum Layout {
 }
 
 /// Section `memory`.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
     /// Scratchpad and cache, or cache alone.
@@ -125,10 +143,12 @@ pub struct Memory {
     pub ddr_latency_cycles: u32,
     /// Cycles between two beats of a bank (model).
     pub ddr_cycles_a_beat: u32,
+    /// Bytes of a bank, a multiple of 4096, up to 64 GiB.
+    pub bank_bytes: u64,
 }
 
 /// Section `applications`.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Applications {
     /// Vertices of the largest pattern that the dictionary knows, 3 to 6.
@@ -142,19 +162,28 @@ pub struct Applications {
 }
 
 /// An AXI4-Lite argument.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Argument {
     /// Name in Rust, SystemVerilog and `kernel.xml`.
     pub name: String,
+    /// In the file alone: it stands for one argument a DDR bank.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub each_bank: bool,
     /// 32 or 64.
     pub bits: u32,
+    /// The memory port that reads or writes the buffer, where the argument is an address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<String>,
+    /// The DDR bank of that buffer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bank: Option<u32>,
     /// What it means.
     pub what: String,
 }
 
 /// A counter or an array of counters.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(untagged)]
 pub enum Counter {
     /// One counter.
@@ -164,7 +193,7 @@ pub enum Counter {
 }
 
 /// A counter with options.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct CounterArray {
     /// Name.
@@ -174,7 +203,7 @@ pub struct CounterArray {
 }
 
 /// Section `counters`.
-#[derive(Debug, Clone, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Counters {
     /// Once.
@@ -207,10 +236,47 @@ impl Accelerator {
     /// # Errors
     /// As [`Accelerator::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
-        let accelerator: Accelerator = serde_yaml::from_str(text).map_err(|error| {
-            Error::Format { path: path.to_path_buf(), what: check::with_nearest_key(&error) }
-        })?;
+        let format = |what| Error::Format { path: path.to_path_buf(), what };
+        let mut accelerator: Accelerator = match base::merged(text, path)? {
+            // Read from the text itself, so that messages have lines.
+            None => serde_yaml::from_str(text)
+                .map_err(|error| format(check::with_nearest_key(&error)))?,
+            Some(value) => serde_yaml::from_value(value)
+                .map_err(|error| format(base::with_line(text, check::with_nearest_key(&error))))?,
+        };
+        accelerator.expand();
         check::check(&accelerator, path)?;
         Ok(accelerator)
+    }
+
+    /// The whole description as YAML, without a base: what [`Accelerator::parse`] reads back as
+    /// the same.
+    ///
+    /// # Panics
+    /// Never: a description has no value that YAML can't hold.
+    pub fn to_yaml(&self) -> String {
+        serde_yaml::to_string(self).expect("plain data")
+    }
+
+    /// Puts one argument a bank where `each_bank` stands.
+    fn expand(&mut self) {
+        let banks = self.memory.ddr_banks;
+        let arguments = std::mem::take(&mut self.arguments);
+        self.arguments = arguments
+            .into_iter()
+            .flat_map(|argument| match argument.each_bank {
+                false => vec![argument],
+                true => (0..banks.min(check::MAX_BANKS))
+                    .map(|bank| Argument {
+                        name: format!("{}{bank}", argument.name),
+                        each_bank: false,
+                        port: argument.port.as_ref().map(|port| format!("{port}{bank}")),
+                        bank: Some(bank),
+                        what: format!("{} {bank}", argument.what),
+                        ..argument
+                    })
+                    .collect(),
+            })
+            .collect();
     }
 }

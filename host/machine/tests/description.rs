@@ -2,13 +2,27 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, verilog};
+use gramer_machine::{Accelerator, header, verilog, vitis};
 
 const PAPER: &str = include_str!("../../../accelerator.yaml");
-const SMALL: &str = include_str!("../../../machines/small.yaml");
 
 fn parse(text: &str) -> Result<Accelerator, String> {
     Accelerator::parse(text, Path::new("machine.yaml")).map_err(|e| e.to_string())
+}
+
+fn small() -> Accelerator {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Accelerator::read(root.join("machines/small.yaml")).unwrap()
+}
+
+/// A folder with these files, the first of which is read.
+fn read(files: &[(&str, &str)]) -> Result<Accelerator, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    Accelerator::read(folder.path().join(files[0].0))
+        .map_err(|e| e.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
 
 /// The message after one replacement in the paper's machine.
@@ -28,8 +42,10 @@ fn the_paper_s_machine_has_the_sizes_of_the_paper() {
 
 #[test]
 fn the_small_machine_is_valid() {
-    let a = parse(SMALL).unwrap();
+    let a = small();
     assert_eq!(a.machine.processing_units, 2);
+    // What it doesn't say is as in its base.
+    assert_eq!((a.machine.depth, a.machine.clock_mhz), (16, 200));
 }
 
 #[test]
@@ -44,7 +60,7 @@ fn arguments_follow_the_offsets_of_vitis_hls() {
 
 #[test]
 fn the_package_holds_sizes_offsets_and_counters() {
-    let text = verilog::package(&parse(SMALL).unwrap());
+    let text = verilog::package(&small());
     for line in ["PUS = 2;", "SLOTS = 4;", "ARG_APPLICATION = 16;", "CNT_PU_EXTENSIONS = 0;"] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
@@ -76,6 +92,24 @@ fn values_out_of_range_are_named_with_the_rule() {
         ("entries: 32768", "entries: 1024", "must be 32768: 2 to the power"),
         ("name: k, bits: 32", "name: k, bits: 16", "arguments.k.bits is 16, but must be 32 or 64"),
         ("name: slots,", "name: k,", "arguments is `k` twice, but names must differ"),
+        ("  depth: 16 ", "  depth: 5 ", "max_motif is 6, but must not exceed machine.depth, 5"),
+        (
+            "bank_bytes: 17179869184",
+            "bank_bytes: 5000",
+            "bank_bytes is 5000, but must be a multiple",
+        ),
+        ("units: 1 ", "units: 16 ", "kernels.compute_units is 16, but must be 1 to 15"),
+        ("head, bits: 64", "head, bits: 32", "head.bits is 32, but an address has 64"),
+        (
+            "m_axi_bank0, bank: 0",
+            "m_axi_bank0, bank: 4",
+            "abort.bank is 4, but there are 4, from 0",
+        ),
+        ("port: m_axi_gmem, bank: 0", "port: m_axi_gmem", "then the bank of the buffer must be"),
+        ("each: 128", "each: 100", "vertex_record is of 100 bits, but must divide 512"),
+        ("valid: [96, 1]", "valid: [128, 1]", "in.unit.valid is [128, 1], but must lie in 128"),
+        ("limit: [64, 32]", "limit: [63, 32]", "`first` has some of these bits"),
+        ("stream: in, port: out", "stream: on, port: out", "linked to stream `on`"),
         ("layout: locality", "layout: unifrom", "did you mean `uniform`?"),
     ];
     for (from, to, part) in cases {
@@ -88,4 +122,144 @@ fn values_out_of_range_are_named_with_the_rule() {
 fn a_missing_file_is_named() {
     let text = Accelerator::read("no/such.yaml").unwrap_err().to_string();
     assert!(text.starts_with("no/such.yaml: cannot read: "), "{text}");
+}
+
+#[test]
+fn a_description_with_a_base_says_only_what_differs() {
+    let base = PAPER.replace("slots: 16 ", "slots: 8 ");
+    let middle = "base: b.yaml\nmachine: {name: middle, slots: 4}\n";
+    let a = read(&[
+        ("a.yaml", "base: m.yaml\nmemory:\n  ddr_banks: 2\n"),
+        ("m.yaml", middle),
+        ("b.yaml", &base),
+    ])
+    .unwrap();
+    assert_eq!((a.machine.name.as_str(), a.machine.slots), ("middle", 4));
+    let banks: Vec<&str> =
+        a.arguments.iter().map(|x| x.name.as_str()).filter(|n| n.starts_with("bank")).collect();
+    assert_eq!(banks, ["bank0", "bank1"]);
+}
+
+#[test]
+fn faults_of_a_description_with_a_base_are_named() {
+    let unknown = read(&[("a.yaml", "base: b.yaml\nmachine:\n  slotz: 4\n"), ("b.yaml", PAPER)]);
+    let text = unknown.unwrap_err();
+    assert!(text.starts_with("a.yaml: line 3: unknown field `slotz`"), "{text}");
+    let text = read(&[("a.yaml", "base: c.yaml\n")]).unwrap_err();
+    assert!(text.starts_with("c.yaml: cannot read"), "{text}");
+    let text = read(&[("a.yaml", "base: a.yaml\n")]).unwrap_err();
+    assert!(text.contains("a file on itself"), "{text}");
+    let text = read(&[("a.yaml", "base: 3\n")]).unwrap_err();
+    assert!(text.contains("must be the name of a file"), "{text}");
+    let text = read(&[("a.yaml", "base: b.yaml\nmachine: {slots: 5}\n"), ("b.yaml", PAPER)]);
+    assert_eq!(text.unwrap_err(), "a.yaml: machine.slots is 5, but must be a power of two");
+}
+
+#[test]
+fn the_whole_description_reads_back_as_the_same() {
+    for a in [parse(PAPER).unwrap(), small()] {
+        assert_eq!(parse(&a.to_yaml()).unwrap(), a);
+    }
+}
+
+#[test]
+fn instances_have_addresses_of_their_own() {
+    let a = parse(&PAPER.replace("compute_units: 1 ", "compute_units: 2 ")).unwrap();
+    let names: Vec<String> = a.instances().into_iter().map(|i| i.name).collect();
+    let of = |kernel: &str| [1, 2].map(|unit| format!("gramer_{kernel}_{unit}"));
+    assert_eq!(names, [of("core"), of("fill"), of("drain")].concat());
+    let bases: Vec<u64> = a.instances().iter().map(|i| i.base).collect();
+    assert!(bases.windows(2).all(|w| w[1] - w[0] >= 0x1_0000), "{bases:x?}");
+    assert!(a.bank_base(1) - a.bank_base(0) >= a.memory.bank_bytes);
+    let offsets = a.offsets_of(&a.kernels.fill);
+    let offsets: Vec<(&str, u32)> = offsets.iter().map(|(x, o)| (x.name.as_str(), *o)).collect();
+    assert_eq!(
+        offsets,
+        [
+            ("head", 0x10),
+            ("head_beats", 0x1c),
+            ("units", 0x24),
+            ("units_first", 0x30),
+            ("units_beats", 0x38)
+        ]
+    );
+}
+
+#[test]
+fn fields_of_a_beat_are_read_and_written() {
+    let a = small();
+    let status = |name: &str| a.streams.output.field("status", name).unwrap();
+    let mut beat = [0u8; 64];
+    status("next_unit").set(&mut beat, 0x1234_5678_9abc_def0);
+    status("saturated").set(&mut beat, 1);
+    assert_eq!(beat[16..24], 0x1234_5678_9abc_def0u64.to_le_bytes());
+    assert_eq!((beat[3], beat[4]), (0, 1));
+    assert_eq!(status("next_unit").get(&beat), 0x1234_5678_9abc_def0);
+    assert_eq!((status("status").get(&beat), status("saturated").get(&beat)), (0, 1));
+    assert!(a.streams.output.field("status", "nothing").is_none());
+}
+
+#[test]
+fn the_link_configuration_joins_each_compute_unit_to_banks_and_streams() {
+    let a = parse(&PAPER.replace("compute_units: 1 ", "compute_units: 2 ")).unwrap();
+    let text = vitis::link_config(&a);
+    for line in [
+        "nk=gramer_fill:2:gramer_fill_1.gramer_fill_2",
+        "sp=gramer_core_2.bank3:DDR[3]",
+        "sp=gramer_core_2.abort:DDR[0]",
+        "sp=gramer_drain_1.result:DDR[0]",
+        "stream_connect=gramer_fill_2.out:gramer_core_2.s_axis_in",
+        "stream_connect=gramer_core_1.m_axis_out:gramer_drain_1.in",
+        "slr=gramer_core_2:SLR2",
+        "defaultFreqHz=200000000",
+    ] {
+        assert!(text.lines().any(|l| l == line), "{line} is not in\n{text}");
+    }
+}
+
+#[test]
+fn kernel_xml_has_every_argument_port_and_stream() {
+    let a = small();
+    let text = vitis::kernel_xml(&a, &a.kernels.core);
+    for part in [
+        "<kernel name=\"gramer_core\" language=\"ip_c\"",
+        "<arg name=\"application\" addressQualifier=\"0\" id=\"0\" port=\"s_axi_control\" \
+         size=\"0x4\" offset=\"0x10\"",
+        "<arg name=\"bank1\" addressQualifier=\"1\" id=\"13\" port=\"m_axi_bank1\" size=\"0x8\" \
+         offset=\"0x88\"",
+        "<port name=\"m_axi_bank1\" mode=\"master\"",
+        "<port name=\"s_axis_in\" mode=\"read_only\" dataWidth=\"512\" portType=\"stream\"/>",
+        "<arg name=\"m_axis_out\" addressQualifier=\"4\" id=\"15\"",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+    assert!(!text.contains("bank2"), "the machine has two banks:\n{text}");
+}
+
+#[test]
+fn the_vitis_top_names_every_port_of_each_bank() {
+    let text = verilog::kernel(&small());
+    for port in ["arvalid", "arlock", "arcache", "arprot", "arqos", "arregion", "rlast", "rresp"] {
+        for bank in 0..2 {
+            assert!(text.contains(&format!(" m_axi_bank{bank}_{port}")), "{port} of bank {bank}");
+        }
+    }
+    assert!(!text.contains("m_axi_bank2_"), "the machine has two banks");
+    assert!(text.contains("input  logic [511:0] s_axis_in_tdata,"), "{text}");
+    assert!(text.contains("output logic [63:0]  m_axis_out_tkeep,"), "{text}");
+    assert!(text.contains("assign m_axi_bank1_araddr = araddr[127:64];"), "{text}");
+}
+
+#[test]
+fn the_header_has_the_numbers_of_the_package_and_the_streams() {
+    let text = header::cpp(&small());
+    for line in [
+        "constexpr unsigned PUS = 2; ",
+        "constexpr unsigned IN_HEADER_PATTERNS_AT = 96; ",
+        "constexpr unsigned IN_UNIT_EACH = 128; ",
+        "constexpr unsigned OUT_STATUS_NEXT_UNIT_AT = 128; ",
+        "constexpr unsigned FILL_UNITS_FIRST_OFFSET = 48; ",
+    ] {
+        assert!(text.contains(line), "{line} is not in\n{text}");
+    }
 }
