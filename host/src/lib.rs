@@ -13,6 +13,7 @@
 //! | [`task`] | what can be asked |
 //! | [`engine`] | who answers: the CPU engine and the algorithm-1 reference |
 //! | [`report`] | how answers are written: table, JSON, lists of embeddings |
+//! | [`xclbin`] | the container of a programmed device |
 //! | [`cli`] | the command line `gramer` |
 
 pub mod cli;
@@ -25,6 +26,7 @@ pub mod plan;
 pub mod prepare;
 pub mod report;
 pub mod task;
+pub mod xclbin;
 
 pub use context::Context;
 pub use error::{Error, Result};

@@ -113,6 +113,12 @@ impl Accelerator {
             .collect()
     }
 
+    /// Name of the emulated platform and device, such as `xilinx_u250_sim_1`.
+    pub fn emulated_platform(&self) -> String {
+        let part = self.machine.part.trim_start_matches("xc");
+        format!("xilinx_{part}_sim_1")
+    }
+
     /// Address of the first byte of a DDR bank in an emulated device.
     pub fn bank_base(&self, bank: u32) -> u64 {
         BANK_BASE + BANK_STEP * u64::from(bank)

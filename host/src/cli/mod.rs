@@ -5,6 +5,7 @@ pub mod graph_args;
 pub mod graph_rank;
 mod mine;
 mod run;
+mod xclbin;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -43,6 +44,9 @@ enum Command {
     /// Look at graphs, convert and make them
     #[command(subcommand)]
     Graph(graph::Command),
+    /// Build and look at what programs a device
+    #[command(subcommand)]
+    Xclbin(xclbin::Command),
 }
 
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
@@ -59,6 +63,7 @@ pub fn main() -> ExitCode {
         Command::Mine(task) => task.run(context),
         Command::Run(args) => args.run(context),
         Command::Graph(command) => command.run(context),
+        Command::Xclbin(command) => command.run(),
     }));
     match outcome {
         Ok(Ok(())) => ExitCode::SUCCESS,
