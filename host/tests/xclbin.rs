@@ -85,7 +85,8 @@ fn what_is_built_is_read_back() {
         let mut wanted: Vec<u32> = buffers.map(|a| a.id.unwrap()).collect();
         let own = connections.iter().filter(|c| c.instance == at as i32);
         let mut found: Vec<u32> = own.map(|c| c.argument as u32).collect();
-        (wanted.sort(), found.sort());
+        wanted.sort();
+        found.sort();
         assert_eq!(wanted, found, "{}", instance.name);
     }
 }
