@@ -11,8 +11,9 @@ use std::time::Instant;
 use super::graph_args::GraphArgs;
 use crate::context::Context;
 use crate::engine::cpu::Cpu;
+use crate::engine::opencl::settings::Settings;
+use crate::engine::opencl::{self, Accelerator};
 use crate::engine::reference::Reference;
-
 use crate::engine::{Engine, Sink};
 use crate::error::{Error, Result};
 use crate::prepare;
@@ -61,7 +62,8 @@ pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// Who mines: `cpu`, or `reference` (the paper's algorithm 1, plain and slow)
+    /// Who mines: `cpu`, `reference` (the paper's algorithm 1, plain and slow), or
+    /// `FILE.xclbin[@INDEX]` (an accelerator that the file programs; see `gramer devices`)
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
     pub device: String,
 
@@ -87,22 +89,35 @@ pub struct Common {
     #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
+
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 /// The engine that `--device` names.
-fn engine(device: &str) -> Result<Box<dyn Engine>> {
+fn engine(device: &str, settings: &Settings) -> Result<Box<dyn Engine>> {
+    if opencl::is_xclbin(device) {
+        return Ok(Box::new(Accelerator::open(device, settings.clone())?));
+    }
+    if *settings != Settings::default() {
+        return Err(Error::usage(format!(
+            "the options of the accelerator don't go with the device {device:?}"
+        )));
+    }
     match device {
         "cpu" => Ok(Box::new(Cpu)),
         "reference" => Ok(Box::new(Reference::default())),
-
-        other => Err(Error::usage(format!("no device is called {other:?}: use cpu or reference"))),
+        other => Err(Error::usage(format!(
+            "no device is called {other:?}: use cpu, reference, or FILE.xclbin[@INDEX] \
+             (`gramer devices` shows what there is)"
+        ))),
     }
 }
 
 impl Common {
     fn run(&self, task: &crate::Task, mut context: Context) -> Result<()> {
         task.check()?;
-        let engine = engine(&self.device)?;
+        let engine = engine(&self.device, &self.settings)?;
         engine.supports(task)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
