@@ -1,10 +1,13 @@
 //! The command line `gramer`. One file a subcommand.
 
+mod device;
+mod devices;
 pub mod graph;
 pub mod graph_args;
 pub mod graph_rank;
 mod mine;
 mod run;
+mod selftest;
 mod xclbin;
 
 use std::io::Write;
@@ -44,6 +47,10 @@ enum Command {
     /// Look at graphs, convert and make them
     #[command(subcommand)]
     Graph(graph::Command),
+    /// List the devices that can mine, and say what others lack
+    Devices(devices::Args),
+    /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
+    Selftest(selftest::Args),
     /// Build and look at what programs a device
     #[command(subcommand)]
     Xclbin(xclbin::Command),
@@ -63,6 +70,8 @@ pub fn main() -> ExitCode {
         Command::Mine(task) => task.run(context),
         Command::Run(args) => args.run(context),
         Command::Graph(command) => command.run(context),
+        Command::Devices(args) => args.run(),
+        Command::Selftest(args) => args.run(&context),
         Command::Xclbin(command) => command.run(),
     }));
     match outcome {

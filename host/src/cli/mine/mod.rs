@@ -8,13 +8,11 @@ mod motif;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::device::engine;
 use super::graph_args::GraphArgs;
 use crate::context::Context;
-use crate::engine::cpu::Cpu;
+use crate::engine::Sink;
 use crate::engine::opencl::settings::Settings;
-use crate::engine::opencl::{self, Accelerator};
-use crate::engine::reference::Reference;
-use crate::engine::{Engine, Sink};
 use crate::error::{Error, Result};
 use crate::prepare;
 use crate::report::{ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table};
@@ -92,26 +90,6 @@ pub struct Common {
 
     #[command(flatten)]
     pub settings: Settings,
-}
-
-/// The engine that `--device` names.
-fn engine(device: &str, settings: &Settings) -> Result<Box<dyn Engine>> {
-    if opencl::is_xclbin(device) {
-        return Ok(Box::new(Accelerator::open(device, settings.clone())?));
-    }
-    if *settings != Settings::default() {
-        return Err(Error::usage(format!(
-            "the options of the accelerator don't go with the device {device:?}"
-        )));
-    }
-    match device {
-        "cpu" => Ok(Box::new(Cpu)),
-        "reference" => Ok(Box::new(Reference::default())),
-        other => Err(Error::usage(format!(
-            "no device is called {other:?}: use cpu, reference, or FILE.xclbin[@INDEX] \
-             (`gramer devices` shows what there is)"
-        ))),
-    }
 }
 
 impl Common {
