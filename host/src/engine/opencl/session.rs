@@ -13,7 +13,7 @@ use opencl3::context::Context as Cl;
 use opencl3::device::Device;
 use opencl3::event::Event;
 use opencl3::kernel::Kernel;
-use opencl3::memory::{Buffer, ClMem};
+use opencl3::memory::{Buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED as UNDEFINED, ClMem};
 use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 
@@ -570,17 +570,24 @@ impl Card {
             };
             let k = &machine.kernels;
             let queue = || queue(&context, &device, &name);
+            let transfer = queue()?;
             let buffer = |kernel, argument: &str, bytes| {
-                buffer(&context, &name, bytes, places.memory(kernel, argument)?, places)
+                let memory = places.memory(kernel, argument)?;
+                buffer(&context, &transfer, &name, bytes, memory, places)
             };
+            let of_unit = (
+                buffer(FILL, "units", LINE as u64)?,
+                buffer(DRAIN, "result", LINE as u64)?,
+                buffer(CORE, "abort", LINE as u64)?,
+            );
             units.push(ComputeUnit {
                 kernels: [kernel(&k.drain)?, kernel(&k.core)?, kernel(&k.fill)?],
                 queues: [queue()?, queue()?, queue()?],
-                transfer: queue()?,
+                transfer,
                 control: queue()?,
-                units: buffer(FILL, "units", LINE as u64)?,
-                result: buffer(DRAIN, "result", LINE as u64)?,
-                abort: buffer(CORE, "abort", LINE as u64)?,
+                units: of_unit.0,
+                result: of_unit.1,
+                abort: of_unit.2,
                 room: (LINE as u64, LINE as u64),
                 cycles: 0,
                 moved: Moved::default(),
@@ -600,7 +607,7 @@ impl Card {
     }
 
     fn buffer(&self, bytes: u64, memory: u32) -> Result<Buffer<u8>> {
-        buffer(&self.context, &self.name, bytes, memory, &self.places)
+        buffer(&self.context, &self.queue, &self.name, bytes, memory, &self.places)
     }
 
     /// Writes the head and sets every argument that stays the same during a pass.
@@ -678,7 +685,8 @@ impl ComputeUnit {
     ) -> Result<()> {
         let bytes = u64::from(area.beats()) * LINE as u64;
         if bytes > self.room.1 {
-            self.result = buffer(context, name, bytes, places.memory(DRAIN, "result")?, places)?;
+            let memory = places.memory(DRAIN, "result")?;
+            self.result = buffer(context, &self.transfer, name, bytes, memory, places)?;
             self.room.1 = bytes;
         }
         let result = self.result.get();
@@ -736,7 +744,8 @@ impl ComputeUnit {
         let beats = stream::units(units);
         if beats.len() as u64 > self.room.0 {
             let memory = places.memory(FILL, "units")?;
-            self.units = buffer(context, name, beats.len() as u64, memory, places)?;
+            let bytes = beats.len() as u64;
+            self.units = buffer(context, &self.transfer, name, bytes, memory, places)?;
             self.room.0 = beats.len() as u64;
         }
         // Arguments come before the writes: they tell the runtime where a buffer has to be.
@@ -915,14 +924,24 @@ fn queue(context: &Cl, device: &Device, name: &str) -> Result<CommandQueue> {
         .map_err(|e| failed(name, "making a queue", e.0))
 }
 
+/// A buffer in a memory of the device. It is put there at once: otherwise the runtime would keep
+/// what is written in the host's memory, and move it when a kernel starts.
 fn buffer(
     context: &Cl,
+    queue: &CommandQueue,
     name: &str,
     bytes: u64,
     memory: u32,
     places: &Places,
 ) -> Result<Buffer<u8>> {
-    xilinx::buffer(context, bytes, memory).map_err(|code| {
+    let made = xilinx::buffer(context, bytes, memory).and_then(|buffer| {
+        let handle = buffer.get();
+        // SAFETY: the array has the one buffer that is announced.
+        let moved = unsafe { queue.enqueue_migrate_mem_object(1, &handle, UNDEFINED, &[]) };
+        moved.and_then(|event| event.wait()).map_err(|e| e.0)?;
+        Ok(buffer)
+    });
+    made.map_err(|code| {
         let all = places.bytes.get(memory as usize).copied().unwrap_or(0);
         Error::Device(format!(
             "{name}: a buffer of {} can't be had in memory bank {memory}, which has {} in all: \
