@@ -2,7 +2,7 @@
 // labels) of every prefix. A row is a slot, a lane is a position in the embedding.
 //
 // A steal copies a whole row in one cycle, so that thief and victim never share a row. Each lane
-// is a LUTRAM of SLOTS entries with one write and three read ports.
+// is a LUTRAM of SLOTS entries with one write and four read ports.
 module embedding_table
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -26,6 +26,9 @@ module embedding_table
   input  key_t    write_key_i,
   input  logic    copy_i,
   input  slot_t   copy_to_i,
+  // Listing: all ids of a row.
+  input  slot_t   listed_row_i,
+  output id_t     listed_ids_o [DEPTH],
   // Extender, first look: the ids that a line's entries must differ from.
   input  slot_t   early_row_i,
   output id_t     early_ids_o [MAX_MOTIF],
@@ -49,6 +52,7 @@ module embedding_table
   assign root_offset_o = offsets[row_i][0];
   assign root_degree_o = degrees[row_i][0];
   always_comb for (int j = 0; j < MAX_MOTIF; j++) early_ids_o[j] = ids[early_row_i][j];
+  assign listed_ids_o  = ids[listed_row_i];
   assign list_id_o     = ids[list_row_i][list_lane_i];
   assign list_offset_o = offsets[list_row_i][list_lane_i];
   assign list_degree_o = degrees[list_row_i][list_lane_i];

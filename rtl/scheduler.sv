@@ -14,6 +14,9 @@
 // since it moves the most. Of two or more remaining edges of its list the half that is farther
 // from the cursor moves; else the lists after this one; else the last edge. The victim's entry is
 // changed in the cycle that creates the thief's, so each edge stays with exactly one of them.
+//
+// A run that is killed frees each slot as its token comes back. `oldest_o` is then the first of
+// the units that were under way: all units before it are finished.
 module scheduler
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -21,6 +24,7 @@ module scheduler
   input  logic    clk_i,
   input  logic    rst_i,
   input  logic    clear_i, // before a run
+  input  logic    kill_i,  // end the run at once; stays until the next one
   input  config_t config_i,
   // From the arbitrator
   input  logic    unit_valid_i,
@@ -53,7 +57,11 @@ module scheduler
   output key_t    table_key_o,
   output logic    table_copy_o,
   output slot_t   table_copy_to_o,
+  // Unit of the embedding that is listed
+  input  slot_t   listed_slot_i,
+  output ordinal_t listed_ordinal_o,
   // State and events
+  output ordinal_t oldest_o, // of the units that were under way when the run was killed
   output logic [SLOTS-1:0] busy_o,
   output logic    pending_o, // a unit waits for a slot
   output logic    freed_o,
@@ -110,8 +118,10 @@ module scheduler
 
   assign pending_o  = unit_q_valid;
   assign ended_take = !result_valid_i && ended_valid;
-  assign unit_take  = !result_valid_i && !ended_valid && unit_q_valid && slot_valid;
-  assign steal_take = !result_valid_i && !ended_valid && !unit_q_valid && config_i.stealing
+  // When the run is killed, the unit that waits is given to a slot only after the snapshot.
+  assign unit_take  = !result_valid_i && !ended_valid && unit_q_valid && slot_valid
+                      && (!kill_i || killed_q == '0 && kill_q);
+  assign steal_take = !kill_i && !result_valid_i && !ended_valid && !unit_q_valid && config_i.stealing
                       && candidate_valid && slot_valid;
   assign steal_start = steal_take && busy_o[candidate];
 
@@ -175,6 +185,38 @@ module scheduler
     a_valid_q <= !rst_i && (result_valid_i || ended_valid || unit_take || steal_start);
   end
 
+  // ---------------------------------------------------------------- units of the slots
+
+  ordinal_t          ordinal_q [SLOTS]; // of the unit that each slot works for
+  logic [SLOTS-1:0]  killed_q;          // busy slots that still have to be looked at
+  logic              kill_q;
+  slot_t             look;
+
+  assign listed_ordinal_o = ordinal_q[listed_slot_i];
+
+  always_comb begin
+    look = '0;
+    for (int s = SLOTS - 1; s >= 0; s--) if (killed_q[s]) look = slot_t'(s);
+  end
+
+  // A unit that waits for a slot is younger than all of this PU's others, but may be the only one.
+  always_ff @(posedge clk_i) begin
+    if (unit_take)   ordinal_q[slot_next] <= unit_q.ordinal;
+    if (steal_start) ordinal_q[slot_next] <= ordinal_q[candidate];
+    kill_q <= !rst_i && !clear_i && kill_i;
+    if (rst_i || clear_i) begin
+      oldest_o <= '1;
+      killed_q <= '0;
+    end else if (kill_i && !kill_q) begin
+      // Nothing starts in this cycle or later (see `kill_i` at select), so the snapshot is whole.
+      killed_q <= busy_o;
+      if (unit_q_valid) oldest_o <= unit_q.ordinal;
+    end else if (killed_q != '0) begin
+      killed_q[look] <= 1'b0;
+      if (ordinal_q[look] < oldest_o) oldest_o <= ordinal_q[look];
+    end
+  end
+
   // ---------------------------------------------------------------- A: level
 
   size_t             size_q [SLOTS];
@@ -196,8 +238,8 @@ module scheduler
 
   always_comb begin
     leveled  = a_q;
-    finished = 1'b0;
-    nothing  = 1'b0;
+    finished = kill_i && a_q.kind != STEAL;
+    nothing  = kill_i && a_q.kind == STEAL;
     unique case (a_q.kind)
       GROWN: begin
         leveled.size  = a_q.size + 1'b1;
@@ -211,13 +253,13 @@ module scheduler
           leveled.kind  = BACK;
           leveled.level = deepest;
           leveled.size  = size_t'(deepest) + 1'b1;
-          finished = work == '0;
+          finished = kill_i || work == '0;
         end
       end
       STEAL: begin
         leveled.level = shallowest;
         leveled.size  = size_t'(shallowest) + 1'b1;
-        nothing = work == '0;
+        nothing = kill_i || work == '0;
       end
       default: ;
     endcase
