@@ -81,6 +81,14 @@ package gramer_types_pkg;
     edge_t hi;
   } cursor_t;
 
+  // The state of an embedding: a row of the embedding table.
+  typedef struct packed {
+    id_t   [DEPTH-1:0]       ids;
+    edge_t [DEPTH-1:0]       offsets; // first position of each vertex' list
+    logic  [DEPTH-1:0][31:0] degrees;
+    key_t  [DEPTH-1:0]       keys;    // of each prefix
+  } row_t;
+
   // Scheduler to extender: extend the embedding of a slot.
   typedef struct packed {
     slot_t   slot;

@@ -80,6 +80,8 @@ module pu
   id_t      passed_vertex;
   id_t      listed_ids [DEPTH];
   ordinal_t listed_ordinal;
+  slot_t    saved_row;
+  row_t     saved, restored;
 
   scheduler i_scheduler (
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
@@ -94,6 +96,7 @@ module pu
     .table_write_o (table_write), .table_lane_o (table_lane), .table_id_o (table_id),
     .table_offset_o (table_offset), .table_degree_o (table_degree), .table_key_o (table_key),
     .table_copy_o (table_copy), .table_copy_to_o (copy_to),
+    .saved_row_o (saved_row), .saved_i (saved), .restored_o (restored),
     .listed_slot_i (passed_slot), .listed_ordinal_o (listed_ordinal), .oldest_o,
     .busy_o (busy), .pending_o (pending), .freed_o (freed), .stolen_o (stolen)
   );
@@ -107,6 +110,7 @@ module pu
     .write_i (table_write), .write_lane_i (table_lane), .write_id_i (table_id),
     .write_offset_i (table_offset), .write_degree_i (table_degree), .write_key_i (table_key),
     .copy_i (table_copy), .copy_to_i (copy_to),
+    .saved_row_i (saved_row), .saved_o (saved), .restored_i (restored),
     .listed_row_i (passed_slot), .listed_ids_o (listed_ids),
     .early_row_i (early_row), .early_ids_o (early_ids),
     .list_row_i (list_row), .list_lane_i (list_lane), .list_id_o (list_id),

@@ -15,6 +15,9 @@
 // from the cursor moves; else the lists after this one; else the last edge. The victim's entry is
 // changed in the cycle that creates the thief's, so each edge stays with exactly one of them.
 //
+// With compaction an entry holds the cursor alone: the ancestors' states are prefixes of the slot's
+// row in the embedding table. Without, the whole state is saved beside the entry and brought back.
+//
 // A run that is killed frees each slot as its token comes back. `oldest_o` is then the first of
 // the units that were under way: all units before it are finished.
 module scheduler
@@ -57,6 +60,10 @@ module scheduler
   output key_t    table_key_o,
   output logic    table_copy_o,
   output slot_t   table_copy_to_o,
+  // Without compaction: the row that is saved with an ancestor entry, and the one that comes back
+  output slot_t   saved_row_o,
+  input  row_t    saved_i,
+  output row_t    restored_o,
   // Unit of the embedding that is listed
   input  slot_t   listed_slot_i,
   output ordinal_t listed_ordinal_o,
@@ -310,6 +317,26 @@ module scheduler
     .cursor_o (entry)
   );
 
+  assign saved_row_o = b_q.slot;
+
+  if (COMPACTION == 0) begin : gen_states
+    row_t states [SLOTS * DEPTH];
+    row_t restored_q;
+
+    wire [$clog2(SLOTS*DEPTH)-1:0] at = ($clog2(SLOTS*DEPTH))'(b_q.slot)
+        * ($clog2(SLOTS*DEPTH))'(DEPTH) + ($clog2(SLOTS*DEPTH))'(b_q.level);
+
+    always_ff @(posedge clk_i) begin
+      if (b_valid_q && b_q.kind == GROWN && b_q.size > size_t'(1)) states[at] <= saved_i;
+      restored_q <= states[at];
+    end
+    assign restored_o = restored_q;
+  end else begin : gen_no_states
+    assign restored_o = '0;
+    logic unused;
+    assign unused = &{1'b0, saved_i};
+  end
+
   assign left  = entry.hi - entry.lo;
   assign half  = left >> 1;
   assign empty = entry.lo >= entry.hi;
@@ -369,7 +396,7 @@ module scheduler
 
   // ---------------------------------------------------------------- C: embedding table
 
-  logic    grown, from_root_list;
+  logic    grown, from_root_list, steals, restores;
   cursor_t cursor;
   id_t     threshold;
   pos_t    newest;
@@ -386,14 +413,35 @@ module scheduler
   assign table_offset_o  = c_q.record.offset;
   assign table_degree_o  = c_q.record.degree;
   assign table_key_o     = c_q.key;
-  assign table_copy_o    = c_valid_q && c_q.kind == STEAL;
-  assign table_copy_to_o = c_q.thief;
+  assign steals          = c_valid_q && c_q.kind == STEAL;
+  assign restores        = c_valid_q && (c_q.kind == BACK || c_q.kind == STEAL);
+  assign table_copy_o    = COMPACTION == 0 ? restores : steals;
+  assign table_copy_to_o = c_q.kind == STEAL ? c_q.thief : c_q.slot;
+
+  // The state that is extended next: the table's, or the one that is just coming back.
+  id_t         ids [DEPTH];
+  edge_t       offset;
+  logic [31:0] degree;
+  key_t        old_key;
+
+  always_comb begin
+    ids     = row_ids_i;
+    offset  = row_offset_i;
+    degree  = row_degree_i;
+    old_key = row_key_i;
+    if (COMPACTION == 0 && restores) begin
+      for (int j = 0; j < DEPTH; j++) ids[j] = restored_o.ids[j];
+      offset  = restored_o.offsets[row_lane_o];
+      degree  = restored_o.degrees[row_lane_o];
+      old_key = restored_o.keys[row_key_lane_o];
+    end
+  end
 
   always_comb begin
     cursor = c_q.cursor;
     if (c_whole_q) begin
-      cursor.lo = row_offset_i;
-      cursor.hi = row_offset_i + edge_t'(row_degree_i);
+      cursor.lo = offset;
+      cursor.hi = offset + edge_t'(degree);
     end
     if (grown) begin
       cursor.i      = '0;
@@ -418,16 +466,16 @@ module scheduler
 
   // The farthest of the root and the vertices after position i: candidates lie beyond it.
   always_comb begin
-    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : row_ids_i[0];
+    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : ids[0];
     for (int j = 1; j < DEPTH; j++) begin
       if (pos_t'(j) > cursor.i && size_t'(j) < c_q.size && !(grown && pos_t'(j) == newest)
-          && beyond(config_i.ascending, row_ids_i[j], threshold))
-        threshold = row_ids_i[j];
+          && beyond(config_i.ascending, ids[j], threshold))
+        threshold = ids[j];
     end
     if (grown && beyond(config_i.ascending, c_q.vertex, threshold)) threshold = c_q.vertex;
   end
 
-  assign stolen_o = table_copy_o;
+  assign stolen_o = steals;
 
   always_ff @(posedge clk_i) begin
     issue_valid_o     <= !rst_i && c_valid_q;
@@ -435,7 +483,7 @@ module scheduler
     issue_o.root      <= c_q.kind == UNIT;
     issue_o.size      <= c_q.kind == UNIT ? '0 : c_q.size;
     issue_o.threshold <= c_q.kind == UNIT ? c_q.vertex : threshold;
-    issue_o.key       <= c_q.kind == UNIT ? '0 : grown ? c_q.key : row_key_i;
+    issue_o.key       <= c_q.kind == UNIT ? '0 : grown ? c_q.key : old_key;
     issue_o.cursor    <= cursor;
   end
 
@@ -443,7 +491,7 @@ module scheduler
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
     assert (!(result_valid_i && !busy_o[result_i.slot])) else $error("result of a free slot");
     assert (!(ended_valid_i && !busy_o[ended_i.slot])) else $error("end of a free slot");
-    assert (!(table_copy_o && c_q.slot == c_q.thief)) else $error("a slot steals from itself");
+    assert (!(steals && c_q.slot == c_q.thief)) else $error("a slot steals from itself");
     assert (!(b_valid_q && b_q.kind == GROWN && 32'(b_q.size) > DEPTH)) else $error("too deep");
   end
 `endif

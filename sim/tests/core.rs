@@ -366,6 +366,11 @@ fn an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean() {
 }
 
 #[test]
+fn random_tasks_without_compaction() {
+    random_cases("machines/uncompacted.yaml", 200, 60, "random_tasks_without_compaction");
+}
+
+#[test]
 fn random_tasks_on_the_paper_s_machine() {
     random_cases("accelerator.yaml", 100, 400, "random_tasks_on_the_paper_s_machine");
 }
