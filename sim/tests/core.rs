@@ -133,8 +133,11 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
         }
     }
     rng.shuffle(&mut units);
-    let mut simulation =
-        Simulation { seed: rng.u64(..), max_cycles: 20_000_000, ..Simulation::of(a) };
+    let mut simulation = Simulation {
+        seed: rng.u64(..),
+        max_cycles: number("GRAMER_MAX_CYCLES").unwrap_or(20_000_000),
+        ..Simulation::of(a)
+    };
     simulation.timing.latency = rng.u64(1..=120);
     simulation.timing.cycles_a_beat = rng.u64(1..=4);
     simulation.timing.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
@@ -330,6 +333,48 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
 #[test]
 fn random_tasks() {
     random_cases("machines/small.yaml", 1000, 60, "random_tasks");
+}
+
+/// What a fixed task costs, to the cycle: hits, misses, steals, waits. A change of the core that
+/// changes any of it shows in sim/tests/counters.tsv; `GRAMER_BLESS=1` rewrites that file.
+#[test]
+fn counters_are_as_last_seen() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let path = support::root().join("sim/tests/counters.tsv");
+    let mut model = instance(&library);
+    let mut text = String::from("task\tcounter\tvalues\n");
+    for seed in 0..24 {
+        let mut rng = fastrand::Rng::with_seed(1000 + seed);
+        let mut case = draw(&a, &mut rng, 400);
+        if case.settings.application == Application::Motif {
+            case.settings.k = 3;
+            (case.settings.dictionary, case.settings.patterns) = motifs(3);
+        }
+        case.settings.slots = a.machine.slots - (seed % 2) as u32;
+        case.settings.stealing = seed % 4 != 0;
+        case.settings.tau = None;
+        case.settings.capacity = [0.1, 0.5, 1.0][seed as usize % 3];
+        case.simulation.timing.latency = 56;
+        case.simulation.timing.back_pressure = 0;
+        case.simulation.back_pressure = 0;
+        let outcome =
+            run(&a, &mut model, &case.graph, &case.units, &case.settings, &case.simulation)
+                .unwrap_or_else(|e| panic!("seed {seed}: {e:#}"));
+        for (name, _) in &outcome.counters {
+            text += &format!("{seed}\t{name}\t{:?}\n", outcome.sums(name));
+        }
+    }
+    if std::env::var("GRAMER_BLESS").as_deref() == Ok("1") {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let different: Vec<_> =
+        text.lines().zip(before.lines()).filter(|(now, before)| now != before).take(5).collect();
+    assert!(
+        text == before,
+        "seed 0: now and before: {different:?}\nif that is what was meant: GRAMER_BLESS=1 cargo \
+         test --release -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
+    );
 }
 
 #[test]
