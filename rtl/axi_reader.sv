@@ -8,7 +8,7 @@ module axi_reader
 #(
   /// Memories that read from this bank: bit 0 of the index tells edges from vertices.
   parameter int unsigned MEMORIES = 4,
-  localparam int unsigned MEMORY_W = $clog2(MEMORIES),
+  localparam int unsigned MEMORY_W = $clog2(MEMORIES + 1), // the word's reads are one more
   localparam int unsigned AXI_ID_W = MEMORY_W + MISS_W
 ) (
   input  logic        clk_i,
@@ -24,6 +24,12 @@ module axi_reader
   input  logic [MEMORIES-1:0] fill_ready_i,
   output logic [MISS_W-1:0]   fill_entry_o,
   output line_t               fill_line_o,
+  // A word somewhere in the bank: at most one read outstanding
+  input  logic                word_valid_i,
+  output logic                word_ready_o,
+  input  logic [63:0]         word_address_i,
+  output logic                word_valid_o,
+  output logic [31:0]         word_o,
   // AXI4 read channels
   output logic                arvalid_o,
   input  logic                arready_i,
@@ -41,42 +47,60 @@ module axi_reader
 );
 
   logic                free, valid;
-  logic [MEMORIES-1:0] grant;
+  logic [MEMORIES:0]   grant;
   logic [MEMORY_W-1:0] index, from;
   logic [63:0]         address;
   logic [63:0]         addresses [1 << AXI_ID_W]; // for the error report
 
   assign free = !arvalid_o || arready_i;
 
-  rr_arbiter #(.REQUESTS(MEMORIES)) i_arbiter (
+  rr_arbiter #(.REQUESTS(MEMORIES + 1)) i_arbiter (
     .clk_i, .rst_i,
-    .request_i (read_valid_i), .take_i (free),
+    .request_i ({word_valid_i, read_valid_i}), .take_i (free),
     .valid_o (valid), .grant_o (grant), .index_o (index)
   );
 
-  assign read_ready_o = free ? grant : '0;
-  assign address = base_i + (index[0] ? edge_base_i : '0)
-                   + ((64'(read_line_i[index]) >> $clog2(BANKS)) << 6);
+  localparam logic [MEMORY_W-1:0] WORD = MEMORY_W'(MEMORIES);
+
+  logic [MISS_W-1:0] entry;
+
+  assign read_ready_o = free ? grant[MEMORIES-1:0] : '0;
+  assign word_ready_o = free && grant[MEMORIES];
+  always_comb begin
+    entry   = '0;
+    address = {word_address_i[63:6], 6'b0};
+    for (int m = 0; m < MEMORIES; m++) if (grant[m]) begin
+      entry   = read_entry_i[m];
+      address = base_i + (m % 2 == 1 ? edge_base_i : '0)
+                + ((64'(read_line_i[m]) >> $clog2(BANKS)) << 6);
+    end
+  end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) arvalid_o <= 1'b0;
     else if (free) arvalid_o <= valid;
     if (free && valid) begin
       araddr_o <= address;
-      arid_o   <= {index, read_entry_i[index]};
-      addresses[{index, read_entry_i[index]}] <= address;
+      arid_o   <= {index, entry};
+      addresses[{index, entry}] <= address;
     end
   end
 
   assign from         = rid_i[AXI_ID_W-1:MISS_W];
   assign fill_entry_o = rid_i[MISS_W-1:0];
   assign fill_line_o  = rdata_i;
-  assign rready_o     = fill_ready_i[from];
 
   always_comb begin
     fill_valid_o = '0;
-    fill_valid_o[from] = rvalid_i;
+    rready_o     = from == WORD;
+    for (int m = 0; m < MEMORIES; m++) if (from == MEMORY_W'(m)) begin
+      fill_valid_o[m] = rvalid_i;
+      rready_o        = fill_ready_i[m];
+    end
   end
+
+  assign word_valid_o = rvalid_i && from == WORD;
+  assign word_o       = rdata_i[32'(word_address_i[5:2])*32 +: 32];
 
   assign beat_o          = rvalid_i && rready_o;
   assign error_o         = beat_o && rresp_i != '0;

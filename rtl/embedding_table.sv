@@ -2,7 +2,7 @@
 // labels) of every prefix. A row is a slot, a lane is a position in the embedding.
 //
 // A steal copies a whole row in one cycle, so that thief and victim never share a row. Each lane
-// is a LUTRAM of SLOTS entries with one write and three read ports.
+// is a LUTRAM of SLOTS entries with one write and four read ports.
 module embedding_table
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -26,6 +26,13 @@ module embedding_table
   input  key_t    write_key_i,
   input  logic    copy_i,
   input  slot_t   copy_to_i,
+  // Without compaction: a row to be saved with its ancestor entry, and one that is brought back
+  input  slot_t   saved_row_i,
+  output row_t    saved_o,
+  input  row_t    restored_i,
+  // Listing: all ids of a row.
+  input  slot_t   listed_row_i,
+  output id_t     listed_ids_o [DEPTH],
   // Extender, first look: the ids that a line's entries must differ from.
   input  slot_t   early_row_i,
   output id_t     early_ids_o [MAX_MOTIF],
@@ -49,12 +56,30 @@ module embedding_table
   assign root_offset_o = offsets[row_i][0];
   assign root_degree_o = degrees[row_i][0];
   always_comb for (int j = 0; j < MAX_MOTIF; j++) early_ids_o[j] = ids[early_row_i][j];
+  always_comb begin
+    saved_o = '0;
+    if (COMPACTION == 0)
+      for (int lane = 0; lane < DEPTH; lane++) begin
+        saved_o.ids[lane]     = ids[saved_row_i][lane];
+        saved_o.offsets[lane] = offsets[saved_row_i][lane];
+        saved_o.degrees[lane] = degrees[saved_row_i][lane];
+        saved_o.keys[lane]    = keys[saved_row_i][lane];
+      end
+  end
+  assign listed_ids_o  = ids[listed_row_i];
   assign list_id_o     = ids[list_row_i][list_lane_i];
   assign list_offset_o = offsets[list_row_i][list_lane_i];
   assign list_degree_o = degrees[list_row_i][list_lane_i];
 
   always_ff @(posedge clk_i) begin
-    if (copy_i) begin
+    if (copy_i && COMPACTION == 0) begin
+      for (int lane = 0; lane < DEPTH; lane++) begin
+        ids[copy_to_i][lane]     <= restored_i.ids[lane];
+        offsets[copy_to_i][lane] <= restored_i.offsets[lane];
+        degrees[copy_to_i][lane] <= restored_i.degrees[lane];
+        keys[copy_to_i][lane]    <= restored_i.keys[lane];
+      end
+    end else if (copy_i) begin
       ids[copy_to_i]     <= ids[row_i];
       offsets[copy_to_i] <= offsets[row_i];
       degrees[copy_to_i] <= degrees[row_i];

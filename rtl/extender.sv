@@ -21,6 +21,7 @@ module extender
   input  logic    clk_i,
   input  logic    rst_i,
   input  logic    clear_i,
+  input  logic    kill_i, // send every token back
   input  config_t config_i,
   // From the scheduler
   input  logic    issue_valid_i,
@@ -334,6 +335,10 @@ module extender
       end else begin
         action = END;
       end
+    end
+    if (kill_i) begin
+      action = END;
+      emit   = 1'b0;
     end
   end
 

@@ -23,6 +23,8 @@ module filter
   output size_t   size_o,   // its vertices
   output logic    first_o,  // a start vertex whose unit begins at its first neighbour
   output logic [NUMBER_W-1:0] number_o, // of its pattern
+  output slot_t   slot_o,
+  output id_t     vertex_o, // its last vertex
   // To the scheduler: what becomes of a token that came with the candidate
   output logic    result_valid_o,
   output result_t result_o
@@ -83,6 +85,8 @@ module filter
   assign last_o   = f1_q.last;
   assign size_o   = f1_q.size + 1'b1;
   assign first_o  = f1_q.size != '0 || f1_q.cursor.lo == '0;
+  assign slot_o   = f1_q.slot;
+  assign vertex_o = f1_q.vertex;
   assign number_o = config_i.app == APP_CLIQUE ? '0 : entry_i.number;
 
   always_ff @(posedge clk_i) begin

@@ -5,7 +5,7 @@ module gramer_core
   import gramer_types_pkg::*;
 #(
   localparam int unsigned MEMORIES = 2 * PARTITIONS / BANKS, // that read from a bank
-  localparam int unsigned AXI_ID_W = $clog2(MEMORIES) + MISS_W
+  localparam int unsigned AXI_ID_W = $clog2(MEMORIES + 1) + MISS_W
 ) (
   input  logic        ap_clk,
   input  logic        ap_rst_n,
@@ -92,17 +92,26 @@ module gramer_core
   logic        clear, forget, work_finished, working, report, reported, saturated;
   logic [63:0] cycles_q, units_q;
   logic [PUS-1:0] pu_busy, pu_saturated;
-  logic [31:0] status_q;
-  logic [63:0] error_address_q;
-  logic        running, handed;
+  logic [31:0] status_q, result_beats_q;
+  logic [63:0] error_address_q, abort_q, edge_base_q;
+  logic [63:0] base_q [BANKS];
+  logic        running, handed, stop_q, kill_q, poll_busy, listing;
   config_t     config_q;
+
+  // Addresses of the banks follow each other in the register map.
+  localparam int unsigned BANK_STEP = 3;
+
+  function automatic logic [63:0] long(input logic [31:0] from [1 << (CONTROL_ADDR_W - 2)],
+                                       input int unsigned at);
+    return {from[(at >> 2) + 1], from[at >> 2]};
+  endfunction
 
   assign idle    = state_q == IDLE && !waiting;
   assign ready   = state_q == IDLE && start;
   assign forget  = state_q == FORGET;
   assign report  = state_q == SETTLE_ && sweep_q == SETTLE;
   assign done    = state_q == REPORT && reported;
-  assign working = pu_busy != '0;
+  assign working = pu_busy != '0 || poll_busy || listing;
   assign saturated = pu_saturated != '0;
 
   always_ff @(posedge clk) begin
@@ -117,13 +126,18 @@ module gramer_core
       config_q.ascending    <= registers[ARG_FLAGS >> 2][0];
       config_q.stealing     <= registers[ARG_FLAGS >> 2][1];
       config_q.lru          <= registers[ARG_FLAGS >> 2][2];
+      config_q.lists        <= registers[ARG_FLAGS >> 2][3];
       config_q.slots        <= ($clog2(SLOTS+1))'(registers[ARG_SLOTS >> 2]);
       config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][6:0];
       config_q.vertex_bound <= (VLINE_W+1)'(registers[ARG_VERTEX_BOUND >> 2]);
-      config_q.edge_bound   <= (ELINE_W+1)'({registers[(ARG_EDGE_BOUND >> 2) + 1],
-                                             registers[ARG_EDGE_BOUND >> 2]});
+      config_q.edge_bound   <= (ELINE_W+1)'(long(registers, ARG_EDGE_BOUND));
       config_q.vertex_sets  <= registers[ARG_VERTEX_SETS >> 2];
       config_q.edge_sets    <= registers[ARG_EDGE_SETS >> 2];
+      result_beats_q        <= registers[ARG_RESULT_BEATS >> 2];
+      abort_q               <= long(registers, ARG_ABORT);
+      edge_base_q           <= long(registers, ARG_EDGE_BASE);
+      for (int unsigned b = 0; b < BANKS; b++)
+        base_q[b] <= long(registers, ARG_BANK0 + 4 * BANK_STEP * b);
     end
     if (rst_q) begin
       state_q <= IDLE;
@@ -167,7 +181,7 @@ module gramer_core
   logic [PUS-1:0]        unit_pu_valid, unit_pu_ready;
 
   prefetcher i_prefetcher (
-    .clk_i (clk), .rst_i (rst_q), .start_i (ready),
+    .clk_i (clk), .rst_i (rst_q), .start_i (ready), .stop_i (stop_q),
     .tvalid_i (s_axis_in_tvalid), .tready_o (s_axis_in_tready),
     .tdata_i (s_axis_in_tdata), .tlast_i (s_axis_in_tlast),
     .patterns_o (patterns), .count_clear_o (count_clear), .count_at_o (clear_at),
@@ -201,6 +215,9 @@ module gramer_core
   logic [RECORD_W-1:0] pu_vertex_record [PUS];
   logic [63:0]       pu_count [PUS], pu_counter [PUS];
   logic [7:0]        counter_at;
+  logic [PUS-1:0]    listed_valid, listed_ready;
+  listed_t           listed [PUS];
+  ordinal_t          oldest [PUS];
 
   assign count_at = state_q == REPORT ? report_at : clear_at;
 
@@ -215,7 +232,8 @@ module gramer_core
     assign record.label  = pu_vertex_record[p][96 +: LABEL_BITS];
 
     pu i_pu (
-      .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .running_i (running), .config_i (config_q),
+      .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .running_i (running),
+      .kill_i (kill_q), .config_i (config_q),
       .unit_valid_i (unit_pu_valid[p]), .unit_ready_o (unit_pu_ready[p]), .unit_i (unit),
       .edge_valid_o (pu_edge_valid[p]), .edge_slot_o (edge_slot), .edge_line_o (edge_line),
       .edge_rank_o (edge_rank),
@@ -229,6 +247,8 @@ module gramer_core
       .dictionary_entry_i (dictionary_entry),
       .count_clear_i (count_clear), .count_at_i (count_at), .count_o (pu_count[p]),
       .saturated_o (pu_saturated[p]),
+      .listed_valid_o (listed_valid[p]), .listed_ready_i (listed_ready[p]),
+      .listed_o (listed[p]), .oldest_o (oldest[p]),
       .counter_at_i (($clog2(PU_COUNTERS))'(counter_at)), .counter_o (pu_counter[p]),
       .busy_o (pu_busy[p])
     );
@@ -336,10 +356,9 @@ module gramer_core
   logic [63:0]      error_address [BANKS];
   logic [63:0]      beats_q [BANKS];
   logic [63:0]      bank_counter_q [BANKS];
-  wire  [63:0]      edge_base = {registers[(ARG_EDGE_BASE >> 2) + 1],
-                                 registers[ARG_EDGE_BASE >> 2]};
-  // Addresses of the banks follow each other in the register map.
-  localparam int unsigned BANK_STEP = 3;
+  logic             poll_valid, poll_stop, poll_kill;
+  logic [BANKS-1:0] poll_ready, word_valid;
+  logic [31:0]      word [BANKS];
 
   for (genvar b = 0; b < BANKS; b++) begin : gen_bank
     logic [MEMORIES-1:0] bank_read_valid, bank_read_ready, bank_fill_valid, bank_fill_ready;
@@ -359,13 +378,13 @@ module gramer_core
 
     axi_reader #(.MEMORIES(MEMORIES)) i_reader (
       .clk_i (clk), .rst_i (rst_q),
-      .base_i ({registers[(ARG_BANK0 >> 2) + BANK_STEP * b + 1],
-                registers[(ARG_BANK0 >> 2) + BANK_STEP * b]}),
-      .edge_base_i (edge_base),
+      .base_i (base_q[b]), .edge_base_i (edge_base_q),
       .read_valid_i (bank_read_valid), .read_ready_o (bank_read_ready),
       .read_entry_i (bank_read_entry), .read_line_i (bank_read_line),
       .fill_valid_o (bank_fill_valid), .fill_ready_i (bank_fill_ready),
       .fill_entry_o (fill_entry[b]), .fill_line_o (fill_line[b]),
+      .word_valid_i (poll_valid && b == 0), .word_ready_o (poll_ready[b]),
+      .word_address_i (abort_q), .word_valid_o (word_valid[b]), .word_o (word[b]),
       .arvalid_o (m_axi_arvalid[b]), .arready_i (m_axi_arready[b]),
       .araddr_o (m_axi_araddr[b*64 +: 64]), .arid_o (arid),
       .rvalid_i (m_axi_rvalid[b]), .rready_o (m_axi_rready[b]),
@@ -386,18 +405,55 @@ module gramer_core
     end
   end
 
-  // The first access that failed. The run goes on to its end with what came, and says so.
+  abort_poller i_abort (
+    .clk_i (clk), .rst_i (rst_q), .clear_i (clear),
+    .running_i (state_q == FORGET || state_q == RUN), .address_i (abort_q),
+    .valid_o (poll_valid), .ready_i (poll_ready[0]),
+    .word_valid_i (word_valid[0]), .word_i (word[0]),
+    .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
+  );
+
+  // ---------------------------------------------------------------- early ends
+
+  logic        full;
+  ordinal_t    dropped;
+  logic [63:0] next_unit_q, next_unit;
+
+  // The first access that failed counts; an error hides everything else, and a full result area
+  // that the host asked to stop, since records are missing.
   always_ff @(posedge clk) begin
     if (rst_q || clear) begin
-      status_q        <= '0;
+      status_q        <= STATUS_DONE;
       error_address_q <= '0;
-    end else if (status_q == '0) begin
-      for (int b = 0; b < BANKS; b++) if (error[b]) begin
-        status_q        <= 32'd3;
-        error_address_q <= error_address[b];
+      stop_q          <= 1'b0;
+      kill_q          <= 1'b0;
+    end else if (state_q == FORGET || state_q == RUN || state_q == SETTLE_) begin
+      if (status_q != STATUS_ERROR) begin
+        if (full) status_q <= STATUS_FULL;
+        else if (poll_stop && !work_finished) status_q <= STATUS_ABORTED;
+        else if (poll_kill && working) status_q <= STATUS_ABORTED;
+        for (int b = BANKS - 1; b >= 0; b--) if (error[b]) begin
+          status_q        <= STATUS_ERROR;
+          error_address_q <= error_address[b];
+        end
       end
+      stop_q <= stop_q || poll_stop || full || error != '0;
+      kill_q <= kill_q || poll_kill || full || error != '0;
     end
   end
+
+  // Where to go on from. Units are handed out in order, so that all before the oldest one that was
+  // under way or lost a record are finished.
+  always_comb begin
+    next_unit = units_q;
+    if (kill_q)
+      for (int p = 0; p < PUS; p++)
+        if (64'(oldest[p]) < next_unit) next_unit = 64'(oldest[p]);
+    if (full && 64'(dropped) < next_unit) next_unit = 64'(dropped);
+    if (status_q == STATUS_ERROR) next_unit = '0;
+  end
+
+  always_ff @(posedge clk) next_unit_q <= next_unit;
 
   // ---------------------------------------------------------------- pattern buffer
 
@@ -412,9 +468,13 @@ module gramer_core
   end
 
   pattern_buffer i_patterns (
-    .clk_i (clk), .rst_i (rst_q), .start_i (report), .done_o (reported),
+    .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .start_i (report), .done_o (reported),
+    .k_i (config_q.k), .beats_i (result_beats_q),
+    .listed_valid_i (listed_valid), .listed_ready_o (listed_ready), .listed_i (listed),
+    .listing_o (listing), .full_o (full), .dropped_o (dropped),
     .patterns_i (patterns), .count_at_o (report_at), .count_i (pu_count),
     .saturated_i (saturated), .status_i (status_q), .address_i (error_address_q),
+    .next_i (next_unit_q),
     .counter_at_o (counter_at), .core_counter_i (core_counter_q), .pu_counter_i (pu_counter),
     .partition_counter_i (partition_counter), .bank_counter_i (bank_counter_q),
     .tvalid_o (m_axis_out_tvalid), .tready_i (m_axis_out_tready),

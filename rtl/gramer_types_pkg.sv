@@ -31,6 +31,7 @@ package gramer_types_pkg;
   typedef logic [KEY_W-1:0]    key_t;
   typedef logic [LINE_W-1:0]   line_t;
   typedef logic [LABEL_BITS-1:0] label_t;
+  typedef logic [31:0]         ordinal_t; // of a work unit in its run
 
   typedef enum logic [1:0] {
     APP_CLIQUE = 2'd0, // clique finding
@@ -45,6 +46,7 @@ package gramer_types_pkg;
     logic       ascending; // order of comparison: ascending rank instead of descending
     logic       stealing;
     logic       lru;       // replacement by recency alone
+    logic       lists;     // embeddings of k vertices leave as records
     logic [6:0] lambda;    // of equation (2), in eighths
     logic [$clog2(SLOTS+1)-1:0] slots; // in use
     logic [VLINE_W:0] vertex_bound; // vertex lines below it are high-priority
@@ -65,6 +67,7 @@ package gramer_types_pkg;
     id_t         start;
     logic [31:0] first;
     logic [31:0] limit; // exclusive; clipped to the degree
+    ordinal_t    ordinal; // position among the units of the run
   } unit_t;
 
   // An extension in progress: which lists of the embedding still have to be walked. This is all
@@ -77,6 +80,14 @@ package gramer_types_pkg;
     edge_t lo;
     edge_t hi;
   } cursor_t;
+
+  // The state of an embedding: a row of the embedding table.
+  typedef struct packed {
+    id_t   [DEPTH-1:0]       ids;
+    edge_t [DEPTH-1:0]       offsets; // first position of each vertex' list
+    logic  [DEPTH-1:0][31:0] degrees;
+    key_t  [DEPTH-1:0]       keys;    // of each prefix
+  } row_t;
 
   // Scheduler to extender: extend the embedding of a slot.
   typedef struct packed {
@@ -118,6 +129,13 @@ package gramer_types_pkg;
     pos_t  i_last;
   } ended_t;
 
+  // An embedding of k vertices that is listed; positions from k on hold all ones.
+  typedef struct packed {
+    id_t [DEPTH-1:0]     ids;
+    logic [NUMBER_W-1:0] number;  // of its pattern
+    ordinal_t            ordinal; // of its unit
+  } listed_t;
+
   // An entry of the dictionary.
   typedef struct packed {
     logic                known;  // such embeddings are counted, and extended in FSM
@@ -128,5 +146,10 @@ package gramer_types_pkg;
   function automatic logic beyond(input logic ascending, input id_t a, input id_t b);
     return ascending ? a > b : a < b;
   endfunction
+
+  localparam logic [31:0] STATUS_DONE    = 32'd0; // every unit was explored
+  localparam logic [31:0] STATUS_FULL    = 32'd1; // the records don't fit
+  localparam logic [31:0] STATUS_ABORTED = 32'd2; // the abort word said so
+  localparam logic [31:0] STATUS_ERROR   = 32'd3; // a read was answered with an error
 
 endpackage

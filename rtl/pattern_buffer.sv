@@ -1,17 +1,32 @@
 // Results leave through it, combined over the PUs, in order. Beats of 512 bits:
 //
+//   records   when listing, as they come: unit's ordinal, pattern number, ids, 32 bits each; 8 words
+//             for up to 6 ids, 16 for up to 14, else 32. What is unused has all bits set.
 //   counts    8 patterns of 64 bits, in the order of their numbers
-//   status    [31:0] status (0 done, 3 AXI error), [63:32] bit 0: a count is saturated,
-//             [127:64] address of the access that failed
+//   status    [31:0] status (0 done, 1 full, 2 aborted, 3 error), [32] a count is saturated,
+//             [127:64] address of the access that failed, [191:128] next unit, [255:192] records
 //   counters  8 of 64 bits: core, each PU, each partition, each bank; the last beat has TLAST
+//
+// A record that does not fit is dropped, and so is every later one: `full_o` ends the run, and
+// `dropped_o` is the first unit that lost one.
 module pattern_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  input  logic   start_i,
+  input  logic   clear_i, // before a run
+  input  logic   start_i, // the run has ended: report
   output logic   done_o, // pulse
+  // Listed embeddings
+  input  size_t  k_i,
+  input  logic [31:0] beats_i, // that records may take
+  input  logic [PUS-1:0] listed_valid_i,
+  output logic [PUS-1:0] listed_ready_o,
+  input  listed_t listed_i [PUS],
+  output logic   listing_o, // a record is on its way
+  output logic   full_o,
+  output ordinal_t dropped_o,
   input  logic [31:0] patterns_i,
   // Pattern counters: the answer comes in the next cycle
   output logic [NUMBER_W-1:0] count_at_o,
@@ -19,6 +34,7 @@ module pattern_buffer
   input  logic   saturated_i,
   input  logic [31:0] status_i,
   input  logic [63:0] address_i,
+  input  logic [63:0] next_i,
   // Counters: the answer comes in the next cycle
   output logic [7:0]  counter_at_o,
   input  logic [63:0] core_counter_i,
@@ -32,7 +48,7 @@ module pattern_buffer
   output logic   tlast_o
 );
 
-  typedef enum logic [2:0] { IDLE, COUNTS, STATUS, COUNTERS_, FINISH } state_e;
+  typedef enum logic [2:0] { IDLE, REST, COUNTS, STATUS, COUNTERS_, FINISH } state_e;
   typedef enum logic [1:0] { CORE, UNIT, PART, BANK } section_e;
 
   state_e      state_q;
@@ -50,6 +66,80 @@ module pattern_buffer
   assign count_at_o   = NUMBER_W'(pattern_q);
   assign counter_at_o = at_q;
   assign free         = !tvalid_o || tready_i;
+
+  // ---------------------------------------------------------------- records
+
+  localparam int unsigned WORDS = 2 + DEPTH;                 // of the largest record
+  localparam int unsigned LARGE = WORDS > 16 ? WORDS - 16 : 0; // in its second beat
+  localparam int unsigned SMALL_IDS = 6, MIDDLE_IDS = 14;
+
+  logic             listed_some, record_valid_q, record_done, half_q, second_q, small_k, large_k;
+  logic             no_room, place;
+  logic [PUS-1:0]   grant;
+  logic [PU_W-1:0]  from;
+  listed_t          record_q;
+  logic [31:0]      beats_q; // begun
+  logic [63:0]      records_q;
+  line_t            first_beat, second_beat;
+
+  rr_arbiter #(.REQUESTS(PUS)) i_turn (
+    .clk_i, .rst_i,
+    .request_i (listed_valid_i), .take_i (!record_valid_q || record_done),
+    .valid_o (listed_some), .grant_o (grant), .index_o (from)
+  );
+
+  assign listed_ready_o = (!record_valid_q || record_done) ? grant : '0;
+
+  assign small_k = k_i <= size_t'(SMALL_IDS);
+  assign large_k = 32'(k_i) > MIDDLE_IDS;
+
+  // The record's words from the lowest; those of a small record are repeated for the second half.
+  always_comb begin
+    first_beat = '1;
+    first_beat[31:0]  = record_q.ordinal;
+    first_beat[63:32] = 32'(record_q.number);
+    for (int j = 0; j < DEPTH && j < MIDDLE_IDS; j++)
+      first_beat[64 + 32*j +: 32] = record_q.ids[j];
+    if (small_k) first_beat[511:256] = first_beat[255:0];
+    second_beat = '1;
+    for (int j = 0; j < LARGE; j++) second_beat[32*j +: 32] = record_q.ids[DEPTH - LARGE + j];
+  end
+
+  // A small record in the second half of a beat has its place already.
+  assign listing_o = record_valid_q;
+  assign no_room = full_o
+      || (!(small_k && half_q) && !second_q && beats_q + (large_k ? 32'd2 : 32'd1) > beats_i);
+  assign place       = record_valid_q && !no_room && (free || (small_k && !half_q));
+  assign record_done = record_valid_q && (no_room || (place && (!large_k || second_q)));
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || clear_i) begin
+      record_valid_q <= 1'b0;
+      half_q         <= 1'b0;
+      second_q       <= 1'b0;
+      full_o         <= 1'b0;
+      dropped_o      <= '1;
+      beats_q        <= '0;
+      records_q      <= '0;
+    end else begin
+      if (!record_valid_q || record_done) begin
+        record_valid_q <= listed_some;
+        record_q       <= listed_i[from];
+      end
+      if (record_valid_q && no_room) begin
+        full_o <= 1'b1;
+        if (record_q.ordinal < dropped_o) dropped_o <= record_q.ordinal;
+      end
+      if (place) begin
+        if (small_k) half_q <= !half_q;
+        if (large_k) second_q <= !second_q;
+        if (!(small_k && half_q) && !second_q) beats_q <= beats_q + (large_k ? 32'd2 : 32'd1);
+        if (record_done) records_q <= records_q + 1'b1;
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------- report
 
   // Sum over the PUs, which stays at its largest value rather than wrap.
   logic [63+PU_W+1:0] sum;
@@ -90,7 +180,24 @@ module pattern_buffer
     end else begin
       if (tready_i) tvalid_o <= 1'b0;
       unique case (state_q)
-        IDLE: if (start_i) begin
+        IDLE: begin
+          tlast_o <= 1'b0;
+          if (place) begin
+            if (small_k && !half_q) beat_q <= {{8{32'hffff_ffff}}, first_beat[255:0]};
+            else begin
+              tvalid_o <= 1'b1;
+              tdata_o  <= small_k ? {first_beat[511:256], beat_q[255:0]}
+                        : second_q ? second_beat : first_beat;
+            end
+          end
+          if (start_i) state_q <= REST;
+        end
+        // The half of a beat that is left.
+        REST: if (free) begin
+          if (half_q) begin
+            tvalid_o <= 1'b1;
+            tdata_o  <= beat_q;
+          end
           state_q   <= COUNTS;
           phase_q   <= '0;
           word_q    <= '0;
@@ -100,7 +207,6 @@ module pattern_buffer
           at_q      <= '0;
           over_q    <= saturated_i;
           beat_q    <= '0;
-          tlast_o   <= 1'b0;
         end
         COUNTS: begin
           phase_q <= phase_q + 1'b1;
@@ -129,7 +235,7 @@ module pattern_buffer
         end
         STATUS: if (free) begin
           tvalid_o <= 1'b1;
-          tdata_o  <= line_t'({address_i, 31'b0, over_q, status_i});
+          tdata_o  <= line_t'({records_q, next_i, address_i, 31'b0, over_q, status_i});
           beat_q   <= '0;
           state_q  <= COUNTERS_;
         end
@@ -170,5 +276,11 @@ module pattern_buffer
       endcase
     end
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
+    assert (!(state_q != IDLE && record_valid_q)) else $error("a record after the end of the run");
+  end
+`endif
 
 endmodule

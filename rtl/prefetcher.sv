@@ -7,6 +7,8 @@
 //   lines       line n of an array, in order
 //   work units  4 of 128 bits: [31:0] start, [63:32] first, [95:64] limit, [96] valid;
 //               at least one beat, and the last one has TLAST
+//
+// When the run stops early, the units that are left are read and dropped.
 module prefetcher
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -14,6 +16,7 @@ module prefetcher
   input  logic   clk_i,
   input  logic   rst_i,
   input  logic   start_i,
+  input  logic   stop_i, // hand on no more units; stays until the next start
   // Stream
   input  logic   tvalid_i,
   output logic   tready_o,
@@ -57,6 +60,7 @@ module prefetcher
   logic [1:0]  unit_q;
   logic [15:0] entry;
   logic [127:0] unit;
+  ordinal_t    ordinal_q;
 
   assign tready_o = !full;
 
@@ -87,13 +91,14 @@ module prefetcher
       end
   end
 
-  assign unit_valid_o = state_q == WORK && valid && unit[96];
-  assign unit_o       = '{start: unit[31:0], first: unit[63:32], limit: unit[95:64]};
+  assign unit_valid_o = state_q == WORK && valid && unit[96] && !stop_i;
+  assign unit_o       = '{start: unit[31:0], first: unit[63:32], limit: unit[95:64],
+                          ordinal: ordinal_q};
   assign running_o    = state_q == WORK || state_q == FINISHED;
   assign finished_o   = state_q == FINISHED;
 
   logic unit_done; // the current unit is handed on, or none
-  assign unit_done = state_q == WORK && valid && (unit_ready_i || !unit[96]);
+  assign unit_done = state_q == WORK && valid && (unit_ready_i || !unit[96] || stop_i);
 
   always_comb begin
     unique case (state_q)
@@ -120,6 +125,7 @@ module prefetcher
           vertices_q   <= beat[63:32];
           edges_q      <= beat[95:64];
           patterns_o   <= beat[127:96];
+          ordinal_q    <= '0;
           at_q         <= '0;
           entry_q      <= '0;
           unit_q       <= '0;
@@ -155,6 +161,7 @@ module prefetcher
         end
         default: if (unit_done) begin // WORK
           unit_q <= unit_q + 1'b1;
+          if (unit_valid_o) ordinal_q <= ordinal_q + 1'b1;
           if (take && last) state_q <= FINISHED;
         end
       endcase

@@ -4,6 +4,9 @@
 //                ▲            │          │
 //                └── ended ───┘          │
 //                └──────── result ───────┘
+//
+// When embeddings are listed, they leave process through a FIFO; while it is nearly full the
+// extender takes nothing new.
 module pu
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -12,6 +15,7 @@ module pu
   input  logic    rst_i,
   input  logic    clear_i,   // before a run
   input  logic    running_i, // units have begun to come
+  input  logic    kill_i,    // end the run at once
   input  config_t config_i,
   // Work units
   input  logic    unit_valid_i,
@@ -41,6 +45,11 @@ module pu
   input  logic [NUMBER_W-1:0] count_at_i,
   output logic [63:0] count_o,
   output logic    saturated_o,
+  // Listed embeddings
+  output logic    listed_valid_o,
+  input  logic    listed_ready_i,
+  output listed_t listed_o,
+  output ordinal_t oldest_o, // of the units that were under way when the run was killed
   // Counters: the answer comes in the next cycle
   input  logic [$clog2(PU_COUNTERS)-1:0] counter_at_i,
   output logic [63:0] counter_o,
@@ -67,9 +76,15 @@ module pu
   logic [4:0] scanned;
   logic [SLOTS-1:0] busy;
   logic [NUMBER_W-1:0] number;
+  slot_t    passed_slot;
+  id_t      passed_vertex;
+  id_t      listed_ids [DEPTH];
+  ordinal_t listed_ordinal;
+  slot_t    saved_row;
+  row_t     saved, restored;
 
   scheduler i_scheduler (
-    .clk_i, .rst_i, .clear_i, .config_i,
+    .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
     .unit_valid_i, .unit_ready_o, .unit_i,
     .result_valid_i (result_valid), .result_i (result),
     .ended_valid_i (ended_valid), .ended_i (ended),
@@ -81,6 +96,8 @@ module pu
     .table_write_o (table_write), .table_lane_o (table_lane), .table_id_o (table_id),
     .table_offset_o (table_offset), .table_degree_o (table_degree), .table_key_o (table_key),
     .table_copy_o (table_copy), .table_copy_to_o (copy_to),
+    .saved_row_o (saved_row), .saved_i (saved), .restored_o (restored),
+    .listed_slot_i (passed_slot), .listed_ordinal_o (listed_ordinal), .oldest_o,
     .busy_o (busy), .pending_o (pending), .freed_o (freed), .stolen_o (stolen)
   );
 
@@ -93,16 +110,18 @@ module pu
     .write_i (table_write), .write_lane_i (table_lane), .write_id_i (table_id),
     .write_offset_i (table_offset), .write_degree_i (table_degree), .write_key_i (table_key),
     .copy_i (table_copy), .copy_to_i (copy_to),
+    .saved_row_i (saved_row), .saved_o (saved), .restored_i (restored),
+    .listed_row_i (passed_slot), .listed_ids_o (listed_ids),
     .early_row_i (early_row), .early_ids_o (early_ids),
     .list_row_i (list_row), .list_lane_i (list_lane), .list_id_o (list_id),
     .list_offset_o (list_offset), .list_degree_o (list_degree)
   );
 
   extender i_extender (
-    .clk_i, .rst_i, .clear_i, .config_i,
+    .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
     .issue_valid_i (issue_valid), .issue_i (issue),
     .ended_valid_o (ended_valid), .ended_o (ended),
-    .found_valid_o (found_valid), .found_o (found), .stall_i (1'b0),
+    .found_valid_o (found_valid), .found_o (found), .stall_i (stall_q),
     .early_row_o (early_row), .early_ids_i (early_ids),
     .list_row_o (list_row), .list_lane_o (list_lane), .list_id_i (list_id),
     .list_offset_i (list_offset), .list_degree_i (list_degree),
@@ -119,7 +138,7 @@ module pu
     .found_valid_i (found_valid), .found_i (found),
     .key_o (key), .entry_i (entry),
     .valid_o (passed), .last_o (passed_last), .size_o (passed_size), .first_o (passed_first),
-    .number_o (number),
+    .number_o (number), .slot_o (passed_slot), .vertex_o (passed_vertex),
     .result_valid_o (result_valid), .result_o (result)
   );
 
@@ -132,7 +151,38 @@ module pu
     .busy_o (process_busy), .saturated_o
   );
 
-  assign busy_o = busy != '0 || pending || found_valid || process_busy;
+  assign busy_o = busy != '0 || pending || found_valid || process_busy || listed_valid_o;
+
+  // ---------------------------------------------------------------- listing
+
+  localparam int unsigned LISTED  = 16; // embeddings that can wait
+  localparam int unsigned ROOM    = 8;  // more than are between the extender's first stage and here
+
+  logic    listed, stall_q;
+  listed_t listing;
+  logic [$clog2(LISTED):0] listed_q;
+
+  assign listed          = passed && passed_last && config_i.lists;
+  always_comb begin
+    listing.number  = number;
+    listing.ordinal = listed_ordinal;
+    for (int place = 0; place < DEPTH; place++)
+      listing.ids[place] = size_t'(place) + 1'b1 < passed_size ? listed_ids[place]
+                         : size_t'(place) + 1'b1 == passed_size ? passed_vertex : '1;
+  end
+
+  fifo #(.WIDTH($bits(listed_t)), .DEPTH(LISTED)) i_listed (
+    .clk_i, .rst_i,
+    .push_i (listed), .data_i (listing), .full_o (),
+    .pop_i (listed_valid_o && listed_ready_i), .valid_o (listed_valid_o), .data_o (listed_o)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) listed_q <= '0;
+    else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed)
+                     - ($clog2(LISTED)+1)'(listed_valid_o && listed_ready_i);
+    stall_q <= !rst_i && listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM);
+  end
 
   // ---------------------------------------------------------------- counters
 

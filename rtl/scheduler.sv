@@ -14,6 +14,12 @@
 // since it moves the most. Of two or more remaining edges of its list the half that is farther
 // from the cursor moves; else the lists after this one; else the last edge. The victim's entry is
 // changed in the cycle that creates the thief's, so each edge stays with exactly one of them.
+//
+// With compaction an entry holds the cursor alone: the ancestors' states are prefixes of the slot's
+// row in the embedding table. Without, the whole state is saved beside the entry and brought back.
+//
+// A run that is killed frees each slot as its token comes back. `oldest_o` is then the first of
+// the units that were under way: all units before it are finished.
 module scheduler
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -21,6 +27,7 @@ module scheduler
   input  logic    clk_i,
   input  logic    rst_i,
   input  logic    clear_i, // before a run
+  input  logic    kill_i,  // end the run at once; stays until the next one
   input  config_t config_i,
   // From the arbitrator
   input  logic    unit_valid_i,
@@ -53,7 +60,15 @@ module scheduler
   output key_t    table_key_o,
   output logic    table_copy_o,
   output slot_t   table_copy_to_o,
+  // Without compaction: the row that is saved with an ancestor entry, and the one that comes back
+  output slot_t   saved_row_o,
+  input  row_t    saved_i,
+  output row_t    restored_o,
+  // Unit of the embedding that is listed
+  input  slot_t   listed_slot_i,
+  output ordinal_t listed_ordinal_o,
   // State and events
+  output ordinal_t oldest_o, // of the units that were under way when the run was killed
   output logic [SLOTS-1:0] busy_o,
   output logic    pending_o, // a unit waits for a slot
   output logic    freed_o,
@@ -110,8 +125,10 @@ module scheduler
 
   assign pending_o  = unit_q_valid;
   assign ended_take = !result_valid_i && ended_valid;
-  assign unit_take  = !result_valid_i && !ended_valid && unit_q_valid && slot_valid;
-  assign steal_take = !result_valid_i && !ended_valid && !unit_q_valid && config_i.stealing
+  // When the run is killed, the unit that waits is given to a slot only after the snapshot.
+  assign unit_take  = !result_valid_i && !ended_valid && unit_q_valid && slot_valid
+                      && (!kill_i || killed_q == '0 && kill_q);
+  assign steal_take = !kill_i && !result_valid_i && !ended_valid && !unit_q_valid && config_i.stealing
                       && candidate_valid && slot_valid;
   assign steal_start = steal_take && busy_o[candidate];
 
@@ -175,6 +192,38 @@ module scheduler
     a_valid_q <= !rst_i && (result_valid_i || ended_valid || unit_take || steal_start);
   end
 
+  // ---------------------------------------------------------------- units of the slots
+
+  ordinal_t          ordinal_q [SLOTS]; // of the unit that each slot works for
+  logic [SLOTS-1:0]  killed_q;          // busy slots that still have to be looked at
+  logic              kill_q;
+  slot_t             look;
+
+  assign listed_ordinal_o = ordinal_q[listed_slot_i];
+
+  always_comb begin
+    look = '0;
+    for (int s = SLOTS - 1; s >= 0; s--) if (killed_q[s]) look = slot_t'(s);
+  end
+
+  // A unit that waits for a slot is younger than all of this PU's others, but may be the only one.
+  always_ff @(posedge clk_i) begin
+    if (unit_take)   ordinal_q[slot_next] <= unit_q.ordinal;
+    if (steal_start) ordinal_q[slot_next] <= ordinal_q[candidate];
+    kill_q <= !rst_i && !clear_i && kill_i;
+    if (rst_i || clear_i) begin
+      oldest_o <= '1;
+      killed_q <= '0;
+    end else if (kill_i && !kill_q) begin
+      // Nothing starts in this cycle or later (see `kill_i` at select), so the snapshot is whole.
+      killed_q <= busy_o;
+      if (unit_q_valid) oldest_o <= unit_q.ordinal;
+    end else if (killed_q != '0) begin
+      killed_q[look] <= 1'b0;
+      if (ordinal_q[look] < oldest_o) oldest_o <= ordinal_q[look];
+    end
+  end
+
   // ---------------------------------------------------------------- A: level
 
   size_t             size_q [SLOTS];
@@ -196,8 +245,8 @@ module scheduler
 
   always_comb begin
     leveled  = a_q;
-    finished = 1'b0;
-    nothing  = 1'b0;
+    finished = kill_i && a_q.kind != STEAL;
+    nothing  = kill_i && a_q.kind == STEAL;
     unique case (a_q.kind)
       GROWN: begin
         leveled.size  = a_q.size + 1'b1;
@@ -211,13 +260,13 @@ module scheduler
           leveled.kind  = BACK;
           leveled.level = deepest;
           leveled.size  = size_t'(deepest) + 1'b1;
-          finished = work == '0;
+          finished = kill_i || work == '0;
         end
       end
       STEAL: begin
         leveled.level = shallowest;
         leveled.size  = size_t'(shallowest) + 1'b1;
-        nothing = work == '0;
+        nothing = kill_i || work == '0;
       end
       default: ;
     endcase
@@ -267,6 +316,26 @@ module scheduler
     .cursor_i (rest),
     .cursor_o (entry)
   );
+
+  assign saved_row_o = b_q.slot;
+
+  if (COMPACTION == 0) begin : gen_states
+    row_t states [SLOTS * DEPTH];
+    row_t restored_q;
+
+    wire [$clog2(SLOTS*DEPTH)-1:0] at = ($clog2(SLOTS*DEPTH))'(b_q.slot)
+        * ($clog2(SLOTS*DEPTH))'(DEPTH) + ($clog2(SLOTS*DEPTH))'(b_q.level);
+
+    always_ff @(posedge clk_i) begin
+      if (b_valid_q && b_q.kind == GROWN && b_q.size > size_t'(1)) states[at] <= saved_i;
+      restored_q <= states[at];
+    end
+    assign restored_o = restored_q;
+  end else begin : gen_no_states
+    assign restored_o = '0;
+    logic unused;
+    assign unused = &{1'b0, saved_i};
+  end
 
   assign left  = entry.hi - entry.lo;
   assign half  = left >> 1;
@@ -327,7 +396,7 @@ module scheduler
 
   // ---------------------------------------------------------------- C: embedding table
 
-  logic    grown, from_root_list;
+  logic    grown, from_root_list, steals, restores;
   cursor_t cursor;
   id_t     threshold;
   pos_t    newest;
@@ -344,14 +413,35 @@ module scheduler
   assign table_offset_o  = c_q.record.offset;
   assign table_degree_o  = c_q.record.degree;
   assign table_key_o     = c_q.key;
-  assign table_copy_o    = c_valid_q && c_q.kind == STEAL;
-  assign table_copy_to_o = c_q.thief;
+  assign steals          = c_valid_q && c_q.kind == STEAL;
+  assign restores        = c_valid_q && (c_q.kind == BACK || c_q.kind == STEAL);
+  assign table_copy_o    = COMPACTION == 0 ? restores : steals;
+  assign table_copy_to_o = c_q.kind == STEAL ? c_q.thief : c_q.slot;
+
+  // The state that is extended next: the table's, or the one that is just coming back.
+  id_t         ids [DEPTH];
+  edge_t       offset;
+  logic [31:0] degree;
+  key_t        old_key;
+
+  always_comb begin
+    ids     = row_ids_i;
+    offset  = row_offset_i;
+    degree  = row_degree_i;
+    old_key = row_key_i;
+    if (COMPACTION == 0 && restores) begin
+      for (int j = 0; j < DEPTH; j++) ids[j] = restored_o.ids[j];
+      offset  = restored_o.offsets[row_lane_o];
+      degree  = restored_o.degrees[row_lane_o];
+      old_key = restored_o.keys[row_key_lane_o];
+    end
+  end
 
   always_comb begin
     cursor = c_q.cursor;
     if (c_whole_q) begin
-      cursor.lo = row_offset_i;
-      cursor.hi = row_offset_i + edge_t'(row_degree_i);
+      cursor.lo = offset;
+      cursor.hi = offset + edge_t'(degree);
     end
     if (grown) begin
       cursor.i      = '0;
@@ -376,16 +466,16 @@ module scheduler
 
   // The farthest of the root and the vertices after position i: candidates lie beyond it.
   always_comb begin
-    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : row_ids_i[0];
+    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : ids[0];
     for (int j = 1; j < DEPTH; j++) begin
       if (pos_t'(j) > cursor.i && size_t'(j) < c_q.size && !(grown && pos_t'(j) == newest)
-          && beyond(config_i.ascending, row_ids_i[j], threshold))
-        threshold = row_ids_i[j];
+          && beyond(config_i.ascending, ids[j], threshold))
+        threshold = ids[j];
     end
     if (grown && beyond(config_i.ascending, c_q.vertex, threshold)) threshold = c_q.vertex;
   end
 
-  assign stolen_o = table_copy_o;
+  assign stolen_o = steals;
 
   always_ff @(posedge clk_i) begin
     issue_valid_o     <= !rst_i && c_valid_q;
@@ -393,7 +483,7 @@ module scheduler
     issue_o.root      <= c_q.kind == UNIT;
     issue_o.size      <= c_q.kind == UNIT ? '0 : c_q.size;
     issue_o.threshold <= c_q.kind == UNIT ? c_q.vertex : threshold;
-    issue_o.key       <= c_q.kind == UNIT ? '0 : grown ? c_q.key : row_key_i;
+    issue_o.key       <= c_q.kind == UNIT ? '0 : grown ? c_q.key : old_key;
     issue_o.cursor    <= cursor;
   end
 
@@ -401,7 +491,7 @@ module scheduler
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
     assert (!(result_valid_i && !busy_o[result_i.slot])) else $error("result of a free slot");
     assert (!(ended_valid_i && !busy_o[ended_i.slot])) else $error("end of a free slot");
-    assert (!(table_copy_o && c_q.slot == c_q.thief)) else $error("a slot steals from itself");
+    assert (!(steals && c_q.slot == c_q.thief)) else $error("a slot steals from itself");
     assert (!(b_valid_q && b_q.kind == GROWN && 32'(b_q.size) > DEPTH)) else $error("too deep");
   end
 `endif

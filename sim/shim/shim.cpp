@@ -1,8 +1,10 @@
 // The C side of a Verilated core: one call a clock passes the pins in and out. Compiled once for
 // each model, with MODEL_HEADER, MODEL_CLASS and BANKS defined.
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "verilated.h"
 #include MODEL_HEADER
@@ -41,6 +43,12 @@ uint64_t model_pins_size() { return sizeof(Pins); }
 Model* model_new() {
   auto* model = new Model;
   model->context->randReset(2);
+  // Which fault of a build with faults acts; other builds don't ask.
+  if (const char* mutant = std::getenv("GRAMER_MUTANT")) {
+    const std::string argument = std::string("+mutant=") + mutant;
+    const char* arguments[] = {"core", argument.c_str()};
+    model->context->commandArgs(2, arguments);
+  }
   model->top.reset(new MODEL_CLASS{model->context.get(), "core"});
   return model;
 }

@@ -58,6 +58,20 @@ impl Ddr {
         Ddr { banks, timing, accesses: 0, beats }
     }
 
+    /// Overwrites a 32-bit word, as the host does while the core runs.
+    ///
+    /// # Panics
+    /// If no bank holds `address`.
+    pub fn write_word(&mut self, address: u64, word: u32) {
+        let bank = self
+            .banks
+            .iter_mut()
+            .find(|b| (b.base..b.base + b.memory.len() as u64).contains(&address))
+            .expect("a bank holds the address");
+        let at = (address - bank.base) as usize;
+        bank.memory[at..at + 4].copy_from_slice(&word.to_le_bytes());
+    }
+
     /// Sets the pins to the core for the clock `now`.
     pub fn drive(&mut self, now: u64, pins: &mut Pins, rng: &mut fastrand::Rng) {
         for (b, bank) in self.banks.iter_mut().enumerate() {

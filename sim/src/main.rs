@@ -131,6 +131,7 @@ fn main() -> Result<()> {
         capacity: options.capacity,
         dictionary,
         patterns: names.len() as u32,
+        list: None,
     };
     let mut simulation = Simulation::of(&accelerator);
     simulation.timing.latency = options.latency.unwrap_or(simulation.timing.latency);

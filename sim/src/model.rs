@@ -134,6 +134,9 @@ pub fn verilator() -> Option<String> {
 
 /// Builds the model of a machine, or finds it in `target/models/<hash of YAML and RTL>`.
 ///
+/// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
+/// of which `GRAMER_MUTANT` chooses one when an instance is created.
+///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
@@ -142,7 +145,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
     )?;
     let root = root();
-    let (rtl, shim) = (root.join("rtl"), root.join("sim/shim/shim.cpp"));
+    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+    let shim = root.join("sim/shim/shim.cpp");
     let package = verilog::package(accelerator);
     let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
         .with_context(|| format!("cannot read {}", rtl.display()))?

@@ -46,6 +46,8 @@ pub struct Settings {
     pub dictionary: Vec<u16>,
     /// Number of pattern counters.
     pub patterns: u32,
+    /// List the embeddings, in a result area of so many beats for records.
+    pub list: Option<u32>,
 }
 
 /// How it is simulated.
@@ -61,6 +63,8 @@ pub struct Simulation {
     pub max_cycles: u64,
     /// A line on standard error every so many cycles; 0: none.
     pub progress: u64,
+    /// Cycle in which the host writes the abort word, and what it writes.
+    pub abort: Option<(u64, u32)>,
 }
 
 impl Simulation {
@@ -77,8 +81,29 @@ impl Simulation {
             back_pressure: 0,
             max_cycles: 10_000_000_000,
             progress: 0,
+            abort: None,
         }
     }
+}
+
+/// Status: every unit was explored.
+pub const DONE: u32 = 0;
+/// Status: the records don't fit.
+pub const FULL: u32 = 1;
+/// Status: the abort word said so.
+pub const ABORTED: u32 = 2;
+/// Status: a read was answered with an error.
+pub const ERROR: u32 = 3;
+
+/// A listed embedding.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Record {
+    /// Position of its unit in the run.
+    pub ordinal: u32,
+    /// Number of its pattern.
+    pub pattern: u32,
+    /// Its vertices, in the order in which they were added.
+    pub ids: Vec<u32>,
 }
 
 /// What came out.
@@ -86,8 +111,12 @@ impl Simulation {
 pub struct Outcome {
     /// Embeddings of each pattern number.
     pub counts: Vec<u64>,
-    /// 0 done, 3 AXI error.
+    /// [`DONE`], [`FULL`], [`ABORTED`] or [`ERROR`].
     pub status: u32,
+    /// Where to go on: units before it are finished.
+    pub next_unit: u64,
+    /// Listed embeddings as they came; those of units from `next_unit` on are incomplete.
+    pub records: Vec<Record>,
     /// A count is at its largest value.
     pub saturated: bool,
     /// Address of the access that failed.
@@ -168,6 +197,10 @@ pub fn run(
     let a = accelerator;
     let (contents, edge_base) = graph.banks(a);
     let bank_count = contents.len();
+    // The abort word follows the graph in bank 0.
+    let mut contents = contents;
+    let abort_word = base(0) + contents[0].len() as u64;
+    contents[0].extend([0; 64]);
     let mut ddr = Ddr::new(
         contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect(),
         simulation.timing.clone(),
@@ -184,7 +217,8 @@ pub fn run(
     let in_use = |sets: u32| ((f64::from(sets) * settings.capacity).floor() as u64).max(1);
     let flags = u64::from(settings.ascending)
         | u64::from(settings.stealing) << 1
-        | u64::from(settings.lru) << 2;
+        | u64::from(settings.lru) << 2
+        | u64::from(settings.list.is_some()) << 3;
     let value = |name: &str| match name {
         "application" => settings.application as u64,
         "k" => u64::from(settings.k),
@@ -195,6 +229,8 @@ pub fn run(
         "edge_bound" => edge_bound,
         "vertex_sets" => in_use(vertex_sets),
         "edge_sets" => in_use(edge_sets),
+        "result_beats" => u64::from(settings.list.unwrap_or(0)),
+        "abort" => abort_word,
         "edge_base" => edge_base,
         bank => bank.strip_prefix("bank").and_then(|b| b.parse().ok()).map_or(0, base),
     };
@@ -233,6 +269,9 @@ pub fn run(
                 stream.len(),
                 out.len()
             );
+        }
+        if let Some((_, word)) = simulation.abort.filter(|&(at, _)| at == now) {
+            ddr.write_word(abort_word, word);
         }
         // Control: write the arguments and start, then poll ap_done.
         pins.bready = 1;
@@ -320,10 +359,20 @@ fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Resul
         ("bank", &a.counters.bank, a.memory.ddr_banks),
     ];
     let total: u32 = sections.iter().map(|(_, c, units)| layout::values(c, depth) * units).sum();
-    let expected = count_words + 8 + total.next_multiple_of(8) as usize;
-    ensure!(words.len() == expected, "{} words came, not {expected}", words.len());
+    let tail = count_words + 8 + total.next_multiple_of(8) as usize;
+    ensure!(words.len() >= tail, "{} words came, at least {tail} must", words.len());
+    let (listed, words) = words.split_at(words.len() - tail);
+    let area = s.list.unwrap_or(0) as usize;
+    ensure!(listed.len() <= area * 8, "{} beats of records, not {area}", listed.len() / 8);
+    let records = records(listed, s.k as usize);
+    ensure!(
+        records.len() as u64 == words[count_words + 3],
+        "{} records came, {} were counted",
+        records.len(),
+        words[count_words + 3]
+    );
     let mut counters = BTreeMap::new();
-    let mut at = count_words + 8;
+    let mut at = count_words + 8; // after counts and status
     for (section, list, units) in sections {
         let values = layout::values(list, depth) as usize;
         for (name, first, count) in layout::positions(list, depth) {
@@ -342,9 +391,30 @@ fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Resul
         status: words[count_words] as u32,
         saturated: words[count_words] >> 32 & 1 == 1,
         error_address: words[count_words + 1],
+        next_unit: words[count_words + 2],
+        records,
         counters,
         cycles,
     })
+}
+
+/// Takes the records apart; places without one are skipped.
+fn records(words: &[u64], k: usize) -> Vec<Record> {
+    let size = match k {
+        0..=6 => 8,
+        7..=14 => 16,
+        _ => 32,
+    };
+    let words: Vec<u32> = words.iter().flat_map(|&w| [w as u32, (w >> 32) as u32]).collect();
+    words
+        .chunks_exact(size)
+        .filter(|record| record[1] != u32::MAX)
+        .map(|record| Record {
+            ordinal: record[0],
+            pattern: record[1],
+            ids: record[2..2 + k].to_vec(),
+        })
+        .collect()
 }
 
 /// One unit a vertex with its whole list, in the order in which hubs come last.

@@ -8,7 +8,10 @@ mod support;
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::Model;
-use gramer_sim::run::{Application, Outcome, Settings, Simulation, run, whole_units};
+use gramer_sim::run::{
+    ABORTED, Application, DONE, ERROR, FULL, Outcome, Record, Settings, Simulation, run,
+    whole_units,
+};
 use support::{Found, algorithm_1, core, instance, motifs, random_graph};
 
 fn settings(a: &Accelerator, application: Application, k: u32) -> Settings {
@@ -24,7 +27,14 @@ fn settings(a: &Accelerator, application: Application, k: u32) -> Settings {
         capacity: 1.0,
         dictionary: vec![],
         patterns: 1,
+        list: None,
     }
+}
+
+fn sorted(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    records.sort_unstable();
+    records
 }
 
 fn compare(
@@ -39,6 +49,7 @@ fn compare(
         counts: outcome.counts.clone(),
         candidates: outcome.sums("pu.candidates"),
         embeddings: outcome.sums("pu.embeddings"),
+        records: sorted(&outcome.records),
     };
     if got == expected {
         Ok(())
@@ -60,15 +71,17 @@ fn a_triangle_is_found() {
     compare(&a, &graph, &whole_units(&graph), &s, &outcome).unwrap();
 }
 
-/// A case is a function of its seed alone.
-fn random_case(
-    a: &Accelerator,
-    model: &mut Model,
-    seed: u64,
-    most_vertices: usize,
-) -> Result<Outcome, String> {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let mut graph = random_graph(&mut rng, most_vertices).ranked();
+/// What a case runs.
+struct Case {
+    graph: Csr,
+    settings: Settings,
+    units: Vec<Unit>,
+    simulation: Simulation,
+}
+
+/// A case is a function of its generator's seed alone.
+fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case {
+    let mut graph = random_graph(rng, most_vertices).ranked();
     let application = [Application::Clique, Application::Motif, Application::Fsm][rng.usize(0..3)];
     let k = match application {
         Application::Clique => rng.u32(3..=12),
@@ -120,20 +133,149 @@ fn random_case(
         }
     }
     rng.shuffle(&mut units);
-    let mut simulation = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(a) };
+    let mut simulation = Simulation {
+        seed: rng.u64(..),
+        max_cycles: number("GRAMER_MAX_CYCLES").unwrap_or(20_000_000),
+        ..Simulation::of(a)
+    };
     simulation.timing.latency = rng.u64(1..=120);
     simulation.timing.cycles_a_beat = rng.u64(1..=4);
     simulation.timing.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
     simulation.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
-    let outcome = run(a, model, &graph, &units, &s, &simulation)
-        .map_err(|e| format!("{e:#} ({application:?}, k {k}, {} vertices)", graph.vertices()))?;
-    if outcome.status != 0 {
-        return Err(format!("status {}", outcome.status));
+    Case { graph, settings: s, units, simulation }
+}
+
+/// One run to its end; one in three lists its embeddings.
+fn random_case(
+    a: &Accelerator,
+    model: &mut Model,
+    seed: u64,
+    most_vertices: usize,
+) -> Result<Outcome, String> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let Case { graph, mut settings, units, simulation } = draw(a, &mut rng, most_vertices);
+    settings.list = (rng.u32(0..3) == 0).then_some(u32::MAX);
+    let what =
+        || format!("{:?}, k {}, {} vertices", settings.application, settings.k, graph.vertices());
+    let outcome = run(a, model, &graph, &units, &settings, &simulation)
+        .map_err(|e| format!("{e:#} ({})", what()))?;
+    if (outcome.status, outcome.next_unit) != (DONE, units.len() as u64) {
+        return Err(format!("status {}, next unit {}", outcome.status, outcome.next_unit));
     }
-    compare(a, &graph, &units, &s, &outcome).map_err(|e| {
-        format!("{e}\n{application:?}, k {k}, {} vertices, {s:?}", graph.vertices())
-    })?;
+    compare(a, &graph, &units, &settings, &outcome)
+        .map_err(|e| format!("{e}\n{}, {settings:?}", what()))?;
     Ok(outcome)
+}
+
+/// One task in as many runs as it takes: the result area is small, the host stops runs at random,
+/// and reads fail. Together the runs must give what one run gives, and those that stopped after
+/// their units must have done exactly these.
+fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4], String> {
+    let mut rng = fastrand::Rng::with_seed(seed);
+    let Case { graph, mut settings, units, mut simulation } = draw(a, &mut rng, 60);
+    // Listing is cheap enough to be drawn in any case; a small area is not.
+    let lists = rng.u32(0..4) > 0;
+    let mut area = rng.u32(0..60);
+    let mut met = [0; 4]; // runs by status
+    let (mut counts, mut records) = (vec![0; settings.patterns as usize], vec![]);
+    let mut from = 0;
+    let error = |what: String| Err(what);
+    let mut failures = 0;
+    loop {
+        settings.list = lists.then_some(area);
+        simulation.abort = (rng.bool() && failures < 6).then(|| (rng.u64(0..8000), rng.u32(1..=2)));
+        simulation.timing.fail_at = (rng.bool() && failures < 6).then(|| rng.u64(0..60));
+        let left = &units[from..];
+        let outcome = match run(a, model, &graph, left, &settings, &simulation) {
+            Ok(outcome) => outcome,
+            Err(e) => return error(format!("{e:#}")),
+        };
+        let next = outcome.next_unit as usize;
+        met[outcome.status as usize] += 1;
+        if next > left.len() || next < left.len() && outcome.status == DONE {
+            return error(format!("status {}, next unit {next} of {}", outcome.status, left.len()));
+        }
+        let whole = outcome.status == DONE
+            || outcome.status == ABORTED && simulation.abort.is_some_and(|(_, word)| word == 1);
+        if whole {
+            if let Err(e) = compare(a, &graph, &left[..next], &settings, &outcome) {
+                return error(format!("status {}: {e}", outcome.status));
+            }
+        }
+        if outcome.status == ERROR {
+            failures += 1;
+            if simulation.timing.fail_at.is_none() || next != 0 {
+                return error(format!("an error out of nowhere, next unit {next}"));
+            }
+        } else if whole || lists {
+            for record in outcome.records.iter().filter(|r| (r.ordinal as usize) < next) {
+                records.push(Record { ordinal: record.ordinal + from as u32, ..record.clone() });
+                counts[record.pattern as usize] += u64::from(lists);
+            }
+            if !lists {
+                counts.iter_mut().zip(&outcome.counts).for_each(|(sum, count)| *sum += count);
+            }
+            from += next;
+            failures += u32::from(outcome.status == ABORTED);
+            if outcome.status == FULL && next == 0 {
+                area = area * 4 + 4;
+            }
+        } else {
+            failures += 1; // counts of a run that was killed are void: again
+        }
+        if outcome.status == DONE {
+            break;
+        }
+    }
+    settings.list = lists.then_some(0);
+    let expected = algorithm_1(a, &graph, &units, &settings);
+    if counts != expected.counts || sorted(&records) != expected.records {
+        return error(format!(
+            "together: {counts:?} and {} records, not {:?} and {}",
+            records.len(),
+            expected.counts,
+            expected.records.len()
+        ));
+    }
+    Ok(met)
+}
+
+#[test]
+fn random_tasks_that_are_stopped_and_continued() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let (from, cases) = match number("GRAMER_SEED") {
+        Some(seed) => (seed, 1),
+        None => (0, number("GRAMER_CASES").unwrap_or(300)),
+    };
+    let mut model = instance(&library);
+    let mut met = [0; 4];
+    for seed in from..from + cases {
+        match random_stops(&a, &mut model, seed) {
+            Ok(runs) => met.iter_mut().zip(runs).for_each(|(sum, n)| *sum += n),
+            Err(error) => panic!(
+                "seed {seed}: {error}\nrepeat with: GRAMER_SEED={seed} cargo test -p gramer-sim \
+                 --test core random_tasks_that_are_stopped_and_continued"
+            ),
+        }
+    }
+    eprintln!("{cases} cases; runs done, full, aborted, failed: {met:?}");
+    assert!(cases < 100 || met.iter().all(|&n| n >= 50), "{met:?}");
+}
+
+/// From the word to the last beat: the poll's 4,096 cycles, the accesses under way and the report.
+#[test]
+fn a_run_is_stopped_at_once() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let all: Vec<(u32, u32)> = (0..40).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
+    let graph = Csr::new(40, &all, vec![]);
+    let s = settings(&a, Application::Clique, 12);
+    let units = whole_units(&graph);
+    let mut simulation = Simulation { max_cycles: 60_000, ..Simulation::of(&a) };
+    simulation.abort = Some((50_000, 2));
+    let mut model = instance(&library);
+    let outcome = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
+    assert_eq!(outcome.status, ABORTED);
+    assert!(outcome.cycles < 50_000 + 4096 + 1000, "{} cycles", outcome.cycles);
 }
 
 /// What the cases of a run must have met together, or they were too tame to prove anything.
@@ -193,6 +335,48 @@ fn random_tasks() {
     random_cases("machines/small.yaml", 1000, 60, "random_tasks");
 }
 
+/// What a fixed task costs, to the cycle: hits, misses, steals, waits. A change of the core that
+/// changes any of it shows in sim/tests/counters.tsv; `GRAMER_BLESS=1` rewrites that file.
+#[test]
+fn counters_are_as_last_seen() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let path = support::root().join("sim/tests/counters.tsv");
+    let mut model = instance(&library);
+    let mut text = String::from("task\tcounter\tvalues\n");
+    for seed in 0..24 {
+        let mut rng = fastrand::Rng::with_seed(1000 + seed);
+        let mut case = draw(&a, &mut rng, 400);
+        if case.settings.application == Application::Motif {
+            case.settings.k = 3;
+            (case.settings.dictionary, case.settings.patterns) = motifs(3);
+        }
+        case.settings.slots = a.machine.slots - (seed % 2) as u32;
+        case.settings.stealing = seed % 4 != 0;
+        case.settings.tau = None;
+        case.settings.capacity = [0.1, 0.5, 1.0][seed as usize % 3];
+        case.simulation.timing.latency = 56;
+        case.simulation.timing.back_pressure = 0;
+        case.simulation.back_pressure = 0;
+        let outcome =
+            run(&a, &mut model, &case.graph, &case.units, &case.settings, &case.simulation)
+                .unwrap_or_else(|e| panic!("seed {seed}: {e:#}"));
+        for (name, _) in &outcome.counters {
+            text += &format!("{seed}\t{name}\t{:?}\n", outcome.sums(name));
+        }
+    }
+    if std::env::var("GRAMER_BLESS").as_deref() == Ok("1") {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let different: Vec<_> =
+        text.lines().zip(before.lines()).filter(|(now, before)| now != before).take(5).collect();
+    assert!(
+        text == before,
+        "seed 0: now and before: {different:?}\nif that is what was meant: GRAMER_BLESS=1 cargo \
+         test --release -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
+    );
+}
+
 #[test]
 fn the_same_run_takes_the_same_cycles() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
@@ -218,11 +402,17 @@ fn an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean() {
     compare(&a, &graph, &units, &s, &clean).unwrap();
     simulation.timing.fail_at = Some(5);
     let failed = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
-    assert_eq!(failed.status, 3);
+    assert_eq!((failed.status, failed.next_unit), (ERROR, 0));
+    assert!(failed.cycles < clean.cycles, "the run goes on after an error");
     assert!(failed.error_address >= 0x40_0000_0000 && failed.error_address % 64 == 0);
     simulation.timing.fail_at = None;
     let again = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
-    assert_eq!((again.status, &again.counts), (0, &clean.counts));
+    assert_eq!((again.status, &again.counts), (DONE, &clean.counts));
+}
+
+#[test]
+fn random_tasks_without_compaction() {
+    random_cases("machines/uncompacted.yaml", 200, 60, "random_tasks_without_compaction");
 }
 
 #[test]

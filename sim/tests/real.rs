@@ -84,6 +84,7 @@ fn check(graph: &str, file: &str, clique: bool, k: u32, budget: Option<u64>) {
             capacity: 1.0,
             dictionary: dictionary.clone(),
             patterns,
+            list: None,
         };
         let mut core = Model::load(&library).unwrap();
         let units = whole_units(&csr);

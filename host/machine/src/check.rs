@@ -9,6 +9,9 @@ use crate::{Accelerator, Argument, Counter, Error, LINE_BYTES, Layout, Result};
 /// Most DDR banks.
 pub(crate) const MAX_BANKS: u32 = 4;
 
+/// Bits of an id on the AXI4 ports.
+const AXI_ID_BITS: u32 = 8;
+
 /// The message of the YAML reader, with the nearest known key where one isn't known.
 pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
     let message = error.to_string();
@@ -75,6 +78,19 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             "machine.partitions",
             &m.partitions,
             format!("must not be below memory.ddr_banks, {}", mem.ddr_banks),
+        );
+    }
+    // A read's id says which memory of the bank asked, or the abort word, and for which entry.
+    let memories = (2 * m.partitions / mem.ddr_banks + 1).next_power_of_two();
+    let id_bits = memories.ilog2() + mem.misses.ilog2();
+    if id_bits > AXI_ID_BITS {
+        return wrong(
+            "memory.misses",
+            &mem.misses,
+            format!(
+                "{memories} memories a bank and as many entries need ids of {id_bits} bits, \
+                 the AXI ports have {AXI_ID_BITS}: fewer misses or partitions, or more banks"
+            ),
         );
     }
     if app.max_motif > m.depth {

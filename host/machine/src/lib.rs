@@ -101,6 +101,9 @@ pub struct Machine {
     pub depth: u32,
     /// Candidates that the stealing buffer of a PU holds, 2 to 64, a power of two.
     pub stealing_buffer: u32,
+    /// An ancestor entry holds the extending vertex and its cursor alone (figure 10 of the paper)
+    /// instead of the whole state of the embedding.
+    pub compaction: bool,
     /// Partitions of the on-chip memory, a power of two, 1 to 16, at least [`Memory::ddr_banks`].
     pub partitions: u32,
     /// Clock in MHz.

@@ -16,6 +16,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("SLOTS", m.slots, "slots and ancestor buffers a PU");
     number("DEPTH", m.depth, "vertices of the largest embedding");
     number("STEALING_BUFFER", m.stealing_buffer, "candidates a PU");
+    number("COMPACTION", u32::from(m.compaction), "1: ancestor buffers hold cursors alone");
     number("PARTITIONS", m.partitions, "partitions of the on-chip memory");
     number("BANKS", mem.ddr_banks, "DDR banks");
     number("UNIFORM", u32::from(mem.layout == Layout::Uniform), "1: no scratchpads");

@@ -2,6 +2,7 @@
 //! which the core is compared.
 #![allow(dead_code)]
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ use gramer::pattern::Dictionary;
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
-use gramer_sim::run::{Application as Core, Settings};
+use gramer_sim::run::{Application as Core, Record, Settings};
 
 /// The repository.
 pub fn root() -> PathBuf {
@@ -63,6 +64,8 @@ pub struct Found {
     /// By number of vertices, from 1.
     pub candidates: Vec<u64>,
     pub embeddings: Vec<u64>,
+    /// Embeddings of k vertices with the unit that reaches them, if they are listed.
+    pub records: Vec<Record>,
 }
 
 /// The primitives of the core's applications, in terms of the dictionary that the core gets.
@@ -71,6 +74,8 @@ struct OnCore<'a> {
     labels: &'a [u32],
     label_bits: u32,
     counts: Vec<u64>,
+    unit: &'a Cell<u32>,
+    records: Vec<Record>,
 }
 
 impl OnCore<'_> {
@@ -109,6 +114,13 @@ impl Primitives for OnCore<'_> {
                 _ => self.entry(embedding) & 0x7fff,
             };
             self.counts[number as usize] += 1;
+            if self.settings.list.is_some() {
+                self.records.push(Record {
+                    ordinal: self.unit.get(),
+                    pattern: u32::from(number),
+                    ids: embedding.vertices().to_vec(),
+                });
+            }
         }
         ControlFlow::Continue(())
     }
@@ -127,22 +139,31 @@ pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Sett
         if settings.ascending { Comparison::Ascending } else { Comparison::Descending };
     let units: Vec<WorkUnit> =
         units.iter().map(|u| WorkUnit { start: u.start, part: u.first..u.limit }).collect();
+    let at = Cell::new(0);
     let application = OnCore {
         settings,
         labels: &graph.labels,
         label_bits: a.applications.label_bits,
         counts: vec![0; settings.patterns as usize],
+        unit: &at,
+        records: vec![],
     };
     let mut algorithm = Explorer::new(view, comparison, application, &context);
-    assert!(algorithm.run_units(&units).is_continue());
+    for (ordinal, unit) in units.iter().enumerate() {
+        at.set(ordinal as u32);
+        assert!(algorithm.run_units(std::slice::from_ref(unit)).is_continue());
+    }
     let counters = algorithm.counters().clone();
     let by_depth = |counter: &[u64]| {
         let mut from_1: Vec<u64> = counter.iter().skip(1).copied().collect();
         from_1.resize(a.machine.depth as usize, 0);
         from_1
     };
+    let OnCore { counts, mut records, .. } = algorithm.into_primitives();
+    records.sort_unstable();
     Found {
-        counts: algorithm.into_primitives().counts,
+        counts,
+        records,
         candidates: by_depth(&counters.candidates_by_depth),
         embeddings: by_depth(&counters.embeddings_by_depth),
     }

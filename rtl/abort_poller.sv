@@ -1,0 +1,59 @@
+// Looks at the abort word in DDR every PERIOD cycles of a run, so that the host can stop it with an
+// ordinary write. The word's read competes with those of the memories in bank 0; with the longest
+// wait there it is still seen within 4,096 cycles.
+module abort_poller #(
+  /// Cycles between two looks, a power of two.
+  parameter int unsigned PERIOD = 2048
+) (
+  input  logic        clk_i,
+  input  logic        rst_i,
+  input  logic        clear_i,   // before a run
+  input  logic        running_i, // look
+  input  logic [63:0] address_i, // of the word; 0: there is none
+  // Reads
+  output logic        valid_o,
+  input  logic        ready_i,
+  input  logic        word_valid_i,
+  input  logic [31:0] word_i,
+  // What it said, until the next run
+  output logic        stop_o, // begin no more units
+  output logic        kill_o, // end at once
+  output logic        busy_o  // a read is under way
+);
+
+  localparam int unsigned TIMER_W = $clog2(PERIOD);
+
+  logic [TIMER_W-1:0] timer_q;
+  logic               asked_q;
+
+  assign busy_o = valid_o || asked_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || clear_i) begin
+      timer_q <= '0;
+      stop_o  <= 1'b0;
+      kill_o  <= 1'b0;
+    end else begin
+      if (running_i) timer_q <= timer_q + 1'b1;
+      if (word_valid_i && word_i != '0) stop_o <= 1'b1;
+      if (word_valid_i && word_i > 32'd1) kill_o <= 1'b1;
+    end
+    if (rst_i) begin
+      valid_o <= 1'b0;
+      asked_q <= 1'b0;
+    end else begin
+      if (valid_o && ready_i) begin
+        valid_o <= 1'b0;
+        asked_q <= 1'b1;
+      end else if (!busy_o && running_i && address_i != '0 && timer_q == '1) valid_o <= 1'b1;
+      if (word_valid_i) asked_q <= 1'b0;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(word_valid_i && !asked_q)) else $error("a word that nobody asked for");
+  end
+`endif
+
+endmodule
