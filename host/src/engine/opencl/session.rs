@@ -186,6 +186,12 @@ impl Session {
         self.cards.iter().map(|c| c.units.len()).sum()
     }
 
+    /// Units that one run may have: those of all compute units take up to 1/32 of a bank.
+    pub fn most_units(&self) -> usize {
+        let units = u64::from(self.machine.kernels.compute_units);
+        (self.machine.memory.bank_bytes / 32 / 16 / units).min(1 << 26) as usize
+    }
+
     /// Begins a task: what was measured so far is forgotten.
     pub fn begin(&mut self) {
         self.runs = 0;

@@ -148,6 +148,7 @@ impl Run<'_> {
             self.settings.comparison == Comparison::Ascending,
             self.settings.runs.unwrap_or(0) as usize,
             self.session.compute_units(),
+            self.session.most_units(),
         );
         self.session.explore(pass, &self.image, self.settings, plan, take, self.context)
     }

@@ -41,15 +41,17 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Cuts the units of `view` into ranges. `depth` is the number of vertices of an embedding,
-    /// `ascending` the order of comparison. `runs` is the number of ranges, or 0 for as many as
-    /// are worth while for that many compute units.
+    /// Cuts the units of `view` into ranges of up to `most` units. `depth` is the number of
+    /// vertices of an embedding, `ascending` the order of comparison. `runs` is the number of
+    /// ranges, or 0 for as many as are worth while for that many compute units; it is exceeded
+    /// where `most` asks for it.
     pub fn new(
         view: View<'_>,
         depth: u32,
         ascending: bool,
         runs: usize,
         compute_units: usize,
+        most: usize,
     ) -> Self {
         let vertices = view.vertices() as VertexId;
         let work = |v: VertexId| {
@@ -72,7 +74,7 @@ impl Plan {
         let mut sum = 0;
         for v in 0..vertices {
             let full = sum >= share && (ranges.len() as u64) < runs;
-            if full {
+            if full || ranges.back().is_some_and(|range| range.len() == most.max(1)) {
                 ranges.push_back(vec![]);
                 sum = 0;
             }
@@ -114,7 +116,7 @@ mod tests {
         (offsets, edges)
     }
 
-    fn ranges(runs: usize, compute_units: usize) -> Vec<Vec<Unit>> {
+    fn ranges(runs: usize, compute_units: usize, most: usize) -> Vec<Vec<Unit>> {
         let (offsets, neighbours) = star(1000);
         let view = View {
             offsets: &offsets,
@@ -122,7 +124,7 @@ mod tests {
             vertex_labels: None,
             edge_labels: None,
         };
-        let mut plan = Plan::new(view, 3, false, runs, compute_units);
+        let mut plan = Plan::new(view, 3, false, runs, compute_units, most);
         assert_eq!(plan.units(), 1001);
         std::iter::from_fn(|| plan.take()).collect()
     }
@@ -130,7 +132,7 @@ mod tests {
     #[test]
     fn ranges_hold_every_vertex_once_and_in_order() {
         for (runs, units) in [(0, 1), (0, 3), (7, 1), (5000, 2)] {
-            let ranges = ranges(runs, units);
+            let ranges = ranges(runs, units, 5000);
             assert!(ranges.len() <= runs.max(32 * units), "{}", ranges.len());
             assert!(ranges.iter().all(|r| !r.is_empty()));
             let starts: Vec<u32> = ranges.iter().flatten().map(|u| u.start).collect();
@@ -142,9 +144,15 @@ mod tests {
 
     #[test]
     fn little_work_is_one_run_a_compute_unit() {
-        assert_eq!(ranges(0, 1).len(), 1);
-        assert_eq!(ranges(0, 2).len(), 2);
-        assert_eq!(ranges(10, 1).len(), 10);
+        assert_eq!(ranges(0, 1, 5000).len(), 1);
+        assert_eq!(ranges(0, 2, 5000).len(), 2);
+        assert_eq!(ranges(10, 1, 5000).len(), 10);
+    }
+
+    #[test]
+    fn a_range_has_no_more_units_than_the_buffer() {
+        let ranges = ranges(1, 1, 300);
+        assert_eq!(ranges.iter().map(Vec::len).collect::<Vec<_>>(), [300, 300, 300, 101]);
     }
 
     #[test]
