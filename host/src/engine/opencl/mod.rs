@@ -12,8 +12,10 @@
 //! | [`units`] | work units and the ranges that one run takes |
 //! | [`stream`] | what goes into the streams and comes out |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
+//! | [`checkpoint`] | a stopped run on disk |
 //! | [`tasks`] | mining tasks as passes of the core |
 
+pub mod checkpoint;
 pub mod image;
 pub mod runtime;
 pub mod session;

@@ -63,6 +63,8 @@ pub struct Explored {
     pub counts: Vec<u128>,
     /// Whether every unit was explored.
     pub complete: bool,
+    /// The units that were not, whose embeddings are not in the counts.
+    pub rest: Vec<Unit>,
 }
 
 /// Takes the records of a run; `false` ends the pass.
@@ -347,7 +349,8 @@ impl Session {
         let found = job.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.runs += found.runs;
         add(&mut self.counters, &found.counters);
-        Ok(Explored { counts: found.counts, complete: found.complete })
+        let plan = job.plan.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Explored { counts: found.counts, complete: found.complete, rest: plan.rest() })
     }
 
     /// Time to write and to read `bytes` in each memory bank of each device, with the device's
@@ -431,12 +434,15 @@ impl Job<'_> {
         let lock = || self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(units) = { lock().take() } {
             if self.stop.asked() {
+                lock().give_back(units);
                 self.found().complete = false;
                 return Ok(());
             }
             let (results, told) = unit.run(self, name, context, places, &units, &area)?;
             let next = match results.status {
                 Status::Done => units.len(),
+                // Stopped at once, its counts are void: all has to be done again.
+                Status::Aborted if told == STOP_AT_ONCE && !self.pass.list => 0,
                 Status::Full | Status::Aborted => (results.next_unit as usize).min(units.len()),
                 Status::Error => {
                     let address = results.error_address;
@@ -465,6 +471,7 @@ impl Job<'_> {
             }
             let mut rest = units[next..].to_vec();
             if results.status == Status::Aborted {
+                lock().give_back(rest);
                 self.found().complete = false;
                 return Ok(());
             }

@@ -1,5 +1,7 @@
 //! Run-time switches of the accelerator.
 
+use std::path::PathBuf;
+
 use gramer_machine::Accelerator;
 
 use crate::engine::reference::Comparison;
@@ -50,6 +52,11 @@ pub struct Settings {
     /// Give up if one run of the kernels takes longer than this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,
+
+    /// Where a run that is stopped by Ctrl-C leaves its counts and the work that is left; a run
+    /// with the same file goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -65,6 +72,7 @@ impl Default for Settings {
             runs: None,
             result_beats: None,
             time_limit: None,
+            checkpoint: None,
         }
     }
 }

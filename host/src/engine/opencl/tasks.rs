@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gramer_machine::Accelerator;
 
+use super::checkpoint::{Key, Saved, remove};
 use super::image::Image;
 use super::session::{Explored, Pass, Session, Taker};
 use super::settings::Settings;
 use super::stream::{KNOWN, Record};
-use super::units::Plan;
+use super::units::{Cut, Plan, whole};
 use crate::context::Context;
 use crate::engine::reference::{Comparison, parts_reported};
 use crate::engine::{Count, Outcome, Sink};
@@ -71,6 +72,12 @@ pub fn run(
     sink: Option<&dyn Sink>,
     context: &Context,
 ) -> Result<Outcome> {
+    let continues = matches!(task, Task::Clique { .. } | Task::Motif { .. }) && sink.is_none();
+    if settings.checkpoint.is_some() && !continues {
+        return Err(Error::usage(
+            "--checkpoint goes with counting cliques and motifs, not with lists and not with fsm",
+        ));
+    }
     session.begin();
     let view = graph.view();
     let limits = Limits { machine: session.machine().clone() };
@@ -142,15 +149,38 @@ impl Run<'_> {
                 self.session.machine().machine.name
             )));
         }
-        let plan = Plan::new(
-            self.view,
-            pass.k,
-            self.settings.comparison == Comparison::Ascending,
-            self.settings.runs.unwrap_or(0) as usize,
-            self.session.compute_units(),
-            self.session.most_units(),
-        );
-        self.session.explore(pass, &self.image, self.settings, plan, take, self.context)
+        let ascending = self.settings.comparison == Comparison::Ascending;
+        let cut = Cut {
+            depth: pass.k,
+            ascending,
+            runs: self.settings.runs.unwrap_or(0) as usize,
+            compute_units: self.session.compute_units(),
+            most: self.session.most_units(),
+        };
+        let saved = match &self.settings.checkpoint {
+            Some(path) => {
+                let key = Key::new(self.view, pass, ascending);
+                let before = Saved::read(path, &key, self.view, pass.patterns as usize)?;
+                Some((path, key, before))
+            }
+            None => None,
+        };
+        let before = saved.as_ref().and_then(|(_, _, before)| before.as_ref());
+        let units = before.map_or_else(|| whole(self.view), |b| b.rest.clone());
+        let plan = Plan::new(self.view, &units, cut);
+        let (image, settings) = (&self.image, self.settings);
+        let mut found = self.session.explore(pass, image, settings, plan, take, self.context)?;
+        if let Some((path, key, before)) = saved {
+            if let Some(before) = before {
+                found.counts.iter_mut().zip(before.counts).for_each(|(sum, c)| *sum += c);
+            }
+            match found.complete {
+                // Nothing is left to be continued.
+                true => remove(path)?,
+                false => Saved::of(&found).write(path, &key, self.view)?,
+            }
+        }
+        Ok(found)
     }
 
     fn load(&mut self) -> Result<()> {

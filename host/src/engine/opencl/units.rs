@@ -30,7 +30,7 @@ impl Unit {
     }
 }
 
-/// All units of a graph, one a vertex, in ranges for one run each.
+/// Units of a graph in ranges for one run each.
 ///
 /// The cut depends on graph and parameters alone, so that the same task takes the same cycles
 /// whatever the threads of the host do.
@@ -40,50 +40,67 @@ pub struct Plan {
     ranges: VecDeque<Vec<Unit>>,
 }
 
+/// How units are cut into ranges.
+#[derive(Debug, Clone, Copy)]
+pub struct Cut {
+    /// Vertices of an embedding.
+    pub depth: u32,
+    /// The order of comparison.
+    pub ascending: bool,
+    /// Number of ranges, or 0 for as many as are worth while for that many compute units; it is
+    /// exceeded where `most` asks for it.
+    pub runs: usize,
+    /// Compute units that share the work.
+    pub compute_units: usize,
+    /// Units that one range may have.
+    pub most: usize,
+}
+
+/// The units of a graph: each vertex with its whole list.
+pub fn whole(view: View<'_>) -> Vec<Unit> {
+    let unit = |start| Unit { start, first: 0, limit: view.degree(start) as u32 };
+    (0..view.vertices() as VertexId).map(unit).collect()
+}
+
 impl Plan {
-    /// Cuts the units of `view` into ranges of up to `most` units. `depth` is the number of
-    /// vertices of an embedding, `ascending` the order of comparison. `runs` is the number of
-    /// ranges, or 0 for as many as are worth while for that many compute units; it is exceeded
-    /// where `most` asks for it.
-    pub fn new(
-        view: View<'_>,
-        depth: u32,
-        ascending: bool,
-        runs: usize,
-        compute_units: usize,
-        most: usize,
-    ) -> Self {
-        let vertices = view.vertices() as VertexId;
-        let work = |v: VertexId| {
-            let list = view.neighbours(v);
-            let own = list.partition_point(|&u| u < v);
-            let candidates = if ascending { &list[own..] } else { &list[..own] };
+    /// Cuts units of `view` into ranges.
+    pub fn new(view: View<'_>, units: &[Unit], cut: Cut) -> Self {
+        let work = |unit: &Unit| {
+            let list = &view.neighbours(unit.start)[unit.first as usize..unit.limit as usize];
+            let own = list.partition_point(|&u| u < unit.start);
+            let candidates = if cut.ascending { &list[own..] } else { &list[..own] };
             1 + candidates.iter().map(|&u| view.degree(u) as u64 + 1).sum::<u64>()
         };
-        let total: u64 = (0..vertices).map(work).sum();
+        let total: u64 = units.iter().map(work).sum();
         // Each vertex more multiplies the work, by how much depends on the graph: a modest guess
         // only decides how often progress is shown.
-        let grown = total.saturating_mul(4u64.saturating_pow(depth.saturating_sub(3).min(8)));
-        let compute_units = compute_units.max(1) as u64;
-        let runs = match runs {
+        let grown = total.saturating_mul(4u64.saturating_pow(cut.depth.saturating_sub(3).min(8)));
+        let compute_units = cut.compute_units.max(1) as u64;
+        let runs = match cut.runs {
             0 => (grown / LEAST_WORK).clamp(compute_units, RUNS_A_UNIT * compute_units),
             runs => runs as u64,
         };
         let share = (total / runs).max(1);
         let mut ranges: VecDeque<Vec<Unit>> = VecDeque::from([vec![]]);
         let mut sum = 0;
-        for v in 0..vertices {
+        for unit in units {
             let full = sum >= share && (ranges.len() as u64) < runs;
-            if full || ranges.back().is_some_and(|range| range.len() == most.max(1)) {
+            if full || ranges.back().is_some_and(|range| range.len() == cut.most.max(1)) {
                 ranges.push_back(vec![]);
                 sum = 0;
             }
-            let unit = Unit { start: v, first: 0, limit: view.degree(v) as u32 };
-            ranges.back_mut().expect("there is one").push(unit);
-            sum += work(v);
+            ranges.back_mut().expect("there is one").push(*unit);
+            sum += work(unit);
         }
         ranges.retain(|range| !range.is_empty());
         Plan { ranges }
+    }
+
+    /// The units that nobody took, in order.
+    pub fn rest(self) -> Vec<Unit> {
+        let mut units: Vec<Unit> = self.ranges.into_iter().flatten().collect();
+        units.sort_by_key(|u| (u.start, u.first));
+        units
     }
 
     /// Units of all ranges.
@@ -124,7 +141,8 @@ mod tests {
             vertex_labels: None,
             edge_labels: None,
         };
-        let mut plan = Plan::new(view, 3, false, runs, compute_units, most);
+        let cut = Cut { depth: 3, ascending: false, runs, compute_units, most };
+        let mut plan = Plan::new(view, &whole(view), cut);
         assert_eq!(plan.units(), 1001);
         std::iter::from_fn(|| plan.take()).collect()
     }
@@ -172,5 +190,8 @@ mod tests {
         assert_eq!(plan.take(), None);
         plan.give_back(vec![unit]);
         assert_eq!(plan.take(), Some(vec![unit]));
+        plan.give_back(vec![unit]);
+        plan.give_back(vec![Unit { start: 0, ..unit }]);
+        assert_eq!(plan.rest(), [Unit { start: 0, ..unit }, unit]);
     }
 }
