@@ -172,7 +172,8 @@ fn random_case(
 /// their units must have done exactly these.
 fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4], String> {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let Case { graph, mut settings, units, mut simulation } = draw(a, &mut rng, 60);
+    let Case { graph, mut settings, units, mut simulation } =
+        draw(a, &mut rng, number("GRAMER_VERTICES").unwrap_or(60) as usize);
     // Listing is cheap enough to be drawn in any case; a small area is not.
     let lists = rng.u32(0..4) > 0;
     let mut area = rng.u32(0..60);
@@ -303,6 +304,7 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
         Some(seed) => (seed, 1),
         None => (0, number("GRAMER_CASES").unwrap_or(cases)),
     };
+    let most_vertices = number("GRAMER_VERTICES").map_or(most_vertices, |n| n as usize);
     let mut model = instance(&library);
     let mut met = [0; CORNERS.len()];
     let mut deepest = 0;
