@@ -260,7 +260,7 @@ fn random_tasks_that_are_stopped_and_continued() {
         }
     }
     eprintln!("{cases} cases; runs done, full, aborted, failed: {met:?}");
-    assert!(cases < 100 || met.iter().all(|&n| n >= 50), "{met:?}");
+    assert!(cases < 300 || met.iter().all(|&n| n >= 50), "{met:?}");
 }
 
 /// From the word to the last beat: the poll's 4,096 cycles, the accesses under way and the report.
