@@ -198,7 +198,7 @@ def test_binary():
 def run(binary, number, test, cases, limit):
     """Whether a test passes under a fault; also a line of why it doesn't."""
     env = dict(os.environ, GRAMER_RTL=str(WORK / "rtl"), GRAMER_MUTANT=str(number),
-               GRAMER_CASES=str(cases), GRAMER_MAX_CYCLES="3000000", RUST_BACKTRACE="0",
+               GRAMER_CASES=str(cases), GRAMER_MAX_CYCLES="2000000", GRAMER_VERTICES="36", RUST_BACKTRACE="0",
                GRAMER_REQUIRE_RTL="1")
     env.pop("GRAMER_SEED", None)
     try:
