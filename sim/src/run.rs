@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use gramer_machine::{Accelerator, Layout, layout};
 
-use crate::ddr::{Ddr, Timing};
+use crate::ddr::{Buffers, Ddr, Timing};
 use crate::image::{Csr, Unit, in_stream};
 use crate::model::{Model, Pins};
 
@@ -201,10 +201,9 @@ pub fn run(
     let mut contents = contents;
     let abort_word = base(0) + contents[0].len() as u64;
     contents[0].extend([0; 64]);
-    let mut ddr = Ddr::new(
-        contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect(),
-        simulation.timing.clone(),
-    );
+    let mut memory =
+        Buffers::new(contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect());
+    let mut ddr = Ddr::new(bank_count, 1, 0, simulation.timing.clone());
     let (vertex_bound, edge_bound) = bounds(a, graph, settings);
     let stream = in_stream(
         &settings.dictionary,
@@ -271,7 +270,7 @@ pub fn run(
             );
         }
         if let Some((_, word)) = simulation.abort.filter(|&(at, _)| at == now) {
-            ddr.write_word(abort_word, word);
+            memory.write_word(abort_word, word);
         }
         // Control: write the arguments and start, then poll ap_done.
         pins.bready = 1;
@@ -293,9 +292,9 @@ pub fn run(
         }
         pins.in_tvalid = u8::from(offered);
         pins.out_tready = u8::from(!held(&mut rng));
-        ddr.drive(now, &mut pins, &mut rng);
+        ddr.drive(now, 0, &mut pins, &memory, &mut rng)?;
         model.cycle(&mut pins)?;
-        ddr.sample(now, &pins)?;
+        ddr.sample(now, 0, &pins)?;
         if writing && pins.awready == 1 && pins.wready == 1 {
             written += 1;
             if written == writes.len() {
@@ -331,8 +330,7 @@ pub fn run(
         }
     }
     ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
-    let beats = ddr.beats.clone();
-    ensure!(beats.len() == bank_count);
+    let beats = ddr.beats(0);
     let cycles = done.unwrap_or(now) - started.unwrap_or(0);
     let outcome = decode(a, settings, &out, cycles)?;
     for (b, beats) in beats.iter().enumerate() {
