@@ -17,6 +17,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::context::{Cancel, Context};
 use crate::error::{Error, Result};
+use crate::report::standard_output;
 
 /// Count and list patterns in graphs, exactly.
 #[derive(Debug, Parser)]
@@ -118,7 +119,7 @@ fn stop_on_ctrl_c(cancel: Cancel) {
 /// Writes to standard output; a closed pipe is an error like any other.
 fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let mut text = Vec::new();
-    let mut out = std::io::stdout().lock();
+    let mut out = standard_output::writer();
     write(&mut text)
         .and_then(|()| out.write_all(&text))
         .and_then(|()| out.flush())

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::device::engine;
+use super::device::{accelerator, engine};
 use crate::context::Context;
 use crate::engine::cpu::Cpu;
+use crate::engine::opencl::Accelerator;
 use crate::engine::opencl::settings::Settings;
-use crate::engine::opencl::{self, Accelerator};
 use crate::engine::{Engine, Outcome, Sink};
 use crate::error::{Error, Result};
 use crate::graph::generate::{Labels, Model, Recipe, generate};
@@ -42,15 +42,12 @@ impl Args {
     /// # Errors
     /// [`Error::Device`] if an answer differs from the CPU engine's, and what the device refuses.
     pub fn run(self, context: &Context) -> Result<()> {
-        let accelerator = match opencl::is_xclbin(&self.device) {
-            true => Some(Accelerator::open(&self.device, self.settings.clone())?),
-            false => None,
-        };
+        let accelerator = accelerator(&self.device, &self.settings, context)?;
         let other;
         let engine: &dyn Engine = match &accelerator {
             Some(accelerator) => accelerator,
             None => {
-                other = engine(&self.device, &self.settings)?;
+                other = engine(&self.device, &self.settings, context)?;
                 other.as_ref()
             }
         };

@@ -60,7 +60,8 @@ pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// Who mines: `cpu`, `reference` (the paper's algorithm 1, plain and slow), or
+    /// Who mines: `cpu`, `reference` (the paper's algorithm 1, plain and slow),
+    /// `emulator[:MACHINE]` (the accelerator, simulated behind the Xilinx Runtime), or
     /// `FILE.xclbin[@INDEX]` (an accelerator that the file programs; see `gramer devices`)
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
     pub device: String,
@@ -95,7 +96,7 @@ pub struct Common {
 impl Common {
     fn run(&self, task: &crate::Task, mut context: Context) -> Result<()> {
         task.check()?;
-        let engine = engine(&self.device, &self.settings)?;
+        let engine = engine(&self.device, &self.settings, &context)?;
         engine.supports(task)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();

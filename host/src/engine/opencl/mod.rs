@@ -46,13 +46,13 @@ pub struct Accelerator {
 }
 
 impl Accelerator {
-    /// Opens the devices that `name` names, `FILE.xclbin[@INDEX[,INDEX…]]`, and programs them.
-    /// Work is divided among all of them.
+    /// Opens the devices that `file` names, `FILE.xclbin[@INDEX[,INDEX…]]`, and programs them.
+    /// Work is divided among all of them. Results call them `name`.
     ///
     /// # Errors
     /// Those of reading the file, and [`Error::Device`] for what the runtime refuses.
-    pub fn open(name: &str, settings: Settings) -> Result<Self> {
-        let (path, indices) = parse(name)?;
+    pub fn open(file: &str, name: &str, settings: Settings) -> Result<Self> {
+        let (path, indices) = parse(file)?;
         let session = Session::open(&path, &indices)?;
         let machine = session.machine().clone();
         settings.check(&machine)?;

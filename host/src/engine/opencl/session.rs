@@ -786,6 +786,9 @@ impl ComputeUnit {
         read(&self.transfer, &self.result, 0, &mut bytes, &mut self.moved)
             .map_err(refused("reading the results"))?;
         let (beats, overflow) = Area::summary(job.machine, &bytes[..LINE]);
+        if beats == 0 {
+            return Err(Error::Device(format!("{name}: the kernels ended without a result")));
+        }
         if overflow || beats >= u64::from(area.beats()) {
             return Err(Error::Device(format!(
                 "{name}: the core sent {beats} beats, more than the {} of the result area",
