@@ -14,7 +14,7 @@ GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl test-xrt check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,8 +49,17 @@ test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's 
 check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
 
-test-xrt: setup ## Tests through the Xilinx Runtime, and of the raw OpenCL interface (needs libOpenCL)
-	GRAMER_REQUIRE_XRT=1 cargo test --locked -p gramer --features abi-test --test opencl --test abi --test xclbin
+setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
+	@scripts/setup-xrt.sh
+
+emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
+	cargo build --release --locked -p gramer-sim --bin gramer-emulator
+	cargo build --release --locked -p gramer-sleep
+
+test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
+	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
+	  cargo test --release --locked -p gramer --features abi-test \
+	  --test opencl --test launch --test abi --test xclbin
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \

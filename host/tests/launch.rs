@@ -79,7 +79,7 @@ fn mark() -> u32 {
 fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
     let mark = mark();
     let words = ["mine", "motif", "-k", "5", graph, "--device", device, "--output", "json"];
-    let child = gramer(&words).env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
+    let mut child = gramer(&words).env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
     let begun = Instant::now();
     loop {
         let folder = left(mark).iter().find_map(|line| {
@@ -93,7 +93,11 @@ fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
             std::thread::sleep(Duration::from_secs(1));
             return (child, folder, mark);
         }
-        assert!(begun.elapsed() < Duration::from_secs(400), "no emulator was started");
+        if begun.elapsed() > Duration::from_secs(400) {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("no emulator was started");
+        }
         std::thread::sleep(Duration::from_millis(20));
     }
 }
