@@ -212,7 +212,8 @@ module pattern_buffer
           phase_q <= phase_q + 1'b1;
           if (phase_q == 2'd1) begin
             value_q <= over ? 64'({COUNT_W{1'b1}}) : 64'(sum[COUNT_W-1:0]);
-            over_q  <= over_q || over;
+            // Counters beyond the run's patterns hold what earlier runs left.
+            over_q  <= over_q || (over && pattern_q < patterns_i);
           end else if (phase_q == 2'd2) begin
             beat_q[32'(word_q)*64 +: 64] <= pattern_q < patterns_i ? value_q : '0;
             if (word_q == '1) phase_q <= 2'd3;
