@@ -467,7 +467,7 @@ fn counts_stay_at_their_largest_value_and_say_so() {
         met[usize::from(outcome.saturated)] += 1;
         met[2] += usize::from(truth.contains(&most));
     }
-    assert!(met.iter().all(|&n| n > 0) && met[1] > 10, "{met:?}");
+    assert!(met.iter().all(|&n| n > 0) && met[1] >= 5, "{met:?}");
 }
 
 #[test]
