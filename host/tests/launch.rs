@@ -76,6 +76,7 @@ fn mark() -> u32 {
 }
 
 /// Starts a long run and waits until its emulator runs; gives the process, its folder and its mark.
+#[allow(clippy::zombie_processes)] // `end` waits for it
 fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
     let mark = mark();
     let words = ["mine", "motif", "-k", "5", graph, "--device", device, "--output", "json"];

@@ -88,8 +88,8 @@ impl Emulation {
         self.folder.path().join(name)
     }
 
-    /// The xclbin of a machine, built when it is first asked for. The functional model unless
-    /// `GRAMER_TEST_RTL=1`.
+    /// The xclbin of a machine, built when it is first asked for. With
+    /// `GRAMER_TEST_FUNCTIONAL=1` the functional model answers instead of the simulated core.
     fn xclbin(&self, machine: &Path, compute_units: u32) -> PathBuf {
         static BUILDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
         let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Emulation {
             .args(["--compute-units", &compute_units.to_string()])
             .arg("-o")
             .arg(&path);
-        if std::env::var("GRAMER_TEST_RTL").as_deref() != Ok("1") {
+        if std::env::var("GRAMER_TEST_FUNCTIONAL").as_deref() == Ok("1") {
             build.arg("--functional");
         }
         let output = build.output().unwrap();
