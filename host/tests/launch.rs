@@ -192,6 +192,19 @@ fn ctrl_c_is_passed_on() {
 }
 
 #[test]
+fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(graphs_folder.path());
+    let (child, folder, mark) = start(&device, &graph);
+    kill("-INT", &child.id().to_string());
+    std::thread::sleep(Duration::from_millis(50));
+    kill("-TERM", &child.id().to_string());
+    let output = end(child, &folder, mark, Duration::from_secs(5));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+}
+
+#[test]
 fn what_is_missing_is_named() {
     if device().is_none() {
         return;
