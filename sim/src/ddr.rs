@@ -153,6 +153,11 @@ impl Ddr {
             }
             let offered = bank.offered == Some(core);
             pins.bank_rvalid[b] = u8::from(offered);
+            if !offered {
+                // What isn't valid means nothing, whatever it is.
+                pins.bank_rid[b] = rng.u8(..);
+                pins.bank_rdata[b].fill(rng.u8(..));
+            }
             if let (true, Some(pending)) = (offered, front) {
                 let Some(line) = contents.line(pending.address) else {
                     bail!("AXI bank {b}: address {:#x} is outside the buffers", pending.address);
@@ -196,6 +201,12 @@ impl Ddr {
             ensure!(
                 address / 4096 == (address + bytes - 1) / 4096,
                 "AXI bank {b}, cycle {now}: a burst at {address:#x} crosses 4 KiB"
+            );
+            ensure!(
+                pins.bank_arsize[b] == 6 && pins.bank_arburst[b] == 1,
+                "AXI bank {b}, cycle {now}: ARSIZE {} and ARBURST {}, not 6 (64 bytes) and 1 (INCR)",
+                pins.bank_arsize[b],
+                pins.bank_arburst[b]
             );
             ensure!(bytes == 64, "AXI bank {b}, cycle {now}: a burst of {bytes} bytes");
             ensure!(

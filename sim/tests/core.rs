@@ -367,7 +367,7 @@ fn counters_are_as_last_seen() {
     let path = support::root().join("sim/tests/counters.tsv");
     let mut model = instance(&library);
     let mut text = String::from("task\tcounter\tvalues\n");
-    for seed in 0..24 {
+    for seed in 0..40 {
         let mut rng = fastrand::Rng::with_seed(1000 + seed);
         let mut case = draw(&a, &mut rng, 400);
         if case.settings.application == Application::Motif {
@@ -377,6 +377,9 @@ fn counters_are_as_last_seen() {
         case.settings.slots = a.machine.slots - (seed % 2) as u32;
         case.settings.stealing = seed % 4 != 0;
         case.settings.tau = None;
+        if seed % 5 == 0 {
+            case.settings.lambda_eighths = 0; // by rank alone: lines of one vertex tie
+        }
         case.settings.capacity = [0.1, 0.5, 1.0][seed as usize % 3];
         case.simulation.timing.latency = 56;
         case.simulation.timing.back_pressure = 0;
@@ -432,6 +435,39 @@ fn an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean() {
     simulation.timing.fail_at = None;
     let again = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
     assert_eq!((again.status, &again.counts), (DONE, &clean.counts));
+}
+
+/// A machine whose counts have 8 bits: a count that doesn't fit stays at 255, and the result says
+/// so, whether it was one PU's or only the sum's.
+#[test]
+fn counts_stay_at_their_largest_value_and_say_so() {
+    let Some((a, library)) = core("machines/saturating.yaml") else { return };
+    let most = (1u64 << a.applications.count_bits) - 1;
+    let mut model = instance(&library);
+    let mut met = [0; 3]; // fits, does not, and the largest value itself
+    let star: Vec<(u32, u32)> = (1..=most as u32).map(|v| (0, v)).collect();
+    let exact = Csr::new(star.len() + 1, &star, vec![0; star.len() + 1]);
+    for seed in 0..60 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut case = draw(&a, &mut rng, 60);
+        if seed == 0 {
+            // As many edges as a count can hold, and one unit each.
+            case.graph = exact.clone();
+            case.units = whole_units(&exact);
+            case.settings = settings(&a, Application::Fsm, 2);
+            case.settings.dictionary = vec![0x8000; a.applications.dictionary_entries as usize];
+        }
+        let (graph, units, s) = (&case.graph, &case.units, &case.settings);
+        let outcome = run(&a, &mut model, graph, units, s, &case.simulation)
+            .unwrap_or_else(|e| panic!("seed {seed}: {e:#}"));
+        let truth = algorithm_1(&a, graph, units, s).counts;
+        let capped: Vec<u64> = truth.iter().map(|&count| count.min(most)).collect();
+        assert_eq!(outcome.counts, capped, "seed {seed}");
+        assert_eq!(outcome.saturated, truth.iter().any(|&count| count > most), "seed {seed}");
+        met[usize::from(outcome.saturated)] += 1;
+        met[2] += usize::from(truth.contains(&most));
+    }
+    assert!(met.iter().all(|&n| n > 0) && met[1] >= 5, "{met:?}");
 }
 
 #[test]

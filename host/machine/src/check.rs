@@ -42,7 +42,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         })
     };
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
-    let ranges: [(&str, u32, u32, u32, bool); 14] = [
+    let ranges: [(&str, u32, u32, u32, bool); 15] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
         ("machine.slots", m.slots, 2, 32, true),
         ("machine.depth", m.depth, 3, 16, false),
@@ -54,6 +54,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         ("memory.ddr_latency_cycles", mem.ddr_latency_cycles, 1, 10_000, false),
         ("memory.ddr_cycles_a_beat", mem.ddr_cycles_a_beat, 1, 1000, false),
         ("applications.max_motif", app.max_motif, 3, 6, false),
+        ("applications.count_bits", app.count_bits, 8, 64, false),
         ("applications.label_bits", app.label_bits, 1, 8, false),
         ("kernels.compute_units", a.kernels.compute_units, 1, 15, false),
         ("applications.pattern_counters", app.pattern_counters, 8, 32768, true),

@@ -340,15 +340,22 @@ fn argument(a: &Accelerator, control: &Control, kernel: usize, unit: usize, name
 struct Core {
     model: Model,
     pins: Box<Pins>,
+    /// Fills what isn't valid; without back-pressure no time depends on it.
+    rng: fastrand::Rng,
 }
 
 impl Core {
     fn reset(library: &std::path::Path) -> Result<Self> {
-        let mut core = Core { model: Model::load(library)?, pins: Pins::new() };
+        let mut core = Core {
+            model: Model::load(library)?,
+            pins: Pins::new(),
+            rng: fastrand::Rng::with_seed(0),
+        };
         for _ in 0..4 {
             core.model.cycle(&mut core.pins).context("reset")?;
         }
         core.pins.reset_n = 1;
+        core.pins.wstrb = 15;
         Ok(core)
     }
 }
@@ -432,8 +439,7 @@ impl Run {
         }
         pins.out_tready = u8::from(self.taken.len() as u64 - stored < UNDER_WAY);
 
-        let mut unused = fastrand::Rng::with_seed(0);
-        ddr.drive(now, unit, pins, &*lock(memory), &mut unused)?;
+        ddr.drive(now, unit, pins, &*lock(memory), &mut core.rng)?;
         core.model.cycle(pins)?;
         ddr.sample(now, unit, pins)?;
 
