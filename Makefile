@@ -12,6 +12,7 @@ endif
 
 GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
+DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
 
 .PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
@@ -25,12 +26,13 @@ setup: ## Install what the build needs (a C compiler) and check the Rust toolcha
 build: setup ## Build the command line (target/release/gramer)
 	cargo build --release --locked -p gramer
 
-demo: build ## Make a graph and count the patterns in it
+demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@mkdir -p target/demo
 	@test -f $(DEMO_GRAPH) || $(GRAMER) graph generate rmat --scale 14 --edge-factor 16 --seed 1 $(DEMO_GRAPH)
 	$(GRAMER) graph info $(DEMO_GRAPH)
 	$(GRAMER) mine motif -k 4 $(DEMO_GRAPH)
-	$(GRAMER) mine clique -k 5 $(DEMO_GRAPH)
+	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
+	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
 test: test-host test-machine ## All tests
 

@@ -8,8 +8,8 @@ packages=()
 have() { [ -e "/opt/xilinx/xrt/$1" ] || compgen -G "$2" > /dev/null; }
 have lib/libxrt_hwemu.so.2 /usr/lib/x86_64-linux-gnu/libxrt_hwemu.so.2 || packages+=(libxrt1)
 have include/xclbin.h /usr/include/xrt/xclbin.h || packages+=(libxrt-dev)
-ldconfig -p | grep -q 'libOpenCL\.so\.1 ' || packages+=(ocl-icd-libopencl1)
-ldconfig -p | grep -q 'libOpenCL\.so ' || packages+=(ocl-icd-opencl-dev)
+compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || packages+=(ocl-icd-libopencl1)
+compgen -G '/usr/lib*/*/libOpenCL.so' > /dev/null || packages+=(ocl-icd-opencl-dev)
 [ -e /usr/include/CL/cl.h ] || packages+=(opencl-c-headers)
 command -v unzip > /dev/null || packages+=(unzip)
 [ ${#packages[@]} -eq 0 ] && exit 0

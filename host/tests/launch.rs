@@ -76,6 +76,7 @@ fn mark() -> u32 {
 }
 
 /// Starts a long run and waits until its emulator runs; gives the process, its folder and its mark.
+#[allow(clippy::zombie_processes)] // `end` waits for it
 fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
     let mark = mark();
     let words = ["mine", "motif", "-k", "5", graph, "--device", device, "--output", "json"];
@@ -188,6 +189,19 @@ fn ctrl_c_is_passed_on() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&found["complete"], &found["stopped"]), (&false.into(), &"interrupt".into()));
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(graphs_folder.path());
+    let (child, folder, mark) = start(&device, &graph);
+    kill("-INT", &child.id().to_string());
+    std::thread::sleep(Duration::from_millis(50));
+    kill("-TERM", &child.id().to_string());
+    let output = end(child, &folder, mark, Duration::from_secs(5));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -88,8 +88,8 @@ impl Emulation {
         self.folder.path().join(name)
     }
 
-    /// The xclbin of a machine, built when it is first asked for. The functional model unless
-    /// `GRAMER_TEST_RTL=1`.
+    /// The xclbin of a machine, built when it is first asked for. With
+    /// `GRAMER_TEST_FUNCTIONAL=1` the functional model answers instead of the simulated core.
     fn xclbin(&self, machine: &Path, compute_units: u32) -> PathBuf {
         static BUILDING: std::sync::Mutex<()> = std::sync::Mutex::new(());
         let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Emulation {
             .args(["--compute-units", &compute_units.to_string()])
             .arg("-o")
             .arg(&path);
-        if std::env::var("GRAMER_TEST_RTL").as_deref() != Ok("1") {
+        if std::env::var("GRAMER_TEST_FUNCTIONAL").as_deref() == Ok("1") {
             build.arg("--functional");
         }
         let output = build.output().unwrap();
@@ -121,7 +121,11 @@ impl Emulation {
     /// The command line with the runtime's environment, in a session of its own: after a crash the
     /// runtime signals its whole process group.
     fn gramer(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+        self.with_runtime(Command::new(env!("CARGO_BIN_EXE_gramer")))
+    }
+
+    /// A command with the runtime's environment, as [`Emulation::gramer`].
+    fn with_runtime(&self, mut command: Command) -> Command {
         command
             .current_dir(self.folder.path())
             .env("OCL_ICD_VENDORS", self.path("icd"))
@@ -441,6 +445,33 @@ fn stopped_and_continued(e: &Emulation, graph: &str) -> u32 {
         assert!(found["total"].as_u64() < expected["total"].as_u64());
         let took = begun.map(|b| b.elapsed());
         assert!(took < Some(Duration::from_secs(20)), "{took:?}");
+    }
+}
+
+/// An xclbin of ours is an ordinary one: a plain C program drives it.
+#[test]
+fn a_plain_c_program_drives_the_same_xclbin() {
+    let Some(e) = Emulation::get() else { return };
+    let program = e.path("gramer_opencl");
+    let compiled = Command::new("cc")
+        .arg("-o")
+        .arg(&program)
+        .arg(root().join("tests/gramer_opencl.c"))
+        .arg("-lOpenCL")
+        .output()
+        .unwrap();
+    if !compiled.status.success() {
+        let required = std::env::var("GRAMER_REQUIRE_XRT").as_deref() == Ok("1");
+        let said = String::from_utf8_lossy(&compiled.stderr);
+        assert!(!required, "{said}");
+        eprintln!("skipped: OpenCL's headers aren't installed (scripts/setup-xrt.sh): {said}");
+        return;
+    }
+    for (machine, banks) in [(e.small(1), "2"), (e.small(2), "2")] {
+        let output = run(e.with_runtime(Command::new(&program)).arg(machine).arg(banks));
+        let (out, err) = texts(&output);
+        assert!(output.status.success(), "{out}\n{err}");
+        assert!(out.contains("status 0, triangles 4"), "{out}");
     }
 }
 

@@ -103,10 +103,11 @@ fn complain(e: &Error) {
     let _ = writeln!(std::io::stderr(), "gramer: {e}");
 }
 
-/// The first Ctrl-C asks the run to stop, the second ends the program at once.
+/// The first Ctrl-C (or signal to terminate) asks the run to stop, the second ends the program at
+/// once.
 fn stop_on_ctrl_c(cancel: Cancel) {
     let handler = move || {
-        if cancel.is_cancelled() {
+        if cancel.is_cancelled() && !crate::launch::give_up() {
             std::process::exit(130);
         }
         cancel.cancel();

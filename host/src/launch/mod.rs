@@ -10,6 +10,7 @@ mod setup;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -24,6 +25,18 @@ const XCLBIN: &str = "GRAMER_EMULATED_XCLBIN";
 const WITHOUT_EMULATOR: Duration = Duration::from_secs(3);
 /// So long the emulator may take to end when the child has ended.
 const EMULATOR_ENDS: Duration = Duration::from_secs(2);
+
+/// A launcher is at work, and the user wants it to end at once.
+static AT_WORK: AtomicBool = AtomicBool::new(false);
+static GIVE_UP: AtomicBool = AtomicBool::new(false);
+
+/// Asks a launcher that is at work to kill what it started and to leave nothing behind; whether
+/// there is one.
+pub fn give_up() -> bool {
+    let at_work = AT_WORK.load(Ordering::Relaxed);
+    GIVE_UP.store(at_work, Ordering::Relaxed);
+    at_work
+}
 
 /// What is to be emulated.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +94,7 @@ pub fn run(request: &Request, cancel: &Cancel) -> Result<u8> {
             Ok(())
         });
     }
+    AT_WORK.store(true, Ordering::Relaxed);
     let mut child = command.spawn().map_err(|e| Error::io(&setup.program, "start", e))?;
     let group = Pid::from_child(&child);
     let outcome = watch(&mut child, &setup, cancel);
@@ -95,6 +109,9 @@ pub fn run(request: &Request, cancel: &Cancel) -> Result<u8> {
         wait_for(|| !setup.emulator_runs(), EMULATOR_ENDS);
     }
     let said = setup.log();
+    if GIVE_UP.load(Ordering::Relaxed) {
+        return Err(Error::Interrupted);
+    }
     match outcome {
         Ok(status) => match status.code() {
             Some(0) => Ok(0),
@@ -130,6 +147,9 @@ fn watch(child: &mut Child, setup: &Setup, cancel: &Cancel) -> Result<ExitStatus
             Ok(Some(status)) => return Ok(status),
             Ok(None) => {}
             Err(e) => return Err(format!("lost: {e}")),
+        }
+        if GIVE_UP.load(Ordering::Relaxed) {
+            return Err("stopped at once".into());
         }
         if cancel.is_cancelled() && !told {
             told = true;

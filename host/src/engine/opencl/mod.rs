@@ -53,7 +53,7 @@ impl Accelerator {
     /// Those of reading the file, and [`Error::Device`] for what the runtime refuses.
     pub fn open(file: &str, name: &str, settings: Settings) -> Result<Self> {
         let (path, indices) = parse(file)?;
-        let session = Session::open(&path, &indices)?;
+        let session = Session::open(&path, &indices, name)?;
         let machine = session.machine().clone();
         settings.check(&machine)?;
         Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })

@@ -147,11 +147,11 @@ impl Stop<'_> {
 }
 
 impl Session {
-    /// Programs the accelerators with these indices.
+    /// Programs the accelerators with these indices. `shown` is what messages call them.
     ///
     /// # Errors
     /// Those of reading the file; [`Error::Device`] for what the runtime refuses.
-    pub fn open(path: &Path, indices: &[usize]) -> Result<Self> {
+    pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
         let xclbin = Xclbin::parse(&bytes, path)?;
         let machine = xclbin.machine()?.ok_or_else(|| {
@@ -167,8 +167,11 @@ impl Session {
         }
         stream::check(&machine).map_err(|e| xclbin.wrong(e))?;
         let places = Places::of(&xclbin, &machine)?;
-        let cards: Result<Vec<Card>> =
-            indices.iter().map(|&i| Card::open(&xclbin, &bytes, &machine, &places, i)).collect();
+        let shown = shown
+            .rsplit_once(".xclbin@")
+            .map_or(shown.to_string(), |s| s.0.to_string() + ".xclbin");
+        let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
+        let cards: Result<Vec<Card>> = indices.iter().map(open).collect();
         Ok(Session {
             machine,
             cards: ManuallyDrop::new(cards?),
@@ -551,10 +554,11 @@ impl Card {
         bytes: &[u8],
         machine: &Accelerator,
         places: &Arc<Places>,
+        shown: &str,
         index: usize,
     ) -> Result<Self> {
         let handle = runtime::open(index)?;
-        let name = format!("{}@{index} ({})", xclbin.path.display(), handle.found.name);
+        let name = format!("{shown}@{index} ({})", handle.found.name);
         let (device, target) = (&handle.found.name, &xclbin.platform);
         if xclbin.mode.is_emulation() != handle.found.emulated
             || handle.found.emulated && !device.is_empty() && device != target
