@@ -15,7 +15,7 @@ DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +34,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine ## All tests
+test: test-host test-machine test-rtl test-emulation ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -47,6 +47,12 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 
 test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim
+
+mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
+	scripts/mutants.py
+
+mutants-quick: setup setup-rtl ## Five of the faults
+	scripts/mutants.py --quick
 
 check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
