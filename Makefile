@@ -15,7 +15,7 @@ DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,9 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 	  cargo run -q --locked -p gramer-machine --example generate -- "$$machine" \
 	    "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
+
+cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
+	scripts/cycles.py
 
 lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machine
 	scripts/lint-rtl.sh
