@@ -159,4 +159,10 @@ benches! {
     rr_arbiter: "rr_arbiter" ["REQUESTS=5"];
     slot_buffer: "slot_buffer" [];
     stealing_buffer: "stealing_buffer" [];
+    ancestor_buffer: "ancestor_buffer" [];
+    crossbar: "crossbar" ["INPUTS=3", "OUTPUTS=2"];
+    scratchpad: "scratchpad" ["LINES=8"];
+    miss_unit: "miss_unit" [];
+    process_stage: "process_stage" ["COUNT_W=4"];
+    control: "control" [];
 }
