@@ -165,4 +165,5 @@ benches! {
     miss_unit: "miss_unit" [];
     process_stage: "process_stage" ["COUNT_W=4"];
     control: "control" [];
+    onchip_memory: "onchip_memory" ["ANSWER_W=128"];
 }
