@@ -166,4 +166,8 @@ benches! {
     process_stage: "process_stage" ["COUNT_W=4"];
     control: "control" [];
     onchip_memory: "onchip_memory" ["ANSWER_W=128"];
+    embedding_table: "embedding_table" [];
+    prefetcher: "prefetcher" [];
+    axi_reader: "axi_reader" [];
+    abort_poller: "abort_poller" ["PERIOD=16"];
 }
