@@ -165,4 +165,9 @@ benches! {
     miss_unit: "miss_unit" [];
     process_stage: "process_stage" ["WIDTH=4"];
     control: "control" [];
+    onchip_memory: "onchip_memory" ["ANSWER_W=128"];
+    embedding_table: "embedding_table" [];
+    prefetcher: "prefetcher" [];
+    axi_reader: "axi_reader" [];
+    abort_poller: "abort_poller" ["PERIOD=16"];
 }
