@@ -14,8 +14,10 @@ GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
+HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
+  -fno-sanitize-recover=all -Ihls -Ihls/simulation
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl setup-xrt emulator test-emulation check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl setup-xrt emulator test-emulation hls-test check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +64,11 @@ test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated co
 	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
 	  cargo test --release --locked -p gramer --features abi-test \
 	  --test opencl --test launch --test abi --test xclbin
+
+hls-test: setup ## C simulation of the data movers and the core's functional model
+	@mkdir -p target/hls
+	g++ $(HLS_FLAGS) -o target/hls/movers_test hls/tests/movers_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp
+	target/hls/movers_test
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
