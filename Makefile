@@ -65,10 +65,12 @@ test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated co
 	  cargo test --release --locked -p gramer --features abi-test \
 	  --test opencl --test launch --test abi --test xclbin
 
-hls-test: setup ## C simulation of the data movers and the core's functional model
+hls-test: setup setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls
 	g++ $(HLS_FLAGS) -o target/hls/movers_test hls/tests/movers_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp
 	target/hls/movers_test
+	g++ $(HLS_FLAGS) -o target/hls/core_model_test hls/tests/core_model_test.cpp
+	target/hls/core_model_test
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
