@@ -155,7 +155,10 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
     for (uint32_t i = 2 + task.k; i < size; i++) CHECK(record[i] == ~0u);
     found++;
     Ids ids(record.begin() + 2, record.begin() + 2 + task.k);
+    const uint32_t start = ids[0];
     std::sort(ids.begin(), ids.end());
+    CHECK(start == (task.flags & ASCENDING ? ids.front() : ids.back()));
+    CHECK(record[0] < units.size() && start == units[record[0]].vertex);
     if (record[0] < result.next) result.listed.push_back({record[1], ids});
   }
   CHECK(found == result.records);
