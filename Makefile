@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
   -fno-sanitize-recover=all -Ihls -Ihls/simulation
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl setup-xrt emulator test-emulation hls-test check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +36,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine ## All tests
+test: test-host test-machine hls-test test-rtl test-emulation ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -50,6 +50,12 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim
 
+mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
+	scripts/mutants.py
+
+mutants-quick: setup setup-rtl ## Five of the faults
+	scripts/mutants.py --quick
+
 check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
 
@@ -57,7 +63,7 @@ setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL load
 	@scripts/setup-xrt.sh
 
 emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
-	cargo build --release --locked -p gramer-sim --bin gramer-emulator
+	cargo build --release --locked -p gramer-sim --no-default-features --bin gramer-emulator
 	cargo build --release --locked -p gramer-sleep
 
 test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
@@ -77,6 +83,9 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 	  cargo run -q --locked -p gramer-machine --example generate -- "$$machine" \
 	    "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
+
+cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
+	scripts/cycles.py
 
 lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machine
 	scripts/lint-rtl.sh
