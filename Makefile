@@ -56,8 +56,9 @@ mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests noti
 mutants-quick: setup setup-rtl ## Five of the faults
 	scripts/mutants.py --quick
 
-check-rtl: setup setup-rtl ## The core on the larger real graphs, with the cycle budgets
+check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
+	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
 	@scripts/setup-xrt.sh
