@@ -59,7 +59,10 @@ fn runtime(version: &str) -> &'static (PathBuf, PathBuf) {
 /// Builds the bench of a module, or finds it in `target/models/units-<hash>`.
 fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     let root = root();
-    let package = verilog::package(&Accelerator::read(root.join("machines/small.yaml")).unwrap());
+    // The benches' models of what belongs to a partition are written for two.
+    let mut machine = Accelerator::read(root.join("machines/small.yaml")).unwrap();
+    machine.machine.partitions = 2;
+    let package = verilog::package(&machine);
     let (rtl, units) = (root.join("rtl"), root.join("sim/units"));
     let bench = units.join(format!("{name}.cpp"));
     let mut sources: Vec<PathBuf> = [&rtl, &units]
