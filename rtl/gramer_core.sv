@@ -213,7 +213,8 @@ module gramer_core
   logic [SLOT_W-1:0] pu_edge_slot [PUS], pu_vertex_slot [PUS];
   line_t             pu_edge_line [PUS];
   logic [RECORD_W-1:0] pu_vertex_record [PUS];
-  logic [63:0]       pu_count [PUS], pu_counter [PUS];
+  logic [COUNT_W-1:0] pu_count [PUS];
+  logic [63:0]       pu_counter [PUS];
   logic [7:0]        counter_at;
   logic [PUS-1:0]    listed_valid, listed_ready;
   listed_t           listed [PUS];

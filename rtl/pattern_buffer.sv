@@ -30,7 +30,7 @@ module pattern_buffer
   input  logic [31:0] patterns_i,
   // Pattern counters: the answer comes in the next cycle
   output logic [NUMBER_W-1:0] count_at_o,
-  input  logic [63:0] count_i [PUS],
+  input  logic [COUNT_W-1:0] count_i [PUS],
   input  logic   saturated_i,
   input  logic [31:0] status_i,
   input  logic [63:0] address_i,
@@ -142,11 +142,11 @@ module pattern_buffer
   // ---------------------------------------------------------------- report
 
   // Sum over the PUs, which stays at its largest value rather than wrap.
-  logic [63+PU_W+1:0] sum;
+  logic [COUNT_W+PU_W:0] sum;
   always_comb begin
     sum = '0;
-    for (int p = 0; p < PUS; p++) sum += (64+PU_W+1)'(count_i[p]);
-    over = sum[63+PU_W+1:64] != '0;
+    for (int p = 0; p < PUS; p++) sum += (COUNT_W+PU_W+1)'(count_i[p]);
+    over = sum[COUNT_W+PU_W:COUNT_W] != '0;
   end
 
   logic [63:0] counter;
@@ -211,8 +211,9 @@ module pattern_buffer
         COUNTS: begin
           phase_q <= phase_q + 1'b1;
           if (phase_q == 2'd1) begin
-            value_q <= over ? '1 : sum[63:0];
-            over_q  <= over_q || over;
+            value_q <= over ? 64'({COUNT_W{1'b1}}) : 64'(sum[COUNT_W-1:0]);
+            // Counters beyond the run's patterns hold what earlier runs left.
+            over_q  <= over_q || (over && pattern_q < patterns_i);
           end else if (phase_q == 2'd2) begin
             beat_q[32'(word_q)*64 +: 64] <= pattern_q < patterns_i ? value_q : '0;
             if (word_q == '1) phase_q <= 2'd3;

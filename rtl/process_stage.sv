@@ -5,10 +5,7 @@
 module process_stage
   import gramer_pkg::*;
   import gramer_types_pkg::*;
-#(
-  /// Bits of a counter.
-  parameter int unsigned COUNT_W = 64
-) (
+(
   input  logic   clk_i,
   input  logic   rst_i,
   // Dictionary
@@ -28,8 +25,8 @@ module process_stage
   output logic   saturated_o // sticky until the next clear: a counter is at its limit
 );
 
-  entry_t             dictionary [DICTIONARY];
-  logic [COUNT_W-1:0] counts     [COUNTERS];
+  entry_t      dictionary [DICTIONARY];
+  logic [COUNT_W-1:0] counts [COUNTERS];
 
   always_ff @(posedge clk_i) begin
     if (dictionary_write_i) dictionary[dictionary_key_i] <= dictionary_entry_i;

@@ -43,7 +43,7 @@ module pu
   input  entry_t  dictionary_entry_i,
   input  logic    count_clear_i,
   input  logic [NUMBER_W-1:0] count_at_i,
-  output logic [63:0] count_o,
+  output logic [COUNT_W-1:0] count_o,
   output logic    saturated_o,
   // Listed embeddings
   output logic    listed_valid_o,

@@ -67,6 +67,10 @@ pub enum Error {
     #[error("{0}")]
     Unsupported(String),
 
+    /// A device, or what drives it, failed or isn't there.
+    #[error("{0}")]
+    Device(String),
+
     /// The user stopped the run.
     #[error("interrupted")]
     Interrupted,

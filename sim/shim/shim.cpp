@@ -1,8 +1,10 @@
 // The C side of a Verilated core: one call a clock passes the pins in and out. Compiled once for
 // each model, with MODEL_HEADER, MODEL_CLASS and BANKS defined.
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <string>
 
 #include "verilated.h"
 #include MODEL_HEADER
@@ -20,12 +22,14 @@ struct Pins {
   // To the core
   uint8_t reset_n, awvalid, wvalid, bready, arvalid, rready, in_tvalid, in_tlast, out_tready;
   uint8_t bank_arready[4], bank_rvalid[4], bank_rid[4], bank_rresp[4];
+  uint8_t wstrb;
   uint32_t awaddr, wdata, araddr;
   uint8_t bank_rdata[4][64];
   uint8_t in_tdata[64];
   // From the core
   uint8_t awready, wready, bvalid, arready, rvalid, in_tready, out_tvalid, out_tlast;
   uint8_t bank_arvalid[4], bank_rready[4], bank_arid[4], bank_arlen[4];
+  uint8_t bank_arsize[4], bank_arburst[4], interrupt;
   uint32_t rdata;
   uint64_t bank_araddr[4];
   uint8_t out_tdata[64];
@@ -41,6 +45,12 @@ uint64_t model_pins_size() { return sizeof(Pins); }
 Model* model_new() {
   auto* model = new Model;
   model->context->randReset(2);
+  // Which fault of a build with faults acts; other builds don't ask.
+  if (const char* mutant = std::getenv("GRAMER_MUTANT")) {
+    const std::string argument = std::string("+mutant=") + mutant;
+    const char* arguments[] = {"core", argument.c_str()};
+    model->context->commandArgs(2, arguments);
+  }
   model->top.reset(new MODEL_CLASS{model->context.get(), "core"});
   return model;
 }
@@ -59,14 +69,14 @@ int model_cycle(Model* model, Pins* pins) {
   top.s_axi_control_awaddr = pins->awaddr;
   top.s_axi_control_wvalid = pins->wvalid;
   top.s_axi_control_wdata = pins->wdata;
-  top.s_axi_control_wstrb = 15;
+  top.s_axi_control_wstrb = pins->wstrb;
   top.s_axi_control_bready = pins->bready;
   top.s_axi_control_arvalid = pins->arvalid;
   top.s_axi_control_araddr = pins->araddr;
   top.s_axi_control_rready = pins->rready;
   top.s_axis_in_tvalid = pins->in_tvalid;
   top.s_axis_in_tlast = pins->in_tlast;
-  if (pins->in_tvalid) std::memcpy(&top.s_axis_in_tdata, pins->in_tdata, 64);
+  std::memcpy(&top.s_axis_in_tdata, pins->in_tdata, 64);
   top.m_axis_out_tready = pins->out_tready;
   uint32_t arready = 0, rvalid = 0, rresp = 0;
   for (int b = 0; b < BANKS; b++) {
@@ -75,8 +85,7 @@ int model_cycle(Model* model, Pins* pins) {
     rresp |= uint32_t(pins->bank_rresp[b]) << (2 * b);
     // Ports of several banks lie one after the other, lowest bank first.
     reinterpret_cast<uint8_t*>(&top.m_axi_rid)[b] = pins->bank_rid[b];
-    if (pins->bank_rvalid[b])
-      std::memcpy(reinterpret_cast<uint8_t*>(&top.m_axi_rdata) + 64 * b, pins->bank_rdata[b], 64);
+    std::memcpy(reinterpret_cast<uint8_t*>(&top.m_axi_rdata) + 64 * b, pins->bank_rdata[b], 64);
   }
   top.m_axi_arready = arready;
   top.m_axi_rvalid = rvalid;
@@ -91,6 +100,7 @@ int model_cycle(Model* model, Pins* pins) {
   pins->arready = top.s_axi_control_arready;
   pins->rvalid = top.s_axi_control_rvalid;
   pins->rdata = top.s_axi_control_rdata;
+  pins->interrupt = top.__SYM__interrupt; // a word that Verilator renames
   pins->in_tready = top.s_axis_in_tready;
   pins->out_tvalid = top.m_axis_out_tvalid;
   pins->out_tlast = top.m_axis_out_tlast;
@@ -100,6 +110,8 @@ int model_cycle(Model* model, Pins* pins) {
     pins->bank_rready[b] = top.m_axi_rready >> b & 1;
     pins->bank_arid[b] = reinterpret_cast<uint8_t*>(&top.m_axi_arid)[b];
     pins->bank_arlen[b] = reinterpret_cast<uint8_t*>(&top.m_axi_arlen)[b];
+    pins->bank_arsize[b] = top.m_axi_arsize >> (3 * b) & 7;
+    pins->bank_arburst[b] = top.m_axi_arburst >> (2 * b) & 3;
     std::memcpy(&pins->bank_araddr[b], reinterpret_cast<uint8_t*>(&top.m_axi_araddr) + 8 * b, 8);
   }
   model->context->timeInc(1);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 use gramer_machine::{Accelerator, verilog};
@@ -31,6 +32,7 @@ pub struct Pins {
     pub bank_rvalid: [u8; MAX_BANKS],
     pub bank_rid: [u8; MAX_BANKS],
     pub bank_rresp: [u8; MAX_BANKS],
+    pub wstrb: u8,
     pub awaddr: u32,
     pub wdata: u32,
     pub araddr: u32,
@@ -49,6 +51,9 @@ pub struct Pins {
     pub bank_rready: [u8; MAX_BANKS],
     pub bank_arid: [u8; MAX_BANKS],
     pub bank_arlen: [u8; MAX_BANKS],
+    pub bank_arsize: [u8; MAX_BANKS],
+    pub bank_arburst: [u8; MAX_BANKS],
+    pub interrupt: u8,
     pub rdata: u32,
     pub bank_araddr: [u64; MAX_BANKS],
     pub out_tdata: [u8; 64],
@@ -66,6 +71,8 @@ type Handle = *mut std::ffi::c_void;
 
 /// A running instance of a core.
 pub struct Model {
+    /// No run has been started since it was reset.
+    pub fresh: bool,
     handle: Handle,
     cycle: unsafe extern "C" fn(Handle, *mut Pins) -> i32,
     free: unsafe extern "C" fn(Handle),
@@ -89,7 +96,7 @@ impl Model {
             let cycle = *library.get(b"model_cycle")?;
             let free = *library.get(b"model_free")?;
             let handle = library.get::<unsafe extern "C" fn() -> Handle>(b"model_new")?();
-            Ok(Model { handle, cycle, free, _library: library })
+            Ok(Model { fresh: true, handle, cycle, free, _library: library })
         }
     }
 
@@ -134,6 +141,9 @@ pub fn verilator() -> Option<String> {
 
 /// Builds the model of a machine, or finds it in `target/models/<hash of YAML and RTL>`.
 ///
+/// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
+/// of which `GRAMER_MUTANT` chooses one when an instance is created.
+///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
@@ -142,7 +152,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
     )?;
     let root = root();
-    let (rtl, shim) = (root.join("rtl"), root.join("sim/shim/shim.cpp"));
+    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+    let shim = root.join("sim/shim/shim.cpp");
     let package = verilog::package(accelerator);
     let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
         .with_context(|| format!("cannot read {}", rtl.display()))?
@@ -164,6 +175,12 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         return Ok(library);
     }
 
+    // Threads of one program wait for the first to build it.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    if library.exists() {
+        return Ok(library);
+    }
     fs::create_dir_all(&models)?;
     // Built beside its final place and moved there whole: two builds at a time do no harm.
     let work = tempfile::tempdir_in(&models)?;

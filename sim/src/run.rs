@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use gramer_machine::{Accelerator, Layout, layout};
 
-use crate::ddr::{Ddr, Timing};
+use crate::ddr::{Buffers, Ddr, Timing};
 use crate::image::{Csr, Unit, in_stream};
 use crate::model::{Model, Pins};
 
@@ -201,10 +201,9 @@ pub fn run(
     let mut contents = contents;
     let abort_word = base(0) + contents[0].len() as u64;
     contents[0].extend([0; 64]);
-    let mut ddr = Ddr::new(
-        contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect(),
-        simulation.timing.clone(),
-    );
+    let mut memory =
+        Buffers::new(contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect());
+    let mut ddr = Ddr::new(bank_count, 1, 0, simulation.timing.clone());
     let (vertex_bound, edge_bound) = bounds(a, graph, settings);
     let stream = in_stream(
         &settings.dictionary,
@@ -249,18 +248,26 @@ pub fn run(
         simulation.back_pressure > 0 && rng.u32(0..simulation.back_pressure) == 0
     };
     let mut pins = Pins::new();
-    for _ in 0..4 {
-        model.cycle(&mut pins)?;
-    }
     pins.reset_n = 1;
+    pins.wstrb = 15;
+    if model.fresh {
+        pins.reset_n = 0;
+        for _ in 0..4 {
+            model.cycle(&mut pins)?;
+        }
+        pins.reset_n = 1;
+        model.fresh = false;
+    }
     let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
+    let (mut asked, mut answered) = (0u64, 0u64); // reads of the control register
+    let mut end = None; // the next run may begin
     let mut out: Vec<[u8; 64]> = vec![];
     let mut complete = false;
     let mut offered = false;
     let mut stalled: Option<[u8; 64]> = None;
     let clock = Instant::now();
     let mut now = 0u64;
-    while done.is_none() {
+    while end.is_none() {
         if now >= simulation.max_cycles {
             bail!(
                 "no end after {now} cycles, the limit; {written} of {} registers written, \
@@ -271,19 +278,25 @@ pub fn run(
             );
         }
         if let Some((_, word)) = simulation.abort.filter(|&(at, _)| at == now) {
-            ddr.write_word(abort_word, word);
+            memory.write_word(abort_word, word);
         }
         // Control: write the arguments and start, then poll ap_done.
-        pins.bready = 1;
-        pins.rready = 1;
+        pins.bready = u8::from(!held(&mut rng));
+        pins.rready = u8::from(!held(&mut rng));
         let writing = written < writes.len();
         pins.awvalid = u8::from(writing);
         pins.wvalid = u8::from(writing);
-        if writing {
-            (pins.awaddr, pins.wdata) = writes[written];
+        // What isn't valid means nothing, whatever it is.
+        (pins.awaddr, pins.wdata) =
+            if writing { writes[written] } else { (rng.u32(0..16) * 4, rng.u32(..)) };
+        // After the last beat: one read of the status after the other, until done.
+        let reading = !writing && complete && asked == answered && done.is_none();
+        pins.arvalid = u8::from(reading);
+        pins.araddr = if reading { 0 } else { 8 };
+        if !offered {
+            rng.fill(&mut pins.in_tdata);
+            pins.in_tlast = rng.u8(0..2);
         }
-        pins.arvalid = u8::from(!writing && complete);
-        pins.araddr = 0;
         if !offered {
             offered = sent < stream.len() && started.is_some() && !held(&mut rng);
             if offered {
@@ -293,17 +306,27 @@ pub fn run(
         }
         pins.in_tvalid = u8::from(offered);
         pins.out_tready = u8::from(!held(&mut rng));
-        ddr.drive(now, &mut pins, &mut rng);
+        ddr.drive(now, 0, &mut pins, &memory, &mut rng)?;
         model.cycle(&mut pins)?;
-        ddr.sample(now, &pins)?;
+        ddr.sample(now, 0, &pins)?;
         if writing && pins.awready == 1 && pins.wready == 1 {
             written += 1;
-            if written == writes.len() {
+            if done.is_some() {
+                end = Some(now);
+            } else if written == writes.len() {
                 started = Some(now);
             }
         }
-        if pins.rvalid == 1 && pins.rdata & 2 != 0 {
-            done = Some(now);
+        if reading && pins.arready == 1 {
+            asked += 1;
+        }
+        if pins.rvalid == 1 && pins.rready == 1 {
+            ensure!(asked == answered + 1, "cycle {now}: an answer to no read");
+            answered += 1;
+            if pins.rdata & 2 != 0 && done.is_none() {
+                done = Some(now);
+                writes.push((0, 16)); // ap_continue
+            }
         }
         if offered && pins.in_tready == 1 {
             sent += 1;
@@ -331,8 +354,7 @@ pub fn run(
         }
     }
     ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
-    let beats = ddr.beats.clone();
-    ensure!(beats.len() == bank_count);
+    let beats = ddr.beats(0);
     let cycles = done.unwrap_or(now) - started.unwrap_or(0);
     let outcome = decode(a, settings, &out, cycles)?;
     for (b, beats) in beats.iter().enumerate() {

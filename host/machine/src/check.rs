@@ -9,6 +9,9 @@ use crate::{Accelerator, Argument, Counter, Error, LINE_BYTES, Layout, Result};
 /// Most DDR banks.
 pub(crate) const MAX_BANKS: u32 = 4;
 
+/// Bits of an id on the AXI4 ports.
+const AXI_ID_BITS: u32 = 8;
+
 /// The message of the YAML reader, with the nearest known key where one isn't known.
 pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
     let message = error.to_string();
@@ -39,7 +42,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         })
     };
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
-    let ranges: [(&str, u32, u32, u32, bool); 14] = [
+    let ranges: [(&str, u32, u32, u32, bool); 15] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
         ("machine.slots", m.slots, 2, 32, true),
         ("machine.depth", m.depth, 3, 16, false),
@@ -51,6 +54,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         ("memory.ddr_latency_cycles", mem.ddr_latency_cycles, 1, 10_000, false),
         ("memory.ddr_cycles_a_beat", mem.ddr_cycles_a_beat, 1, 1000, false),
         ("applications.max_motif", app.max_motif, 3, 6, false),
+        ("applications.count_bits", app.count_bits, 8, 64, false),
         ("applications.label_bits", app.label_bits, 1, 8, false),
         ("kernels.compute_units", a.kernels.compute_units, 1, 15, false),
         ("applications.pattern_counters", app.pattern_counters, 8, 32768, true),
@@ -75,6 +79,19 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             "machine.partitions",
             &m.partitions,
             format!("must not be below memory.ddr_banks, {}", mem.ddr_banks),
+        );
+    }
+    // A read's id says which memory of the bank asked, or the abort word, and for which entry.
+    let memories = (2 * m.partitions / mem.ddr_banks + 1).next_power_of_two();
+    let id_bits = memories.ilog2() + mem.misses.ilog2();
+    if id_bits > AXI_ID_BITS {
+        return wrong(
+            "memory.misses",
+            &mem.misses,
+            format!(
+                "{memories} memories a bank and as many entries need ids of {id_bits} bits, \
+                 the AXI ports have {AXI_ID_BITS}: fewer misses or partitions, or more banks"
+            ),
         );
     }
     if app.max_motif > m.depth {

@@ -162,6 +162,9 @@ pub struct Applications {
     pub dictionary_entries: u32,
     /// Pattern counters of a PU, a power of two, at most 32768.
     pub pattern_counters: u32,
+    /// Bits of a count, 8 to 64. A count that doesn't fit stays at its largest value, and the
+    /// result says so.
+    pub count_bits: u32,
 }
 
 /// An AXI4-Lite argument.

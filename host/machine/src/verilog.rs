@@ -30,6 +30,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("LABEL_BITS", app.label_bits, "of a label in frequent subgraph mining");
     number("DICTIONARY", app.dictionary_entries, "entries");
     number("COUNTERS", app.pattern_counters, "pattern counters a PU");
+    number("COUNT_W", app.count_bits, "bits of a count");
     number("CONTROL_ADDR_W", a.control_address_bits(), "bits of an AXI4-Lite address");
     for (argument, offset) in a.offsets() {
         number(&format!("ARG_{}", argument.name.to_uppercase()), offset, &argument.what);

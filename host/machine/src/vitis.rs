@@ -115,8 +115,13 @@ pub fn buffers(arguments: &[Argument]) -> impl Iterator<Item = (&Argument, u32)>
     arguments.iter().filter_map(|argument| Some((argument, argument.bank?)))
 }
 
-/// The element `kernel`, with instances where it is part of an xclbin.
+/// The element `kernel`. With instances it is part of an xclbin, where ports and arguments are
+/// its children; in `kernel.xml` they are in elements of their own.
 fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String, u64)]) -> String {
+    let grouped = |line: &str| match instances.is_empty() {
+        true => format!("{}{line}\n", " ".repeat(indent + 2)),
+        false => String::new(),
+    };
     let pad = " ".repeat(indent);
     let arguments = a.offsets_of(kernel);
     let language = match kernel.language {
@@ -136,7 +141,7 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             memory_ports.push(port);
         }
     }
-    let _ = writeln!(text, "{pad}  <ports>");
+    text += &grouped("<ports>");
     let _ = writeln!(
         text,
         "{pad}    <port name=\"s_axi_control\" mode=\"slave\" range=\"{CONTROL_RANGE:#x}\" \
@@ -157,7 +162,8 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             port.port
         );
     }
-    let _ = writeln!(text, "{pad}  </ports>\n{pad}  <args>");
+    text += &grouped("</ports>");
+    text += &grouped("<args>");
     for (id, (argument, offset)) in arguments.iter().enumerate() {
         let bytes = argument.bits / 8;
         let (qualifier, port, kind) = match (&argument.port, argument.bits) {
@@ -183,7 +189,7 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             port.port
         );
     }
-    let _ = writeln!(text, "{pad}  </args>");
+    text += &grouped("</args>");
     for (name, base) in instances {
         let _ = writeln!(
             text,

@@ -1,10 +1,13 @@
 //! The command line `gramer`. One file a subcommand.
 
+mod device;
+mod devices;
 pub mod graph;
 pub mod graph_args;
 pub mod graph_rank;
 mod mine;
 mod run;
+mod selftest;
 mod xclbin;
 
 use std::io::Write;
@@ -14,6 +17,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::context::{Cancel, Context};
 use crate::error::{Error, Result};
+use crate::report::standard_output;
 
 /// Count and list patterns in graphs, exactly.
 #[derive(Debug, Parser)]
@@ -44,6 +48,10 @@ enum Command {
     /// Look at graphs, convert and make them
     #[command(subcommand)]
     Graph(graph::Command),
+    /// List the devices that can mine, and say what others lack
+    Devices(devices::Args),
+    /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
+    Selftest(selftest::Args),
     /// Build and look at what programs a device
     #[command(subcommand)]
     Xclbin(xclbin::Command),
@@ -63,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Mine(task) => task.run(context),
         Command::Run(args) => args.run(context),
         Command::Graph(command) => command.run(context),
+        Command::Devices(args) => args.run(),
+        Command::Selftest(args) => args.run(&context),
         Command::Xclbin(command) => command.run(),
     }));
     match outcome {
@@ -93,10 +103,11 @@ fn complain(e: &Error) {
     let _ = writeln!(std::io::stderr(), "gramer: {e}");
 }
 
-/// The first Ctrl-C asks the run to stop, the second ends the program at once.
+/// The first Ctrl-C (or signal to terminate) asks the run to stop, the second ends the program at
+/// once.
 fn stop_on_ctrl_c(cancel: Cancel) {
     let handler = move || {
-        if cancel.is_cancelled() {
+        if cancel.is_cancelled() && !crate::launch::give_up() {
             std::process::exit(130);
         }
         cancel.cancel();
@@ -109,7 +120,7 @@ fn stop_on_ctrl_c(cancel: Cancel) {
 /// Writes to standard output; a closed pipe is an error like any other.
 fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
     let mut text = Vec::new();
-    let mut out = std::io::stdout().lock();
+    let mut out = standard_output::writer();
     write(&mut text)
         .and_then(|()| out.write_all(&text))
         .and_then(|()| out.flush())

@@ -2,9 +2,12 @@
 //! outside it knows how.
 
 pub mod cpu;
+pub mod opencl;
 pub mod reference;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -32,6 +35,64 @@ pub struct Outcome {
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
     /// counts are then lower bounds.
     pub complete: bool,
+    /// What a device measured of itself, where it does.
+    pub measured: Option<Measured>,
+}
+
+/// What an accelerator measured during a task.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Measured {
+    /// The machine's name.
+    pub machine: String,
+    /// Compute units that shared the work, over all devices.
+    pub compute_units: usize,
+    /// MHz of the kernels' clock.
+    pub clock_mhz: u32,
+    /// Runs of the kernels.
+    pub runs: u64,
+    /// Cycles from start to end of the kernels, summed over the runs of each compute unit.
+    pub cycles: Vec<u64>,
+    /// The core's counters by `section.name`, summed over units and runs; a value a depth where
+    /// there are several.
+    pub counters: BTreeMap<String, Vec<u64>>,
+    /// Bytes written to devices and read from them.
+    pub bytes: (u64, u64),
+    /// Time in which data went to and from devices, summed over compute units.
+    pub transfer: Duration,
+    /// Time in which kernels ran, as the host sees it, summed over compute units.
+    pub kernels: Duration,
+}
+
+impl Measured {
+    /// Cycles of the compute unit that took longest.
+    pub fn longest(&self) -> u64 {
+        self.cycles.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Those cycles in seconds at the machine's clock.
+    pub fn seconds_at_clock(&self) -> f64 {
+        self.longest() as f64 / (f64::from(self.clock_mhz.max(1)) * 1e6)
+    }
+
+    /// First value of a counter; 0 where the core has none of that name.
+    pub fn counter(&self, name: &str) -> u64 {
+        self.counters.get(name).and_then(|v| v.first()).copied().unwrap_or(0)
+    }
+
+    /// Shares of the accesses to `vertex` or `edge` memory: high-priority hits, low-priority hits,
+    /// misses; zeros without accesses.
+    pub fn shares(&self, kind: &str) -> [f64; 3] {
+        let parts = ["high_hits", "low_hits", "misses"]
+            .map(|part| self.counter(&format!("partition.{kind}_{part}")));
+        let all = parts.iter().sum::<u64>().max(1);
+        parts.map(|part| part as f64 / all as f64)
+    }
+
+    /// Share of the time with a device that went to transfer.
+    pub fn transfer_share(&self) -> f64 {
+        let all = (self.transfer + self.kernels).as_secs_f64();
+        if all == 0.0 { 0.0 } else { self.transfer.as_secs_f64() / all }
+    }
 }
 
 /// Takes embeddings as an engine finds them. Called from several threads at a time.

@@ -1,9 +1,11 @@
 //! The report for programs.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
+use crate::engine::Measured;
 use crate::pattern::{MAX_VERTICES, Pattern, name};
 use crate::task::{Induced, Measure, SizeLimit, Task};
 
@@ -26,7 +28,75 @@ struct Document<'a> {
     stopped: Option<Stopped>,
     #[serde(skip_serializing_if = "Option::is_none")]
     listed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accelerator: Option<AcceleratorPart<'a>>,
     seconds: Seconds,
+}
+
+/// What the accelerator measured.
+#[derive(Serialize)]
+struct AcceleratorPart<'a> {
+    machine: &'a str,
+    compute_units: usize,
+    clock_mhz: u32,
+    runs: u64,
+    /// Of the compute unit that took longest.
+    cycles: u64,
+    cycles_by_compute_unit: &'a [u64],
+    /// Those cycles at the machine's clock.
+    seconds_at_clock: f64,
+    vertex: Accesses,
+    edge: Accesses,
+    transfer: Transfer,
+    counters: &'a BTreeMap<String, Vec<u64>>,
+}
+
+/// Shares of the accesses to one kind of memory.
+#[derive(Serialize)]
+struct Accesses {
+    accesses: u64,
+    high_hits: f64,
+    low_hits: f64,
+    misses: f64,
+}
+
+#[derive(Serialize)]
+struct Transfer {
+    bytes_to_device: u64,
+    bytes_from_device: u64,
+    seconds: f64,
+    kernel_seconds: f64,
+    /// Of the time with the device.
+    share: f64,
+}
+
+impl<'a> AcceleratorPart<'a> {
+    fn of(m: &'a Measured) -> Self {
+        let accesses = |kind: &str| {
+            let [high_hits, low_hits, misses] = m.shares(kind);
+            let accesses = m.counter(&format!("pu.{kind}_accesses"));
+            Accesses { accesses, high_hits, low_hits, misses }
+        };
+        AcceleratorPart {
+            machine: &m.machine,
+            compute_units: m.compute_units,
+            clock_mhz: m.clock_mhz,
+            runs: m.runs,
+            cycles: m.longest(),
+            cycles_by_compute_unit: &m.cycles,
+            seconds_at_clock: m.seconds_at_clock(),
+            vertex: accesses("vertex"),
+            edge: accesses("edge"),
+            transfer: Transfer {
+                bytes_to_device: m.bytes.0,
+                bytes_from_device: m.bytes.1,
+                seconds: m.transfer.as_secs_f64(),
+                kernel_seconds: m.kernels.as_secs_f64(),
+                share: m.transfer_share(),
+            },
+            counters: &m.counters,
+        }
+    }
 }
 
 /// What the task was given, under the names of the options.
@@ -139,6 +209,7 @@ pub fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         complete: outcome.complete,
         stopped: report.stopped,
         listed: report.listed,
+        accelerator: outcome.measured.as_ref().map(AcceleratorPart::of),
         seconds: Seconds {
             load: times.load.as_secs_f64(),
             prepare: times.prepare.as_secs_f64(),

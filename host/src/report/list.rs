@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId};
 use crate::pattern::{MAX_VERTICES, Pattern};
 
-use super::labelled_name;
+use super::{labelled_name, standard_output};
 
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -70,7 +70,7 @@ impl<'a> ListWriter<'a> {
     ) -> Result<Self> {
         let standard = path.as_os_str() == "-";
         let file: Box<dyn Write + Send> = if standard {
-            Box::new(io::stdout())
+            standard_output::writer()
         } else {
             Box::new(File::create(path).map_err(|e| Error::io(path, "create", e))?)
         };

@@ -3,6 +3,7 @@
 mod json;
 mod list;
 mod progress;
+pub mod standard_output;
 mod table;
 
 pub use json::json;

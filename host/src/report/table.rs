@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
+use crate::engine::Measured;
 use crate::task::{Measure, SizeLimit, Task};
 
 use super::{Report, Stopped, labelled_name};
@@ -74,6 +75,9 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         seconds(times.prepare),
         seconds(times.mine)
     )?;
+    if let Some(measured) = &report.outcome.measured {
+        accelerator(measured, out)?;
+    }
     if let Some(listed) = report.listed {
         writeln!(out, "{} embeddings listed", grouped(listed as u128))?;
     }
@@ -84,6 +88,38 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         Some(Stopped::Limit) => writeln!(out, "stopped at the limit: the counts are lower bounds"),
         None => Ok(()),
     }
+}
+
+/// What the accelerator measured.
+fn accelerator(m: &Measured, out: &mut dyn Write) -> io::Result<()> {
+    let several = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    writeln!(
+        out,
+        "{} cycles of machine {} ({:.6} s at {} MHz) in {} of {}",
+        grouped(m.longest().into()),
+        m.machine,
+        m.seconds_at_clock(),
+        m.clock_mhz,
+        several(m.runs, "run"),
+        several(m.compute_units as u64, "compute unit")
+    )?;
+    for kind in ["vertex", "edge"] {
+        let [high, low, misses] = m.shares(kind).map(|share| 100.0 * share);
+        writeln!(
+            out,
+            "{} {kind} accesses: {high:.2} % high-priority hits, {low:.2} % low-priority hits, \
+             {misses:.2} % misses",
+            grouped(m.counter(&format!("pu.{kind}_accesses")).into())
+        )?;
+    }
+    writeln!(
+        out,
+        "transfer {} ({:.1} % of the time with the device): {} bytes to it, {} from it",
+        seconds(m.transfer),
+        100.0 * m.transfer_share(),
+        grouped(m.bytes.0.into()),
+        grouped(m.bytes.1.into())
+    )
 }
 
 /// The task in words, with the question that it answers.

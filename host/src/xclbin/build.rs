@@ -162,6 +162,8 @@ fn bitstream(a: &Accelerator, emulator: &Path, model: Option<&Path>) -> Result<V
     let script = format!(
         "#!/bin/sh\n# Started by the Xilinx Runtime in place of a simulator.\n\
          cd \"$(dirname \"$0\")\" || exit 1\n\
+         # For whoever watches over it.\n\
+         [ -z \"$GRAMER_EMULATOR_PID\" ] || echo $$ > \"$GRAMER_EMULATOR_PID\"\n\
          exec \"${{GRAMER_EMULATOR:-{program}}}\" --machine machine.yaml --model {core}\n"
     );
     let mut files = vec![

@@ -8,12 +8,11 @@ mod motif;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::device::engine;
 use super::graph_args::GraphArgs;
 use crate::context::Context;
-use crate::engine::cpu::Cpu;
-use crate::engine::reference::Reference;
-
-use crate::engine::{Engine, Sink};
+use crate::engine::Sink;
+use crate::engine::opencl::settings::Settings;
 use crate::error::{Error, Result};
 use crate::prepare;
 use crate::report::{ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table};
@@ -61,7 +60,9 @@ pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// Who mines: `cpu`, or `reference` (the paper's algorithm 1, plain and slow)
+    /// Who mines: `cpu`, `reference` (the paper's algorithm 1, plain and slow),
+    /// `emulator[:MACHINE]` (the accelerator, simulated behind the Xilinx Runtime), or
+    /// `FILE.xclbin[@INDEX]` (an accelerator that the file programs; see `gramer devices`)
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
     pub device: String,
 
@@ -87,22 +88,15 @@ pub struct Common {
     #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
-}
 
-/// The engine that `--device` names.
-fn engine(device: &str) -> Result<Box<dyn Engine>> {
-    match device {
-        "cpu" => Ok(Box::new(Cpu)),
-        "reference" => Ok(Box::new(Reference::default())),
-
-        other => Err(Error::usage(format!("no device is called {other:?}: use cpu or reference"))),
-    }
+    #[command(flatten)]
+    pub settings: Settings,
 }
 
 impl Common {
     fn run(&self, task: &crate::Task, mut context: Context) -> Result<()> {
         task.check()?;
-        let engine = engine(&self.device)?;
+        let engine = engine(&self.device, &self.settings, &context)?;
         engine.supports(task)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();

@@ -25,7 +25,7 @@ pub(super) fn run(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> 
         .map(|(size, count)| Count { pattern: Pattern::clique(size), count })
         .collect();
     let larger_cliques = by_size().filter(|&(size, _)| size > MAX_VERTICES).collect();
-    Ok(Outcome { results, larger_cliques, complete })
+    Ok(Outcome { results, larger_cliques, complete, ..Outcome::default() })
 }
 
 /// Number of maximal cliques by size (index 0 is unused), and whether the run was finished.

@@ -1,0 +1,178 @@
+//! `gramer-emulator`: the device behind the Xilinx Runtime in hardware emulation.
+//!
+//! The runtime starts it from inside an xclbin and speaks to it over a unix socket; it answers with
+//! the Verilated core, the data movers and the memory of a machine, all in simulated time.
+
+mod device;
+mod functional;
+mod memory;
+mod movers;
+mod protocol;
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use gramer_machine::Accelerator;
+use gramer_sim::model::{self, Build};
+use prost::Message;
+use protocol::{Link, call};
+
+/// The emulated device of an xclbin, started by the Xilinx Runtime. With --build-model it builds
+/// the model of a machine's core and prints where it is.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Options {
+    /// The machine.
+    #[arg(long)]
+    machine: PathBuf,
+    /// The model of its core, a library that --build-model built, or `functional`.
+    #[arg(long, required_unless_present = "build_model")]
+    model: Option<PathBuf>,
+    /// Build the model of the core, or find it in the cache, and print its path.
+    #[arg(long, conflicts_with = "model")]
+    build_model: bool,
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse();
+    match run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("gramer-emulator: {error:#}");
+            log(&format!("gramer-emulator: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<()> {
+    let accelerator = Accelerator::read(&options.machine)?;
+    if options.build_model {
+        let library = model::build(&accelerator, Build::default())?;
+        println!("{}", library.display());
+        return Ok(());
+    }
+    let library = options.model.clone().context("--model is missing")?;
+    let library = match library.as_os_str() == "functional" {
+        true => None,
+        false => Some(std::path::absolute(&library)?),
+    };
+    let id = std::env::var("EMULATION_SOCKETID")
+        .context("EMULATION_SOCKETID is not set: the Xilinx Runtime starts this program")?;
+    let user = std::env::var("USER").context("USER is not set")?;
+    capture_output()?;
+    let mut link = Link::connect(&Path::new("/tmp").join(user), &id)?;
+    let device = device::Device::start(accelerator, library);
+    while let Some((number, payload)) = link.receive()? {
+        serve(&device, &mut link, number, &payload)?;
+        if number == call::CLOSE {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Answers one request.
+fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) -> Result<()> {
+    match number {
+        call::ENVIRONMENT => link.answer(&protocol::Done { ok: true }),
+        call::ALLOCATE => {
+            let request = protocol::Allocate::decode(payload)?;
+            let ok = device.memory().holds(request.address, request.size);
+            link.answer(&protocol::Allocated { ok, file: String::new() })
+        }
+        call::FREE => link.answer(&protocol::Done { ok: true }),
+        call::TO_DEVICE => {
+            let request = protocol::ToDevice::decode(payload)?;
+            let size = request.data.len().min(request.size as usize);
+            device.memory().write(request.address + request.seek, &request.data[..size]);
+            link.answer(&protocol::Size { size: request.size })
+        }
+        call::FROM_DEVICE => {
+            let request = protocol::FromDevice::decode(payload)?;
+            let mut data = vec![0; request.size as usize];
+            device.memory().read(request.address + request.skip, &mut data);
+            link.answer(&protocol::Data { size: request.size, data })
+        }
+        call::WRITE_MEMORY => {
+            let request = protocol::WriteAt::decode(payload)?;
+            device.memory().write(request.address, &request.data);
+            link.answer(&protocol::Done { ok: true })
+        }
+        call::WRITE_CONTROL => {
+            let request = protocol::WriteAt::decode(payload)?;
+            device.write_control(request.address, &request.data);
+            link.answer(&protocol::Done { ok: true })
+        }
+        call::READ_MEMORY => {
+            let request = protocol::ReadAt::decode(payload)?;
+            let mut data = vec![0; request.size as usize];
+            device.memory().read(request.address, &mut data);
+            link.answer(&protocol::Value { ok: true, data })
+        }
+        call::READ_CONTROL => {
+            let request = protocol::ReadAt::decode(payload)?;
+            let mut data = vec![];
+            for at in (0..request.size.max(4)).step_by(4) {
+                data.extend(device.read_control(request.address + u64::from(at)).to_le_bytes());
+            }
+            data.truncate(request.size as usize);
+            link.answer(&protocol::Value { ok: true, data })
+        }
+        call::TRACE_COUNT => link.answer(&protocol::Size { size: 0 }),
+        call::TIME => link.answer(&protocol::Size { size: device.nanoseconds() }),
+        call::MESSAGES => {
+            let shown = device.messages().into_bytes();
+            link.answer(&protocol::Messages { shown, log: vec![], stop: vec![] })
+        }
+        call::CLOSE => {
+            link.answer(&protocol::Done { ok: true })?;
+            link.closed();
+            match device.failure() {
+                Some(reason) => bail!("{reason}"),
+                None => Ok(()),
+            }
+        }
+        // Performance monitors and the bus status: there are none.
+        _ => link.answer(&()),
+    }
+}
+
+/// What the design's assertions print goes to a file, from which a failure quotes it.
+static OUTPUT: Mutex<Option<File>> = Mutex::new(None);
+
+fn capture_output() -> Result<()> {
+    let file = tempfile::tempfile().context("cannot make a temporary file")?;
+    // SAFETY: both descriptors are open, and standard output stays one.
+    if unsafe { libc::dup2(file.as_raw_fd(), libc::STDOUT_FILENO) } < 0 {
+        bail!("cannot redirect the output: {}", std::io::Error::last_os_error());
+    }
+    *OUTPUT.lock().expect("nobody holds it yet") = Some(file);
+    Ok(())
+}
+
+/// What has been printed so far.
+fn output() -> String {
+    // SAFETY: a null stream means all of them.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    let mut text = String::new();
+    if let Some(file) = OUTPUT.lock().ok().as_deref_mut().and_then(Option::as_mut) {
+        let _ = file.rewind().and_then(|()| file.read_to_string(&mut text));
+    }
+    text
+}
+
+/// Appends a message to the file that `GRAMER_EMULATOR_LOG` names: the runtime discards what is
+/// printed here.
+fn log(text: &str) {
+    let Some(path) = std::env::var_os("GRAMER_EMULATOR_LOG") else { return };
+    if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
+        let _ = writeln!(file, "{text}");
+    }
+}
