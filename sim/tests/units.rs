@@ -59,9 +59,16 @@ fn runtime(version: &str) -> &'static (PathBuf, PathBuf) {
 /// Builds the bench of a module, or finds it in `target/models/units-<hash>`.
 fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     let root = root();
-    // The benches' models of what belongs to a partition are written for two.
     let mut machine = Accelerator::read(root.join("machines/small.yaml")).unwrap();
-    machine.machine.partitions = 2;
+    let mut parameters = parameters.to_vec();
+    // A size of the machine rather than a parameter of the module.
+    parameters.retain(|p| match p.strip_prefix("count_bits=") {
+        Some(bits) => {
+            machine.applications.count_bits = bits.parse().unwrap();
+            false
+        }
+        None => true,
+    });
     let package = verilog::package(&machine);
     let (rtl, units) = (root.join("rtl"), root.join("sim/units"));
     let bench = units.join(format!("{name}.cpp"));
@@ -76,6 +83,12 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     let (include, object) = runtime(version);
     let work = tempfile::tempdir_in(&models).unwrap();
     fs::write(work.path().join("gramer_pkg.sv"), &package).unwrap();
+    let numbers: String = package
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("localparam int unsigned "))
+        .map(|line| format!("static const unsigned long long {line}\n"))
+        .collect();
+    fs::write(work.path().join("gramer_pkg.hpp"), numbers).unwrap();
     let mut verilator = Command::new("verilator");
     verilator
         .current_dir(&rtl)
@@ -166,11 +179,12 @@ benches! {
     crossbar: "crossbar" ["INPUTS=3", "OUTPUTS=2"];
     scratchpad: "scratchpad" ["LINES=8"];
     miss_unit: "miss_unit" [];
-    process_stage: "process_stage" ["WIDTH=4"];
+    process_stage: "process_stage" ["count_bits=4"];
     control: "control" [];
     onchip_memory: "onchip_memory" ["ANSWER_W=128"];
     embedding_table: "embedding_table" [];
     prefetcher: "prefetcher" [];
     axi_reader: "axi_reader" [];
     abort_poller: "abort_poller" ["PERIOD=16"];
+    pattern_buffer: "pattern_buffer" [];
 }
