@@ -6,6 +6,8 @@ missing=()
 for tool in verilator g++ make; do
   command -v "$tool" > /dev/null || missing+=("$tool")
 done
+# Waveforms are written with it.
+[ -f /usr/include/zlib.h ] || missing+=(zlib1g-dev)
 if [ ${#missing[@]} -eq 0 ]; then
   verilator --version
   exit 0

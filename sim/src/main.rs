@@ -86,7 +86,8 @@ struct Options {
 fn main() -> Result<()> {
     let options = Options::parse();
     let accelerator = Accelerator::read(&options.machine)?;
-    let library = model::build(&accelerator, Build { fast: !options.assertions })?;
+    let library =
+        model::build(&accelerator, Build { fast: !options.assertions, ..Build::default() })?;
     let hash = library
         .parent()
         .and_then(|p| p.file_name())

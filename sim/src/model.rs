@@ -126,6 +126,8 @@ impl Drop for Model {
 pub struct Build {
     /// Leave assertions out: faster, for long runs.
     pub fast: bool,
+    /// Write a waveform where `GRAMER_TRACE` names a file (`sim/shim/trace.cpp`); slower.
+    pub trace: bool,
 }
 
 /// Where the sources of the core and the models are.
@@ -154,6 +156,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     let root = root();
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
+    let traced = options.trace.then(|| root.join("sim/shim/trace.cpp"));
     let package = verilog::package(accelerator);
     let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
         .with_context(|| format!("cannot read {}", rtl.display()))?
@@ -163,8 +166,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     sources.sort();
 
     let mut hash = Xxh3::new();
-    hash.update(format!("{version}{options:?}{package}").as_bytes());
-    for source in sources.iter().chain([&shim]) {
+    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
+    for source in sources.iter().chain([&shim]).chain(&traced) {
         hash.update(source.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(source)?);
     }
@@ -197,6 +200,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     } else {
         command.arg("--assert");
     }
+    if options.trace {
+        command.args(["--trace-fst", "--trace-structs"]);
+    }
     command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
     command.arg("gramer_core.sv");
@@ -216,9 +222,12 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output()?.stdout,
     )?;
     let include = Path::new(include.trim()).join("include");
+    let mut link = Command::new("g++");
+    if options.trace {
+        link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
+    }
     check(
-        Command::new("g++")
-            .current_dir(work.path())
+        link.current_dir(work.path())
             .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-o", "libcore.so"])
             .arg(format!("-DMODEL_HEADER=\"{prefix}.h\""))
             .arg(format!("-DMODEL_CLASS={prefix}"))
@@ -227,11 +236,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .arg(&include)
             .arg("-I")
             .arg(include.join("vltstd"))
-            .arg(&shim)
+            .arg(traced.as_ref().unwrap_or(&shim))
             .arg("-DVL_USER_STOP")
             .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
             .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
-            .arg("-lpthread"),
+            .args(["-lpthread", "-lz"].iter().take(if options.trace { 2 } else { 1 })),
         "g++",
     )?;
     let done = models.join(&hash);

@@ -54,7 +54,7 @@ fn check(graph: &str, file: &str, clique: bool, k: u32, budget: Option<u64>) {
     let view = prepared.view();
     let csr =
         Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
-    let library = model::build(&a, Build { fast: true }).unwrap();
+    let library = model::build(&a, Build { fast: true, ..Build::default() }).unwrap();
     let (dictionary, patterns) = if clique { (vec![], 1) } else { support::motifs(k as usize) };
     let names: Vec<Vec<String>> = if clique {
         let mut names =

@@ -124,6 +124,10 @@ impl Setup {
             ("GRAMER_EMULATOR_PID", path("emulator.pid")),
             (standard_output::LOG, path("runtime.log")),
         ];
+        // The emulator runs in a folder of the runtime's.
+        if let Some(trace) = std::env::var_os("GRAMER_TRACE") {
+            all.push(("GRAMER_TRACE", std::path::absolute(&trace).map_or(trace, Into::into)));
+        }
         if let Some(sleep) = &self.sleep {
             all.push(("LD_PRELOAD", sleep.clone().into_os_string()));
         }

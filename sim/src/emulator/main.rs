@@ -54,7 +54,9 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<()> {
     let accelerator = Accelerator::read(&options.machine)?;
     if options.build_model {
-        let library = model::build(&accelerator, Build::default())?;
+        // Only a model that was built for it can write a waveform.
+        let trace = std::env::var_os("GRAMER_TRACE").is_some();
+        let library = model::build(&accelerator, Build { trace, ..Build::default() })?;
         println!("{}", library.display());
         return Ok(());
     }
