@@ -64,6 +64,13 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => return usage(&e),
     };
+    let code = run_command(cli);
+    crate::launch::ends();
+    code
+}
+
+/// Runs a command and complains of its failure.
+fn run_command(cli: Cli) -> ExitCode {
     let context = Context::default();
     stop_on_ctrl_c(context.cancel.clone());
     // A fault of ours must not look like a fault of the user's input.

@@ -21,6 +21,8 @@ use setup::Setup;
 
 /// Tells a child the xclbin that stands for its `--device emulator`.
 const XCLBIN: &str = "GRAMER_EMULATED_XCLBIN";
+/// Where a child says that it came to its own end.
+const END: &str = "GRAMER_EMULATED_END";
 /// So long the child may go on when its emulator is gone: at the end it has a few things to do.
 const WITHOUT_EMULATOR: Duration = Duration::from_secs(3);
 /// So long the emulator may take to end when the child has ended.
@@ -75,6 +77,15 @@ pub fn xclbin_of_child() -> Option<String> {
     std::env::var(XCLBIN).ok().filter(|path| !path.is_empty())
 }
 
+/// Tells the launcher, if there is one, that this process comes to its own end: the runtime
+/// catches a crash and leaves as if nothing were the matter.
+pub fn ends() {
+    if let Some(path) = std::env::var_os(END) {
+        // Nothing can be done where even this can't be written.
+        let _ = std::fs::write(path, "");
+    }
+}
+
 /// Runs this program's command line in an emulation and gives its exit code. Ctrl-C is passed on.
 ///
 /// # Errors
@@ -83,7 +94,11 @@ pub fn xclbin_of_child() -> Option<String> {
 pub fn run(request: &Request, cancel: &Cancel) -> Result<u8> {
     let setup = Setup::new(request)?;
     let mut command = Command::new(&setup.program);
-    command.args(std::env::args_os().skip(1)).env(XCLBIN, &setup.xclbin).envs(setup.environment());
+    command
+        .args(std::env::args_os().skip(1))
+        .env(XCLBIN, &setup.xclbin)
+        .env(END, setup.end())
+        .envs(setup.environment());
     // SAFETY: between fork and exec only two system calls are made, which allocate nothing.
     unsafe {
         command.pre_exec(|| {
@@ -115,6 +130,9 @@ pub fn run(request: &Request, cancel: &Cancel) -> Result<u8> {
     match outcome {
         Ok(status) => match status.code() {
             Some(0) => Ok(0),
+            Some(code) if !setup.end().exists() => {
+                Err(died(&format!("ended by a crash, with exit code {code}"), &said))
+            }
             Some(code) => {
                 if !said.is_empty() {
                     eprintln!("gramer: {said}");

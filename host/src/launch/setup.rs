@@ -54,9 +54,10 @@ impl Setup {
             |name: &str| fs::create_dir(at(name)).map_err(|e| Error::io(at(name), "create", e));
         make("icd")?;
         write("icd/xilinx.icd", &format!("{}/libxilinxopencl.so.2\n", libraries.display()))?;
-        let xrt = match libraries.starts_with(AMD) {
-            true => PathBuf::from(AMD),
-            false => {
+        let xrt = match libraries.parent().filter(|_| !SYSTEM.map(Path::new).contains(&&*libraries))
+        {
+            Some(xrt) => xrt.to_path_buf(),
+            None => {
                 make("xrt")?;
                 let link = at("xrt/lib");
                 std::os::unix::fs::symlink(&libraries, &link)
@@ -129,6 +130,11 @@ impl Setup {
         all
     }
 
+    /// Where the child says that it came to its own end.
+    pub fn end(&self) -> PathBuf {
+        self.at("end")
+    }
+
     /// The emulator's process, once the runtime has started it.
     pub fn emulator(&self) -> Option<Pid> {
         let text = fs::read_to_string(self.at("emulator.pid")).ok()?;
@@ -150,13 +156,25 @@ impl Setup {
     }
 }
 
-/// The folder with the runtime's libraries.
+/// The folder with the runtime's libraries: that of `XILINX_XRT`, as for a card, else AMD's
+/// installation, else the system's.
 fn libraries() -> Result<PathBuf> {
-    let amd = Path::new(AMD).join("lib");
-    let folders = std::iter::once(amd).chain(SYSTEM.map(PathBuf::from));
     let has = |folder: &PathBuf| {
         ["libxilinxopencl.so.2", "libxrt_hwemu.so.2"].iter().all(|l| folder.join(l).exists())
     };
+    if let Some(named) = std::env::var_os("XILINX_XRT").filter(|x| !x.is_empty()) {
+        let folder = Path::new(&named).join("lib");
+        return match has(&folder) {
+            true => Ok(folder),
+            false => Err(Error::Unsupported(format!(
+                "XILINX_XRT is {}, but there is no Xilinx Runtime with emulation in its lib: \
+                 scripts/setup-xrt.sh installs one; leave the variable out to use it",
+                Path::new(&named).display()
+            ))),
+        };
+    }
+    let amd = Path::new(AMD).join("lib");
+    let folders = std::iter::once(amd).chain(SYSTEM.map(PathBuf::from));
     folders.into_iter().find(has).ok_or_else(|| {
         Error::Unsupported(
             "the Xilinx Runtime isn't installed, which an emulated device is behind: \

@@ -36,7 +36,7 @@ const RECORD_BEATS: u32 = 1 << 20;
 /// After Ctrl-C the units under way may end; after so long the core is stopped at once.
 const GRACE: Duration = Duration::from_millis(500);
 /// So long a core that was told to stop may take.
-const STOPS_WITHIN: Duration = Duration::from_secs(10);
+const STOPS_WITHIN: Duration = Duration::from_secs(5);
 /// Words at the abort address.
 const STOP_AFTER_UNITS: u32 = 1;
 const STOP_AT_ONCE: u32 = 2;
@@ -820,6 +820,7 @@ impl ComputeUnit {
     fn wait(&mut self, stop: &Stop<'_>, events: &[Event], name: &str) -> Result<u32> {
         let begun = Instant::now();
         let (mut told, mut asked, mut pause) = (0, None, Duration::from_micros(20));
+        let mut late = false;
         loop {
             let mut running = false;
             for event in events {
@@ -831,10 +832,26 @@ impl ComputeUnit {
                     Err(e) => return Err(failed(name, "running the kernels", e.0)),
                 }
             }
+            let given_up = asked.is_some_and(|a: Instant| a.elapsed() > GRACE + STOPS_WITHIN);
+            if late && (!running || given_up) {
+                let limit = stop.time_limit.unwrap_or_default().as_secs();
+                let stopped = if running { " and don't stop" } else { "" };
+                return Err(Error::Device(format!(
+                    "{name}: the kernels took longer than the time limit of {limit} s{stopped}; \
+                     cut the work into more runs (--runs), or raise --time-limit"
+                )));
+            }
             if !running {
                 return Ok(told);
             }
-            let late = stop.time_limit.is_some_and(|limit| begun.elapsed() > limit);
+            if given_up {
+                return Err(Error::Device(format!(
+                    "{name}: the kernels run for {:.0} s and don't stop: the device hangs; \
+                     reset it (`xbutil reset`)",
+                    begun.elapsed().as_secs_f64()
+                )));
+            }
+            late |= stop.time_limit.is_some_and(|limit| begun.elapsed() > limit);
             if asked.is_none() && (late || stop.asked()) {
                 asked = Some(Instant::now());
             }
@@ -849,21 +866,6 @@ impl ComputeUnit {
                         .map_err(|e| failed(name, "writing the abort word", e))?;
                     told = word;
                 }
-                if asked.elapsed() > GRACE + STOPS_WITHIN {
-                    return Err(Error::Device(format!(
-                        "{name}: the kernels run for {:.0} s and don't stop: the device hangs; \
-                         reset it (`xbutil reset`)",
-                        begun.elapsed().as_secs_f64()
-                    )));
-                }
-            }
-            if late && told == STOP_AT_ONCE && asked.is_some_and(|a| a.elapsed() > GRACE) {
-                // Given up whether or not it still ends.
-                return Err(Error::Device(format!(
-                    "{name}: the kernels took longer than the time limit of {} s; cut the work \
-                     into more runs (--runs), or raise --time-limit",
-                    stop.time_limit.unwrap_or_default().as_secs()
-                )));
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(1));
