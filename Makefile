@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
   -fno-sanitize-recover=all -Ihls -Ihls/simulation
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated co
 	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
 	  cargo test --release --locked -p gramer --features abi-test \
 	  --test opencl --test launch --test abi --test xclbin
+
+formal: ## Formal proofs of the core's modules (sets up .venv)
+	@scripts/formal.sh
 
 hls-test: setup setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls

@@ -1,0 +1,13 @@
+// A machine for the proofs, small enough for a solver: the sizes that the modules use.
+package gramer_pkg;
+  localparam int unsigned SLOTS      = 4;
+  localparam int unsigned DEPTH      = 3;
+  localparam int unsigned PUS        = 1;
+  localparam int unsigned PARTITIONS = 1;
+  localparam int unsigned BANKS      = 1;
+  localparam int unsigned MISSES     = 2;
+  localparam int unsigned DICTIONARY = 4;
+  localparam int unsigned COUNTERS   = 4;
+  localparam int unsigned LABEL_BITS = 2;
+  localparam int unsigned COMPACTION = 1;
+endpackage
