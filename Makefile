@@ -61,7 +61,7 @@ emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
 	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
 	  cargo test --release --locked -p gramer --features abi-test \
-	  --test opencl --test launch --test abi --test xclbin
+	  --test opencl --test launch --test abi --test xclbin -- --test-threads 1
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
