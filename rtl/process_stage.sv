@@ -5,7 +5,10 @@
 module process_stage
   import gramer_pkg::*;
   import gramer_types_pkg::*;
-(
+#(
+  /// Bits of a counter.
+  parameter int unsigned WIDTH = COUNT_W
+) (
   input  logic   clk_i,
   input  logic   rst_i,
   // Dictionary
@@ -20,13 +23,13 @@ module process_stage
   // Between runs: clear a counter, or read one (answer in the next cycle)
   input  logic   clear_i,
   input  logic [NUMBER_W-1:0] at_i,
-  output logic [COUNT_W-1:0] count_o,
+  output logic [WIDTH-1:0] count_o,
   output logic   busy_o,
   output logic   saturated_o // sticky until the next clear: a counter is at its limit
 );
 
-  entry_t      dictionary [DICTIONARY];
-  logic [COUNT_W-1:0] counts [COUNTERS];
+  entry_t             dictionary [DICTIONARY];
+  logic [WIDTH-1:0] counts     [COUNTERS];
 
   always_ff @(posedge clk_i) begin
     if (dictionary_write_i) dictionary[dictionary_key_i] <= dictionary_entry_i;
@@ -35,7 +38,7 @@ module process_stage
 
   logic                add_q, again_q, write;
   logic [NUMBER_W-1:0] number_q, write_at;
-  logic [COUNT_W-1:0]  read_q, written_q, sum, write_value;
+  logic [WIDTH-1:0]  read_q, written_q, sum, write_value;
 
   assign sum         = again_q ? written_q : read_q;
   assign write       = clear_i || add_q;

@@ -194,7 +194,7 @@ def test_binaries():
     found = {}
     for line in output.splitlines():
         message = json.loads(line)
-        if message.get("executable"):
+        if message.get("executable") and message["target"]["kind"] == ["test"]:
             listed = subprocess.run([message["executable"], "--list"], check=True, text=True,
                                     stdout=subprocess.PIPE).stdout
             for test in re.findall(r"(?m)^(\w+): test$", listed):

@@ -16,5 +16,6 @@ if ! command -v apt-get > /dev/null; then
 fi
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+"${as_root[@]}" apt-get update --quiet
 "${as_root[@]}" apt-get install --yes --no-install-recommends "${missing[@]}"
 verilator --version

@@ -1,8 +1,13 @@
-//! Compiles the data movers, whose HLS sources the emulator runs.
+//! Compiles the data movers, whose HLS sources the emulator runs, and the functional model.
 
 fn main() {
-    let sources = ["../hls/gramer_fill.cpp", "../hls/gramer_drain.cpp", "src/emulator/movers.cpp"];
-    let headers = ["../hls/gramer_movers.hpp", "../hls/simulation"];
+    let sources = [
+        "../hls/gramer_fill.cpp",
+        "../hls/gramer_drain.cpp",
+        "src/emulator/movers.cpp",
+        "src/emulator/functional.cpp",
+    ];
+    let headers = ["../hls/gramer_movers.hpp", "../hls/core_model.hpp", "../hls/simulation"];
     for path in sources.iter().chain(&headers) {
         println!("cargo::rerun-if-changed={path}");
     }

@@ -2,7 +2,8 @@
 """Frequent patterns of 2 and 3 vertices by embeddings, found by trying everything.
 
     fsm_bruteforce.py GRAPH.lg SUPPORT…                  prints them
-    fsm_bruteforce.py --check GRAMER GRAPH.lg SUPPORT…   compares with the program GRAMER
+    fsm_bruteforce.py --check GRAMER [--device DEVICE] GRAPH.lg SUPPORT…   compares with the
+                                                         program GRAMER, on a device of it
 
 An implementation of the rule of its own, in the standard library alone: an edge pattern is
 reported if it has at least SUPPORT edges; a pattern of 3 vertices if it has at least SUPPORT
@@ -58,7 +59,7 @@ def frequent(counts, support):
 
 
 def of_gramer(program, path, support):
-    words = [program, "mine", "fsm", "--no-edge-labels", "--max-vertices", "3",
+    words = [*program, "--no-edge-labels", "--max-vertices", "3",
              "--support", str(support), "--output", "json", path]
     document = json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
     found = {}
@@ -78,7 +79,9 @@ def of_gramer(program, path, support):
 def main(words):
     program = None
     if words[:1] == ["--check"]:
-        program, words = words[1], words[2:]
+        program, words = [words[1], "mine", "fsm"], words[2:]
+        if words[:1] == ["--device"]:
+            program, words = program + words[:2], words[2:]
     if len(words) < 2:
         sys.exit(__doc__)
     path, supports = words[0], [int(s) for s in words[1:]]

@@ -25,12 +25,17 @@ enum Mine {
 #[command(version)]
 struct Options {
     /// What is mined.
-    task: Mine,
+    #[arg(required_unless_present = "model")]
+    task: Option<Mine>,
     /// Vertices of an embedding.
-    #[arg(short)]
-    k: u32,
+    #[arg(short, required_unless_present = "model")]
+    k: Option<u32>,
     /// A graph in any format that `gramer` reads.
-    graph: PathBuf,
+    #[arg(required_unless_present = "model")]
+    graph: Option<PathBuf>,
+    /// Build the model of the machine, or find it, and print its hash.
+    #[arg(long)]
+    model: bool,
     /// The machine.
     #[arg(long, default_value = "accelerator.yaml")]
     machine: PathBuf,
@@ -81,14 +86,28 @@ struct Options {
 fn main() -> Result<()> {
     let options = Options::parse();
     let accelerator = Accelerator::read(&options.machine)?;
-    let largest = match options.task {
+    let library = model::build(&accelerator, Build { fast: !options.assertions })?;
+    let hash = library
+        .parent()
+        .and_then(|p| p.file_name())
+        .context("the model has no folder")?
+        .to_string_lossy()
+        .into_owned();
+    if options.model {
+        println!("{hash}");
+        return Ok(());
+    }
+    let (Some(task), Some(k), Some(graph)) = (options.task, options.k, options.graph) else {
+        return Ok(()); // the command line has them
+    };
+    let largest = match task {
         Mine::Clique => accelerator.machine.depth,
         Mine::Motif => accelerator.applications.max_motif,
     };
     ensure!(
-        (3..=largest).contains(&options.k),
+        (3..=largest).contains(&k),
         "-k is {}, but must be 3 to {largest} on machine {}",
-        options.k,
+        k,
         accelerator.machine.name
     );
     let slots = options.slots.unwrap_or(accelerator.machine.slots);
@@ -102,17 +121,17 @@ fn main() -> Result<()> {
     ensure!(options.capacity > 0.0 && options.capacity <= 1.0, "--capacity must be above 0 to 1");
 
     let context = gramer::Context::default();
-    let graph = read_graph(&options.graph, &ReadOptions::default(), &context)?;
+    let graph = read_graph(&graph, &ReadOptions::default(), &context)?;
     let graph = gramer::prepare::renumber(&graph, &context)?;
     let view = graph.view();
     let csr =
         Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
 
-    let (application, dictionary, names) = match options.task {
-        Mine::Clique => (Application::Clique, vec![], vec![format!("{}-clique", options.k)]),
+    let (application, dictionary, names) = match task {
+        Mine::Clique => (Application::Clique, vec![], vec![format!("{}-clique", k)]),
         Mine::Motif => {
-            let all = Dictionary::of(options.k as usize);
-            let bits = options.k * (options.k - 1) / 2;
+            let all = Dictionary::of(k as usize);
+            let bits = k * (k - 1) / 2;
             let entries = (0..1u32 << bits)
                 .map(|key| all.number(key).map_or(0, |n| 0x8000 | n as u16))
                 .collect();
@@ -121,7 +140,7 @@ fn main() -> Result<()> {
     };
     let settings = Settings {
         application,
-        k: options.k,
+        k: k,
         ascending: options.ascending,
         stealing: !options.no_stealing,
         lru: options.lru,
@@ -143,18 +162,11 @@ fn main() -> Result<()> {
     simulation.max_cycles = options.max_cycles;
     simulation.progress = 1_000_000;
 
-    let library = model::build(&accelerator, Build { fast: !options.assertions })?;
     let mut core = Model::load(&library)?;
     let clock = std::time::Instant::now();
     let units = whole_units(&csr);
     let outcome = run(&accelerator, &mut core, &csr, &units, &settings, &simulation)?;
     let seconds = clock.elapsed().as_secs_f64();
-    let hash = library
-        .parent()
-        .and_then(|p| p.file_name())
-        .context("the model has no folder")?
-        .to_string_lossy()
-        .into_owned();
     if options.json {
         print_json(&accelerator, &names, &outcome, seconds, &hash)?;
     } else {

@@ -122,16 +122,21 @@ fn short_runs() {
     check(CITESEER.0, CITESEER.1, true, 5, None);
     check(CITESEER.0, CITESEER.1, false, 3, None);
     check(CITESEER.0, CITESEER.1, false, 4, Some(1_600_000));
-    check(P2P_04.0, P2P_04.1, true, 3, None);
-    check(P2P_08.0, P2P_08.1, true, 3, None);
+    for k in 3..=5 {
+        check(P2P_04.0, P2P_04.1, true, k, None);
+        check(P2P_08.0, P2P_08.1, true, k, None);
+    }
 }
 
 #[test]
 #[ignore = "minutes: make check-rtl"]
 fn long_runs() {
     check(CITESEER.0, CITESEER.1, false, 5, None);
+    check(P2P_04.0, P2P_04.1, false, 3, None);
+    check(P2P_08.0, P2P_08.1, false, 3, None);
     check(P2P_04.0, P2P_04.1, false, 4, Some(12_400_000));
     check(P2P_08.0, P2P_08.1, false, 4, Some(12_400_000));
     check(ASTRO.0, ASTRO.1, true, 3, Some(3_600_000));
     check(ASTRO.0, ASTRO.1, true, 4, Some(52_000_000));
+    check(ASTRO.0, ASTRO.1, false, 3, Some(15_800_000));
 }

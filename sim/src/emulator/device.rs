@@ -17,7 +17,7 @@ use gramer_sim::ddr::{Ddr, Timing};
 use gramer_sim::model::{Model, Pins};
 
 use crate::memory::Memory;
-use crate::movers;
+use crate::{functional, movers};
 
 /// Clocks between two looks at what the host has started.
 const SLICE: u64 = 512;
@@ -71,8 +71,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Device {
-    /// A device with the memory and the kernels of a machine; `library` is the model of its core.
-    pub fn start(accelerator: Accelerator, library: PathBuf) -> Arc<Self> {
+    /// A device with the memory and the kernels of a machine; `library` is the model of its core,
+    /// or `None` for the functional one.
+    pub fn start(accelerator: Accelerator, library: Option<PathBuf>) -> Arc<Self> {
         let banks = (0..accelerator.memory.ddr_banks)
             .map(|b| (accelerator.bank_base(b), accelerator.memory.bank_bytes))
             .collect();
@@ -90,7 +91,11 @@ impl Device {
         });
         let simulated = device.clone();
         std::thread::spawn(move || {
-            if let Err(error) = simulated.simulate(&library) {
+            let outcome = match library {
+                Some(library) => simulated.simulate(&library),
+                None => simulated.compute(),
+            };
+            if let Err(error) = outcome {
                 simulated.fail(&error);
             }
         });
@@ -129,6 +134,9 @@ impl Device {
                 block.state = State::Started;
                 self.started.notify_one();
             }
+        }
+        if control.failure.is_some() {
+            self.give_up(&mut control);
         }
     }
 
@@ -172,18 +180,24 @@ impl Device {
         let mut control = lock(&self.control);
         control.untold += &format!("{text}\n");
         control.failure = Some(text);
+        self.give_up(&mut control);
+    }
+
+    /// After a failure whatever is started is done at once, and the result area says in its beat 0
+    /// that nothing came.
+    fn give_up(&self, control: &mut Control) {
         let units = control.blocks.len() / 3;
-        for unit in 0..units {
-            // Beat 0 of the result area says that nothing came.
-            let result = argument(&self.accelerator, &control, DRAIN, unit, "result");
-            let mut memory = self.memory();
-            if memory.holds(result, 64) {
-                memory.write(result, &[0; 64]);
+        for at in 0..control.blocks.len() {
+            if control.blocks[at].state != State::Started {
+                continue;
             }
-        }
-        for block in &mut control.blocks {
-            if block.state == State::Started {
-                block.state = State::Done;
+            control.blocks[at].state = State::Done;
+            if at / units == DRAIN {
+                let result = argument(&self.accelerator, control, DRAIN, at % units, "result");
+                let mut memory = self.memory();
+                if memory.holds(result, 64) {
+                    memory.write(result, &[0; 64]);
+                }
             }
         }
     }
@@ -205,16 +219,34 @@ impl Device {
         }
     }
 
+    /// The functional model in place of the simulation: no time passes.
+    fn compute(&self) -> Result<()> {
+        let a = &self.accelerator;
+        let units = a.kernels.compute_units as usize;
+        let ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, self.timing());
+        let active: Vec<Option<Run>> = (0..units).map(|_| None).collect();
+        while let Some(unit) = self.next_start(&active, false) {
+            let mut run = self.begin(unit, &ddr)?;
+            let value = |name: &str| argument(a, &lock(&self.control), CORE, unit, name);
+            run.taken = functional::run(a, value, &run.stream, &self.memory)?;
+            self.end(unit, &run);
+        }
+        Ok(())
+    }
+
+    fn timing(&self) -> Timing {
+        Timing {
+            latency: u64::from(self.accelerator.memory.ddr_latency_cycles),
+            cycles_a_beat: u64::from(self.accelerator.memory.ddr_cycles_a_beat),
+            back_pressure: 0,
+            fail_at: None,
+        }
+    }
+
     fn simulate(&self, library: &std::path::Path) -> Result<()> {
         let a = &self.accelerator;
         let units = a.kernels.compute_units as usize;
-        let timing = Timing {
-            latency: u64::from(a.memory.ddr_latency_cycles),
-            cycles_a_beat: u64::from(a.memory.ddr_cycles_a_beat),
-            back_pressure: 0,
-            fail_at: None,
-        };
-        let mut ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, timing);
+        let mut ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, self.timing());
         let mut cores: Vec<Core> =
             (0..units).map(|_| Core::reset(library)).collect::<Result<_>>()?;
         let mut active: Vec<Option<Run>> = (0..units).map(|_| None).collect();

@@ -4,6 +4,7 @@
 //! the Verilated core, the data movers and the memory of a machine, all in simulated time.
 
 mod device;
+mod functional;
 mod memory;
 mod movers;
 mod protocol;
@@ -30,7 +31,7 @@ struct Options {
     /// The machine.
     #[arg(long)]
     machine: PathBuf,
-    /// The model of its core, a library that --build-model built.
+    /// The model of its core, a library that --build-model built, or `functional`.
     #[arg(long, required_unless_present = "build_model")]
     model: Option<PathBuf>,
     /// Build the model of the core, or find it in the cache, and print its path.
@@ -58,7 +59,10 @@ fn run(options: &Options) -> Result<()> {
         return Ok(());
     }
     let library = options.model.clone().context("--model is missing")?;
-    let library = std::path::absolute(&library)?;
+    let library = match library.as_os_str() == "functional" {
+        true => None,
+        false => Some(std::path::absolute(&library)?),
+    };
     let id = std::env::var("EMULATION_SOCKETID")
         .context("EMULATION_SOCKETID is not set: the Xilinx Runtime starts this program")?;
     let user = std::env::var("USER").context("USER is not set")?;

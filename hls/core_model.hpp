@@ -1,0 +1,246 @@
+// The functional model of the core: what it computes, without its time. The same streams,
+// arguments and statuses as the hardware (docs/rtl.md, "Streams"); its counters hold what such a
+// model can know (units, candidates, embeddings, extensions), and 0 elsewhere.
+//
+// It is algorithm 1 of the paper, written down by itself: neither the hardware's tokens nor the
+// host's engines are behind it. Vertices have the ids of their rank.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+namespace gramer {
+
+// What the model needs of accelerator.yaml.
+struct CoreMachine {
+  uint32_t processing_units, partitions, banks, depth, label_bits, count_bits;
+  // Values of each section of the counters, and the first positions of those that are known.
+  uint32_t core_counters, pu_counters, partition_counters, bank_counters;
+  uint32_t work_units, saturated, extensions, entries_scanned, candidates, embeddings;
+};
+
+// The core's AXI4-Lite arguments that a result depends on.
+struct CoreArguments {
+  uint32_t application, k, flags, result_beats;
+  uint64_t abort, edge_base;
+  uint64_t bank[4];
+};
+
+struct Line {
+  uint32_t words[16];
+};
+
+template <typename Read>  // Line read(uint64_t address)
+class CoreModel {
+  enum { CLIQUE = 0, MOTIF = 1, FSM = 2 };
+  enum { ASCENDING = 1, LIST = 8 };
+  enum { DONE = 0, FULL = 1, ABORTED = 2 };
+  static constexpr unsigned FSM_PAIRS = 3;
+  static constexpr uint32_t NONE = 0xffffffff;
+
+  struct Vertex {
+    std::vector<uint32_t> neighbours;
+    uint32_t label;
+  };
+
+  const CoreMachine& machine;
+  const CoreArguments& arguments;
+  Read read;
+  std::unordered_map<uint32_t, Vertex> vertices;
+  std::vector<uint16_t> dictionary;
+  std::vector<uint64_t> counts;
+  std::vector<uint64_t> candidates, embeddings;
+  std::vector<Line> out;
+  uint64_t extensions = 0, scanned = 0, units = 0, records = 0, next = 0;
+  uint32_t status = DONE, used = 0;  // words of the last beat of records
+  bool saturated = false, full = false;
+  // The embedding, and its key: adjacency bits, and labels above them.
+  std::vector<uint32_t> embedding;
+  std::vector<uint32_t> keys;
+
+  Line array_line(uint64_t index, bool edges) {
+    const uint64_t base = arguments.bank[index % machine.banks];
+    return read(base + (edges ? arguments.edge_base : 0) + index / machine.banks * 64);
+  }
+
+  const Vertex& vertex(uint32_t id) {
+    const auto known = vertices.find(id);
+    if (known != vertices.end()) return known->second;
+    const Line line = array_line(id / 4, false);
+    const uint32_t* record = line.words + id % 4 * 4;
+    const uint64_t offset = (record[0] | uint64_t(record[1]) << 32) & ((uint64_t(1) << 40) - 1);
+    Vertex made;
+    made.label = record[3] & ((1u << machine.label_bits) - 1);
+    made.neighbours.reserve(record[2]);
+    for (uint64_t at = offset; at < offset + record[2];) {
+      const Line entries = array_line(at / 16, true);
+      for (; at < offset + record[2]; at++) {
+        made.neighbours.push_back(entries.words[at % 16]);
+        if (at % 16 == 15) {
+          at++;
+          break;
+        }
+      }
+    }
+    return vertices.emplace(id, std::move(made)).first->second;
+  }
+
+  bool adjacent(uint32_t of, uint32_t id) {
+    const auto& list = vertex(of).neighbours;
+    return std::binary_search(list.begin(), list.end(), id);
+  }
+
+  bool beyond(uint32_t a, uint32_t b) const {
+    return arguments.flags & ASCENDING ? a > b : a < b;
+  }
+
+  void put(uint32_t pattern, uint64_t ordinal) {
+    const uint64_t most = machine.count_bits == 64 ? ~uint64_t(0)
+                                                   : (uint64_t(1) << machine.count_bits) - 1;
+    if (counts[pattern] == most) saturated = true;
+    else counts[pattern]++;
+    if (!(arguments.flags & LIST)) return;
+    const uint32_t size = arguments.k <= 6 ? 8 : arguments.k <= 14 ? 16 : 32;
+    const bool fresh = used == 0;
+    if (full || (fresh && out.size() + (size > 16 ? 2 : 1) > arguments.result_beats)) {
+      if (!full) next = ordinal;
+      full = true;
+      return;
+    }
+    std::vector<uint32_t> words(size, NONE);
+    words[0] = uint32_t(ordinal);
+    words[1] = pattern;
+    std::copy(embedding.begin(), embedding.end(), words.begin() + 2);
+    for (uint32_t word : words) {
+      if (used == 0) {
+        out.emplace_back();
+        std::fill(out.back().words, out.back().words + 16, NONE);
+      }
+      out.back().words[used] = word;
+      used = (used + 1) % 16;
+    }
+    records++;
+  }
+
+  // Whether the embedding with its newest vertex may go on, and what it is.
+  bool filter() {
+    if (arguments.application != FSM || embedding.size() < 2) return true;
+    return dictionary[keys.back()] >> 15;
+  }
+
+  void extend(uint64_t ordinal, const uint32_t* first_list, size_t first_size) {
+    const size_t size = embedding.size();
+    const size_t lists = arguments.application == CLIQUE ? 1 : size;
+    extensions++;
+    for (size_t i = 0; i < lists && !full; i++) {
+      const auto& whole = vertex(embedding[i]).neighbours;
+      const uint32_t* list = size == 1 ? first_list : whole.data();
+      const size_t length = size == 1 ? first_size : whole.size();
+      for (size_t at = 0; at < length && !full; at++) {
+        const uint32_t id = list[at];
+        scanned++;
+        bool candidate = beyond(id, embedding[0]);
+        for (size_t j = i + 1; j < size; j++) candidate &= beyond(id, embedding[j]);
+        for (size_t j = 0; j < size; j++) candidate &= id != embedding[j];
+        if (!candidate) continue;
+        candidates[size]++;
+        uint32_t mask = 0;
+        for (size_t j = 0; j < size; j++) mask |= uint32_t(adjacent(embedding[j], id)) << j;
+        if (mask & ((1u << i) - 1)) continue;
+        if (arguments.application == CLIQUE && mask != (1u << size) - 1) continue;
+        uint32_t key = keys.back();
+        if (arguments.application != CLIQUE) key |= mask << (size * (size - 1) / 2);
+        if (arguments.application == FSM)
+          key |= vertex(id).label << (FSM_PAIRS + size * machine.label_bits);
+        embedding.push_back(id);
+        keys.push_back(key);
+        if (filter()) {
+          embeddings[size]++;
+          if (size + 1 == arguments.k)
+            put(arguments.application == CLIQUE ? 0 : dictionary[key] & 0x7fff, ordinal);
+          else
+            extend(ordinal, nullptr, 0);
+        }
+        embedding.pop_back();
+        keys.pop_back();
+      }
+    }
+  }
+
+  void counters() {
+    std::vector<uint64_t> values;
+    const auto section = [&](uint32_t size, uint32_t instances) {
+      const size_t first = values.size();
+      values.resize(first + size_t(size) * instances, 0);
+      return first;
+    };
+    size_t at = section(machine.core_counters, 1);
+    values[at + machine.work_units] = units;
+    values[at + machine.saturated] = saturated;
+    at = section(machine.pu_counters, machine.processing_units);
+    values[at + machine.extensions] = extensions;
+    values[at + machine.entries_scanned] = scanned;
+    std::copy(candidates.begin(), candidates.end(), values.begin() + at + machine.candidates);
+    std::copy(embeddings.begin(), embeddings.end(), values.begin() + at + machine.embeddings);
+    section(machine.partition_counters, machine.partitions);
+    section(machine.bank_counters, machine.banks);
+    words(values);
+  }
+
+  void words(const std::vector<uint64_t>& values) {
+    for (size_t at = 0; at < values.size(); at += 8) {
+      Line line = {};
+      std::memcpy(line.words, &values[at], std::min<size_t>(8, values.size() - at) * 8);
+      out.push_back(line);
+    }
+  }
+
+ public:
+  CoreModel(const CoreMachine& machine, const CoreArguments& arguments, Read read)
+      : machine(machine), arguments(arguments), read(read),
+        candidates(machine.depth, 0), embeddings(machine.depth, 0) {}
+
+  // The out-stream of a run.
+  std::vector<Line> run(const Line* in, uint64_t beats) {
+    const uint64_t entries = in[0].words[0];
+    const uint32_t patterns = in[0].words[3];
+    dictionary.resize(std::max<uint64_t>(entries * 32, 1u << 16), 0);
+    std::memcpy(dictionary.data(), in + 1, entries * 64);
+    counts.assign(std::max(patterns, 1u), 0);
+    uint64_t ordinal = 0;
+    const uint64_t work = 1 + entries + in[0].words[1] + in[0].words[2];
+    for (uint64_t at = work * 4; at < beats * 4 && status == DONE; at++) {
+      const uint32_t* unit = in[at / 4].words + at % 4 * 4;
+      if (!(unit[3] & 1)) continue;
+      if (arguments.abort) {
+        const Line line = read(arguments.abort & ~uint64_t(63));
+        if (line.words[arguments.abort / 4 % 16]) {
+          status = ABORTED;
+          next = ordinal;
+          break;
+        }
+      }
+      const auto& list = vertex(unit[0]).neighbours;
+      const size_t first = std::min<size_t>(unit[1], list.size());
+      const size_t limit = std::min<size_t>(unit[2], list.size());
+      units++;
+      embedding.assign(1, unit[0]);
+      keys.assign(1, arguments.application == FSM ? vertex(unit[0]).label << FSM_PAIRS : 0);
+      candidates[0] += 0;
+      if (unit[1] == 0) embeddings[0]++;
+      extend(ordinal, list.data() + first, limit > first ? limit - first : 0);
+      if (full) status = FULL;
+      else next = ++ordinal;
+    }
+    std::vector<uint64_t> values(counts);
+    values.resize((values.size() + 7) / 8 * 8, 0);
+    words(values);
+    words({status | uint64_t(saturated) << 32, 0, next, records, 0, 0, 0, 0});
+    counters();
+    return std::move(out);
+  }
+};
+
+}  // namespace gramer

@@ -1,0 +1,298 @@
+// C simulation of the functional model: random graphs in the layout of device memory, compared
+// with every subset of their vertices.
+#include <map>
+#include <set>
+
+#include "check.hpp"
+#include "core_model.hpp"
+
+using gramer::Line;
+
+enum { CLIQUE, MOTIF, FSM };
+enum { ASCENDING = 1, LIST = 8 };
+enum { DONE, FULL, ABORTED };
+constexpr uint32_t LABEL_BITS = 2, FSM_PAIRS = 3, REJECTED = 0x7fff;
+constexpr uint64_t EDGES = 1 << 20, ABORT = 0x7fff0040;
+
+typedef std::vector<uint32_t> Ids;
+
+struct Graph {
+  uint32_t vertices;
+  std::vector<std::vector<bool>> edge;
+  Ids label;
+};
+
+static Graph draw(Random& random, uint32_t vertices, uint32_t percent) {
+  Graph g{vertices, std::vector<std::vector<bool>>(vertices, std::vector<bool>(vertices)), {}};
+  for (uint32_t a = 0; a < vertices; a++) {
+    g.label.push_back(random.below(1u << LABEL_BITS));
+    for (uint32_t b = 0; b < a; b++) g.edge[a][b] = g.edge[b][a] = random.below(100) < percent;
+  }
+  return g;
+}
+
+// Pattern of some vertices in this order: a bit for each pair, pairs of later vertices above, and
+// for FSM the labels above those.
+static uint32_t key_of(const Graph& g, const Ids& ids, bool labels) {
+  uint32_t key = 0;
+  for (size_t b = 0, bit = 0; b < ids.size(); b++)
+    for (size_t a = 0; a < b; a++) key |= uint32_t(g.edge[ids[a]][ids[b]]) << bit++;
+  for (size_t a = 0; labels && a < ids.size(); a++)
+    key |= g.label[ids[a]] << (FSM_PAIRS + a * LABEL_BITS);
+  return key;
+}
+
+// The smallest key of any order: the same for equal patterns, and for no others.
+static uint32_t canonical(const Graph& g, Ids ids, bool labels) {
+  std::sort(ids.begin(), ids.end());
+  uint32_t least = ~0u;
+  do least = std::min(least, key_of(g, ids, labels));
+  while (std::next_permutation(ids.begin(), ids.end()));
+  return least;
+}
+
+static bool connected(const Graph& g, const Ids& ids) {
+  std::set<uint32_t> seen{ids[0]};
+  for (size_t round = 0; round < ids.size(); round++)
+    for (uint32_t a : ids)
+      for (uint32_t b : ids)
+        if (seen.count(a) && g.edge[a][b]) seen.insert(b);
+  return seen.size() == ids.size();
+}
+
+struct Unit {
+  uint32_t vertex, first, limit;
+};
+
+struct Task {
+  uint32_t application, k, flags, banks, count_bits, result_beats;
+  uint32_t patterns;                // with numbers
+  std::vector<uint16_t> dictionary;  // by key
+};
+
+struct Result {
+  uint32_t status;
+  bool saturated;
+  uint64_t next, records;
+  std::vector<uint64_t> counts, counters;
+  std::vector<std::pair<uint32_t, Ids>> listed;  // pattern and vertices of finished units, sorted
+};
+
+static Result run(const Graph& g, const Task& task, const std::vector<Unit>& units,
+                  uint32_t abort_word) {
+  // Device memory: line i of an array is in bank i mod banks.
+  std::map<uint64_t, Line> memory;
+  gramer::CoreArguments arguments{task.application, task.k, task.flags, task.result_beats,
+                                  ABORT, EDGES, {}};
+  for (uint32_t b = 0; b < 4; b++) arguments.bank[b] = (b + 1) * 0x1000000000;
+  const auto word = [&](uint64_t index, bool edges) -> uint32_t& {
+    const uint64_t line = index / 16;
+    return memory[arguments.bank[line % task.banks] + (edges ? EDGES : 0) +
+                  line / task.banks * 64].words[index % 16];
+  };
+  uint64_t entry = 0;
+  for (uint32_t v = 0; v < g.vertices; v++) {
+    const uint64_t first = entry;
+    for (uint32_t u = 0; u < g.vertices; u++)
+      if (g.edge[v][u]) word(entry++, true) = u;
+    word(4 * v, false) = uint32_t(first);
+    word(4 * v + 2, false) = uint32_t(entry - first);
+    word(4 * v + 3, false) = g.label[v];
+  }
+  memory[ABORT & ~63ull].words[ABORT / 4 % 16] = abort_word;
+
+  // In-stream, with scratchpad lines that must make no difference.
+  const uint32_t entries = uint32_t(task.dictionary.size() + 31) / 32;
+  std::vector<Line> in(1 + entries + 5 + (units.size() + 3) / 4, Line{});
+  in[0].words[0] = entries;
+  in[0].words[1] = 2;
+  in[0].words[2] = 3;
+  in[0].words[3] = task.patterns;
+  for (size_t i = 0; i < task.dictionary.size(); i++)
+    in[1 + i / 32].words[i % 32 / 2] |= uint32_t(task.dictionary[i]) << 16 * (i % 2);
+  for (size_t i = 0; i < units.size(); i++) {
+    uint32_t* to = in[1 + entries + 5 + i / 4].words + i % 4 * 4;
+    to[0] = units[i].vertex, to[1] = units[i].first, to[2] = units[i].limit, to[3] = 1;
+  }
+
+  // A layout of counters: core 2, PU 2 + 2 depths, partition 3, bank 2.
+  const uint32_t depth = 16;
+  const gramer::CoreMachine machine{2, 3, task.banks, depth, LABEL_BITS, task.count_bits,
+                                    2, 2 + 2 * depth, 3, 2, 0, 1, 0, 1, 2, 2 + depth};
+  const auto read = [&](uint64_t address) {
+    const auto line = memory.find(address);
+    CHECK(line != memory.end());  // only what the graph has
+    return line->second;
+  };
+  gramer::CoreModel<decltype(read)> model(machine, arguments, read);
+  const std::vector<Line> out = model.run(in.data(), in.size());
+
+  Result result{};
+  const uint32_t values = 2 + 2 * (2 + 2 * depth) + 3 * 3 + 2 * task.banks;
+  const size_t tail = (task.patterns + 7) / 8 + 1 + (values + 7) / 8;
+  CHECK(out.size() >= tail);
+  const size_t record_beats = out.size() - tail;
+  const auto value = [&](size_t beat, size_t at) {
+    return out[beat].words[2 * at] | uint64_t(out[beat].words[2 * at + 1]) << 32;
+  };
+  for (uint32_t p = 0; p < task.patterns; p++)
+    result.counts.push_back(value(record_beats + p / 8, p % 8));
+  const size_t status = out.size() - (values + 7) / 8 - 1;
+  result.status = out[status].words[0];
+  result.saturated = out[status].words[1] & 1;
+  result.next = value(status, 2);
+  result.records = value(status, 3);
+  for (uint32_t i = 0; i < values; i++) result.counters.push_back(value(status + 1 + i / 8, i % 8));
+
+  if (!(task.flags & LIST)) CHECK(record_beats == 0);
+  CHECK(record_beats <= task.result_beats);
+  const uint32_t size = task.k <= 6 ? 8 : task.k <= 14 ? 16 : 32;
+  uint64_t found = 0;
+  for (size_t at = 0; at + size <= record_beats * 16; at += size) {
+    Ids record;
+    for (uint32_t i = 0; i < size; i++) record.push_back(out[(at + i) / 16].words[(at + i) % 16]);
+    if (record[1] == ~0u) continue;
+    for (uint32_t i = 2 + task.k; i < size; i++) CHECK(record[i] == ~0u);
+    found++;
+    Ids ids(record.begin() + 2, record.begin() + 2 + task.k);
+    const uint32_t start = ids[0];
+    std::sort(ids.begin(), ids.end());
+    CHECK(start == (task.flags & ASCENDING ? ids.front() : ids.back()));
+    CHECK(record[0] < units.size() && start == units[record[0]].vertex);
+    if (record[0] < result.next) result.listed.push_back({record[1], ids});
+  }
+  CHECK(found == result.records);
+  std::sort(result.listed.begin(), result.listed.end());
+  return result;
+}
+
+// What a task must find, from all subsets; fills in the dictionary.
+static std::vector<std::pair<uint32_t, Ids>> expect(Random& random, const Graph& g, Task& task) {
+  const bool labels = task.application == FSM;
+  std::map<uint32_t, uint32_t> number;     // of a canonical pattern
+  std::map<uint32_t, bool> allowed_pairs;  // FSM: labelled edges
+  if (task.application == CLIQUE) task.patterns = 1;
+  if (task.application == MOTIF) task.dictionary.assign(1u << (task.k * (task.k - 1) / 2), 0);
+  if (labels) {
+    // A third of the labelled edges is not frequent, whatever is above them neither.
+    task.dictionary.assign(1u << (FSM_PAIRS + 3 * LABEL_BITS), REJECTED);
+    for (uint32_t a = 0; a < g.vertices; a++)
+      for (uint32_t b = 0; b < a; b++) {
+        if (!g.edge[a][b]) continue;
+        const uint32_t least = canonical(g, {a, b}, true);
+        if (!allowed_pairs.count(least)) allowed_pairs[least] = random.below(3) > 0;
+        for (const Ids& order : {Ids{a, b}, Ids{b, a}})
+          if (allowed_pairs[least]) task.dictionary[key_of(g, order, true)] = 0x8000;
+      }
+  }
+  std::vector<std::pair<uint32_t, Ids>> all;
+  Ids ids;
+  const auto subset = [&](auto&& self, uint32_t from) -> void {
+    if (ids.size() < task.k) {
+      for (uint32_t v = from; v < g.vertices; v++) {
+        ids.push_back(v);
+        self(self, v + 1);
+        ids.pop_back();
+      }
+      return;
+    }
+    if (task.application == CLIQUE) {
+      for (uint32_t a : ids)
+        for (uint32_t b : ids)
+          if (a != b && !g.edge[a][b]) return;
+      all.push_back({0, ids});
+      return;
+    }
+    if (!connected(g, ids)) return;
+    if (labels)
+      for (uint32_t a : ids)
+        for (uint32_t b : ids)
+          if (a < b && g.edge[a][b] && !allowed_pairs[canonical(g, {a, b}, true)]) return;
+    const uint32_t least = canonical(g, ids, labels);
+    const uint32_t pattern = number.emplace(least, number.size()).first->second;
+    Ids order = ids;
+    do task.dictionary[key_of(g, order, labels)] = uint16_t(pattern | (labels ? 0x8000 : 0));
+    while (std::next_permutation(order.begin(), order.end()));
+    all.push_back({pattern, ids});
+  };
+  subset(subset, 0);
+  if (task.application != CLIQUE) task.patterns = std::max<uint32_t>(1, number.size());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+static uint32_t degree(const Graph& g, uint32_t v) {
+  return uint32_t(std::count(g.edge[v].begin(), g.edge[v].end(), true));
+}
+
+static void check(Random& random, const Graph& g, Task task) {
+  const auto all = expect(random, g, task);
+  std::vector<Unit> units;
+  for (uint32_t v = 0; v < g.vertices; v++) {
+    // Some units are cut into two ranges of neighbours.
+    const uint32_t cut = random.below(3) ? 0 : random.below(degree(g, v) + 1);
+    if (cut) units.push_back({v, 0, cut});
+    units.push_back({v, cut, ~0u});
+  }
+  std::vector<uint64_t> counts(task.patterns, 0);
+  for (const auto& [pattern, ids] : all) counts[pattern]++;
+
+  // All at once: counts, counters, and the list if there is one.
+  const Result whole = run(g, task, units, 0);
+  CHECK(whole.status == DONE && whole.next == units.size());
+  const uint64_t most = task.count_bits == 64 ? ~0ull : (1ull << task.count_bits) - 1;
+  bool saturated = false;
+  for (uint32_t p = 0; p < task.patterns; p++) {
+    CHECK(whole.counts[p] == std::min(counts[p], most));
+    saturated |= counts[p] > most;
+  }
+  CHECK(whole.saturated == saturated && whole.counters[1] == saturated);
+  CHECK(whole.counters[0] == units.size());
+  CHECK(whole.counters[2 + 2 + 16] == g.vertices);             // embeddings of one vertex
+  CHECK(whole.counters[2 + 2 + 16 + task.k - 1] == all.size());  // and of k
+  if (task.flags & LIST) CHECK(whole.listed == all);
+
+  // The abort word before the first unit.
+  const Result none = run(g, task, units, 1 + random.below(2));
+  CHECK(none.status == ABORTED && none.next == 0 && none.records == 0);
+  for (uint64_t count : none.counts) CHECK(count == 0);
+
+  // A small result area: every run goes on where the one before stopped.
+  if (!(task.flags & LIST)) return;
+  task.result_beats = 4 + random.below(20);
+  std::vector<std::pair<uint32_t, Ids>> listed;
+  std::vector<Unit> left = units;
+  while (!left.empty()) {
+    const Result part = run(g, task, left, 0);
+    CHECK(part.status == (part.next == left.size() ? DONE : FULL));
+    if (part.next == 0) task.result_beats *= 2;  // the first unit alone is too much
+    listed.insert(listed.end(), part.listed.begin(), part.listed.end());
+    left.erase(left.begin(), left.begin() + long(part.next));
+  }
+  std::sort(listed.begin(), listed.end());
+  CHECK(listed == all);
+}
+
+int main() {
+  Random random{2};
+  unsigned found = 0;
+  for (int i = 0; i < 300; i++) {
+    Task task{};
+    task.application = random.below(3);
+    task.k = task.application == FSM ? 2 + random.below(2) : 2 + random.below(4);
+    task.flags = random.below(2) * ASCENDING | random.below(2) * LIST;
+    task.banks = 1u << random.below(3);
+    task.count_bits = random.below(4) ? 64 : 5;
+    task.result_beats = 1 << 20;
+    const Graph g = draw(random, 1 + random.below(14), 10 + random.below(70));
+    check(random, g, task);
+    found++;
+  }
+  // Records of 16 and of 32 words: large cliques.
+  for (uint32_t k : {6u, 7u, 14u, 15u, 16u}) {
+    Task task{CLIQUE, k, LIST, 2, 64, 1 << 20, 1, {}};
+    check(random, draw(random, 17, 100), task);
+    found++;
+  }
+  std::printf("core model: %u tasks, %lu checks\n", found, checks);
+}

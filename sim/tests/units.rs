@@ -1,0 +1,173 @@
+//! Unit benches: each module of `rtl/` with state against a model of its own, in `sim/units/`.
+//!
+//! `GRAMER_SEED=N cargo test -p gramer-sim --test units NAME` repeats a bench with a seed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use gramer_machine::{Accelerator, verilog};
+use gramer_sim::model;
+use xxhash_rust::xxh3::Xxh3;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{command:?} failed:\n{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    output
+}
+
+/// Verilator's include folder and its runtime, compiled once for all benches.
+fn runtime(version: &str) -> &'static (PathBuf, PathBuf) {
+    static RUNTIME: OnceLock<(PathBuf, PathBuf)> = OnceLock::new();
+    RUNTIME.get_or_init(|| {
+        let output = run(Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]));
+        let include = Path::new(String::from_utf8(output.stdout).unwrap().trim()).join("include");
+        let mut hash = Xxh3::new();
+        hash.update(version.as_bytes());
+        let models = root().join("target/models");
+        fs::create_dir_all(&models).unwrap();
+        let object = models.join(format!("verilated-{:016x}.so", hash.digest()));
+        if !object.exists() {
+            let work = tempfile::tempdir_in(&models).unwrap();
+            let made = work.path().join("verilated.so");
+            run(Command::new("g++")
+                .args(["-std=c++17", "-O1", "-fPIC", "-shared", "-o"])
+                .arg(&made)
+                .arg("-I")
+                .arg(&include)
+                .arg("-I")
+                .arg(include.join("vltstd"))
+                .args(["verilated.cpp", "verilated_threads.cpp"].map(|f| include.join(f)))
+                .arg("-lpthread"));
+            fs::rename(made, &object).unwrap();
+        }
+        (include, object)
+    })
+}
+
+/// Builds the bench of a module, or finds it in `target/models/units-<hash>`.
+fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
+    let root = root();
+    let package = verilog::package(&Accelerator::read(root.join("machines/small.yaml")).unwrap());
+    let (rtl, units) = (root.join("rtl"), root.join("sim/units"));
+    let bench = units.join(format!("{name}.cpp"));
+    let mut sources: Vec<PathBuf> = [&rtl, &units]
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "sv"))
+        .collect();
+    sources.sort();
+    // Only what the bench is made of: Verilator says what the module needs.
+    let models = root.join("target/models");
+    let (include, object) = runtime(version);
+    let work = tempfile::tempdir_in(&models).unwrap();
+    fs::write(work.path().join("gramer_pkg.sv"), &package).unwrap();
+    let mut verilator = Command::new("verilator");
+    verilator
+        .current_dir(&rtl)
+        .args(["--cc", "-sv", "--assert", "-Wno-lint", "-Wno-style", "-O3", "--prefix", "Vdut"])
+        .args(["--output-split", "0", "--top-module", top, "-y", ".", "-y"])
+        .arg(&units)
+        .args(parameters.iter().map(|p| format!("-G{p}")))
+        .arg("--Mdir")
+        .arg(work.path());
+    let mut hash = Xxh3::new();
+    hash.update(format!("{version}{top}{parameters:?}{package}").as_bytes());
+    for source in sources.iter().chain([&bench, &units.join("bench.hpp")]) {
+        hash.update(&fs::read(source).unwrap());
+    }
+    let done = models.join(format!("units-{name}-{:016x}", hash.digest()));
+    if done.exists() {
+        return done;
+    }
+    let file = ["rtl", "sim/units"]
+        .map(|folder| root.join(folder).join(format!("{top}.sv")))
+        .into_iter()
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("there is no module {top}"));
+    run(verilator.arg(work.path().join("gramer_pkg.sv")).arg("gramer_types_pkg.sv").arg(file));
+    // One translation unit: the headers, which take longest, are read once.
+    let mut all = String::new();
+    for entry in fs::read_dir(work.path()).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".cpp") {
+            all.push_str(&format!("#include \"{name}\"\n"));
+        }
+    }
+    all.push_str(&format!("#include \"{}\"\n", bench.display()));
+    fs::write(work.path().join("all.cc"), all).unwrap();
+    let made = work.path().join("bench");
+    run(Command::new("g++")
+        .current_dir(work.path())
+        .args(["-std=c++17", "-O1", "-w", "-I.", "-I"])
+        .arg(include)
+        .arg("-I")
+        .arg(include.join("vltstd"))
+        .arg("-I")
+        .arg(&units)
+        .arg("all.cc")
+        .arg(object)
+        .arg("-o")
+        .arg(&made)
+        .arg("-lpthread"));
+    fs::rename(made, &done).unwrap();
+    done
+}
+
+fn bench(name: &str, top: &str, parameters: &[&str]) {
+    let Some(version) = model::verilator() else {
+        eprintln!("skipped: no verilator on the PATH");
+        return;
+    };
+    let program = build(&version, name, top, parameters);
+    let seed = std::env::var("GRAMER_SEED").unwrap_or_else(|_| "1".into());
+    let output = run(Command::new(&program).arg(&seed));
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+
+    // docs/units.md names the bench and each of its points.
+    let document = fs::read_to_string(root().join("docs/units.md")).unwrap();
+    let row = document
+        .lines()
+        .find(|line| line.starts_with(&format!("| `{name}` |")))
+        .unwrap_or_else(|| panic!("docs/units.md has no row for {name}"));
+    let listed = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
+    let points = run(Command::new(&program).arg("--points")).stdout;
+    let points: Vec<String> =
+        String::from_utf8(points).unwrap().lines().map(String::from).collect();
+    assert_eq!(listed, points.join("; "), "docs/units.md does not list the points of {name}");
+}
+
+macro_rules! benches {
+    ($($name:ident: $top:literal [$($parameter:literal),*];)*) => {
+        $(#[test] fn $name() { bench(stringify!($name), $top, &[$($parameter),*]); })*
+    };
+}
+
+benches! {
+    fifo: "fifo" [];
+    rr_arbiter: "rr_arbiter" ["REQUESTS=5"];
+    slot_buffer: "slot_buffer" [];
+    stealing_buffer: "stealing_buffer" [];
+    ancestor_buffer: "ancestor_buffer" [];
+    crossbar: "crossbar" ["INPUTS=3", "OUTPUTS=2"];
+    scratchpad: "scratchpad" ["LINES=8"];
+    miss_unit: "miss_unit" [];
+    process_stage: "process_stage" ["WIDTH=4"];
+    control: "control" [];
+    onchip_memory: "onchip_memory" ["ANSWER_W=128"];
+    embedding_table: "embedding_table" [];
+    prefetcher: "prefetcher" [];
+    axi_reader: "axi_reader" [];
+    abort_poller: "abort_poller" ["PERIOD=16"];
+}

@@ -1,0 +1,285 @@
+// onchip_memory with scratchpad, cache, replacement and miss unit, against a model of what it
+// promises: lines below the bound are in the scratchpad, the others in a four-way cache whose
+// victim is the way with the largest Rank + lambda * Rec (or the one unused for longest), answers
+// four cycles after an access is taken, hits pass misses.
+//
+// The model takes the accesses in the order in which the module selects them. That order shows at
+// the pins: a request when it is taken, a line from DDR in the cycle after it was handed over, and
+// otherwise, while ready_o is low, the head of the queue of those that wait. A fill looks at the
+// references of the cycles before the last two.
+#include "bench.hpp"
+#include <deque>
+#include <set>
+
+const unsigned SETS = 4, PAD = 4, MISSES = 4, TOKENS = 8, PART = 1; // line = 2 * local + PART
+
+struct Access {
+  unsigned line, word, rank, token;
+};
+struct Way {
+  bool valid = false;
+  unsigned line = 0, rank = 0;
+  uint64_t stamp = 0;
+};
+struct Answer {
+  uint64_t at;
+  unsigned token;
+  std::vector<uint32_t> data;
+};
+struct Reference { // of a way, by an access selected in cycle `at`
+  uint64_t at;
+  unsigned set, way;
+  uint64_t stamp;
+};
+
+int main(int argc, char **argv) {
+  Bench b("onchip_memory",
+          {"high hit", "low hit", "miss", "each way evicted", "victim by rank, not the oldest",
+           "victim by age, not by rank", "victim under LRU", "lambda 0", "largest lambda",
+           "bound 0", "whole scratchpad high", "bound between two lines", "one set in use",
+           "three sets in use", "all sets in use", "every set filled", "a hit passes a miss",
+           "waits for its line", "waits for an entry", "looked up again and hit",
+           "looked up again and missed", "lines out of order", "accesses in a row",
+           "request waits for a fill", "last line", "working set larger than the cache",
+           "forgotten before a run"},
+          argc, argv);
+  auto &d = *b.dut;
+  std::vector<Line> pad(PAD), ddr(128);
+  std::set<unsigned> evicted_ways, filled_sets;
+  d.valid_i = d.forget_i = d.pad_write_i = d.read_ready_i = d.fill_valid_i = 0;
+  for (unsigned run = 0; run < 60; ++run) {
+    b.reset(d.rst_i);
+    d.lru_i = run % 4 == 3;
+    d.lambda_i = run % 5 == 0 ? 0 : run % 5 == 1 ? 64 : run % 5 == 2 ? 8 : b.random(65);
+    const unsigned sets = 1 + run % SETS;
+    d.sets_i = sets;
+    d.bound_i = run % 6 == 0 ? 0 : run % 6 == 1 ? 2 * PAD : b.random(2 * PAD + 1);
+    for (unsigned s = 0; s < SETS; ++s) { // contents of the run before
+      d.forget_i = 1;
+      d.forget_set_i = s;
+      b.tick();
+    }
+    d.forget_i = 0;
+    for (unsigned at = 0; at < PAD; ++at) {
+      d.pad_write_i = 1;
+      d.pad_at_i = at;
+      drive(d.pad_line_i, pad[at] = random_line(b));
+      b.tick();
+    }
+    d.pad_write_i = 0;
+    for (auto &line : ddr) line = random_line(b);
+    b.hit("lambda 0", !d.lru_i && d.lambda_i == 0);
+    b.hit("largest lambda", !d.lru_i && d.lambda_i == 64);
+    b.hit("bound 0", d.bound_i == 0);
+    b.hit("whole scratchpad high", d.bound_i == 2 * PAD);
+    b.hit("bound between two lines", d.bound_i > 0 && d.bound_i % 2 == 0 && d.bound_i < 2 * PAD);
+    b.hit("one set in use", sets == 1);
+    b.hit("three sets in use", sets == 3);
+    b.hit("all sets in use", sets == SETS);
+    b.hit("forgotten before a run", run > 0);
+
+    Way cache[SETS][4];
+    std::vector<Reference> late; // references that no fill may see yet
+    uint64_t now = 0;            // accesses so far
+    struct { bool taken = false, asked = false; Access of{}; } entry[MISSES];
+    std::deque<Access> waiting;
+    std::deque<unsigned> asks, order;
+    std::deque<Answer> answers;
+    std::set<unsigned> out;    // tokens that have an access
+    std::deque<uint64_t> ev_at; // events of new accesses
+    std::deque<int> ev;
+    uint64_t fill_at = 0; // cycle in which the line that was handed over is selected
+    int fill_entry = -1;
+    bool filling = false;
+    unsigned in_a_row = 0;
+    const unsigned locals = run % 3 == 0 ? 20 : run % 3 == 1 ? 48 : 128;
+    const unsigned length = 1500;
+    bool request = false;
+    Access wanted{};
+    std::vector<unsigned> seen(128);
+    for (unsigned n = 0; n < length || !out.empty(); ++n) {
+      b.check(n < length + 3000, "an access is not answered");
+      const unsigned phase = (n / 100) % 3;
+      if (!request && n < length && out.size() < TOKENS && b.chance(phase == 0 ? 100 : 60)) {
+        request = true;
+        unsigned token;
+        do token = b.random(TOKENS);
+        while (out.count(token));
+        const unsigned local = b.chance(5) ? locals - 1 : b.chance(50) ? b.random(8) : b.random(locals);
+        wanted = {2 * local + PART, unsigned(b.random(4)), unsigned(b.random(run % 2 ? 40 : 2000)), token};
+      }
+      d.valid_i = request;
+      d.line_i = wanted.line;
+      d.word_i = wanted.word;
+      d.rank_i = wanted.rank;
+      d.pu_i = wanted.token / 4;
+      d.slot_i = wanted.token % 4;
+      d.read_ready_i = b.chance(phase == 1 ? 30 : 80);
+      if (!d.fill_valid_i) {
+        std::vector<unsigned> comes;
+        for (unsigned e = 0; e < MISSES; ++e)
+          if (entry[e].asked) comes.push_back(e);
+        if (!comes.empty() && b.chance(phase == 2 ? 10 : 30)) {
+          d.fill_valid_i = 1;
+          d.fill_entry_i = comes[b.random(comes.size())];
+          drive(d.fill_line_i, ddr[entry[d.fill_entry_i].of.line / 2]);
+        }
+      }
+      b.settle();
+
+      // Answers: exactly those due, with their data.
+      const bool due = !answers.empty() && answers.front().at == b.cycle;
+      b.equal(d.valid_o, due, "valid_o");
+      if (due) {
+        const Answer &a = answers.front();
+        b.equal(d.pu_o * 4 + d.slot_o, a.token, "requester");
+        b.check(line_of(d.answer_o, 4) == a.data, "wrong data");
+        out.erase(a.token);
+        answers.pop_front();
+      }
+      int event = -1;
+      if (!ev_at.empty() && ev_at.front() == b.cycle) {
+        event = ev.front();
+        ev.pop_front(), ev_at.pop_front();
+      }
+      b.equal(d.high_hit_o, event == 0, "high_hit_o");
+      b.equal(d.low_hit_o, event == 1, "low_hit_o");
+      b.equal(d.missed_o, event == 2, "missed_o");
+
+      // Reads.
+      if (d.read_valid_o) {
+        b.check(!asks.empty(), "a read that nobody needs");
+        b.equal(d.read_entry_o, asks.front(), "read_entry_o");
+        b.equal(d.read_line_o, entry[asks.front()].of.line, "read_line_o");
+      }
+
+      // What is selected in this cycle.
+      const bool fill = filling && fill_at == b.cycle;
+      const bool blocked = filling && b.cycle > fill_at && b.cycle <= fill_at + 2;
+      const bool taken = request && d.ready_o;
+      b.check(!(d.ready_o && (fill || blocked)), "an access is taken beside a fill");
+      const bool replay = !d.ready_o && !fill && !blocked;
+      b.hit("request waits for a fill", request && (fill || blocked));
+      in_a_row = taken ? in_a_row + 1 : 0;
+      b.hit("accesses in a row", in_a_row >= 6);
+      auto set_of = [&](unsigned line) { return (line / 2 % SETS) * sets / SETS; };
+      // References become visible to fills three cycles later.
+      for (size_t i = 0; i < late.size();)
+        if (late[i].at + 3 <= b.cycle) {
+          cache[late[i].set][late[i].way].stamp = late[i].stamp;
+          late.erase(late.begin() + i);
+        } else ++i;
+      auto words = [&](const Line &line, unsigned word) {
+        return std::vector<uint32_t>(line.begin() + 4 * word, line.begin() + 4 * word + 4);
+      };
+      if (fill) {
+        const Access &a = entry[fill_entry].of;
+        auto &ways = cache[set_of(a.line)];
+        int victim = -1;
+        for (int w = 0; w < 4 && victim < 0; ++w)
+          if (!ways[w].valid) victim = w;
+        if (victim < 0) {
+          auto score = [&](const Way &w) {
+            const unsigned __int128 rec = now - w.stamp;
+            return d.lru_i ? rec : (unsigned __int128)w.rank * 8 + d.lambda_i * rec;
+          };
+          int oldest = 0, least = 0;
+          victim = 0;
+          for (int w = 1; w < 4; ++w) {
+            if (score(ways[w]) > score(ways[victim])) victim = w;
+            if (ways[w].stamp < ways[oldest].stamp) oldest = w;
+            if (ways[w].rank > ways[least].rank) least = w;
+          }
+          b.hit("victim under LRU", d.lru_i);
+          b.hit("victim by rank, not the oldest",
+                !d.lru_i && ways[victim].stamp != ways[oldest].stamp && victim == least);
+          b.hit("victim by age, not by rank",
+                !d.lru_i && ways[victim].rank != ways[least].rank && victim == oldest);
+          evicted_ways.insert(victim);
+        }
+        ways[victim] = {true, a.line, a.rank, now};
+        for (size_t i = 0; i < late.size();) // of the line that has gone: written before it
+          if (late[i].set == set_of(a.line) && late[i].way == unsigned(victim)) late.erase(late.begin() + i);
+          else ++i;
+        filled_sets.insert(set_of(a.line));
+        answers.push_back({b.cycle + 4, a.token, words(ddr[a.line / 2], a.word)});
+        for (size_t i = 0; i < order.size(); ++i)
+          if (order[i] == unsigned(fill_entry)) {
+            b.hit("lines out of order", i != 0);
+            order.erase(order.begin() + i--);
+          }
+        entry[fill_entry] = {};
+      } else if (taken || replay) {
+        Access a = wanted;
+        if (replay) {
+          b.check(!waiting.empty(), "not ready without a reason");
+          a = waiting.front();
+          waiting.pop_front();
+        }
+        auto &ways = cache[set_of(a.line)];
+        int way = -1;
+        for (int w = 0; w < 4; ++w)
+          if (ways[w].valid && ways[w].line == a.line) way = w;
+        const bool high = a.line < d.bound_i;
+        int kind = high ? 0 : way >= 0 ? 1 : 2;
+        if (taken) {
+          request = false;
+          out.insert(a.token);
+          ev.push_back(kind), ev_at.push_back(b.cycle + 2);
+          b.hit("last line", a.line == 255);
+          b.hit("high hit", kind == 0);
+          b.hit("low hit", kind == 1);
+          b.hit("miss", kind == 2);
+          b.hit("a hit passes a miss", kind < 2 && (!order.empty() || !waiting.empty()));
+          b.hit("working set larger than the cache", kind == 2 && seen[a.line / 2]);
+          seen[a.line / 2] = 1;
+        } else {
+          b.hit("looked up again and hit", kind == 1);
+          b.hit("looked up again and missed", kind == 2);
+        }
+        if (kind == 0) answers.push_back({b.cycle + 4, a.token, words(pad[a.line / 2], a.word)});
+        if (kind == 1) {
+          answers.push_back({b.cycle + 4, a.token, words(ddr[a.line / 2], a.word)});
+          late.push_back({b.cycle, set_of(a.line), unsigned(way), now});
+        }
+        if (kind == 2) {
+          int free = -1;
+          bool under_way = false;
+          for (int e = MISSES - 1; e >= 0; --e) {
+            if (!entry[e].taken) free = e;
+            under_way |= entry[e].taken && entry[e].of.line == a.line;
+          }
+          b.hit("waits for its line", under_way);
+          b.hit("waits for an entry", !under_way && free < 0);
+          if (under_way || free < 0) waiting.push_back(a);
+          else {
+            entry[free].taken = true;
+            entry[free].of = a;
+            asks.push_back(free);
+            order.push_back(free);
+          }
+        }
+        if (taken) ++now;
+      }
+      if (d.read_valid_o && d.read_ready_i) {
+        entry[asks.front()].asked = true;
+        asks.pop_front();
+      }
+      const bool handed = d.fill_valid_i && d.fill_ready_o;
+      if (filling && b.cycle == fill_at + 3) filling = false;
+      if (handed) {
+        b.check(!filling, "a line is taken while one is being written");
+        filling = true;
+        fill_at = b.cycle + 1;
+        fill_entry = d.fill_entry_i;
+        entry[fill_entry].asked = false;
+      }
+      b.rise();
+      if (handed) d.fill_valid_i = 0;
+    }
+    b.check(waiting.empty() && asks.empty() && order.empty(), "something is left over");
+  }
+  b.hit("each way evicted", evicted_ways.size() == 4);
+  b.hit("every set filled", filled_sets.size() == SETS);
+  return b.end();
+}
