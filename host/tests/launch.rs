@@ -277,7 +277,7 @@ fn faults_in_the_core_are_seen_through_the_runtime() {
     let Some(device) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
     let selftest = |rtl: &Path| {
-        let words = ["selftest", "--mib", "1", "--time-limit", "5", "--device", &device];
+        let words = ["selftest", "--mib", "1", "--time-limit", "60", "--device", &device];
         let output = gramer(&words).env("GRAMER_RTL", rtl).output().unwrap();
         (output.status.code(), text(&output.stdout) + &text(&output.stderr))
     };
