@@ -60,7 +60,7 @@ fn runtime(version: &str) -> &'static (PathBuf, PathBuf) {
 fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     let root = root();
     let mut machine = Accelerator::read(root.join("machines/small.yaml")).unwrap();
-    // The benches' models of what belongs to a partition are written for two.
+    // The benches drive what belongs to a partition for two of them.
     machine.machine.partitions = 2;
     let mut parameters = parameters.to_vec();
     // A size of the machine rather than a parameter of the module.
