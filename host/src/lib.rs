@@ -14,6 +14,7 @@
 //! | [`engine`] | who answers: the CPU engine and the algorithm-1 reference |
 //! | [`report`] | how answers are written: table, JSON, lists of embeddings |
 //! | [`xclbin`] | the container of a programmed device |
+//! | [`explore`] | variants of the machine, simulated and compared |
 //! | [`launch`] | emulations of a device, set up and supervised |
 //! | [`cli`] | the command line `gramer` |
 
@@ -21,6 +22,7 @@ pub mod cli;
 pub mod context;
 pub mod engine;
 pub mod error;
+pub mod explore;
 pub mod graph;
 pub mod launch;
 pub mod pattern;

@@ -2,6 +2,7 @@
 
 mod device;
 mod devices;
+mod explore;
 pub mod graph;
 pub mod graph_args;
 pub mod graph_rank;
@@ -52,6 +53,8 @@ enum Command {
     Devices(devices::Args),
     /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
     Selftest(selftest::Args),
+    /// Run a task on many variants of the machine, simulated: table, CSV, plots
+    Explore(explore::Args),
     /// Build and look at what programs a device
     #[command(subcommand)]
     Xclbin(xclbin::Command),
@@ -80,6 +83,7 @@ fn run_command(cli: Cli) -> ExitCode {
         Command::Graph(command) => command.run(context),
         Command::Devices(args) => args.run(),
         Command::Selftest(args) => args.run(&context),
+        Command::Explore(args) => args.run(context),
         Command::Xclbin(command) => command.run(),
     }));
     match outcome {
