@@ -7,6 +7,7 @@ pub mod graph;
 pub mod graph_args;
 pub mod graph_rank;
 mod mine;
+mod paper;
 mod run;
 mod selftest;
 mod xclbin;
@@ -55,6 +56,8 @@ enum Command {
     Selftest(selftest::Args),
     /// Run a task on many variants of the machine, simulated: table, CSV, plots
     Explore(explore::Args),
+    /// The paper's experiments on the simulated machine, as a report
+    Paper(paper::Args),
     /// Build and look at what programs a device
     #[command(subcommand)]
     Xclbin(xclbin::Command),
@@ -84,6 +87,7 @@ fn run_command(cli: Cli) -> ExitCode {
         Command::Devices(args) => args.run(),
         Command::Selftest(args) => args.run(&context),
         Command::Explore(args) => args.run(context),
+        Command::Paper(args) => args.run(context),
         Command::Xclbin(command) => command.run(),
     }));
     match outcome {
