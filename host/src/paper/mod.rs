@@ -2,11 +2,11 @@
 //!
 //! | module | experiments |
 //! |---|---|
-//! | [`accesses`] | figures 3, 5 and 8: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
-//! | [`performance`] | table III and figure 11: times, and the share of the preparation |
-//! | [`design`] | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
-//! | [`beyond`] | what the paper didn't vary: units, partitions, DDR, on-chip memory |
-//! | [`sampling`] | large runs from a part of their work units |
+//! | `accesses` | figures 3, 5 and 8: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
+//! | `performance` | table III and figure 11: times, and the share of the preparation |
+//! | `design` | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
+//! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
+//! | `sampling` | large runs from a part of their work units |
 //! | [`report`] | Markdown, HTML, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
@@ -62,10 +62,16 @@ pub struct Lab<'a> {
     pub small: Accelerator,
     /// Graphs that are only sampled.
     pub large: Vec<Input>,
+    /// Numbers of processing units beyond the paper; each is a model to build.
+    pub processing_units: Vec<u32>,
+    /// Numbers of partitions, likewise.
+    pub partitions: Vec<u32>,
     /// Small inputs on a small machine: the machinery, not the paper.
     pub quick: bool,
     /// The context.
     pub context: &'a Context,
+    /// Hash of the base machine's model and of the simulation around it, once a point has run.
+    pub model: std::cell::RefCell<String>,
     /// Points without a result, in words.
     pub missing: std::cell::RefCell<Vec<String>>,
 }
@@ -79,6 +85,10 @@ pub struct Options {
     pub machine: Accelerator,
     /// A machine that simulates fast.
     pub small: Accelerator,
+    /// Numbers of processing units beyond the paper; each is a model to build.
+    pub processing_units: Vec<u32>,
+    /// Numbers of partitions, likewise.
+    pub partitions: Vec<u32>,
     /// Folder of the real graphs.
     pub data: Option<PathBuf>,
     /// Folder of the report.
@@ -103,8 +113,11 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
         small: options.small.clone(),
         inputs,
         large,
+        processing_units: options.processing_units.clone(),
+        partitions: options.partitions.clone(),
         quick: options.quick,
         context,
+        model: Default::default(),
         missing: Default::default(),
     };
     type Experiment = fn(&Lab<'_>) -> Result<Section>;
@@ -149,12 +162,15 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
             "Written by `gramer paper`. Cycles are those of the core in SystemVerilog, simulated \
              cycle by cycle with Verilator on the machine `{}` ({} PUs of {} slots, {} partitions, \
              {} MHz) with the memory model of its description; no card was used. Each count was \
-             compared with the CPU engine's. Graphs: {}.",
+             compared with the CPU engine's. Model and simulation: {} (a hash of Verilator's version, \
+             the description, `rtl/` and the memory model: with other sources the cycles may be \
+             others). Graphs: {}.",
             m.name,
             m.processing_units,
             m.slots,
             m.partitions,
             m.clock_mhz,
+            lab.model.borrow(),
             graphs.join(", ")
         ),
         "Two orders of comparison: *ascending* by Rank(ON_1) makes the hubs the roots of the \
@@ -247,7 +263,10 @@ impl Lab<'_> {
         };
         let all =
             sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
-        for point in &all {
+        for (point, asked) in all.iter().zip(&points) {
+            if let (Ok(measures), true) = (&point.measures, asked.machine == self.base) {
+                *self.model.borrow_mut() = measures.kept().identity.clone();
+            }
             if let Err(said) = &point.measures {
                 let settings = described(&point.settings);
                 self.missing.borrow_mut().push(format!("{} {name} {settings}: {said}", input.name));
