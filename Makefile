@@ -15,7 +15,7 @@ DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
-  -fno-sanitize-recover=all -Ihls -Ihls/simulation
+  -fno-sanitize-recover=all -Ihls -Ihls/simulation -Itarget/generated/accelerator
 
 .PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
@@ -75,12 +75,14 @@ test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated co
 formal: ## Formal proofs of the core's modules (sets up .venv)
 	@scripts/formal.sh
 
-hls-test: setup setup-rtl ## C simulation of the data movers and the core's functional model
+hls-test: generate setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls
 	g++ $(HLS_FLAGS) -o target/hls/movers_test hls/tests/movers_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp
 	target/hls/movers_test
 	g++ $(HLS_FLAGS) -o target/hls/core_model_test hls/tests/core_model_test.cpp
 	target/hls/core_model_test
+	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
+	target/hls/kernels_test
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
