@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
   -fno-sanitize-recover=all -Ihls -Ihls/simulation -Itarget/generated/accelerator
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test setup-eda vitis-check xclbin synth formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,19 @@ hls-test: generate setup-rtl ## C simulation of the data movers and the core's f
 	target/hls/core_model_test
 	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
 	target/hls/kernels_test
+
+setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, place and route)
+	@scripts/setup-eda.sh
+
+vitis-check: setup-eda generate ## Interfaces, Tcl files and constraints of the Vitis build, without Vitis
+	@.venv/bin/python scripts/vitis_check.py
+
+xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... FREQUENCY=200 MACHINE=accelerator
+	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
+	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
+
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
+	@.venv/bin/python scripts/synth.py --write
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
