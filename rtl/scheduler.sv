@@ -107,6 +107,8 @@ module scheduler
   logic    free, give_back;
   slot_t   free_slot, back_slot;
   logic    push_candidate;
+  logic    kill_q;
+  logic [SLOTS-1:0] killed_q; // busy slots that still have to be looked at
 
   fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
     .clk_i, .rst_i (rst_i || clear_i),
@@ -195,8 +197,6 @@ module scheduler
   // ---------------------------------------------------------------- units of the slots
 
   ordinal_t          ordinal_q [SLOTS]; // of the unit that each slot works for
-  logic [SLOTS-1:0]  killed_q;          // busy slots that still have to be looked at
-  logic              kill_q;
   slot_t             look;
 
   assign listed_ordinal_o = ordinal_q[listed_slot_i];
@@ -245,6 +245,7 @@ module scheduler
 
   always_comb begin
     leveled  = a_q;
+    leveled.level = pos_t'(a_q.size - 1'b1); // for `later`
     finished = kill_i && a_q.kind != STEAL;
     nothing  = kill_i && a_q.kind == STEAL;
     unique case (a_q.kind)
@@ -254,7 +255,8 @@ module scheduler
       end
       NEXT: begin
         if (a_q.cursor.i < a_q.cursor.i_last) begin
-          leveled.size = size_q[a_q.slot];
+          leveled.size  = size_q[a_q.slot];
+          leveled.level = pos_t'(size_q[a_q.slot] - 1'b1);
           leveled.cursor.i = a_q.cursor.i + 1'b1;
         end else begin
           leveled.kind  = BACK;
@@ -377,6 +379,31 @@ module scheduler
     end
   end
 
+  // The threshold of list i is the farthest of the vertices after position i, or the root if there
+  // are none. A bit of `later` is set for each vertex that is farther than all vertices after it;
+  // so the threshold is the vertex of the first bit above i. There is a mask for each prefix of the
+  // embedding, since a vertex that is added hides earlier ones, which come back when it is removed.
+  mask_t later [SLOTS << POS_W];
+  mask_t later_b, c_later_q;
+  pos_t  farthest, c_farthest_q;
+
+  function automatic pos_t first_above(input mask_t mask, input pos_t i);
+    first_above = '0;
+    for (int j = DEPTH - 1; j > 0; j--) if (mask[j] && pos_t'(j) > i) first_above = pos_t'(j);
+  endfunction
+
+  assign later_b = later[{b_q.slot, b_q.level}];
+
+  always_comb begin
+    unique case (b_q.kind)
+      GROWN:   farthest = first_above(later_b, '0);
+      BACK, STEAL:
+               farthest = whole ? first_above(later_b, entry.i + 1'b1)
+                                : first_above(later_b, entry.i);
+      default: farthest = first_above(later_b, b_q.cursor.i);
+    endcase
+  end
+
   // A steal that finds nothing gives its slot back; only one can be in stages A and B at a time
   // that does so in the same cycle, and stage B is the older one.
   logic give_back_a_q;
@@ -391,6 +418,8 @@ module scheduler
     c_q <= b_q;
     c_q.cursor <= taken;
     c_whole_q  <= whole;
+    c_later_q    <= later_b;
+    c_farthest_q <= farthest;
     c_valid_q  <= !rst_i && b_valid_q && !(b_q.kind == STEAL && failed);
   end
 
@@ -464,16 +493,29 @@ module scheduler
     end
   end
 
-  // The farthest of the root and the vertices after position i: candidates lie beyond it.
+  // Candidates lie beyond the threshold. Of a grown embedding all vertices count, the new one too.
+  id_t   old_farthest;
+  mask_t later_d;
+
+  assign old_farthest = ids[c_farthest_q];
+
   always_comb begin
-    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : ids[0];
-    for (int j = 1; j < DEPTH; j++) begin
-      if (pos_t'(j) > cursor.i && size_t'(j) < c_q.size && !(grown && pos_t'(j) == newest)
-          && beyond(config_i.ascending, ids[j], threshold))
-        threshold = ids[j];
+    threshold = old_farthest;
+    later_d   = c_later_q;
+    if (grown) begin
+      if (c_q.size == size_t'(1) || beyond(config_i.ascending, c_q.vertex, old_farthest))
+        threshold = c_q.vertex;
+      for (int j = 0; j < DEPTH; j++)
+        later_d[j] = c_q.size != size_t'(1)
+            && (pos_t'(j) == newest
+                || (c_later_q[j] && beyond(config_i.ascending, ids[j], c_q.vertex)));
     end
-    if (grown && beyond(config_i.ascending, c_q.vertex, threshold)) threshold = c_q.vertex;
   end
+
+  // A steal takes the mask along; what it divides is no deeper than the victim's ancestors, so
+  // no entry is read in the cycle in which it is written.
+  always_ff @(posedge clk_i)
+    if (c_valid_q && (grown || steals)) later[{table_copy_to_o, newest}] <= later_d;
 
   assign stolen_o = steals;
 
