@@ -17,7 +17,7 @@ FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
   -fno-sanitize-recover=all -Ihls -Ihls/simulation -Itarget/generated/accelerator
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test setup-eda vitis-check xclbin synth formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test setup-eda vitis-check xclbin synth test-synth ecp5 activity formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -96,6 +96,15 @@ xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM
 
 synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
 	@.venv/bin/python scripts/synth.py --write
+
+test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
+	@.venv/bin/python scripts/synth.py --quick
+
+ecp5: setup-eda generate ## Place and route of the scheduler with and without compaction (docs/synthesis.md)
+	@.venv/bin/python scripts/ecp5.py --write
+
+activity: setup-eda generate emulator ## Activity of the core's blocks by application (docs/synthesis.md)
+	@.venv/bin/python scripts/activity.py --write
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
