@@ -141,7 +141,7 @@ fn main() -> Result<()> {
     };
     let settings = Settings {
         application,
-        k: k,
+        k,
         ascending: options.ascending,
         stealing: !options.no_stealing,
         lru: options.lru,

@@ -221,7 +221,8 @@ mod tests {
         assert_eq!(image.bounds(&paper, None, 1.0).unwrap(), (3, 3));
         assert_eq!(image.bounds(&paper, Some(0.0), 1.0).unwrap(), (0, 0));
         assert_eq!(image.bounds(&paper, Some(1.0), 1.0).unwrap(), (6, 5));
-        let small = machine("machines/small.yaml");
+        let mut small = machine("machines/small.yaml");
+        small.machine.partitions = 2;
         // 2 partitions with 4 and 8 lines.
         let image = Image::new(view(&graph, None), &small);
         assert_eq!(image.bounds(&small, Some(1.0), 1.0).unwrap(), (6, 5));
