@@ -297,6 +297,7 @@ SUITE = [
     ("counters", "counters_are_as_last_seen", 0, CORE),
     ("directed", "an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean", 0, CORE),
     ("directed", "a_run_is_stopped_at_once", 0, CORE),
+    ("directed", "a_run_whose_records_do_not_fit_ends_at_once", 0, CORE),
     ("directed", "a_run_is_stopped_after_its_units", 0, CORE),
     ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
     ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
