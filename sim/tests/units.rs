@@ -194,4 +194,5 @@ benches! {
     pattern_buffer: "pattern_buffer" [];
     filter: "filter" [];
     partition: "partition" [];
+    scheduler: "scheduler" [];
 }
