@@ -192,6 +192,7 @@ benches! {
     axi_reader: "axi_reader" [];
     abort_poller: "abort_poller" ["PERIOD=16"];
     pattern_buffer: "pattern_buffer" [];
+    arbitrator: "arbitrator" [];
     filter: "filter" [];
     partition: "partition" [];
     scheduler: "scheduler" [];

@@ -284,7 +284,6 @@ int main(int argc, char **argv) {
       // The embedding table
       if (d.table_copy_o) {
         b.hit("steal from a thief", is_thief[row]);
-        b.hit("killed while slots are stolen", killed);
         is_thief[d.table_copy_to_o] = true;
         table[d.table_copy_to_o] = table[row];
         copied_to |= 1u << d.table_copy_to_o;
@@ -316,6 +315,8 @@ int main(int argc, char **argv) {
         oldest_before = *std::min_element(live.begin(), live.end());
         b.hit("killed while all slots are busy", d.busy_o == (1u << SLOTS) - 1);
         b.hit("killed while a unit waits", d.pending_o);
+        for (unsigned s = 0; s < SLOTS; ++s)
+          b.hit("killed while slots are stolen", (d.busy_o >> s & 1) && is_thief[s]);
         b.hit("killed with nothing under way", !d.busy_o && !d.pending_o && handed);
       }
       const bool taken = d.unit_valid_i && d.unit_ready_o;
