@@ -20,6 +20,8 @@ const SYSTEM: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"
 /// What the folders' names begin with, and the file in them that a launcher holds a lock on.
 const PREFIX: &str = "gramer-";
 const LOCK: &str = "lock";
+/// What the emulator adds to its process's number when the runtime closes the device.
+const CLOSED: &str = "closed";
 /// A folder that is younger may be one whose lock is just being taken.
 const SETTLED: Duration = Duration::from_secs(60);
 /// Bytes of a transfer between runtime and emulator.
@@ -154,7 +156,12 @@ impl Setup {
     /// The emulator's process, once the runtime has started it.
     pub fn emulator(&self) -> Option<Pid> {
         let text = fs::read_to_string(self.at("emulator.pid")).ok()?;
-        Pid::from_raw(text.trim().parse().ok()?)
+        Pid::from_raw(text.split_whitespace().next()?.parse().ok()?)
+    }
+
+    /// Whether the runtime has closed the device, so that the emulator ends as it should.
+    pub fn closed(&self) -> bool {
+        fs::read_to_string(self.at("emulator.pid")).is_ok_and(|text| text.contains(CLOSED))
     }
 
     /// Whether it is there and not dead.
