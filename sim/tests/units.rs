@@ -197,4 +197,5 @@ benches! {
     filter: "filter" [];
     partition: "partition" [];
     scheduler: "scheduler" [];
+    pu: "pu" [];
 }
