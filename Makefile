@@ -91,7 +91,7 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
 	scripts/cycles.py
 
-lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machine
+lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
 	scripts/lint-rtl.sh
 
 lint: setup ## Format, clippy, documentation: no warning is left
