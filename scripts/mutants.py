@@ -470,9 +470,11 @@ def main():
         print(f"{len(gone)} of the list had gone; {len(chosen)} faults in {LIST.relative_to(ROOT)}, "
               f"of {sum(map(len, modules.values()))} that can be made")
         return
+    if options.quick:
+        gone = [line for line in gone if line.split("\t")[1] == "quick"]
     if gone:
-        raise SystemExit("mutants: no such statement any more, draw others with --draw:\n"
-                         + "\n".join(gone))
+        raise SystemExit("mutants: no such statement any more, draw others with scripts/mutants.py "
+                         "--draw:\n" + "\n".join(gone))
     if options.list:
         for fault in chosen:
             print(f"{fault['number']:3} {fault['module']}.sv:{fault['line']} {fault['kind']}: "

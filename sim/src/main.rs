@@ -1,13 +1,13 @@
 //! `gramer-sim`: a task on a graph, straight on the simulated core.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{self, Dictionary};
 use gramer_machine::Accelerator;
-use gramer_sim::image::Csr;
+use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{Application, OnChip, Outcome, Settings, Simulation, run, whole_units};
 
@@ -68,6 +68,10 @@ struct Options {
     /// that are high-priority, cache sets in use of each vertex and edge memory.
     #[arg(long, value_name = "VL,EL,VS,ES", value_delimiter = ',')]
     on_chip: Option<Vec<u64>>,
+    /// Run these work units instead of one a vertex: lines of start vertex (its rank), first
+    /// position and end position in its list.
+    #[arg(long, value_name = "FILE")]
+    units: Option<PathBuf>,
     /// Unloaded read latency of DDR in cycles; the default is the machine's.
     #[arg(long)]
     latency: Option<u64>,
@@ -186,9 +190,15 @@ fn main() -> Result<()> {
 
     let mut core = Model::load(&library)?;
     let clock = std::time::Instant::now();
-    let units = whole_units(&csr);
-    let outcome = run(&accelerator, &mut core, &csr, &units, &settings, &simulation)?;
+    let units = match &options.units {
+        None => whole_units(&csr),
+        Some(file) => read_units(file, &csr)?,
+    };
+    let mut outcome = run(&accelerator, &mut core, &csr, &units, &settings, &simulation)?;
     let seconds = clock.elapsed().as_secs_f64();
+    if options.units.is_none() {
+        outcome.taken.clear(); // of no use where all units are run
+    }
     if options.json {
         print_json(&accelerator, &names, &outcome, seconds, &hash)?;
     } else {
@@ -196,6 +206,27 @@ fn main() -> Result<()> {
     }
     ensure!(outcome.status == 0, "AXI error at address {:#x}", outcome.error_address);
     Ok(())
+}
+
+/// Reads the work units of a file.
+fn read_units(file: &Path, graph: &Csr) -> Result<Vec<Unit>> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let unit = |(at, line): (usize, &str)| {
+        let numbers: Option<Vec<u32>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[start, first, limit]) if (start as usize) < graph.vertices() => {
+                Ok(Unit { start, first, limit })
+            }
+            _ => bail!(
+                "{}:{}: {line:?} is not a vertex below {}, a first and an end position",
+                file.display(),
+                at + 1,
+                graph.vertices()
+            ),
+        }
+    };
+    text.lines().enumerate().map(unit).collect()
 }
 
 /// A hash of the model and of the sources that simulate what is around it.
@@ -225,6 +256,7 @@ fn print_json(
         "status": outcome.status,
         "saturated": outcome.saturated,
         "counters": outcome.counters,
+        "taken": outcome.taken,
         "seconds": seconds,
         "cycles_per_second": outcome.cycles as f64 / seconds,
     });

@@ -140,6 +140,8 @@ pub struct Outcome {
     pub counters: BTreeMap<String, Vec<Vec<u64>>>,
     /// Cycles from the start to the done that the control port shows.
     pub cycles: u64,
+    /// For each beat of work units (four a beat): cycles from the start until the core took it.
+    pub taken: Vec<u64>,
 }
 
 impl Outcome {
@@ -308,6 +310,8 @@ pub fn run(
     let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
     let (mut asked, mut answered) = (0u64, 0u64); // reads of the control register
     let mut end = None; // the next run may begin
+    let head = stream.len() - units.len().div_ceil(4).max(1);
+    let mut taken = vec![];
     let mut out: Vec<[u8; 64]> = vec![];
     let mut complete = false;
     let mut offered = false;
@@ -376,6 +380,9 @@ pub fn run(
             }
         }
         if offered && pins.in_tready == 1 {
+            if sent >= head {
+                taken.push(now - started.unwrap_or(now));
+            }
             sent += 1;
             offered = false;
         }
@@ -403,7 +410,7 @@ pub fn run(
     ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
     let beats = ddr.beats(0);
     let cycles = done.unwrap_or(now) - started.unwrap_or(0);
-    let outcome = decode(a, settings, &out, cycles)?;
+    let outcome = Outcome { taken, ..decode(a, settings, &out, cycles)? };
     for (b, beats) in beats.iter().enumerate() {
         let counted = outcome.counters["bank.beats"][b][0];
         ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
@@ -464,6 +471,7 @@ fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Resul
         records,
         counters,
         cycles,
+        taken: vec![],
     })
 }
 

@@ -193,7 +193,9 @@ benches! {
     abort_poller: "abort_poller" ["PERIOD=16"];
     pattern_buffer: "pattern_buffer" [];
     arbitrator: "arbitrator" [];
+    extender: "extender" [];
     filter: "filter" [];
     partition: "partition" [];
     scheduler: "scheduler" [];
+    pu: "pu" [];
 }

@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
     data: Option<PathBuf>,
 
-    /// Description of the machine; accelerator.yaml, or machines/small.yaml with --quick
+    /// Description of the machine; accelerator.yaml, or machines/explore.yaml with --quick
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
 
@@ -55,11 +55,12 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
-        let quick = PathBuf::from("machines/small.yaml");
-        let machine = self.machine.or_else(|| self.quick.then_some(quick));
+        let small = PathBuf::from("machines/explore.yaml");
+        let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
         let options = Options {
             quick: self.quick,
             machine: read_machine(machine.as_deref())?,
+            small: read_machine(Some(&small))?,
             data: data_folder(self.data.as_deref()),
             out: self.out,
             cache: self.cache,

@@ -18,7 +18,7 @@ use super::parameter::Point;
 use crate::context::Context;
 use crate::error::{Error, Place, Result};
 use crate::graph::output::write_whole;
-use crate::graph::{Graph, image};
+use crate::graph::{Graph, VertexId, image};
 
 /// The program that simulates.
 pub const PROGRAM: &str = "gramer-sim";
@@ -158,6 +158,23 @@ impl Simulator {
             .into_iter()
             .map(|o| o.into_inner().expect("no panic with the lock").expect("all were taken"))
             .collect()
+    }
+
+    /// Writes work units, each a start vertex with its whole list, into a file of the cache that is
+    /// named by its content.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn units(&self, graph: &Graph, starts: &[VertexId]) -> Result<PathBuf> {
+        let view = graph.view();
+        let text: String = starts.iter().map(|&v| format!("{v} 0 {}\n", view.degree(v))).collect();
+        let folder = self.cache.join("units");
+        fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, "create", e))?;
+        let path = folder.join(format!("{}.txt", key(&[&text])));
+        if !path.exists() {
+            write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(path)
     }
 
     /// The graph as an image in the cache, and the hash of what is mined.

@@ -6,6 +6,7 @@
 //! | [`performance`] | table III and figure 11: times, and the share of the preparation |
 //! | [`design`] | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
 //! | [`beyond`] | what the paper didn't vary: units, partitions, DDR, on-chip memory |
+//! | [`sampling`] | large runs from a part of their work units |
 //! | [`report`] | Markdown, HTML, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
@@ -16,6 +17,7 @@ mod beyond;
 mod design;
 mod performance;
 pub mod report;
+mod sampling;
 
 use std::path::{Path, PathBuf};
 
@@ -56,6 +58,10 @@ pub struct Lab<'a> {
     pub base: Accelerator,
     /// The graphs.
     pub inputs: Vec<Input>,
+    /// A machine that simulates fast, for what needs many runs.
+    pub small: Accelerator,
+    /// Graphs that are only sampled.
+    pub large: Vec<Input>,
     /// Small inputs on a small machine: the machinery, not the paper.
     pub quick: bool,
     /// The context.
@@ -71,6 +77,8 @@ pub struct Options {
     pub quick: bool,
     /// The machine's description.
     pub machine: Accelerator,
+    /// A machine that simulates fast.
+    pub small: Accelerator,
     /// Folder of the real graphs.
     pub data: Option<PathBuf>,
     /// Folder of the report.
@@ -88,17 +96,19 @@ pub struct Options {
 /// the points that are missing.
 pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
     let simulator = Simulator::new(&options.cache, context.threads(), options.max_cycles)?;
-    let inputs = inputs(options, context)?;
+    let (inputs, large) = inputs(options, context)?;
     let lab = Lab {
         simulator,
         base: options.machine.clone(),
+        small: options.small.clone(),
         inputs,
+        large,
         quick: options.quick,
         context,
         missing: Default::default(),
     };
     type Experiment = fn(&Lab<'_>) -> Result<Section>;
-    let experiments: [(&str, Experiment); 10] = [
+    let experiments: [(&str, Experiment); 11] = [
         ("figure 3", accesses::figure_3),
         ("figure 5", accesses::figure_5),
         ("figure 8", accesses::figure_8),
@@ -109,6 +119,7 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
         ("figure 14", design::figure_14),
         ("beyond the paper", beyond::scaling),
         ("the memory", beyond::memory),
+        ("sampling", sampling::sampling),
     ];
     let mut sections = vec![];
     for (name, experiment) in experiments {
@@ -166,8 +177,8 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
     all
 }
 
-/// The graphs: small random ones, or those of the paper that are at hand.
-fn inputs(options: &Options, context: &Context) -> Result<Vec<Input>> {
+/// The graphs: small random ones, or those of the paper that are at hand; and those to sample.
+fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input>)> {
     let input = |name: &str, paper, raw: Graph, four_motifs| -> Result<Input> {
         let graph = renumber(&raw, context)?;
         Ok(Input { name: name.into(), paper, graph, raw, four_motifs })
@@ -178,10 +189,11 @@ fn inputs(options: &Options, context: &Context) -> Result<Vec<Input>> {
             let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
             generate(&Recipe { model, seed, vertex_labels: labels, edge_labels: None }, context)
         };
-        return Ok(vec![
+        let small = vec![
             input("rmat-7", None, random(7, 3, 1)?, true)?,
             input("rmat-8", None, random(8, 2, 2)?, false)?,
-        ]);
+        ];
+        return Ok((small, vec![]));
     }
     let Some(data) = &options.data else {
         return Err(Error::usage(
@@ -193,26 +205,35 @@ fn inputs(options: &Options, context: &Context) -> Result<Vec<Input>> {
         let options = ReadOptions { edge_labels: false, ..ReadOptions::default() };
         read_graph(&data.join(file), &options, context)
     };
-    Ok(vec![
+    let p2p = read("p2p-gnutella08/p2p-gnutella08.txt.zst")?;
+    let full = vec![
         input("citeseer", Some("Citeseer"), read("citeseer/citeseer.lg")?, true)?,
-        input(
-            "p2p-gnutella08",
-            Some("P2P"),
-            read("p2p-gnutella08/p2p-gnutella08.txt.zst")?,
-            false,
-        )?,
-    ])
+        input("p2p-gnutella08", Some("P2P"), p2p, false)?,
+    ];
+    let astro = read("ca-astroph/ca-AstroPh.txt.zst")?;
+    Ok((full, vec![input("ca-astroph", Some("Astro"), astro, false)?]))
 }
 
 impl Lab<'_> {
     /// A sweep: `variations` as on the command line of `gramer explore`. Points without a result
     /// are noted and left out.
     fn sweep(&self, input: &Input, name: &str, variations: &[&str]) -> Result<Vec<Measured>> {
+        self.sweep_on(&self.base, input, name, variations)
+    }
+
+    /// As [`Lab::sweep`], on variants of another machine.
+    fn sweep_on(
+        &self,
+        base: &Accelerator,
+        input: &Input,
+        name: &str,
+        variations: &[&str],
+    ) -> Result<Vec<Measured>> {
         let variations: Vec<Variation> =
             variations.iter().map(|v| Variation::parse(v)).collect::<Result<_>>()?;
         let points: Vec<Point> = combinations(&variations)
             .iter()
-            .map(|settings| Point::new(&self.base, input.graph.view(), settings))
+            .map(|settings| Point::new(base, input.graph.view(), settings))
             .collect::<Result<_>>()?;
         let (simulated, mined) = task(name)?;
         let told = |done: usize, at: usize, ran: &Ran| {
