@@ -2,12 +2,12 @@
 //!
 //! | module | experiments |
 //! |---|---|
-//! | [`accesses`] | figures 3, 5 and 8: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
-//! | [`performance`] | table III and figure 11: times, and the share of the preparation |
-//! | [`design`] | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
-//! | [`beyond`] | what the paper didn't vary: units, partitions, DDR, on-chip memory |
-//! | [`sampling`] | large runs from a part of their work units |
-//! | [`report`] | Markdown, HTML, plots, CSV |
+//! | `accesses` | figures 3, 5 and 8: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
+//! | `performance` | table III and figure 11: times, and the share of the preparation |
+//! | `design` | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
+//! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
+//! | `sampling` | large runs from a part of their work units |
+//! | `report` | Markdown, HTML, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
 //! model of it; what is modelled (transfer, set-up) is named so.
