@@ -25,6 +25,7 @@ fn settings(a: &Accelerator, application: Application, k: u32) -> Settings {
         lambda_eighths: 8,
         tau: None,
         capacity: 1.0,
+        on_chip: None,
         dictionary: vec![],
         patterns: 1,
         list: None,
@@ -283,6 +284,19 @@ fn a_run_is_stopped_at_once() {
     assert!(outcome.cycles < 50_000 + 4096 + 1000, "{} cycles", outcome.cycles);
     // Descending: units from the front are small, and those that ended are known to have.
     assert!(outcome.next_unit > 0 && outcome.next_unit < 40, "next unit {}", outcome.next_unit);
+}
+
+/// Nothing is explored any more once a record has found no room.
+#[test]
+fn a_run_whose_records_do_not_fit_ends_at_once() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let (graph, mut s, units) = long_task(&a);
+    (s.k, s.ascending) = (5, true); // the first unit alone has 82,251 cliques
+    s.list = Some(40);
+    let simulation = Simulation { max_cycles: 60_000, ..Simulation::of(&a) };
+    let outcome = run(&a, &mut instance(&library), &graph, &units, &s, &simulation).unwrap();
+    assert_eq!((outcome.status, outcome.records.len()), (FULL, 80));
+    assert_eq!(outcome.next_unit, 0);
 }
 
 /// Units that are under way are finished, none is begun, and what was done is exact.
