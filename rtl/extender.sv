@@ -221,8 +221,8 @@ module extender
   logic     x3_root_q;
   // Of the line's entries: those in the list, those that pass the tests on ids, those that fail
   // against the threshold, the one that is searched, those before and those behind it.
-  logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
-  logic     x3_empty_q, x3_above_q, x3_below_q, x3_before_q, x3_more_q;
+  logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_known_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
+  logic     x3_scan_q, x3_empty_q, x3_above_q, x3_below_q, x3_before_q, x3_more_q;
   size_t    x3_next_j_q;
   size_t    next_j;
   logic [IDS-1:0] good;
@@ -234,7 +234,9 @@ module extender
 
   // All that the decision needs and that is known by now, so that it has a stage of its own.
   always_ff @(posedge clk_i) begin
-    x3_pass_q     <= in_list & good & ~known;
+    x3_pass_q     <= in_list & good;
+    x3_known_q    <= known;
+    x3_scan_q     <= x2_event_q == LINE && x2_q.state == SCAN;
     x3_fail_q     <= in_list & ~good;
     x3_hit_q      <= in_list & equal;
     x3_not_less_q <= in_list & ~less;
@@ -279,6 +281,7 @@ module extender
 
   always_comb begin
     next    = x3_q;
+    if (x3_scan_q) next.pass = x3_pass_q & ~x3_known_q;
     action  = LEAVE;
     emit    = 1'b0;
     advance = 1'b0;
@@ -298,9 +301,8 @@ module extender
         advance = x3_q.last;
       end
       default: begin
-        if (x3_q.state == SCAN) begin
-          advance   = 1'b1;
-          next.pass = x3_pass_q;
+        if (x3_scan_q) begin
+          advance = 1'b1;
           // Lists are sorted: beyond the first entry that fails there is no candidate.
           next.final_line = x3_fail_q != '0 || x3_q.at_end;
           if (x3_fail_q != '0) begin
@@ -396,6 +398,7 @@ module extender
   slot_t    x5_slot_q;
   context_t x5_q;
   edge_t    x5_lo_q, x5_hi_q; // bounds of the list of position j
+  eline_t   x5_end_q; // last line of what is left of the list that is scanned
   id_t      x5_id_q;
   line_t    line_read;
 
@@ -414,6 +417,8 @@ module extender
     x5_lo_q     <= list_offset_i;
     x5_hi_q     <= list_offset_i + edge_t'(list_degree_i);
     x5_id_q     <= list_id_i;
+    x5_end_q    <= config_i.ascending ? x4_q.cursor.lo[EDGE_W-1:4]
+                                      : eline_t'((x4_q.cursor.hi - 1'b1) >> 4);
     if (x4_action_q == TAKE) begin
       x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
       // The second vertex of an embedding has no other to be tested with.
@@ -433,8 +438,7 @@ module extender
       done.probe_lo = eline_t'(done.list_lo >> 4);
       done.probe_hi = eline_t'((done.list_hi - 1'b1) >> 4);
     end
-    done.at_end = config_i.ascending ? x5_q.line == x5_q.cursor.lo[EDGE_W-1:4]
-                                     : x5_q.line == eline_t'((x5_q.cursor.hi - 1'b1) >> 4);
+    done.at_end = x5_q.line == x5_end_q;
     done.probe = eline_t'(({1'b0, done.probe_lo} + {1'b0, done.probe_hi}) >> 1);
     unique case (x5_action_q)
       READ:    done.state = SCAN;

@@ -379,29 +379,34 @@ module scheduler
     end
   end
 
-  // The threshold of list i is the farthest of the vertices after position i, or the root if there
-  // are none. A bit of `later` is set for each vertex that is farther than all vertices after it;
-  // so the threshold is the vertex of the first bit above i. There is a mask for each prefix of the
-  // embedding, since a vertex that is added hides earlier ones, which come back when it is removed.
-  mask_t later [SLOTS << POS_W];
+  // The threshold of list i is the farthest of the root and the vertices after position i. A bit of
+  // `later` is set for each vertex that is farther than the root and than all vertices after it; so
+  // the threshold is the vertex of the first bit above i, or the root. There is a mask for each prefix
+  // of the embedding: a vertex that is added hides earlier ones, which come back when it is removed.
+  (* ram_style = "distributed" *) mask_t later [SLOTS << POS_W];
   mask_t later_b, c_later_q;
   pos_t  farthest, c_farthest_q;
 
-  function automatic pos_t first_above(input mask_t mask, input pos_t i);
-    first_above = '0;
-    for (int j = DEPTH - 1; j > 0; j--) if (mask[j] && pos_t'(j) > i) first_above = pos_t'(j);
+  // Lowest bit that is set, or 0.
+  function automatic pos_t first_of(input mask_t mask);
+    first_of = '0;
+    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
   endfunction
+
+  mask_t above_entry, above_message; // positions after i
 
   assign later_b = later[{b_q.slot, b_q.level}];
 
+  // Whether the entry's list is done is known late: both answers are there by then.
   always_comb begin
-    unique case (b_q.kind)
-      GROWN:   farthest = first_above(later_b, '0);
-      BACK, STEAL:
-               farthest = whole ? first_above(later_b, entry.i + 1'b1)
-                                : first_above(later_b, entry.i);
-      default: farthest = first_above(later_b, b_q.cursor.i);
-    endcase
+    for (int j = 0; j < DEPTH; j++) begin
+      above_entry[j]   = pos_t'(j) > entry.i;
+      above_message[j] = b_q.kind == GROWN ? j != 0 : pos_t'(j) > b_q.cursor.i;
+    end
+    if (b_q.kind == BACK || b_q.kind == STEAL)
+      farthest = whole ? first_of(later_b & (above_entry << 1)) : first_of(later_b & above_entry);
+    else
+      farthest = first_of(later_b & above_message);
   end
 
   // A steal that finds nothing gives its slot back; only one can be in stages A and B at a time
@@ -508,7 +513,8 @@ module scheduler
       for (int j = 0; j < DEPTH; j++)
         later_d[j] = c_q.size != size_t'(1)
             && (pos_t'(j) == newest
-                || (c_later_q[j] && beyond(config_i.ascending, ids[j], c_q.vertex)));
+                ? beyond(config_i.ascending, c_q.vertex, ids[0])
+                : c_later_q[j] && beyond(config_i.ascending, ids[j], c_q.vertex));
     end
   end
 
