@@ -392,12 +392,13 @@ class Judge:
     def judge(self, fault):
         """By which check a fault is caught, why, and after how many seconds."""
         suite = bench_of(fault["module"]) + SUITE
-        kept = self.kept.get(key(fault))
-        if kept and kept["core"] == self.core and all(
-                (ROOT / path).exists() for path in kept["files"]) and digest(kept["files"]) == kept["digest"]:
-            return kept
         begun = time.monotonic()
         by, why, files = None, "", sorted({path for *_, paths in suite for path in paths})
+        kept = self.kept.get(key(fault))
+        if (kept and kept["core"] == self.core and (kept["by"] or kept["files"] == files)
+                and all((ROOT / path).exists() for path in kept["files"])
+                and digest(kept["files"]) == kept["digest"]):
+            return kept
         for name, test, cases, paths in suite:
             passed, why = self.run(fault["number"], test, cases)
             if not passed:
