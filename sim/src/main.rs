@@ -1,15 +1,15 @@
 //! `gramer-sim`: a task on a graph, straight on the simulated core.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{self, Dictionary};
 use gramer_machine::Accelerator;
-use gramer_sim::image::Csr;
+use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
-use gramer_sim::run::{Application, Outcome, Settings, Simulation, run, whole_units};
+use gramer_sim::run::{Application, OnChip, Outcome, Settings, Simulation, run, whole_units};
 
 /// What is mined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -25,17 +25,21 @@ enum Mine {
 #[command(version)]
 struct Options {
     /// What is mined.
-    #[arg(required_unless_present = "model")]
+    #[arg(required_unless_present_any = ["model", "identity"])]
     task: Option<Mine>,
     /// Vertices of an embedding.
-    #[arg(short, required_unless_present = "model")]
+    #[arg(short, required_unless_present_any = ["model", "identity"])]
     k: Option<u32>,
     /// A graph in any format that `gramer` reads.
-    #[arg(required_unless_present = "model")]
+    #[arg(required_unless_present_any = ["model", "identity"])]
     graph: Option<PathBuf>,
     /// Build the model of the machine, or find it, and print its hash.
     #[arg(long)]
     model: bool,
+    /// Print a hash of all that decides how many cycles a task takes on the machine: its model,
+    /// and the simulation around it. Builds nothing.
+    #[arg(long)]
+    identity: bool,
     /// The machine.
     #[arg(long, default_value = "accelerator.yaml")]
     machine: PathBuf,
@@ -60,6 +64,14 @@ struct Options {
     /// Share of the on-chip memory in use, above 0 to 1.
     #[arg(long, default_value_t = 1.0)]
     capacity: f64,
+    /// What lies on the chip, instead of what follows from τ and the capacity: vertex and edge lines
+    /// that are high-priority, cache sets in use of each vertex and edge memory.
+    #[arg(long, value_name = "VL,EL,VS,ES", value_delimiter = ',')]
+    on_chip: Option<Vec<u64>>,
+    /// Run these work units instead of one a vertex: lines of start vertex (its rank), first
+    /// position and end position in its list.
+    #[arg(long, value_name = "FILE")]
+    units: Option<PathBuf>,
     /// Unloaded read latency of DDR in cycles; the default is the machine's.
     #[arg(long)]
     latency: Option<u64>,
@@ -86,6 +98,10 @@ struct Options {
 fn main() -> Result<()> {
     let options = Options::parse();
     let accelerator = Accelerator::read(&options.machine)?;
+    if options.identity {
+        println!("{}", identity(&accelerator)?);
+        return Ok(());
+    }
     let library =
         model::build(&accelerator, Build { fast: !options.assertions, ..Build::default() })?;
     let hash = library
@@ -121,6 +137,14 @@ fn main() -> Result<()> {
     ensure!(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), "--tau must be 0 to 1");
     ensure!(options.capacity > 0.0 && options.capacity <= 1.0, "--capacity must be above 0 to 1");
 
+    let on_chip = match options.on_chip.as_deref() {
+        None => None,
+        Some(&[vertex_bound, edge_bound, vertex_sets, edge_sets]) => {
+            Some(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets })
+        }
+        Some(other) => bail!("--on-chip has {} numbers, but must have 4", other.len()),
+    };
+
     let context = gramer::Context::default();
     let graph = read_graph(&graph, &ReadOptions::default(), &context)?;
     let graph = gramer::prepare::renumber(&graph, &context)?;
@@ -149,6 +173,7 @@ fn main() -> Result<()> {
         lambda_eighths: (options.lambda * 8.0).round() as u32,
         tau: options.tau,
         capacity: options.capacity,
+        on_chip,
         dictionary,
         patterns: names.len() as u32,
         list: None,
@@ -165,9 +190,15 @@ fn main() -> Result<()> {
 
     let mut core = Model::load(&library)?;
     let clock = std::time::Instant::now();
-    let units = whole_units(&csr);
-    let outcome = run(&accelerator, &mut core, &csr, &units, &settings, &simulation)?;
+    let units = match &options.units {
+        None => whole_units(&csr),
+        Some(file) => read_units(file, &csr)?,
+    };
+    let mut outcome = run(&accelerator, &mut core, &csr, &units, &settings, &simulation)?;
     let seconds = clock.elapsed().as_secs_f64();
+    if options.units.is_none() {
+        outcome.taken.clear(); // of no use where all units are run
+    }
     if options.json {
         print_json(&accelerator, &names, &outcome, seconds, &hash)?;
     } else {
@@ -175,6 +206,34 @@ fn main() -> Result<()> {
     }
     ensure!(outcome.status == 0, "AXI error at address {:#x}", outcome.error_address);
     Ok(())
+}
+
+/// Reads the work units of a file.
+fn read_units(file: &Path, graph: &Csr) -> Result<Vec<Unit>> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let unit = |(at, line): (usize, &str)| {
+        let numbers: Option<Vec<u32>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[start, first, limit]) if (start as usize) < graph.vertices() => {
+                Ok(Unit { start, first, limit })
+            }
+            _ => bail!(
+                "{}:{}: {line:?} is not a vertex below {}, a first and an end position",
+                file.display(),
+                at + 1,
+                graph.vertices()
+            ),
+        }
+    };
+    text.lines().enumerate().map(unit).collect()
+}
+
+/// A hash of the model and of the sources that simulate what is around it.
+fn identity(accelerator: &Accelerator) -> Result<String> {
+    let model = model::hash(accelerator, Build { fast: true, ..Build::default() })?;
+    let around = [include_str!("ddr.rs"), include_str!("image.rs"), include_str!("run.rs")];
+    Ok(format!("{model}-{:016x}", xxhash_rust::xxh3::xxh3_64(around.concat().as_bytes())))
 }
 
 fn print_json(
@@ -197,6 +256,7 @@ fn print_json(
         "status": outcome.status,
         "saturated": outcome.saturated,
         "counters": outcome.counters,
+        "taken": outcome.taken,
         "seconds": seconds,
         "cycles_per_second": outcome.cycles as f64 / seconds,
     });

@@ -141,6 +141,51 @@ pub fn verilator() -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
+/// What a model is built from.
+struct Sources {
+    root: PathBuf,
+    rtl: PathBuf,
+    shim: PathBuf,
+    traced: Option<PathBuf>,
+    package: String,
+    hash: String,
+}
+
+/// Finds the sources of a model.
+fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
+    let version = verilator().context(
+        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
+    )?;
+    let root = root();
+    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+    let shim = root.join("sim/shim/shim.cpp");
+    let traced = options.trace.then(|| root.join("sim/shim/trace.cpp"));
+    let package = verilog::package(accelerator);
+    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
+        .with_context(|| format!("cannot read {}", rtl.display()))?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+    files.sort();
+
+    let mut hash = Xxh3::new();
+    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
+    for file in files.iter().chain([&shim]).chain(&traced) {
+        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.update(&fs::read(file)?);
+    }
+    let hash = format!("{:016x}", hash.digest());
+    Ok(Sources { root, rtl, shim, traced, package, hash })
+}
+
+/// The hash of a model's YAML and RTL, without building it.
+///
+/// # Errors
+/// If Verilator or the sources are missing.
+pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
+    Ok(sources(accelerator, options)?.hash)
+}
+
 /// Builds the model of a machine, or finds it in `target/models/<hash of YAML and RTL>`.
 ///
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
@@ -150,28 +195,7 @@ pub fn verilator() -> Option<String> {
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let version = verilator().context(
-        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
-    )?;
-    let root = root();
-    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
-    let shim = root.join("sim/shim/shim.cpp");
-    let traced = options.trace.then(|| root.join("sim/shim/trace.cpp"));
-    let package = verilog::package(accelerator);
-    let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
-        .with_context(|| format!("cannot read {}", rtl.display()))?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    sources.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-    sources.sort();
-
-    let mut hash = Xxh3::new();
-    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
-    for source in sources.iter().chain([&shim]).chain(&traced) {
-        hash.update(source.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.update(&fs::read(source)?);
-    }
-    let hash = format!("{:016x}", hash.digest());
+    let Sources { root, rtl, shim, traced, package, hash } = sources(accelerator, options)?;
     let models = root.join("target/models");
     let library = models.join(&hash).join("libcore.so");
     if library.exists() {

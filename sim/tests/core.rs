@@ -25,6 +25,7 @@ fn settings(a: &Accelerator, application: Application, k: u32) -> Settings {
         lambda_eighths: 8,
         tau: None,
         capacity: 1.0,
+        on_chip: None,
         dictionary: vec![],
         patterns: 1,
         list: None,

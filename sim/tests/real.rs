@@ -82,6 +82,7 @@ fn check(graph: &str, file: &str, clique: bool, k: u32, budget: Option<u64>) {
             lambda_eighths: 8,
             tau: None,
             capacity: 1.0,
+            on_chip: None,
             dictionary: dictionary.clone(),
             patterns,
             list: None,
