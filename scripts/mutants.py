@@ -412,17 +412,29 @@ class Judge:
                     raise SystemExit(f"mutants: without a fault `{test}` fails already: {why}")
                 self.sound[test] = True
 
+    def judged(self, fault):
+        """The judgement that is kept, if it still holds; and the fault's checks by their tests."""
+        suite = bench_of(fault["module"]) + SUITE
+        checks = {check[1]: check for check in suite}
+        kept = self.kept.get(key(fault))
+        if (kept and set(kept["tests"]) <= set(checks) and (kept["by"] or kept["tests"] == list(checks))
+                and kept["digest"] == self.rests_on(checks, kept["tests"])):
+            return kept, checks
+        return None, checks
+
+    @staticmethod
+    def rests_on(checks, tests):
+        """A hash of all that a judgement rests on."""
+        return digest(set().union(*(judged_by(checks[test]) for test in tests)))
+
     def judge(self, fault):
         """By which check a fault is caught, why, and after how many seconds."""
-        suite = bench_of(fault["module"]) + SUITE
-        checks = {test: check for check in suite for _, test, *_ in [check]}
-        kept = self.kept.get(key(fault))
-        if kept and set(kept["tests"]) <= set(checks) and (kept["by"] or kept["tests"] == list(checks)):
-            if kept["digest"] == digest(set().union(*(judged_by(checks[t]) for t in kept["tests"]))):
-                return kept
+        kept, checks = self.judged(fault)
+        if kept:
+            return kept
         begun = time.monotonic()
         by, why, tests = None, "", list(checks)
-        for name, test, cases, _ in suite:
+        for name, test, cases, _ in checks.values():
             passed, why = self.run(fault["number"], test, cases)
             if not passed:
                 by, tests = name, [test]
@@ -430,7 +442,7 @@ class Judge:
                 self.passes_without(test, cases)
                 break
         kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
-                "digest": digest(set().union(*(judged_by(checks[t]) for t in tests)))}
+                "digest": self.rests_on(checks, tests)}
         with self.lock:
             self.kept[key(fault)] = kept
             JUDGED.with_suffix(".new").write_text(json.dumps(self.kept, indent=1))
@@ -525,9 +537,10 @@ def main():
     judge = Judge(options.fresh)
     print(f"mutants: {len(wanted)} of {len(chosen)} faults, core {judge.core}", flush=True)
     # The models are built once, before the checks use them side by side.
-    for test in ["random_tasks"] + sorted({t for f in wanted for _, t, *_ in bench_of(f["module"])}):
-        if not options.quick or test == "random_tasks":
-            judge.run(0, test, 1)
+    left = [fault for fault in wanted if not judge.judged(fault)[0]]
+    benches = {test for fault in left for _, test, *_ in bench_of(fault["module"])}
+    for test in sorted(benches) + ["random_tasks"] * bool(left):
+        judge.run(0, test, 1)
     with ThreadPoolExecutor(options.jobs) as pool:
         for fault, kept in zip(wanted, pool.map(judge.judge, wanted)):
             fault["by"] = by = kept["by"]
