@@ -146,17 +146,28 @@ pub fn verilator() -> Option<String> {
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
+/// `GRAMER_COVERAGE=1` counts lines and toggles (`make coverage`); assertions are left out then,
+/// since their messages would be lines that never run.
+///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
-pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+pub fn build(accelerator: &Accelerator, mut options: Build) -> Result<PathBuf> {
+    let coverage = std::env::var("GRAMER_COVERAGE").as_deref() == Ok("1");
+    if coverage {
+        options = Build { fast: true, trace: false };
+    }
     let version = verilator().context(
         "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
     )?;
     let root = root();
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
-    let traced = options.trace.then(|| root.join("sim/shim/trace.cpp"));
+    let wrapper = match (coverage, options.trace) {
+        (true, _) => Some(root.join("sim/shim/coverage.cpp")),
+        (false, true) => Some(root.join("sim/shim/trace.cpp")),
+        (false, false) => None,
+    };
     let package = verilog::package(accelerator);
     let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
         .with_context(|| format!("cannot read {}", rtl.display()))?
@@ -167,7 +178,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
 
     let mut hash = Xxh3::new();
     hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
-    for source in sources.iter().chain([&shim]).chain(&traced) {
+    for source in sources.iter().chain([&shim]).chain(&wrapper) {
         hash.update(source.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(source)?);
     }
@@ -203,6 +214,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     if options.trace {
         command.args(["--trace-fst", "--trace-structs"]);
     }
+    if coverage {
+        command.args(["--coverage-line", "--coverage-toggle"]);
+    }
     command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
     command.arg("gramer_core.sv");
@@ -226,6 +240,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     if options.trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
     }
+    if coverage {
+        link.arg("-DVM_COVERAGE=1").arg(include.join("verilated_cov.cpp"));
+    }
     check(
         link.current_dir(work.path())
             .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-o", "libcore.so"])
@@ -236,7 +253,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .arg(&include)
             .arg("-I")
             .arg(include.join("vltstd"))
-            .arg(traced.as_ref().unwrap_or(&shim))
+            .arg(wrapper.as_ref().unwrap_or(&shim))
             .arg("-DVL_USER_STOP")
             .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
             .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
