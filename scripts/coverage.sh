@@ -9,8 +9,8 @@ rm -rf "$out"
 mkdir -p "$out"
 export GRAMER_COVERAGE=1 GRAMER_COVERAGE_OUT=$out GRAMER_REQUIRE_RTL=1
 export GRAMER_CASES=${GRAMER_CASES:-200}
-# What runs on the small machine; on the others only what it lacks: states of ancestors, uniform
-# memory, counts that saturate.
+# Not what takes the paper's machine or the build without compaction: other sizes of the same lines,
+# and a variant of its own.
 cargo test --release --locked -p gramer-sim --test core --test control --test generated -- \
   --skip paper --skip counters_are_as_last_seen --skip random_tasks_without_compaction
 verilator_coverage --write "$out/merged.dat" "$out"/*-*.dat
