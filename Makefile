@@ -15,9 +15,10 @@ DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
-  -fno-sanitize-recover=all -Ihls -Ihls/simulation
+  -fno-sanitize-recover=all -Ihls -Ihls/simulation -Itarget/generated/accelerator
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles coverage setup-xrt emulator test-emulation hls-test formal check-rtl lint lint-rtl generate bench check-data check-data-quick fuzz doc clean
+# Every target that `help` lists makes no file of its name.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,7 +37,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine hls-test test-rtl test-emulation ## All tests
+test: test-host test-machine hls-test test-rtl test-emulation test-paper ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -49,6 +50,18 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 
 test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim
+
+simulator: build setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
+	cargo build --release --locked -p gramer-sim --bin gramer-sim
+
+test-paper: simulator ## Tests of `gramer explore` and `gramer paper`
+	GRAMER_SIM=$(CURDIR)/target/release/gramer-sim GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer --test explore
+
+paper-quick: simulator ## The paper's experiments on small random graphs (target/paper/quick)
+	$(GRAMER) paper --quick --out target/paper/quick --cache target/paper/quick-cache
+
+paper: simulator ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
+	$(GRAMER) paper --out docs/paper --cache target/paper/cache
 
 mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
 	scripts/mutants.py
@@ -76,12 +89,27 @@ test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated co
 formal: ## Formal proofs of the core's modules (sets up .venv)
 	@scripts/formal.sh
 
-hls-test: setup setup-rtl ## C simulation of the data movers and the core's functional model
+hls-test: generate setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls
 	g++ $(HLS_FLAGS) -o target/hls/movers_test hls/tests/movers_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp
 	target/hls/movers_test
 	g++ $(HLS_FLAGS) -o target/hls/core_model_test hls/tests/core_model_test.cpp
 	target/hls/core_model_test
+	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
+	target/hls/kernels_test
+
+setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, place and route)
+	@scripts/setup-eda.sh
+
+vitis-check: setup-eda generate ## Interfaces, Tcl files and constraints of the Vitis build, without Vitis
+	@.venv/bin/python scripts/vitis_check.py
+
+xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... FREQUENCY=200 MACHINE=accelerator
+	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
+	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
+
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
+	@.venv/bin/python scripts/synth.py --write
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \

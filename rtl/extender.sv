@@ -214,9 +214,34 @@ module extender
   record_t  x3_record_q;
   context_t x3_q;
   logic     x3_root_q;
-  logic [IDS-1:0] x3_in_list_q, x3_equal_q, x3_less_q, x3_known_q;
+  // Of the line's entries: those in the list, those that pass the tests on ids, those that fail
+  // against the threshold, the one that is searched, those before and those behind it.
+  logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
+  logic     x3_empty_q, x3_final_q, x3_above_q, x3_below_q, x3_before_q, x3_more_q;
+  size_t    x3_next_j_q;
+  size_t    next_j;
+  logic [IDS-1:0] good;
 
+  assign good = config_i.ascending ? ~less & ~equal : less;
+
+  // Positions are tested in order; position i is known to be adjacent.
+  assign next_j = x2_q.j + (x2_q.j + 1'b1 == size_t'(x2_q.cursor.i) ? size_t'(2) : size_t'(1));
+
+  // All that the decision needs and that is known by now, so that it has a stage of its own.
   always_ff @(posedge clk_i) begin
+    x3_pass_q     <= in_list & good & ~known;
+    x3_fail_q     <= in_list & ~good;
+    x3_hit_q      <= in_list & equal;
+    x3_not_less_q <= in_list & ~less;
+    x3_less_q     <= in_list & less;
+    x3_empty_q    <= x2_q.cursor.lo >= x2_q.cursor.hi;
+    x3_final_q    <= config_i.ascending ? x2_q.line == x2_q.cursor.lo[EDGE_W-1:4]
+                                        : x2_q.line == eline_t'((x2_q.cursor.hi - 1'b1) >> 4);
+    x3_above_q    <= x2_q.probe < x2_q.probe_hi; // there is something above the probed line
+    x3_below_q    <= x2_q.probe > x2_q.probe_lo;
+    x3_before_q   <= x2_q.j < size_t'(x2_q.cursor.i);
+    x3_next_j_q   <= next_j;
+    x3_more_q     <= next_j < x2_q.size;
     x3_valid_q  <= !rst_i && x2_valid_q;
     x3_event_q  <= x2_event_q;
     x3_slot_q   <= x2_slot_q;
@@ -224,9 +249,6 @@ module extender
     x3_q        <= x2_q;
     x3_root_q   <= x2_root_q;
     x3_in_list_q <= in_list;
-    x3_equal_q  <= equal;
-    x3_less_q   <= less;
-    x3_known_q  <= known;
   end
 
   // ---------------------------------------------------------------- 3: decide
@@ -234,28 +256,23 @@ module extender
   context_t       next;
   action_e        action;
   logic           emit, advance, settled, hit, lower, higher, labels;
-  logic [IDS-1:0] ok, fail;
   logic [SPOT_W-1:0] spot, first_fail, last_fail;
-  size_t          first_j, next_j;
+  size_t          first_j;
 
   assign labels = config_i.app == APP_FSM;
 
-  // Positions are tested in order; position i is known to be adjacent.
   assign first_j = x3_q.cursor.i == '0 ? size_t'(1) : '0;
-  assign next_j  = x3_q.j + (x3_q.j + 1'b1 == size_t'(x3_q.cursor.i) ? size_t'(2) : size_t'(1));
 
   always_comb begin
-    ok   = x3_in_list_q & (config_i.ascending ? ~x3_less_q & ~x3_equal_q : x3_less_q);
-    fail = x3_in_list_q & ~ok;
     first_fail = '0;
     last_fail  = '0;
-    for (int e = IDS - 1; e >= 0; e--) if (fail[e]) first_fail = SPOT_W'(e);
-    for (int e = 0; e < IDS; e++)      if (fail[e]) last_fail = SPOT_W'(e);
+    for (int e = IDS - 1; e >= 0; e--) if (x3_fail_q[e]) first_fail = SPOT_W'(e);
+    for (int e = 0; e < IDS; e++)      if (x3_fail_q[e]) last_fail = SPOT_W'(e);
   end
 
-  assign hit    = (x3_in_list_q & x3_equal_q) != '0;
-  assign higher = (x3_in_list_q & ~x3_less_q) == '0 && x3_q.probe < x3_q.probe_hi;
-  assign lower  = (x3_in_list_q & x3_less_q) == '0 && x3_q.probe > x3_q.probe_lo;
+  assign hit    = x3_hit_q != '0;
+  assign higher = x3_not_less_q == '0 && x3_above_q;
+  assign lower  = x3_less_q == '0 && x3_below_q;
 
   always_comb begin
     next    = x3_q;
@@ -266,7 +283,7 @@ module extender
     unique case (x3_event_q)
       ISSUE: begin
         if (x3_root_q) action = FETCH;
-        else if (x3_q.cursor.lo >= x3_q.cursor.hi) action = END;
+        else if (x3_empty_q) action = END;
         else begin
           action    = READ;
           next.line = config_i.ascending ? eline_t'((x3_q.cursor.hi - 1'b1) >> 4)
@@ -280,15 +297,12 @@ module extender
       default: begin
         if (x3_q.state == SCAN) begin
           advance   = 1'b1;
-          next.pass = ok & ~x3_known_q;
+          next.pass = x3_pass_q;
           // Lists are sorted: beyond the first entry that fails there is no candidate.
-          if (config_i.ascending) begin
-            next.final_line = fail != '0 || x3_q.line == x3_q.cursor.lo[EDGE_W-1:4];
-            if (fail != '0) next.cursor.lo = {x3_q.line, last_fail} + 1'b1;
-          end else begin
-            next.final_line = fail != '0
-                || x3_q.line == eline_t'((x3_q.cursor.hi - 1'b1) >> 4);
-            if (fail != '0) next.cursor.hi = {x3_q.line, first_fail};
+          next.final_line = x3_fail_q != '0 || x3_final_q;
+          if (x3_fail_q != '0) begin
+            if (config_i.ascending) next.cursor.lo = {x3_q.line, last_fail} + 1'b1;
+            else                    next.cursor.hi = {x3_q.line, first_fail};
           end
         end else if (!hit && (higher || lower)) begin
           action = SEARCH_ON;
@@ -297,10 +311,10 @@ module extender
         end else begin
           next.mask[pos_t'(x3_q.j)] = hit;
           settled = config_i.app == APP_CLIQUE ? !hit
-                                               : hit && x3_q.j < size_t'(x3_q.cursor.i);
-          next.j = next_j;
+                                               : hit && x3_before_q;
+          next.j = x3_next_j_q;
           if (settled) advance = 1'b1;
-          else if (next_j < x3_q.size) action = SEARCH;
+          else if (x3_more_q) action = SEARCH;
           else if (!x3_q.last || labels) action = FETCH;
           else begin
             emit    = 1'b1;
@@ -378,8 +392,7 @@ module extender
   action_e  x5_action_q;
   slot_t    x5_slot_q;
   context_t x5_q;
-  edge_t    x5_offset_q;
-  logic [31:0] x5_degree_q;
+  edge_t    x5_lo_q, x5_hi_q; // bounds of the list of position j
   id_t      x5_id_q;
   line_t    line_read;
 
@@ -395,8 +408,8 @@ module extender
     x5_action_q <= x4_action_q;
     x5_slot_q   <= x4_slot_q;
     x5_q        <= x4_q;
-    x5_offset_q <= list_offset_i;
-    x5_degree_q <= list_degree_i;
+    x5_lo_q     <= list_offset_i;
+    x5_hi_q     <= list_offset_i + edge_t'(list_degree_i);
     x5_id_q     <= list_id_i;
     if (x4_action_q == TAKE) begin
       x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
@@ -412,8 +425,8 @@ module extender
   always_comb begin
     done = x5_q;
     if (x5_action_q == SEARCH) begin
-      done.list_lo  = x5_offset_q;
-      done.list_hi  = x5_offset_q + edge_t'(x5_degree_q);
+      done.list_lo  = x5_lo_q;
+      done.list_hi  = x5_hi_q;
       done.probe_lo = eline_t'(done.list_lo >> 4);
       done.probe_hi = eline_t'((done.list_hi - 1'b1) >> 4);
     end

@@ -82,6 +82,7 @@ module pu
   ordinal_t listed_ordinal;
   slot_t    saved_row;
   row_t     saved, restored;
+  logic     listed, stall_q;
 
   scheduler i_scheduler (
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
@@ -158,7 +159,6 @@ module pu
   localparam int unsigned LISTED  = 16; // embeddings that can wait
   localparam int unsigned ROOM    = 8;  // more than are between the extender's first stage and here
 
-  logic    listed, stall_q;
   listed_t listing;
   logic [$clog2(LISTED):0] listed_q;
 

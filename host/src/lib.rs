@@ -13,7 +13,9 @@
 //! | [`task`] | what can be asked |
 //! | [`engine`] | who answers: the CPU engine and the algorithm-1 reference |
 //! | [`report`] | how answers are written: table, JSON, lists of embeddings |
+//! | [`paper`] | the experiments of the paper, and the report |
 //! | [`xclbin`] | the container of a programmed device |
+//! | [`explore`] | variants of the machine, simulated and compared |
 //! | [`launch`] | emulations of a device, set up and supervised |
 //! | [`cli`] | the command line `gramer` |
 
@@ -21,8 +23,10 @@ pub mod cli;
 pub mod context;
 pub mod engine;
 pub mod error;
+pub mod explore;
 pub mod graph;
 pub mod launch;
+pub mod paper;
 pub mod pattern;
 pub mod plan;
 pub mod prepare;

@@ -306,8 +306,14 @@ impl StreamChecker {
         let valid = pins.out_tvalid == 1;
         if let Some((data, last)) = self.waiting {
             ensure!(valid, "out-stream, cycle {now}: TVALID falls before TREADY");
-            ensure!(data == pins.out_tdata, "out-stream, cycle {now}: TDATA changes while it waits");
-            ensure!(last == pins.out_tlast, "out-stream, cycle {now}: TLAST changes while it waits");
+            ensure!(
+                data == pins.out_tdata,
+                "out-stream, cycle {now}: TDATA changes while it waits"
+            );
+            ensure!(
+                last == pins.out_tlast,
+                "out-stream, cycle {now}: TLAST changes while it waits"
+            );
         }
         ensure!(!(valid && self.ended), "out-stream, cycle {now}: a beat after the last one");
         let taken = valid && pins.out_tready == 1;

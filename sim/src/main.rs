@@ -6,7 +6,7 @@ mod output;
 
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail, ensure};
@@ -17,10 +17,10 @@ use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{self, Dictionary, Pattern};
 use gramer::report::labelled_name;
 use gramer_machine::Accelerator;
-use gramer_sim::image::Csr;
+use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
-    Application, DONE, ERROR, Outcome, Settings, Simulation, run, status_name, whole_units,
+    Application, DONE, ERROR, OnChip, Outcome, Settings, Simulation, run, status_name, whole_units,
 };
 use output::{Listing, Part, Report};
 
@@ -40,13 +40,13 @@ enum Mine {
 #[command(version)]
 struct Options {
     /// What is mined.
-    #[arg(required_unless_present = "model")]
+    #[arg(required_unless_present_any = ["model", "identity"])]
     task: Option<Mine>,
     /// Vertices of an embedding; with fsm of the largest pattern, 2 or 3.
-    #[arg(short, required_unless_present = "model")]
+    #[arg(short, required_unless_present_any = ["model", "identity"])]
     k: Option<u32>,
     /// A graph in any format that `gramer` reads.
-    #[arg(required_unless_present = "model")]
+    #[arg(required_unless_present_any = ["model", "identity"])]
     graph: Option<PathBuf>,
     /// Least embeddings of a pattern that is reported (fsm alone).
     #[arg(long, value_name = "S", required_if_eq("task", "fsm"))]
@@ -58,6 +58,10 @@ struct Options {
     /// Build the model of the machine, or find it, and print its hash.
     #[arg(long)]
     model: bool,
+    /// Print a hash of all that decides how many cycles a task takes on the machine: its model,
+    /// and the simulation around it. Builds nothing.
+    #[arg(long)]
+    identity: bool,
     /// The machine.
     #[arg(long, default_value = "accelerator.yaml", value_name = "YAML")]
     machine: PathBuf,
@@ -82,6 +86,14 @@ struct Options {
     /// Share of the on-chip memory in use, above 0 to 1.
     #[arg(long, default_value_t = 1.0)]
     capacity: f64,
+    /// What lies on the chip, instead of what follows from τ and the capacity: vertex and edge lines
+    /// that are high-priority, cache sets in use of each vertex and edge memory.
+    #[arg(long, value_name = "VL,EL,VS,ES", value_delimiter = ',')]
+    on_chip: Option<Vec<u64>>,
+    /// Run these work units instead of one a vertex: lines of start vertex (its rank), first
+    /// position and end position in its list.
+    #[arg(long, value_name = "FILE")]
+    units: Option<PathBuf>,
     /// Unloaded read latency of DDR in cycles; the default is the machine's.
     #[arg(long)]
     latency: Option<u64>,
@@ -119,9 +131,9 @@ struct Options {
 
 /// A window of clocks, as the shim of traced models takes it.
 fn window(text: &str) -> Result<String, String> {
-    let parts = text.split_once('-').and_then(|(from, to)| {
-        Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?))
-    });
+    let parts = text
+        .split_once('-')
+        .and_then(|(from, to)| Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?)));
     match parts {
         Some((from, to)) if from <= to => Ok(format!("{from}-{to}")),
         _ => Err("must be FIRST-LAST, two numbers in order, like 1000-2999".into()),
@@ -187,9 +199,7 @@ fn check(options: &Options, a: &Accelerator) -> Result<()> {
     usage((0.0..=64.0).contains(&eighths) && eighths.fract() == 0.0, || {
         format!("--lambda is {}, but must be 0 to 8 in steps of 1/8", options.lambda)
     })?;
-    usage(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), || {
-        "--tau must be 0 to 1".into()
-    })?;
+    usage(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), || "--tau must be 0 to 1".into())?;
     usage(options.capacity > 0.0 && options.capacity <= 1.0, || {
         "--capacity must be above 0 to 1".into()
     })?;
@@ -204,6 +214,7 @@ struct Bench {
     accelerator: Accelerator,
     core: Model,
     graph: Csr,
+    units: Vec<Unit>,
     settings: Settings,
     simulation: Simulation,
     listing: Option<Listing>,
@@ -225,13 +236,12 @@ impl Bench {
         );
         let lists = lists && self.listing.is_some();
         let settings = Settings { list: lists.then_some(u32::MAX), ..settings };
-        let units = whole_units(&self.graph);
         let clock = std::time::Instant::now();
         let outcome = run(
             &self.accelerator,
             &mut self.core,
             &self.graph,
-            &units,
+            &self.units,
             &settings,
             &self.simulation,
         )?;
@@ -252,7 +262,12 @@ impl Bench {
 
     /// One pass a size, each through the patterns that the passes before it reported, as the host
     /// does it; listing is a further pass a size.
-    fn frequent(&mut self, largest: u32, support: u64, labels: &[u32]) -> Result<Vec<(String, u64)>> {
+    fn frequent(
+        &mut self,
+        largest: u32,
+        support: u64,
+        labels: &[u32],
+    ) -> Result<Vec<(String, u64)>> {
         let bits = self.accelerator.applications.label_bits;
         let named = (!self.graph.labels.is_empty()).then_some(labels);
         let mut reported: HashSet<Pattern> = HashSet::new();
@@ -301,8 +316,39 @@ impl Bench {
     }
 }
 
+/// Reads the work units of a file.
+fn read_units(file: &Path, graph: &Csr) -> Result<Vec<Unit>> {
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    let unit = |(at, line): (usize, &str)| {
+        let numbers: Option<Vec<u32>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some(&[start, first, limit]) if (start as usize) < graph.vertices() => {
+                Ok(Unit { start, first, limit })
+            }
+            _ => bail!(
+                "{}:{}: {line:?} is not a vertex below {}, a first and an end position",
+                file.display(),
+                at + 1,
+                graph.vertices()
+            ),
+        }
+    };
+    text.lines().enumerate().map(unit).collect()
+}
+
+/// A hash of the model and of the sources that simulate what is around it.
+fn identity(accelerator: &Accelerator) -> Result<String> {
+    let model = model::hash(accelerator, Build { fast: true, ..Build::default() })?;
+    let around = [include_str!("ddr.rs"), include_str!("image.rs"), include_str!("run.rs")];
+    Ok(format!("{model}-{:016x}", xxhash_rust::xxh3::xxh3_64(around.concat().as_bytes())))
+}
+
 fn mine(options: Options) -> Result<()> {
     let accelerator = Accelerator::read(&options.machine)?;
+    if options.identity {
+        return output::print(&(identity(&accelerator)? + "\n"));
+    }
     check(&options, &accelerator)?;
     let build = Build { fast: !options.assertions, trace: options.trace.is_some() };
     let library = model::build(&accelerator, build)?;
@@ -318,6 +364,16 @@ fn mine(options: Options) -> Result<()> {
     }
     let (Some(task), Some(k), Some(path)) = (options.task, options.k, &options.graph) else {
         return Ok(()); // the command line has them
+    };
+
+    let on_chip = match options.on_chip.as_deref() {
+        None => None,
+        Some(&[vertex_bound, edge_bound, vertex_sets, edge_sets]) => {
+            Some(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets })
+        }
+        Some(other) => {
+            return Err(Usage(format!("--on-chip has {} numbers, not 4", other.len())).into());
+        }
     };
 
     let context = gramer::Context::default();
@@ -369,14 +425,20 @@ fn mine(options: Options) -> Result<()> {
         lambda_eighths: (options.lambda * 8.0) as u32,
         tau: options.tau,
         capacity: options.capacity,
+        on_chip,
         dictionary: vec![],
         patterns: 1,
         list: None,
+    };
+    let units = match &options.units {
+        None => whole_units(&graph),
+        Some(file) => read_units(file, &graph)?,
     };
     let mut bench = Bench {
         core: Model::load(&library)?,
         accelerator,
         graph,
+        units,
         settings,
         simulation,
         listing: options.list.as_ref().map(|_| Listing::default()),
@@ -417,6 +479,7 @@ fn mine(options: Options) -> Result<()> {
         k,
         results: &results,
         parts: &bench.parts,
+        taken: options.units.is_some(), // of no use where all units are run
     };
     output::print(&if options.json { report.json()? } else { report.tables() })
 }

@@ -141,6 +141,57 @@ pub fn verilator() -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
+/// What a model is built from.
+struct Sources {
+    root: PathBuf,
+    rtl: PathBuf,
+    shim: PathBuf,
+    wrapper: Option<PathBuf>, // of the shim
+    coverage: bool,
+    package: String,
+    hash: String,
+}
+
+/// Finds the sources of a model.
+fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
+    let version = verilator().context(
+        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
+    )?;
+    let root = root();
+    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+    let shim = root.join("sim/shim/shim.cpp");
+    let coverage = std::env::var("GRAMER_COVERAGE").as_deref() == Ok("1");
+    let wrapper = match (coverage, options.trace) {
+        (true, _) => Some(root.join("sim/shim/coverage.cpp")),
+        (false, true) => Some(root.join("sim/shim/trace.cpp")),
+        (false, false) => None,
+    };
+    let package = verilog::package(accelerator);
+    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
+        .with_context(|| format!("cannot read {}", rtl.display()))?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+    files.sort();
+
+    let mut hash = Xxh3::new();
+    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
+    for file in files.iter().chain([&shim]).chain(&wrapper) {
+        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.update(&fs::read(file)?);
+    }
+    let hash = format!("{:016x}", hash.digest());
+    Ok(Sources { root, rtl, shim, wrapper, coverage, package, hash })
+}
+
+/// The hash of a model's YAML and RTL, without building it.
+///
+/// # Errors
+/// If Verilator or the sources are missing.
+pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
+    Ok(sources(accelerator, options)?.hash)
+}
+
 /// Builds the model of a machine, or finds it in `target/models/<hash of YAML and RTL>`.
 ///
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
@@ -152,37 +203,10 @@ pub fn verilator() -> Option<String> {
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
-pub fn build(accelerator: &Accelerator, mut options: Build) -> Result<PathBuf> {
-    let coverage = std::env::var("GRAMER_COVERAGE").as_deref() == Ok("1");
-    if coverage {
-        options = Build { fast: true, trace: false };
-    }
-    let version = verilator().context(
-        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
-    )?;
-    let root = root();
-    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
-    let shim = root.join("sim/shim/shim.cpp");
-    let wrapper = match (coverage, options.trace) {
-        (true, _) => Some(root.join("sim/shim/coverage.cpp")),
-        (false, true) => Some(root.join("sim/shim/trace.cpp")),
-        (false, false) => None,
-    };
-    let package = verilog::package(accelerator);
-    let mut sources: Vec<PathBuf> = fs::read_dir(&rtl)
-        .with_context(|| format!("cannot read {}", rtl.display()))?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    sources.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-    sources.sort();
-
-    let mut hash = Xxh3::new();
-    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
-    for source in sources.iter().chain([&shim]).chain(&wrapper) {
-        hash.update(source.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.update(&fs::read(source)?);
-    }
-    let hash = format!("{:016x}", hash.digest());
+pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    let Sources { root, rtl, shim, wrapper, coverage, package, hash } =
+        sources(accelerator, options)?;
+    let (fast, trace) = (options.fast || coverage, options.trace && !coverage);
     let models = root.join("target/models");
     let library = models.join(&hash).join("libcore.so");
     if library.exists() {
@@ -206,12 +230,12 @@ pub fn build(accelerator: &Accelerator, mut options: Build) -> Result<PathBuf> {
         .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
         .args(["--output-split", "8000", "-CFLAGS", "-fPIC -O2"]);
-    if options.fast {
+    if fast {
         command.arg("-DSYNTHESIS");
     } else {
         command.arg("--assert");
     }
-    if options.trace {
+    if trace {
         command.args(["--trace-fst", "--trace-structs"]);
     }
     if coverage {
@@ -237,7 +261,7 @@ pub fn build(accelerator: &Accelerator, mut options: Build) -> Result<PathBuf> {
     )?;
     let include = Path::new(include.trim()).join("include");
     let mut link = Command::new("g++");
-    if options.trace {
+    if trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
     }
     if coverage {
@@ -257,7 +281,7 @@ pub fn build(accelerator: &Accelerator, mut options: Build) -> Result<PathBuf> {
             .arg("-DVL_USER_STOP")
             .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
             .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
-            .args(["-lpthread", "-lz"].iter().take(if options.trace { 2 } else { 1 })),
+            .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
     let done = models.join(&hash);

@@ -33,6 +33,8 @@ pub struct Report<'a> {
     pub results: &'a [(String, u64)],
     /// The passes, in order.
     pub parts: &'a [Part],
+    /// JSON says when each beat of work units was taken.
+    pub taken: bool,
 }
 
 impl Report<'_> {
@@ -82,6 +84,9 @@ impl Report<'_> {
         });
         if let [part] = self.parts {
             value["counters"] = serde_json::to_value(&part.outcome.counters)?;
+            if self.taken {
+                value["taken"] = serde_json::to_value(&part.outcome.taken)?;
+            }
         }
         Ok(serde_json::to_string_pretty(&value)? + "\n")
     }

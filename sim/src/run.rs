@@ -21,6 +21,19 @@ pub enum Application {
     Fsm,
 }
 
+/// How much of the graph lies on the chip, where it is not to follow from τ and the capacity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OnChip {
+    /// Vertex lines below it are high-priority; at most what the scratchpads hold.
+    pub vertex_bound: u64,
+    /// Edge lines below it are high-priority; at most what the scratchpads hold.
+    pub edge_bound: u64,
+    /// Cache sets in use of each vertex memory, 1 to all.
+    pub vertex_sets: u64,
+    /// Cache sets in use of each edge memory, 1 to all.
+    pub edge_sets: u64,
+}
+
 /// What is run, with every run-time switch.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -42,6 +55,8 @@ pub struct Settings {
     pub tau: Option<f64>,
     /// Share of the scratchpads and of the caches' sets in use, up to 1.
     pub capacity: f64,
+    /// Instead of what follows from `tau` and `capacity`.
+    pub on_chip: Option<OnChip>,
     /// Adjacency bits (and labels) to pattern number: bit 15 known.
     pub dictionary: Vec<u16>,
     /// Number of pattern counters.
@@ -136,6 +151,8 @@ pub struct Outcome {
     pub counters: BTreeMap<String, Vec<Vec<u64>>>,
     /// Cycles from the start to the done that the control port shows.
     pub cycles: u64,
+    /// For each beat of work units (four a beat): cycles from the start until the core took it.
+    pub taken: Vec<u64>,
 }
 
 impl Outcome {
@@ -167,6 +184,39 @@ impl Outcome {
         ensure!(freed == begun, "slots freed = {freed}, work units + steals = {begun}");
         Ok(())
     }
+}
+
+/// What `settings` put on the chip: bounds by section 2 of the design, sets by the capacity.
+///
+/// # Errors
+/// If `settings.on_chip` asks for more than the machine has.
+pub fn on_chip(a: &Accelerator, graph: &Csr, settings: &Settings) -> Result<OnChip> {
+    let (all_vertex_sets, all_edge_sets) = a.cache_sets();
+    let Some(asked) = settings.on_chip else {
+        let (vertex_bound, edge_bound) = bounds(a, graph, settings);
+        let in_use = |sets: u32| ((f64::from(sets) * settings.capacity).floor() as u64).max(1);
+        let (vertex_sets, edge_sets) = (in_use(all_vertex_sets), in_use(all_edge_sets));
+        return Ok(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets });
+    };
+    let (vertex_lines, edge_lines) = a.scratchpad_lines();
+    for (what, value, low, high) in [
+        ("the vertex bound", asked.vertex_bound, 0, vertex_lines),
+        ("the edge bound", asked.edge_bound, 0, edge_lines),
+        ("the number of vertex sets", asked.vertex_sets, 1, all_vertex_sets),
+        ("the number of edge sets", asked.edge_sets, 1, all_edge_sets),
+    ] {
+        ensure!(
+            (low..=u64::from(high)).contains(&value),
+            "{what} is {value}, but must be {low} to {high} on machine {}",
+            a.machine.name
+        );
+    }
+    // The core loads whole prefixes: a bound beyond the graph's end would load what isn't there.
+    Ok(OnChip {
+        vertex_bound: asked.vertex_bound.min(graph.vertex_lines().len() as u64),
+        edge_bound: asked.edge_bound.min(graph.edge_lines().len() as u64),
+        ..asked
+    })
 }
 
 /// Lines below which data is high-priority (vertices, edges), section 2 of the design.
@@ -215,7 +265,8 @@ pub fn run(
     let mut memory =
         Buffers::new(contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect());
     let mut ddr = Ddr::new(bank_count, 1, 0, simulation.timing.clone());
-    let (vertex_bound, edge_bound) = bounds(a, graph, settings);
+    let on_chip = on_chip(a, graph, settings)?;
+    let (vertex_bound, edge_bound) = (on_chip.vertex_bound, on_chip.edge_bound);
     let stream = in_stream(
         &settings.dictionary,
         settings.patterns,
@@ -223,8 +274,6 @@ pub fn run(
         &graph.edge_lines()[..edge_bound as usize],
         units,
     );
-    let (vertex_sets, edge_sets) = a.cache_sets();
-    let in_use = |sets: u32| ((f64::from(sets) * settings.capacity).floor() as u64).max(1);
     let flags = u64::from(settings.ascending)
         | u64::from(settings.stealing) << 1
         | u64::from(settings.lru) << 2
@@ -237,8 +286,8 @@ pub fn run(
         "lambda_eighths" => u64::from(settings.lambda_eighths),
         "vertex_bound" => vertex_bound,
         "edge_bound" => edge_bound,
-        "vertex_sets" => in_use(vertex_sets),
-        "edge_sets" => in_use(edge_sets),
+        "vertex_sets" => on_chip.vertex_sets,
+        "edge_sets" => on_chip.edge_sets,
         "result_beats" => u64::from(settings.list.unwrap_or(0)),
         "abort" => abort_word,
         "edge_base" => edge_base,
@@ -274,6 +323,8 @@ pub fn run(
     let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
     let (mut asked, mut answered) = (0u64, 0u64); // reads of the control register
     let mut end = None; // the next run may begin
+    let head = stream.len() - units.len().div_ceil(4).max(1);
+    let mut taken = vec![];
     let mut out: Vec<[u8; 64]> = vec![];
     let mut checker = StreamChecker::default();
     let mut offered = false;
@@ -342,6 +393,9 @@ pub fn run(
             }
         }
         if offered && pins.in_tready == 1 {
+            if sent >= head {
+                taken.push(now - started.unwrap_or(now));
+            }
             sent += 1;
             offered = false;
         }
@@ -364,7 +418,7 @@ pub fn run(
     ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
     let beats = ddr.beats(0);
     let cycles = done.unwrap_or(now) - started.unwrap_or(0);
-    let outcome = decode(a, settings, &out, cycles)?;
+    let outcome = Outcome { taken, ..decode(a, settings, &out, cycles)? };
     for (b, beats) in beats.iter().enumerate() {
         let counted = outcome.counters["bank.beats"][b][0];
         ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
@@ -425,6 +479,7 @@ fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Resul
         records,
         counters,
         cycles,
+        taken: vec![],
     })
 }
 

@@ -25,6 +25,7 @@ fn settings(a: &Accelerator, application: Application, k: u32) -> Settings {
         lambda_eighths: 8,
         tau: None,
         capacity: 1.0,
+        on_chip: None,
         dictionary: vec![],
         patterns: 1,
         list: None,
@@ -285,6 +286,19 @@ fn a_run_is_stopped_at_once() {
     assert!(outcome.next_unit > 0 && outcome.next_unit < 40, "next unit {}", outcome.next_unit);
 }
 
+/// Nothing is explored any more once a record has found no room.
+#[test]
+fn a_run_whose_records_do_not_fit_ends_at_once() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let (graph, mut s, units) = long_task(&a);
+    (s.k, s.ascending) = (5, true); // the first unit alone has 82,251 cliques
+    s.list = Some(40);
+    let simulation = Simulation { max_cycles: 60_000, ..Simulation::of(&a) };
+    let outcome = run(&a, &mut instance(&library), &graph, &units, &s, &simulation).unwrap();
+    assert_eq!((outcome.status, outcome.records.len()), (FULL, 80));
+    assert_eq!(outcome.next_unit, 0);
+}
+
 /// Units that are under way are finished, none is begun, and what was done is exact.
 #[test]
 fn a_run_is_stopped_after_its_units() {
@@ -486,7 +500,8 @@ fn motifs_of_six_vertices_on_the_paper_s_machine() {
     let Some((a, library)) = core("accelerator.yaml") else { return };
     assert_eq!(a.applications.max_motif, 6);
     let mut model = instance(&library);
-    let (mut patterns_met, mut rng) = (std::collections::BTreeSet::new(), fastrand::Rng::with_seed(6));
+    let (mut patterns_met, mut rng) =
+        (std::collections::BTreeSet::new(), fastrand::Rng::with_seed(6));
     for case in 0..12 {
         let vertices = rng.u32(8..=24);
         let edges: Vec<(u32, u32)> = (0..rng.u32(vertices..=3 * vertices))
@@ -495,12 +510,7 @@ fn motifs_of_six_vertices_on_the_paper_s_machine() {
         let graph = Csr::new(vertices as usize, &edges, vec![]).ranked();
         let (dictionary, patterns) = motifs(6);
         let ascending = case % 2 == 1;
-        let s = Settings {
-            ascending,
-            dictionary,
-            patterns,
-            ..settings(&a, Application::Motif, 6)
-        };
+        let s = Settings { ascending, dictionary, patterns, ..settings(&a, Application::Motif, 6) };
         let units = whole_units(&graph);
         let simulation = Simulation { max_cycles: 10_000_000, ..Simulation::of(&a) };
         let outcome = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();

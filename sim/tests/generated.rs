@@ -56,7 +56,9 @@ fn row(line: &str) -> Row {
                 vertices: number("vertices"),
                 p: p.parse().unwrap(),
             },
-            None => Random::ErdosRenyiEdges { vertices: number("vertices"), edges: number("edges") },
+            None => {
+                Random::ErdosRenyiEdges { vertices: number("vertices"), edges: number("edges") }
+            }
         },
         "ba" => Random::BarabasiAlbert {
             vertices: number("vertices"),
@@ -64,8 +66,7 @@ fn row(line: &str) -> Row {
         },
         other => panic!("no generator {other}"),
     };
-    let vertex_labels =
-        labels.parse().ok().map(|count| Labels { count, exponent: 0.0 });
+    let vertex_labels = labels.parse().ok().map(|count| Labels { count, exponent: 0.0 });
     let counts = counts.split(' ').filter(|&text| text != "none").map(|text| {
         let (pattern, count) = text.split_once('=').unwrap();
         (pattern.to_string(), count.parse().unwrap())
@@ -120,13 +121,7 @@ fn labelled(pattern: &Pattern) -> String {
     format!("{kind}:{}", labels.join(","))
 }
 
-fn counts_of(
-    a: &Accelerator,
-    core: &mut Model,
-    graph: &Csr,
-    row: &Row,
-    ascending: bool,
-) -> Counts {
+fn counts_of(a: &Accelerator, core: &mut Model, graph: &Csr, row: &Row, ascending: bool) -> Counts {
     let mut pass = |application, k, dictionary: &[u16], patterns: usize| {
         let settings = Settings {
             application,
@@ -138,6 +133,7 @@ fn counts_of(
             lambda_eighths: 8,
             tau: None,
             capacity: 1.0,
+            on_chip: None,
             dictionary: dictionary.to_vec(),
             patterns: patterns.max(1) as u32,
             list: None,
@@ -148,9 +144,7 @@ fn counts_of(
         outcome.counts
     };
     match row.task.as_str() {
-        "clique" => {
-            Counts::from([("clique".into(), pass(Application::Clique, row.k, &[], 1)[0])])
-        }
+        "clique" => Counts::from([("clique".into(), pass(Application::Clique, row.k, &[], 1)[0])]),
         "motif" => {
             let (dictionary, patterns) = support::motifs(row.k as usize);
             let counts = pass(Application::Motif, row.k, &dictionary, patterns as usize);
@@ -167,8 +161,7 @@ fn counts_of(
                 let bits = a.applications.label_bits;
                 let n = labels.len();
                 let table = Table::new(bits, n, Some(&labels), size as usize, &reported, &wanted);
-                let found =
-                    pass(Application::Fsm, size, &table.dictionary, table.patterns.len());
+                let found = pass(Application::Fsm, size, &table.dictionary, table.patterns.len());
                 for (pattern, count) in table.patterns.into_iter().zip(found) {
                     if count >= row.support {
                         counts.insert(labelled(&pattern), count);

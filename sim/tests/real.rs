@@ -95,6 +95,7 @@ fn check_on(
             lambda_eighths: 8,
             tau: None,
             capacity: 1.0,
+            on_chip: None,
             dictionary: dictionary.clone(),
             patterns,
             list: None,

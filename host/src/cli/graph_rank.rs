@@ -1,8 +1,6 @@
 //! `gramer graph rank`: ON_1, τ and the priority bounds, and what they are worth for a task.
 
-use std::collections::HashSet;
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::time::Instant;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -11,11 +9,7 @@ use serde::Serialize;
 use super::graph_args::GraphArgs;
 use super::mine::Output;
 use crate::context::Context;
-use crate::engine::cpu::Cpu;
-use crate::engine::reference::{
-    Accesses, Cliques, Comparison, Explorer, LabelledPatterns, Motifs, Primitives, Stop, Unit,
-};
-use crate::engine::{Engine, Outcome};
+use crate::engine::reference::{Comparison, accesses};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId};
 use crate::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
@@ -219,25 +213,7 @@ fn locality(
     context: &Context,
 ) -> Result<Locality> {
     let begun = Instant::now();
-    let accesses = match task {
-        Task::Clique { k } => explore(args, graph, Cliques::new(*k), context)?,
-        Task::Motif { k, .. } => explore(args, graph, Motifs::new(*k), context)?,
-        Task::Fsm { limit: SizeLimit::MaxVertices(size), support, measure } => {
-            // The last pass: what the passes before it report is known from the CPU engine.
-            let mut allowed = HashSet::new();
-            if *size > 2 {
-                let limit = SizeLimit::MaxVertices(size - 1);
-                let before = Task::Fsm { limit, support: *support, measure: *measure };
-                let Outcome { results, complete, .. } = Cpu.run(graph, &before, None, context)?;
-                if !complete {
-                    return Err(Error::Interrupted);
-                }
-                allowed.extend(results.into_iter().map(|r| r.pattern));
-            }
-            explore(args, graph, LabelledPatterns::new(graph.view(), *size, allowed), context)?
-        }
-        _ => unreachable!("parse_task gives no other"),
-    };
+    let accesses = accesses(graph, task, args.comparison, args.max_embeddings, context)?;
     let seconds = begun.elapsed().as_secs_f64();
     let iterations = (1..accesses.vertices.len()).map(|i| {
         let (vertices, edges) = (&accesses.vertices[i], &accesses.edges[i]);
@@ -257,27 +233,6 @@ fn locality(
         }
     });
     Ok(Locality { task: task.name(), seconds, iterations: iterations.collect() })
-}
-
-fn explore<P: Primitives>(
-    args: &RankArgs,
-    graph: &Graph,
-    primitives: P,
-    context: &Context,
-) -> Result<Accesses> {
-    let units: Vec<Unit> = Unit::all(graph.view()).collect();
-    let mut explorer = Explorer::new(graph.view(), args.comparison, primitives, context)
-        .with_accesses()
-        .with_limit(args.max_embeddings);
-    match explorer.run_units(&units) {
-        ControlFlow::Continue(()) => Ok(explorer.accesses().expect("they were asked for").clone()),
-        ControlFlow::Break(Stop::Limit) => Err(Error::Unsupported(format!(
-            "the task has more than {} embeddings: counting all accesses would take too long; \
-             give a smaller task, or a larger --max-embeddings",
-            args.max_embeddings
-        ))),
-        ControlFlow::Break(_) => Err(Error::Interrupted),
-    }
 }
 
 fn percent(share: f64) -> String {

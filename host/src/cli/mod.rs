@@ -2,10 +2,12 @@
 
 mod device;
 mod devices;
+mod explore;
 pub mod graph;
 pub mod graph_args;
 pub mod graph_rank;
 mod mine;
+mod paper;
 mod run;
 mod selftest;
 mod xclbin;
@@ -52,6 +54,10 @@ enum Command {
     Devices(devices::Args),
     /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
     Selftest(selftest::Args),
+    /// Run a task on many variants of the machine, simulated: table, CSV, plots
+    Explore(explore::Args),
+    /// The paper's experiments on the simulated machine, as a report
+    Paper(paper::Args),
     /// Build and look at what programs a device
     #[command(subcommand)]
     Xclbin(xclbin::Command),
@@ -80,6 +86,8 @@ fn run_command(cli: Cli) -> ExitCode {
         Command::Graph(command) => command.run(context),
         Command::Devices(args) => args.run(),
         Command::Selftest(args) => args.run(&context),
+        Command::Explore(args) => args.run(context),
+        Command::Paper(args) => args.run(context),
         Command::Xclbin(command) => command.run(),
     }));
     match outcome {

@@ -41,10 +41,12 @@
 //! counted as the paper does in figures 4 and 5, for a machine that keeps nothing between two
 //! embeddings: see [`Counters`].
 
+mod accesses;
 mod application;
 mod counters;
 mod explorer;
 
+pub use accesses::accesses;
 pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape};
 pub use counters::{Accesses, Counters};
 pub use explorer::{Embedding, Explorer, Stop, Unit};

@@ -1,0 +1,81 @@
+//! `gramer paper`: the paper's experiments.
+
+use std::path::PathBuf;
+
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::paper::{Options, data_folder, run};
+use crate::xclbin::build::read_machine;
+
+/// Options of the subcommand.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The report opens with a table of the paper's claims: reproduced, partly or \
+    not, with our\nfigure. Results of points are kept, so a run that was stopped goes on where it \
+    was. Cycles come\nfrom the simulated core, by the program gramer-sim beside this one (or \
+    $GRAMER_SIM)."
+)]
+pub struct Args {
+    /// Small random graphs on a small machine: minutes instead of hours
+    #[arg(long)]
+    quick: bool,
+
+    /// Folder of the real graphs; $GRAMER_DATA by default
+    #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
+    data: Option<PathBuf>,
+
+    /// Description of the machine; accelerator.yaml, or machines/explore.yaml with --quick
+    #[arg(long, value_name = "FILE")]
+    machine: Option<PathBuf>,
+
+    /// Points at a time; one for each core by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+
+    /// Give a point up after so many cycles
+    #[arg(long, value_name = "N", default_value_t = 40_000_000)]
+    max_cycles: u64,
+
+    /// Folder of the report; made if it is missing
+    #[arg(long, value_name = "FOLDER", default_value = "target/paper/report")]
+    out: PathBuf,
+
+    /// Folder that keeps each point's result
+    #[arg(long, value_name = "FOLDER", default_value = "target/paper/cache")]
+    cache: PathBuf,
+}
+
+impl Args {
+    /// Runs the experiments.
+    ///
+    /// # Errors
+    /// Those of reading, simulating and writing; [`Error::Device`] if points have no result, after
+    /// the report is written.
+    pub fn run(self, mut context: Context) -> Result<()> {
+        if let Some(jobs) = self.jobs {
+            context.threads = jobs.into();
+        }
+        let small = PathBuf::from("machines/explore.yaml");
+        let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
+        let options = Options {
+            quick: self.quick,
+            machine: read_machine(machine.as_deref())?,
+            small: read_machine(Some(&small))?,
+            data: data_folder(self.data.as_deref()),
+            out: self.out,
+            cache: self.cache,
+            max_cycles: self.max_cycles,
+        };
+        let missing = run(&options, &context)?;
+        let report = options.out.join("README.md");
+        super::print(|out| writeln!(out, "{}", report.display()))?;
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Device(format!(
+                "{} points have no result: {}",
+                missing.len(),
+                missing.join("; ")
+            ))),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a run on the simulated core says of itself, as numbers for tables and plots.
+
+use serde_json::Value;
+
+use super::simulator::Kept;
+
+/// The counters of a run, summed over their units.
+#[derive(Debug, Clone)]
+pub struct Measures {
+    kept: Kept,
+    clock_mhz: f64,
+    processing_units: f64,
+}
+
+/// A number of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Metric {
+    /// Cycles from start to done.
+    Cycles,
+    /// The same in milliseconds at the machine's clock.
+    Milliseconds,
+    /// Share of vertex accesses that hit on the chip.
+    VertexHits,
+    /// Share of edge accesses that hit on the chip.
+    EdgeHits,
+    /// Share of vertex accesses to high-priority data.
+    VertexHigh,
+    /// Share of edge accesses to high-priority data.
+    EdgeHigh,
+    /// Vertex accesses.
+    VertexAccesses,
+    /// Edge accesses.
+    EdgeAccesses,
+    /// Cycles in which an access of a partition waited for another, both kinds.
+    Conflicts,
+    /// Share of the PUs' cycles in which they put an access into the crossbar.
+    Busy,
+    /// Share of the PUs' cycles in which all that they had waited for memory.
+    WaitMemory,
+    /// Share of the PUs' cycles in which what they had was in their pipelines.
+    WaitInside,
+    /// Share of the PUs' cycles in which they had no work.
+    NoWork,
+    /// Steals.
+    Steals,
+    /// Candidates a cycle.
+    CandidatesACycle,
+    /// Beats of DDR, all banks.
+    Beats,
+}
+
+/// Metric, name in files, title of an axis, whether it is a share from 0 to 1.
+const TABLE: [(Metric, &str, &str, bool); 16] = [
+    (Metric::Cycles, "cycles", "cycles", false),
+    (Metric::Milliseconds, "milliseconds", "time in ms", false),
+    (Metric::VertexHits, "vertex_hits", "hit ratio of vertices in %", true),
+    (Metric::EdgeHits, "edge_hits", "hit ratio of edges in %", true),
+    (Metric::VertexHigh, "vertex_high", "high-priority vertex accesses in %", true),
+    (Metric::EdgeHigh, "edge_high", "high-priority edge accesses in %", true),
+    (Metric::VertexAccesses, "vertex_accesses", "vertex accesses", false),
+    (Metric::EdgeAccesses, "edge_accesses", "edge accesses", false),
+    (Metric::Conflicts, "conflicts", "conflicts in the crossbar", false),
+    (Metric::Busy, "busy", "port busy in %", true),
+    (Metric::WaitMemory, "wait_memory", "waits for memory in %", true),
+    (Metric::WaitInside, "wait_inside", "waits inside a PU in %", true),
+    (Metric::NoWork, "no_work", "no work in %", true),
+    (Metric::Steals, "steals", "steals", false),
+    (Metric::CandidatesACycle, "candidates_a_cycle", "candidates a cycle", false),
+    (Metric::Beats, "ddr_beats", "DDR beats", false),
+];
+
+impl Metric {
+    /// All of them, in the order of tables.
+    pub fn all() -> impl Iterator<Item = Metric> {
+        TABLE.iter().map(|row| row.0)
+    }
+
+    fn row(self) -> &'static (Metric, &'static str, &'static str, bool) {
+        TABLE.iter().find(|row| row.0 == self).expect("the table has all of them")
+    }
+
+    /// Name in files.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Title of an axis, with its unit.
+    pub fn title(self) -> &'static str {
+        self.row().2
+    }
+
+    /// Whether it is a share from 0 to 1, which tables and plots show in %.
+    pub fn is_share(self) -> bool {
+        self.row().3
+    }
+}
+
+impl Measures {
+    /// Of a run on a machine with this clock (MHz) and as many PUs.
+    pub fn new(kept: Kept, clock_mhz: u32, processing_units: u32) -> Self {
+        Measures { kept, clock_mhz: clock_mhz.into(), processing_units: processing_units.into() }
+    }
+
+    /// What was kept of the run.
+    pub fn kept(&self) -> &Kept {
+        &self.kept
+    }
+
+    /// Cycles from start to done.
+    pub fn cycles(&self) -> u64 {
+        self.kept.result["cycles"].as_u64().unwrap_or(0)
+    }
+
+    /// Patterns with their counts.
+    pub fn counts(&self) -> Vec<(String, u64)> {
+        let results = self.kept.result["results"].as_array();
+        results
+            .into_iter()
+            .flatten()
+            .map(|r| {
+                let name = r["name"].as_str().unwrap_or_default().to_string();
+                (name, r["count"].as_u64().unwrap_or(0))
+            })
+            .collect()
+    }
+
+    /// A counter, `section.name`: the sum over its units, for each of its values.
+    pub fn counter(&self, name: &str) -> Vec<u64> {
+        let units = self.kept.result["counters"][name].as_array();
+        let rows = units.into_iter().flatten().filter_map(Value::as_array);
+        let mut sums = vec![];
+        for row in rows {
+            sums.resize(sums.len().max(row.len()), 0);
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += value.as_u64().unwrap_or(0);
+            }
+        }
+        sums
+    }
+
+    fn sum(&self, name: &str) -> f64 {
+        self.counter(name).iter().sum::<u64>() as f64
+    }
+
+    /// A number of the run; shares from 0 to 1.
+    pub fn get(&self, metric: Metric) -> f64 {
+        let share = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
+        let part = |names: &[&str], accesses: &str| {
+            let hits: f64 = names.iter().map(|n| self.sum(&format!("partition.{n}"))).sum();
+            share(hits, self.sum(accesses))
+        };
+        let of_pus =
+            |name: &str| share(self.sum(name), self.cycles() as f64 * self.processing_units);
+        match metric {
+            Metric::Cycles => self.cycles() as f64,
+            Metric::Milliseconds => self.cycles() as f64 / (self.clock_mhz * 1e3),
+            Metric::VertexHits => {
+                part(&["vertex_high_hits", "vertex_low_hits"], "pu.vertex_accesses")
+            }
+            Metric::EdgeHits => part(&["edge_high_hits", "edge_low_hits"], "pu.edge_accesses"),
+            Metric::VertexHigh => part(&["vertex_high_hits"], "pu.vertex_accesses"),
+            Metric::EdgeHigh => part(&["edge_high_hits"], "pu.edge_accesses"),
+            Metric::VertexAccesses => self.sum("pu.vertex_accesses"),
+            Metric::EdgeAccesses => self.sum("pu.edge_accesses"),
+            Metric::Conflicts => {
+                self.sum("partition.vertex_conflicts") + self.sum("partition.edge_conflicts")
+            }
+            Metric::Busy => of_pus("pu.port_busy"),
+            Metric::WaitMemory => of_pus("pu.idle_memory"),
+            Metric::WaitInside => of_pus("pu.idle_inside"),
+            Metric::NoWork => of_pus("pu.idle_no_work"),
+            Metric::Steals => self.sum("pu.steals"),
+            Metric::CandidatesACycle => share(self.sum("pu.candidates"), self.cycles() as f64),
+            Metric::Beats => self.sum("bank.beats"),
+        }
+    }
+
+    /// As [`Measures::get`], with shares in %.
+    pub fn shown(&self, metric: Metric) -> f64 {
+        self.get(metric) * if metric.is_share() { 100.0 } else { 1.0 }
+    }
+}
