@@ -53,7 +53,7 @@ module crossbar_proof (
       assign levels[o][i] = dut.gen_column[o].write_q[i] - dut.gen_column[o].read_q[i];
       for (genvar d = 0; d < DEPTH; d++) begin : gen_place
         wire at = dut.gen_column[o].read_q[i][0] ^ 1'(d);
-        assign kept[o][i][d] = {dut.gen_column[o].heads[i][at], dut.gen_column[o].datas[i][at]};
+        assign kept[o][i][d] = dut.gen_column[o].gen_point[i].mem[at];
       end
     end
   end
