@@ -4,7 +4,7 @@
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
 graph. Runs whose result is kept in target/cycles and whose model has not changed are not repeated,
 so that it may be stopped and started again. The order without a budget, ascending, is given up after
-CAP times the budget.
+CAP times the budget. `cycles.py --report` runs nothing: it writes the report from what is kept.
 """
 
 import json
@@ -33,6 +33,10 @@ def main():
     data = os.environ.get("GRAMER_DATA")
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
+    report = sys.argv[1:] == ["--report"]
+    if sys.argv[1:] and not report:
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "gramer-sim"],
                    cwd=ROOT, check=True)
     WORK.mkdir(parents=True, exist_ok=True)
@@ -46,6 +50,9 @@ def main():
             if not path.exists():
                 sys.exit(f"cycles: {path} is missing")
             kept = WORK / f"{probe}-{task}{k}-{name}-{order}.json"
+            if report and not kept.exists():
+                rows.append(f"| {k}-{SHORT[task]} {name} | {order} | not run | {budget:,} | – | | | | | | |")
+                continue
             if not kept.exists():
                 command = [ROOT / "target/release/gramer-sim", task, "-k", str(k), path, "--json"]
                 if order == "ascending":
