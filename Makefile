@@ -15,9 +15,10 @@ DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
 HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
-  -fno-sanitize-recover=all -Ihls -Ihls/simulation
+  -fno-sanitize-recover=all -Ihls -Ihls/simulation -Itarget/generated/accelerator
 
-.PHONY: help setup setup-rtl build demo test test-host test-machine test-rtl mutants mutants-quick cycles setup-xrt emulator test-emulation hls-test formal check-rtl lint lint-rtl generate bench simulator paper paper-quick test-paper check-data check-data-quick fuzz doc clean
+# Every target that `help` lists makes no file of its name.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +71,7 @@ mutants-quick: setup setup-rtl ## Five of the faults
 
 check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
+	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
@@ -87,12 +89,36 @@ test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated co
 formal: ## Formal proofs of the core's modules (sets up .venv)
 	@scripts/formal.sh
 
-hls-test: setup setup-rtl ## C simulation of the data movers and the core's functional model
+hls-test: generate setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls
 	g++ $(HLS_FLAGS) -o target/hls/movers_test hls/tests/movers_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp
 	target/hls/movers_test
 	g++ $(HLS_FLAGS) -o target/hls/core_model_test hls/tests/core_model_test.cpp
 	target/hls/core_model_test
+	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
+	target/hls/kernels_test
+
+setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, place and route)
+	@scripts/setup-eda.sh
+
+vitis-check: setup-eda generate ## Interfaces, Tcl files and constraints of the Vitis build, without Vitis
+	@.venv/bin/python scripts/vitis_check.py
+
+xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... FREQUENCY=200 MACHINE=accelerator
+	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
+	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
+
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
+	@.venv/bin/python scripts/synth.py --write
+
+test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
+	@.venv/bin/python scripts/synth.py --quick
+
+ecp5: setup-eda generate ## Place and route of the scheduler with and without compaction (docs/synthesis.md)
+	@.venv/bin/python scripts/ecp5.py --write
+
+activity: setup-eda generate emulator ## Activity of the core's blocks by application (docs/synthesis.md)
+	@.venv/bin/python scripts/activity.py --write
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
@@ -103,7 +129,10 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
 	scripts/cycles.py
 
-lint-rtl: setup setup-rtl ## Lint of the core with all warnings, for every machine
+coverage: setup setup-rtl ## Lines and toggles of the core that its tests reach (rewrites docs/coverage.md)
+	scripts/coverage.sh
+
+lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
 	scripts/lint-rtl.sh
 
 lint: setup ## Format, clippy, documentation: no warning is left
@@ -120,6 +149,7 @@ check-data: build ## Every known count of the real graphs
 
 check-data-quick: build ## The known counts that take moments
 	cargo run --release --locked -q -p gramer --example check_data -- --quick
+	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each

@@ -1,26 +1,73 @@
 // Stream to memory: the k-th beat goes to beat 1 + k of the result area while it fits. After
 // TLAST, beat 0 says how many came ([63:0]) and whether some did not fit ([64]). Only this kernel
 // writes to memory.
+//
+// Two processes: one takes a beat a cycle until TLAST and cuts what fits into pieces of 64 lines,
+// the other one writes each piece, whose length it then knows, as one burst.
 #include "gramer_movers.hpp"
 
-extern "C" void gramer_drain(line_t* result, unsigned capacity, hls::stream<beat_t>& in) {
-#pragma HLS INTERFACE m_axi port = result offset = slave bundle = result \
-    max_widen_bitwidth = 512 max_write_burst_length = 64 num_write_outstanding = 16
-#pragma HLS INTERFACE s_axilite port = result
-#pragma HLS INTERFACE s_axilite port = capacity
-#pragma HLS INTERFACE s_axilite port = return
-#pragma HLS INTERFACE axis port = in
+static const unsigned BURST = 64;
+static const unsigned LAST = 1u << 31;  // with a piece's length: no piece after it
+
+static void receive(unsigned capacity, hls::stream<beat_t>& in, hls::stream<line_t>& lines,
+                    hls::stream<unsigned>& pieces, hls::stream<line_t>& summary) {
   ap_uint<64> received = 0;
+  unsigned length = 0;
   bool last = false;
   while (!last) {
 #pragma HLS PIPELINE II = 1
     const beat_t beat = in.read();
-    if (received + 1 < capacity) result[received + 1] = beat.data;
+    if (received + 1 < capacity) {
+      lines.write(beat.data);
+      length++;
+    }
     received++;
     last = beat.last;
+    if (length == BURST || last) {
+      pieces.write(last ? length | LAST : length);
+      length = 0;
+    }
   }
   line_t head = 0;
   head.range(63, 0) = received;
   head[64] = received + 1 > capacity;
-  result[0] = head;
+  summary.write(head);
+}
+
+static void store(line_t* result, hls::stream<line_t>& lines, hls::stream<unsigned>& pieces,
+                  hls::stream<line_t>& summary) {
+  unsigned at = 1;
+  bool last = false;
+  while (!last) {
+    const unsigned piece = pieces.read();
+    const unsigned length = piece & ~LAST;
+    for (unsigned i = 0; i < length; i++) {
+#pragma HLS PIPELINE II = 1
+#pragma HLS LOOP_TRIPCOUNT max = 64
+      result[at + i] = lines.read();
+    }
+    at += length;
+    last = (piece & LAST) != 0;
+  }
+  result[0] = summary.read();
+}
+
+extern "C" void gramer_drain(line_t* result, unsigned capacity, hls::stream<beat_t>& in) {
+#pragma HLS INTERFACE mode = m_axi port = result offset = slave bundle = gmem \
+    max_widen_bitwidth = 512 max_write_burst_length = 64 num_write_outstanding = 16
+#pragma HLS INTERFACE mode = s_axilite port = result
+#pragma HLS INTERFACE mode = s_axilite port = capacity
+#pragma HLS INTERFACE mode = s_axilite port = return
+#pragma HLS INTERFACE mode = ap_ctrl_chain port = return
+#pragma HLS INTERFACE mode = axis port = in
+#pragma HLS DATAFLOW
+  // A whole piece waits while the next one comes.
+  hls::stream<line_t> lines;
+#pragma HLS STREAM variable = lines depth = 128
+  hls::stream<unsigned> pieces;
+#pragma HLS STREAM variable = pieces depth = 4
+  hls::stream<line_t> summary;
+#pragma HLS STREAM variable = summary depth = 2
+  receive(capacity, in, lines, pieces, summary);
+  store(result, lines, pieces, summary);
 }

@@ -1,18 +1,33 @@
 // Memory to stream: the head of the in-stream (header, dictionary, scratchpad lines), which is
 // written once for many runs, then the work units of this run. TLAST goes with the very last beat.
 //
-// Both buffers are read in bursts of 64 lines, one line a cycle.
+// Two processes: one reads both buffers in bursts of 64 lines (4 KiB, so that no burst crosses what
+// AXI forbids), the other one sends a beat a cycle. Bursts that come late don't hold the sender up
+// while the queue between them has lines.
 #include "gramer_movers.hpp"
 
-static void send(const line_t* lines, unsigned first, unsigned beats, bool last,
+static void load(const line_t* head, unsigned head_beats, const line_t* units,
+                 unsigned units_first, unsigned units_beats, hls::stream<line_t>& lines) {
+  for (unsigned i = 0; i < head_beats; i++) {
+#pragma HLS PIPELINE II = 1
+    lines.write(head[i]);
+  }
+  for (unsigned i = 0; i < units_beats; i++) {
+#pragma HLS PIPELINE II = 1
+    lines.write(units[units_first + i]);
+  }
+}
+
+static void send(unsigned head_beats, unsigned units_beats, hls::stream<line_t>& lines,
                  hls::stream<beat_t>& out) {
+  const unsigned beats = head_beats + units_beats;
   for (unsigned i = 0; i < beats; i++) {
 #pragma HLS PIPELINE II = 1
     beat_t beat;
-    beat.data = lines[first + i];
+    beat.data = lines.read();
     beat.keep = -1;
     beat.strb = -1;
-    beat.last = last && i + 1 == beats;
+    beat.last = i + 1 == beats;
     out.write(beat);
   }
 }
@@ -20,17 +35,21 @@ static void send(const line_t* lines, unsigned first, unsigned beats, bool last,
 extern "C" void gramer_fill(const line_t* head, unsigned head_beats, const line_t* units,
                             unsigned units_first, unsigned units_beats,
                             hls::stream<beat_t>& out) {
-#pragma HLS INTERFACE m_axi port = head offset = slave bundle = head max_widen_bitwidth = 512 \
-    max_read_burst_length = 64 num_read_outstanding = 16
-#pragma HLS INTERFACE m_axi port = units offset = slave bundle = units max_widen_bitwidth = 512 \
-    max_read_burst_length = 64 num_read_outstanding = 16
-#pragma HLS INTERFACE s_axilite port = head
-#pragma HLS INTERFACE s_axilite port = head_beats
-#pragma HLS INTERFACE s_axilite port = units
-#pragma HLS INTERFACE s_axilite port = units_first
-#pragma HLS INTERFACE s_axilite port = units_beats
-#pragma HLS INTERFACE s_axilite port = return
-#pragma HLS INTERFACE axis port = out
-  send(head, 0, head_beats, units_beats == 0, out);
-  send(units, units_first, units_beats, true, out);
+#pragma HLS INTERFACE mode = m_axi port = head offset = slave bundle = gmem \
+    max_widen_bitwidth = 512 max_read_burst_length = 64 num_read_outstanding = 16
+#pragma HLS INTERFACE mode = m_axi port = units offset = slave bundle = gmem \
+    max_widen_bitwidth = 512 max_read_burst_length = 64 num_read_outstanding = 16
+#pragma HLS INTERFACE mode = s_axilite port = head
+#pragma HLS INTERFACE mode = s_axilite port = head_beats
+#pragma HLS INTERFACE mode = s_axilite port = units
+#pragma HLS INTERFACE mode = s_axilite port = units_first
+#pragma HLS INTERFACE mode = s_axilite port = units_beats
+#pragma HLS INTERFACE mode = s_axilite port = return
+#pragma HLS INTERFACE mode = ap_ctrl_chain port = return
+#pragma HLS INTERFACE mode = axis port = out
+#pragma HLS DATAFLOW
+  hls::stream<line_t> lines;
+#pragma HLS STREAM variable = lines depth = 128
+  load(head, head_beats, units, units_first, units_beats, lines);
+  send(head_beats, units_beats, lines, out);
 }

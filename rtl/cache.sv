@@ -21,13 +21,13 @@ module cache
   output logic [3:0]         valid_o,
   output logic [LOCAL_W-1:0] tag_o   [4],
   output id_t                rank_o  [4],
-  output logic [31:0]        stamp_o [4],
+  output weight_t            weight_o [4],
   // Refer to a way, or fill it
   input  logic               refer_i,
   input  logic               fill_i,
   input  logic [SET_W-1:0]   set_i,
   input  logic [1:0]         way_i,
-  input  logic [31:0]        stamp_i,
+  input  weight_t            weight_i,
   input  logic [LOCAL_W-1:0] tag_i,
   input  id_t                rank_i,
   input  line_t              line_i,
@@ -40,7 +40,7 @@ module cache
     logic               valid_mem [SETS];
     logic [LOCAL_W-1:0] tag_mem   [SETS];
     id_t                rank_mem  [SETS];
-    logic [31:0]        stamp_mem [SETS];
+    weight_t            weight_mem [SETS];
 
     always_ff @(posedge clk_i) begin
       if (forget_i) valid_mem[forget_set_i] <= 1'b0;
@@ -49,12 +49,12 @@ module cache
         tag_mem[set_i]  <= tag_i;
         rank_mem[set_i] <= rank_i;
       end
-      if ((fill_i || refer_i) && way_i == 2'(w)) stamp_mem[set_i] <= stamp_i;
+      if ((fill_i || refer_i) && way_i == 2'(w)) weight_mem[set_i] <= weight_i;
       if (look_i) begin
         valid_o[w] <= valid_mem[look_set_i];
         tag_o[w]   <= tag_mem[look_set_i];
         rank_o[w]  <= rank_mem[look_set_i];
-        stamp_o[w] <= stamp_mem[look_set_i];
+        weight_o[w] <= weight_mem[look_set_i];
       end
     end
   end

@@ -44,52 +44,74 @@ module embedding_table
   output logic [31:0] list_degree_o
 );
 
-  id_t         ids     [SLOTS][DEPTH];
-  edge_t       offsets [SLOTS][DEPTH];
-  logic [31:0] degrees [SLOTS][DEPTH];
-  key_t        keys    [SLOTS][DEPTH];
+  // What each lane reads for the scheduler and for the extender's second look.
+  id_t         list_ids     [DEPTH];
+  edge_t       row_offsets  [DEPTH], list_offsets [DEPTH];
+  logic [31:0] row_degrees  [DEPTH], list_degrees [DEPTH];
+  key_t        row_keys     [DEPTH];
+  slot_t       write_row;
 
-  assign row_ids_o     = ids[row_i];
-  assign row_offset_o  = offsets[row_i][row_lane_i];
-  assign row_degree_o  = degrees[row_i][row_lane_i];
-  assign row_key_o     = keys[row_i][row_key_lane_i];
-  assign root_offset_o = offsets[row_i][0];
-  assign root_degree_o = degrees[row_i][0];
-  always_comb for (int j = 0; j < MAX_MOTIF; j++) early_ids_o[j] = ids[early_row_i][j];
-  always_comb begin
-    saved_o = '0;
-    if (COMPACTION == 0)
-      for (int lane = 0; lane < DEPTH; lane++) begin
-        saved_o.ids[lane]     = ids[saved_row_i][lane];
-        saved_o.offsets[lane] = offsets[saved_row_i][lane];
-        saved_o.degrees[lane] = degrees[saved_row_i][lane];
-        saved_o.keys[lane]    = keys[saved_row_i][lane];
-      end
-  end
-  assign listed_ids_o  = ids[listed_row_i];
-  assign list_id_o     = ids[list_row_i][list_lane_i];
-  assign list_offset_o = offsets[list_row_i][list_lane_i];
-  assign list_degree_o = degrees[list_row_i][list_lane_i];
+  assign write_row = copy_i ? copy_to_i : row_i;
 
-  always_ff @(posedge clk_i) begin
-    if (copy_i && COMPACTION == 0) begin
-      for (int lane = 0; lane < DEPTH; lane++) begin
-        ids[copy_to_i][lane]     <= restored_i.ids[lane];
-        offsets[copy_to_i][lane] <= restored_i.offsets[lane];
-        degrees[copy_to_i][lane] <= restored_i.degrees[lane];
-        keys[copy_to_i][lane]    <= restored_i.keys[lane];
-      end
-    end else if (copy_i) begin
-      ids[copy_to_i]     <= ids[row_i];
-      offsets[copy_to_i] <= offsets[row_i];
-      degrees[copy_to_i] <= degrees[row_i];
-      keys[copy_to_i]    <= keys[row_i];
-    end else if (write_i) begin
-      ids[row_i][write_lane_i]     <= write_id_i;
-      offsets[row_i][write_lane_i] <= write_offset_i;
-      degrees[row_i][write_lane_i] <= write_degree_i;
-      keys[row_i][write_lane_i]    <= write_key_i;
+  for (genvar lane = 0; lane < DEPTH; lane++) begin : gen_lane
+    id_t         ids     [SLOTS];
+    edge_t       offsets [SLOTS];
+    logic [31:0] degrees [SLOTS];
+    key_t        keys    [SLOTS];
+    logic        write;
+    id_t         id;
+    edge_t       offset;
+    logic [31:0] degree;
+    key_t        key;
+
+    assign write  = copy_i || (write_i && write_lane_i == pos_t'(lane));
+    assign id     = !copy_i ? write_id_i : COMPACTION == 0 ? restored_i.ids[lane] : row_ids_o[lane];
+    assign offset = !copy_i ? write_offset_i
+                  : COMPACTION == 0 ? restored_i.offsets[lane] : row_offsets[lane];
+    assign degree = !copy_i ? write_degree_i
+                  : COMPACTION == 0 ? restored_i.degrees[lane] : row_degrees[lane];
+    assign key    = !copy_i ? write_key_i
+                  : COMPACTION == 0 ? restored_i.keys[lane] : row_keys[lane];
+
+    always_ff @(posedge clk_i) if (write) begin
+      ids[write_row]     <= id;
+      offsets[write_row] <= offset;
+      degrees[write_row] <= degree;
+      keys[write_row]    <= key;
+    end
+
+    assign row_ids_o[lane]    = ids[row_i];
+    assign row_offsets[lane]  = offsets[row_i];
+    assign row_degrees[lane]  = degrees[row_i];
+    assign row_keys[lane]     = keys[row_i];
+    assign listed_ids_o[lane] = ids[listed_row_i];
+    assign list_ids[lane]     = ids[list_row_i];
+    assign list_offsets[lane] = offsets[list_row_i];
+    assign list_degrees[lane] = degrees[list_row_i];
+    if (lane < MAX_MOTIF) begin : gen_early
+      assign early_ids_o[lane] = ids[early_row_i];
+    end
+    if (COMPACTION == 0) begin : gen_saved
+      assign saved_o.ids[lane]     = ids[saved_row_i];
+      assign saved_o.offsets[lane] = offsets[saved_row_i];
+      assign saved_o.degrees[lane] = degrees[saved_row_i];
+      assign saved_o.keys[lane]    = keys[saved_row_i];
     end
   end
+
+  if (COMPACTION != 0) begin : gen_not_saved
+    assign saved_o = '0;
+    logic unused;
+    assign unused = &{1'b0, saved_row_i, restored_i};
+  end
+
+  assign row_offset_o  = row_offsets[row_lane_i];
+  assign row_degree_o  = row_degrees[row_lane_i];
+  assign row_key_o     = row_keys[row_key_lane_i];
+  assign root_offset_o = row_offsets[0];
+  assign root_degree_o = row_degrees[0];
+  assign list_id_o     = list_ids[list_lane_i];
+  assign list_offset_o = list_offsets[list_lane_i];
+  assign list_degree_o = list_degrees[list_lane_i];
 
 endmodule

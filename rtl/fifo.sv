@@ -23,7 +23,7 @@ module fifo #(
 
   localparam int unsigned PTR_W = $clog2(DEPTH);
 
-  logic [WIDTH-1:0] mem [DEPTH];
+  (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
   logic [PTR_W:0]   write_q, read_q; // one bit more than an index: full differs from empty
 
   assign valid_o = write_q != read_q;

@@ -55,6 +55,9 @@ package gramer_types_pkg;
     logic [31:0] edge_sets;   // in use
   } config_t;
 
+  // λ · stamp of equation (2), λ in eighths and the stamp of 32 bits.
+  typedef logic [38:0] weight_t;
+
   // What the rest of the core needs of a vertex record.
   typedef struct packed {
     edge_t       offset; // first position in the edge array

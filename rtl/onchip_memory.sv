@@ -138,7 +138,7 @@ module onchip_memory
   logic [3:0]         valid;
   logic [LOCAL_W-1:0] tag   [4];
   id_t                rank  [4];
-  logic [31:0]        stamp [4];
+  weight_t            weight [4];
 
   assign c1_set = set_of(c1_line_q, sets_i);
 
@@ -154,7 +154,8 @@ module onchip_memory
 
   logic        high, hit, missed;
   logic [1:0]  way, victim, c3_way_q;
-  logic [31:0] now_q, c3_now_q;
+  logic [31:0] now_q;              // accesses so far, saturating: a stamp of 32 bits
+  weight_t     weight_q, c3_weight_q; // the same in the unit of equation (2)
   logic        c3_high_q;
   logic [LOCAL_W-1:0] c3_local_q;
 
@@ -171,8 +172,7 @@ module onchip_memory
   end
 
   replacement i_replacement (
-    .lru_i, .lambda_i, .now_i (now_q),
-    .valid_i (valid), .rank_i (rank), .stamp_i (stamp), .victim_o (victim)
+    .lru_i, .valid_i (valid), .rank_i (rank), .weight_i (weight), .victim_o (victim)
   );
 
   assign missed     = c2_valid_q && c2_op_q != FILL && !high && !hit;
@@ -188,9 +188,14 @@ module onchip_memory
     c3_high_q  <= high;
     c3_way_q   <= c2_op_q == FILL ? victim : way;
     c3_local_q <= local_line(c2_line_q);
-    c3_now_q   <= now_q;
-    if (rst_i || forget_i) now_q <= '0;
-    else if (c2_valid_q && c2_op_q == NEW && now_q != '1) now_q <= now_q + 1'b1;
+    c3_weight_q <= weight_q;
+    if (rst_i || forget_i) begin
+      now_q    <= '0;
+      weight_q <= '0;
+    end else if (c2_valid_q && c2_op_q == NEW && now_q != '1) begin
+      now_q    <= now_q + 1'b1;
+      weight_q <= weight_q + (lru_i ? weight_t'(1) : weight_t'(lambda_i));
+    end
   end
 
   miss_unit #(.ADDR_W(ADDR_W), .HEAD_W($bits(head_t))) i_misses (
@@ -215,10 +220,10 @@ module onchip_memory
     .forget_i     (forget_i && forget_set_i < SETS),
     .forget_set_i (SET_W'(forget_set_i)),
     .look_i (c1_valid_q), .look_set_i (c1_set),
-    .valid_o (valid), .tag_o (tag), .rank_o (rank), .stamp_o (stamp),
+    .valid_o (valid), .tag_o (tag), .rank_o (rank), .weight_o (weight),
     .refer_i (c3_valid_q && !filling && !c3_high_q),
     .fill_i  (filling),
-    .set_i   (c3_set_q), .way_i (c3_way_q), .stamp_i (c3_now_q),
+    .set_i   (c3_set_q), .way_i (c3_way_q), .weight_i (c3_weight_q),
     .tag_i   (c3_local_q), .rank_i (c3_head_q.rank), .line_i (fill_line_q),
     .read_i  (c3_valid_q && !filling && !c3_high_q), .line_o (cache_line)
   );

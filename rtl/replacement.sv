@@ -1,37 +1,39 @@
 // The victim of equation (2): the way with the largest Rank + λ·Rec, a way without a line first.
 // Rec counts the accesses to this memory since the line's last reference. λ comes in eighths, so
 // both terms are taken eight times. With `lru_i` recency alone decides.
+//
+// λ·Rec is λ·now − λ·stamp, and λ·now is the same for every way. So the ways are compared by
+// 8·Rank − weight, where a way's weight is λ·stamp (the stamp itself with `lru_i`), which is kept
+// in the place of its stamp: no multiplier. All pairs are compared at once; of equal ones the
+// lower way is taken.
 module replacement
-  import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
-  input  logic        lru_i,
-  input  logic [6:0]  lambda_i,
-  input  logic [31:0] now_i, // accesses so far, saturating
-  input  logic [3:0]  valid_i,
-  input  id_t         rank_i  [4],
-  input  logic [31:0] stamp_i [4], // now_i at the last reference
-  output logic [1:0]  victim_o
+  input  logic       lru_i,
+  input  logic [3:0] valid_i,
+  input  id_t        rank_i   [4],
+  input  weight_t    weight_i [4],
+  output logic [1:0] victim_o
 );
 
-  localparam int unsigned SCORE_W = 40;
+  localparam int unsigned SCORE_W = $bits(weight_t) + 2;
 
-  logic [SCORE_W-1:0] score [4];
-  logic [31:0]        age   [4]; // Rec
-  logic               high_pair;
-  logic [1:0]         low_best, high_best;
+  logic signed [SCORE_W-1:0] score [4];
+  logic [3:0] above [4]; // [a][b]: a is the victim rather than b, for a < b
+  logic [3:0] best;
 
   always_comb begin
+    for (int w = 0; w < 4; w++)
+      score[w] = (lru_i ? '0 : SCORE_W'({rank_i[w], 3'b0})) - SCORE_W'(weight_i[w]);
+    for (int a = 0; a < 4; a++)
+      for (int b = 0; b < 4; b++)
+        above[a][b] = a < b && (!valid_i[a] || (valid_i[b] && score[a] >= score[b]));
     for (int w = 0; w < 4; w++) begin
-      age[w]   = now_i - stamp_i[w];
-      score[w] = lru_i ? SCORE_W'(age[w])
-                       : (SCORE_W'(rank_i[w]) << 3) + SCORE_W'(lambda_i) * SCORE_W'(age[w]);
-      if (!valid_i[w]) score[w] = '1;
+      best[w] = 1'b1;
+      for (int b = w + 1; b < 4; b++) best[w] &= above[w][b];
+      for (int a = 0; a < w; a++)     best[w] &= !above[a][w];
     end
-    low_best  = score[1] > score[0] ? 2'd1 : 2'd0;
-    high_best = score[3] > score[2] ? 2'd3 : 2'd2;
-    high_pair = score[high_best] > score[low_best];
-    victim_o  = high_pair ? high_best : low_best;
+    victim_o = {best[3] || best[2], best[3] || best[1]};
   end
 
 endmodule

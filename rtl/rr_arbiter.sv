@@ -19,17 +19,26 @@ module rr_arbiter #(
 
   assign ahead   = request_i & after_q;
   assign chosen  = (ahead != '0) ? ahead : request_i;
-  assign grant_o = chosen & (~chosen + 1'b1);
   assign valid_o = request_i != '0;
 
+  // Each grant from the requests below it, and each bit of the next turn from the grants up to it:
+  // no carry goes through them.
+  logic [REQUESTS-1:0] after;
+
   always_comb begin
+    for (int unsigned r = 0; r < REQUESTS; r++) begin
+      grant_o[r] = chosen[r];
+      for (int unsigned below = 0; below < r; below++) if (chosen[below]) grant_o[r] = 1'b0;
+      after[r] = 1'b0;
+      for (int unsigned below = 0; below < r; below++) if (chosen[below]) after[r] = 1'b1;
+    end
     index_o = '0;
     for (int unsigned r = 0; r < REQUESTS; r++) if (grant_o[r]) index_o |= INDEX_W'(r);
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) after_q <= '0;
-    else if (take_i && valid_o) after_q <= ~(grant_o | (grant_o - 1'b1));
+    else if (take_i && valid_o) after_q <= after;
   end
 
 `ifndef SYNTHESIS

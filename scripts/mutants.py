@@ -1,22 +1,29 @@
 #!/usr/bin/env python3
 """Faults in the core, one at a time, and whether the tests notice.
 
-A seeded draw puts faults into a copy of rtl/ (target/mutants/rtl): a comparison inverted, a
-condition lost or widened, a pointer off by one, a value stuck. All of them are in one build of the
-small machine; the plusarg +mutant=N chooses which of them acts, and 0 none. For each the suite runs
-until the first test that fails:
+scripts/mutants.tsv lists the faults: a comparison inverted, a condition lost or widened, a pointer
+or an index off by one, operands swapped, an enable lost, a value stuck. They were drawn by a seed
+from all that can be made in rtl/ (`--draw`). A fault is known by its module and the text of its
+statement, so an edit elsewhere leaves the list as it is. All of them are in one copy of rtl/
+(target/mutants/rtl); the plusarg +mutant=N chooses which of them acts, and 0 none. For each the
+suite runs until the first check that fails:
 
+  bench     the unit bench of its module
   results   random tasks: counts, embeddings, candidates by depth and records equal algorithm 1's;
             protocol checks, the design's assertions, a limit on cycles
   stops     tasks that are stopped, fail or overflow, and are continued
   counters  a few fixed tasks take exactly the cycles, hits, misses and steals of
             sim/tests/counters.tsv: what catches a fault that changes speed alone
+  directed  what has a test of its own: an error's address, the control block, saturation
 
 A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
-that cannot be seen, each with the reason.
+that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
+long as the check and what it runs stay as they are (of a unit bench the modules in it, else all of
+rtl/), so a run that was interrupted goes on.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -24,11 +31,15 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target/mutants"
+LIST = ROOT / "scripts/mutants.tsv"
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
+JUDGED = WORK / "judged.json"
 REPORT = ROOT / "docs/mutants.md"
 SEED = 2020
 LEAST_A_MODULE = 2
@@ -36,8 +47,11 @@ TOTAL = 96
 QUICK = 5
 # Modules without logic of their own.
 SKIP = {"gramer_types_pkg"}
+# Modules that are proven as part of another one's bench; the others' benches have their names.
+BENCH = {"cache": "onchip_memory", "replacement": "onchip_memory"}
 
 # What is replaced, by what, and what it is called. Each is tried at every place where it fits.
+NAME = r"[a-z][\w.]*"
 OPERATORS = [
     (r" == ", " != ", "inverted comparison"),
     (r" != ", " == ", "inverted comparison"),
@@ -47,6 +61,7 @@ OPERATORS = [
     (r" <= ", " < ", "comparison off by one"),
     (r" && ", " || ", "condition widened"),
     (r" \|\| ", " && ", "condition narrowed"),
+    (rf" (?:&&|\|\|) !?{NAME}(?=$| [&|]|\))", "", "term lost"),
     (r"\+ 1'b1", "+ 1'b0", "step lost"),
     (r"- 1'b1", "- 1'b0", "off by one"),
     (r" \+ ", " - ", "sign"),
@@ -57,7 +72,15 @@ OPERATORS = [
     (r" \| ", " & ", "mask"),
     (r"1'b1$", "1'b0", "stuck at 0"),
     (r"^1'b0$", "1'b1", "stuck at 1"),
+    (r"^'0$", "'1", "stuck at 1"),
+    (rf"(?<![\w.'])({NAME}) - ({NAME})(?![\w.(\['])", r"\2 - \1", "operands swapped"),
+    (rf"(?<![\w.'])({NAME}) (<|>|<=|>=) ({NAME})(?![\w.(\['])", r"\3 \2 \1", "operands swapped"),
+    (r"^([^?:()]+) \? ([^?:()]+) : ([^?:()]+)$", r"\1 ? \3 : \2", "wrong choice"),
 ]
+# Inputs that let something happen.
+ENABLE = re.compile(r"(?:valid|write|push|pop|take|free|return|refer|fill|look|read|copy|miss|clear|"
+                    r"forget|stall)_i$")
+DECLARATION = re.compile(r"\b(?:localparam|parameter|logic|typedef|input|output|genvar|function)\b")
 
 
 def blank(text):
@@ -68,7 +91,10 @@ def blank(text):
     text = re.sub(r'"[^"\n]*"', spaces, text)
     text = re.sub(r"`ifndef SYNTHESIS.*?`endif", spaces, text, flags=re.S)
     # What the small machine is built without.
-    return re.sub(r"begin : gen_states.*?end else begin", spaces, text, flags=re.S)
+    for absent in [r"begin : gen_states.*?end else begin", r"begin : gen_no_pad.*?\bend\b",
+                   r"if \((?:\w+ && )?COMPACTION == 0(?: && \w+)?\).*?\bend\b"]:
+        text = re.sub(absent, spaces, text, flags=re.S)
+    return text
 
 
 def closing(text, at):
@@ -82,79 +108,150 @@ def closing(text, at):
     raise ValueError("brackets")
 
 
-def expressions(text):
-    """(start, end) of every expression that is assigned or tested."""
-    code = blank(text)
+def expressions(code):
+    """(start, end, enable) of every expression that is assigned, tested or passed on; `enable` if
+    it alone lets something happen."""
     body = code.find(");", code.find("module"))  # after the ports
     found = []
-    for match in re.finditer(r"\bassign\s+[\w\[\]:+\-*.' ]+?\s*=\s", code):
-        found.append((match.end(), code.index(";", match.end())))
+    for match in re.finditer(r"\b(?:assign\s+[\w\[\]:+\-*.' ]+?|wire\s[^=;]*?)\s*=\s", code):
+        found.append((match.end(), code.index(";", match.end()), False))
     for match in re.finditer(r"(?m)^\s+(?:[^\n;]*\)\s|else\s)?[a-z][\w.]*(?:\[[^;\n]*?\])*(?:\.\w+)?"
                              r"\s*<?=\s(?=[^;]*;)", code):
         head = code[match.start():match.end()]
         if re.search(r"\b(localparam|parameter|logic|wire|assign|for|input|output)\b", head):
             continue
-        found.append((match.end(), code.index(";", match.end())))
+        found.append((match.end(), code.index(";", match.end()), False))
     for match in re.finditer(r"\bif\s*\(", code):
         end = closing(code, match.end() - 1)
         if not re.match(r"\s*begin\s*:", code[end + 1:]):
-            found.append((match.end(), end))
+            found.append((match.end(), end, True))
+    for match in re.finditer(r"\.([a-z]\w*_i)\s*\((?=[^)])", code):
+        if match.group(1) != "clk_i":
+            found.append((match.end(), closing(code, match.end() - 1),
+                          bool(ENABLE.search(match.group(1)))))
     unique, reach = [], 0
-    for start, end in sorted(set(found)):
+    for start, end, enable in sorted(set(found)):
         # What a build decides is no fault of its logic.
         decided = re.search(r"'\{|COMPACTION|UNIFORM", code[start:end])
         if start >= max(reach, body) and not decided:
-            unique.append((start, end))
+            unique.append((start, end, enable))
             reach = end
     return unique
 
 
+def indices(code):
+    """(start, end) of every name that selects an element."""
+    body = code.find(");", code.find("module"))
+    loops = set(re.findall(r"\bfor\s*\(\s*(?:int\s+(?:unsigned\s+)?|genvar\s+)?(\w+)\s*=", code))
+    for match in re.finditer(r"(?<=\w|\])\[([a-z][\w.]*)\]", code):
+        line = code[code.rfind("\n", 0, match.start()) + 1:match.start()]
+        if match.start() > body and match.group(1) not in loops and not DECLARATION.search(line):
+            yield match.start(1), match.end(1)
+
+
 def faults(path):
-    """Every fault that the operators can make in a file."""
+    """Every fault that can be made in a file."""
     text = path.read_text()
     code = blank(text)
-    for start, end in expressions(text):
+
+    def fault(start, end, made, kind):
+        first = text.rfind("\n", 0, start) + 1
+        last = text.find("\n", end)
+        was, became = (" ".join(part.split()) for part in
+                       (code[first:last], code[first:start] + made + code[end:last]))
+        return {"module": path.stem, "start": start, "end": end, "made": made, "kind": kind,
+                "line": text.count("\n", 0, start) + 1, "was": was, "became": became}
+
+    made = []
+    for start, end, enable in expressions(code):
         old = code[start:end]
         for pattern, new, kind in OPERATORS:
             for match in re.finditer(pattern, old):
-                if "\n" in match.group():
-                    continue
-                made = old[:match.start()] + new + old[match.end():]
-                line = text.count("\n", 0, start + match.start()) + 1
-                yield {
-                    "module": path.stem, "start": start, "end": end, "kind": kind, "line": line,
-                    "old": " ".join(old.split()), "new": " ".join(made.split()),
-                    "at": len(" ".join(old[:match.start()].split())),
-                }
+                if "\n" not in match.group():
+                    made.append(fault(start, end, old[:match.start()] + match.expand(new)
+                                      + old[match.end():], kind))
+        if enable and re.fullmatch(r"[\w.]+", old):
+            made.append(fault(start, end, "'0", "enable lost"))
+    for start, end in indices(code):
+        made.append(fault(start, end, f"{code[start:end]} + 1'b1", "index off by one"))
+    seen, done = {}, set()
+    for one in made:
+        same = (one["start"], one["end"], one["made"])
+        if same in done or one["was"] == one["became"]:
+            continue
+        done.add(same)
+        # The same text may stand there twice.
+        same = (one["was"], one["became"])
+        seen[same] = seen.get(same, 0) + 1
+        one["nth"] = seen[same]
+        yield one
 
 
-def draw(seed, total):
-    """The faults of a run: at least a few a module, at most one an expression."""
+def key(fault):
+    return "\t".join([fault["module"], fault["was"], fault["became"], str(fault["nth"])])
+
+
+def all_faults():
+    """Every fault of every module."""
+    return {path.stem: list(faults(path)) for path in sorted((ROOT / "rtl").glob("*.sv"))
+            if path.stem not in SKIP}
+
+
+def listed(modules):
+    """The faults of the list, where they are now."""
+    made = {key(fault): fault for pool in modules.values() for fault in pool}
+    found, gone = [], []
+    for line in LIST.read_text().splitlines() if LIST.exists() else []:
+        if not line or line.startswith("#"):
+            continue
+        number, quick, kind, rest = line.split("\t", 3)
+        if rest in made:
+            found.append(dict(made[rest], number=int(number), quick=quick == "quick", kind=kind))
+        else:
+            gone.append(line)
+    return found, gone
+
+
+def draw(modules, chosen, seed, total):
+    """Fills the list up: at least a few a module, then any, a kind as likely as another."""
     rng = random.Random(seed)
-    modules = {}
-    for path in sorted((ROOT / "rtl").glob("*.sv")):
-        if path.stem not in SKIP:
-            modules[path.stem] = list(faults(path))
-    chosen, used = [], set()
 
-    def take(pool, number):
-        rng.shuffle(pool)
-        for fault in pool:
-            if number == 0:
+    def free(fault):
+        return not any(fault["module"] == other["module"] and fault["start"] < other["end"]
+                       and other["start"] < fault["end"] for other in chosen)
+
+    def take(pool, kinds):
+        pool = [fault for fault in pool if free(fault)]
+        if not pool:
+            return False
+        fresh = [fault for fault in pool if fault["kind"] not in kinds] or pool
+        kind = rng.choice(sorted({fault["kind"] for fault in fresh}))
+        chosen.append(rng.choice([fault for fault in fresh if fault["kind"] == kind]))
+        return True
+
+    for module, pool in modules.items():
+        while True:
+            here = [fault for fault in chosen if fault["module"] == module]
+            if len(here) >= LEAST_A_MODULE or not take(pool, {f["kind"] for f in here}):
                 break
-            place = (fault["module"], fault["start"])
-            if place not in used:
-                used.add(place)
-                chosen.append(fault)
-                number -= 1
+    everything = [fault for pool in modules.values() for fault in pool]
+    while len(chosen) < total and take(everything, set()):
+        pass
+    numbers = {fault["number"] for fault in chosen if "number" in fault}
+    spare = iter(n for n in range(1, total + 1) if n not in numbers)
+    fresh = [fault for fault in chosen if "number" not in fault]
+    for fault in sorted(fresh, key=lambda f: (f["module"], f["start"])):
+        fault["number"] = next(spare)
+    return sorted(chosen, key=lambda f: f["number"])
 
-    for pool in modules.values():
-        take(list(pool), LEAST_A_MODULE)
-    take([fault for pool in modules.values() for fault in pool], total - len(chosen))
-    chosen.sort(key=lambda f: (f["module"], f["start"]))
-    for number, fault in enumerate(chosen, 1):
-        fault["number"] = number
-    return chosen
+
+def write_list(chosen):
+    """The list, for people and for the next run."""
+    lines = ["# Faults: number, quick (CI runs it), kind, module, statement, what it became, and which"
+             " of the same statements. Drawn by scripts/mutants.py --draw."]
+    lines += ["\t".join([str(f["number"]), "quick" if f.get("quick") else "", f["kind"], key(f)])
+              for f in chosen]
+    LIST.write_text("\n".join(lines) + "\n")
 
 
 def write(chosen):
@@ -168,153 +265,206 @@ def write(chosen):
         for fault in sorted((f for f in chosen if f["module"] == path.stem),
                             key=lambda f: -f["start"]):
             old = text[fault["start"]:fault["end"]]
-            made = f"(gramer_mutant_pkg::mutant == {fault['number']} ? ({fault['new']}) : ({old}))"
+            old = re.sub(r"//[^\n]*", "", old)
+            made = f"(gramer_mutant_pkg::mutant == {fault['number']} ? ({fault['made']}) : ({old}))"
             text = text[:fault["start"]] + made + text[fault["end"]:]
         if path.stem == "gramer_types_pkg":
-            text = ("package gramer_mutant_pkg;\n  int mutant /*verilator public*/;\n"
-                    "endpackage\n" + text)
-        if path.stem == "gramer_core":
-            text = text.replace("  logic clk, rst_q;", "  initial if ($value$plusargs(\"mutant=%d\","
-                                " gramer_mutant_pkg::mutant) == 0) gramer_mutant_pkg::mutant = 0;\n"
-                                "  logic clk, rst_q;", 1)
-            assert "plusargs" in text
+            text = PACKAGE + text
         if path.suffix == ".vlt":
             # Faults break the rules of the linter, not of the language.
             text += "".join(f"lint_off -rule {rule}\n" for rule in
-                            ["WIDTH", "CMPCONST", "UNSIGNED", "UNUSEDSIGNAL", "UNOPTFLAT", "DECLFILENAME"])
+                            ["WIDTH", "CMPCONST", "UNSIGNED", "UNUSEDSIGNAL", "UNOPTFLAT",
+                             "DECLFILENAME", "SELRANGE"])
         (target / path.name).write_text(text)
 
 
-def test_binaries():
-    """The programs with the tests of the core and of its control block, by the tests they have."""
-    output = subprocess.run(
-        ["cargo", "test", "--release", "--locked", "-q", "-p", "gramer-sim", "--test", "core",
-         "--test", "control", "--no-run", "--message-format=json"],
-        cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
-    found = {}
-    for line in output.splitlines():
-        message = json.loads(line)
-        if message.get("executable") and message["target"]["kind"] == ["test"]:
-            listed = subprocess.run([message["executable"], "--list"], check=True, text=True,
-                                    stdout=subprocess.PIPE).stdout
-            for test in re.findall(r"(?m)^(\w+): test$", listed):
-                found[test] = message["executable"]
-    missing = [test for _, test, _ in SUITE if test not in found]
-    if missing:
-        raise SystemExit(f"mutants: there are no tests {missing}")
+# Which fault acts, read when the simulation starts.
+PACKAGE = """package gramer_mutant_pkg;
+  function automatic int chosen();
+    int number;
+    number = 0;
+    if ($value$plusargs("mutant=%d", number) == 0) number = 0;
+    return number;
+  endfunction
+  int mutant = chosen();
+endpackage
+"""
+
+# A check: its name in the report, the test that is run, how many random cases, and what it reads.
+CORE = ["sim/tests/core.rs", "sim/tests/support/mod.rs", "sim/tests/counters.tsv"]
+CONTROL = ["sim/tests/control.rs"]
+SUITE = [
+    ("results", "random_tasks", 150, CORE),
+    ("stops", "random_tasks_that_are_stopped_and_continued", 120, CORE),
+    ("counters", "counters_are_as_last_seen", 0, CORE),
+    ("directed", "an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean", 0, CORE),
+    ("directed", "a_run_is_stopped_at_once", 0, CORE),
+    ("directed", "a_run_whose_records_do_not_fit_ends_at_once", 0, CORE),
+    ("directed", "a_run_is_stopped_after_its_units", 0, CORE),
+    ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
+    ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
+    ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
+    ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
+]
+NAMES = ["bench", "results", "stops", "counters", "directed"]
+
+
+def bench_of(module):
+    """The check that is a module's unit bench, if it has one."""
+    name = BENCH.get(module, module)
+    if not (ROOT / f"sim/units/{name}.cpp").exists():
+        return []
+    return [("bench", name, 0, [f"sim/units/{name}.cpp", "sim/units/bench.hpp",
+                                "sim/units/messages.hpp"])]
+
+
+def parts_of(module, found=None):
+    """The modules that a module is made of, itself too."""
+    found = set() if found is None else found
+    if module not in found and (ROOT / f"rtl/{module}.sv").exists():
+        found.add(module)
+        code = blank((ROOT / f"rtl/{module}.sv").read_text())
+        for part in re.findall(r"(?m)^\s*(\w+)\s+(?:#\s*\(|i_\w+\s*\()", code):
+            parts_of(part, found)
     return found
 
 
-def run(binaries, number, test, cases, limit):
-    """Whether a test passes under a fault; also a line of why it doesn't."""
-    env = dict(os.environ, GRAMER_RTL=str(WORK / "rtl"), GRAMER_MUTANT=str(number),
-               GRAMER_CASES=str(cases), GRAMER_MAX_CYCLES="2000000", GRAMER_VERTICES="36", RUST_BACKTRACE="0",
-               GRAMER_REQUIRE_RTL="1")
-    env.pop("GRAMER_SEED", None)
-    try:
-        done = subprocess.run([binaries[test], "--exact", test, "--test-threads", "1"], cwd=ROOT / "sim",
-                              env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", timeout=limit)
-    except subprocess.TimeoutExpired:
-        return False, "time"
-    if done.returncode == 0:
-        return True, ""
-    seed = re.search(r"seed (\d+): (.*)", done.stdout)
-    return False, f"seed {seed.group(1)}: {seed.group(2)}" if seed else f"exit {done.returncode}"
+def judged_by(check):
+    """The files on which a check's judgement rests."""
+    name, test, _, paths = check
+    machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
+    parts = parts_of(test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").iterdir()}
+    return set(paths) | set(machines) | {f"rtl/{part}.sv" for part in parts
+                                         if (ROOT / f"rtl/{part}.sv").exists()}
 
 
-SUITE = [
-    ("results", "random_tasks", 150),
-    ("stops", "random_tasks_that_are_stopped_and_continued", 120),
-    ("counters", "counters_are_as_last_seen", 0),
-    ("directed", "an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean", 0),
-    ("directed", "a_run_is_stopped_at_once", 0),
-    ("directed", "a_run_is_stopped_after_its_units", 0),
-    ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0),
-    ("directed", "arguments_are_written_by_the_byte_and_read_back", 0),
-    ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0),
-    ("directed", "counts_stay_at_their_largest_value_and_say_so", 0),
-]
+def digest(paths):
+    """A hash of files' names and contents."""
+    sum_ = hashlib.sha256()
+    for path in sorted(str(path) for path in paths):
+        sum_.update(path.encode() + b"\0" + (ROOT / path).read_bytes() + b"\0")
+    return sum_.hexdigest()[:16]
 
 
-def key(fault):
-    return f"{fault['module']}\t{fault['old']}\t{fault['new']}"
+def core_hash():
+    """A hash of the core: rtl/ and the machines that the checks build."""
+    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").iterdir()]
+                  + ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help=f"{QUICK} of them, for CI")
-    parser.add_argument("--list", action="store_true", help="show the faults and stop")
-    parser.add_argument("--only", type=int, nargs="*", help="only these numbers")
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--total", type=int, default=TOTAL)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
+class Judge:
+    """Runs checks under faults, and knows how they go without one."""
 
-    chosen = draw(options.seed, options.total)
-    if options.list:
-        for fault in chosen:
-            print(f"{fault['number']:3} {fault['module']}.sv:{fault['line']} {fault['kind']}: "
-                  f"{fault['old']}  ->  {fault['new']}")
-        return
-    write(chosen)
-    binaries = test_binaries()
-    print(f"mutants: building the small machine with {len(chosen)} faults", flush=True)
-    for name, test, cases in SUITE:
-        passed, why = run(binaries, 0, test, min(cases, 100) or 1, 1800)
-        if not passed:
-            raise SystemExit(f"mutants: without a fault `{test}` fails already: {why}")
+    def __init__(self, fresh):
+        self.programs = self.test_programs()
+        self.core = core_hash()
+        self.sound = {}
+        self.locks = {}
+        self.lock = threading.Lock()
+        self.kept = json.loads(JUDGED.read_text()) if JUDGED.exists() and not fresh else {}
 
-    wanted = chosen
-    if options.only:
-        wanted = [f for f in chosen if f["number"] in options.only]
-    elif options.quick:
-        wanted = random.Random(options.seed).sample(chosen, QUICK)
-    equivalent = {}
-    for line in EQUIVALENT.read_text().splitlines():
-        if line and not line.startswith("#"):
-            module, old, new, reason = line.split("\t")
-            equivalent[f"{module}\t{old}\t{new}"] = reason
+    def test_programs(self):
+        """The programs with the tests, by the tests they have."""
+        output = subprocess.run(
+            ["cargo", "test", "--release", "--locked", "-q", "-p", "gramer-sim", "--test", "core",
+             "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
+            cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+        found = {}
+        for line in output.splitlines():
+            message = json.loads(line)
+            if message.get("executable") and message["target"]["kind"] == ["test"]:
+                tests = subprocess.run([message["executable"], "--list"], check=True, text=True,
+                                       stdout=subprocess.PIPE).stdout
+                for test in re.findall(r"(?m)^(\w+): test$", tests):
+                    found[test] = message["executable"]
+        missing = [test for _, test, *_ in SUITE if test not in found]
+        if missing:
+            raise SystemExit(f"mutants: there are no tests {missing}")
+        return found
 
-    def judge(fault):
+    def run(self, number, test, cases):
+        """Whether a test passes under a fault; also a line of why it doesn't."""
+        env = dict(os.environ, GRAMER_RTL=str(WORK / "rtl"), GRAMER_MUTANT=str(number),
+                   GRAMER_CASES=str(cases), GRAMER_MAX_CYCLES="2000000", GRAMER_VERTICES="36",
+                   RUST_BACKTRACE="0", GRAMER_REQUIRE_RTL="1")
+        env.pop("GRAMER_SEED", None)
+        try:
+            done = subprocess.run([self.programs[test], "--exact", test, "--test-threads", "1"],
+                                  cwd=ROOT / "sim", env=env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, errors="replace",
+                                  timeout=1800)
+        except subprocess.TimeoutExpired:
+            return False, "it did not end"
+        if done.returncode == 0:
+            return True, ""
+        why = (re.search(r"\bseed \d+(?:, cycle \d+)?: .*", done.stdout)
+               or re.search(r"(?m)^.*assertion failed.*|(?<=panicked at ).*\n.*", done.stdout))
+        return False, " ".join((why.group() if why else f"exit {done.returncode}").split())
+
+    def passes_without(self, test, cases):
+        """Builds what a check needs, once, and makes sure that it passes without a fault."""
+        with self.lock:
+            lock = self.locks.setdefault(test, threading.Lock())
+        with lock:
+            if test not in self.sound:
+                passed, why = self.run(0, test, cases)
+                if not passed:
+                    raise SystemExit(f"mutants: without a fault `{test}` fails already: {why}")
+                self.sound[test] = True
+
+    def judged(self, fault):
+        """The judgement that is kept, if it still holds; and the fault's checks by their tests."""
+        suite = bench_of(fault["module"]) + SUITE
+        checks = {check[1]: check for check in suite}
+        kept = self.kept.get(key(fault))
+        if (kept and set(kept["tests"]) <= set(checks) and (kept["by"] or kept["tests"] == list(checks))
+                and kept["digest"] == self.rests_on(checks, kept["tests"])):
+            return kept, checks
+        return None, checks
+
+    @staticmethod
+    def rests_on(checks, tests):
+        """A hash of all that a judgement rests on."""
+        return digest(set().union(*(judged_by(checks[test]) for test in tests)))
+
+    def judge(self, fault):
+        """By which check a fault is caught, why, and after how many seconds."""
+        kept, checks = self.judged(fault)
+        if kept:
+            return kept
         begun = time.monotonic()
-        for name, test, cases in SUITE:
-            passed, why = run(binaries, fault["number"], test, cases, 300)
+        by, why, tests = None, "", list(checks)
+        for name, test, cases, _ in checks.values():
+            passed, why = self.run(fault["number"], test, cases)
             if not passed:
-                return name, why, time.monotonic() - begun
-        return None, "", time.monotonic() - begun
+                by, tests = name, [test]
+                # What fails anyway has caught nothing.
+                self.passes_without(test, cases)
+                break
+        kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
+                "digest": self.rests_on(checks, tests)}
+        with self.lock:
+            self.kept[key(fault)] = kept
+            JUDGED.with_suffix(".new").write_text(json.dumps(self.kept, indent=1))
+            JUDGED.with_suffix(".new").replace(JUDGED)
+        return kept
 
-    from concurrent.futures import ThreadPoolExecutor
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for fault, (by, why, seconds) in zip(wanted, pool.map(judge, wanted)):
-            fault["by"] = by
-            if by is None and key(fault) in equivalent:
-                fault["by"] = "equivalent"
-                fault["why"] = equivalent[key(fault)]
-            state = f"caught by {by}" if by else fault["by"] or "SURVIVES"
-            print(f"{fault['number']:3} {fault['module']}.sv:{fault['line']} {fault['kind']}: "
-                  f"{state} ({seconds:.0f} s) {why[:90]}", flush=True)
-            if not by:
-                print(f"      {fault['old']}\n   -> {fault['new']}", flush=True)
 
-    survivors = [f for f in wanted if f["by"] is None]
-    by = {name: sum(f["by"] == name for f in wanted)
-          for name in ["results", "stops", "counters", "directed", "equivalent"]}
-    score = (f"{len(wanted)} faults: {by['results']} caught by results, {by['stops']} by stopped "
-             f"runs, {by['counters']} by counters alone, {by['directed']} by directed tests, "
-             f"{by['equivalent']} equivalent, {len(survivors)} survive")
-    print(score)
-    if not options.quick and not options.only:
-        rows = "\n".join(
-            f"| {f['number']} | `{f['module']}` | {f['kind']} | `{f['old']}` | `{f['new']}` | "
-            f"{f['by'] or '**survives**'} |".replace("||", "\\|\\|") for f in wanted)
-        reasons = "\n".join(f"- {f['number']}, `{f['module']}`: {f['why']}"
-                            for f in wanted if f["by"] == "equivalent")
-        REPORT.write_text(f"""# Mutants
+def report(chosen, score, core):
+    """Writes docs/mutants.md."""
+    def cell(text):
+        return "`" + text.replace("|", "\\|") + "`"
+    rows = "\n".join(
+        f"| {f['number']} | `{f['module']}` | {f['kind']} | {cell(f['was'])} | {cell(f['became'])} | "
+        f"{f['by'] or '**survives**'} |" for f in chosen)
+    reasons = "\n".join(f"- {f['number']}, `{f['module']}`: {f['reason']}"
+                        for f in chosen if f["by"] == "equivalent")
+    REPORT.write_text(f"""# Mutants
 
-`make mutants` puts {len(wanted)} faults, drawn with seed {options.seed}, into one build of the small
-machine and runs the tests against each. Written by that command; how it works is told in
-`scripts/mutants.py`.
+`make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
+the small machine, and runs the tests against each. Written by that command; how it works is told
+in `scripts/mutants.py`. State of the core: `{core}`, a hash of `rtl/` and the machines' YAML
+(`scripts/mutants.py --hash`).
 
 {score}.
 
@@ -328,6 +478,89 @@ machine and runs the tests against each. Written by that command; how it works i
 |---|---|---|---|---|---|
 {rows}
 """)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="those that the list marks, for CI")
+    parser.add_argument("--list", action="store_true", help="show the faults and stop")
+    parser.add_argument("--hash", action="store_true", help="show the hash of the core and stop")
+    parser.add_argument("--draw", action="store_true", help="drop faults whose statement has gone, "
+                        "draw others for them, write the list and stop")
+    parser.add_argument("--write", action="store_true", help="write the copy with faults and stop")
+    parser.add_argument("--only", type=int, nargs="*", help="only these numbers")
+    parser.add_argument("--fresh", action="store_true", help="judge again what was judged")
+    parser.add_argument("--seed", type=int, default=SEED, help="of --draw")
+    parser.add_argument("--total", type=int, default=TOTAL, help="of --draw")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    options = parser.parse_args()
+
+    if options.hash:
+        print(core_hash())
+        return
+    modules = all_faults()
+    chosen, gone = listed(modules)
+    if options.draw:
+        chosen = draw(modules, chosen, options.seed, options.total)
+        write_list(chosen)
+        print(f"{len(gone)} of the list had gone; {len(chosen)} faults in {LIST.relative_to(ROOT)}, "
+              f"of {sum(map(len, modules.values()))} that can be made")
+        return
+    if options.quick and gone:
+        # Whoever edits a statement of the list need not draw at once.
+        print(f"mutants: {len(gone)} faults of the list are out of date: scripts/mutants.py --draw")
+    elif gone:
+        raise SystemExit("mutants: no such statement any more, draw others with scripts/mutants.py "
+                         "--draw:\n" + "\n".join(gone))
+    if options.list:
+        for fault in chosen:
+            print(f"{fault['number']:3} {fault['module']}.sv:{fault['line']} {fault['kind']}: "
+                  f"{fault['was']}  ->  {fault['became']}")
+        return
+    write(chosen)
+    if options.write:
+        return
+    equivalent = {}
+    for line in EQUIVALENT.read_text().splitlines():
+        if line and not line.startswith("#"):
+            known, reason = line.rsplit("\t", 1)
+            equivalent[known] = reason
+    # Those that no check will notice take longest.
+    wanted = sorted(chosen, key=lambda f: key(f) in equivalent)
+    if options.only:
+        wanted = [f for f in chosen if f["number"] in options.only]
+    elif options.quick:
+        wanted = [f for f in chosen if f["quick"]]
+        others = [f for f in chosen if not f["quick"] and key(f) not in equivalent]
+        wanted += random.Random(options.seed).sample(others, max(0, QUICK - len(wanted)))
+
+    judge = Judge(options.fresh)
+    print(f"mutants: {len(wanted)} of {len(chosen)} faults, core {judge.core}", flush=True)
+    # The models are built once, before the checks use them side by side.
+    left = [fault for fault in wanted if not judge.judged(fault)[0]]
+    benches = {test for fault in left for _, test, *_ in bench_of(fault["module"])}
+    for test in sorted(benches) + ["random_tasks"] * bool(left):
+        judge.run(0, test, 1)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for fault, kept in zip(wanted, pool.map(judge.judge, wanted)):
+            fault["by"] = by = kept["by"]
+            if by is None and key(fault) in equivalent:
+                fault["by"] = "equivalent"
+                fault["reason"] = equivalent[key(fault)]
+            state = f"caught by {by}" if by else fault["by"] or "SURVIVES"
+            print(f"{fault['number']:3} {fault['module']}.sv:{fault['line']} {fault['kind']}: "
+                  f"{state} ({kept['seconds']:.0f} s) {kept['why'][:90]}", flush=True)
+            if not by:
+                print(f"      {fault['was']}\n   -> {fault['became']}", flush=True)
+
+    survivors = [f for f in wanted if f["by"] is None]
+    by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
+    score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
+             f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
+             f"directed tests, {by['equivalent']} equivalent, {len(survivors)} survive")
+    print(score)
+    if not options.quick and not options.only:
+        report(sorted(wanted, key=lambda f: f["number"]), score, judge.core)
     sys.exit(1 if survivors else 0)
 
 

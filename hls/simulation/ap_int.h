@@ -17,6 +17,9 @@ class ap_uint {
       word = (word & ~mask) | ((value << low) & mask);
       return *this;
     }
+    unsigned to_uint() const {
+      return unsigned(word >> low & (bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1));
+    }
   };
 
  public:

@@ -25,9 +25,7 @@ static std::vector<line_t> lines(Random& random, size_t count) {
   return out;
 }
 
-static void fill(Random& random) {
-  const unsigned head_beats = random.below(200), first = random.below(30);
-  const unsigned units_beats = random.below(100) + (head_beats == 0);
+static void fill(Random& random, unsigned head_beats, unsigned first, unsigned units_beats) {
   // As long as they may be read: the sanitizer sees a read beyond.
   const auto head = lines(random, head_beats), units = lines(random, first + units_beats);
   hls::stream<beat_t> out;
@@ -41,10 +39,7 @@ static void fill(Random& random) {
   }
 }
 
-static void drain(Random& random) {
-  const unsigned count = 1 + random.below(200);
-  // Just too small, exact, and just large enough are as frequent as the rest.
-  const unsigned capacity = random.below(2) ? count + random.below(4) : 1 + random.below(250);
+static void drain(Random& random, unsigned count, unsigned capacity) {
   const auto beats = lines(random, count), before = lines(random, capacity);
   auto result = before;
   hls::stream<beat_t> in;
@@ -69,8 +64,20 @@ static void drain(Random& random) {
 int main() {
   Random random{1};
   for (int i = 0; i < 500; i++) {
-    fill(random);
-    drain(random);
+    const unsigned head_beats = random.below(200);
+    fill(random, head_beats, random.below(30), random.below(100) + (head_beats == 0));
+    // Just too small, exact, and just large enough are as frequent as the rest.
+    const unsigned count = 1 + random.below(200);
+    drain(random, count, random.below(2) ? count + random.below(4) : 1 + random.below(250));
+  }
+  // One beat; ends before, at and after the end of a burst; the largest, a head of 16 MiB (the
+  // paper's scratchpads have 3 MiB) and a result area of the same size.
+  const unsigned large = 1 << 18;
+  for (unsigned beats : {1u, 2u, 63u, 64u, 65u, 127u, 128u, 129u, large}) {
+    fill(random, 0, 0, beats);
+    fill(random, beats, 1, 1);
+    fill(random, beats - 1, 7, 1);
+    for (unsigned capacity : {1u, 2u, beats, beats + 1, beats + 2}) drain(random, beats, capacity);
   }
   std::printf("movers: %lu checks\n", checks);
 }

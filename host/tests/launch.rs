@@ -206,6 +206,106 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
 }
 
+/// A launcher that is killed can't clean up: child and emulator end by themselves, and the next
+/// launcher removes its folder once it is old enough not to be one in the making.
+#[test]
+fn a_killed_launcher_leaves_no_process_and_its_folder_until_the_next() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (small, graph) = graphs(graphs_folder.path());
+    let (mut child, folder, mark) = start(&device, &graph);
+    let words = ["mine", "clique", "-k", "3", &small, "--device", &device];
+    let other = |words: &[&str]| {
+        let output = gramer(words).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    let lock = folder.join("lock");
+    let age = |seconds| {
+        let at = std::time::SystemTime::now() - Duration::from_secs(seconds);
+        std::fs::File::options().write(true).open(&lock).unwrap().set_modified(at).unwrap();
+    };
+    // While it lives nobody touches its folder, however old.
+    age(3600);
+    other(&words);
+    assert!(folder.join("emulator.pid").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let begun = Instant::now();
+    while !left(mark).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", left(mark));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    age(0);
+    other(&words);
+    assert!(folder.exists());
+    age(3600);
+    other(&words);
+    assert!(!folder.exists());
+}
+
+/// Where the library that shortens the runtime's naps is missing, all is slower and right.
+#[test]
+fn the_library_for_naps_can_be_missing() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let emulator = folder.path().join("gramer-emulator");
+    std::fs::copy(gramer::xclbin::build::find_emulator().unwrap(), &emulator).unwrap();
+    let words = ["mine", "clique", "-k", "3", &graph, "--device", &device];
+    let output = gramer(&words).env("GRAMER_EMULATOR", &emulator).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// The functional model answers what the simulated core answers, in no simulated time.
+#[test]
+fn the_functional_model_passes_the_selftest() {
+    let Some(device) = device() else { return };
+    let device = format!("{device}:functional");
+    let output = gramer(&["selftest", "--mib", "1", "--device", &device]).output().unwrap();
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.success() && said.contains("all right"), "{said}");
+}
+
+#[test]
+fn a_waveform_is_written_of_the_clocks_that_are_asked_for() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let trace = folder.path().join("trace.fst");
+    let output = gramer(&["mine", "clique", "-k", "3", &graph, "--device", &device])
+        .env("GRAMER_TRACE", &trace)
+        .env("GRAMER_TRACE_CYCLES", "100-300")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // The header of an FST: block type 0, its length of 329, first and last time.
+    let bytes = std::fs::read(&trace).unwrap();
+    assert_eq!(bytes[..9], [0, 0, 0, 0, 0, 0, 0, 1, 0x49]);
+    let time = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
+    assert!(time(9) >= 100 && time(17) > time(9), "{} to {}", time(9), time(17));
+}
+
+/// The runtime's sockets are in /tmp, which is read-only in a mount namespace of this test's.
+#[test]
+fn a_folder_for_sockets_that_cannot_be_written_is_named() {
+    let Some(device) = device() else { return };
+    let script = "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp && exec \"$@\"";
+    let command = gramer(&["mine", "clique", "-k", "3", "none.txt", "--device", &device]);
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    if said.contains("unshare failed") || said.contains("mount:") {
+        eprintln!("skipped: no mount namespace can be had here: {said}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/tmp: cannot make a folder in"), "{said}");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     if device().is_none() {
@@ -281,8 +381,12 @@ fn faults_in_the_core_are_seen_through_the_runtime() {
         let output = gramer(&words).env("GRAMER_RTL", rtl).output().unwrap();
         (output.status.code(), text(&output.stdout) + &text(&output.stderr))
     };
+    let fails = "  always_ff @(posedge clk) if (s_axis_in_tvalid && s_axis_in_tready && s_axis_in_tlast)\n\
+                 assert (1'b0) else \
+                 $error(\"the test's\");\nendmodule\n";
     let faults = [
         ("", "", ""),
+        ("gramer_core.sv", "endmodule\n", fails),
         ("process_stage.sv", "sum : sum + 1'b1", "sum : sum + 2'd2"),
         ("filter.sv", "structure = (found_i.mask & earlier) == '0;", "structure = 1'b1;"),
     ];
@@ -301,6 +405,10 @@ fn faults_in_the_core_are_seen_through_the_runtime() {
         match file.is_empty() {
             true => assert!(code == Some(0) && said.contains("all right"), "{said}"),
             false => assert_eq!(code, Some(1), "{file}: {said}"),
+        }
+        // An assertion's message and cycle reach the user.
+        if file == &"gramer_core.sv" {
+            assert!(said.contains("failed in cycle") && said.contains("the test's"), "{said}");
         }
     }
 }

@@ -60,12 +60,16 @@ impl Emulation {
         fs::create_dir_all(at("xrt")).unwrap();
         std::os::unix::fs::symlink(libraries, at("xrt/lib")).unwrap();
         let bank = r#"{"Size":"16GB"}"#;
-        let device = format!(
-            r#"{{"Version":{{"FileVersion":"2.0"}},"Platform":{{"Boards":[{{"Devices":[
-               {{"Name":"xilinx_u250_sim_1","DdrBanks":[{}]}}]}}]}}}}"#,
-            [bank; 4].join(",")
-        );
-        fs::write(at("emconfig.json"), device).unwrap();
+        let device =
+            format!(r#"{{"Name":"xilinx_u250_sim_1","DdrBanks":[{}]}}"#, [bank; 4].join(","));
+        for (file, devices) in [("emconfig.json", 1), ("two/emconfig.json", 2)] {
+            let devices = vec![device.as_str(); devices].join(",");
+            fs::create_dir_all(at(file).parent().unwrap()).unwrap();
+            let text = format!(
+                r#"{{"Version":{{"FileVersion":"2.0"}},"Platform":{{"Boards":[{{"Devices":[{devices}]}}]}}}}"#
+            );
+            fs::write(at(file), text).unwrap();
+        }
         // The pad keeps the runtime's buffer for calls from growing, which it does wrongly.
         let ini = format!(
             "[Runtime]\nkds=false\ncdma=false\n[Emulation]\npacket_size=1048576\n[Debug]\nzpad={}\n",
@@ -264,6 +268,25 @@ fn work_cut_into_runs_and_shared_by_two_compute_units_sums_to_the_same() {
         let share = accelerator["transfer"]["share"].as_f64().unwrap();
         assert!(share > 0.0 && share < 1.0, "{share}");
     }
+}
+
+/// Two cards, each with an emulator of its own, take ranges of the same task.
+#[test]
+fn two_devices_share_the_work() {
+    let Some(e) = Emulation::get() else { return };
+    let graph = rmat(e);
+    let words = ["motif", "-k", "4", &graph];
+    let expected = cpu(&words, e.folder.path());
+    let device = format!("{}@0,1", e.small(1).display());
+    let mut command = e.gramer();
+    command.env("EMCONFIG_PATH", e.path("two")).arg("mine").args(words);
+    let output = run(command.args(["--runs", "8", "--output", "json", "--device", &device]));
+    let (out, err) = texts(&output);
+    assert!(output.status.success(), "{out}\n{err}");
+    let found = answer(&out);
+    assert_eq!(found["results"], expected["results"]);
+    let accelerator = &found["accelerator"];
+    assert_eq!((&accelerator["runs"], &accelerator["compute_units"]), (&8.into(), &2.into()));
 }
 
 #[test]

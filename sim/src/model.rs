@@ -146,7 +146,8 @@ struct Sources {
     root: PathBuf,
     rtl: PathBuf,
     shim: PathBuf,
-    traced: Option<PathBuf>,
+    wrapper: Option<PathBuf>, // of the shim
+    coverage: bool,
     package: String,
     hash: String,
 }
@@ -159,7 +160,12 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     let root = root();
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
-    let traced = options.trace.then(|| root.join("sim/shim/trace.cpp"));
+    let coverage = std::env::var("GRAMER_COVERAGE").as_deref() == Ok("1");
+    let wrapper = match (coverage, options.trace) {
+        (true, _) => Some(root.join("sim/shim/coverage.cpp")),
+        (false, true) => Some(root.join("sim/shim/trace.cpp")),
+        (false, false) => None,
+    };
     let package = verilog::package(accelerator);
     let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
         .with_context(|| format!("cannot read {}", rtl.display()))?
@@ -170,12 +176,12 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
 
     let mut hash = Xxh3::new();
     hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
-    for file in files.iter().chain([&shim]).chain(&traced) {
+    for file in files.iter().chain([&shim]).chain(&wrapper) {
         hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(file)?);
     }
     let hash = format!("{:016x}", hash.digest());
-    Ok(Sources { root, rtl, shim, traced, package, hash })
+    Ok(Sources { root, rtl, shim, wrapper, coverage, package, hash })
 }
 
 /// The hash of a model's YAML and RTL, without building it.
@@ -191,11 +197,16 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
+/// `GRAMER_COVERAGE=1` counts lines and toggles (`make coverage`); assertions are left out then,
+/// since their messages would be lines that never run.
+///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let Sources { root, rtl, shim, traced, package, hash } = sources(accelerator, options)?;
+    let Sources { root, rtl, shim, wrapper, coverage, package, hash } =
+        sources(accelerator, options)?;
+    let (fast, trace) = (options.fast || coverage, options.trace && !coverage);
     let models = root.join("target/models");
     let library = models.join(&hash).join("libcore.so");
     if library.exists() {
@@ -219,13 +230,16 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
         .args(["--output-split", "8000", "-CFLAGS", "-fPIC -O2"]);
-    if options.fast {
+    if fast {
         command.arg("-DSYNTHESIS");
     } else {
         command.arg("--assert");
     }
-    if options.trace {
+    if trace {
         command.args(["--trace-fst", "--trace-structs"]);
+    }
+    if coverage {
+        command.args(["--coverage-line", "--coverage-toggle"]);
     }
     command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
@@ -247,8 +261,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     )?;
     let include = Path::new(include.trim()).join("include");
     let mut link = Command::new("g++");
-    if options.trace {
+    if trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
+    }
+    if coverage {
+        link.arg("-DVM_COVERAGE=1").arg(include.join("verilated_cov.cpp"));
     }
     check(
         link.current_dir(work.path())
@@ -260,11 +277,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .arg(&include)
             .arg("-I")
             .arg(include.join("vltstd"))
-            .arg(traced.as_ref().unwrap_or(&shim))
+            .arg(wrapper.as_ref().unwrap_or(&shim))
             .arg("-DVL_USER_STOP")
             .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
             .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
-            .args(["-lpthread", "-lz"].iter().take(if options.trace { 2 } else { 1 })),
+            .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
     let done = models.join(&hash);

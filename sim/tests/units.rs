@@ -72,7 +72,9 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
         None => true,
     });
     let package = verilog::package(&machine);
-    let (rtl, units) = (root.join("rtl"), root.join("sim/units"));
+    // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
+    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+    let units = root.join("sim/units");
     let bench = units.join(format!("{name}.cpp"));
     let mut sources: Vec<PathBuf> = [&rtl, &units]
         .into_iter()
@@ -102,15 +104,16 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
         .arg(work.path());
     let mut hash = Xxh3::new();
     hash.update(format!("{version}{top}{parameters:?}{package}").as_bytes());
-    for source in sources.iter().chain([&bench, &units.join("bench.hpp")]) {
+    let headers = ["bench.hpp", "messages.hpp"].map(|name| units.join(name));
+    for source in sources.iter().chain([&bench]).chain(&headers) {
         hash.update(&fs::read(source).unwrap());
     }
     let done = models.join(format!("units-{name}-{:016x}", hash.digest()));
     if done.exists() {
         return done;
     }
-    let file = ["rtl", "sim/units"]
-        .map(|folder| root.join(folder).join(format!("{top}.sv")))
+    let file = [&rtl, &units]
+        .map(|folder| folder.join(format!("{top}.sv")))
         .into_iter()
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("there is no module {top}"));
@@ -189,4 +192,10 @@ benches! {
     axi_reader: "axi_reader" [];
     abort_poller: "abort_poller" ["PERIOD=16"];
     pattern_buffer: "pattern_buffer" [];
+    arbitrator: "arbitrator" [];
+    extender: "extender" [];
+    filter: "filter" [];
+    partition: "partition" [];
+    scheduler: "scheduler" [];
+    pu: "pu" [];
 }

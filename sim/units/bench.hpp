@@ -34,6 +34,12 @@ public:
     }
     seed_ = argc > 1 ? std::strtoull(argv[1], nullptr, 0) : 1;
     random_.seed(seed_);
+    // Which fault of a build with faults acts; other builds don't ask.
+    if (const char *mutant = std::getenv("GRAMER_MUTANT")) {
+      const std::string argument = std::string("+mutant=") + mutant;
+      const char *arguments[] = {"bench", argument.c_str()};
+      Verilated::commandArgs(2, arguments);
+    }
     dut = std::make_unique<Vdut>();
   }
 
@@ -126,4 +132,37 @@ inline Line random_line(Bench &b, size_t words = 16) {
   Line line(words);
   for (auto &word : line) word = uint32_t(b.random());
   return line;
+}
+
+/// A field of a packed struct.
+struct Field {
+  uint64_t value;
+  unsigned width;
+};
+/// Drives a port of a packed struct; the fields in the order of their declaration.
+template <class P> inline void pack(P &pin, const std::vector<Field> &fields) {
+  unsigned at = 0;
+  if constexpr (std::is_integral_v<P>) {
+    uint64_t all = 0;
+    for (size_t f = fields.size(); f-- > 0; at += fields[f].width) all |= fields[f].value << at;
+    pin = P(all);
+  } else {
+    std::memset(&pin, 0, sizeof pin);
+    for (size_t f = fields.size(); f-- > 0;)
+      for (unsigned bit = 0; bit < fields[f].width; ++bit, ++at)
+        pin[at / 32] = pin[at / 32] | uint32_t(fields[f].value >> bit & 1) << at % 32;
+  }
+}
+/// What a port of a packed struct holds; the widths of its fields in the order of declaration.
+template <class P> inline std::vector<uint64_t> unpack(const P &pin, const std::vector<unsigned> &widths) {
+  std::vector<uint64_t> fields(widths.size());
+  unsigned at = 0;
+  for (size_t f = widths.size(); f-- > 0;)
+    for (unsigned bit = 0; bit < widths[f]; ++bit, ++at) {
+      uint64_t one;
+      if constexpr (std::is_integral_v<P>) one = uint64_t(pin) >> at & 1;
+      else one = pin[at / 32] >> at % 32 & 1;
+      fields[f] |= one << bit;
+    }
+  return fields;
 }

@@ -37,6 +37,10 @@ pub struct Args {
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     partitions: Vec<u32>,
 
+    /// Leave out the comparison of samples with whole runs, and the large graphs
+    #[arg(long)]
+    no_sampling: bool,
+
     /// Points at a time; one for each core by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -77,6 +81,7 @@ impl Args {
             small: read_machine(Some(&small))?,
             processing_units: numbers(self.processing_units, &[1, 2]),
             partitions: numbers(self.partitions, &[2, 4]),
+            sampling: !self.no_sampling,
             data: data_folder(self.data.as_deref()),
             out: self.out,
             cache: self.cache,

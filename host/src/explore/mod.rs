@@ -5,7 +5,7 @@
 //! | [`parameter`] | what can be varied, and what a value does to machine and run |
 //! | [`simulator`] | `gramer-sim` as a child a point, with a cache of results |
 //! | [`measures`] | the numbers of a run |
-//! | [`plot`] | SVG |
+//! | [`mod@plot`] | SVG |
 //! | [`sample`] | cycles of large runs from a part of their work units |
 //!
 //! This program doesn't contain the simulated core: a model is built and loaded by the child.

@@ -25,9 +25,9 @@ const XCLBIN: &str = "GRAMER_EMULATED_XCLBIN";
 const END: &str = "GRAMER_EMULATED_END";
 /// So long the child may go on when its emulator is gone: at the end it has a few things to do.
 const WITHOUT_EMULATOR: Duration = Duration::from_secs(3);
-/// So long if it has said that it came to its end: where no library shortens the runtime's naps, it
-/// takes one of 10 s.
-const AT_ITS_END: Duration = Duration::from_secs(15);
+/// So long if it has said that it came to its end, or has closed the device: where no library
+/// shortens the runtime's naps, it takes some of up to 10 s.
+const AT_ITS_END: Duration = Duration::from_secs(60);
 /// So long the emulator may take to end when the child has ended.
 const EMULATOR_ENDS: Duration = Duration::from_secs(2);
 
@@ -182,7 +182,8 @@ fn watch(child: &mut Child, setup: &Setup, cancel: &Cancel) -> Result<ExitStatus
             false => None,
         };
         // Its answers will never come, and the runtime waits for them for ever.
-        let patience = if setup.end().exists() { AT_ITS_END } else { WITHOUT_EMULATOR };
+        let orderly = setup.end().exists() || setup.closed();
+        let patience = if orderly { AT_ITS_END } else { WITHOUT_EMULATOR };
         if gone_since.is_some_and(|since: Instant| since.elapsed() > patience) {
             return Err("given up because the emulator ended before it".into());
         }

@@ -1,11 +1,12 @@
 //! The private folder of an emulation: everything that the Xilinx Runtime looks for.
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use rustix::fs::{FlockOperation, flock};
 use rustix::process::Pid;
 
 use super::Request;
@@ -16,6 +17,13 @@ use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
 /// AMD's own installation, which is preferred, and where a distribution puts the libraries.
 const AMD: &str = "/opt/xilinx/xrt";
 const SYSTEM: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
+/// What the folders' names begin with, and the file in them that a launcher holds a lock on.
+const PREFIX: &str = "gramer-";
+const LOCK: &str = "lock";
+/// What the emulator adds to its process's number when the runtime closes the device.
+const CLOSED: &str = "closed";
+/// A folder that is younger may be one whose lock is just being taken.
+const SETTLED: Duration = Duration::from_secs(60);
 /// Bytes of a transfer between runtime and emulator.
 const PACKET: usize = 1 << 20;
 
@@ -28,6 +36,8 @@ pub struct Setup {
     pub xclbin: PathBuf,
     xrt: PathBuf,
     sleep: Option<PathBuf>,
+    /// Held as long as this process lives.
+    _lock: File,
 }
 
 impl Setup {
@@ -44,9 +54,13 @@ impl Setup {
         // The runtime's sockets are in /tmp/$USER: the folder's name stands for the user, so that
         // runs at the same time don't meet, and all of it goes away with the folder.
         let tmp = Path::new("/tmp");
-        let folder = tempfile::Builder::new().prefix("gramer-").tempdir_in(tmp);
+        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(tmp);
         let folder = folder.map_err(|e| Error::io(tmp, "make a folder in", e))?;
         let at = |name: &str| folder.path().join(name);
+        let lock = File::create(at(LOCK)).map_err(|e| Error::io(at(LOCK), "create", e))?;
+        flock(&lock, FlockOperation::LockExclusive)
+            .map_err(|e| Error::io(at(LOCK), "lock", e.into()))?;
+        sweep(tmp);
         let write = |name: &str, text: &str| {
             fs::write(at(name), text).map_err(|e| Error::io(at(name), "write", e))
         };
@@ -102,7 +116,7 @@ impl Setup {
         }
         let sleep = emulator.with_file_name("libgramer_sleep.so");
         let sleep = sleep.is_file().then_some(sleep);
-        Ok(Setup { folder, program, xclbin, xrt, sleep })
+        Ok(Setup { folder, program, xclbin, xrt, sleep, _lock: lock })
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -142,7 +156,12 @@ impl Setup {
     /// The emulator's process, once the runtime has started it.
     pub fn emulator(&self) -> Option<Pid> {
         let text = fs::read_to_string(self.at("emulator.pid")).ok()?;
-        Pid::from_raw(text.trim().parse().ok()?)
+        Pid::from_raw(text.split_whitespace().next()?.parse().ok()?)
+    }
+
+    /// Whether the runtime has closed the device, so that the emulator ends as it should.
+    pub fn closed(&self) -> bool {
+        fs::read_to_string(self.at("emulator.pid")).is_ok_and(|text| text.contains(CLOSED))
     }
 
     /// Whether it is there and not dead.
@@ -157,6 +176,23 @@ impl Setup {
     /// What the emulator said of a failure; empty without one.
     pub fn log(&self) -> String {
         fs::read_to_string(self.at("emulator.log")).unwrap_or_default().trim_end().to_string()
+    }
+}
+
+/// Removes what launchers have left that were killed: the folders whose lock nobody holds. What
+/// can't be removed is another user's.
+fn sweep(tmp: &Path) {
+    for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            continue;
+        }
+        let lock = entry.path().join(LOCK);
+        let age = fs::metadata(&lock).and_then(|m| m.modified()).map(|at| at.elapsed());
+        let settled = age.is_ok_and(|age| age.is_ok_and(|age| age > SETTLED));
+        let abandoned = |lock: File| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if settled && File::open(&lock).is_ok_and(abandoned) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 

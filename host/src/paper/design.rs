@@ -127,25 +127,28 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
             place: "figure 12",
             claim: "static + LRU beats uniform LRU in hit ratio by 13 to 37 points (vertices) and 8 \
                     to 25 (edges)",
-            verdict: above(&both(&gains[0]), 0.0),
+            verdict: above(&both(&gains[0]), 5.0),
             ours: format!("vertices {}, edges {}", points(&gains[0][0]), points(&gains[0][1])),
-            why: "the verdict is on the sign. Here a slot keeps the line that it scans and the \
+            why:
+                "a case counts from 5 points on. Here a slot keeps the line that it scans and the \
                   records of its embedding, so accesses that a cache would answer at once never \
                   reach it, and hit ratios of all three are lower"
-                .into(),
+                    .into(),
         },
         Claim {
             place: "figure 12",
             claim: "and is 1.60 to 2.95 times as fast",
-            verdict: above(&speed[0], 1.0),
+            verdict: above(&speed[0], 1.3),
             ours: span(&speed[0], 2),
-            why: "16 slots a PU cover most of the misses' latency".into(),
+            why:
+                "a case counts from 1.3 on. The slots cover most of the misses' latency (figure 3)"
+                    .into(),
         },
         Claim {
             place: "figure 12",
             claim: "locality-aware replacement adds 1.0 to 5.7 points (vertices) and 1.1 to 6.1 \
                     (edges) over static + LRU",
-            verdict: above(&both(&gains[1]), 0.0),
+            verdict: above(&both(&gains[1]), 0.5),
             ours: format!("vertices {}, edges {}", points(&gains[1][0]), points(&gains[1][1])),
             why:
                 "equation (2) adds ranks (up to the number of vertices) to accesses since the last \
@@ -156,10 +159,10 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
         Claim {
             place: "figure 12",
             claim: "and is 1.06 to 1.39 times as fast",
-            verdict: above(&speed[1], 1.0),
+            verdict: above(&speed[1], 1.03),
             ours: span(&speed[1], 2),
             why: format!(
-                "locality-aware replacement reads {} times as many lines from DDR as LRU does: a \
+                "a case counts from 1.03 on; locality-aware replacement reads {} times as many lines from DDR as LRU does: a \
                  line with a bad rank is the next victim as soon as it is there",
                 span(&beats, 2)
             ),
@@ -270,9 +273,9 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
         Claim {
             place: "figure 13b",
             claim: "stealing gives 1.32 to 1.90 times the speed",
-            verdict: Verdict::of(stealing.iter().map(|&s| s >= 1.05)),
+            verdict: Verdict::of(stealing.iter().map(|&s| s >= 1.2)),
             ours: span(&stealing, 3),
-            why: "a case counts from 1.05 on. Stealing here is within a PU, as in the paper; these \
+            why: "a case counts from 1.2 on. Stealing here is within a PU, as in the paper; these \
                   graphs have thousands of units, so slots rarely run dry before the end, except \
                   where single trees are large"
                 .into(),

@@ -134,6 +134,7 @@ fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) 
             link.answer(&protocol::Messages { shown, log: vec![], stop: vec![] })
         }
         call::CLOSE => {
+            append("GRAMER_EMULATOR_PID", "closed");
             link.answer(&protocol::Done { ok: true })?;
             link.closed();
             match device.failure() {
@@ -173,7 +174,12 @@ fn output() -> String {
 /// Appends a message to the file that `GRAMER_EMULATOR_LOG` names: the runtime discards what is
 /// printed here.
 fn log(text: &str) {
-    let Some(path) = std::env::var_os("GRAMER_EMULATOR_LOG") else { return };
+    append("GRAMER_EMULATOR_LOG", text);
+}
+
+/// Appends a line to the file that a variable names, if it is set.
+fn append(variable: &str, text: &str) {
+    let Some(path) = std::env::var_os(variable) else { return };
     if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
         let _ = writeln!(file, "{text}");
     }

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""What the cards have, and the files that follow from it.
+
+  board.py BOARD part|platform      a value of constraints/boards.yaml
+  board.py BOARD link MACHINE       the linker's configuration for the card
+  board.py BOARD constraints        constraints/BOARD.tcl, from the paper's machine
+  board.py --write                  rewrites every constraints/BOARD.tcl
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "constraints" / "boards.yaml"
+
+
+def scalar(text: str):
+    text = text.strip()
+    if text.startswith("["):
+        return [scalar(v) for v in text[1:-1].split(",")]
+    if text.startswith("{"):
+        return {k.strip(): scalar(v) for k, v in (p.split(":") for p in text[1:-1].split(","))}
+    return int(text) if re.fullmatch(r"\d+", text) else text
+
+
+def boards() -> dict:
+    """The table; it uses no more of YAML than this reads."""
+    found, board = {}, None
+    for line in TABLE.read_text().splitlines():
+        line = line.split("#")[0].rstrip()
+        if not line:
+            continue
+        key, value = line.split(":", 1)
+        if not line.startswith(" "):
+            board = found.setdefault(key, {})
+        else:
+            board[key.strip()] = scalar(value)
+    return found
+
+
+def numbers(machine: str) -> dict:
+    """The machine's numbers, from the package that gramer-machine generated."""
+    path = ROOT / "target" / "generated" / machine / "gramer_pkg.sv"
+    if not path.exists():
+        sys.exit(f"error: {path.relative_to(ROOT)} is missing; run `make generate`")
+    return {k: int(v) for k, v in
+            re.findall(r"localparam int unsigned (\w+) = (\d+);", path.read_text())}
+
+
+def link(board: dict, machine: str) -> str:
+    """The generated configuration, with the card's memory. HBM's channels are shared out evenly,
+    since a bank of the core is larger than one. The core's parts are placed by the floorplan: it
+    has more block RAM than a region, so its region is not given here."""
+    path = ROOT / "target" / "generated" / machine / "link.cfg"
+    if not path.exists():
+        sys.exit(f"error: {path.relative_to(ROOT)} is missing; run `make generate`")
+    banks = numbers(machine)["BANKS"]
+    if board["banks"] < banks:
+        sys.exit(f"error: the machine has {banks} DDR banks, the card {board['banks']}")
+    lines = []
+    for line in path.read_text().splitlines():
+        region = re.match(r"slr=(\w+):SLR(\d+)$", line)
+        if region and region[1].startswith("gramer_core_"):
+            continue
+        if region:
+            line = f"slr={region[1]}:SLR{min(int(region[2]), board['slrs'] - 1)}"
+        if board["memory"] == "HBM":
+            each = board["banks"] // banks
+            line = re.sub(r":DDR\[(\d+)\]$",
+                          lambda m: f":HBM[{int(m[1]) * each}:{int(m[1]) * each + each - 1}]", line)
+        lines.append(line)
+    return "\n".join(lines) + "\n"
+
+
+def constraints(name: str, board: dict) -> str:
+    """The floorplan and the exceptions for the core of the paper's machine on a card."""
+    sizes = numbers("accelerator")
+    slrs, banks = board["slrs"], sizes["BANKS"]
+
+    def region(bank):
+        return board["bank_slr"][bank % len(board["bank_slr"])]
+
+    # A partition goes beside its bank. Where all memory enters at one place (HBM), and for the PUs,
+    # they are spread evenly, since no region holds them all.
+    one_entry = len(set(board["bank_slr"])) == 1
+    places = {f"SLR{s}": [] for s in range(slrs)}
+    for p in range(sizes["PARTITIONS"]):
+        slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
+        places[f"SLR{slr}"].append(f"gen_partition[{p}].i_partition")
+    for p in range(sizes["PUS"]):
+        slr = p * slrs // sizes["PUS"]
+        places[f"SLR{slr}"].append(f"gen_pu[{p}].i_pu")
+    for b in range(banks):
+        places[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
+    places[f"SLR{board['core_slr']}"] += [
+        "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns",
+        "i_edge_requests", "i_vertex_requests", "i_edge_answers", "i_vertex_answers",
+    ]
+    lines = [
+        f"# {board['card']} ({board['part']}): the core's floorplan and exceptions.",
+        "# Written by scripts/board.py from constraints/boards.yaml and the paper's machine; do not edit.",
+        "# The linker reads it before placement, when the clock is the platform's; constraints/clock.tcl",
+        "# makes one for a synthesis of the core alone.",
+        "",
+        "set core [get_cells -hierarchical -filter {NAME =~ *gramer_core_1/inst/i_core}]",
+        "proc cells {pattern} {",
+        "  global core",
+        "  return [get_cells $core/$pattern]",
+        "}",
+        "",
+        "# Regions (SLR). Soft assignments, so that the placer may move a few cells over a border.",
+    ]
+    for slr, cells in places.items():
+        for cell in cells:
+            lines.append(f"set_property USER_SLR_ASSIGNMENT {slr} [cells {{{cell}}}]")
+    lines += [
+        "",
+        "# Settings are written in the cycle in which a run starts, and first used after the caches' sets",
+        f"# have been forgotten one by one, {max(sizes['VERTEX_SETS'], sizes['EDGE_SETS'])} cycles later. "
+        "Only `slots` is used at once.",
+    ]
+    fields = ("app", "k", "ascending", "stealing", "lru", "lists", "lambda", "vertex_bound",
+              "edge_bound", "vertex_sets", "edge_sets")
+    cells = [f"config_q_reg[{field}]*" for field in fields]
+    cells += ["result_beats_q_reg*", "edge_base_q_reg*", "base_q_reg*"]
+    for cell in cells:
+        lines.append(f"set_multicycle_path 3 -setup -from [cells {{{cell}}}]")
+        lines.append(f"set_multicycle_path 2 -hold -from [cells {{{cell}}}]")
+    lines += [
+        "",
+        "# Reset lasts many cycles, and nothing starts before the host's first write, long after its end.",
+        "set_multicycle_path 3 -setup -from [cells rst_q_reg]",
+        "set_multicycle_path 2 -hold -from [cells rst_q_reg]",
+        "",
+        "# No false path is declared: there is one clock, and no register that is never used.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    table = boards()
+    arguments = sys.argv[1:]
+    if arguments == ["--write"]:
+        for name, board in table.items():
+            (ROOT / "constraints" / f"{name}.tcl").write_text(constraints(name, board))
+        return 0
+    if len(arguments) < 2 or arguments[0] not in table:
+        print(f"error: board.py BOARD part|platform|link|constraints; boards: {', '.join(table)}",
+              file=sys.stderr)
+        return 2
+    board, what = table[arguments[0]], arguments[1]
+    if what in ("part", "platform"):
+        print(board[what])
+    elif what == "link" and len(arguments) == 3:
+        print(link(board, arguments[2]), end="")
+    elif what == "constraints":
+        print(constraints(arguments[0], board), end="")
+    else:
+        print(f"error: nothing is called {' '.join(arguments[1:])}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

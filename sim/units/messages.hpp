@@ -1,0 +1,57 @@
+// The packed structs of gramer_types_pkg, for benches whose modules take or give them.
+#pragma once
+
+#include "bench.hpp"
+#include "gramer_pkg.hpp"
+
+constexpr unsigned clog2(uint64_t n) {
+  unsigned bits = 0;
+  while ((1ull << bits) < n) ++bits;
+  return bits;
+}
+const unsigned SIZE_W = clog2(DEPTH + 1), POS_W = clog2(DEPTH), SLOT_W = clog2(SLOTS),
+               KEY_W = clog2(DICTIONARY), NUMBER_W = clog2(COUNTERS), LABEL_W = LABEL_BITS,
+               SLOTS_W = clog2(SLOTS + 1), EDGE_W = 40;
+
+enum App { CLIQUE, MOTIF, FSM };
+
+/// config_t
+struct Config {
+  unsigned app = CLIQUE, k = 3, ascending = 0, stealing = 0, lru = 0, lists = 0, lambda = 8,
+           slots = SLOTS, vertex_sets = VERTEX_SETS, edge_sets = EDGE_SETS;
+  uint64_t vertex_bound = 0, edge_bound = 0;
+  template <class P> void drive(P &pin) const {
+    pack(pin, {{app, 2}, {k, SIZE_W}, {ascending, 1}, {stealing, 1}, {lru, 1}, {lists, 1},
+               {lambda, 7}, {slots, SLOTS_W}, {vertex_bound, 31}, {edge_bound, 37},
+               {vertex_sets, 32}, {edge_sets, 32}});
+  }
+};
+
+/// record_t, cursor_t
+struct Record {
+  uint64_t offset = 0;
+  uint32_t degree = 0, label = 0;
+  bool operator==(const Record &o) const {
+    return offset == o.offset && degree == o.degree && label == o.label;
+  }
+};
+struct Cursor {
+  unsigned i = 0, last = 0;
+  uint64_t lo = 0, hi = 0;
+  bool operator==(const Cursor &o) const {
+    return i == o.i && last == o.last && lo == o.lo && hi == o.hi;
+  }
+};
+
+/// found_t, and result_t with `accept` instead of `last` and `mask`
+struct Found {
+  unsigned slot = 0, size = 0, last = 0, mask = 0, key = 0, accept = 0;
+  uint32_t vertex = 0;
+  Record record;
+  Cursor cursor;
+  template <class P> void drive(P &pin) const {
+    pack(pin, {{slot, SLOT_W}, {size, SIZE_W}, {last, 1}, {vertex, 32}, {mask, unsigned(DEPTH)},
+               {record.offset, EDGE_W}, {record.degree, 32}, {record.label, LABEL_W}, {key, KEY_W},
+               {cursor.i, POS_W}, {cursor.last, POS_W}, {cursor.lo, EDGE_W}, {cursor.hi, EDGE_W}});
+  }
+};
