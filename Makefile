@@ -111,6 +111,15 @@ xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM
 synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
 	@.venv/bin/python scripts/synth.py --write
 
+test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
+	@.venv/bin/python scripts/synth.py --quick
+
+ecp5: setup-eda generate ## Place and route of the scheduler with and without compaction (docs/synthesis.md)
+	@.venv/bin/python scripts/ecp5.py --write
+
+activity: setup-eda generate emulator ## Activity of the core's blocks by application (docs/synthesis.md)
+	@.venv/bin/python scripts/activity.py --write
+
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
 	  cargo run -q --locked -p gramer-machine --example generate -- "$$machine" \

@@ -44,9 +44,7 @@ module crossbar #(
   for (genvar o = 0; o < OUTPUTS; o++) begin : gen_column
     logic [HEAD_W+DATA_W-1:0] first [INPUTS]; // in each crosspoint's FIFO
     logic [PTR_W:0]    write_q [INPUTS], read_q [INPUTS];
-    logic [INPUTS-1:0] some, grant;
-
-    always_comb for (int i = 0; i < INPUTS; i++) some[i] = write_q[i] != read_q[i];
+    logic [INPUTS-1:0] some_q, grant; // some_q: the FIFO has a message
 
     // A memory of its own for each crosspoint, with one write and one read port: LUTRAM.
     for (genvar i = 0; i < INPUTS; i++) begin : gen_point
@@ -59,23 +57,29 @@ module crossbar #(
 
     rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
       .clk_i, .rst_i,
-      .request_i (some),
+      .request_i (some_q),
       .take_i    (ready_i[o]),
       .valid_o   (valid_o[o]),
       .grant_o   (grant),
       .index_o   (source_o[o])
     );
 
-    assign {head_o[o], data_o[o]} = first[source_o[o]];
-    assign waiting_o[o] = (valid_o[o] && ready_i[o]) ? (IN_W+1)'($countones(some & ~grant)) : '0;
+    always_comb begin
+      {head_o[o], data_o[o]} = '0;
+      for (int i = 0; i < INPUTS; i++) if (grant[i]) {head_o[o], data_o[o]} |= first[i];
+    end
+    assign waiting_o[o] = (valid_o[o] && ready_i[o]) ? (IN_W+1)'($countones(some_q & ~grant)) : '0;
 
     always_ff @(posedge clk_i) begin
       for (int i = 0; i < INPUTS; i++) begin
         if (valid_i[i] && target_i[i] == OUT_W'(o)) write_q[i] <= write_q[i] + 1'b1;
         if (grant[i] && ready_i[o]) read_q[i] <= read_q[i] + 1'b1;
+        if (valid_i[i] && target_i[i] == OUT_W'(o)) some_q[i] <= 1'b1;
+        else if (grant[i] && ready_i[o]) some_q[i] <= write_q[i] != (PTR_W+1)'(read_q[i] + 1'b1);
         if (rst_i) begin
           write_q[i] <= '0;
           read_q[i]  <= '0;
+          some_q[i]  <= 1'b0;
         end
       end
     end

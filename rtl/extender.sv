@@ -87,8 +87,9 @@ module extender
     id_t     threshold;
     key_t    key;
     eline_t  line;      // that is scanned
+    logic    at_end;      // it is the list's last one
     logic [IDS-1:0] pass; // its untaken candidates
-    logic    final_line;  // no line after it
+    logic    final_line;  // no line after it is to be scanned
     id_t     vertex;    // the candidate
     mask_t   mask;      // its connectivity so far
     size_t   j;         // position that is tested
@@ -144,11 +145,26 @@ module extender
   context_t x2_q;
   logic     x2_root_q;
   id_t      x2_ids_q [MAX_MOTIF];
+  id_t      x2_operand_q;
+  logic [SPOT_W-1:0] x2_first_q; // entries of the line that are in the list, from here
+  logic [SPOT_W:0]   x2_limit_q; // up to here
 
   assign early_row_o = x1_slot_q;
 
+  // For an edge line: what its entries are compared with, and which of them count.
+  context_t asked;
+  logic     probing;
+  eline_t   at_line;
+  edge_t    list_lo, list_hi;
+
+  assign asked   = contexts[x1_slot_q];
+  assign probing = asked.state == PROBE;
+  assign at_line = probing ? asked.probe : asked.line;
+  assign list_lo = probing ? asked.list_lo : asked.cursor.lo;
+  assign list_hi = probing ? asked.list_hi : asked.cursor.hi;
+
   always_comb begin
-    context_read = contexts[x1_slot_q];
+    context_read = asked;
     if (x1_event_q == ISSUE) begin
       context_read           = '0;
       context_read.size      = x1_issue_q.size;
@@ -169,38 +185,27 @@ module extender
     x2_q        <= context_read;
     x2_root_q   <= x1_issue_q.root;
     x2_ids_q    <= early_ids_i;
+    x2_operand_q <= probing ? asked.vertex : asked.threshold;
+    x2_first_q  <= list_lo[EDGE_W-1:4] == at_line ? list_lo[3:0] : '0;
+    x2_limit_q  <= list_hi[EDGE_W-1:4] == at_line ? {1'b0, list_hi[3:0]} : (SPOT_W+1)'(IDS);
     if (x1_valid_q && x1_event_q == LINE && context_read.state == SCAN)
       lines[x1_slot_q] <= x1_line_q;
   end
 
   // ---------------------------------------------------------------- 2: compare
 
-  logic            probing;
-  eline_t          at_line;
-  edge_t           list_lo, list_hi;
-  id_t             operand;
-  logic [SPOT_W-1:0] first;
-  logic [SPOT_W:0]   limit;
   logic [IDS-1:0]  in_list, equal, less, known;
-
-  assign probing = x2_q.state == PROBE;
-  assign at_line = probing ? x2_q.probe : x2_q.line;
-  assign list_lo = probing ? x2_q.list_lo : x2_q.cursor.lo;
-  assign list_hi = probing ? x2_q.list_hi : x2_q.cursor.hi;
-  assign operand = probing ? x2_q.vertex : x2_q.threshold;
-  assign first   = list_lo[EDGE_W-1:4] == at_line ? list_lo[3:0] : '0;
-  assign limit   = list_hi[EDGE_W-1:4] == at_line ? {1'b0, list_hi[3:0]} : (SPOT_W+1)'(IDS);
 
   always_comb begin
     known = '0;
     for (int e = 0; e < IDS; e++) begin
-      in_list[e] = SPOT_W'(e) >= first && (SPOT_W+1)'(e) < limit;
-      equal[e]  = x2_line_q[e*ID_W +: ID_W] == operand;
-      less[e]   = x2_line_q[e*ID_W +: ID_W] < operand;
+      in_list[e] = SPOT_W'(e) >= x2_first_q && (SPOT_W+1)'(e) < x2_limit_q;
+      equal[e]  = x2_line_q[e*ID_W +: ID_W] == x2_operand_q;
+      less[e]   = x2_line_q[e*ID_W +: ID_W] < x2_operand_q;
     end
     // Vertices of the embedding before position i; position 0 and those after i fail against the
     // threshold. Only counted patterns have lists after the first, and their size is bounded.
-    if (!probing && x2_q.cursor.i > pos_t'(1)) begin
+    if (x2_q.state != PROBE && x2_q.cursor.i > pos_t'(1)) begin
       for (int j = 1; j < MAX_MOTIF - 2; j++)
         if (pos_t'(j) < x2_q.cursor.i)
           for (int e = 0; e < IDS; e++)
@@ -216,8 +221,8 @@ module extender
   logic     x3_root_q;
   // Of the line's entries: those in the list, those that pass the tests on ids, those that fail
   // against the threshold, the one that is searched, those before and those behind it.
-  logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
-  logic     x3_empty_q, x3_final_q, x3_above_q, x3_below_q, x3_before_q, x3_more_q;
+  logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_known_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
+  logic     x3_scan_q, x3_empty_q, x3_above_q, x3_below_q, x3_before_q, x3_more_q;
   size_t    x3_next_j_q;
   size_t    next_j;
   logic [IDS-1:0] good;
@@ -229,14 +234,14 @@ module extender
 
   // All that the decision needs and that is known by now, so that it has a stage of its own.
   always_ff @(posedge clk_i) begin
-    x3_pass_q     <= in_list & good & ~known;
+    x3_pass_q     <= in_list & good;
+    x3_known_q    <= known;
+    x3_scan_q     <= x2_event_q == LINE && x2_q.state == SCAN;
     x3_fail_q     <= in_list & ~good;
     x3_hit_q      <= in_list & equal;
     x3_not_less_q <= in_list & ~less;
     x3_less_q     <= in_list & less;
     x3_empty_q    <= x2_q.cursor.lo >= x2_q.cursor.hi;
-    x3_final_q    <= config_i.ascending ? x2_q.line == x2_q.cursor.lo[EDGE_W-1:4]
-                                        : x2_q.line == eline_t'((x2_q.cursor.hi - 1'b1) >> 4);
     x3_above_q    <= x2_q.probe < x2_q.probe_hi; // there is something above the probed line
     x3_below_q    <= x2_q.probe > x2_q.probe_lo;
     x3_before_q   <= x2_q.j < size_t'(x2_q.cursor.i);
@@ -276,6 +281,7 @@ module extender
 
   always_comb begin
     next    = x3_q;
+    if (x3_scan_q) next.pass = x3_pass_q & ~x3_known_q;
     action  = LEAVE;
     emit    = 1'b0;
     advance = 1'b0;
@@ -295,11 +301,10 @@ module extender
         advance = x3_q.last;
       end
       default: begin
-        if (x3_q.state == SCAN) begin
-          advance   = 1'b1;
-          next.pass = x3_pass_q;
+        if (x3_scan_q) begin
+          advance = 1'b1;
           // Lists are sorted: beyond the first entry that fails there is no candidate.
-          next.final_line = x3_fail_q != '0 || x3_final_q;
+          next.final_line = x3_fail_q != '0 || x3_q.at_end;
           if (x3_fail_q != '0) begin
             if (config_i.ascending) next.cursor.lo = {x3_q.line, last_fail} + 1'b1;
             else                    next.cursor.hi = {x3_q.line, first_fail};
@@ -393,6 +398,7 @@ module extender
   slot_t    x5_slot_q;
   context_t x5_q;
   edge_t    x5_lo_q, x5_hi_q; // bounds of the list of position j
+  eline_t   x5_end_q; // last line of what is left of the list that is scanned
   id_t      x5_id_q;
   line_t    line_read;
 
@@ -411,6 +417,8 @@ module extender
     x5_lo_q     <= list_offset_i;
     x5_hi_q     <= list_offset_i + edge_t'(list_degree_i);
     x5_id_q     <= list_id_i;
+    x5_end_q    <= config_i.ascending ? x4_q.cursor.lo[EDGE_W-1:4]
+                                      : eline_t'((x4_q.cursor.hi - 1'b1) >> 4);
     if (x4_action_q == TAKE) begin
       x5_q.vertex <= line_read[x4_spot_q*ID_W +: ID_W];
       // The second vertex of an embedding has no other to be tested with.
@@ -430,6 +438,7 @@ module extender
       done.probe_lo = eline_t'(done.list_lo >> 4);
       done.probe_hi = eline_t'((done.list_hi - 1'b1) >> 4);
     end
+    done.at_end = x5_q.line == x5_end_q;
     done.probe = eline_t'(({1'b0, done.probe_lo} + {1'b0, done.probe_hi}) >> 1);
     unique case (x5_action_q)
       READ:    done.state = SCAN;

@@ -88,7 +88,9 @@ module miss_unit
   assign fill_head_o = head_q[fill_entry_i];
 
   always_ff @(posedge clk_i) begin
-    if (begin_read) begin
+    // Whether a read begins is known late. What a free entry holds matters to nobody, so it is
+    // written in any case, and only its bit of `taken` waits.
+    if (free_some) begin
       line_q[free_entry] <= miss_line_i;
       head_q[free_entry] <= miss_head_i;
     end

@@ -76,17 +76,22 @@ module pattern_buffer
   logic             listed_some, record_valid_q, record_done, half_q, second_q, small_k, large_k;
   logic             no_room, place;
   logic [PUS-1:0]   grant;
-  logic [PU_W-1:0]  from;
   listed_t          record_q;
   logic [31:0]      beats_q; // begun
   logic [63:0]      records_q;
   line_t            first_beat, second_beat;
+  listed_t          listed;
 
   rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
     .request_i (listed_valid_i), .take_i (!record_valid_q || record_done),
-    .valid_o (listed_some), .grant_o (grant), .index_o (from)
+    .valid_o (listed_some), .grant_o (grant), .index_o ()
   );
+
+  always_comb begin
+    listed = '0;
+    for (int p = 0; p < PUS; p++) if (grant[p]) listed |= listed_i[p];
+  end
 
   assign listed_ready_o = (!record_valid_q || record_done) ? grant : '0;
 
@@ -124,7 +129,7 @@ module pattern_buffer
     end else begin
       if (!record_valid_q || record_done) begin
         record_valid_q <= listed_some;
-        record_q       <= listed_i[from];
+        record_q       <= listed;
       end
       if (record_valid_q && no_room) begin
         full_o <= 1'b1;

@@ -187,6 +187,8 @@ module pu
   // ---------------------------------------------------------------- counters
 
   logic [63:0] counters_q [PU_COUNTERS];
+  // What happened at which depth, a cycle later: each counter then has an enable of its own.
+  logic [DEPTH-1:0] candidates_q, embeddings_q;
   // Accesses under way: what an idle cycle of the edge port waits for.
   logic [$clog2(SLOTS+1)-1:0] waiting_q, tokens_q;
   logic [1:0] asked, answered;
@@ -203,19 +205,23 @@ module pu
       waiting_q <= waiting_q + ($clog2(SLOTS+1))'(asked) - ($clog2(SLOTS+1))'(answered);
       tokens_q  <= ($clog2(SLOTS+1))'($countones(busy));
     end
+    for (int depth = 0; depth < DEPTH; depth++) begin
+      candidates_q[depth] <= candidate && candidate_size == size_t'(depth + 1);
+      embeddings_q[depth] <= passed && passed_first && passed_size == size_t'(depth + 1);
+    end
     if (clear_i) begin
       for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
     end else begin
+      for (int depth = 0; depth < DEPTH; depth++) begin
+        if (candidates_q[depth]) counters_q[CNT_PU_CANDIDATES + depth] <=
+            counters_q[CNT_PU_CANDIDATES + depth] + 1'b1;
+        if (embeddings_q[depth]) counters_q[CNT_PU_EMBEDDINGS + depth] <=
+            counters_q[CNT_PU_EMBEDDINGS + depth] + 1'b1;
+      end
       if (issue_valid && !issue.root)
         counters_q[CNT_PU_EXTENSIONS] <= counters_q[CNT_PU_EXTENSIONS] + 1'b1;
       if (scanned_valid)
         counters_q[CNT_PU_ENTRIES_SCANNED] <= counters_q[CNT_PU_ENTRIES_SCANNED] + 64'(scanned);
-      if (candidate)
-        counters_q[CNT_PU_CANDIDATES + 32'(candidate_size) - 1] <=
-            counters_q[CNT_PU_CANDIDATES + 32'(candidate_size) - 1] + 1'b1;
-      if (passed && passed_first)
-        counters_q[CNT_PU_EMBEDDINGS + 32'(passed_size) - 1] <=
-            counters_q[CNT_PU_EMBEDDINGS + 32'(passed_size) - 1] + 1'b1;
       if (vertex_valid_o)
         counters_q[CNT_PU_VERTEX_ACCESSES] <= counters_q[CNT_PU_VERTEX_ACCESSES] + 1'b1;
       if (stolen) counters_q[CNT_PU_STEALS] <= counters_q[CNT_PU_STEALS] + 1'b1;

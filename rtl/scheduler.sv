@@ -107,6 +107,8 @@ module scheduler
   logic    free, give_back;
   slot_t   free_slot, back_slot;
   logic    push_candidate;
+  logic    kill_q;
+  logic [SLOTS-1:0] killed_q; // busy slots that still have to be looked at
 
   fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
     .clk_i, .rst_i (rst_i || clear_i),
@@ -195,8 +197,6 @@ module scheduler
   // ---------------------------------------------------------------- units of the slots
 
   ordinal_t          ordinal_q [SLOTS]; // of the unit that each slot works for
-  logic [SLOTS-1:0]  killed_q;          // busy slots that still have to be looked at
-  logic              kill_q;
   slot_t             look;
 
   assign listed_ordinal_o = ordinal_q[listed_slot_i];
@@ -245,6 +245,7 @@ module scheduler
 
   always_comb begin
     leveled  = a_q;
+    leveled.level = pos_t'(a_q.size - 1'b1); // for `later`
     finished = kill_i && a_q.kind != STEAL;
     nothing  = kill_i && a_q.kind == STEAL;
     unique case (a_q.kind)
@@ -254,7 +255,8 @@ module scheduler
       end
       NEXT: begin
         if (a_q.cursor.i < a_q.cursor.i_last) begin
-          leveled.size = size_q[a_q.slot];
+          leveled.size  = size_q[a_q.slot];
+          leveled.level = pos_t'(size_q[a_q.slot] - 1'b1);
           leveled.cursor.i = a_q.cursor.i + 1'b1;
         end else begin
           leveled.kind  = BACK;
@@ -377,6 +379,36 @@ module scheduler
     end
   end
 
+  // The threshold of list i is the farthest of the root and the vertices after position i. A bit of
+  // `later` is set for each vertex that is farther than the root and than all vertices after it; so
+  // the threshold is the vertex of the first bit above i, or the root. There is a mask for each prefix
+  // of the embedding: a vertex that is added hides earlier ones, which come back when it is removed.
+  (* ram_style = "distributed" *) mask_t later [SLOTS << POS_W];
+  mask_t later_b, c_later_q;
+  pos_t  farthest, c_farthest_q;
+
+  // Lowest bit that is set, or 0.
+  function automatic pos_t first_of(input mask_t mask);
+    first_of = '0;
+    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
+  endfunction
+
+  mask_t above_entry, above_message; // positions after i
+
+  assign later_b = later[{b_q.slot, b_q.level}];
+
+  // Whether the entry's list is done is known late: both answers are there by then.
+  always_comb begin
+    for (int j = 0; j < DEPTH; j++) begin
+      above_entry[j]   = pos_t'(j) > entry.i;
+      above_message[j] = b_q.kind == GROWN ? j != 0 : pos_t'(j) > b_q.cursor.i;
+    end
+    if (b_q.kind == BACK || b_q.kind == STEAL)
+      farthest = whole ? first_of(later_b & (above_entry << 1)) : first_of(later_b & above_entry);
+    else
+      farthest = first_of(later_b & above_message);
+  end
+
   // A steal that finds nothing gives its slot back; only one can be in stages A and B at a time
   // that does so in the same cycle, and stage B is the older one.
   logic give_back_a_q;
@@ -391,6 +423,8 @@ module scheduler
     c_q <= b_q;
     c_q.cursor <= taken;
     c_whole_q  <= whole;
+    c_later_q    <= later_b;
+    c_farthest_q <= farthest;
     c_valid_q  <= !rst_i && b_valid_q && !(b_q.kind == STEAL && failed);
   end
 
@@ -464,16 +498,30 @@ module scheduler
     end
   end
 
-  // The farthest of the root and the vertices after position i: candidates lie beyond it.
+  // Candidates lie beyond the threshold. Of a grown embedding all vertices count, the new one too.
+  id_t   old_farthest;
+  mask_t later_d;
+
+  assign old_farthest = ids[c_farthest_q];
+
   always_comb begin
-    threshold = (grown && c_q.size == size_t'(1)) ? c_q.vertex : ids[0];
-    for (int j = 1; j < DEPTH; j++) begin
-      if (pos_t'(j) > cursor.i && size_t'(j) < c_q.size && !(grown && pos_t'(j) == newest)
-          && beyond(config_i.ascending, ids[j], threshold))
-        threshold = ids[j];
+    threshold = old_farthest;
+    later_d   = c_later_q;
+    if (grown) begin
+      if (c_q.size == size_t'(1) || beyond(config_i.ascending, c_q.vertex, old_farthest))
+        threshold = c_q.vertex;
+      for (int j = 0; j < DEPTH; j++)
+        later_d[j] = c_q.size != size_t'(1)
+            && (pos_t'(j) == newest
+                ? beyond(config_i.ascending, c_q.vertex, ids[0])
+                : c_later_q[j] && beyond(config_i.ascending, ids[j], c_q.vertex));
     end
-    if (grown && beyond(config_i.ascending, c_q.vertex, threshold)) threshold = c_q.vertex;
   end
+
+  // A steal takes the mask along; what it divides is no deeper than the victim's ancestors, so
+  // no entry is read in the cycle in which it is written.
+  always_ff @(posedge clk_i)
+    if (c_valid_q && (grown || steals)) later[{table_copy_to_o, newest}] <= later_d;
 
   assign stolen_o = steals;
 

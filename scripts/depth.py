@@ -51,7 +51,14 @@ class Netlist:
         self.starts = {}                # bit: (levels, name)
         self.ends = defaultdict(list)   # bit: [(levels, name)]
         for name, cell in module["cells"].items():
-            self.add(name, cell, children or {})
+            self.add(name, cell)
+        # The pins of what was left out are ports of the netlist, called INSTANCE.PORT.
+        for instance, model in (children or {}).items():
+            pins = {}
+            for port in [p for p in self.ports if p.startswith(instance + ".")]:
+                pins[port[len(instance) + 1:]] = self.ports[port]["bits"]
+            self.ports = {p: v for p, v in self.ports.items() if not p.startswith(instance + ".")}
+            self.child(instance, model, pins)
 
     def title(self, bits) -> str:
         for bit in bits:
@@ -72,24 +79,25 @@ class Netlist:
         if isinstance(bit, int):
             self.ends[bit].append((levels, name))
 
-    def add(self, name: str, cell: dict, children: dict):
+    def child(self, name: str, model, pins: dict):
+        """An instance by its model."""
+        for (port, at), (levels, register) in model.start.items():
+            if port in pins:
+                self.start(pins[port][at], levels, f"{name}/{register}")
+        for (port, at), (levels, register) in model.end.items():
+            if port in pins:
+                self.end(pins[port][at], levels, f"{name}/{register}")
+        for port, targets in model.through.items():
+            for source in set(pins.get(port, ())):
+                for (out, at), levels in targets.items():
+                    if out in pins:
+                        self.arc(source, pins[out][at], levels, name)
+
+    def add(self, name: str, cell: dict):
         kind, pins, ways = cell["type"], cell["connections"], cell["port_directions"]
         inputs = {p: b for p, b in pins.items() if ways[p] == "input" and p not in CLOCKS}
         outputs = {p: b for p, b in pins.items() if ways[p] == "output"}
-        if name in children:
-            model = children[name]
-            short = clean(name)
-            for (port, at), (levels, register) in model.start.items():
-                if port in outputs:
-                    self.start(outputs[port][at], levels, f"{short}/{register}")
-            for (port, at), (levels, register) in model.end.items():
-                if port in inputs:
-                    self.end(inputs[port][at], levels, f"{short}/{register}")
-            for port, targets in model.through.items():
-                for source in set(inputs.get(port, ())):
-                    for (out, at), levels in targets.items():
-                        self.arc(source, outputs[out][at], levels, short)
-        elif re.match(r"(LUT[1-6]|INV)$", kind):
+        if re.match(r"(LUT[1-6]|INV)$", kind):
             for bits in inputs.values():
                 for bit in bits:
                     self.arc(bit, outputs["O"][0], 1, "lut")

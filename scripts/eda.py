@@ -219,9 +219,12 @@ def synthesise(folder: Path, modules: dict, key: tuple, quiet: bool = False) -> 
         + "".join(f" --blackboxed-module {child}" for child in left_out)
         + "".join(f" -G {k}={v}" for k, v in parameters)
         + f" --top {name} " + " ".join(f"{f}.sv" for f in used)
-        + f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
-        + "; write_json netlist.json"
     )
+    if left_out:
+        # What the instances drive becomes inputs, what they take outputs, called INSTANCE.PORT.
+        script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out)
+    script += (f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
+               "; write_json netlist.json")
     digest = hashlib.sha256((version() + script).encode())
     for file in used:
         text = strip(files[file].read_text())
@@ -257,9 +260,24 @@ def strip(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
+def column(key: tuple) -> tuple:
+    """A crossbar's columns share nothing but its inputs: one of them is synthesised for all."""
+    if key[0] != "crossbar":
+        return key
+    return key[0], tuple((k, 1 if k == "OUTPUTS" else v) for k, v in key[1])
+
+
 def blocks(modules: dict) -> list[tuple]:
-    """What is synthesised on its own: the glue, and the blocks right below it."""
+    """What is synthesised on its own: the glue, and the blocks right below it, crossbars by column."""
     found = {key for key in modules if key[0] in GLUE}
     for key in list(found):
         found |= set(modules[key].children)
+    for key in list(found):
+        part = column(key)
+        if part != key:
+            found.remove(key)
+            found.add(part)
+            module = modules.setdefault(part, Module(*part))
+            module.count += modules[key].count * dict(key[1])["OUTPUTS"]
+            module.children = modules[key].children
     return sorted(found)

@@ -58,7 +58,7 @@ PROOFS = {
         {"bmc": 10, "prove": 2, "cover": 10},
         [
             ("crossbar.sv", "if (grant[i] && ready_i[o]) read_q", "if (grant[i]) read_q"),
-            ("rr_arbiter.sv", "if (chosen[below]) grant_o", "if (1'b0) grant_o"),
+            ("rr_arbiter.sv", "if (chosen[below]) grant_o[r] = 1'b0;", "grant_o[r] = chosen[r];"),
         ],
     ),
     "stealing": (

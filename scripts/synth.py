@@ -37,7 +37,7 @@ MEMORIES = {
     "process_stage": [(r"dictionary", 1, BLOCK), (r"counts", 1, BLOCK)],
     "embedding_table": [(r"\.ids", 16, ANY), (r"\.offsets", 16, ANY), (r"\.degrees", 16, ANY),
                         (r"\.keys", 16, ANY)],
-    "crossbar": [(r"gen_point\[\d+\]\.mem", 64, ANY)],
+    "crossbar": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
     "extender": [(r"contexts", 1, ANY), (r"lines", 1, ANY), (r"i_issues\.mem", 1, ANY)],
     "scheduler": [(r"i_ancestors\.mem", 1, ANY)],
     "axi_reader": [(r"addresses", 1, ANY)],
@@ -49,7 +49,7 @@ REGISTERS = {
     r"line_q$": "every line is compared at once",
     r"counters_q$": "all are cleared at once, and several count in one cycle",
     r"work_q$": "the level is found among all bits",
-    r"addresses_q$": "",
+    r"(write|read)_q$": "pointers of queues",
 }
 
 
@@ -93,6 +93,15 @@ def table(rows: list) -> str:
     return "\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in body])
 
 
+def name_of(module) -> str:
+    if module.name in eda.GLUE:
+        return f"{module.title}: what is not in its blocks"
+    if module.name == "crossbar":
+        values = dict(module.parameters)
+        return f"crossbar, a column (INPUTS {values['INPUTS']}, {values['HEAD_W']} + {values['DATA_W']} bits)"
+    return module.title
+
+
 def area_tables(modules: dict, results: dict) -> tuple[str, dict]:
     rows = [["block", "instances", *eda.UNITS, "LUT in all", "FF in all"]]
     total = [0.0] * len(eda.UNITS)
@@ -100,7 +109,7 @@ def area_tables(modules: dict, results: dict) -> tuple[str, dict]:
         return -results[key].area()[0] * modules[key].count
     for key in sorted(results, key=weight):
         module, area = modules[key], results[key].area()
-        title = f"{module.title}, what is not in its blocks" if key[0] in eda.GLUE else module.title
+        title = name_of(module)
         rows.append([title, module.count, *map(number, area),
                      number(area[0] * module.count), number(area[1] * module.count)])
         total = [t + a * module.count for t, a in zip(total, area)]
@@ -134,35 +143,49 @@ def depth_models(modules: dict, results: dict) -> dict:
         if key not in models:
             children = {}
             if key[0] in eda.GLUE:
-                for name, child in instances(modules, key, results[key]).items():
-                    if child in results:
-                        children[name] = of(child)
+                for name, child in instances(modules, key).items():
+                    part = eda.column(child)
+                    if part in results:
+                        children[name] = of(part)
+                        if part != child:
+                            children[name] = columns(children[name], dict(child[1])["OUTPUTS"])
             models[key] = depth.Netlist(results[key].netlist, children).model()
         return models[key]
 
     for key in results:
         if key[0] not in eda.GLUE or all(
-                c in results for c in set(modules[key].children)):
+                eda.column(c) in results for c in modules[key].children):
             of(key)
     return models
 
 
-def instances(modules: dict, key: tuple, block) -> dict:
-    """Which module each black box of a glue netlist is."""
+def columns(one: depth.Model, number: int) -> depth.Model:
+    """The model of a crossbar from that of a column: outputs and `ready_i` are there once a column."""
+    whole = depth.Model()
+    width = {}
+    for port, at in one.start:
+        width[port] = max(width.get(port, 0), at + 1)
+    for targets in one.through.values():
+        for port, at in targets:
+            width[port] = max(width.get(port, 0), at + 1)
+    for c in range(number):
+        def place(port, at):
+            return port, c * width[port] + at
+        for (port, at), value in one.start.items():
+            whole.start[place(port, at)] = value
+        for (port, at), value in one.end.items():
+            whole.end[port, c if port == "ready_i" else at] = value
+        for port, targets in one.through.items():
+            for (out, at), levels in targets.items():
+                whole.through.setdefault(port, {})[place(out, at)] = levels
+    return whole
+
+
+def instances(modules: dict, key: tuple) -> dict:
+    """The instances right below a glue module, by their name in it."""
     path = modules[key].paths[0]
-    found = {}
-    for child in modules[key].children:
-        for full in modules[child].paths:
-            if full.startswith(path + "."):
-                found[full[len(path) + 1:]] = child
-    cells = {}
-    for name, cell in block.netlist["cells"].items():
-        plain = depth.clean(name)
-        if plain in found:
-            cells[name] = found[plain]
-        elif cell["type"].replace("\\", "") in {c[0] for c in found.values()}:
-            eda.fail(f"{key[0]}: no instance is called {plain}")
-    return cells
+    return {full[len(path) + 1:]: child for child in modules[key].children
+            for full in modules[child].paths if full.startswith(path + ".")}
 
 
 def depth_table(modules: dict, models: dict) -> tuple[str, list]:
@@ -172,7 +195,7 @@ def depth_table(modules: dict, models: dict) -> tuple[str, list]:
     seen = set()
     for key in sorted(models, key=lambda k: -models[k].worst[0][0] if models[k].worst else 0):
         module, model = modules[key], models[key]
-        name = f"{module.title}, with what is between its blocks" if key[0] in eda.GLUE else module.title
+        name = f"{module.title}: through its blocks" if key[0] in eda.GLUE else name_of(module)
         shown = 0
         for levels, begin, end, kinds, _ in model.worst:
             if levels > LEVELS or shown == 0:
@@ -185,6 +208,18 @@ def depth_table(modules: dict, models: dict) -> tuple[str, list]:
                     faults.append(f"{module.title}: {levels} levels from {begin} to {end}: "
                                   + depth.show(kinds))
     return table(rows).replace("|---|---:|---:|---:|---:|", "|---|---:|---|---|---|"), faults
+
+
+def rewrite(parts: dict):
+    """Puts texts between their marks in docs/synthesis.md."""
+    text = DOCUMENT.read_text()
+    for mark, content in parts.items():
+        begin, end = f"<!-- {mark}: rewritten by a script -->", f"<!-- end of {mark} -->"
+        if text.count(begin) != 1 or text.count(end) != 1:
+            eda.fail(f"{DOCUMENT} has lost its marks of {mark}")
+        first, rest = text.split(begin)
+        text = first + begin + "\n" + content + "\n" + end + rest.split(end)[1]
+    DOCUMENT.write_text(text)
 
 
 def main() -> int:
@@ -215,8 +250,7 @@ def main() -> int:
         if key[0] in wanted:
             results[key] = eda.synthesise(folder, modules, key)
             unknown = [c for c in results[key].cells
-                       if c not in eda.AREA and not c.startswith("$")
-                       and re.match(r"\w+$", c) and not any(c == k[0] for k in modules)]
+                       if c not in eda.AREA and not c.startswith("$")]
             if unknown:
                 faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
             faults += memory_faults(modules[key], results[key])
@@ -233,17 +267,10 @@ def main() -> int:
     print(areas, "\n")
     print(depths, "\n")
     if options.write:
-        text = DOCUMENT.read_text()
         state = (f"Machine `{options.machine}`, RTL and YAML `{fingerprint(options.machine)}`, "
                  f"{eda.version()}.")
-        for mark, content in (("area", state + "\n\n" + areas), ("depth", state + "\n\n" + depths),
-                              ("instances", counts)):
-            begin, end = f"<!-- {mark}: rewritten by make synth -->", f"<!-- end of {mark} -->"
-            if text.count(begin) != 1 or text.count(end) != 1:
-                eda.fail(f"{DOCUMENT} has lost its marks of {mark}")
-            first, rest = text.split(begin)
-            text = first + begin + "\n" + content + "\n" + end + rest.split(end)[1]
-        DOCUMENT.write_text(text)
+        rewrite({"area": state + "\n\n" + areas, "depth": state + "\n\n" + depths,
+                 "instances": counts})
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

@@ -43,11 +43,13 @@ module crossbar_proof (
 
   logic [INPUTS-1:0] grants [OUTPUTS];
   logic [2:0] held, later_all [OUTPUTS]; // inputs with messages for the watched output; after_q
+  logic [2:0] some_all [OUTPUTS]; // inputs with messages, as the crossbar has noted it
   logic [1:0] levels [OUTPUTS][INPUTS];
   logic [2:0] kept   [OUTPUTS][INPUTS][DEPTH]; // head and data from the oldest on
 
   for (genvar o = 0; o < OUTPUTS; o++) begin : gen_inside
     assign grants[o] = dut.gen_column[o].grant;
+    assign some_all[o] = dut.gen_column[o].some_q;
     assign later_all[o]  = dut.gen_column[o].i_arbiter.after_q;
     for (genvar i = 0; i < INPUTS; i++) begin : gen_input
       assign levels[o][i] = dut.gen_column[o].write_q[i] - dut.gen_column[o].read_q[i];
@@ -127,6 +129,7 @@ module crossbar_proof (
       for (int i = 0; i < INPUTS; i++) begin
         assert (counts_q[i] <= 2'(DEPTH));
         assert (levels[to_i][i] == counts_q[i]);
+        assert (some_all[to_i][i] == (counts_q[i] != '0));
       end
       if (marked_q) assert (kept[to_i][from_i][ahead_q[0]] == kept_q);
       assert (((~later) & (~later + 3'd1)) == '0 && !later[0]);

@@ -374,14 +374,14 @@ module stealing_proof
                        : vertex == name(c.i, c.lo - 1'b1) && c.lo != '0;
   endfunction
 
-  // The table's lanes.
-  id_t   ids     [SLOTS][DEPTH];
-  edge_t offsets [SLOTS][DEPTH], degrees [SLOTS][DEPTH];
-  for (genvar j = 0; j < DEPTH; j++) begin : gen_lane
-    for (genvar s = 0; s < SLOTS; s++) begin : gen_row
-      assign ids[s][j]     = table_dut.gen_lane[j].ids[s];
-      assign offsets[s][j] = table_dut.gen_lane[j].offsets[s];
-      assign degrees[s][j] = table_dut.gen_lane[j].degrees[s];
+  // The table's lanes as rows.
+  id_t   table_ids     [SLOTS][DEPTH];
+  edge_t table_offsets [SLOTS][DEPTH], table_degrees [SLOTS][DEPTH];
+  for (genvar s = 0; s < SLOTS; s++) begin : gen_row
+    for (genvar j = 0; j < DEPTH; j++) begin : gen_lane
+      assign table_ids[s][j]     = table_dut.gen_lane[j].ids[s];
+      assign table_offsets[s][j] = table_dut.gen_lane[j].offsets[s];
+      assign table_degrees[s][j] = table_dut.gen_lane[j].degrees[s];
     end
   end
 
@@ -390,7 +390,7 @@ module stealing_proof
   always_comb for (int s = 0; s < SLOTS; s++) begin
     same[s][0] = 1'b1;
     for (int j = 0; j < DEPTH; j++)
-      same[s][j+1] = same[s][j] && ids[s][j] == path[j];
+      same[s][j+1] = same[s][j] && table_ids[s][j] == path[j];
   end
 
   // Lanes of each slot's row that are written.
@@ -521,7 +521,7 @@ module stealing_proof
       assert (lanes[s] <= size_t'(DEPTH));
       for (int j = 0; j < DEPTH; j++)
         if (size_t'(j) < lanes[s])
-          assert (offsets[s][j] == offset_i[j] && degrees[s][j] == degree_i[j]);
+          assert (table_offsets[s][j] == offset_i[j] && table_degrees[s][j] == degree_i[j]);
     end
     // Candidates have had a token.
     for (int p = 0; p < STEALING_BUFFER; p++)

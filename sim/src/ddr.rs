@@ -334,6 +334,9 @@ mod tests {
 
     const TIMING: Timing = Timing { latency: 5, cycles_a_beat: 2, back_pressure: 0, fail_at: None };
 
+    /// What is done to the pins, and its name.
+    type Change = (&'static str, fn(&mut Pins));
+
     /// A core that is played by the test, at one bank.
     struct Core {
         pins: Box<Pins>,
@@ -403,13 +406,13 @@ mod tests {
 
     #[test]
     fn an_address_that_waits_stays_as_it_is() {
-        let changes: [(&str, fn(&mut Pins)); 3] = [
+        let changes: [Change; 3] = [
             ("the address changes", |p| p.bank_araddr[0] = 128),
             ("the address changes", |p| p.bank_arid[0] = 2),
             ("ARVALID falls", |p| p.bank_arvalid[0] = 0),
         ];
         // These would be refused for what they are too; that they changed is said first.
-        let more: [(&str, fn(&mut Pins)); 3] = [
+        let more: [Change; 3] = [
             ("the address changes", |p| p.bank_arlen[0] = 1),
             ("the address changes", |p| p.bank_arsize[0] = 5),
             ("the address changes", |p| p.bank_arburst[0] = 2),
