@@ -129,7 +129,7 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
 	scripts/cycles.py
 
-coverage: setup setup-rtl ## Lines and toggles of the core that its tests reach (rewrites docs/coverage.md)
+coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/coverage.md)
 	scripts/coverage.sh
 
 lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
