@@ -82,9 +82,9 @@ def main(words):
     listed = "\n".join(never) or "| | none | | |"
     REPORT.write_text(f"""# Coverage of the core
 
-Written by `make coverage`: the core's tests on the small machine (random tasks, stopped ones,
-generated graphs, the control port), built by Verilator with coverage and without assertions. The unit
-benches are not counted. Sources (SHA-256 of `rtl/` and the machines): `{sources()}`.
+Written by `make coverage`: `sim/tests/core.rs` on the small machine (random tasks, stopped and
+failed ones, 60 of each kind), built by Verilator with coverage and without assertions. The unit
+benches and the tests of other machines are not counted. Sources (SHA-256 of `rtl/` and the machines): `{sources()}`.
 
 A point of lines is a block, or one way of a branch; all instances of a module count together. With
 `GRAMER_COVERAGE=toggles` the bits of signals that went up and down are counted too; those that stay
