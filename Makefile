@@ -37,7 +37,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine hls-test test-rtl test-emulation test-paper ## All tests
+test: test-host test-machine test-rtl test-emulation test-synth test-paper ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -71,6 +71,7 @@ mutants-quick: setup setup-rtl ## Five of the faults
 
 check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
+	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
@@ -128,6 +129,9 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
 	scripts/cycles.py
 
+coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/coverage.md)
+	scripts/coverage.sh
+
 lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
 	scripts/lint-rtl.sh
 
@@ -145,6 +149,7 @@ check-data: build ## Every known count of the real graphs
 
 check-data-quick: build ## The known counts that take moments
 	cargo run --release --locked -q -p gramer --example check_data -- --quick
+	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each

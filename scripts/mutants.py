@@ -18,7 +18,8 @@ suite runs until the first check that fails:
 
 A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
 that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
-long as the core and the check stay as they are, so a run that was interrupted goes on.
+long as the check and what it runs stay as they are (of a unit bench the modules in it, else all of
+rtl/), so a run that was interrupted goes on.
 """
 
 import argparse
@@ -43,6 +44,7 @@ REPORT = ROOT / "docs/mutants.md"
 SEED = 2020
 LEAST_A_MODULE = 2
 TOTAL = 96
+QUICK = 5
 # Modules without logic of their own.
 SKIP = {"gramer_types_pkg"}
 # Modules that are proven as part of another one's bench; the others' benches have their names.
@@ -312,7 +314,28 @@ def bench_of(module):
     name = BENCH.get(module, module)
     if not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
-    return [("bench", name, 0, [f"sim/units/{name}.cpp", "sim/units/bench.hpp"])]
+    return [("bench", name, 0, [f"sim/units/{name}.cpp", "sim/units/bench.hpp",
+                                "sim/units/messages.hpp"])]
+
+
+def parts_of(module, found=None):
+    """The modules that a module is made of, itself too."""
+    found = set() if found is None else found
+    if module not in found and (ROOT / f"rtl/{module}.sv").exists():
+        found.add(module)
+        code = blank((ROOT / f"rtl/{module}.sv").read_text())
+        for part in re.findall(r"(?m)^\s*(\w+)\s+(?:#\s*\(|i_\w+\s*\()", code):
+            parts_of(part, found)
+    return found
+
+
+def judged_by(check):
+    """The files on which a check's judgement rests."""
+    name, test, _, paths = check
+    machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
+    parts = parts_of(test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").iterdir()}
+    return set(paths) | set(machines) | {f"rtl/{part}.sv" for part in parts
+                                         if (ROOT / f"rtl/{part}.sv").exists()}
 
 
 def digest(paths):
@@ -389,24 +412,37 @@ class Judge:
                     raise SystemExit(f"mutants: without a fault `{test}` fails already: {why}")
                 self.sound[test] = True
 
+    def judged(self, fault):
+        """The judgement that is kept, if it still holds; and the fault's checks by their tests."""
+        suite = bench_of(fault["module"]) + SUITE
+        checks = {check[1]: check for check in suite}
+        kept = self.kept.get(key(fault))
+        if (kept and set(kept["tests"]) <= set(checks) and (kept["by"] or kept["tests"] == list(checks))
+                and kept["digest"] == self.rests_on(checks, kept["tests"])):
+            return kept, checks
+        return None, checks
+
+    @staticmethod
+    def rests_on(checks, tests):
+        """A hash of all that a judgement rests on."""
+        return digest(set().union(*(judged_by(checks[test]) for test in tests)))
+
     def judge(self, fault):
         """By which check a fault is caught, why, and after how many seconds."""
-        suite = bench_of(fault["module"]) + SUITE
-        kept = self.kept.get(key(fault))
-        if kept and kept["core"] == self.core and all(
-                (ROOT / path).exists() for path in kept["files"]) and digest(kept["files"]) == kept["digest"]:
+        kept, checks = self.judged(fault)
+        if kept:
             return kept
         begun = time.monotonic()
-        by, why, files = None, "", sorted({path for *_, paths in suite for path in paths})
-        for name, test, cases, paths in suite:
+        by, why, tests = None, "", list(checks)
+        for name, test, cases, _ in checks.values():
             passed, why = self.run(fault["number"], test, cases)
             if not passed:
-                by, files = name, paths
+                by, tests = name, [test]
                 # What fails anyway has caught nothing.
                 self.passes_without(test, cases)
                 break
-        kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "core": self.core,
-                "files": files, "digest": digest(files)}
+        kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
+                "digest": self.rests_on(checks, tests)}
         with self.lock:
             self.kept[key(fault)] = kept
             JUDGED.with_suffix(".new").write_text(json.dumps(self.kept, indent=1))
@@ -470,9 +506,10 @@ def main():
         print(f"{len(gone)} of the list had gone; {len(chosen)} faults in {LIST.relative_to(ROOT)}, "
               f"of {sum(map(len, modules.values()))} that can be made")
         return
-    if options.quick:
-        gone = [line for line in gone if line.split("\t")[1] == "quick"]
-    if gone:
+    if options.quick and gone:
+        # Whoever edits a statement of the list need not draw at once.
+        print(f"mutants: {len(gone)} faults of the list are out of date: scripts/mutants.py --draw")
+    elif gone:
         raise SystemExit("mutants: no such statement any more, draw others with scripts/mutants.py "
                          "--draw:\n" + "\n".join(gone))
     if options.list:
@@ -483,23 +520,27 @@ def main():
     write(chosen)
     if options.write:
         return
-    wanted = chosen
-    if options.only:
-        wanted = [f for f in chosen if f["number"] in options.only]
-    elif options.quick:
-        wanted = [f for f in chosen if f["quick"]]
     equivalent = {}
     for line in EQUIVALENT.read_text().splitlines():
         if line and not line.startswith("#"):
             known, reason = line.rsplit("\t", 1)
             equivalent[known] = reason
+    # Those that no check will notice take longest.
+    wanted = sorted(chosen, key=lambda f: key(f) in equivalent)
+    if options.only:
+        wanted = [f for f in chosen if f["number"] in options.only]
+    elif options.quick:
+        wanted = [f for f in chosen if f["quick"]]
+        others = [f for f in chosen if not f["quick"] and key(f) not in equivalent]
+        wanted += random.Random(options.seed).sample(others, max(0, QUICK - len(wanted)))
 
     judge = Judge(options.fresh)
     print(f"mutants: {len(wanted)} of {len(chosen)} faults, core {judge.core}", flush=True)
     # The models are built once, before the checks use them side by side.
-    for test in ["random_tasks"] + sorted({t for f in wanted for _, t, *_ in bench_of(f["module"])}):
-        if not options.quick or test == "random_tasks":
-            judge.run(0, test, 1)
+    left = [fault for fault in wanted if not judge.judged(fault)[0]]
+    benches = {test for fault in left for _, test, *_ in bench_of(fault["module"])}
+    for test in sorted(benches) + ["random_tasks"] * bool(left):
+        judge.run(0, test, 1)
     with ThreadPoolExecutor(options.jobs) as pool:
         for fault, kept in zip(wanted, pool.map(judge.judge, wanted)):
             fault["by"] = by = kept["by"]
@@ -519,7 +560,7 @@ def main():
              f"directed tests, {by['equivalent']} equivalent, {len(survivors)} survive")
     print(score)
     if not options.quick and not options.only:
-        report(wanted, score, judge.core)
+        report(sorted(wanted, key=lambda f: f["number"]), score, judge.core)
     sys.exit(1 if survivors else 0)
 
 

@@ -294,7 +294,7 @@ module stealing_proof
       assume (send_i == accept_i && (!accept_i || fetch || takes[1:0] != '0 || took == '0));
 `endif
       cover (ended_all && steals_q != '0 && taken_q[1:0] == '1);
-      cover (steals_q >= 2'd2 && taken_q[1:0] == '1);
+      cover (ended_all && steals_q != '0 && taken_q[0] && edge_i[0] == edge_t'(2));
     end
   end
 

@@ -2,7 +2,13 @@
 //!
 //! Contents and timing are apart: the banks' time belongs to a simulation, their contents may be
 //! written by somebody else meanwhile. A bank gives one beat at a time, to the cores in turn and
-//! to the data movers where no core has one due.
+//! to the data movers where no core has one due. A beat is read when it is offered and stays as it
+//! is until it is taken.
+//!
+//! Each read master is held to the rules of AXI4 as far as they concern it: an address stays with
+//! all that goes with it until it is taken, bursts are of whole lines, aligned, incrementing and
+//! within 4 KiB. Two rules are the core's own and narrower: a burst has one beat, and an id is
+//! under way once.
 
 use std::collections::VecDeque;
 
@@ -73,20 +79,53 @@ struct Pending {
     fails: bool,
 }
 
+/// The address channel of a read master while ARVALID is high.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Address {
+    address: u64,
+    id: u8,
+    len: u8,
+    size: u8,
+    burst: u8,
+}
+
 /// The read master of a core at a bank.
 #[derive(Debug, Default)]
 struct Port {
     queue: VecDeque<Pending>,
-    waiting: Option<(u64, u8)>, // an address on the pins that has not been taken
+    waiting: Option<Address>, // on the pins, and has not been taken
     beats: u64,
+}
+
+/// A beat on the pins of a port that has not been taken.
+#[derive(Debug)]
+struct Beat {
+    port: usize,
+    line: [u8; 64],
+    id: u8,
+    response: u8,
 }
 
 #[derive(Debug, Default)]
 struct Bank {
     ports: Vec<Port>,
     next_beat: u64,
-    offered: Option<usize>, // the port on whose pins a beat is that has not been taken
+    turn: usize, // the port that comes first if it has a beat due
+    offered: Option<Beat>,
     movers: VecDeque<(usize, u64)>, // a mover, and when its beat is due
+}
+
+impl Bank {
+    /// The port whose beat comes next: of those with one due, the first in turn.
+    fn due(&self, now: u64) -> Option<usize> {
+        if self.next_beat > now {
+            return None;
+        }
+        let ports = self.ports.len();
+        (0..ports)
+            .map(|n| (self.turn + n) % ports)
+            .find(|&port| self.ports[port].queue.front().is_some_and(|p| p.due <= now))
+    }
 }
 
 /// All banks.
@@ -144,27 +183,28 @@ impl Ddr {
             };
             pins.bank_arready[b] = u8::from(!held(rng));
             // A beat that has been offered stays until it is taken.
-            let front = bank.ports[core].queue.front();
-            if bank.offered.is_none() {
-                let due = front.is_some_and(|p| p.due.max(bank.next_beat) <= now);
-                if due && !held(rng) {
-                    bank.offered = Some(core);
-                }
-            }
-            let offered = bank.offered == Some(core);
-            pins.bank_rvalid[b] = u8::from(offered);
-            if !offered {
-                // What isn't valid means nothing, whatever it is.
-                pins.bank_rid[b] = rng.u8(..);
-                pins.bank_rdata[b].fill(rng.u8(..));
-            }
-            if let (true, Some(pending)) = (offered, front) {
+            if bank.offered.is_none() && bank.due(now) == Some(core) && !held(rng) {
+                let pending = &bank.ports[core].queue[0];
                 let Some(line) = contents.line(pending.address) else {
                     bail!("AXI bank {b}: address {:#x} is outside the buffers", pending.address);
                 };
-                pins.bank_rdata[b] = line;
-                pins.bank_rid[b] = pending.id;
-                pins.bank_rresp[b] = if pending.fails { 2 } else { 0 };
+                let response = if pending.fails { 2 } else { 0 };
+                bank.offered = Some(Beat { port: core, line, id: pending.id, response });
+                bank.turn = (core + 1) % bank.ports.len();
+            }
+            match bank.offered.as_ref().filter(|beat| beat.port == core) {
+                Some(beat) => {
+                    pins.bank_rvalid[b] = 1;
+                    pins.bank_rdata[b] = beat.line;
+                    pins.bank_rid[b] = beat.id;
+                    pins.bank_rresp[b] = beat.response;
+                }
+                None => {
+                    // What isn't valid means nothing, whatever it is.
+                    pins.bank_rvalid[b] = 0;
+                    pins.bank_rid[b] = rng.u8(..);
+                    pins.bank_rdata[b].fill(rng.u8(..));
+                }
             }
         }
         Ok(())
@@ -177,42 +217,58 @@ impl Ddr {
     pub fn sample(&mut self, now: u64, core: usize, pins: &Pins) -> Result<()> {
         for (b, bank) in self.banks.iter_mut().enumerate() {
             let port = &mut bank.ports[core];
-            if bank.offered == Some(core) && pins.bank_rready[b] == 1 {
+            let offered = bank.offered.as_ref().is_some_and(|beat| beat.port == core);
+            if offered && pins.bank_rready[b] == 1 {
                 port.queue.pop_front();
                 port.beats += 1;
                 bank.offered = None;
                 bank.next_beat = now + self.timing.cycles_a_beat;
             }
-            let (address, id) = (pins.bank_araddr[b], pins.bank_arid[b]);
+            let at = Address {
+                address: pins.bank_araddr[b],
+                id: pins.bank_arid[b],
+                len: pins.bank_arlen[b],
+                size: pins.bank_arsize[b],
+                burst: pins.bank_arburst[b],
+            };
             let valid = pins.bank_arvalid[b] == 1;
             if let Some(before) = port.waiting {
                 ensure!(valid, "AXI bank {b}, cycle {now}: ARVALID falls before ARREADY");
                 ensure!(
-                    before == (address, id),
-                    "AXI bank {b}, cycle {now}: ARADDR or ARID changes while it waits"
+                    before == at,
+                    "AXI bank {b}, cycle {now}: the address changes while it waits, from \
+                     {before:x?} to {at:x?}"
                 );
             }
-            port.waiting = (valid && pins.bank_arready[b] == 0).then_some((address, id));
-            if !(valid && pins.bank_arready[b] == 1) {
+            port.waiting = (valid && pins.bank_arready[b] == 0).then_some(at);
+            // Also an address that waits has to be a good one.
+            if !valid {
                 continue;
             }
+            let Address { address, id, len, size, burst } = at;
+            ensure!(
+                burst == 1,
+                "AXI bank {b}, cycle {now}: ARBURST is {burst} ({}), not 1 (INCR)",
+                ["FIXED", "INCR", "WRAP", "reserved"][usize::from(burst.min(3))]
+            );
+            ensure!(
+                size == 6,
+                "AXI bank {b}, cycle {now}: ARSIZE is {size}, not 6 (64 bytes, the width of the bus)"
+            );
             ensure!(address % 64 == 0, "AXI bank {b}, cycle {now}: address {address:#x} unaligned");
-            let bytes = (u64::from(pins.bank_arlen[b]) + 1) * 64;
+            let bytes = (u64::from(len) + 1) * 64;
             ensure!(
-                address / 4096 == (address + bytes - 1) / 4096,
-                "AXI bank {b}, cycle {now}: a burst at {address:#x} crosses 4 KiB"
+                address % 4096 + bytes <= 4096,
+                "AXI bank {b}, cycle {now}: a burst of {bytes} bytes at {address:#x} crosses 4 KiB"
             );
-            ensure!(
-                pins.bank_arsize[b] == 6 && pins.bank_arburst[b] == 1,
-                "AXI bank {b}, cycle {now}: ARSIZE {} and ARBURST {}, not 6 (64 bytes) and 1 (INCR)",
-                pins.bank_arsize[b],
-                pins.bank_arburst[b]
-            );
-            ensure!(bytes == 64, "AXI bank {b}, cycle {now}: a burst of {bytes} bytes");
+            ensure!(len == 0, "AXI bank {b}, cycle {now}: a burst of {bytes} bytes, not of a line");
             ensure!(
                 !port.queue.iter().any(|p| p.id == id),
                 "AXI bank {b}, cycle {now}: id {id} is under way already"
             );
+            if pins.bank_arready[b] == 0 {
+                continue;
+            }
             let fails = self.timing.fail_at == Some(self.accesses);
             self.accesses += 1;
             port.queue.push_back(Pending { address, id, due: now + self.timing.latency, fails });
@@ -230,5 +286,282 @@ impl Ddr {
                 bank.next_beat = now + self.timing.cycles_a_beat;
             }
         }
+    }
+}
+
+/// An AXI4-Stream that a core sends: once TVALID is high, TDATA and TLAST stay until TREADY, and
+/// nothing follows the last beat.
+#[derive(Debug, Default)]
+pub struct StreamChecker {
+    waiting: Option<([u8; 64], u8)>,
+    ended: bool,
+}
+
+impl StreamChecker {
+    /// Looks at a clock; whether a beat was handed over in it.
+    ///
+    /// # Errors
+    /// If the core breaks a rule; the message names `now`.
+    pub fn sample(&mut self, now: u64, pins: &Pins) -> Result<bool> {
+        let valid = pins.out_tvalid == 1;
+        if let Some((data, last)) = self.waiting {
+            ensure!(valid, "out-stream, cycle {now}: TVALID falls before TREADY");
+            ensure!(
+                data == pins.out_tdata,
+                "out-stream, cycle {now}: TDATA changes while it waits"
+            );
+            ensure!(
+                last == pins.out_tlast,
+                "out-stream, cycle {now}: TLAST changes while it waits"
+            );
+        }
+        ensure!(!(valid && self.ended), "out-stream, cycle {now}: a beat after the last one");
+        let taken = valid && pins.out_tready == 1;
+        self.waiting = (valid && !taken).then_some((pins.out_tdata, pins.out_tlast));
+        self.ended |= taken && pins.out_tlast == 1;
+        Ok(taken)
+    }
+
+    /// The beat with TLAST has been taken.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMING: Timing = Timing { latency: 5, cycles_a_beat: 2, back_pressure: 0, fail_at: None };
+
+    /// What is done to the pins, and its name.
+    type Change = (&'static str, fn(&mut Pins));
+
+    /// A core that is played by the test, at one bank.
+    struct Core {
+        pins: Box<Pins>,
+        rng: fastrand::Rng,
+    }
+
+    impl Core {
+        fn new() -> Self {
+            Core { pins: Pins::new(), rng: fastrand::Rng::with_seed(1) }
+        }
+
+        fn asks(mut self, address: u64, id: u8) -> Self {
+            self.ask(address, id);
+            self
+        }
+
+        fn ask(&mut self, address: u64, id: u8) {
+            let pins = &mut self.pins;
+            pins.bank_arvalid[0] = 1;
+            (pins.bank_araddr[0], pins.bank_arid[0]) = (address, id);
+            (pins.bank_arlen[0], pins.bank_arsize[0], pins.bank_arburst[0]) = (0, 6, 1);
+            pins.bank_rready[0] = 1;
+        }
+
+        fn clock(&mut self, ddr: &mut Ddr, memory: &Buffers, now: u64, core: usize) -> Result<()> {
+            ddr.drive(now, core, &mut self.pins, memory, &mut self.rng)?;
+            ddr.sample(now, core, &self.pins)
+        }
+    }
+
+    fn memory() -> Buffers {
+        Buffers::new(vec![(0, (0..16384u32).map(|i| (i / 64) as u8).collect())])
+    }
+
+    /// The message about a core that asks as `change` says, whether or not it is taken at once.
+    fn refused(change: impl Fn(&mut Pins)) -> String {
+        let mut messages = vec![];
+        for ready in [0, 1] {
+            let mut core = Core::new().asks(64, 1);
+            change(&mut core.pins);
+            core.pins.bank_arready[0] = ready;
+            let mut ddr = Ddr::new(1, 1, 0, TIMING);
+            messages.push(ddr.sample(7, 0, &core.pins).unwrap_err().to_string());
+        }
+        assert_eq!(messages[0], messages[1]);
+        assert!(messages[0].starts_with("AXI bank 0, cycle 7: "), "{messages:?}");
+        messages.remove(0)
+    }
+
+    #[test]
+    fn a_burst_is_one_aligned_line_that_increments() {
+        assert!(refused(|p| p.bank_arburst[0] = 0).contains("ARBURST is 0 (FIXED)"));
+        assert!(refused(|p| p.bank_arburst[0] = 2).contains("ARBURST is 2 (WRAP)"));
+        assert!(refused(|p| p.bank_arburst[0] = 3).contains("ARBURST is 3 (reserved)"));
+        assert!(refused(|p| p.bank_arsize[0] = 5).contains("ARSIZE is 5"));
+        assert!(refused(|p| p.bank_arsize[0] = 7).contains("ARSIZE is 7"));
+        assert!(refused(|p| p.bank_araddr[0] = 65).contains("unaligned"));
+        assert!(refused(|p| p.bank_arlen[0] = 1).contains("128 bytes, not of a line"));
+        let crossing = refused(|p| (p.bank_araddr[0], p.bank_arlen[0]) = (4096 - 64, 1));
+        assert!(crossing.contains("crosses 4 KiB"), "{crossing}");
+        let long = refused(|p| (p.bank_araddr[0], p.bank_arlen[0]) = (64, 63));
+        assert!(long.contains("crosses 4 KiB"), "{long}");
+        // To the last byte of 4 KiB is no crossing.
+        let fits = refused(|p| (p.bank_araddr[0], p.bank_arlen[0]) = (0, 63));
+        assert!(fits.contains("4096 bytes, not of a line"), "{fits}");
+    }
+
+    #[test]
+    fn an_address_that_waits_stays_as_it_is() {
+        let changes: [Change; 3] = [
+            ("the address changes", |p| p.bank_araddr[0] = 128),
+            ("the address changes", |p| p.bank_arid[0] = 2),
+            ("ARVALID falls", |p| p.bank_arvalid[0] = 0),
+        ];
+        // These would be refused for what they are too; that they changed is said first.
+        let more: [Change; 3] = [
+            ("the address changes", |p| p.bank_arlen[0] = 1),
+            ("the address changes", |p| p.bank_arsize[0] = 5),
+            ("the address changes", |p| p.bank_arburst[0] = 2),
+        ];
+        for (part, change) in changes.into_iter().chain(more) {
+            let mut core = Core::new().asks(64, 1);
+            let mut ddr = Ddr::new(1, 1, 0, TIMING);
+            ddr.sample(0, 0, &core.pins).unwrap();
+            ddr.sample(1, 0, &core.pins).unwrap();
+            change(&mut core.pins);
+            let message = ddr.sample(2, 0, &core.pins).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains("cycle 2"), "{message}");
+        }
+        // Once it is taken, the next may be another.
+        let mut core = Core::new().asks(64, 1);
+        let mut ddr = Ddr::new(1, 1, 0, TIMING);
+        core.pins.bank_arready[0] = 1;
+        ddr.sample(0, 0, &core.pins).unwrap();
+        core.ask(128, 2);
+        ddr.sample(1, 0, &core.pins).unwrap();
+    }
+
+    #[test]
+    fn an_id_is_under_way_once() {
+        let mut core = Core::new().asks(64, 3);
+        let (mut ddr, memory) = (Ddr::new(1, 1, 0, TIMING), memory());
+        core.clock(&mut ddr, &memory, 0, 0).unwrap();
+        let message = core.clock(&mut ddr, &memory, 1, 0).unwrap_err().to_string();
+        assert!(message.contains("id 3 is under way already"), "{message}");
+
+        // Free again after its beat.
+        let mut core = Core::new().asks(64, 3);
+        let mut ddr = Ddr::new(1, 1, 0, TIMING);
+        core.clock(&mut ddr, &memory, 0, 0).unwrap();
+        core.pins.bank_arvalid[0] = 0;
+        for now in 1..=5 {
+            core.clock(&mut ddr, &memory, now, 0).unwrap();
+        }
+        assert_eq!(ddr.beats(0), [1]);
+        core.ask(64, 3);
+        core.clock(&mut ddr, &memory, 6, 0).unwrap();
+    }
+
+    #[test]
+    fn a_read_outside_of_the_buffers_is_an_error() {
+        let mut core = Core::new().asks(1 << 20, 0);
+        let (mut ddr, memory) = (Ddr::new(1, 1, 0, TIMING), memory());
+        core.clock(&mut ddr, &memory, 0, 0).unwrap();
+        core.pins.bank_arvalid[0] = 0;
+        let error = (1..10).find_map(|now| core.clock(&mut ddr, &memory, now, 0).err()).unwrap();
+        assert!(error.to_string().contains("0x100000 is outside"), "{error}");
+    }
+
+    /// Data, id and response of a beat that waits stay, whatever is written there meanwhile.
+    #[test]
+    fn a_beat_that_waits_stays_as_it_is() {
+        let mut memory = memory();
+        let mut core = Core::new().asks(128, 3);
+        let mut ddr = Ddr::new(1, 1, 0, Timing { fail_at: Some(0), ..TIMING });
+        core.clock(&mut ddr, &memory, 0, 0).unwrap();
+        core.pins.bank_arvalid[0] = 0;
+        core.pins.bank_rready[0] = 0;
+        let mut offered = 0;
+        for now in 1..20 {
+            core.clock(&mut ddr, &memory, now, 0).unwrap();
+            assert_eq!(core.pins.bank_rvalid[0], u8::from(now >= 5), "cycle {now}");
+            if core.pins.bank_rvalid[0] == 1 {
+                offered += 1;
+                assert_eq!(core.pins.bank_rdata[0], [2; 64], "cycle {now}");
+                assert_eq!((core.pins.bank_rid[0], core.pins.bank_rresp[0]), (3, 2));
+            }
+            if now >= 5 {
+                memory.write_word(128 + 4 * (now % 16), 0xffff_ffff);
+            }
+        }
+        assert_eq!((offered, ddr.beats(0)), (15, vec![0]));
+        core.pins.bank_rready[0] = 1;
+        core.clock(&mut ddr, &memory, 20, 0).unwrap();
+        assert_eq!(ddr.beats(0), [1]);
+        core.clock(&mut ddr, &memory, 21, 0).unwrap();
+        assert_eq!(core.pins.bank_rvalid[0], 0);
+    }
+
+    /// Cores that all ask for more than the bank can give get equal shares, in turn.
+    #[test]
+    fn cores_take_turns() {
+        const CORES: usize = 3;
+        let memory = memory();
+        let mut ddr = Ddr::new(1, CORES, 1, TIMING);
+        let mut cores: Vec<Core> = (0..CORES).map(|_| Core::new()).collect();
+        let mut served = vec![];
+        for now in 0..200 {
+            for (c, core) in cores.iter_mut().enumerate() {
+                core.ask(64 * (now % 256), now as u8);
+                let before = ddr.beats(c)[0];
+                core.clock(&mut ddr, &memory, now, c).unwrap();
+                if ddr.beats(c)[0] > before {
+                    served.push((now, c));
+                }
+            }
+            ddr.end_clock(now);
+        }
+        assert!(served.len() >= 95, "{}", served.len());
+        for (n, pair) in served.windows(2).enumerate() {
+            assert_eq!(pair[1].0 - pair[0].0, TIMING.cycles_a_beat, "beat {n}");
+            assert_eq!(pair[1].1, (pair[0].1 + 1) % CORES, "beat {n}: {pair:?}");
+        }
+    }
+
+    /// A core whose beats come alone isn't slowed down by the turns of the others.
+    #[test]
+    fn a_turn_that_nobody_uses_costs_nothing() {
+        let memory = memory();
+        let mut ddr = Ddr::new(1, 4, 0, TIMING);
+        let mut core = Core::new();
+        for now in 0..100 {
+            core.ask(64 * (now % 256), now as u8);
+            core.clock(&mut ddr, &memory, now, 2).unwrap();
+        }
+        assert_eq!(ddr.beats(2), [48]); // one every 2 clocks from clock 5 on
+    }
+
+    #[test]
+    fn a_stream_s_beat_stays_until_it_is_taken() {
+        let beat = |data: u8, last: u8| {
+            let mut pins = Pins::new();
+            (pins.out_tvalid, pins.out_tdata, pins.out_tlast) = (1, [data; 64], last);
+            pins
+        };
+        let changes: [(&str, Box<Pins>); 3] = [
+            ("TDATA changes", beat(8, 0)),
+            ("TLAST changes", beat(7, 1)),
+            ("TVALID falls", Pins::new()),
+        ];
+        for (part, change) in changes {
+            let mut checker = StreamChecker::default();
+            assert!(!checker.sample(0, &beat(7, 0)).unwrap());
+            assert!(!checker.sample(1, &beat(7, 0)).unwrap());
+            let message = checker.sample(2, &change).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains("cycle 2"), "{message}");
+        }
+        let mut checker = StreamChecker::default();
+        let mut taken = beat(7, 0);
+        taken.out_tready = 1;
+        assert!(checker.sample(0, &taken).unwrap());
+        (taken.out_tdata, taken.out_tlast) = ([9; 64], 1);
+        assert!(checker.sample(1, &taken).unwrap() && checker.ended());
+        assert!(!checker.sample(2, &Pins::new()).unwrap());
+        let message = checker.sample(3, &taken).unwrap_err().to_string();
+        assert!(message.contains("after the last one"), "{message}");
     }
 }

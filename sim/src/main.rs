@@ -1,15 +1,28 @@
 //! `gramer-sim`: a task on a graph, straight on the simulated core.
+//!
+//! Exit code 0: the task was done; 1: it failed; 2: an option is wrong.
 
+mod output;
+
+use std::collections::HashSet;
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
+use gramer::engine::opencl::tasks::Table;
+use gramer::engine::reference::parts_reported;
 use gramer::graph::read::{ReadOptions, read_graph};
-use gramer::pattern::{self, Dictionary};
+use gramer::pattern::{self, Dictionary, Pattern};
+use gramer::report::labelled_name;
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
-use gramer_sim::run::{Application, OnChip, Outcome, Settings, Simulation, run, whole_units};
+use gramer_sim::run::{
+    Application, DONE, ERROR, OnChip, Outcome, Settings, Simulation, run, status_name, whole_units,
+};
+use output::{Listing, Part, Report};
 
 /// What is mined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -18,6 +31,8 @@ enum Mine {
     Clique,
     /// Vertex-induced patterns of k vertices.
     Motif,
+    /// Labelled patterns of 2 to k vertices with at least --support vertex-induced embeddings.
+    Fsm,
 }
 
 /// Runs a task on the simulated core, without OpenCL, and prints counts, cycles and counters.
@@ -27,12 +42,19 @@ struct Options {
     /// What is mined.
     #[arg(required_unless_present_any = ["model", "identity"])]
     task: Option<Mine>,
-    /// Vertices of an embedding.
+    /// Vertices of an embedding; with fsm of the largest pattern, 2 or 3.
     #[arg(short, required_unless_present_any = ["model", "identity"])]
     k: Option<u32>,
     /// A graph in any format that `gramer` reads.
     #[arg(required_unless_present_any = ["model", "identity"])]
     graph: Option<PathBuf>,
+    /// Least embeddings of a pattern that is reported (fsm alone).
+    #[arg(long, value_name = "S", required_if_eq("task", "fsm"))]
+    support: Option<u64>,
+    /// List the embeddings in this file, a line each: the pattern, then the graph's vertex ids;
+    /// `-` is standard output, in place of the report.
+    #[arg(long, value_name = "FILE")]
+    list: Option<PathBuf>,
     /// Build the model of the machine, or find it, and print its hash.
     #[arg(long)]
     model: bool,
@@ -41,7 +63,7 @@ struct Options {
     #[arg(long)]
     identity: bool,
     /// The machine.
-    #[arg(long, default_value = "accelerator.yaml")]
+    #[arg(long, default_value = "accelerator.yaml", value_name = "YAML")]
     machine: PathBuf,
     /// Compare ids by ascending rank; the default is descending.
     #[arg(long)]
@@ -75,7 +97,7 @@ struct Options {
     /// Unloaded read latency of DDR in cycles; the default is the machine's.
     #[arg(long)]
     latency: Option<u64>,
-    /// Cycles between two beats of a bank; the default is the machine's.
+    /// Cycles between two beats of a bank, at least 1; the default is the machine's.
     #[arg(long)]
     cycles_a_beat: Option<u64>,
     /// Hold every handshake back in one clock of N, at random; 0: never.
@@ -84,9 +106,21 @@ struct Options {
     /// Seed of the random back-pressure.
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Give up after so many cycles.
+    /// Give up after so many cycles (of each pass of fsm).
     #[arg(long, default_value_t = 10_000_000_000)]
     max_cycles: u64,
+    /// Write a waveform (FST); slower, in a build of its own.
+    #[arg(long, value_name = "FILE.fst")]
+    trace: Option<PathBuf>,
+    /// Clocks since the reset that the waveform holds.
+    #[arg(
+        long,
+        value_name = "FIRST-LAST",
+        default_value = "0-19999",
+        value_parser = window,
+        requires = "trace"
+    )]
+    trace_cycles: String,
     /// Keep the design's assertions in (slower).
     #[arg(long)]
     assertions: bool,
@@ -95,117 +129,191 @@ struct Options {
     json: bool,
 }
 
-fn main() -> Result<()> {
-    let options = Options::parse();
-    let accelerator = Accelerator::read(&options.machine)?;
-    if options.identity {
-        println!("{}", identity(&accelerator)?);
-        return Ok(());
+/// A window of clocks, as the shim of traced models takes it.
+fn window(text: &str) -> Result<String, String> {
+    let parts = text
+        .split_once('-')
+        .and_then(|(from, to)| Some((from.parse::<u64>().ok()?, to.parse::<u64>().ok()?)));
+    match parts {
+        Some((from, to)) if from <= to => Ok(format!("{from}-{to}")),
+        _ => Err("must be FIRST-LAST, two numbers in order, like 1000-2999".into()),
     }
-    let library =
-        model::build(&accelerator, Build { fast: !options.assertions, ..Build::default() })?;
-    let hash = library
-        .parent()
-        .and_then(|p| p.file_name())
-        .context("the model has no folder")?
-        .to_string_lossy()
-        .into_owned();
-    if options.model {
-        println!("{hash}");
-        return Ok(());
-    }
-    let (Some(task), Some(k), Some(graph)) = (options.task, options.k, options.graph) else {
-        return Ok(()); // the command line has them
-    };
-    let largest = match task {
-        Mine::Clique => accelerator.machine.depth,
-        Mine::Motif => accelerator.applications.max_motif,
-    };
-    ensure!(
-        (3..=largest).contains(&k),
-        "-k is {}, but must be 3 to {largest} on machine {}",
-        k,
-        accelerator.machine.name
-    );
-    let slots = options.slots.unwrap_or(accelerator.machine.slots);
-    ensure!(
-        (1..=accelerator.machine.slots).contains(&slots),
-        "--slots is {slots}, but must be 1 to {}",
-        accelerator.machine.slots
-    );
-    ensure!((0.0..=8.0).contains(&options.lambda), "--lambda must be 0 to 8");
-    ensure!(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), "--tau must be 0 to 1");
-    ensure!(options.capacity > 0.0 && options.capacity <= 1.0, "--capacity must be above 0 to 1");
+}
 
-    let on_chip = match options.on_chip.as_deref() {
-        None => None,
-        Some(&[vertex_bound, edge_bound, vertex_sets, edge_sets]) => {
-            Some(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets })
+/// An option that is out of range or contradicts another.
+#[derive(Debug)]
+struct Usage(String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of the command line where `good` is false.
+fn usage(good: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if good { Ok(()) } else { Err(Usage(message()).into()) }
+}
+
+fn main() -> ExitCode {
+    let options = Options::parse(); // ends with 2 itself
+    if let Some(trace) = &options.trace {
+        // SAFETY: no other thread has been started yet.
+        unsafe {
+            std::env::set_var("GRAMER_TRACE", trace);
+            std::env::set_var("GRAMER_TRACE_CYCLES", &options.trace_cycles);
         }
-        Some(other) => bail!("--on-chip has {} numbers, but must have 4", other.len()),
+    }
+    match mine(options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            let wrong_use = error.is::<Usage>()
+                || matches!(error.downcast_ref(), Some(gramer::Error::Usage(_)));
+            ExitCode::from(if wrong_use { 2 } else { 1 })
+        }
+    }
+}
+
+/// Checks what clap can't: ranges that the machine sets.
+fn check(options: &Options, a: &Accelerator) -> Result<()> {
+    let (Some(task), Some(k)) = (options.task, options.k) else { return Ok(()) };
+    let (least, largest) = match task {
+        Mine::Clique => (3, a.machine.depth),
+        Mine::Motif => (3, a.applications.max_motif),
+        Mine::Fsm => (2, 3),
     };
+    usage((least..=largest).contains(&k), || {
+        format!("-k is {k}, but must be {least} to {largest} on machine {}", a.machine.name)
+    })?;
+    usage(task == Mine::Fsm || options.support.is_none(), || {
+        "--support is an option of fsm alone".into()
+    })?;
+    let slots = options.slots.unwrap_or(a.machine.slots);
+    usage((1..=a.machine.slots).contains(&slots), || {
+        format!("--slots is {slots}, but must be 1 to {}", a.machine.slots)
+    })?;
+    let eighths = options.lambda * 8.0;
+    usage((0.0..=64.0).contains(&eighths) && eighths.fract() == 0.0, || {
+        format!("--lambda is {}, but must be 0 to 8 in steps of 1/8", options.lambda)
+    })?;
+    usage(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), || "--tau must be 0 to 1".into())?;
+    usage(options.capacity > 0.0 && options.capacity <= 1.0, || {
+        "--capacity must be above 0 to 1".into()
+    })?;
+    usage(options.cycles_a_beat != Some(0), || "--cycles-a-beat must be at least 1".into())?;
+    usage(options.back_pressure != 1, || {
+        "--back-pressure 1 would hold every clock back: 2 or more, or 0 for none".into()
+    })
+}
 
-    let context = gramer::Context::default();
-    let graph = read_graph(&graph, &ReadOptions::default(), &context)?;
-    let graph = gramer::prepare::renumber(&graph, &context)?;
-    let view = graph.view();
-    let csr =
-        Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
+/// A graph on the simulated machine, and everything that one pass after the other has in common.
+struct Bench {
+    accelerator: Accelerator,
+    core: Model,
+    graph: Csr,
+    units: Vec<Unit>,
+    settings: Settings,
+    simulation: Simulation,
+    listing: Option<Listing>,
+    /// Original ids by rank.
+    ids: Vec<u64>,
+    parts: Vec<Part>,
+}
 
-    let (application, dictionary, names) = match task {
-        Mine::Clique => (Application::Clique, vec![], vec![format!("{}-clique", k)]),
-        Mine::Motif => {
-            let all = Dictionary::of(k as usize);
-            let bits = k * (k - 1) / 2;
-            let entries = (0..1u32 << bits)
-                .map(|key| all.number(key).map_or(0, |n| 0x8000 | n as u16))
+impl Bench {
+    /// One pass of the core; embeddings are listed if there is a list and `names` says how the
+    /// patterns are called.
+    fn pass(&mut self, settings: Settings, names: &[String], lists: bool) -> Result<Outcome> {
+        let patterns = self.accelerator.applications.pattern_counters;
+        ensure!(
+            settings.patterns <= patterns,
+            "the task needs {} pattern counters, and machine {} has {patterns}",
+            settings.patterns,
+            self.accelerator.machine.name
+        );
+        let lists = lists && self.listing.is_some();
+        let settings = Settings { list: lists.then_some(u32::MAX), ..settings };
+        let clock = std::time::Instant::now();
+        let outcome = run(
+            &self.accelerator,
+            &mut self.core,
+            &self.graph,
+            &self.units,
+            &settings,
+            &self.simulation,
+        )?;
+        if outcome.status == ERROR {
+            bail!("the memory answered a read at {:#x} with an error", outcome.error_address);
+        }
+        ensure!(outcome.status == DONE, "the core ended early: {}", status_name(outcome.status));
+        if let (true, Some(listing)) = (lists, &mut self.listing) {
+            listing.add(&outcome.records, names, &self.ids);
+        }
+        self.parts.push(Part {
+            k: settings.k,
+            outcome: outcome.clone(),
+            seconds: clock.elapsed().as_secs_f64(),
+        });
+        Ok(outcome)
+    }
+
+    /// One pass a size, each through the patterns that the passes before it reported, as the host
+    /// does it; listing is a further pass a size.
+    fn frequent(
+        &mut self,
+        largest: u32,
+        support: u64,
+        labels: &[u32],
+    ) -> Result<Vec<(String, u64)>> {
+        let bits = self.accelerator.applications.label_bits;
+        let named = (!self.graph.labels.is_empty()).then_some(labels);
+        let mut reported: HashSet<Pattern> = HashSet::new();
+        let mut results = vec![];
+        let mut sizes = 0;
+        for size in 2..=largest {
+            let wanted = |p: &Pattern| parts_reported(p, &reported);
+            let table = Table::new(bits, labels.len(), named, size as usize, &reported, &wanted);
+            let outcome = self.pass(self.labelled(&table, size), &[], false)?;
+            let mut found: Vec<(Pattern, u64)> = table
+                .patterns
+                .into_iter()
+                .zip(outcome.counts)
+                .filter(|&(_, count)| count >= support)
                 .collect();
-            (Application::Motif, entries, all.patterns().iter().map(pattern::name).collect())
+            if found.is_empty() {
+                break;
+            }
+            sizes = size;
+            found.sort_by_cached_key(|(p, count)| {
+                (p.edge_count(), std::cmp::Reverse(*count), p.clone())
+            });
+            results.extend(found.iter().map(|(p, count)| (labelled_name(p), *count)));
+            reported.extend(found.into_iter().map(|(p, _)| p));
         }
-    };
-    let settings = Settings {
-        application,
-        k,
-        ascending: options.ascending,
-        stealing: !options.no_stealing,
-        lru: options.lru,
-        slots,
-        lambda_eighths: (options.lambda * 8.0).round() as u32,
-        tau: options.tau,
-        capacity: options.capacity,
-        on_chip,
-        dictionary,
-        patterns: names.len() as u32,
-        list: None,
-    };
-    let mut simulation = Simulation::of(&accelerator);
-    simulation.timing.latency = options.latency.unwrap_or(simulation.timing.latency);
-    simulation.timing.cycles_a_beat =
-        options.cycles_a_beat.unwrap_or(simulation.timing.cycles_a_beat);
-    simulation.timing.back_pressure = options.back_pressure;
-    simulation.back_pressure = options.back_pressure;
-    simulation.seed = options.seed;
-    simulation.max_cycles = options.max_cycles;
-    simulation.progress = 1_000_000;
+        if self.listing.is_some() {
+            for size in 2..=sizes {
+                let wanted = |p: &Pattern| reported.contains(p);
+                let table =
+                    Table::new(bits, labels.len(), named, size as usize, &reported, &wanted);
+                let names: Vec<String> = table.patterns.iter().map(labelled_name).collect();
+                self.pass(self.labelled(&table, size), &names, true)?;
+            }
+        }
+        Ok(results)
+    }
 
-    let mut core = Model::load(&library)?;
-    let clock = std::time::Instant::now();
-    let units = match &options.units {
-        None => whole_units(&csr),
-        Some(file) => read_units(file, &csr)?,
-    };
-    let mut outcome = run(&accelerator, &mut core, &csr, &units, &settings, &simulation)?;
-    let seconds = clock.elapsed().as_secs_f64();
-    if options.units.is_none() {
-        outcome.taken.clear(); // of no use where all units are run
+    fn labelled(&self, table: &Table, size: u32) -> Settings {
+        Settings {
+            application: Application::Fsm,
+            k: size,
+            dictionary: table.dictionary.clone(),
+            patterns: (table.patterns.len() as u32).max(1),
+            ..self.settings.clone()
+        }
     }
-    if options.json {
-        print_json(&accelerator, &names, &outcome, seconds, &hash)?;
-    } else {
-        print_tables(&accelerator, &names, &outcome, seconds, &hash);
-    }
-    ensure!(outcome.status == 0, "AXI error at address {:#x}", outcome.error_address);
-    Ok(())
 }
 
 /// Reads the work units of a file.
@@ -236,98 +344,142 @@ fn identity(accelerator: &Accelerator) -> Result<String> {
     Ok(format!("{model}-{:016x}", xxhash_rust::xxh3::xxh3_64(around.concat().as_bytes())))
 }
 
-fn print_json(
-    accelerator: &Accelerator,
-    names: &[String],
-    outcome: &Outcome,
-    seconds: f64,
-    hash: &str,
-) -> Result<()> {
-    let results: Vec<_> = names
-        .iter()
-        .zip(&outcome.counts)
-        .map(|(name, count)| serde_json::json!({ "name": name, "count": count }))
-        .collect();
-    let value = serde_json::json!({
-        "machine": accelerator.machine.name,
-        "model": hash,
-        "results": results,
-        "cycles": outcome.cycles,
-        "status": outcome.status,
-        "saturated": outcome.saturated,
-        "counters": outcome.counters,
-        "taken": outcome.taken,
-        "seconds": seconds,
-        "cycles_per_second": outcome.cycles as f64 / seconds,
-    });
-    println!("{}", serde_json::to_string_pretty(&value)?);
-    Ok(())
-}
-
-fn print_tables(
-    accelerator: &Accelerator,
-    names: &[String],
-    outcome: &Outcome,
-    seconds: f64,
-    hash: &str,
-) {
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    for (name, count) in names.iter().zip(&outcome.counts) {
-        table.add_row([name.clone(), count.to_string()]);
+fn mine(options: Options) -> Result<()> {
+    let accelerator = Accelerator::read(&options.machine)?;
+    if options.identity {
+        return output::print(&(identity(&accelerator)? + "\n"));
     }
-    println!("{table}\n");
-
-    let cycles = outcome.cycles;
-    let sum = |name: &str| outcome.sum(name);
-    let share = |part: u64, whole: u64| 100.0 * part as f64 / (whole.max(1)) as f64;
-    let pus = u64::from(accelerator.machine.processing_units);
-    let candidates: u64 = outcome.sums("pu.candidates").iter().sum();
-    let mut table = comfy_table::Table::new();
-    table.load_style(comfy_table::presets::NOTHING);
-    let mut row = |name: &str, value: String| {
-        table.add_row([name.to_string(), value]);
+    check(&options, &accelerator)?;
+    let build = Build { fast: !options.assertions, trace: options.trace.is_some() };
+    let library = model::build(&accelerator, build)?;
+    let hash = library
+        .parent()
+        .and_then(|p| p.file_name())
+        .context("the model has no folder")?
+        .to_string_lossy()
+        .into_owned();
+    if options.model {
+        println!("{hash}");
+        return Ok(());
+    }
+    let (Some(task), Some(k), Some(path)) = (options.task, options.k, &options.graph) else {
+        return Ok(()); // the command line has them
     };
-    row("machine", format!("{}, model {hash}", accelerator.machine.name));
-    row("cycles", cycles.to_string());
-    row(
-        "time at the machine's clock",
-        format!("{:.6} s", cycles as f64 / (f64::from(accelerator.machine.clock_mhz) * 1e6)),
+
+    let on_chip = match options.on_chip.as_deref() {
+        None => None,
+        Some(&[vertex_bound, edge_bound, vertex_sets, edge_sets]) => {
+            Some(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets })
+        }
+        Some(other) => {
+            return Err(Usage(format!("--on-chip has {} numbers, not 4", other.len())).into());
+        }
+    };
+
+    let context = gramer::Context::default();
+    let loaded = read_graph(path, &ReadOptions::default(), &context)?;
+    let loaded = gramer::prepare::renumber(&loaded, &context)?;
+    let view = loaded.view();
+    let mut graph =
+        Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
+    // The core's labels are their places among those of the graph.
+    let mut labels = vec![0];
+    if let (Mine::Fsm, Some(all)) = (task, view.vertex_labels) {
+        labels = all.to_vec();
+        labels.sort_unstable();
+        labels.dedup();
+        graph.labels =
+            all.iter().map(|l| labels.partition_point(|other| other < l) as u32).collect();
+    }
+    let most = 1usize << accelerator.applications.label_bits;
+    ensure!(
+        labels.len() <= most,
+        "the graph has {} vertex labels, and machine {} has room for {most}; the CPU engine does \
+         it: gramer mine fsm",
+        labels.len(),
+        accelerator.machine.name
     );
-    row("simulated", format!("{seconds:.2} s, {:.0} cycles a second", cycles as f64 / seconds));
-    row(
-        "candidates",
-        format!("{candidates}, {:.3} a cycle", candidates as f64 / cycles.max(1) as f64),
+    ensure!(
+        task != Mine::Fsm || !loaded.has_edge_labels(),
+        "machine {} doesn't read edge labels; the CPU engine does it: gramer mine fsm",
+        accelerator.machine.name
     );
-    for name in ["pu.candidates", "pu.embeddings"] {
-        let values = outcome.sums(name);
-        let used = values.iter().rposition(|&v| v > 0).map_or(0, |at| at + 1);
-        row(&format!("{name} by depth"), format!("{:?}", &values[..used]));
+
+    let mut simulation = Simulation::of(&accelerator);
+    simulation.timing.latency = options.latency.unwrap_or(simulation.timing.latency);
+    simulation.timing.cycles_a_beat =
+        options.cycles_a_beat.unwrap_or(simulation.timing.cycles_a_beat);
+    simulation.timing.back_pressure = options.back_pressure;
+    simulation.back_pressure = options.back_pressure;
+    simulation.seed = options.seed;
+    simulation.max_cycles = options.max_cycles;
+    simulation.progress = if std::io::stderr().is_terminal() { 100_000 } else { 0 };
+
+    let settings = Settings {
+        application: Application::Clique,
+        k,
+        ascending: options.ascending,
+        stealing: !options.no_stealing,
+        lru: options.lru,
+        slots: options.slots.unwrap_or(accelerator.machine.slots),
+        lambda_eighths: (options.lambda * 8.0) as u32,
+        tau: options.tau,
+        capacity: options.capacity,
+        on_chip,
+        dictionary: vec![],
+        patterns: 1,
+        list: None,
+    };
+    let units = match &options.units {
+        None => whole_units(&graph),
+        Some(file) => read_units(file, &graph)?,
+    };
+    let mut bench = Bench {
+        core: Model::load(&library)?,
+        accelerator,
+        graph,
+        units,
+        settings,
+        simulation,
+        listing: options.list.as_ref().map(|_| Listing::default()),
+        ids: loaded.original_ids().to_vec(),
+        parts: vec![],
+    };
+    let results = match task {
+        Mine::Clique => {
+            let names = [format!("{k}-clique")];
+            let outcome = bench.pass(bench.settings.clone(), &names, true)?;
+            names.into_iter().zip(outcome.counts).collect()
+        }
+        Mine::Motif => {
+            let all = Dictionary::of(k as usize);
+            let entry = |key| all.number(key).map_or(0, |n| 0x8000 | n as u16);
+            let names: Vec<String> = all.patterns().iter().map(pattern::name).collect();
+            let settings = Settings {
+                application: Application::Motif,
+                dictionary: (0..1u32 << (k * (k - 1) / 2)).map(entry).collect(),
+                patterns: names.len() as u32,
+                ..bench.settings.clone()
+            };
+            let outcome = bench.pass(settings, &names, true)?;
+            names.into_iter().zip(outcome.counts).collect()
+        }
+        Mine::Fsm => bench.frequent(k, options.support.unwrap_or(0), &labels)?,
+    };
+    if let (Some(file), Some(listing)) = (&options.list, &bench.listing) {
+        listing.write(file)?;
+        if file.as_os_str() == "-" {
+            return Ok(());
+        }
     }
-    for name in ["core.work_units", "pu.extensions", "pu.entries_scanned", "pu.steals"] {
-        row(name, sum(name).to_string());
-    }
-    for kind in ["vertex", "edge"] {
-        let all = sum(&format!("pu.{kind}_accesses"));
-        let part = |p: &str| share(sum(&format!("partition.{kind}_{p}")), all);
-        row(
-            &format!("{kind} accesses"),
-            format!(
-                "{all}: {:.2} % high hits, {:.2} % low hits, {:.2} % misses; {} conflicts",
-                part("high_hits"),
-                part("low_hits"),
-                part("misses"),
-                sum(&format!("partition.{kind}_conflicts"))
-            ),
-        );
-    }
-    for name in ["port_busy", "idle_memory", "idle_inside", "idle_no_work"] {
-        let units = &outcome.counters[&format!("pu.{name}")];
-        let each: Vec<String> =
-            units.iter().map(|v| format!("{:.1}", share(v[0], cycles))).collect();
-        let all = share(units.iter().map(|v| v[0]).sum(), cycles * pus);
-        row(&format!("pu.{name} %"), format!("{all:.1} ({})", each.join(" ")));
-    }
-    row("DDR beats a bank", format!("{:?}", outcome.counters["bank.beats"].concat()));
-    println!("{table}");
+    let report = Report {
+        accelerator: &bench.accelerator,
+        model: &hash,
+        task: task.to_possible_value().map_or(String::new(), |v| v.get_name().to_string()),
+        k,
+        results: &results,
+        parts: &bench.parts,
+        taken: options.units.is_some(), // of no use where all units are run
+    };
+    output::print(&if options.json { report.json()? } else { report.tables() })
 }

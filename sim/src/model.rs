@@ -141,12 +141,22 @@ pub fn verilator() -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
+/// What is counted while a model runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coverage {
+    /// Lines, and ways of branches.
+    Lines,
+    /// Bits of signals too.
+    Toggles,
+}
+
 /// What a model is built from.
 struct Sources {
     root: PathBuf,
     rtl: PathBuf,
     shim: PathBuf,
-    traced: Option<PathBuf>,
+    wrapper: Option<PathBuf>, // of the shim
+    coverage: Option<Coverage>,
     package: String,
     hash: String,
 }
@@ -159,7 +169,19 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     let root = root();
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
-    let traced = options.trace.then(|| root.join("sim/shim/trace.cpp"));
+    let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
+        Ok("lines") => Some(Coverage::Lines),
+        Ok("toggles") => Some(Coverage::Toggles),
+        Ok(other) if !other.is_empty() => {
+            bail!("GRAMER_COVERAGE is {other:?}, but must be lines, toggles or nothing")
+        }
+        _ => None,
+    };
+    let wrapper = match (coverage, options.trace) {
+        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
+        (None, true) => Some(root.join("sim/shim/trace.cpp")),
+        (None, false) => None,
+    };
     let package = verilog::package(accelerator);
     let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
         .with_context(|| format!("cannot read {}", rtl.display()))?
@@ -169,13 +191,17 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     files.sort();
 
     let mut hash = Xxh3::new();
-    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
-    for file in files.iter().chain([&shim]).chain(&traced) {
+    let fast = options.fast || coverage.is_some();
+    hash.update(format!("{version}Build {{ fast: {fast} }}{package}").as_bytes());
+    if let Some(coverage) = coverage {
+        hash.update(format!("{coverage:?}").as_bytes());
+    }
+    for file in files.iter().chain([&shim]).chain(&wrapper) {
         hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(file)?);
     }
     let hash = format!("{:016x}", hash.digest());
-    Ok(Sources { root, rtl, shim, traced, package, hash })
+    Ok(Sources { root, rtl, shim, wrapper, coverage, package, hash })
 }
 
 /// The hash of a model's YAML and RTL, without building it.
@@ -191,11 +217,17 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
+/// `GRAMER_COVERAGE=lines` counts which lines run, and `toggles` also which bits change, in a much
+/// larger build (`make coverage`). Assertions are left out then, since their messages would be lines
+/// that never run.
+///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let Sources { root, rtl, shim, traced, package, hash } = sources(accelerator, options)?;
+    let Sources { root, rtl, shim, wrapper, coverage, package, hash } =
+        sources(accelerator, options)?;
+    let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
     let models = root.join("target/models");
     let library = models.join(&hash).join("libcore.so");
     if library.exists() {
@@ -219,13 +251,19 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
         .args(["--output-split", "8000", "-CFLAGS", "-fPIC -O2"]);
-    if options.fast {
+    if fast {
         command.arg("-DSYNTHESIS");
     } else {
         command.arg("--assert");
     }
-    if options.trace {
+    if trace {
         command.args(["--trace-fst", "--trace-structs"]);
+    }
+    if coverage.is_some() {
+        command.arg("--coverage-line");
+    }
+    if coverage == Some(Coverage::Toggles) {
+        command.arg("--coverage-toggle");
     }
     command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
@@ -247,8 +285,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     )?;
     let include = Path::new(include.trim()).join("include");
     let mut link = Command::new("g++");
-    if options.trace {
+    if trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
+    }
+    if coverage.is_some() {
+        link.arg("-DVM_COVERAGE=1").arg(include.join("verilated_cov.cpp"));
     }
     check(
         link.current_dir(work.path())
@@ -260,11 +301,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .arg(&include)
             .arg("-I")
             .arg(include.join("vltstd"))
-            .arg(traced.as_ref().unwrap_or(&shim))
+            .arg(wrapper.as_ref().unwrap_or(&shim))
             .arg("-DVL_USER_STOP")
             .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
             .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
-            .args(["-lpthread", "-lz"].iter().take(if options.trace { 2 } else { 1 })),
+            .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
     let done = models.join(&hash);

@@ -7,7 +7,7 @@ mod support;
 
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
-use gramer_sim::model::Model;
+use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
     ABORTED, Application, DONE, ERROR, FULL, Outcome, Record, Settings, Simulation, run,
     whole_units,
@@ -492,4 +492,57 @@ fn random_tasks_without_compaction() {
 #[test]
 fn random_tasks_on_the_paper_s_machine() {
     random_cases("accelerator.yaml", 100, 400, "random_tasks_on_the_paper_s_machine");
+}
+
+/// The largest motifs that the paper's machine counts: a dictionary of 2^15 entries.
+#[test]
+fn motifs_of_six_vertices_on_the_paper_s_machine() {
+    let Some((a, library)) = core("accelerator.yaml") else { return };
+    assert_eq!(a.applications.max_motif, 6);
+    let mut model = instance(&library);
+    let (mut patterns_met, mut rng) =
+        (std::collections::BTreeSet::new(), fastrand::Rng::with_seed(6));
+    for case in 0..12 {
+        let vertices = rng.u32(8..=24);
+        let edges: Vec<(u32, u32)> = (0..rng.u32(vertices..=3 * vertices))
+            .map(|_| (rng.u32(0..vertices), rng.u32(0..vertices)))
+            .collect();
+        let graph = Csr::new(vertices as usize, &edges, vec![]).ranked();
+        let (dictionary, patterns) = motifs(6);
+        let ascending = case % 2 == 1;
+        let s = Settings { ascending, dictionary, patterns, ..settings(&a, Application::Motif, 6) };
+        let units = whole_units(&graph);
+        let simulation = Simulation { max_cycles: 10_000_000, ..Simulation::of(&a) };
+        let outcome = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
+        compare(&a, &graph, &units, &s, &outcome).unwrap_or_else(|e| panic!("case {case}: {e}"));
+        let met = outcome.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        patterns_met.extend(met.map(|(number, _)| number));
+    }
+    assert!(patterns_met.len() > 60, "{} of 112 patterns", patterns_met.len());
+}
+
+/// The small machine with its scratchpads as more sets of the caches. All is low-priority there.
+#[test]
+fn random_tasks_in_a_uniform_memory() {
+    if support::no_verilator() {
+        return;
+    }
+    let text = "base: small.yaml\nmachine: {name: small_uniform}\n\
+                memory: {layout: uniform, vertex_cache_bytes: 256, edge_cache_bytes: 512}\n";
+    let path = support::root().join("machines/small_uniform.yaml");
+    let a = Accelerator::parse(text, &path).unwrap();
+    assert_eq!(a.scratchpad_lines(), (0, 0));
+    let library = model::build(&a, Build::default()).unwrap();
+    let mut model = instance(&library);
+    let mut met = [0; 3];
+    for seed in 0..200 {
+        let outcome = random_case(&a, &mut model, seed, 60)
+            .unwrap_or_else(|e| panic!("seed {seed} in a uniform memory: {e}"));
+        for kind in ["vertex", "edge"] {
+            for (sum, name) in met.iter_mut().zip(["high_hits", "low_hits", "misses"]) {
+                *sum += outcome.sum(&format!("partition.{kind}_{name}"));
+            }
+        }
+    }
+    assert!(met[0] == 0 && met[1] > 0 && met[2] > 0, "high, low, misses: {met:?}");
 }

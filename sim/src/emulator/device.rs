@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use gramer_machine::Accelerator;
-use gramer_sim::ddr::{Ddr, Timing};
+use gramer_sim::ddr::{Ddr, StreamChecker, Timing};
 use gramer_sim::model::{Model, Pins};
 
 use crate::memory::Memory;
@@ -332,7 +332,7 @@ impl Device {
                 before: ddr.moved(drain),
             },
             taken: vec![],
-            complete: false,
+            checker: StreamChecker::default(),
             done: false,
             continued: false,
             result,
@@ -415,7 +415,7 @@ struct Run {
     fill: Mover,
     drain: Mover,
     taken: Vec<[u8; 64]>,
-    complete: bool,
+    checker: StreamChecker,
     done: bool,
     continued: bool,
     /// Address and beats of the result area.
@@ -460,7 +460,7 @@ impl Run {
         if writing {
             (pins.awaddr, pins.wdata) = self.writes[self.written];
         }
-        pins.arvalid = u8::from(!writing && self.complete && !self.done);
+        pins.arvalid = u8::from(!writing && self.checker.ended() && !self.done);
         pins.araddr = 0;
         // AXI streams keep what they offer: nothing here takes a beat back.
         let offered = self.sent < self.stream.len() && (self.sent as u64) < came;
@@ -485,14 +485,10 @@ impl Run {
         if offered && pins.in_tready == 1 {
             self.sent += 1;
         }
-        if pins.out_tvalid == 1 && pins.out_tready == 1 {
-            if self.complete {
-                bail!("a beat of the out-stream after its last one");
-            }
+        if self.checker.sample(now, pins)? {
             self.taken.push(pins.out_tdata);
             self.drain.asked += 1;
             ddr.move_beat(now, self.drain.bank, self.drain.id);
-            self.complete = pins.out_tlast == 1;
         }
         Ok(false)
     }

@@ -331,17 +331,18 @@ impl Run<'_> {
 }
 
 /// The dictionary of a pass of frequent subgraph mining.
-struct Table {
-    dictionary: Vec<u16>,
-    /// By number.
-    patterns: Vec<Pattern>,
+pub struct Table {
+    /// By adjacency bits (3) and labels (`label_bits` a vertex): bit 15 known, below it the number.
+    pub dictionary: Vec<u16>,
+    /// The patterns that are counted, by number.
+    pub patterns: Vec<Pattern>,
 }
 
 impl Table {
     /// For embeddings of `size` vertices whose smaller prefixes are embeddings of reported
     /// patterns; those of wanted patterns are counted. `names` are the labels by number, where
     /// the patterns have any.
-    fn new(
+    pub fn new(
         label_bits: u32,
         labels: usize,
         names: Option<&[Label]>,

@@ -1,0 +1,179 @@
+//! The command `gramer-sim`, as a user starts it.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// A graph of two triangles that share an edge, with a tail; ids and labels of its own.
+const GRAPH: &str = "t # 1\nv 10 7\nv 11 7\nv 12 9\nv 13 9\nv 14 7\n\
+                     e 10 11 0\ne 10 12 0\ne 11 12 0\ne 11 13 0\ne 12 13 0\ne 13 14 0\n";
+
+struct Case {
+    folder: tempfile::TempDir,
+    graph: PathBuf,
+}
+
+impl Case {
+    /// `None` where Verilator is missing.
+    fn new() -> Option<Self> {
+        if support::no_verilator() {
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let graph = folder.path().join("graph.lg");
+        std::fs::write(&graph, GRAPH).unwrap();
+        Some(Case { folder, graph })
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer-sim"));
+        command.current_dir(support::root()).args(["--machine", "machines/small.yaml"]);
+        for &word in words {
+            match word {
+                "GRAPH" => command.arg(&self.graph),
+                "OUT" => command.arg(self.out()),
+                word => command.arg(word),
+            };
+        }
+        command.output().unwrap()
+    }
+
+    fn out(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    fn json(&self, words: &[&str]) -> Value {
+        let output = self.run(&[words, &["--json"]].concat());
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{text}");
+        // Progress is for terminals alone.
+        assert!(!text.contains("cycles"), "{text}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+fn results(document: &Value) -> Vec<(String, u64)> {
+    let results = document["results"].as_array().unwrap().iter();
+    results
+        .map(|r| (r["name"].as_str().unwrap().to_string(), r["count"].as_u64().unwrap()))
+        .collect()
+}
+
+/// The lines of a listing, in order; the ids of each ascending.
+fn lines(path: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut lines: Vec<String> = text
+        .lines()
+        .map(|line| {
+            let mut words: Vec<&str> = line.split('\t').collect();
+            words[1..].sort_unstable();
+            words.join(" ")
+        })
+        .collect();
+    lines.sort_unstable();
+    lines
+}
+
+#[test]
+fn counts_in_json_and_lists() {
+    let Some(case) = Case::new() else { return };
+    let found = case.json(&["clique", "-k", "3", "GRAPH", "--list", "OUT"]);
+    assert_eq!(results(&found), [("3-clique".to_string(), 2)]);
+    assert_eq!(found["passes"][0]["status"], "done");
+    assert_eq!((&found["task"], &found["k"]), (&"clique".into(), &3.into()));
+    assert!(found["cycles"].as_u64().unwrap() > 100);
+    assert_eq!(found["counters"]["core.work_units"][0][0], 5);
+    assert_eq!(lines(&case.out()), ["3-clique 10 11 12", "3-clique 11 12 13"]);
+
+    let found = case.json(&["motif", "-k", "3", "GRAPH", "--ascending", "--list", "OUT"]);
+    assert_eq!(results(&found), [("wedge".to_string(), 4), ("triangle".to_string(), 2)]);
+    let listed = lines(&case.out());
+    assert_eq!(listed.len(), 6);
+    assert!(listed.contains(&"wedge 10 11 13".to_string()), "{listed:?}");
+}
+
+#[test]
+fn frequent_patterns_by_the_rule_of_the_host() {
+    let Some(case) = Case::new() else { return };
+    // Edges: 7-7 once, 7-9 four times, 9-9 once.
+    let found = case.json(&["fsm", "-k", "3", "GRAPH", "--support", "2"]);
+    let counts = results(&found);
+    assert_eq!(counts[0].1, 4, "{counts:?}");
+    // Of 3 vertices only wedges whose edges are all 7-9 can follow: 9 between two of 7 (11-13-14),
+    // and no other is induced.
+    assert_eq!(counts.len(), 1, "{counts:?}");
+    let found = case.json(&["fsm", "-k", "3", "GRAPH", "--support", "1", "--list", "OUT"]);
+    let total: u64 = results(&found).iter().map(|(_, count)| count).sum();
+    assert_eq!(lines(&case.out()).len() as u64, total);
+    assert_eq!(total, 6 + 4 + 2, "{:?}", results(&found));
+    assert_eq!(found["passes"].as_array().unwrap().len(), 4, "two that count, two that list");
+}
+
+#[test]
+fn tables_for_people() {
+    let Some(case) = Case::new() else { return };
+    let output = case.run(&["motif", "-k", "4", "GRAPH", "--assertions"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success());
+    for part in ["status", "done", "cycles", "pu.port_busy %", "4-path", "high hits"] {
+        assert!(text.contains(part), "no {part:?} in\n{text}");
+    }
+}
+
+#[test]
+fn wrong_use_is_2_and_failure_is_1() {
+    let Some(case) = Case::new() else { return };
+    let wrong: [(&[&str], &str); 14] = [
+        (&["clique", "-k", "2", "GRAPH"], "-k is 2, but must be 3 to 16"),
+        (&["motif", "-k", "6", "GRAPH"], "3 to 5 on machine small"),
+        (&["fsm", "-k", "4", "GRAPH", "--support", "1"], "must be 2 to 3"),
+        (&["fsm", "-k", "3", "GRAPH"], "--support"),
+        (&["clique", "-k", "3", "GRAPH", "--support", "1"], "fsm alone"),
+        (&["clique", "-k", "3", "GRAPH", "--slots", "5"], "--slots is 5, but must be 1 to 4"),
+        (&["clique", "-k", "3", "GRAPH", "--lambda", "8.5"], "--lambda"),
+        (&["clique", "-k", "3", "GRAPH", "--lambda", "0.3"], "steps of 1/8"),
+        (&["clique", "-k", "3", "GRAPH", "--tau", "1.5"], "--tau"),
+        (&["clique", "-k", "3", "GRAPH", "--capacity", "0"], "--capacity"),
+        (&["clique", "-k", "3", "GRAPH", "--cycles-a-beat", "0"], "--cycles-a-beat"),
+        (&["clique", "-k", "3", "GRAPH", "--trace", "x", "--trace-cycles", "9-3"], "FIRST-LAST"),
+        (&["clique", "-k", "3", "GRAPH", "--trace-cycles", "1-2"], "--trace"),
+        (&["clique", "-k", "3"], "GRAPH"),
+    ];
+    for (words, part) in wrong {
+        let output = case.run(words);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {text}");
+        assert!(text.contains(part), "{words:?}: {text}");
+    }
+    let failing: [(&[&str], &str); 3] = [
+        (&["clique", "-k", "3", "no/such/graph"], "no/such/graph"),
+        (&["clique", "-k", "3", "GRAPH", "--max-cycles", "50"], "no end after 50 cycles"),
+        (&["clique", "-k", "3", "GRAPH", "--list", "no/such/folder/file"], "no/such/folder"),
+    ];
+    for (words, part) in failing {
+        let output = case.run(words);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {text}");
+        assert!(text.starts_with("error: ") && text.contains(part), "{words:?}: {text}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_waveform_holds_its_window() {
+    let Some(case) = Case::new() else { return };
+    let traced = |window: &str| {
+        case.json(&["clique", "-k", "3", "GRAPH", "--trace", "OUT", "--trace-cycles", window]);
+        std::fs::read(case.out()).unwrap()
+    };
+    // FST: block type 0, its length, the first and the last time, two ticks a clock.
+    let time = |bytes: &[u8], at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
+    let short = traced("100-120");
+    assert_eq!(short[0], 0, "not the header of an FST");
+    assert_eq!((time(&short, 9), time(&short, 17)), (200, 241));
+    let long = traced("0-300");
+    assert!(long.len() > short.len(), "{} and {} bytes", long.len(), short.len());
+}
