@@ -28,6 +28,19 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     machine: Option<PathBuf>,
 
+    /// Numbers of processing units beyond the paper, each a model that takes minutes to build;
+    /// 1 to 16, with --quick 1 and 2
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    processing_units: Vec<u32>,
+
+    /// Numbers of memory partitions, likewise; with --quick 2 and 4
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    partitions: Vec<u32>,
+
+    /// Leave out the comparison of samples with whole runs, and the large graphs
+    #[arg(long)]
+    no_sampling: bool,
+
     /// Points at a time; one for each core by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -57,10 +70,18 @@ impl Args {
         }
         let small = PathBuf::from("machines/explore.yaml");
         let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
+        let numbers = |given: Vec<u32>, quick: &[u32]| match given.is_empty() {
+            false => given,
+            true if self.quick => quick.to_vec(),
+            true => vec![1, 2, 4, 8, 16],
+        };
         let options = Options {
             quick: self.quick,
             machine: read_machine(machine.as_deref())?,
             small: read_machine(Some(&small))?,
+            processing_units: numbers(self.processing_units, &[1, 2]),
+            partitions: numbers(self.partitions, &[2, 4]),
+            sampling: !self.no_sampling,
             data: data_folder(self.data.as_deref()),
             out: self.out,
             cache: self.cache,

@@ -2,15 +2,15 @@
 //!
 //! The sampling unit is a work unit (a start vertex with its list). How much work each has is known
 //! exactly: algorithm 1 on the CPU counts its candidates and walks. Units with more than 1/200 of
-//! the work always run. The others are drawn in strata of the rank order, one at random from each
-//! block of so many neighbours in rank.
+//! the work always run. The others are drawn in strata of the rank order: from each, so many
+//! neighbours in rank together, because units that follow each other share lines.
 //!
 //! A replicate simulates a stream of three draws: the first fills caches and slots, the second is
 //! the window, the third keeps the core busy until the window is over. The core takes units as it
 //! gets free, so the time from taking the window's first unit to taking the third draw's first is the
 //! time of the window's work, whatever is still under way at either end. It gives cycles for a unit
-//! of work; the light units' whole work is known. A second run with the heavy units put in at their
-//! ranks says how much longer the stream takes with them:
+//! of work; the light units' whole work is known. A second run of the first two replicates with the
+//! heavy units put in at their ranks says how much longer the stream takes with them:
 //!
 //! cycles = begin + light work × (window's cycles / window's work) + (end with heavy − end without)
 //!
@@ -23,6 +23,7 @@ use std::ops::ControlFlow;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
+use serde_json::Value;
 
 use super::parameter::{Parameter, Point};
 use super::simulator::{Ran, SimulatedTask, Simulator};
@@ -34,8 +35,12 @@ use crate::task::Task;
 
 /// A unit with more than the whole work divided by this always runs.
 const HEAVY: u64 = 200;
+/// Neighbours in rank that are drawn together: four beats of the in-stream.
+const CLUSTER: usize = 16;
 /// Units in a beat of the in-stream.
 const A_BEAT: usize = 4;
+/// Replicates that are run with the heavy units as well.
+const WITH_HEAVY: usize = 2;
 /// Student's t for a two-sided 95 %, by degrees of freedom from 1.
 const STUDENT: [f64; 10] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
@@ -124,8 +129,8 @@ pub fn estimate(
         (0..work.len() as VertexId).partition(|&v| work[v as usize] > whole / HEAVY);
     let machine = &point.machine.machine;
     let in_flight = (machine.processing_units * machine.slots) as usize;
-    let window = (light.len() / plan.one_in).max(4 * in_flight).min(light.len());
-    let around = (window / 2).max(2 * in_flight).min(light.len());
+    let window = (light.len() / plan.one_in).max(4 * in_flight).max(8 * CLUSTER);
+    let around = (window / 2).max(2 * in_flight);
     let mut random = ChaCha8Rng::seed_from_u64(plan.seed);
     let draws: Vec<Draw> = (0..plan.replicates)
         .map(|_| Draw {
@@ -134,41 +139,44 @@ pub fn estimate(
             after: draw(&light, around, &mut random),
         })
         .collect();
-    // Two runs a replicate, without the heavy units and with them.
+    // First all without the heavy units, then some with them.
+    let without = draws.iter().map(|draw| (draw, &[][..]));
+    let with = draws.iter().take(WITH_HEAVY).map(|draw| (draw, &heavy[..]));
     let mut points = vec![];
-    for draw in &draws {
-        for with in [&[][..], &heavy[..]] {
-            let mut middle = [&draw.window[..], with].concat();
-            middle.sort_unstable();
-            let units = [&draw.before[..], &middle, &draw.after].concat();
-            let file = simulator.units(graph, &units)?;
-            let mut point = point.clone();
-            point.options.extend(["--units".into(), file.display().to_string()]);
-            points.push(point);
-        }
+    for (draw, heavy) in without.chain(with) {
+        let mut middle = [&draw.window[..], heavy].concat();
+        middle.sort_unstable();
+        let units = [&draw.before[..], &middle, &draw.after].concat();
+        let file = simulator.units(graph, &units)?;
+        let mut point = point.clone();
+        point.options.extend(["--units".into(), file.display().to_string()]);
+        points.push(point);
     }
     let ran = simulator.run(graph, simulated, &points, context, &|_, _, _| {})?;
     let light_work: u64 = light.iter().map(|&v| work[v as usize]).sum();
-    let mut replicates = vec![];
-    let mut cycles_simulated = 0;
-    for (draw, ran) in draws.iter().zip(ran.chunks_exact(2)) {
-        let result = |ran: &Ran| match ran {
-            Ran::Done(kept) => Ok(kept.result.clone()),
+    let results = ran
+        .into_iter()
+        .map(|ran| match ran {
+            Ran::Done(kept) => Ok(kept.result),
             Ran::Limit => Err(Error::Device("a sample has too many cycles".into())),
-            Ran::Failed(said) => Err(Error::Device(said.clone())),
-        };
-        let (without, with) = (result(&ran[0])?, result(&ran[1])?);
-        let end = |of: &serde_json::Value| of["cycles"].as_u64().unwrap_or(0);
+            Ran::Failed(said) => Err(Error::Device(said)),
+        })
+        .collect::<Result<Vec<Value>>>()?;
+    let end = |of: &Value| of["cycles"].as_u64().unwrap_or(0);
+    let (without, with) = results.split_at(draws.len());
+    let of_heavy: f64 =
+        with.iter().zip(without).map(|(w, wo)| end(w) as f64 - end(wo) as f64).sum::<f64>()
+            / with.len() as f64;
+    let mut replicates = vec![];
+    for (draw, without) in draws.iter().zip(without) {
         let taken = |beat: usize| without["taken"][beat].as_f64().unwrap_or(f64::NAN);
         let first = draw.before.len() / A_BEAT;
         let last = first + draw.window.len() / A_BEAT;
         let cycles = taken(last) - taken(first);
         let in_window: u64 = draw.window.iter().map(|&v| work[v as usize]).sum();
-        let of_heavy = end(&with) as f64 - end(&without) as f64;
-        let rate = cycles / in_window as f64;
-        replicates.push(taken(0) + light_work as f64 * rate + of_heavy);
-        cycles_simulated += end(&with) + end(&without);
+        replicates.push(taken(0) + light_work as f64 * cycles / in_window as f64 + of_heavy);
     }
+    let cycles_simulated = results.iter().map(end).sum();
     if let Some(bad) = replicates.iter().find(|r| !r.is_finite()) {
         return Err(Error::Device(format!("a replicate's estimate is {bad}: too few units")));
     }
@@ -183,14 +191,16 @@ struct Draw {
     after: Vec<VertexId>,
 }
 
-/// One unit at random from each of `count` equal blocks of `light`, in their order; a whole number
-/// of beats.
+/// Clusters of units that follow each other in `light`, at random places of as many equal blocks of
+/// it, in their order: about `count` units, at least one cluster and never more than there are.
 fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<VertexId> {
-    let count = count / A_BEAT * A_BEAT;
-    (0..count)
-        .map(|block| {
-            let (from, to) = (block * light.len() / count, (block + 1) * light.len() / count);
-            light[from + (random.next_u64() % (to - from).max(1) as u64) as usize]
+    let clusters = (count.min(light.len()) / CLUSTER).max(1);
+    (0..clusters)
+        .flat_map(|block| {
+            let (from, to) = (block * light.len() / clusters, (block + 1) * light.len() / clusters);
+            let places = (to - from).saturating_sub(CLUSTER) as u64 + 1;
+            let at = from + (random.next_u64() % places) as usize;
+            light[at..(at + CLUSTER).min(to)].iter().copied()
         })
         .collect()
 }
@@ -211,13 +221,16 @@ mod tests {
     fn draws_cover_the_rank_order() {
         let light: Vec<VertexId> = (0..1000).map(|i| 2 * i).collect();
         let mut random = ChaCha8Rng::seed_from_u64(7);
-        let drawn = draw(&light, 103, &mut random);
-        assert_eq!(drawn.len(), 100);
-        for (block, unit) in drawn.iter().enumerate() {
-            assert!((20 * block..20 * (block + 1)).contains(&(*unit as usize)), "{block}: {unit}");
+        let drawn = draw(&light, 80, &mut random);
+        assert_eq!(drawn.len(), 80);
+        for (block, cluster) in drawn.chunks(CLUSTER).enumerate() {
+            let within = 400 * block..400 * (block + 1);
+            assert!(cluster.iter().all(|&unit| within.contains(&(unit as usize))), "{block}");
+            assert!(cluster.windows(2).all(|pair| pair[1] == pair[0] + 2), "neighbours in rank");
         }
-        assert_ne!(drawn, draw(&light, 103, &mut random));
-        assert_eq!(draw(&light, 1000, &mut random), light);
+        assert_ne!(drawn, draw(&light, 80, &mut random));
+        assert_eq!(draw(&light[..40], 1000, &mut random).len(), 2 * CLUSTER);
+        assert_eq!(draw(&light[..10], 1000, &mut random), light[..10]);
     }
 
     #[test]

@@ -277,13 +277,16 @@ pub fn figure_5(lab: &Lab<'_>) -> Result<Section> {
             place: "figure 5a",
             claim: "for MC, the top 5 % of the vertices take a larger share in each iteration: below \
                     29.93 % in the first, over 43.73 % in the second, up to 94.57 % in the fourth",
-            verdict: Verdict::of(grows),
+            // Two conditions a case: growth, and the size that the paper gives from iteration 2 on.
+            verdict: Verdict::of(grows.into_iter().chain(last.iter().map(|&l| l > 43.73))),
             ours: format!(
                 "{} % in the first iteration, {} % in the last",
                 span(&first, 1),
                 span(&last, 1)
             ),
-            why: "the verdict is on the growth from each iteration to the next".into(),
+            why: "each graph and order counts twice: if the share grows from each iteration to the next, \
+                  and if it passes 43.73 % in the last"
+                .into(),
         },
         Claim {
             place: "figure 5b",

@@ -1,7 +1,7 @@
 //! What the paper didn't vary.
 
 use super::report::{Block, Section};
-use super::{Csv, Lab, at, doubling, measures, short, value};
+use super::{Csv, Lab, at, measures, short, value};
 use crate::error::Result;
 use crate::explore::measures::Metric;
 use crate::explore::parameter::Parameter;
@@ -9,12 +9,12 @@ use crate::explore::plot::{Plot, Series};
 
 /// Processing units and partitions.
 pub fn scaling(lab: &Lab<'_>) -> Result<Section> {
-    let largest = if lab.quick { lab.base.machine.processing_units } else { 16 };
-    let units = format!("processing_units={}", doubling(1, largest));
-    let partitions = match lab.quick {
-        true => format!("partitions={}", doubling(2, lab.base.machine.partitions)),
-        false => "partitions=1,2,4,8,16".to_string(),
+    let list = |name: &str, values: &[u32]| {
+        let values: Vec<String> = values.iter().map(u32::to_string).collect();
+        format!("{name}={}", values.join(","))
     };
+    let units = list("processing_units", &lab.processing_units);
+    let partitions = list("partitions", &lab.partitions);
     let mut blocks = vec![Block::Text(
         "One parameter at a time, the others as in the machine's description. On-chip memory stays \
          the same in all when it is divided among more partitions. A partition reads one DDR bank, \

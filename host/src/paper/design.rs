@@ -23,6 +23,8 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
     // Gains in points and speed-ups: static over uniform, locality over static.
     let mut gains = [[vec![], vec![]], [vec![], vec![]]];
     let mut speed = [vec![], vec![]];
+    // Lines read from DDR, locality over static.
+    let mut beats = vec![];
     for input in &lab.inputs {
         let mut tasks = vec!["clique:3", "clique:4", "clique:5", "motif:3"];
         if input.four_motifs {
@@ -49,12 +51,14 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
                     }
                     speed[which].push(from.get(Metric::Cycles) / to.get(Metric::Cycles));
                 }
+                beats.push(aware.get(Metric::Beats) / fixed.get(Metric::Beats));
                 let name = format!("{} {} {}", input.name, short(task), &order[..3]);
                 let mut row = vec![name.clone()];
                 for metric in [Metric::VertexHits, Metric::EdgeHits] {
                     row.extend(three.map(|m| format!("{:.1}", m.shown(metric))));
                 }
                 row.extend(three.map(|m| m.cycles().to_string()));
+                row.extend(three.map(|m| m.shown(Metric::Beats).to_string()));
                 rows.push(row);
                 // The default order fits into a plot; all are in the table.
                 if order == "descending" {
@@ -80,6 +84,9 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
         "static",
         "locality",
         "cycles: uniform",
+        "static",
+        "locality",
+        "DDR lines: uniform",
         "static",
         "locality",
     ];
@@ -120,25 +127,28 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
             place: "figure 12",
             claim: "static + LRU beats uniform LRU in hit ratio by 13 to 37 points (vertices) and 8 \
                     to 25 (edges)",
-            verdict: above(&both(&gains[0]), 0.0),
+            verdict: above(&both(&gains[0]), 5.0),
             ours: format!("vertices {}, edges {}", points(&gains[0][0]), points(&gains[0][1])),
-            why: "the verdict is on the sign. Here a slot keeps the line that it scans and the \
+            why:
+                "a case counts from 5 points on. Here a slot keeps the line that it scans and the \
                   records of its embedding, so accesses that a cache would answer at once never \
                   reach it, and hit ratios of all three are lower"
-                .into(),
+                    .into(),
         },
         Claim {
             place: "figure 12",
             claim: "and is 1.60 to 2.95 times as fast",
-            verdict: above(&speed[0], 1.0),
+            verdict: above(&speed[0], 1.3),
             ours: span(&speed[0], 2),
-            why: "16 slots a PU cover most of the misses' latency".into(),
+            why:
+                "a case counts from 1.3 on. The slots cover most of the misses' latency (figure 3)"
+                    .into(),
         },
         Claim {
             place: "figure 12",
             claim: "locality-aware replacement adds 1.0 to 5.7 points (vertices) and 1.1 to 6.1 \
                     (edges) over static + LRU",
-            verdict: above(&both(&gains[1]), 0.0),
+            verdict: above(&both(&gains[1]), 0.5),
             ours: format!("vertices {}, edges {}", points(&gains[1][0]), points(&gains[1][1])),
             why:
                 "equation (2) adds ranks (up to the number of vertices) to accesses since the last \
@@ -149,10 +159,13 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
         Claim {
             place: "figure 12",
             claim: "and is 1.06 to 1.39 times as fast",
-            verdict: above(&speed[1], 1.0),
+            verdict: above(&speed[1], 1.03),
             ours: span(&speed[1], 2),
-            why: "as above; lines with a bad rank are thrown out while other slots still want them"
-                .into(),
+            why: format!(
+                "a case counts from 1.03 on; locality-aware replacement reads {} times as many lines from DDR as LRU does: a \
+                 line with a bad rank is the next victim as soon as it is there",
+                span(&beats, 2)
+            ),
         },
     ];
     let title = "Figure 12: the memory hierarchy".into();
@@ -177,14 +190,15 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
     let mut csv = Csv::new(&settings);
     let (mut rows, mut series) = (vec![], vec![]);
     let slots = format!("slots={}", lab.slots());
+    let all_in_use = format!("slots={}", lab.base.machine.slots);
     let all_slots: Vec<String> = lab.slots().split(',').map(String::from).collect();
     let (mut to_eight, mut last_step, mut stealing) = (vec![], vec![], vec![]);
     for input in &lab.inputs {
-        let tasks: &[&str] =
-            if input.four_motifs { &["clique:5", "motif:4"] } else { &["clique:5", "motif:3"] };
-        for task in tasks {
-            let all =
-                lab.sweep(input, task, &["order=descending,ascending", "stealing=on,off", &slots])?;
+        for task in ["clique:5", "motif:3"] {
+            // Without stealing only all slots are of interest.
+            let orders = "order=descending,ascending";
+            let mut all = lab.sweep(input, task, &[orders, "stealing=on", &slots])?;
+            all.extend(lab.sweep(input, task, &[orders, "stealing=off", &all_in_use])?);
             csv.add(input, task, &settings, &all);
             for order in ORDERS {
                 let cycles = |stealing: &str, slots: &str| {
@@ -259,9 +273,9 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
         Claim {
             place: "figure 13b",
             claim: "stealing gives 1.32 to 1.90 times the speed",
-            verdict: Verdict::of(stealing.iter().map(|&s| s >= 1.05)),
+            verdict: Verdict::of(stealing.iter().map(|&s| s >= 1.2)),
             ours: span(&stealing, 3),
-            why: "a case counts from 1.05 on. Stealing here is within a PU, as in the paper; these \
+            why: "a case counts from 1.2 on. Stealing here is within a PU, as in the paper; these \
                   graphs have thousands of units, so slots rarely run dry before the end, except \
                   where single trees are large"
                 .into(),
@@ -272,7 +286,7 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
 
 /// τ with caches as large as the scratchpads, and λ.
 pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
-    let taus = "tau=1%,5%,10%,20%,30%,40%,50%";
+    let taus = "tau=1%,5%,10%,20%,50%";
     let lambdas = "lambda=0.5,1,2,4,8";
     let (share, tasks) = match lab.quick {
         true => ("on_chip=50%", ["clique:4", "motif:3"]),

@@ -7,7 +7,7 @@
 //! | `design` | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
 //! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
 //! | `sampling` | large runs from a part of their work units |
-//! | `report` | Markdown, HTML, plots, CSV |
+//! | [`report`] | Markdown, HTML, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
 //! model of it; what is modelled (transfer, set-up) is named so.
@@ -62,10 +62,18 @@ pub struct Lab<'a> {
     pub small: Accelerator,
     /// Graphs that are only sampled.
     pub large: Vec<Input>,
+    /// Numbers of processing units beyond the paper; each is a model to build.
+    pub processing_units: Vec<u32>,
+    /// Numbers of partitions, likewise.
+    pub partitions: Vec<u32>,
+    /// Whether samples are drawn and compared.
+    pub sampling: bool,
     /// Small inputs on a small machine: the machinery, not the paper.
     pub quick: bool,
     /// The context.
     pub context: &'a Context,
+    /// Hash of the base machine's model and of the simulation around it, once a point has run.
+    pub model: std::cell::RefCell<String>,
     /// Points without a result, in words.
     pub missing: std::cell::RefCell<Vec<String>>,
 }
@@ -79,6 +87,12 @@ pub struct Options {
     pub machine: Accelerator,
     /// A machine that simulates fast.
     pub small: Accelerator,
+    /// Numbers of processing units beyond the paper; each is a model to build.
+    pub processing_units: Vec<u32>,
+    /// Numbers of partitions, likewise.
+    pub partitions: Vec<u32>,
+    /// Whether samples are drawn and compared.
+    pub sampling: bool,
     /// Folder of the real graphs.
     pub data: Option<PathBuf>,
     /// Folder of the report.
@@ -103,8 +117,12 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
         small: options.small.clone(),
         inputs,
         large,
+        processing_units: options.processing_units.clone(),
+        partitions: options.partitions.clone(),
+        sampling: options.sampling,
         quick: options.quick,
         context,
+        model: Default::default(),
         missing: Default::default(),
     };
     type Experiment = fn(&Lab<'_>) -> Result<Section>;
@@ -149,12 +167,15 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
             "Written by `gramer paper`. Cycles are those of the core in SystemVerilog, simulated \
              cycle by cycle with Verilator on the machine `{}` ({} PUs of {} slots, {} partitions, \
              {} MHz) with the memory model of its description; no card was used. Each count was \
-             compared with the CPU engine's. Graphs: {}.",
+             compared with the CPU engine's. Model and simulation: {} (a hash of Verilator's version, \
+             the description, `rtl/` and the memory model: with other sources the cycles may be \
+             others). Graphs: {}.",
             m.name,
             m.processing_units,
             m.slots,
             m.partitions,
             m.clock_mhz,
+            lab.model.borrow(),
             graphs.join(", ")
         ),
         "Two orders of comparison: *ascending* by Rank(ON_1) makes the hubs the roots of the \
@@ -247,7 +268,10 @@ impl Lab<'_> {
         };
         let all =
             sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
-        for point in &all {
+        for (point, asked) in all.iter().zip(&points) {
+            if let (Ok(measures), true) = (&point.measures, asked.machine == self.base) {
+                *self.model.borrow_mut() = measures.kept().identity.clone();
+            }
             if let Err(said) = &point.measures {
                 let settings = described(&point.settings);
                 self.missing.borrow_mut().push(format!("{} {name} {settings}: {said}", input.name));
@@ -325,8 +349,8 @@ fn synthesis() -> Section {
     Section {
         title: "Tables II and IV: resources and clock".into(),
         blocks: vec![Block::Text(
-            "Resources, clock and power come from synthesis, not from simulation; nothing here \
-             estimates them."
+            "Resources, clock and power come from synthesis, not from simulation: see \
+             [docs/synthesis.md](../synthesis.md)."
                 .into(),
         )],
         claims: vec![report::Claim {
@@ -334,7 +358,7 @@ fn synthesis() -> Section {
             claim: "25.5 % LUT, 13.1 % FF, 65.7 % BRAM at 207 to 213 MHz; compaction doubles the clock",
             verdict: report::Verdict::Open,
             ours: "–".into(),
-            why: "a matter of synthesis".into(),
+            why: "a matter of synthesis: docs/synthesis.md".into(),
         }],
     }
 }
