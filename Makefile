@@ -37,7 +37,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine hls-test test-rtl test-emulation test-paper ## All tests
+test: test-host test-machine test-rtl test-emulation test-synth test-paper ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -129,7 +129,7 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
 	scripts/cycles.py
 
-coverage: setup setup-rtl ## Lines and toggles of the core that its tests reach (rewrites docs/coverage.md)
+coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/coverage.md)
 	scripts/coverage.sh
 
 lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules

@@ -82,14 +82,14 @@ def main(words):
     listed = "\n".join(never) or "| | none | | |"
     REPORT.write_text(f"""# Coverage of the core
 
-Written by `make coverage`: the core's tests on the small machine and on the small machine with a
-uniform memory, built by Verilator with `--coverage-line --coverage-toggle`, without assertions.
-Sources (SHA-256 of `rtl/` and the machines): `{sources()}`.
+Written by `make coverage`: the core's tests on the small machine (random tasks, stopped ones,
+generated graphs, the control port), built by Verilator with coverage and without assertions. The unit
+benches are not counted. Sources (SHA-256 of `rtl/` and the machines): `{sources()}`.
 
-A point of lines is a block, or one way of a branch; all instances of a module count together. A
-point of toggles is a bit of a signal that went up and down. Most bits that stay are the upper ones
-of ids, positions in the edge array and counters: graphs of the tests are small, and addresses of
-2^40 entries are the unit benches' and the address arithmetic's matter ([units.md](units.md)).
+A point of lines is a block, or one way of a branch; all instances of a module count together. With
+`GRAMER_COVERAGE=toggles` the bits of signals that went up and down are counted too; those that stay
+are mostly the upper ones of ids, positions in the edge array and counters, since these graphs are
+small.
 
 | module | lines hit | | toggles hit | |
 |---|---|---|---|---|

@@ -4,7 +4,8 @@
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
 graph. Runs whose result is kept in target/cycles and whose model has not changed are not repeated,
 so that it may be stopped and started again. The order without a budget, ascending, is given up after
-CAP times the budget. `cycles.py --report` runs nothing: it writes the report from what is kept.
+CAP times the budget. `cycles.py --report [MODEL]` runs nothing: it writes the report from what is
+kept of the present model, or of the one with that hash.
 """
 
 import json
@@ -30,18 +31,21 @@ SHORT = {"clique": "CF", "motif": "MC"}
 
 
 def main():
+    report = sys.argv[1:2] == ["--report"]
+    if len(sys.argv) > 1 + report + (len(sys.argv) > 2 and report):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
     data = os.environ.get("GRAMER_DATA")
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
-    report = sys.argv[1:] == ["--report"]
-    if sys.argv[1:] and not report:
-        print(__doc__, file=sys.stderr)
-        sys.exit(2)
-    subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "gramer-sim"],
-                   cwd=ROOT, check=True)
     WORK.mkdir(parents=True, exist_ok=True)
-    probe = subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
-                           stdout=subprocess.PIPE, text=True).stdout.strip()
+    if len(sys.argv) > 2:
+        probe = sys.argv[2]
+    else:
+        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "gramer-sim"],
+                       cwd=ROOT, check=True)
+        probe = subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
+                               stdout=subprocess.PIPE, text=True).stdout.strip()
     rows, models = [], set()
     # The default order first: it is the one with budgets.
     for order in ["descending", "ascending"]:
@@ -107,6 +111,7 @@ It applies to the default order of comparison, descending; ascending is the pape
 *Port busy*: cycles in which a PU put an access into the crossbar. Waits are the mean of the PUs:
 *memory*, all tokens of the PU are under way as accesses; *inside*, some are in its pipelines or
 queues; *no work*, it has no token. Simulated kHz depends on the machine and on what else ran there.
+The cycles of a state of `rtl/` that changes none of `sim/tests/counters.tsv` are expected to be these.
 """)
 
 

@@ -22,7 +22,7 @@ class CoveredModel : public MODEL_CLASS {
     const std::string path = std::string(folder ? folder : "target/coverage") + "/" +
                              std::to_string(getpid()) + "-" + std::to_string(coverage_files++) +
                              ".dat";
-    contextp()->coveragep()->write(path);
+    contextp()->coveragep()->write(path.c_str());
   }
 };
 

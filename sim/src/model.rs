@@ -141,13 +141,22 @@ pub fn verilator() -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
+/// What is counted while a model runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Coverage {
+    /// Lines, and ways of branches.
+    Lines,
+    /// Bits of signals too.
+    Toggles,
+}
+
 /// What a model is built from.
 struct Sources {
     root: PathBuf,
     rtl: PathBuf,
     shim: PathBuf,
     wrapper: Option<PathBuf>, // of the shim
-    coverage: bool,
+    coverage: Option<Coverage>,
     package: String,
     hash: String,
 }
@@ -160,11 +169,18 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     let root = root();
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
-    let coverage = std::env::var("GRAMER_COVERAGE").as_deref() == Ok("1");
+    let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
+        Ok("lines") => Some(Coverage::Lines),
+        Ok("toggles") => Some(Coverage::Toggles),
+        Ok(other) if !other.is_empty() => {
+            bail!("GRAMER_COVERAGE is {other:?}, but must be lines, toggles or nothing")
+        }
+        _ => None,
+    };
     let wrapper = match (coverage, options.trace) {
-        (true, _) => Some(root.join("sim/shim/coverage.cpp")),
-        (false, true) => Some(root.join("sim/shim/trace.cpp")),
-        (false, false) => None,
+        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
+        (None, true) => Some(root.join("sim/shim/trace.cpp")),
+        (None, false) => None,
     };
     let package = verilog::package(accelerator);
     let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
@@ -175,7 +191,11 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     files.sort();
 
     let mut hash = Xxh3::new();
-    hash.update(format!("{version}Build {{ fast: {} }}{package}", options.fast).as_bytes());
+    let fast = options.fast || coverage.is_some();
+    hash.update(format!("{version}Build {{ fast: {fast} }}{package}").as_bytes());
+    if let Some(coverage) = coverage {
+        hash.update(format!("{coverage:?}").as_bytes());
+    }
     for file in files.iter().chain([&shim]).chain(&wrapper) {
         hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(file)?);
@@ -197,8 +217,9 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
 ///
-/// `GRAMER_COVERAGE=1` counts lines and toggles (`make coverage`); assertions are left out then,
-/// since their messages would be lines that never run.
+/// `GRAMER_COVERAGE=lines` counts which lines run, and `toggles` also which bits change, in a much
+/// larger build (`make coverage`). Assertions are left out then, since their messages would be lines
+/// that never run.
 ///
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
@@ -206,7 +227,7 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     let Sources { root, rtl, shim, wrapper, coverage, package, hash } =
         sources(accelerator, options)?;
-    let (fast, trace) = (options.fast || coverage, options.trace && !coverage);
+    let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
     let models = root.join("target/models");
     let library = models.join(&hash).join("libcore.so");
     if library.exists() {
@@ -238,8 +259,11 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     if trace {
         command.args(["--trace-fst", "--trace-structs"]);
     }
-    if coverage {
-        command.args(["--coverage-line", "--coverage-toggle"]);
+    if coverage.is_some() {
+        command.arg("--coverage-line");
+    }
+    if coverage == Some(Coverage::Toggles) {
+        command.arg("--coverage-toggle");
     }
     command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
@@ -264,7 +288,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     if trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
     }
-    if coverage {
+    if coverage.is_some() {
         link.arg("-DVM_COVERAGE=1").arg(include.join("verilated_cov.cpp"));
     }
     check(
