@@ -212,30 +212,32 @@ def synthesise(folder: Path, modules: dict, key: tuple, quiet: bool = False) -> 
     glue = name in GLUE
     files = sources(folder)
     left_out = sorted({child[0] for child in modules[key].children}) if glue else []
+    texts = {file: path.read_text() for file, path in files.items()}
+    variants = apart(modules, key, texts) if glue else {}
     used = PACKAGES + sorted(below(modules, key))
     # The clock and I/O buffers are the platform's.
     script = (
         "read_slang -j 1 -D SYNTHESIS"
-        + "".join(f" --blackboxed-module {child}" for child in left_out)
+        + "".join(f" --blackboxed-module {child}" for child in left_out + sorted(variants))
         + "".join(f" -G {k}={v}" for k, v in parameters)
-        + f" --top {name} " + " ".join(f"{f}.sv" for f in used)
+        + f" --top {name} " + " ".join(f"{f}.sv" for f in used + sorted(variants))
     )
     if left_out:
         # What the instances drive becomes inputs, what they take outputs, called INSTANCE.PORT.
-        script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out)
+        script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out + sorted(variants))
     script += (f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
                "; write_json netlist.json")
     digest = hashlib.sha256((version() + script).encode())
     for file in used:
-        text = strip(files[file].read_text())
+        text = strip(texts[file])
         # Of what is left out only the ports matter.
         if file in below(modules, key, left_out) or file in PACKAGES:
             digest.update((text.split("\n);")[0] if file in left_out else text).encode())
     place = ROOT / "target" / "synth" / f"{modules[key].label}-{digest.hexdigest()[:12]}"
     if not (place / "cells.json").exists():
         place.mkdir(parents=True, exist_ok=True)
-        for file in used:
-            (place / f"{file}.sv").write_text(files[file].read_text())
+        for file in used + sorted(variants):
+            (place / f"{file}.sv").write_text(variants.get(file) or texts[file])
         before = time.monotonic()
         log = yosys(script, place)
         seconds = time.monotonic() - before
@@ -252,6 +254,28 @@ def synthesise(folder: Path, modules: dict, key: tuple, quiet: bool = False) -> 
         if not quiet:
             print(f"  {modules[key].title}: {seconds:.0f} s", file=sys.stderr, flush=True)
     return Block(place)
+
+
+def apart(modules: dict, key: tuple, texts: dict) -> dict[str, str]:
+    """Gives the instances of a module with other parameters than its first a module of its own, in
+    the glue's text too: a module that is left out has one set of port widths. Returns the new ones."""
+    made: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for child in sorted(modules[key].children):
+        number = seen[child[0]] = seen.get(child[0], 0) + 1
+        if number == 1:
+            continue
+        name = f"{child[0]}_{number}"
+        made[name] = re.sub(rf"\bmodule {child[0]}\b", f"module {name}", texts[child[0]])
+        path = modules[key].paths[0]
+        for full in modules[child].paths:
+            if full.startswith(path + "."):
+                leaf = full.rsplit(".", 1)[1]
+                text = texts[key[0]]
+                at = re.search(rf"\b{leaf} *\(", text).start()
+                begin = [m.start() for m in re.finditer(rf"\b{child[0]}\b", text[:at])][-1]
+                texts[key[0]] = text[:begin] + name + text[begin + len(child[0]):]
+    return made
 
 
 def strip(text: str) -> str:

@@ -199,8 +199,11 @@ fn the_simulated_core_goes_through_switches_and_layouts() {
     let points = document["points"].as_array().unwrap();
     assert_eq!(points.len(), 12);
     let cycles = |at: usize| points[at]["metrics"]["cycles"].as_f64().unwrap();
+    // All of this graph fits into scratchpads, which are filled before the start; caches aren't.
     for pair in (0..12).step_by(2) {
-        assert!(cycles(pair) < cycles(pair + 1), "slower memory takes longer: point {pair}");
+        let uniform = points[pair]["settings"]["policy"] == "uniform-lru";
+        let (fast, slow) = (cycles(pair), cycles(pair + 1));
+        assert!(fast <= slow && (fast < slow || !uniform), "point {pair}: {fast}, then {slow}");
     }
     for point in points {
         let high = point["metrics"]["vertex_high"].as_f64().unwrap();

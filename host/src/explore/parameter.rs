@@ -297,7 +297,10 @@ fn divide(machine: &mut Accelerator, partitions: u32) {
     }
     machine.machine.partitions = partitions;
     // A partition reads one bank.
-    memory.ddr_banks = memory.ddr_banks.min(partitions);
+    let banks = memory.ddr_banks.min(partitions);
+    memory.ddr_banks = banks;
+    // The description that was read has an argument for each of its banks.
+    machine.arguments.retain(|argument| argument.bank.is_none_or(|bank| bank < banks));
 }
 
 /// All on-chip data of a machine in bytes.

@@ -269,6 +269,8 @@ impl Simulator {
         let same = |f: &File| f.try_clone().map_err(|e| Error::io("<temporary>", "open", e));
         let child = Command::new(&self.program)
             .args(words)
+            // Its last lines are its reason, not how it got there.
+            .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null())
             .stdout(same(&out)?)
             .stderr(same(&said)?)
