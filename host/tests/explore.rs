@@ -135,7 +135,7 @@ fn points_that_fail_leave_the_others() {
     let output = folder.explore(&folder.stand_in(&text), &SLOTS);
     assert_eq!(output.status.code(), Some(1));
     let said = said(&output);
-    assert!(said.contains("slots=2: more cycles than --max-cycles"), "{said}");
+    assert!(said.contains("slots=2: left out by --max-cycles "), "{said}");
     assert!(said.contains("slots=4: exit status: 1: an assertion"), "{said}");
     let csv = fs::read_to_string(folder.path("out/points.csv")).unwrap();
     assert!(csv.lines().nth(1).unwrap().starts_with("1,1000,"), "{csv}");

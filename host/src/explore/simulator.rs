@@ -64,7 +64,7 @@ pub struct Simulator {
     program: PathBuf,
     cache: PathBuf,
     jobs: usize,
-    max_cycles: u64,
+    pub(super) max_cycles: u64,
 }
 
 /// Finds `gramer-sim`: in the variable `GRAMER_SIM`, or beside this program.
