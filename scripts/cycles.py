@@ -4,10 +4,11 @@
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
 graph. Runs whose result is kept in target/cycles and whose model has not changed are not repeated,
 so that it may be stopped and started again. The order without a budget, ascending, is given up after
-CAP times the budget. `cycles.py --report [MODEL]` runs nothing: it writes the report from what is
+CAP times the budget. Counts must be those of the CPU engine. `cycles.py --report [MODEL]` runs nothing: it writes the report from what is
 kept of the present model, or of the one with that hash.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -30,6 +31,14 @@ CAP = 3
 SHORT = {"clique": "CF", "motif": "MC"}
 
 
+@functools.cache
+def expected(task, k, path):
+    """The CPU engine's counts, in the order of the dictionary."""
+    command = [ROOT / "target/release/gramer", "mine", task, "-k", str(k), path, "--output", "json"]
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return [one["count"] for one in json.loads(done.stdout)["results"]]
+
+
 def main():
     report = sys.argv[1:2] == ["--report"]
     if len(sys.argv) > 1 + report + (len(sys.argv) > 2 and report):
@@ -42,8 +51,8 @@ def main():
     if len(sys.argv) > 2:
         probe = sys.argv[2]
     else:
-        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "gramer-sim"],
-                       cwd=ROOT, check=True)
+        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "gramer-sim",
+                        "-p", "gramer"], cwd=ROOT, check=True)
         probe = subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
                                stdout=subprocess.PIPE, text=True).stdout.strip()
     rows, models = [], set()
@@ -77,6 +86,11 @@ def main():
                 print(rows[-1], flush=True)
                 continue
             models.add(result["model"])
+            if not report:
+                counts = [one["count"] for one in result["results"]]
+                if counts != expected(task, k, path):
+                    sys.exit(f"cycles: {k}-{SHORT[task]} {name}: the core counted {counts}, "
+                             f"the CPU engine {expected(task, k, path)}")
             cycles, counters = result["cycles"], result["counters"]
 
             def share(name):
