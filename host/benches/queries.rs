@@ -6,6 +6,8 @@
 //! it, and once counting all. A query is given up after S seconds (10). FILTER chooses by part of
 //! `GRAPH/SET/MODE`, as in `sm-hprd/query_dense_8/all`. Needs the real graphs (`$GRAMER_DATA`).
 
+#[path = "../tests/common/environment.rs"]
+mod environment;
 #[path = "../tests/common/query_sets.rs"]
 mod query_sets;
 
@@ -64,7 +66,7 @@ fn main() {
     }
     let wanted =
         |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
-    let Some(data) = query_sets::data() else { return };
+    let Some(data) = environment::data() else { return };
     println!(
         "set                              queries  CPU s   given up  embeddings  slowest query"
     );

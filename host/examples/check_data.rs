@@ -3,7 +3,10 @@
 //! `check_data [--quick]` reads `ground_truth.tsv` and the truth files beside it in the folder
 //! `$GRAMER_DATA` (or `../shared/data`), mines every row whose task exists, and prints how many
 //! rows were checked, passed and skipped, each skip with its reason. Exit code 1 if a count is
-//! wrong, or if the data isn't there and `GRAMER_REQUIRE_DATA` is set.
+//! wrong; without the data nothing is checked, which fails if `GRAMER_REQUIRE_DATA=1`.
+
+#[path = "../tests/common/environment.rs"]
+mod environment;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -73,15 +76,7 @@ struct Checker {
 
 fn main() -> Result<ExitCode> {
     let quick = std::env::args().any(|a| a == "--quick");
-    let data = std::env::var_os("GRAMER_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
-        PathBuf::from,
-    );
-    if !data.join("ground_truth.tsv").is_file() {
-        println!("no ground_truth.tsv in {}: nothing was checked", data.display());
-        let required = std::env::var_os("GRAMER_REQUIRE_DATA").is_some();
-        return Ok(if required { ExitCode::FAILURE } else { ExitCode::SUCCESS });
-    }
+    let Some(data) = environment::data() else { return Ok(ExitCode::SUCCESS) };
     let begun = Instant::now();
     let mut checker = Checker {
         data,

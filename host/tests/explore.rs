@@ -1,6 +1,9 @@
 //! `gramer explore` and `gramer paper`: with a stand-in for the simulator, which shows what is kept,
 //! compared and refused, and with the simulated core where it was built.
 
+#[path = "common/environment.rs"]
+mod environment;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -47,7 +50,7 @@ impl Folder {
 
     fn explore(&self, simulator: &Path, words: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_gramer"))
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
+            .current_dir(environment::root())
             .env("GRAMER_SIM", simulator)
             .arg("explore")
             .arg(self.graph())
@@ -164,14 +167,13 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
 
 /// The simulator, if it was built; with `GRAMER_REQUIRE_RTL` it must be.
 fn simulator() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let beside = root.join("target/release/gramer-sim");
+    let beside = environment::root().join("target/release/gramer-sim");
     let path = std::env::var_os("GRAMER_SIM").map_or(beside, PathBuf::from);
     if path.is_file() {
         return Some(path);
     }
-    assert!(std::env::var_os("GRAMER_REQUIRE_RTL").is_none(), "{} is missing", path.display());
-    eprintln!("skipped: {} is missing (`make simulator`)", path.display());
+    let missing = format!("{} is missing (`make simulator`)", path.display());
+    environment::skip(environment::RTL, &missing);
     None
 }
 
@@ -216,9 +218,9 @@ fn the_simulated_core_goes_through_switches_and_layouts() {
 fn the_quick_report_is_whole() {
     let Some(simulator) = simulator() else { return };
     let folder = Folder::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let root = environment::root();
     let output = Command::new(env!("CARGO_BIN_EXE_gramer"))
-        .current_dir(root)
+        .current_dir(&root)
         .env("GRAMER_SIM", simulator)
         .args(["paper", "--quick", "--out"])
         .arg(folder.path("report"))

@@ -1,27 +1,13 @@
 //! The real graphs: each is read in its own format and has its known size.
 
+#[path = "common/environment.rs"]
+mod environment;
+
 use std::path::{Path, PathBuf};
 
+use environment::data;
 use gramer::Context;
 use gramer::graph::read::{Format, Loaded, ReadOptions, read};
-
-/// The folder of the real graphs; prints why a test skips without.
-fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("GRAMER_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
-        PathBuf::from,
-    );
-    if folder.join("stats.tsv").is_file() {
-        return Some(folder);
-    }
-    assert!(
-        std::env::var_os("GRAMER_REQUIRE_DATA").is_none_or(|v| v != "1"),
-        "no real graphs in {}",
-        folder.display()
-    );
-    println!("skipped: no real graphs in {} (set GRAMER_DATA)", folder.display());
-    None
-}
 
 fn load(path: &Path, labels: Option<PathBuf>, labels_column: Option<usize>) -> Loaded {
     let options = ReadOptions { labels, labels_column, ..ReadOptions::default() };

@@ -2,32 +2,27 @@
 //!
 //! The tests need what `tests/opencl.rs` needs, and Verilator for the model of the core.
 
+#[path = "common/environment.rs"]
+mod environment;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use environment::root;
 use serde_json::Value;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
-}
 
 /// The small machine, simulated; `None` where something is missing.
 fn device() -> Option<String> {
-    let runtime = ["/opt/xilinx/xrt/lib", "/usr/lib/x86_64-linux-gnu"]
-        .iter()
-        .any(|f| Path::new(f).join("libxrt_hwemu.so.2").exists());
-    let missing = match gramer::xclbin::build::find_emulator() {
-        Err(e) => e.to_string(),
-        Ok(_) if !runtime => "the Xilinx Runtime (scripts/setup-xrt.sh) isn't installed".into(),
+    let emulator = gramer::xclbin::build::find_emulator().map_err(|e| e.to_string());
+    let missing = match emulator.and_then(|_| environment::runtime()) {
+        Err(missing) => missing,
         Ok(_) if Command::new("verilator").arg("--version").output().is_err() => {
             "there is no verilator (scripts/setup-rtl.sh)".into()
         }
         Ok(_) => return Some(format!("emulator:{}", root().join("machines/small.yaml").display())),
     };
-    let required = std::env::var("GRAMER_REQUIRE_XRT").as_deref() == Ok("1");
-    assert!(!required, "GRAMER_REQUIRE_XRT=1, but {missing}");
-    eprintln!("skipped: {missing}");
+    environment::skip(environment::XRT, &missing);
     None
 }
 

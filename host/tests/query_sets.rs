@@ -1,15 +1,18 @@
 //! Known numbers of matches of whole query sets in real graphs.
 
+#[path = "common/environment.rs"]
+mod environment;
 #[path = "common/query_sets.rs"]
 mod query_sets;
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use environment::data;
 use gramer::engine::{Engine, cpu::Cpu};
 use gramer::task::Induced;
 use gramer::{Context, Graph, Pattern, Task};
-use query_sets::{data, graph, queries};
+use query_sets::{graph, queries};
 
 /// Lines `NAME:COUNT`.
 fn expected(path: &Path) -> BTreeMap<String, u128> {

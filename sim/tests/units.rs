@@ -2,18 +2,18 @@
 //!
 //! `GRAMER_SEED=N cargo test -p gramer-sim --test units NAME` repeats a bench with a seed.
 
+#[path = "../../host/tests/common/environment.rs"]
+mod environment;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
+use environment::root;
 use gramer_machine::{Accelerator, verilog};
 use gramer_sim::model;
 use xxhash_rust::xxh3::Xxh3;
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
-}
 
 fn run(command: &mut Command) -> Output {
     let output = command.output().unwrap_or_else(|e| panic!("cannot start {command:?}: {e}"));
@@ -148,8 +148,8 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
 
 fn bench(name: &str, top: &str, parameters: &[&str]) {
     let Some(version) = model::verilator() else {
-        eprintln!("skipped: no verilator on the PATH");
-        return;
+        let missing = "there is no verilator on the PATH (scripts/setup-rtl.sh installs it)";
+        return environment::skip(environment::RTL, missing);
     };
     let program = build(&version, name, top, parameters);
     let seed = std::env::var("GRAMER_SEED").unwrap_or_else(|_| "1".into());

@@ -1,34 +1,12 @@
 //! The query sets that come with the real graphs.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{Pattern, parse_pattern};
 use gramer::prepare::renumber;
 use gramer::{Context, Graph};
-
-/// The folder of the real graphs: `$GRAMER_DATA`, or `../shared/data` beside the repository. `None`
-/// if there is none.
-///
-/// # Panics
-/// If there is none and `GRAMER_REQUIRE_DATA` is set.
-pub fn data() -> Option<PathBuf> {
-    let folder = std::env::var_os("GRAMER_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data"),
-        PathBuf::from,
-    );
-    if folder.join("ground_truth.tsv").is_file() {
-        return Some(folder);
-    }
-    assert!(
-        std::env::var_os("GRAMER_REQUIRE_DATA").is_none(),
-        "no real graphs in {}",
-        folder.display()
-    );
-    println!("skipped: no real graphs in {} (set GRAMER_DATA)", folder.display());
-    None
-}
 
 /// A graph, ready for mining.
 pub fn graph(path: &Path) -> Graph {

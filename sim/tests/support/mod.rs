@@ -2,6 +2,10 @@
 //! which the core is compared.
 #![allow(dead_code)]
 
+#[path = "../../../host/tests/common/environment.rs"]
+pub mod environment;
+pub mod real;
+
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -16,23 +20,16 @@ use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{Application as Core, Record, Settings};
 
-/// The repository.
-pub fn root() -> PathBuf {
-    std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
-}
+pub use environment::root;
 
-/// Says that a test is skipped where Verilator is missing; `GRAMER_REQUIRE_RTL=1` makes that a
-/// failure.
+/// Whether Verilator is missing; says that a test is skipped then, unless `GRAMER_REQUIRE_RTL=1`.
 pub fn no_verilator() -> bool {
-    if model::verilator().is_some() {
-        return false;
+    let missing = model::verilator().is_none();
+    if missing {
+        let what = "there is no verilator on the PATH (scripts/setup-rtl.sh installs it)";
+        environment::skip(environment::RTL, what);
     }
-    assert!(
-        std::env::var("GRAMER_REQUIRE_RTL").as_deref() != Ok("1"),
-        "GRAMER_REQUIRE_RTL=1, but there is no verilator on the PATH"
-    );
-    eprintln!("skipped: no verilator on the PATH (scripts/setup-rtl.sh installs it)");
-    true
+    missing
 }
 
 /// A machine and its model, or `None` where Verilator is missing.

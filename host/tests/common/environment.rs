@@ -1,0 +1,53 @@
+//! What the tests find on the machine, and what they do where it isn't there: say so and pass, or
+//! fail if a variable demands it.
+
+// Each test binary uses a part of this.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+/// Demands the real graphs.
+pub const DATA: &str = "GRAMER_REQUIRE_DATA";
+/// Demands Verilator and what is built with it.
+pub const RTL: &str = "GRAMER_REQUIRE_RTL";
+/// Demands the Xilinx Runtime, the emulator and the headers.
+pub const XRT: &str = "GRAMER_REQUIRE_XRT";
+
+/// Says that a test is skipped and why.
+///
+/// # Panics
+/// If `demand` is 1: then what is missing must be there.
+pub fn skip(demand: &str, missing: &str) {
+    let demanded = std::env::var(demand).as_deref() == Ok("1");
+    assert!(!demanded, "{demand}=1, but {missing}");
+    eprintln!("skipped: {missing}");
+}
+
+/// The repository.
+pub fn root() -> PathBuf {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().find(|f| f.join("accelerator.yaml").is_file()).unwrap().to_path_buf()
+}
+
+/// The folder of the real graphs: `$GRAMER_DATA`, or `../shared/data` beside the repository.
+pub fn data() -> Option<PathBuf> {
+    let folder = std::env::var_os("GRAMER_DATA")
+        .map_or_else(|| root().join("../shared/data"), PathBuf::from);
+    if folder.join("ground_truth.tsv").is_file() {
+        return Some(folder);
+    }
+    skip(DATA, &format!("there are no real graphs in {} (set GRAMER_DATA)", folder.display()));
+    None
+}
+
+/// The folder of the Xilinx Runtime's libraries.
+///
+/// # Errors
+/// What is missing.
+pub fn runtime() -> Result<&'static Path, String> {
+    ["/opt/xilinx/xrt/lib", "/usr/lib/x86_64-linux-gnu"]
+        .map(Path::new)
+        .into_iter()
+        .find(|folder| folder.join("libxrt_hwemu.so.2").exists())
+        .ok_or_else(|| "there is no libxrt_hwemu.so.2 (scripts/setup-xrt.sh installs it)".into())
+}

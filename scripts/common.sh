@@ -1,0 +1,31 @@
+# What the set-up scripts share. Sourced; leaves no variable behind but its functions.
+
+# Installs Debian packages; where that can't be done, says which are wanted.
+#   install_packages NAME...
+install_packages() {
+  [ $# -eq 0 ] && return
+  if ! command -v apt-get > /dev/null; then
+    echo "setup: please install: $*" >&2
+    exit 1
+  fi
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo > /dev/null || { echo "setup: as root, run: apt-get install $*" >&2; exit 1; }
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" apt-get update --quiet
+  "${as_root[@]}" apt-get install --quiet --yes --no-install-recommends "$@"
+}
+
+# Puts Python packages into .venv of the repository, unless these very versions are there.
+#   python_packages MARK REQUIREMENTS...
+python_packages() {
+  local mark=.venv/$1-installed wanted
+  shift
+  wanted=$(cat "$@")
+  [ "$(cat "$mark" 2> /dev/null)" = "$wanted" ] && return
+  python3 -c 'import ensurepip, venv' 2> /dev/null || install_packages python3-venv
+  [ -x .venv/bin/python ] || python3 -m venv .venv
+  .venv/bin/pip install --quiet "${@/#/--requirement=}"
+  echo "$wanted" > "$mark"
+}

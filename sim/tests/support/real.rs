@@ -1,0 +1,111 @@
+//! Real graphs on a machine: counts equal those of other programs (`ground_truth.tsv`), in both
+//! orders of comparison, and cycles stay below their budgets.
+
+use gramer::graph::read::{ReadOptions, read_graph};
+use gramer_machine::Accelerator;
+use gramer_sim::image::Csr;
+use gramer_sim::model::{self, Build, Model};
+use gramer_sim::run::{Application, Settings, Simulation, run, whole_units};
+
+use super::environment::{self, data};
+
+/// Known counts of a graph: `(task, count)`.
+fn truth(folder: &std::path::Path, graph: &str) -> Vec<(String, u64)> {
+    let text = std::fs::read_to_string(folder.join("ground_truth.tsv")).unwrap();
+    text.lines()
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .filter(|row| row[0] == graph)
+        .filter_map(|row| Some((row[1].to_string(), row[2].parse().ok()?)))
+        .collect()
+}
+
+/// Runs one task in both orders; every count that is known must be equal, and at least one is.
+pub fn check(graph: &str, file: &str, clique: bool, k: u32, budget: Option<u64>) {
+    check_on("accelerator.yaml", false, graph, file, clique, k, budget);
+}
+
+/// [`check`] on another machine, with the least recently used line replaced if `lru`.
+pub fn check_on(
+    machine: &str,
+    lru: bool,
+    graph: &str,
+    file: &str,
+    clique: bool,
+    k: u32,
+    budget: Option<u64>,
+) {
+    let Some(folder) = data() else { return };
+    if super::no_verilator() {
+        return;
+    }
+    let a = Accelerator::read(environment::root().join(machine)).unwrap();
+    let known = truth(&folder, graph);
+    let context = gramer::Context::default();
+    let loaded =
+        read_graph(&folder.join(graph).join(file), &ReadOptions::default(), &context).unwrap();
+    let prepared = gramer::prepare::renumber(&loaded, &context).unwrap();
+    let view = prepared.view();
+    let csr =
+        Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
+    let library = model::build(&a, Build { fast: true, ..Build::default() }).unwrap();
+    let (dictionary, patterns) = if clique { (vec![], 1) } else { super::motifs(k as usize) };
+    let names: Vec<Vec<String>> = if clique {
+        let mut names =
+            vec![format!("{k}-clique"), format!("{k}-motif:{k}-clique (vertex-induced)")];
+        if k == 3 {
+            names.push("triangle".into());
+        }
+        vec![names]
+    } else {
+        gramer::pattern::Dictionary::of(k as usize)
+            .patterns()
+            .iter()
+            .map(|p| vec![format!("{k}-motif:{} (vertex-induced)", gramer::pattern::name(p))])
+            .collect()
+    };
+    let mut before: Option<Vec<u64>> = None;
+    for ascending in [false, true] {
+        let settings = Settings {
+            application: if clique { Application::Clique } else { Application::Motif },
+            k,
+            ascending,
+            stealing: true,
+            lru,
+            slots: a.machine.slots,
+            lambda_eighths: 8,
+            tau: None,
+            capacity: 1.0,
+            on_chip: None,
+            dictionary: dictionary.clone(),
+            patterns,
+            list: None,
+        };
+        let mut core = Model::load(&library).unwrap();
+        let units = whole_units(&csr);
+        let outcome = run(&a, &mut core, &csr, &units, &settings, &Simulation::of(&a)).unwrap();
+        assert_eq!(outcome.status, 0);
+        let mut compared = 0;
+        for (names, &count) in names.iter().zip(&outcome.counts) {
+            for (task, expected) in known.iter().filter(|(task, _)| names.contains(task)) {
+                assert_eq!(count, *expected, "{graph}: {task}");
+                compared += 1;
+            }
+        }
+        assert!(compared > 0, "{graph}: no count of {names:?} is known");
+        if let Some(before) = &before {
+            assert_eq!(before, &outcome.counts, "{graph}: the two orders differ");
+        }
+        before = Some(outcome.counts.clone());
+        let order = if ascending { "ascending" } else { "descending" };
+        eprintln!("{graph} k = {k}, {order}: {} cycles, {compared} counts", outcome.cycles);
+        if let (false, Some(budget)) = (ascending, budget) {
+            assert!(outcome.cycles < budget, "{} cycles, budget {budget}", outcome.cycles);
+        }
+    }
+}
+
+/// Graphs: their folder, and the file in it.
+pub const CITESEER: (&str, &str) = ("citeseer", "citeseer.edgelist");
+pub const P2P_04: (&str, &str) = ("p2p-gnutella04", "p2p-gnutella04.txt.zst");
+pub const P2P_08: (&str, &str) = ("p2p-gnutella08", "p2p-gnutella08.txt.zst");
+pub const ASTRO: (&str, &str) = ("ca-astroph", "ca-AstroPh.txt.zst");
