@@ -54,13 +54,16 @@ test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's 
 simulator: build setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
 	cargo build --release --locked -p gramer-sim --bin gramer-sim
 
-test-paper: simulator ## Tests of `gramer explore` and `gramer paper`
+test-paper: simulator setup-paper ## Tests of `gramer explore` and `gramer paper`
 	GRAMER_SIM=$(CURDIR)/target/release/gramer-sim GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer --test explore
 
-paper-quick: simulator ## The paper's experiments on small random graphs (target/paper/quick)
+setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
+	@scripts/setup-paper.sh
+
+paper-quick: simulator setup-paper ## The paper's experiments on small random graphs (target/paper/quick)
 	$(GRAMER) paper --quick --out target/paper/quick --cache target/paper/quick-cache
 
-paper: simulator ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
+paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
 	$(GRAMER) paper --out docs/paper --cache target/paper/cache
 
 mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)

@@ -10,6 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use environment::root;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 /// The small machine, simulated; `None` where something is missing.
@@ -109,8 +110,10 @@ fn end(child: Child, folder: &Path, mark: u32, limit: Duration) -> Output {
     output
 }
 
-fn kill(signal: &str, pid: &str) {
-    assert!(Command::new("kill").args([signal, pid]).status().unwrap().success());
+/// Sends a signal to a process that is known by its number.
+fn kill(signal: Signal, pid: &str) {
+    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
 }
 
 #[test]
@@ -156,7 +159,7 @@ fn a_killed_emulator_or_child_ends_the_run_with_a_reason() {
     let (_, graph) = graphs(graphs_folder.path());
     let (child, folder, mark) = start(&device, &graph);
     let emulator = std::fs::read_to_string(folder.join("emulator.pid")).unwrap();
-    kill("-KILL", emulator.trim());
+    kill(Signal::KILL, emulator.trim());
     let output = end(child, &folder, mark, Duration::from_secs(5));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -166,7 +169,7 @@ fn a_killed_emulator_or_child_ends_the_run_with_a_reason() {
     let own = std::fs::read_dir("/proc").unwrap().flatten().find(|p| {
         std::fs::read_link(p.path().join("exe")).is_ok_and(|exe| exe == folder.join("gramer"))
     });
-    kill("-SEGV", own.unwrap().file_name().to_str().unwrap());
+    kill(Signal::SEGV, own.unwrap().file_name().to_str().unwrap());
     let output = end(child, &folder, mark, Duration::from_secs(5));
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
@@ -181,7 +184,7 @@ fn ctrl_c_is_passed_on() {
     let graphs_folder = tempfile::tempdir().unwrap();
     let (_, graph) = graphs(graphs_folder.path());
     let (child, folder, mark) = start(&device, &graph);
-    kill("-INT", &child.id().to_string());
+    kill(Signal::INT, &child.id().to_string());
     let output = end(child, &folder, mark, Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -194,9 +197,9 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let graphs_folder = tempfile::tempdir().unwrap();
     let (_, graph) = graphs(graphs_folder.path());
     let (child, folder, mark) = start(&device, &graph);
-    kill("-INT", &child.id().to_string());
+    kill(Signal::INT, &child.id().to_string());
     std::thread::sleep(Duration::from_millis(50));
-    kill("-TERM", &child.id().to_string());
+    kill(Signal::TERM, &child.id().to_string());
     let output = end(child, &folder, mark, Duration::from_secs(5));
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
 }

@@ -18,6 +18,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use environment::root;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::Value;
 
 /// Longest that any command here may take.
@@ -189,8 +190,7 @@ fn finish(mut child: Child) -> Output {
             break status;
         }
         if begun.elapsed() > LIMIT {
-            let group = format!("-{}", child.id());
-            let _ = Command::new("kill").args(["-9", "--", &group]).status();
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
             panic!("a command took longer than {LIMIT:?}");
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -440,13 +440,12 @@ fn stopped_and_continued(e: &Emulation, graph: &str) -> u32 {
         let mut command = e.gramer();
         command.arg("mine").args(words).args(["--output", "json", "--checkpoint"]);
         let child = command.arg(&saved).arg("--device").arg(e.small(1)).spawn().unwrap();
-        let id = child.id().to_string();
         let mut begun = None;
         if stops < 4 {
             std::thread::sleep(Duration::from_millis(1500));
             begun = Some(Instant::now());
             // Once it has ended there is nothing to stop.
-            let _ = Command::new("kill").args(["-INT", &id]).stderr(Stdio::null()).status();
+            let _ = kill_process(Pid::from_child(&child), Signal::INT);
         }
         let output = finish(child);
         let (out, err) = texts(&output);
