@@ -21,8 +21,8 @@ module pattern_buffer
   // Listed embeddings
   input  size_t  k_i,
   input  logic [31:0] beats_i, // that records may take
-  input  logic [PUS-1:0] listed_valid_i,
-  output logic [PUS-1:0] listed_ready_o,
+  input  logic [PUS-1:0] listed_more_i, // beside the one that is taken now
+  output logic [PUS-1:0] listed_take_o, // from one PU; it had more in the cycle before
   input  listed_t listed_i [PUS],
   output logic   listing_o, // a record is on its way
   output logic   full_o,
@@ -72,28 +72,36 @@ module pattern_buffer
   localparam int unsigned WORDS = 2 + DEPTH;                 // of the largest record
   localparam int unsigned LARGE = WORDS > 16 ? WORDS - 16 : 0; // in its second beat
   localparam int unsigned SMALL_IDS = 6, MIDDLE_IDS = 14;
+  localparam int unsigned QUEUE = 4;                         // covers the way from turn to beat
 
-  logic             listed_some, record_valid_q, record_done, half_q, second_q, small_k, large_k;
-  logic             no_room, place;
+  logic             listed_some, record_valid, record_done, half_q, second_q, small_k, large_k;
+  logic             queue_room, begins, no_room, place;
   logic [PUS-1:0]   grant;
-  listed_t          record_q;
-  logic [31:0]      beats_q; // begun
+  logic [$clog2(QUEUE):0] coming_q; // records whose turn has come and that have no place yet
+  logic [31:0]      left_q; // beats that are not begun
   logic [63:0]      records_q;
   line_t            first_beat, second_beat;
-  listed_t          listed;
+  listed_t          listed, record;
 
+  assign queue_room = coming_q != ($clog2(QUEUE)+1)'(QUEUE);
+
+  // A PU has its turn in one cycle, and its record is taken in the next.
   rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
-    .request_i (listed_valid_i), .take_i (!record_valid_q || record_done),
+    .request_i (listed_more_i), .take_i (queue_room),
     .valid_o (listed_some), .grant_o (grant), .index_o ()
   );
 
   always_comb begin
     listed = '0;
-    for (int p = 0; p < PUS; p++) if (grant[p]) listed |= listed_i[p];
+    for (int p = 0; p < PUS; p++) if (listed_take_o[p]) listed |= listed_i[p];
   end
 
-  assign listed_ready_o = (!record_valid_q || record_done) ? grant : '0;
+  fifo #(.WIDTH($bits(listed_t)), .DEPTH(QUEUE)) i_records (
+    .clk_i, .rst_i (rst_i || clear_i),
+    .push_i (listed_take_o != '0), .data_i (listed), .full_o (),
+    .pop_i (record_done), .valid_o (record_valid), .data_o (record)
+  );
 
   assign small_k = k_i <= size_t'(SMALL_IDS);
   assign large_k = 32'(k_i) > MIDDLE_IDS;
@@ -101,44 +109,44 @@ module pattern_buffer
   // The record's words from the lowest; those of a small record are repeated for the second half.
   always_comb begin
     first_beat = '1;
-    first_beat[31:0]  = record_q.ordinal;
-    first_beat[63:32] = 32'(record_q.number);
+    first_beat[31:0]  = record.ordinal;
+    first_beat[63:32] = 32'(record.number);
     for (int j = 0; j < DEPTH && j < MIDDLE_IDS; j++)
-      first_beat[64 + 32*j +: 32] = record_q.ids[j];
+      first_beat[64 + 32*j +: 32] = record.ids[j];
     if (small_k) first_beat[511:256] = first_beat[255:0];
     second_beat = '1;
-    for (int j = 0; j < LARGE; j++) second_beat[32*j +: 32] = record_q.ids[DEPTH - LARGE + j];
+    for (int j = 0; j < LARGE; j++) second_beat[32*j +: 32] = record.ids[DEPTH - LARGE + j];
   end
 
   // A small record in the second half of a beat has its place already.
-  assign listing_o = record_valid_q;
-  assign no_room = full_o
-      || (!(small_k && half_q) && !second_q && beats_q + (large_k ? 32'd2 : 32'd1) > beats_i);
-  assign place       = record_valid_q && !no_room && (free || (small_k && !half_q));
-  assign record_done = record_valid_q && (no_room || (place && (!large_k || second_q)));
+  assign listing_o   = coming_q != '0;
+  assign begins      = !(small_k && half_q) && !second_q;
+  assign no_room     = full_o || (begins && (left_q == '0 || (large_k && left_q == 32'd1)));
+  assign place       = record_valid && !no_room && (free || (small_k && !half_q));
+  assign record_done = record_valid && (no_room || (place && (!large_k || second_q)));
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
-      record_valid_q <= 1'b0;
-      half_q         <= 1'b0;
-      second_q       <= 1'b0;
-      full_o         <= 1'b0;
-      dropped_o      <= '1;
-      beats_q        <= '0;
-      records_q      <= '0;
+      listed_take_o <= '0;
+      coming_q      <= '0;
+      half_q        <= 1'b0;
+      second_q      <= 1'b0;
+      full_o        <= 1'b0;
+      dropped_o     <= '1;
+      left_q        <= beats_i;
+      records_q     <= '0;
     end else begin
-      if (!record_valid_q || record_done) begin
-        record_valid_q <= listed_some;
-        record_q       <= listed;
-      end
-      if (record_valid_q && no_room) begin
+      listed_take_o <= queue_room ? grant : '0;
+      coming_q      <= coming_q + ($clog2(QUEUE)+1)'(queue_room && listed_some)
+                       - ($clog2(QUEUE)+1)'(record_done);
+      if (record_valid && no_room) begin
         full_o <= 1'b1;
-        if (record_q.ordinal < dropped_o) dropped_o <= record_q.ordinal;
+        if (record.ordinal < dropped_o) dropped_o <= record.ordinal;
       end
       if (place) begin
         if (small_k) half_q <= !half_q;
         if (large_k) second_q <= !second_q;
-        if (!(small_k && half_q) && !second_q) beats_q <= beats_q + (large_k ? 32'd2 : 32'd1);
+        if (begins) left_q <= left_q - (large_k ? 32'd2 : 32'd1);
         if (record_done) records_q <= records_q + 1'b1;
       end
     end
@@ -285,7 +293,7 @@ module pattern_buffer
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
-    assert (!(state_q != IDLE && record_valid_q)) else $error("a record after the end of the run");
+    assert (!(state_q != IDLE && listing_o)) else $error("a record after the end of the run");
   end
 `endif
 
