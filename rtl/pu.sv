@@ -152,9 +152,6 @@ module pu
     .busy_o (process_busy), .saturated_o
   );
 
-  always_ff @(posedge clk_i)
-    busy_o <= !rst_i && (busy != '0 || pending || found_valid || process_busy || listed_q != '0);
-
   // ---------------------------------------------------------------- listing
 
   localparam int unsigned LISTED  = 16; // embeddings that can wait
@@ -184,6 +181,7 @@ module pu
     if (rst_i) listed_q <= '0;
     else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed) - ($clog2(LISTED)+1)'(listed_take_i);
     stall_q <= !rst_i && listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM);
+    busy_o  <= !rst_i && (busy != '0 || pending || found_valid || process_busy || listed_q != '0);
   end
 
   // ---------------------------------------------------------------- counters
