@@ -77,15 +77,16 @@ module pattern_buffer
   logic             record_valid, record_done, done_q, half_q, second_q, small_q, large_q;
   logic             queue_room, begins, no_room, place;
   logic [PUS-1:0]   grant;
-  logic [$clog2(QUEUE)-1:0] queued_q; // records that were taken and have no place yet
+  logic [$clog2(QUEUE):0] queued_q; // records that were taken and have no place yet
   logic [31:0]      left_q;  // beats that are not begun
   logic             fits_q;  // they are enough for a record
   logic [63:0]      records_q;
   line_t            first_beat, second_beat;
   listed_t          listed, record;
 
-  // A PU has its turn in one cycle, and its record is taken in the next; `queued_q` has it after that.
-  assign queue_room = queued_q != ($clog2(QUEUE))'(QUEUE - 1);
+  // A PU has its turn in one cycle, and its record is taken in the next; `queued_q` has it after
+  // that, so one more than it says may be on its way.
+  assign queue_room = queued_q < ($clog2(QUEUE)+1)'(QUEUE - 1);
 
   rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
@@ -141,7 +142,8 @@ module pattern_buffer
     end else begin
       listed_take_o <= queue_room ? grant : '0;
       done_q        <= record_done;
-      queued_q      <= queued_q + ($clog2(QUEUE))'(listed_take_o != '0) - ($clog2(QUEUE))'(done_q);
+      queued_q      <= queued_q + ($clog2(QUEUE)+1)'(listed_take_o != '0)
+                       - ($clog2(QUEUE)+1)'(done_q);
       if (record_valid && no_room) begin
         full_o <= 1'b1;
         if (record.ordinal < dropped_o) dropped_o <= record.ordinal;

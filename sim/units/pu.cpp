@@ -175,7 +175,7 @@ int main(int argc, char **argv) {
         pack(d.unit_i, {{units[handed].start, 32}, {units[handed].first, 32}, {units[handed].limit, 32}, {handed, 32}});
       if (patience) --patience;
       else if (b.chance(1)) patience = b.random(200);
-      d.listed_take_i = more && !patience && b.chance(speed < 50 ? 60 : 100);
+      d.listed_take_i = more && !patience && b.chance(60);
       for (unsigned s = 0; s < SLOTS; ++s) {
         if (access[s].kind == 1 && edge_slot < 0 && b.chance(speed)) {
           edge_slot = s;
