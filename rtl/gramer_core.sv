@@ -419,10 +419,14 @@ module gramer_core
 
   logic        full;
   ordinal_t    dropped;
+  logic [BANKS-1:0] failed_q;
+  logic [63:0] failed_address_q [BANKS];
 
   // The first access that failed counts; an error hides everything else, and a full result area
   // that the host asked to stop, since records are missing.
   always_ff @(posedge clk) begin
+    failed_q         <= error;
+    failed_address_q <= error_address;
     if (rst_q || clear) begin
       status_q        <= STATUS_DONE;
       error_address_q <= '0;
@@ -433,13 +437,13 @@ module gramer_core
         if (full) status_q <= STATUS_FULL;
         else if (poll_stop && !work_finished) status_q <= STATUS_ABORTED;
         else if (poll_kill && working) status_q <= STATUS_ABORTED;
-        for (int b = BANKS - 1; b >= 0; b--) if (error[b]) begin
+        for (int b = BANKS - 1; b >= 0; b--) if (failed_q[b]) begin
           status_q        <= STATUS_ERROR;
-          error_address_q <= error_address[b];
+          error_address_q <= failed_address_q[b];
         end
       end
-      stop_q <= stop_q || poll_stop || full || error != '0;
-      kill_q <= kill_q || poll_kill || full || error != '0;
+      stop_q <= stop_q || poll_stop || full || failed_q != '0;
+      kill_q <= kill_q || poll_kill || full || failed_q != '0;
     end
   end
 

@@ -16,19 +16,19 @@ module rr_arbiter #(
 
   // Requests after the last granted one go first; bit r is set for indices above the last grant.
   logic [REQUESTS-1:0] after_q, after, ahead;
-  assign ahead   = request_i & after_q;
-  assign valid_o = request_i != '0;
+  assign ahead = request_i & after_q;
 
-  // One less: the borrow turns over all bits up to the lowest that is set, and the top one if none is.
-  // Both turns are looked for at once: neither waits for which of them it is.
-  logic [REQUESTS:0] ahead_less, less;
-  assign ahead_less = {1'b0, ahead} - 1'b1;
-  assign less       = {1'b0, request_i} - 1'b1;
+  // One less, by adding ones: all bits up to the lowest that is set turn over, and there is a carry if
+  // any is set. Both turns are looked for at once: neither waits for which of them it is.
+  logic [REQUESTS-1:0] ahead_less, less;
+  logic                ahead_some;
+  assign {ahead_some, ahead_less} = {1'b0, ahead} + {1'b0, {REQUESTS{1'b1}}};
+  assign {valid_o, less}          = {1'b0, request_i} + {1'b0, {REQUESTS{1'b1}}};
 
   always_comb begin
     for (int unsigned r = 0; r < REQUESTS; r++) begin
-      grant_o[r] = ahead_less[REQUESTS] ? request_i[r] && !less[r] : ahead[r] && !ahead_less[r];
-      after[r]   = ahead_less[REQUESTS] ? request_i[r] == less[r] : ahead[r] == ahead_less[r];
+      grant_o[r] = ahead_some ? ahead[r] && !ahead_less[r] : request_i[r] && !less[r];
+      after[r]   = ahead_some ? ahead[r] == ahead_less[r] : request_i[r] == less[r];
     end
     index_o = '0;
     for (int unsigned r = 0; r < REQUESTS; r++) if (grant_o[r]) index_o |= INDEX_W'(r);
