@@ -55,7 +55,8 @@ module gramer_core
 );
 
   localparam int unsigned SWEEP = VERTEX_SETS > EDGE_SETS ? VERTEX_SETS : EDGE_SETS;
-  localparam int unsigned SETTLE = 15; // longer than the way from a candidate to its counter
+  // Longer than the way from a candidate to its counter, and than the next unit is looked for.
+  localparam int unsigned SETTLE = PUS > 8 ? PUS + 7 : 15;
 
   logic clk, rst_q;
   assign clk = ap_clk;
@@ -216,7 +217,7 @@ module gramer_core
   logic [COUNT_W-1:0] pu_count [PUS];
   logic [63:0]       pu_counter [PUS];
   logic [7:0]        counter_at;
-  logic [PUS-1:0]    listed_valid, listed_ready;
+  logic [PUS-1:0]    listed_more, listed_take;
   listed_t           listed [PUS];
   ordinal_t          oldest [PUS];
 
@@ -248,7 +249,7 @@ module gramer_core
       .dictionary_entry_i (dictionary_entry),
       .count_clear_i (count_clear), .count_at_i (count_at), .count_o (pu_count[p]),
       .saturated_o (pu_saturated[p]),
-      .listed_valid_o (listed_valid[p]), .listed_ready_i (listed_ready[p]),
+      .listed_more_o (listed_more[p]), .listed_take_i (listed_take[p]),
       .listed_o (listed[p]), .oldest_o (oldest[p]),
       .counter_at_i (($clog2(PU_COUNTERS))'(counter_at)), .counter_o (pu_counter[p]),
       .busy_o (pu_busy[p])
@@ -418,11 +419,14 @@ module gramer_core
 
   logic        full;
   ordinal_t    dropped;
-  logic [63:0] next_unit_q, next_unit;
+  logic [BANKS-1:0] failed_q;
+  logic [63:0] failed_address_q [BANKS];
 
   // The first access that failed counts; an error hides everything else, and a full result area
   // that the host asked to stop, since records are missing.
   always_ff @(posedge clk) begin
+    failed_q         <= error;
+    failed_address_q <= error_address;
     if (rst_q || clear) begin
       status_q        <= STATUS_DONE;
       error_address_q <= '0;
@@ -433,28 +437,59 @@ module gramer_core
         if (full) status_q <= STATUS_FULL;
         else if (poll_stop && !work_finished) status_q <= STATUS_ABORTED;
         else if (poll_kill && working) status_q <= STATUS_ABORTED;
-        for (int b = BANKS - 1; b >= 0; b--) if (error[b]) begin
+        for (int b = BANKS - 1; b >= 0; b--) if (failed_q[b]) begin
           status_q        <= STATUS_ERROR;
-          error_address_q <= error_address[b];
+          error_address_q <= failed_address_q[b];
         end
       end
-      stop_q <= stop_q || poll_stop || full || error != '0;
-      kill_q <= kill_q || poll_kill || full || error != '0;
+      stop_q <= stop_q || poll_stop || full || failed_q != '0;
+      kill_q <= kill_q || poll_kill || full || failed_q != '0;
     end
   end
 
   // Where to go on from. Units are handed out in order, so that all before the oldest one that was
-  // under way or lost a record are finished.
+  // under way or lost a record are finished. What the PUs and the pattern buffer say only ever
+  // decreases in a run: one of them is looked at in each cycle.
+  ordinal_t    lost [PUS + 1];
+  ordinal_t    lost_q, first_q;
+  logic [$clog2(PUS+1)-1:0] look_q;
+  logic        before_q;
+  logic [63:0] next_unit_q;
+
   always_comb begin
-    next_unit = units_q;
-    if (kill_q)
-      for (int p = 0; p < PUS; p++)
-        if (64'(oldest[p]) < next_unit) next_unit = 64'(oldest[p]);
-    if (full && 64'(dropped) < next_unit) next_unit = 64'(dropped);
-    if (status_q == STATUS_ERROR) next_unit = '0;
+    for (int p = 0; p < PUS; p++) lost[p] = oldest[p];
+    lost[PUS] = dropped;
   end
 
-  always_ff @(posedge clk) next_unit_q <= next_unit;
+  always_ff @(posedge clk) begin
+    if (rst_q || clear) begin
+      look_q  <= '0;
+      lost_q  <= '1;
+      first_q <= '1;
+    end else begin
+      look_q <= look_q == ($clog2(PUS+1))'(PUS) ? '0 : look_q + 1'b1;
+      lost_q <= lost[look_q];
+      if (lost_q < first_q) first_q <= lost_q;
+    end
+    before_q    <= kill_q && 64'(first_q) < units_q;
+    next_unit_q <= status_q == STATUS_ERROR ? '0 : before_q ? 64'(first_q) : units_q;
+  end
+
+`ifndef SYNTHESIS
+  ordinal_t first; // all at once
+
+  always_comb begin
+    first = '1;
+    for (int p = 0; p <= PUS; p++) if (lost[p] < first) first = lost[p];
+  end
+
+  always_ff @(posedge clk) if (!rst_q && state_q == REPORT) begin
+    assert (!working && !handed) else $error("a report while something is under way");
+    assert (next_unit_q == (status_q == STATUS_ERROR ? '0
+                            : kill_q && 64'(first) < units_q ? 64'(first) : units_q))
+      else $error("the next unit was reported too early");
+  end
+`endif
 
   // ---------------------------------------------------------------- pattern buffer
 
@@ -471,7 +506,7 @@ module gramer_core
   pattern_buffer i_patterns (
     .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .start_i (report), .done_o (reported),
     .k_i (config_q.k), .beats_i (result_beats_q),
-    .listed_valid_i (listed_valid), .listed_ready_o (listed_ready), .listed_i (listed),
+    .listed_more_i (listed_more), .listed_take_o (listed_take), .listed_i (listed),
     .listing_o (listing), .full_o (full), .dropped_o (dropped),
     .patterns_i (patterns), .count_at_o (report_at), .count_i (pu_count),
     .saturated_i (saturated), .status_i (status_q), .address_i (error_address_q),

@@ -21,8 +21,8 @@ module pattern_buffer
   // Listed embeddings
   input  size_t  k_i,
   input  logic [31:0] beats_i, // that records may take
-  input  logic [PUS-1:0] listed_valid_i,
-  output logic [PUS-1:0] listed_ready_o,
+  input  logic [PUS-1:0] listed_more_i, // beside the one that is taken now
+  output logic [PUS-1:0] listed_take_o, // from one PU; it had more in the cycle before
   input  listed_t listed_i [PUS],
   output logic   listing_o, // a record is on its way
   output logic   full_o,
@@ -72,75 +72,90 @@ module pattern_buffer
   localparam int unsigned WORDS = 2 + DEPTH;                 // of the largest record
   localparam int unsigned LARGE = WORDS > 16 ? WORDS - 16 : 0; // in its second beat
   localparam int unsigned SMALL_IDS = 6, MIDDLE_IDS = 14;
+  localparam int unsigned QUEUE = 4;                         // covers the way from turn to beat
 
-  logic             listed_some, record_valid_q, record_done, half_q, second_q, small_k, large_k;
-  logic             no_room, place;
+  logic             record_valid, record_done, done_q, half_q, second_q, small_q, large_q;
+  logic             queue_room, begins, no_room, place;
   logic [PUS-1:0]   grant;
-  listed_t          record_q;
-  logic [31:0]      beats_q; // begun
+  logic [$clog2(QUEUE):0] queued_q; // records that were taken and have no place yet
+  logic [31:0]      left_q;  // beats that are not begun
+  logic             fits_q;  // they are enough for a record
   logic [63:0]      records_q;
   line_t            first_beat, second_beat;
-  listed_t          listed;
+  listed_t          listed, record;
+
+  // A PU has its turn in one cycle, and its record is taken in the next; `queued_q` has it after
+  // that, so one more than it says may be on its way.
+  assign queue_room = queued_q < ($clog2(QUEUE)+1)'(QUEUE - 1);
 
   rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
-    .request_i (listed_valid_i), .take_i (!record_valid_q || record_done),
-    .valid_o (listed_some), .grant_o (grant), .index_o ()
+    .request_i (listed_more_i), .take_i (queue_room),
+    .valid_o (), .grant_o (grant), .index_o ()
   );
 
   always_comb begin
     listed = '0;
-    for (int p = 0; p < PUS; p++) if (grant[p]) listed |= listed_i[p];
+    for (int p = 0; p < PUS; p++) if (listed_take_o[p]) listed |= listed_i[p];
   end
 
-  assign listed_ready_o = (!record_valid_q || record_done) ? grant : '0;
-
-  assign small_k = k_i <= size_t'(SMALL_IDS);
-  assign large_k = 32'(k_i) > MIDDLE_IDS;
+  fifo #(.WIDTH($bits(listed_t)), .DEPTH(QUEUE)) i_records (
+    .clk_i, .rst_i (rst_i || clear_i),
+    .push_i (listed_take_o != '0), .data_i (listed), .full_o (),
+    .pop_i (record_done), .valid_o (record_valid), .data_o (record)
+  );
 
   // The record's words from the lowest; those of a small record are repeated for the second half.
   always_comb begin
     first_beat = '1;
-    first_beat[31:0]  = record_q.ordinal;
-    first_beat[63:32] = 32'(record_q.number);
+    first_beat[31:0]  = record.ordinal;
+    first_beat[63:32] = 32'(record.number);
     for (int j = 0; j < DEPTH && j < MIDDLE_IDS; j++)
-      first_beat[64 + 32*j +: 32] = record_q.ids[j];
-    if (small_k) first_beat[511:256] = first_beat[255:0];
+      first_beat[64 + 32*j +: 32] = record.ids[j];
+    if (small_q) first_beat[511:256] = first_beat[255:0];
     second_beat = '1;
-    for (int j = 0; j < LARGE; j++) second_beat[32*j +: 32] = record_q.ids[DEPTH - LARGE + j];
+    for (int j = 0; j < LARGE; j++) second_beat[32*j +: 32] = record.ids[DEPTH - LARGE + j];
   end
 
+  // A record that is being taken still shows in its PU.
+  assign listing_o   = queued_q != '0;
   // A small record in the second half of a beat has its place already.
-  assign listing_o = record_valid_q;
-  assign no_room = full_o
-      || (!(small_k && half_q) && !second_q && beats_q + (large_k ? 32'd2 : 32'd1) > beats_i);
-  assign place       = record_valid_q && !no_room && (free || (small_k && !half_q));
-  assign record_done = record_valid_q && (no_room || (place && (!large_k || second_q)));
+  assign begins      = !(small_q && half_q) && !second_q;
+  assign no_room     = full_o || (begins && !fits_q);
+  assign place       = record_valid && !no_room && (free || (small_q && !half_q));
+  assign record_done = record_valid && (no_room || (place && (!large_q || second_q)));
 
   always_ff @(posedge clk_i) begin
+    small_q <= k_i <= size_t'(SMALL_IDS);
+    large_q <= 32'(k_i) > MIDDLE_IDS;
     if (rst_i || clear_i) begin
-      record_valid_q <= 1'b0;
-      half_q         <= 1'b0;
-      second_q       <= 1'b0;
-      full_o         <= 1'b0;
-      dropped_o      <= '1;
-      beats_q        <= '0;
-      records_q      <= '0;
+      listed_take_o <= '0;
+      queued_q      <= '0;
+      done_q        <= 1'b0;
+      half_q        <= 1'b0;
+      second_q      <= 1'b0;
+      full_o        <= 1'b0;
+      dropped_o     <= '1;
+      left_q        <= beats_i;
+      fits_q        <= 1'b0; // no record is that early
+      records_q     <= '0;
     end else begin
-      if (!record_valid_q || record_done) begin
-        record_valid_q <= listed_some;
-        record_q       <= listed;
-      end
-      if (record_valid_q && no_room) begin
+      listed_take_o <= queue_room ? grant : '0;
+      done_q        <= record_done;
+      queued_q      <= queued_q + ($clog2(QUEUE)+1)'(listed_take_o != '0)
+                       - ($clog2(QUEUE)+1)'(done_q);
+      if (record_valid && no_room) begin
         full_o <= 1'b1;
-        if (record_q.ordinal < dropped_o) dropped_o <= record_q.ordinal;
+        if (record.ordinal < dropped_o) dropped_o <= record.ordinal;
       end
       if (place) begin
-        if (small_k) half_q <= !half_q;
-        if (large_k) second_q <= !second_q;
-        if (!(small_k && half_q) && !second_q) beats_q <= beats_q + (large_k ? 32'd2 : 32'd1);
+        if (small_q) half_q <= !half_q;
+        if (large_q) second_q <= !second_q;
+        if (begins) left_q <= left_q - (large_q ? 32'd2 : 32'd1);
         if (record_done) records_q <= records_q + 1'b1;
       end
+      fits_q <= place && begins ? left_q >= (large_q ? 32'd4 : 32'd2)
+                                : left_q >= (large_q ? 32'd2 : 32'd1);
     end
   end
 
@@ -188,10 +203,10 @@ module pattern_buffer
         IDLE: begin
           tlast_o <= 1'b0;
           if (place) begin
-            if (small_k && !half_q) beat_q <= {{8{32'hffff_ffff}}, first_beat[255:0]};
+            if (small_q && !half_q) beat_q <= {{8{32'hffff_ffff}}, first_beat[255:0]};
             else begin
               tvalid_o <= 1'b1;
-              tdata_o  <= small_k ? {first_beat[511:256], beat_q[255:0]}
+              tdata_o  <= small_q ? {first_beat[511:256], beat_q[255:0]}
                         : second_q ? second_beat : first_beat;
             end
           end
@@ -285,7 +300,7 @@ module pattern_buffer
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
-    assert (!(state_q != IDLE && record_valid_q)) else $error("a record after the end of the run");
+    assert (!(state_q != IDLE && listing_o)) else $error("a record after the end of the run");
   end
 `endif
 

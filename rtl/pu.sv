@@ -46,8 +46,8 @@ module pu
   output logic [COUNT_W-1:0] count_o,
   output logic    saturated_o,
   // Listed embeddings
-  output logic    listed_valid_o,
-  input  logic    listed_ready_i,
+  output logic    listed_more_o, // there is one beside the one that is taken now
+  input  logic    listed_take_i, // takes listed_o
   output listed_t listed_o,
   output ordinal_t oldest_o, // of the units that were under way when the run was killed
   // Counters: the answer comes in the next cycle
@@ -152,15 +152,13 @@ module pu
     .busy_o (process_busy), .saturated_o
   );
 
-  assign busy_o = busy != '0 || pending || found_valid || process_busy || listed_valid_o;
-
   // ---------------------------------------------------------------- listing
 
   localparam int unsigned LISTED  = 16; // embeddings that can wait
   localparam int unsigned ROOM    = 8;  // more than are between the extender's first stage and here
 
   listed_t listing;
-  logic [$clog2(LISTED):0] listed_q;
+  logic [$clog2(LISTED):0] listed_q; // embeddings that wait
 
   assign listed          = passed && passed_last && config_i.lists;
   always_comb begin
@@ -174,14 +172,16 @@ module pu
   fifo #(.WIDTH($bits(listed_t)), .DEPTH(LISTED)) i_listed (
     .clk_i, .rst_i,
     .push_i (listed), .data_i (listing), .full_o (),
-    .pop_i (listed_valid_o && listed_ready_i), .valid_o (listed_valid_o), .data_o (listed_o)
+    .pop_i (listed_take_i), .valid_o (), .data_o (listed_o)
   );
+
+  assign listed_more_o = listed_q > ($clog2(LISTED)+1)'(listed_take_i);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) listed_q <= '0;
-    else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed)
-                     - ($clog2(LISTED)+1)'(listed_valid_o && listed_ready_i);
+    else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed) - ($clog2(LISTED)+1)'(listed_take_i);
     stall_q <= !rst_i && listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM);
+    busy_o  <= !rst_i && (busy != '0 || pending || found_valid || process_busy || listed_q != '0);
   end
 
   // ---------------------------------------------------------------- counters

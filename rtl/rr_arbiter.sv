@@ -15,22 +15,20 @@ module rr_arbiter #(
 );
 
   // Requests after the last granted one go first; bit r is set for indices above the last grant.
-  logic [REQUESTS-1:0] after_q, ahead, chosen;
+  logic [REQUESTS-1:0] after_q, after, ahead;
+  assign ahead = request_i & after_q;
 
-  assign ahead   = request_i & after_q;
-  assign chosen  = (ahead != '0) ? ahead : request_i;
-  assign valid_o = request_i != '0;
-
-  // Each grant from the requests below it, and each bit of the next turn from the grants up to it:
-  // no carry goes through them.
-  logic [REQUESTS-1:0] after;
+  // One less, by adding ones: all bits up to the lowest that is set turn over, and there is a carry if
+  // any is set. Both turns are looked for at once: neither waits for which of them it is.
+  logic [REQUESTS-1:0] ahead_less, less;
+  logic                ahead_some;
+  assign {ahead_some, ahead_less} = {1'b0, ahead} + {1'b0, {REQUESTS{1'b1}}};
+  assign {valid_o, less}          = {1'b0, request_i} + {1'b0, {REQUESTS{1'b1}}};
 
   always_comb begin
     for (int unsigned r = 0; r < REQUESTS; r++) begin
-      grant_o[r] = chosen[r];
-      for (int unsigned below = 0; below < r; below++) if (chosen[below]) grant_o[r] = 1'b0;
-      after[r] = 1'b0;
-      for (int unsigned below = 0; below < r; below++) if (chosen[below]) after[r] = 1'b1;
+      grant_o[r] = ahead_some ? ahead[r] && !ahead_less[r] : request_i[r] && !less[r];
+      after[r]   = ahead_some ? ahead[r] == ahead_less[r] : request_i[r] == less[r];
     end
     index_o = '0;
     for (int unsigned r = 0; r < REQUESTS; r++) if (grant_o[r]) index_o |= INDEX_W'(r);

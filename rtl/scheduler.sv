@@ -116,14 +116,22 @@ module scheduler
     .pop_i (ended_take), .valid_o (ended_valid), .data_o (ended)
   );
 
-  assign unit_ready_o = slot_valid && !unit_q_valid;
-
+  // A unit may come when none waits and, in the cycle before, a slot was free; if a steal has taken it
+  // meanwhile, the unit waits for the next one.
   always_ff @(posedge clk_i) begin
     if (unit_valid_i && unit_ready_o) unit_q <= unit_i;
     if (rst_i || clear_i) unit_q_valid <= 1'b0;
     else if (unit_valid_i && unit_ready_o) unit_q_valid <= 1'b1;
     else if (unit_take) unit_q_valid <= 1'b0;
+    unit_ready_o <= !rst_i && !clear_i && slot_valid && !unit_q_valid
+                    && !(unit_valid_i && unit_ready_o);
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(unit_ready_o && unit_q_valid)) else $error("a unit would be lost");
+  end
+`endif
 
   assign pending_o  = unit_q_valid;
   assign ended_take = !result_valid_i && ended_valid;

@@ -46,7 +46,7 @@ PROOFS = {
     "rr_arbiter": (
         ["rr_arbiter.sv"],
         {"bmc": 16, "prove": 2, "cover": 12},
-        [("rr_arbiter.sv", "(ahead != '0) ? ahead : request_i", "request_i")],
+        [("rr_arbiter.sv", "request_i & after_q", "'0")],
     ),
     "slot_buffer": (
         PACKAGES + ["slot_buffer.sv"],
@@ -58,7 +58,7 @@ PROOFS = {
         {"bmc": 10, "prove": 2, "cover": 10},
         [
             ("crossbar.sv", "if (grant[i] && ready_i[o]) read_q", "if (grant[i]) read_q"),
-            ("rr_arbiter.sv", "if (chosen[below]) grant_o[r] = 1'b0;", "grant_o[r] = chosen[r];"),
+            ("rr_arbiter.sv", "request_i[r] && !less[r]", "request_i[r]"),
         ],
     ),
     "stealing": (

@@ -529,6 +529,7 @@ module stealing_proof
         assert (ever_q[dut.i_candidates.i_candidates.mem[
             1'(dut.i_candidates.i_candidates.read_q + 2'(p))]]);
     // Messages.
+    assert (!(dut.unit_q_valid && unit_ready));
     if (dut.unit_q_valid)
       assert (dut.unit_q.first == first_i && dut.unit_q.limit == limit_i
               && dut.unit_q.start < id_t'(2) && handed_q[dut.unit_q.start[0]]);

@@ -16,10 +16,11 @@ int main(int argc, char **argv) {
            "deepest embedding", "half a beat left", "no record", "all PUs list at once",
            "area full", "area filled exactly", "no area", "dropped ordinal is not the first",
            "one pattern", "all patterns", "sum saturated", "a PU saturated", "output stalled",
-           "record waits for the output", "run after a full one"},
+           "record waits for the output", "a record a cycle", "a record a cycle from one PU",
+           "run after a full one"},
           argc, argv);
   auto &d = *b.dut;
-  d.clear_i = d.start_i = d.listed_valid_i = d.tready_i = 0;
+  d.clear_i = d.start_i = d.listed_more_i = d.tready_i = 0;
   b.reset(d.rst_i);
   bool was_full = false;
   for (unsigned run = 0; run < 300; ++run) {
@@ -39,12 +40,12 @@ int main(int argc, char **argv) {
       if (!numbers.count(key)) numbers[key] = b.random();
       return numbers[key];
     };
+    d.k_i = k;
+    d.beats_i = area;
     d.clear_i = 1;
     d.tready_i = 0;
     b.tick();
     d.clear_i = 0;
-    d.k_i = k;
-    d.beats_i = area;
     d.patterns_i = patterns;
     d.saturated_i = b.chance(20);
     d.status_i = b.random(4);
@@ -54,23 +55,33 @@ int main(int argc, char **argv) {
 
     std::deque<std::pair<Line, bool>> expected;
     Line half;
-    unsigned given = 0, beats = 0, kept = 0, stall = run % 3 == 0 ? 80 : 20;
+    unsigned given = 0, beats = 0, kept = 0, stall = run % 3 == 0 ? 80 : run % 3 == 1 ? 20 : 0;
     bool full = false, started = false, done = false, held = false;
     uint32_t dropped = ~0u, first_dropped = 0;
-    Record wanted[PUS];
-    unsigned pending = 0;
+    std::deque<Record> wanted[PUS]; // what each PU has to list
+    unsigned left = total, offered = 0, waited = 0, in_row = 0, same = 0, last = 0;
+    const unsigned lister = b.chance(20) ? b.random(PUS) : PUS; // the only one; PUS: all list
     Line held_beat;
     unsigned count_at = 0, counter_at = 0, n = 0;
     for (; !done; ++n) {
       b.check(n < 40000, "the report does not end");
       for (unsigned p = 0; p < PUS; ++p) {
-        if ((pending >> p & 1) || started || given + __builtin_popcount(pending) >= total) continue;
-        if (!b.chance(run % 2 ? 90 : 30)) continue;
-        pending |= 1u << p;
-        Record &r = wanted[p];
+        if (!left || wanted[p].size() == 4 || (lister < PUS && p != lister)) continue;
+        if (!b.chance(lister < PUS ? 100 : run % 2 ? 90 : 30)) continue;
+        --left;
+        Record r;
         r.ordinal = b.random(1000);
         r.number = b.random(COUNTERS);
         for (unsigned j = 0; j < DEPTH; ++j) r.ids[j] = j < k ? uint32_t(b.random()) : ~0u;
+        wanted[p].push_back(r);
+      }
+      const unsigned taken = d.listed_take_o;
+      b.check(!(taken & (taken - 1)) && !(taken & ~offered), "takes %x of %x", taken, offered);
+      offered = 0;
+      for (unsigned p = 0; p < PUS; ++p) {
+        if (wanted[p].size() > (taken >> p & 1)) offered |= 1u << p;
+        if (wanted[p].empty()) continue;
+        const Record &r = wanted[p].front();
         Line packed(18);
         auto put = [&](unsigned at, uint32_t v, unsigned bits) {
           for (unsigned i = 0; i < bits; ++i)
@@ -81,7 +92,7 @@ int main(int argc, char **argv) {
         for (unsigned j = 0; j < DEPTH; ++j) put(40 + 32 * j, r.ids[j], 32);
         drive(d.listed_i[p], packed);
       }
-      d.listed_valid_i = pending;
+      d.listed_more_i = offered;
       d.tready_i = !b.chance(stall);
       for (unsigned p = 0; p < PUS; ++p)
         d.count_i[p] = count_at < patterns ? counts[p][count_at] : 0;
@@ -91,18 +102,22 @@ int main(int argc, char **argv) {
       for (unsigned u = 0; u < BANKS; ++u) d.bank_counter_i[u] = counter(3, u, counter_at);
       d.start_i = 0;
       b.settle();
-      d.start_i = !started && given == total && !pending && !d.listing_o && b.chance(30);
+      d.start_i = !started && given == total && !d.listing_o && b.chance(30);
       b.settle();
-      b.hit("all PUs list at once", pending == (1u << PUS) - 1);
-      b.hit("record waits for the output", pending && !d.listed_ready_o && d.tvalid_o && !d.tready_i);
+      waited = offered && !taken ? waited + 1 : 0;
+      in_row = taken ? in_row + 1 : 0;
+      same = taken && taken == last ? same + 1 : 0;
+      last = taken;
+      b.hit("all PUs list at once", offered == (1u << PUS) - 1);
+      b.hit("record waits for the output", waited > 2 && d.tvalid_o && !d.tready_i);
+      b.hit("a record a cycle", in_row > 16 && same == 0);
+      b.hit("a record a cycle from one PU", same > 16);
       // Records that are taken, in this order.
-      const unsigned ready = d.listed_ready_o;
-      b.check(!(ready & ~pending) && !(ready & (ready - 1)), "takes %x of %x", ready, pending);
       for (unsigned p = 0; p < PUS; ++p) {
-        if (!(ready >> p & 1)) continue;
-        pending &= ~(1u << p);
+        if (!(taken >> p & 1)) continue;
         ++given;
-        const Record &r = wanted[p];
+        const Record r = wanted[p].front();
+        wanted[p].pop_front();
         const bool second_half = words == 8 && !half.empty();
         const unsigned need = second_half ? 0 : words == 32 ? 2 : 1;
         if (full || beats + need > area) {

@@ -11,13 +11,13 @@ int main(int argc, char **argv) {
           {"cliques", "motifs", "labelled patterns", "labelled pattern not known", "ascending",
            "descending", "isolated vertex", "largest motif", "embedding of six vertices",
            "list cut into units", "last work unit while others are under way", "one slot", "no stealing",
-           "stolen", "listed", "listing waits long", "no room for a listed embedding",
+           "stolen", "listed", "listed in a row", "listing waits long", "no room for a listed embedding",
            "memory idle", "no work", "nothing found", "line and record together", "every counter read",
            "counts of a second run", "killed", "run after a killed one"},
           argc, argv);
   auto &d = *b.dut;
   d.clear_i = d.running_i = d.kill_i = d.unit_valid_i = d.edge_valid_i = d.vertex_valid_i = 0;
-  d.dictionary_write_i = d.count_clear_i = d.listed_ready_i = 0;
+  d.dictionary_write_i = d.count_clear_i = d.listed_take_i = 0;
   bool was_killed = false;
   for (unsigned run = 0; run < 120; ++run) {
     if (run % 10 == 0) b.reset(d.rst_i);
@@ -161,6 +161,7 @@ int main(int argc, char **argv) {
     uint64_t running = 0, port = 0, edge_accesses = 0, vertex_accesses = 0;
     unsigned quiet = 0, waited = 0, patience = 0, speed = 10 + b.random(80);
     std::set<std::vector<unsigned>> listed;
+    bool more = false;
     const bool kills = run % 6 == 5;
     const unsigned kill_at = b.random(1500);
     d.running_i = 1;
@@ -174,7 +175,7 @@ int main(int argc, char **argv) {
         pack(d.unit_i, {{units[handed].start, 32}, {units[handed].first, 32}, {units[handed].limit, 32}, {handed, 32}});
       if (patience) --patience;
       else if (b.chance(1)) patience = b.random(200);
-      d.listed_ready_i = !patience && b.chance(60);
+      d.listed_take_i = more && !patience && b.chance(60);
       for (unsigned s = 0; s < SLOTS; ++s) {
         if (access[s].kind == 1 && edge_slot < 0 && b.chance(speed)) {
           edge_slot = s;
@@ -212,12 +213,12 @@ int main(int argc, char **argv) {
       }
       ++running;
       port += d.edge_valid_o || d.vertex_valid_o;
-      if (d.listed_valid_o) {
-        waited = d.listed_ready_i ? 0 : waited + 1;
+      if (more) {
+        waited = d.listed_take_i ? 0 : waited + 1;
         b.hit("listing waits long", waited > 100);
         b.hit("no room for a listed embedding", waited > 100 && d.edge_valid_i && !d.edge_ready_o);
       }
-      if (d.listed_valid_o && d.listed_ready_i) {
+      if (d.listed_take_i) {
         std::vector<unsigned> widths(DEPTH, 32);
         widths.push_back(NUMBER_W);
         widths.push_back(32);
@@ -239,7 +240,9 @@ int main(int argc, char **argv) {
         b.equal(f[DEPTH], wanted[in], "the listed pattern");
         b.check(listed.insert(in).second, "an embedding is listed twice");
         b.hit("listed");
+        b.hit("listed in a row", d.listed_more_o);
       }
+      more = d.listed_more_o;
       const bool taken = d.unit_valid_i && d.unit_ready_o;
       b.hit("last work unit while others are under way", taken && handed + 1 == units.size() && d.busy_o);
       handed += taken;
