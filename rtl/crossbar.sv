@@ -68,9 +68,10 @@ module crossbar #(
       {head_o[o], data_o[o]} = '0;
       for (int i = 0; i < INPUTS; i++) if (grant[i]) {head_o[o], data_o[o]} |= first[i];
     end
+    // All that have a message, but for the one that is taken: not from the grant, which is late.
     always_ff @(posedge clk_i)
       waiting_o[o] <= (valid_o[o] && ready_i[o] && !rst_i)
-                      ? (IN_W+1)'($countones(some_q & ~grant)) : '0;
+                      ? (IN_W+1)'($countones(some_q) - 1) : '0;
 
     always_ff @(posedge clk_i) begin
       for (int i = 0; i < INPUTS; i++) begin
