@@ -35,7 +35,7 @@ module crossbar #(
   output logic [IN_W-1:0]    source_o [OUTPUTS],
   output logic [HEAD_W-1:0]  head_o   [OUTPUTS],
   output logic [DATA_W-1:0]  data_o   [OUTPUTS],
-  /// Messages that wait while another one of the same output is taken, for each output.
+  /// Messages that waited while another one of the same output was taken in the last cycle.
   output logic [IN_W:0]      waiting_o [OUTPUTS]
 );
 
@@ -68,7 +68,10 @@ module crossbar #(
       {head_o[o], data_o[o]} = '0;
       for (int i = 0; i < INPUTS; i++) if (grant[i]) {head_o[o], data_o[o]} |= first[i];
     end
-    assign waiting_o[o] = (valid_o[o] && ready_i[o]) ? (IN_W+1)'($countones(some_q & ~grant)) : '0;
+    // All that have a message, but for the one that is taken: not from the grant, which is late.
+    always_ff @(posedge clk_i)
+      waiting_o[o] <= (valid_o[o] && ready_i[o] && !rst_i)
+                      ? (IN_W+1)'($countones(some_q) - 1) : '0;
 
     always_ff @(posedge clk_i) begin
       for (int i = 0; i < INPUTS; i++) begin

@@ -1,10 +1,10 @@
 // The vertex memory or the edge memory of a partition (figure 7): the controller, the
 // high-priority scratchpad, the low-priority cache and its misses. One access a cycle.
 //
-//   select ─► 1: set, tag look-up ─► 2: high? hit? victim ─► 3: line read or fill ─► 4: answer
+//   select ─► 1: set, tag look-up ─► 2: compare ─► 3: hit, line read or fill; missed ─► 4: answer
 //
-// A line from DDR passes through the same stages. For two cycles after it nothing is selected, so
-// that no later access sees tags or lines from before the fill.
+// A line from DDR passes through the same stages, and those who wait for it follow it (miss_unit).
+// For two cycles after it no access is selected, so that none sees tags or lines from before it.
 module onchip_memory
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -56,7 +56,7 @@ module onchip_memory
   output logic              fill_ready_o,
   input  logic [MISS_W-1:0] fill_entry_i,
   input  line_t             fill_line_i,
-  // Events
+  // Events: what a request was, together with the answer if it has one
   output logic              high_hit_o,
   output logic              low_hit_o,
   output logic              missed_o
@@ -72,7 +72,7 @@ module onchip_memory
     slot_t             slot;
   } head_t;
 
-  typedef enum logic [1:0] { NEW, REPLAY, FILL } op_e;
+  typedef enum logic [1:0] { NEW, REPLAY, FILL, CHAIN } op_e; // CHAIN: waited for the line before it
 
   function automatic logic [LOCAL_W-1:0] local_line(input logic [ADDR_W-1:0] line);
     return LOCAL_W'(line >> (ADDR_W - LOCAL_W));
@@ -88,22 +88,20 @@ module onchip_memory
 
   // ---------------------------------------------------------------- select
 
-  logic              replay_valid, replay_take, fill_take;
+  logic              replay_valid, replay_take, fill_take, walking, chain_valid;
   logic              fill_valid_q, fill_busy_q;
   logic [MISS_W-1:0] fill_entry_q;
   line_t             fill_line_q;
   logic [ADDR_W-1:0] replay_line, fill_line;
-  head_t             replay_head, fill_head;
+  head_t             replay_head, fill_head, chain_head;
   logic              c1_valid_q, c2_valid_q, c3_valid_q;
   op_e               c1_op_q, c2_op_q, c3_op_q;
-  logic [ADDR_W-1:0] c1_line_q, c2_line_q;
+  logic [ADDR_W-1:0] c1_line_q, c2_line_q, c3_line_q;
   head_t             c1_head_q, c2_head_q, c3_head_q;
-  logic              free_select;
 
-  assign free_select = !(c1_valid_q && c1_op_q == FILL) && !(c2_valid_q && c2_op_q == FILL);
-  assign fill_take   = free_select && fill_valid_q && !fill_busy_q;
-  assign replay_take = free_select && !fill_take && replay_valid;
-  assign ready_o     = free_select && !fill_take && !replay_valid;
+  assign fill_take   = !walking && fill_valid_q && !fill_busy_q;
+  assign replay_take = !walking && !fill_take && replay_valid;
+  assign ready_o     = !walking && !fill_take && !replay_valid;
 
   // One line from DDR is held until it is written.
   assign fill_ready_o = !fill_valid_q;
@@ -125,11 +123,11 @@ module onchip_memory
   end
 
   always_ff @(posedge clk_i) begin
-    c1_valid_q <= !rst_i && (fill_take || replay_take || (valid_i && ready_o));
-    c1_op_q    <= fill_take ? FILL : replay_take ? REPLAY : NEW;
-    c1_line_q  <= fill_take ? fill_line : replay_take ? replay_line : line_i;
-    c1_head_q  <= fill_take ? fill_head : replay_take ? replay_head
-                                        : head_t'{word_i, rank_i, pu_i, slot_i};
+    c1_valid_q <= !rst_i && (chain_valid || fill_take || replay_take || (valid_i && ready_o));
+    c1_op_q    <= walking ? CHAIN : fill_take ? FILL : replay_valid ? REPLAY : NEW;
+    c1_line_q  <= fill_take ? fill_line : replay_valid ? replay_line : line_i;
+    c1_head_q  <= walking ? chain_head : fill_take ? fill_head : replay_valid ? replay_head
+                                       : head_t'{word_i, rank_i, pu_i, slot_i};
   end
 
   // ---------------------------------------------------------------- 1: set, tag look-up
@@ -150,44 +148,32 @@ module onchip_memory
     c2_set_q   <= c1_set;
   end
 
-  // ---------------------------------------------------------------- 2: high? hit? victim
+  // ---------------------------------------------------------------- 2: compare
 
-  logic        high, hit, missed;
-  logic [1:0]  way, victim, c3_way_q;
-  logic [31:0] now_q;              // accesses so far, saturating: a stamp of 32 bits
+  logic        high;
+  logic [3:0]  match, c3_match_q;
+  logic [1:0]  victim;              // in stage 3
+  logic [31:0] now_q;               // accesses so far, saturating: a stamp of 32 bits
   weight_t     weight_q, c3_weight_q; // the same in the unit of equation (2)
   logic        c3_high_q;
-  logic [LOCAL_W-1:0] c3_local_q;
 
   assign high = UNIFORM == 0 && {1'b0, c2_line_q} < bound_i;
 
-  always_comb begin
-    hit = 1'b0;
-    way = '0;
-    for (int w = 0; w < 4; w++)
-      if (valid[w] && tag[w] == local_line(c2_line_q)) begin
-        hit = 1'b1;
-        way = 2'(w);
-      end
-  end
+  always_comb
+    for (int w = 0; w < 4; w++) match[w] = valid[w] && tag[w] == local_line(c2_line_q);
 
   replacement i_replacement (
-    .lru_i, .valid_i (valid), .rank_i (rank), .weight_i (weight), .victim_o (victim)
+    .clk_i, .lru_i, .valid_i (valid), .rank_i (rank), .weight_i (weight), .victim_o (victim)
   );
 
-  assign missed     = c2_valid_q && c2_op_q != FILL && !high && !hit;
-  assign high_hit_o = c2_valid_q && c2_op_q == NEW && high;
-  assign low_hit_o  = c2_valid_q && c2_op_q == NEW && !high && hit;
-  assign missed_o   = c2_valid_q && c2_op_q == NEW && !high && !hit;
-
   always_ff @(posedge clk_i) begin
-    c3_valid_q <= !rst_i && c2_valid_q && !missed;
-    c3_op_q    <= c2_op_q;
-    c3_head_q  <= c2_head_q;
-    c3_set_q   <= c2_set_q;
-    c3_high_q  <= high;
-    c3_way_q   <= c2_op_q == FILL ? victim : way;
-    c3_local_q <= local_line(c2_line_q);
+    c3_valid_q  <= !rst_i && c2_valid_q;
+    c3_op_q     <= c2_op_q;
+    c3_line_q   <= c2_line_q;
+    c3_head_q   <= c2_head_q;
+    c3_set_q    <= c2_set_q;
+    c3_high_q   <= high;
+    c3_match_q  <= match;
     c3_weight_q <= weight_q;
     if (rst_i || forget_i) begin
       now_q    <= '0;
@@ -198,22 +184,42 @@ module onchip_memory
     end
   end
 
-  miss_unit #(.ADDR_W(ADDR_W), .HEAD_W($bits(head_t))) i_misses (
+  // ---------------------------------------------------------------- 3: hit, missed
+
+  logic       looked, hit, missed, filling;
+  logic [1:0] way;
+
+  assign looked  = c3_valid_q && (c3_op_q == NEW || c3_op_q == REPLAY);
+  assign filling = c3_valid_q && c3_op_q == FILL;
+  assign hit     = looked && !c3_high_q && c3_match_q != '0;
+  assign missed  = looked && !c3_high_q && c3_match_q == '0;
+  assign way     = c3_op_q == FILL ? victim : {c3_match_q[3] || c3_match_q[2],
+                                               c3_match_q[3] || c3_match_q[1]};
+
+  always_ff @(posedge clk_i) begin
+    high_hit_o <= !rst_i && looked && c3_op_q == NEW && c3_high_q;
+    low_hit_o  <= !rst_i && hit && c3_op_q == NEW;
+    missed_o   <= !rst_i && missed && c3_op_q == NEW;
+  end
+
+  miss_unit #(.ADDR_W(ADDR_W), .WORD_W(WORD_W)) i_misses (
     .clk_i, .rst_i,
-    .miss_i (missed), .miss_line_i (c2_line_q), .miss_head_i (c2_head_q),
+    .look_line_i (c2_line_q),
+    .miss_i (missed), .miss_line_i (c3_line_q), .miss_head_i (c3_head_q),
     .replay_valid_o (replay_valid), .replay_line_o (replay_line),
     .replay_head_o (replay_head), .replay_take_i (replay_take),
     .read_valid_o, .read_ready_i, .read_entry_o, .read_line_o,
     .fill_entry_i (fill_entry_q), .fill_line_o (fill_line), .fill_head_o (fill_head),
-    .filled_i (c3_valid_q && c3_op_q == FILL), .filled_entry_i (fill_entry_q)
+    .fill_take_i (fill_take),
+    .walking_o (walking), .chain_valid_o (chain_valid), .chain_word_o (chain_head.word),
+    .chain_token_o ({chain_head.pu, chain_head.slot})
   );
+
+  assign chain_head.rank = '0; // of nothing that is written
 
   // ---------------------------------------------------------------- 3: line read or fill
 
-  logic  filling;
-  line_t pad_line, cache_line, fill_answer_q;
-
-  assign filling = c3_valid_q && c3_op_q == FILL;
+  line_t pad_line, cache_line, held_line_q;
 
   cache #(.SETS(SETS), .LOCAL_W(LOCAL_W)) i_cache (
     .clk_i,
@@ -221,18 +227,18 @@ module onchip_memory
     .forget_set_i (SET_W'(forget_set_i)),
     .look_i (c1_valid_q), .look_set_i (c1_set),
     .valid_o (valid), .tag_o (tag), .rank_o (rank), .weight_o (weight),
-    .refer_i (c3_valid_q && !filling && !c3_high_q),
+    .refer_i (hit),
     .fill_i  (filling),
-    .set_i   (c3_set_q), .way_i (c3_way_q), .weight_i (c3_weight_q),
-    .tag_i   (c3_local_q), .rank_i (c3_head_q.rank), .line_i (fill_line_q),
-    .read_i  (c3_valid_q && !filling && !c3_high_q), .line_o (cache_line)
+    .set_i   (c3_set_q), .way_i (way), .weight_i (c3_weight_q),
+    .tag_i   (local_line(c3_line_q)), .rank_i (c3_head_q.rank), .line_i (fill_line_q),
+    .read_i  (looked), .line_o (cache_line)
   );
 
   if (UNIFORM == 0) begin : gen_pad
     scratchpad #(.LINES(PAD_LINES)) i_pad (
       .clk_i,
       .write_i (pad_write_i), .write_at_i (PAD_W'(pad_at_i)), .data_i (pad_line_i),
-      .read_i  (c3_valid_q && c3_high_q), .read_at_i (PAD_W'(c3_local_q)), .data_o (pad_line)
+      .read_i  (looked), .read_at_i (PAD_W'(local_line(c3_line_q))), .data_o (pad_line)
     );
   end else begin : gen_no_pad
     logic unused;
@@ -242,19 +248,19 @@ module onchip_memory
 
   // ---------------------------------------------------------------- 4: answer
 
-  logic  c4_high_q, c4_fill_q;
+  logic  c4_high_q, c4_held_q;
   head_t c4_head_q;
   line_t line;
 
   always_ff @(posedge clk_i) begin
-    valid_o   <= !rst_i && c3_valid_q;
+    valid_o   <= !rst_i && c3_valid_q && !missed;
     c4_head_q <= c3_head_q;
-    c4_high_q <= c3_high_q && !filling;
-    c4_fill_q <= filling;
-    if (filling) fill_answer_q <= fill_line_q;
+    c4_high_q <= c3_high_q;
+    c4_held_q <= c3_op_q == FILL || c3_op_q == CHAIN;
+    if (filling) held_line_q <= fill_line_q;
   end
 
-  assign line   = c4_fill_q ? fill_answer_q : c4_high_q ? pad_line : cache_line;
+  assign line   = c4_held_q ? held_line_q : c4_high_q ? pad_line : cache_line;
   assign pu_o   = c4_head_q.pu;
   assign slot_o = c4_head_q.slot;
 
@@ -265,13 +271,11 @@ module onchip_memory
   end
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk_i) if (!rst_i && c2_valid_q) begin
-    assert (!(c2_op_q == FILL && (high || hit))) else $error("a line comes that is there");
-    assert ($countones({valid[3] && tag[3] == local_line(c2_line_q),
-                        valid[2] && tag[2] == local_line(c2_line_q),
-                        valid[1] && tag[1] == local_line(c2_line_q),
-                        valid[0] && tag[0] == local_line(c2_line_q)}) <= 1)
-    else $error("a line is in two ways");
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(filling && (c3_high_q || c3_match_q != '0))) else $error("a line comes that is there");
+    assert (!(looked && !$onehot0(c3_match_q))) else $error("a line is in two ways");
+    assert (!(filling && ((c2_valid_q && c2_op_q != CHAIN) || (c1_valid_q && c1_op_q != CHAIN))))
+    else $error("an access sees the tags from before a line");
   end
 `endif
 

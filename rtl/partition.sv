@@ -47,7 +47,7 @@ module partition
   input  line_t   fill_line_i,
   // Counters: the answer comes in the next cycle
   input  logic    clear_i,
-  input  logic [PU_W:0] vertex_waiting_i, // crossbar conflicts of this cycle
+  input  logic [PU_W:0] vertex_waiting_i, // crossbar conflicts of the last cycle
   input  logic [PU_W:0] edge_waiting_i,
   input  logic [$clog2(PARTITION_COUNTERS)-1:0] counter_at_i,
   output logic [63:0] counter_o

@@ -34,7 +34,7 @@ ANY = ("block", "ultra", "distributed")
 MEMORIES = {
     "onchip_memory": [(r"i_pad\.mem", 1, BLOCK), (r"i_cache\.lines", 1, BLOCK),
                       (r"tag_mem", 4, ANY), (r"rank_mem", 4, ANY), (r"weight_mem", 4, ANY),
-                      (r"i_waiting\.mem", 1, ANY)],
+                      (r"i_waiting\.mem", 1, ANY), (r"i_misses\.(heads|lasts|words|links)", 4, ANY)],
     "process_stage": [(r"dictionary", 1, BLOCK), (r"counts", 1, BLOCK)],
     "embedding_table": [(r"\.ids", 16, ANY), (r"\.offsets", 16, ANY), (r"\.degrees", 16, ANY),
                         (r"\.keys", 16, ANY)],

@@ -62,6 +62,7 @@ module crossbar_proof (
 
   logic [1:0] counts_q [INPUTS]; // messages that are under way to the watched output
   logic [1:0] ahead_q, waits_q;
+  logic [2:0] others_q; // inputs that waited while another one was taken
   logic       marked_q, was_full_q;
   logic [2:0] kept_q;
 
@@ -81,6 +82,7 @@ module crossbar_proof (
       for (int i = 0; i < INPUTS; i++) counts_q[i] <= '0;
       ahead_q    <= '0;
       waits_q    <= '0;
+      others_q   <= '0;
       marked_q   <= 1'b0;
       was_full_q <= 1'b0;
       kept_q     <= '0;
@@ -88,6 +90,7 @@ module crossbar_proof (
       for (int i = 0; i < INPUTS; i++)
         counts_q[i] <= counts_q[i] + 2'(valid_i[i] && target_i[i] == to_i)
                        - 2'(took && source[to_i] == 2'(i));
+      others_q <= took ? 3'(held[0]) + 3'(held[1]) + 3'(held[2]) - 3'd1 : 3'd0;
       if (!held[from_i] || out) waits_q <= '0;
       else if (took)              waits_q <= waits_q + 1'b1;
       if (mark) begin
@@ -124,7 +127,7 @@ module crossbar_proof (
       if (here) assert ({head_out[to_i], data_out[to_i]} == kept_q); // the next in its order
       if (marked_q) assert (ahead_q < counts_q[from_i]);             // not lost
       assert (waits_q < 2'(INPUTS));
-      assert (waiting[to_i] == (took ? 3'(held[0]) + 3'(held[1]) + 3'(held[2]) - 3'd1 : 3'd0));
+      assert (waiting[to_i] == others_q);
 `ifdef INVARIANTS
       for (int i = 0; i < INPUTS; i++) begin
         assert (counts_q[i] <= 2'(DEPTH));

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use environment::root;
-use gramer_machine::{Accelerator, verilog};
+use gramer_machine::{Accelerator, Layout, verilog};
 use gramer_sim::model;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -63,13 +63,17 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     // The benches drive what belongs to a partition for two of them.
     machine.machine.partitions = 2;
     let mut parameters = parameters.to_vec();
-    // A size of the machine rather than a parameter of the module.
-    parameters.retain(|p| match p.strip_prefix("count_bits=") {
-        Some(bits) => {
+    // What belongs to the machine rather than being a parameter of the module.
+    parameters.retain(|p| match p.split_once('=').unwrap() {
+        ("count_bits", bits) => {
             machine.applications.count_bits = bits.parse().unwrap();
             false
         }
-        None => true,
+        ("layout", "uniform") => {
+            machine.memory.layout = Layout::Uniform;
+            false
+        }
+        _ => true,
     });
     let package = verilog::package(&machine);
     // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
@@ -104,8 +108,8 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
         .arg(work.path());
     let mut hash = Xxh3::new();
     hash.update(format!("{version}{top}{parameters:?}{package}").as_bytes());
-    let headers = ["bench.hpp", "messages.hpp"].map(|name| units.join(name));
-    for source in sources.iter().chain([&bench]).chain(&headers) {
+    let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp"].map(|name| units.join(name));
+    for source in sources.iter().chain([&bench]).chain(&included) {
         hash.update(&fs::read(source).unwrap());
     }
     let done = models.join(format!("units-{name}-{:016x}", hash.digest()));
@@ -183,10 +187,11 @@ benches! {
     ancestor_buffer: "ancestor_buffer" [];
     crossbar: "crossbar" ["INPUTS=3", "OUTPUTS=2"];
     scratchpad: "scratchpad" ["LINES=8"];
-    miss_unit: "miss_unit" [];
+    miss_unit: "miss_unit" ["WORD_W=2"];
     process_stage: "process_stage" ["count_bits=4"];
     control: "control" [];
     onchip_memory: "onchip_memory" ["ANSWER_W=128"];
+    uniform_memory: "onchip_memory" ["ANSWER_W=128", "layout=uniform"];
     embedding_table: "embedding_table" [];
     prefetcher: "prefetcher" [];
     axi_reader: "axi_reader" [];

@@ -1,127 +1,202 @@
-// miss_unit against a table of lines under way and a queue of requests that wait.
+// miss_unit against a table of lines under way, each with the chain of those that wait for it, and a
+// queue of requests that found no entry.
+//
+// The bench stands for the memory's pipeline: in each cycle it selects a new access, one that is
+// looked up again or a line that came, nothing while a chain is answered, and three cycles later an
+// access misses or not. One whose line is under way misses; others do by chance.
 #include "bench.hpp"
+#include "gramer_pkg.hpp"
 #include <deque>
 
 struct Request {
-  unsigned line, head;
+  bool there = false, again = false;
+  unsigned line = 0, word = 0, token = 0;
+  uint32_t rank = 0;
+  uint64_t head() const { return uint64_t(word) << 35 | uint64_t(rank) << 3 | token; }
+};
+struct Waiting { // known in cycle `at`
+  uint64_t at;
+  Request of;
+};
+struct Ask {
+  unsigned entry;
+  uint64_t at;
 };
 
 int main(int argc, char **argv) {
   Bench b("miss_unit",
           {"no line under way", "all entries taken", "waits for its line", "waits for an entry",
-           "all others wait for one line", "looked up again", "missed again", "miss while a line comes",
-           "miss on the line that comes", "answers out of order", "each entry used", "reset"},
+           "waits for its line while all entries are taken", "two in a row want one line",
+           "all others wait for one line", "joins as its line is taken", "joins in a walk's first cycle",
+           "joins in a walk's second cycle", "another miss in a walk", "longest walk",
+           "another word of the line", "looked up again", "missed again", "replay waits for a walk",
+           "line asked for again after its walk", "lines out of order", "reads wait",
+           "each entry used", "reset", "reset in a walk"},
           argc, argv);
   auto &d = *b.dut;
-  const unsigned entries = 4, tokens = 8;
+  const unsigned tokens = PUS * SLOTS;
   struct Entry {
     bool taken = false, asked = false;
-    Request of{};
-  } table[entries];
-  std::deque<Request> waiting, asks, again;
-  std::deque<unsigned> oldest;
-  unsigned used = 0, steady = 0, outstanding = 0;
-  d.miss_i = d.replay_take_i = d.read_ready_i = d.filled_i = 0;
+    Request of;
+    std::deque<Waiting> chain;
+  } table[MISSES];
+  std::deque<Request> queue;
+  std::deque<Ask> asks;
+  std::deque<unsigned> order;
+  Request stages[3]; // selected one, two, three cycles ago
+  std::vector<bool> busy(tokens);
+  int walk = -1;
+  uint64_t walk_at = 0;
+  unsigned used = 0, steady = 0, walked = 0;
+  int before = -1, closed = -1; // lines of the miss of the last cycle, and of the last walk
+  d.miss_i = d.replay_take_i = d.read_ready_i = d.fill_take_i = 0;
   b.reset(d.rst_i);
-  for (unsigned n = 0; n < 40000; ++n) {
-    const unsigned phase = (n / 60) % 4;
-    d.rst_i = b.chance(1) && b.chance(10);
+  for (unsigned n = 0; n < 60000; ++n) {
+    const unsigned phase = (n / 80) % 5;
+    d.rst_i = b.chance(1) && b.chance(20);
+
+    // The access of three cycles ago.
+    Request &m = stages[2];
     unsigned taken = 0;
-    for (auto &e : table) taken += e.taken;
-    // A request that was looked up again may miss again; else it has been answered.
-    const bool retry = !again.empty();
-    Request r{};
-    if (retry) r = again.front();
-    else r = {unsigned(b.random(phase == 0 ? 2 : 12)), unsigned(b.random(256))};
-    d.miss_i = !d.rst_i && (retry ? true : outstanding < tokens && b.chance(phase == 3 ? 20 : 80));
-    d.miss_line_i = r.line;
-    d.miss_head_i = r.head;
-    if (retry) again.pop_front();
+    int own = -1, free = -1;
+    for (int e = MISSES - 1; e >= 0; --e) {
+      taken += table[e].taken;
+      if (table[e].taken && m.there && table[e].of.line == m.line) own = e;
+      if (!table[e].taken) free = e;
+    }
+    const bool missed = m.there && !d.rst_i && (own >= 0 || b.chance(m.again ? 50 : 80));
+    if (m.there && !missed) busy[m.token] = false; // a hit
+    d.look_line_i = stages[1].line;
+    d.miss_i = missed;
+    d.miss_line_i = m.line;
+    d.miss_head_i = m.head();
     d.read_ready_i = b.chance(phase == 1 ? 10 : 70);
+
+    // The line that comes next.
     std::vector<unsigned> comes;
-    for (unsigned e = 0; e < entries; ++e)
+    for (unsigned e = 0; e < MISSES; ++e)
       if (table[e].asked) comes.push_back(e);
-    d.filled_i = !d.rst_i && !comes.empty() && b.chance(phase == 2 ? 5 : 30);
-    d.filled_entry_i = comes.empty() ? 0 : comes[b.random(comes.size())];
-    d.fill_entry_i = d.filled_entry_i;
+    const unsigned come = comes.empty() ? 0 : comes[b.random(comes.size())];
+    d.fill_entry_i = come;
+    d.fill_take_i = !d.rst_i && walk < 0 && !comes.empty() && b.chance(phase == 2 ? 3 : 20);
     d.replay_take_i = 0;
     b.settle();
-    bool under_way = false;
-    for (auto &e : table) under_way |= e.taken && e.of.line == r.line;
-    // Replay: only what waits, in order; and at once if nothing keeps the head back.
+
+    // Looked up again: only what waits, in order, and soon if there is a free entry.
     if (d.replay_valid_o) {
-      b.check(!waiting.empty(), "a replay of nothing");
-      b.equal(d.replay_line_o, waiting.front().line, "replay_line_o");
-      b.equal(d.replay_head_o, waiting.front().head, "replay_head_o");
+      b.check(!queue.empty(), "a replay of nothing");
+      b.equal(d.replay_line_o, queue.front().line, "replay_line_o");
+      b.equal(d.replay_head_o, queue.front().head(), "replay_head_o");
     }
-    bool may = !waiting.empty() && taken < entries;
-    for (auto &e : table) may &= waiting.empty() || !e.taken || e.of.line != waiting.front().line;
-    b.check(!(steady > 1) || d.replay_valid_o, "the head of the queue is not looked up again");
-    d.replay_take_i = d.replay_valid_o && !d.rst_i && again.empty() && b.chance(70);
+    b.check(steady < 2 || d.replay_valid_o, "the head of the queue is not looked up again");
+    d.replay_take_i = d.replay_valid_o && !d.rst_i && walk < 0 && !d.fill_take_i && b.chance(80);
     b.settle();
-    b.equal(d.read_valid_o, !asks.empty(), "read_valid_o");
-    if (!asks.empty()) {
-      b.equal(d.read_entry_o, asks.front().head, "read_entry_o");
-      b.equal(d.read_line_o, asks.front().line, "read_line_o");
+
+    // Reads: in their order, on the port two cycles after the miss at the latest.
+    b.check(!d.read_valid_o || !asks.empty(), "a read that nobody needs");
+    b.check(d.read_valid_o || asks.empty() || b.cycle < asks.front().at + 2, "a read is not begun");
+    if (d.read_valid_o) {
+      b.equal(d.read_entry_o, asks.front().entry, "read_entry_o");
+      b.equal(d.read_line_o, table[asks.front().entry].of.line, "read_line_o");
+      b.hit("reads wait", asks.size() == MISSES);
     }
-    if (d.filled_i) {
-      b.equal(d.fill_line_o, table[d.fill_entry_i].of.line, "fill_line_o");
-      b.equal(d.fill_head_o, table[d.fill_entry_i].of.head, "fill_head_o");
+    // The line and the first of its chain, then the others.
+    if (d.fill_take_i) {
+      b.equal(d.fill_line_o, table[come].of.line, "fill_line_o");
+      b.equal(d.fill_head_o, table[come].of.head(), "fill_head_o");
     }
+    b.equal(d.walking_o, walk >= 0, "walking_o");
+    const bool next = walk >= 0 && !table[walk].chain.empty() && table[walk].chain.front().at < b.cycle;
+    b.equal(d.chain_valid_o, next, "chain_valid_o");
+    if (next) {
+      const Request &of = table[walk].chain.front().of;
+      b.equal(d.chain_token_o, of.token, "chain_token_o");
+      b.equal(d.chain_word_o, of.word, "chain_word_o");
+      b.hit("another word of the line", of.word != table[walk].of.word);
+    }
+
     b.hit("no line under way", taken == 0);
-    b.hit("all entries taken", taken == entries);
-    b.hit("waits for its line", d.miss_i && under_way);
-    b.hit("waits for an entry", d.miss_i && !under_way && taken == entries);
-    b.hit("all others wait for one line", waiting.size() == tokens - 1);
+    b.hit("all entries taken", taken == MISSES);
+    b.hit("waits for its line", missed && own >= 0);
+    b.hit("waits for an entry", missed && own < 0 && free < 0);
+    b.hit("waits for its line while all entries are taken", missed && own >= 0 && free < 0);
+    b.hit("two in a row want one line", missed && own >= 0 && before == int(m.line));
+    b.hit("joins as its line is taken", missed && d.fill_take_i && own == int(come));
+    b.hit("joins in a walk's first cycle", missed && own >= 0 && own == walk && b.cycle == walk_at + 1);
+    b.hit("joins in a walk's second cycle", missed && own >= 0 && own == walk && b.cycle == walk_at + 2);
+    b.hit("another miss in a walk", missed && walk >= 0 && own != walk);
     b.hit("looked up again", d.replay_take_i);
-    b.hit("missed again", retry);
-    b.hit("miss while a line comes", d.miss_i && d.filled_i);
-    b.hit("miss on the line that comes",
-          d.miss_i && d.filled_i && table[d.filled_entry_i].of.line == r.line);
-    b.hit("answers out of order", d.filled_i && oldest.front() != d.filled_entry_i);
+    b.hit("missed again", missed && m.again);
+    b.hit("replay waits for a walk", d.replay_valid_o && walk >= 0);
+    b.hit("line asked for again after its walk", missed && own < 0 && free >= 0 && closed == int(m.line));
+    b.hit("lines out of order", d.fill_take_i && order.front() != come);
     b.hit("reset", d.rst_i && taken);
+    b.hit("reset in a walk", d.rst_i && walk >= 0);
+
+    // What is selected now. A slot has one access at a time.
+    Request select;
     if (d.rst_i) {
       for (auto &e : table) e = {};
-      waiting.clear(), asks.clear(), again.clear(), oldest.clear();
-      steady = outstanding = 0;
+      for (auto &s : stages) s = {};
+      queue.clear(), asks.clear(), order.clear();
+      busy.assign(tokens, false);
+      walk = before = closed = -1;
+      steady = 0;
     } else {
-      steady = may && !d.replay_take_i && !d.miss_i ? steady + 1 : 0;
-      // Answers and the requests that are looked up again as they are before this edge.
+      steady = !queue.empty() && free >= 0 && !d.replay_take_i ? steady + 1 : 0;
       if (d.replay_take_i) {
-        bool there = false; // looked up: answered from the cache, or missed again
-        const Request head = waiting.front();
-        waiting.pop_front();
-        there = b.chance(50);
-        if (there) --outstanding;
-        else again.push_back(head);
+        select = queue.front();
+        select.there = select.again = true;
+        queue.pop_front();
+      } else if (walk < 0 && !d.fill_take_i && !d.replay_valid_o && b.chance(phase == 3 ? 20 : 90)) {
+        const unsigned token = b.random(tokens);
+        if (!busy[token]) {
+          busy[token] = true;
+          select = {true, false, unsigned(b.random(phase == 0 ? 2 : phase == 4 ? 1 : 12)), unsigned(b.random(4)),
+                    token, uint32_t(b.random())};
+        }
       }
       if (d.read_valid_o && d.read_ready_i) {
-        table[asks.front().head].asked = true;
+        table[asks.front().entry].asked = true;
         asks.pop_front();
       }
-      // The entry that a begun read takes is the module's choice, so it is read from its port
-      // later; here it is the lowest that is free.
-      if (d.miss_i) {
-        outstanding += !retry;
-        if (under_way || taken == entries) waiting.push_back(r);
-        else
-          for (unsigned e = 0; e < entries; ++e)
-            if (!table[e].taken) {
-              table[e] = {true, false, r};
-              asks.push_back({r.line, e});
-              oldest.push_back(e);
-              used |= 1u << e;
-              break;
-            }
+      if (next) {
+        busy[table[walk].chain.front().of.token] = false;
+        table[walk].chain.pop_front();
+        ++walked;
       }
-      if (d.filled_i) {
-        table[d.filled_entry_i] = {};
-        for (size_t i = 0; i < oldest.size(); ++i)
-          if (oldest[i] == d.filled_entry_i) oldest.erase(oldest.begin() + i--);
-        --outstanding;
+      if (missed) {
+        if (own >= 0) {
+          table[own].chain.push_back({b.cycle, m});
+          b.hit("all others wait for one line", table[own].chain.size() == tokens - 1);
+        } else if (free < 0) queue.push_back(m);
+        else {
+          table[free] = {true, false, m, {}};
+          asks.push_back({unsigned(free), b.cycle});
+          order.push_back(free);
+          used |= 1u << free;
+        }
       }
+      // A walk lasts until all that were selected before the line are answered, two cycles at least.
+      if (walk >= 0 && b.cycle >= walk_at + 2 && table[walk].chain.empty()) {
+        b.hit("longest walk", walked == tokens - 1);
+        closed = table[walk].of.line;
+        table[walk] = {};
+        walk = -1;
+      }
+      if (d.fill_take_i) {
+        table[come].asked = false;
+        busy[table[come].of.token] = false;
+        for (size_t i = 0; i < order.size(); ++i)
+          if (order[i] == come) order.erase(order.begin() + i--);
+        walk = come;
+        walk_at = b.cycle;
+        walked = 0;
+      }
+      before = missed ? int(m.line) : -1;
     }
-    b.hit("each entry used", used == (1u << entries) - 1);
+    stages[2] = stages[1], stages[1] = stages[0], stages[0] = select;
+    b.hit("each entry used", used == (1u << MISSES) - 1);
     b.rise();
   }
   return b.end();

@@ -3,15 +3,19 @@
 // victim is the way with the largest Rank + lambda * Rec (or the one unused for longest), answers
 // four cycles after an access is taken, hits pass misses.
 //
+// A request whose line is under way is answered by that line, whatever is evicted meanwhile.
+//
 // The model takes the accesses in the order in which the module selects them. That order shows at
-// the pins: a request when it is taken, a line from DDR in the cycle after it was handed over, and
-// otherwise, while ready_o is low, the head of the queue of those that wait. A fill looks at the
-// references of the cycles before the last two.
+// the pins: a request when it is taken, a line from DDR in the cycle after it was handed over, those
+// that wait for it right behind it, one a cycle, and otherwise, while ready_o is low, the head of
+// the queue of those that found no entry. A fill looks at the references of the cycles before the
+// last two.
 #include "bench.hpp"
+#include "gramer_pkg.hpp"
 #include <deque>
 #include <set>
 
-const unsigned SETS = 4, PAD = 4, MISSES = 4, TOKENS = 8, PART = 1; // line = 2 * local + PART
+const unsigned SETS = 4, PAD = 4, TOKENS = 8, PART = 1; // line = 2 * local + PART
 
 struct Access {
   unsigned line, word, rank, token;
@@ -20,6 +24,10 @@ struct Way {
   bool valid = false;
   unsigned line = 0, rank = 0;
   uint64_t stamp = 0;
+};
+struct Waiting { // for a line that is under way, known in cycle `at`
+  uint64_t at;
+  Access of;
 };
 struct Answer {
   uint64_t at;
@@ -32,17 +40,35 @@ struct Reference { // of a way, by an access selected in cycle `at`
   uint64_t stamp;
 };
 
+Bench start(int argc, char **argv) {
+  if (UNIFORM)
+    return Bench("uniform_memory",
+                 {"bound 0", "line below the bound in the cache", "low hit", "miss", "each way evicted",
+                  "victim under LRU", "largest lambda", "all sets in use", "every set filled",
+                  "a hit passes a miss", "waits for its line", "several wait for one line",
+                  "joins while its chain is answered", "another word of the line",
+                  "waits for an entry", "looked up again and hit", "looked up again and missed",
+                  "forgotten before a run"},
+                 argc, argv);
+  return Bench("onchip_memory",
+               {"high hit", "low hit", "miss", "each way evicted", "victim by rank, not the oldest",
+                "victim by age, not by rank", "victim under LRU", "lambda 0", "largest lambda",
+                "bound 0", "whole scratchpad high", "bound between two lines", "one set in use",
+                "three sets in use", "all sets in use", "every set filled", "a hit passes a miss",
+                "waits for its line", "several wait for one line",
+                "waits for its line while all entries are taken", "joins while its chain is answered",
+                "another word of the line", "waits for an entry", "looked up again and hit",
+                "looked up again and missed", "lines out of order", "accesses in a row",
+                "request waits for a fill", "request waits for a chain", "a line waits for a chain",
+                "last line", "working set larger than the cache", "forgotten before a run"},
+               argc, argv);
+}
+
 int main(int argc, char **argv) {
-  Bench b("onchip_memory",
-          {"high hit", "low hit", "miss", "each way evicted", "victim by rank, not the oldest",
-           "victim by age, not by rank", "victim under LRU", "lambda 0", "largest lambda",
-           "bound 0", "whole scratchpad high", "bound between two lines", "one set in use",
-           "three sets in use", "all sets in use", "every set filled", "a hit passes a miss",
-           "waits for its line", "waits for an entry", "looked up again and hit",
-           "looked up again and missed", "lines out of order", "accesses in a row",
-           "request waits for a fill", "last line", "working set larger than the cache",
-           "forgotten before a run"},
-          argc, argv);
+  Bench b = start(argc, argv);
+  auto met = [&](const char *point, bool is = true) { // the points of the locality layout alone
+    if (!UNIFORM) b.hit(point, is);
+  };
   auto &d = *b.dut;
   std::vector<Line> pad(PAD), ddr(128);
   std::set<unsigned> evicted_ways, filled_sets;
@@ -68,32 +94,35 @@ int main(int argc, char **argv) {
     }
     d.pad_write_i = 0;
     for (auto &line : ddr) line = random_line(b);
-    b.hit("lambda 0", !d.lru_i && d.lambda_i == 0);
+    met("lambda 0", !d.lru_i && d.lambda_i == 0);
     b.hit("largest lambda", !d.lru_i && d.lambda_i == 64);
     b.hit("bound 0", d.bound_i == 0);
-    b.hit("whole scratchpad high", d.bound_i == 2 * PAD);
-    b.hit("bound between two lines", d.bound_i > 0 && d.bound_i % 2 == 0 && d.bound_i < 2 * PAD);
-    b.hit("one set in use", sets == 1);
-    b.hit("three sets in use", sets == 3);
+    met("whole scratchpad high", d.bound_i == 2 * PAD);
+    met("bound between two lines", d.bound_i > 0 && d.bound_i % 2 == 0 && d.bound_i < 2 * PAD);
+    met("one set in use", sets == 1);
+    met("three sets in use", sets == 3);
     b.hit("all sets in use", sets == SETS);
     b.hit("forgotten before a run", run > 0);
 
     Way cache[SETS][4];
     std::vector<Reference> late; // references that no fill may see yet
     uint64_t now = 0;            // accesses so far
-    struct { bool taken = false, asked = false; Access of{}; } entry[MISSES];
+    struct { bool taken = false, asked = false; Access of{}; std::deque<Waiting> chain; } entry[MISSES];
     std::deque<Access> waiting;
     std::deque<unsigned> asks, order;
     std::deque<Answer> answers;
     std::set<unsigned> out;    // tokens that have an access
     std::deque<uint64_t> ev_at; // events of new accesses
     std::deque<int> ev;
-    uint64_t fill_at = 0; // cycle in which the line that was handed over is selected
-    int fill_entry = -1;
-    bool filling = false;
+    int held = -1;           // entry of the line that was handed over, until it is written
+    bool selected = false;   // it has been
+    int walk = -1;           // entry whose chain is answered
+    uint64_t fill_at = 0;    // cycle in which its line was selected
     unsigned in_a_row = 0;
     const unsigned locals = run % 3 == 0 ? 20 : run % 3 == 1 ? 48 : 128;
     const unsigned length = 1500;
+    const bool crowded = run % 6 == 5; // nearly all want the same line, and lines come together
+    unsigned wanted_by_all = 0;
     bool request = false;
     Access wanted{};
     std::vector<unsigned> seen(128);
@@ -105,7 +134,9 @@ int main(int argc, char **argv) {
         unsigned token;
         do token = b.random(TOKENS);
         while (out.count(token));
-        const unsigned local = b.chance(5) ? locals - 1 : b.chance(50) ? b.random(8) : b.random(locals);
+        unsigned local = b.chance(5) ? locals - 1 : b.chance(50) ? b.random(8) : b.random(locals);
+        if (n % 40 == 0) wanted_by_all = b.random(locals);
+        if (crowded && b.chance(80)) local = wanted_by_all;
         wanted = {2 * local + PART, unsigned(b.random(4)), unsigned(b.random(run % 2 ? 40 : 2000)), token};
       }
       d.valid_i = request;
@@ -119,7 +150,9 @@ int main(int argc, char **argv) {
         std::vector<unsigned> comes;
         for (unsigned e = 0; e < MISSES; ++e)
           if (entry[e].asked) comes.push_back(e);
-        if (!comes.empty() && b.chance(phase == 2 ? 10 : 30)) {
+        unsigned often = phase == 2 ? 10 : 30;
+        if (crowded) often = out.size() == TOKENS || b.cycle < fill_at + 8 ? 80 : 2;
+        if (!comes.empty() && b.chance(often)) {
           d.fill_valid_i = 1;
           d.fill_entry_i = comes[b.random(comes.size())];
           drive(d.fill_line_i, ddr[entry[d.fill_entry_i].of.line / 2]);
@@ -154,14 +187,15 @@ int main(int argc, char **argv) {
       }
 
       // What is selected in this cycle.
-      const bool fill = filling && fill_at == b.cycle;
-      const bool blocked = filling && b.cycle > fill_at && b.cycle <= fill_at + 2;
+      const bool walking = walk >= 0;
+      const bool fill = !walking && held >= 0 && !selected;
       const bool taken = request && d.ready_o;
-      b.check(!(d.ready_o && (fill || blocked)), "an access is taken beside a fill");
-      const bool replay = !d.ready_o && !fill && !blocked;
-      b.hit("request waits for a fill", request && (fill || blocked));
+      b.check(!(d.ready_o && (fill || walking)), "an access is taken beside a fill");
+      const bool replay = !d.ready_o && !fill && !walking;
+      met("request waits for a fill", request && fill);
+      met("a line waits for a chain", walking && held >= 0 && !selected);
       in_a_row = taken ? in_a_row + 1 : 0;
-      b.hit("accesses in a row", in_a_row >= 6);
+      met("accesses in a row", in_a_row >= 6);
       auto set_of = [&](unsigned line) { return (line / 2 % SETS) * sets / SETS; };
       // References become visible to fills three cycles later.
       for (size_t i = 0; i < late.size();)
@@ -173,7 +207,7 @@ int main(int argc, char **argv) {
         return std::vector<uint32_t>(line.begin() + 4 * word, line.begin() + 4 * word + 4);
       };
       if (fill) {
-        const Access &a = entry[fill_entry].of;
+        const Access &a = entry[held].of;
         auto &ways = cache[set_of(a.line)];
         int victim = -1;
         for (int w = 0; w < 4 && victim < 0; ++w)
@@ -191,9 +225,9 @@ int main(int argc, char **argv) {
             if (ways[w].rank > ways[least].rank) least = w;
           }
           b.hit("victim under LRU", d.lru_i);
-          b.hit("victim by rank, not the oldest",
+          met("victim by rank, not the oldest",
                 !d.lru_i && ways[victim].stamp != ways[oldest].stamp && victim == least);
-          b.hit("victim by age, not by rank",
+          met("victim by age, not by rank",
                 !d.lru_i && ways[victim].rank != ways[least].rank && victim == oldest);
           evicted_ways.insert(victim);
         }
@@ -204,11 +238,28 @@ int main(int argc, char **argv) {
         filled_sets.insert(set_of(a.line));
         answers.push_back({b.cycle + 4, a.token, words(ddr[a.line / 2], a.word)});
         for (size_t i = 0; i < order.size(); ++i)
-          if (order[i] == unsigned(fill_entry)) {
-            b.hit("lines out of order", i != 0);
+          if (order[i] == unsigned(held)) {
+            met("lines out of order", i != 0);
             order.erase(order.begin() + i--);
           }
-        entry[fill_entry] = {};
+        selected = true;
+        walk = held;
+        fill_at = b.cycle;
+      } else if (walking) {
+        // One a cycle, as soon as it is known that they wait; for two cycles at least.
+        auto &chain = entry[walk].chain;
+        met("request waits for a chain", request && b.cycle > fill_at + 2);
+        if (!chain.empty() && chain.front().at < b.cycle) {
+          const Access &a = chain.front().of;
+          answers.push_back({b.cycle + 4, a.token, words(ddr[a.line / 2], a.word)});
+          b.hit("joins while its chain is answered", chain.front().at > fill_at);
+          b.hit("another word of the line", a.word != entry[walk].of.word);
+          chain.pop_front();
+        }
+        if (b.cycle >= fill_at + 2 && chain.empty()) {
+          entry[walk] = {};
+          walk = -1;
+        }
       } else if (taken || replay) {
         Access a = wanted;
         if (replay) {
@@ -220,18 +271,19 @@ int main(int argc, char **argv) {
         int way = -1;
         for (int w = 0; w < 4; ++w)
           if (ways[w].valid && ways[w].line == a.line) way = w;
-        const bool high = a.line < d.bound_i;
+        const bool high = !UNIFORM && a.line < d.bound_i;
         int kind = high ? 0 : way >= 0 ? 1 : 2;
         if (taken) {
           request = false;
           out.insert(a.token);
-          ev.push_back(kind), ev_at.push_back(b.cycle + 2);
-          b.hit("last line", a.line == 255);
-          b.hit("high hit", kind == 0);
+          ev.push_back(kind), ev_at.push_back(b.cycle + 4);
+          met("last line", a.line == 255);
+          met("high hit", kind == 0);
           b.hit("low hit", kind == 1);
+          if (UNIFORM) b.hit("line below the bound in the cache", kind == 1 && a.line < d.bound_i);
           b.hit("miss", kind == 2);
           b.hit("a hit passes a miss", kind < 2 && (!order.empty() || !waiting.empty()));
-          b.hit("working set larger than the cache", kind == 2 && seen[a.line / 2]);
+          met("working set larger than the cache", kind == 2 && seen[a.line / 2]);
           seen[a.line / 2] = 1;
         } else {
           b.hit("looked up again and hit", kind == 1);
@@ -244,14 +296,18 @@ int main(int argc, char **argv) {
         }
         if (kind == 2) {
           int free = -1;
-          bool under_way = false;
+          int own = -1;
           for (int e = MISSES - 1; e >= 0; --e) {
             if (!entry[e].taken) free = e;
-            under_way |= entry[e].taken && entry[e].of.line == a.line;
+            if (entry[e].taken && entry[e].of.line == a.line) own = e;
           }
-          b.hit("waits for its line", under_way);
-          b.hit("waits for an entry", !under_way && free < 0);
-          if (under_way || free < 0) waiting.push_back(a);
+          b.hit("waits for its line", own >= 0);
+          b.hit("waits for an entry", own < 0 && free < 0);
+          met("waits for its line while all entries are taken", own >= 0 && free < 0);
+          if (own >= 0) {
+            b.hit("several wait for one line", entry[own].chain.size() >= 2);
+            entry[own].chain.push_back({b.cycle + 3, a});
+          } else if (free < 0) waiting.push_back(a);
           else {
             entry[free].taken = true;
             entry[free].of = a;
@@ -266,14 +322,12 @@ int main(int argc, char **argv) {
         asks.pop_front();
       }
       const bool handed = d.fill_valid_i && d.fill_ready_o;
-      if (filling && b.cycle == fill_at + 3) filling = false;
       if (handed) {
-        b.check(!filling, "a line is taken while one is being written");
-        filling = true;
-        fill_at = b.cycle + 1;
-        fill_entry = d.fill_entry_i;
-        entry[fill_entry].asked = false;
-      }
+        b.check(held < 0, "a line is taken while one is being written");
+        held = d.fill_entry_i;
+        selected = false;
+        entry[held].asked = false;
+      } else if (selected && b.cycle == fill_at + 3) held = -1;
       b.rise();
       if (handed) d.fill_valid_i = 0;
     }

@@ -238,7 +238,8 @@ int main(int argc, char **argv) {
       b.rise();
     }
     b.check(memory[0].asked.empty() && memory[1].asked.empty(), "a line is still under way");
-    // Counters: the answer comes in the next cycle.
+    // Counters: an access is counted when it is answered, at the latest; the answer comes in the next
+    // cycle.
     d.vertex_waiting_i = d.edge_waiting_i = 0;
     for (unsigned at = 0; at < PARTITION_COUNTERS; ++at) {
       d.counter_at_i = at;
