@@ -24,7 +24,7 @@ module abort_poller #(
   localparam int unsigned TIMER_W = $clog2(PERIOD);
 
   logic [TIMER_W-1:0] timer_q;
-  logic               asked_q;
+  logic               asked_q, due_q; // due_q: in the last cycle it was time to look
 
   assign busy_o = valid_o || asked_q;
 
@@ -38,15 +38,16 @@ module abort_poller #(
       if (word_valid_i && word_i != '0) stop_o <= 1'b1;
       if (word_valid_i && word_i > 32'd1) kill_o <= 1'b1;
     end
+    due_q <= !rst_i && running_i && address_i != '0 && timer_q == '1;
     if (rst_i) begin
       valid_o <= 1'b0;
       asked_q <= 1'b0;
     end else begin
-      if (valid_o && ready_i) begin
-        valid_o <= 1'b0;
-        asked_q <= 1'b1;
-      end else if (!busy_o && running_i && address_i != '0 && timer_q == '1) valid_o <= 1'b1;
-      if (word_valid_i) asked_q <= 1'b0;
+      // `ready_i` comes late: out of the reader's arbiter.
+      if (valid_o) valid_o <= !ready_i;
+      else if (due_q && running_i && !asked_q) valid_o <= 1'b1;
+      if (valid_o && ready_i) asked_q <= 1'b1;
+      else if (word_valid_i) asked_q <= 1'b0;
     end
   end
 
