@@ -24,9 +24,9 @@ module abort_poller #(
   localparam int unsigned TIMER_W = $clog2(PERIOD);
 
   logic [TIMER_W-1:0] timer_q;
-  logic               asked_q;
+  logic               due_q, look; // due_q: in the last cycle it was time to look
 
-  assign busy_o = valid_o || asked_q;
+  assign look = due_q && running_i && !busy_o;
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
@@ -38,21 +38,21 @@ module abort_poller #(
       if (word_valid_i && word_i != '0) stop_o <= 1'b1;
       if (word_valid_i && word_i > 32'd1) kill_o <= 1'b1;
     end
+    due_q <= !rst_i && running_i && address_i != '0 && timer_q == '1;
     if (rst_i) begin
       valid_o <= 1'b0;
-      asked_q <= 1'b0;
+      busy_o  <= 1'b0;
     end else begin
-      if (valid_o && ready_i) begin
-        valid_o <= 1'b0;
-        asked_q <= 1'b1;
-      end else if (!busy_o && running_i && address_i != '0 && timer_q == '1) valid_o <= 1'b1;
-      if (word_valid_i) asked_q <= 1'b0;
+      // `ready_i` comes late, out of the reader's arbiter: one level, and nothing else waits for it.
+      valid_o <= valid_o ? !ready_i : look;
+      if (look) busy_o <= 1'b1;
+      else if (word_valid_i) busy_o <= 1'b0;
     end
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(word_valid_i && !asked_q)) else $error("a word that nobody asked for");
+    assert (!(word_valid_i && (!busy_o || valid_o))) else $error("a word that nobody asked for");
   end
 `endif
 
