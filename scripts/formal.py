@@ -66,9 +66,9 @@ PROOFS = {
                     "embedding_table.sv", "scheduler.sv"],
         {"prove": 1, "broken": 32, "cover": 32},
         [
-            ("scheduler.sv", "rest.hi  = entry.hi - half", "rest.hi  = entry.hi"),
+            ("scheduler.sv", "rest.hi  = middle", "rest.hi  = entry.hi"),
             ("scheduler.sv", "rest.lo = entry.hi", "rest.lo = entry.lo"),
-            ("scheduler.sv", "rest.hi  = entry.hi - half", "rest.hi  = entry.hi - half - 1'b1"),
+            ("scheduler.sv", "rest.hi  = middle", "rest.hi  = middle - 1'b1"),
         ],
         REDUCED,
     ),
