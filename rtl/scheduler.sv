@@ -269,10 +269,12 @@ module scheduler
       endcase
   end
 
-  // Position of the lowest bit that is set, or 0.
+  // Position of the lowest bit that is set, or 0. A carry finds it: the way through it is short.
   function automatic pos_t first_of(input mask_t mask);
+    mask_t lowest;
+    lowest   = mask & -mask;
     first_of = '0;
-    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
+    for (int j = 0; j < DEPTH; j++) if (lowest[j]) first_of |= pos_t'(j);
   endfunction
 
   always_comb begin
@@ -338,14 +340,16 @@ module scheduler
   cursor_t  entry, rest, taken;
   edge_t    middle;
   logic [EDGE_W:0] left; // edges without two of them
-  logic     whole, c_whole_q, empty, several, c_valid_q, failed, c_clipped_q;
+  logic     whole, c_whole_q, b_writes, empty, several, c_valid_q, failed, c_clipped_q;
   message_t c_q;
+
+  assign b_writes = b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL);
 
   ancestor_buffer i_ancestors (
     .clk_i,
     .slot_i   (b_q.slot),
     .level_i  (b_q.level),
-    .write_i  (b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL)),
+    .write_i  (b_writes),
     .cursor_i (rest),
     .cursor_o (entry)
   );
@@ -417,20 +421,17 @@ module scheduler
   // the threshold is the vertex of the first bit above i, or the root. There is a mask for each prefix
   // of the embedding: a vertex that is added hides earlier ones, which come back when it is removed.
   (* ram_style = "distributed" *) mask_t later [SLOTS << POS_W];
-  mask_t later_b, c_later_q;
-  pos_t  base, b_base_q, c_farthest_q, c_farthest_on_q;
-  logic  b_entry_q, c_on_q;
-
-  mask_t beyond_base; // positions after i
-
-  assign later_b = later[{b_q.slot, b_q.level}];
+  // Position i of each ancestor entry once more, for a look-up a stage earlier: an entry that is stolen
+  // from keeps its i, and a steal does not look at a slot that has just written one.
+  (* ram_style = "distributed" *) pos_t bases [SLOTS << POS_W];
+  mask_t b_later_q, c_later_q;
+  pos_t  b_base_q, c_farthest_q, c_farthest_on_q;
+  logic  c_on_q;
 
   // Whether the entry's list is done is known late: for the list after it there is another answer.
-  always_comb begin
-    base = b_entry_q ? entry.i : b_base_q;
-    for (int j = 0; j < DEPTH; j++) beyond_base[j] = pos_t'(j) > base;
-  end
+  mask_t after_base; // positions after i
 
+  assign after_base = ~mask_t'(1) << b_base_q;
 
   // A steal that finds nothing, in stage A or B, gives its slot back.
   assign back_slot = c_q.thief;
@@ -440,11 +441,13 @@ module scheduler
     c_q.cursor <= taken;
     c_whole_q  <= whole;
     c_clipped_q  <= b_q.cursor.hi[31:0] >= b_q.record.degree;
-    c_later_q    <= later_b;
-    b_entry_q    <= leveled.kind == BACK || leveled.kind == STEAL;
-    b_base_q     <= leveled.kind == GROWN ? '0 : leveled.cursor.i;
-    c_farthest_q <= first_of(later_b & beyond_base);
-    c_farthest_on_q    <= first_of(later_b & (beyond_base << 1));
+    b_later_q    <= later[{a_q.slot, leveled.level}];
+    c_later_q    <= b_later_q;
+    b_base_q     <= leveled.kind == BACK || leveled.kind == STEAL ? bases[{a_q.slot, leveled.level}]
+                    : leveled.kind == GROWN ? '0 : leveled.cursor.i;
+    if (b_writes) bases[{b_q.slot, b_q.level}] <= rest.i;
+    c_farthest_q <= first_of(b_later_q & after_base);
+    c_farthest_on_q    <= first_of(b_later_q & (after_base << 1));
     c_on_q       <= whole && b_q.kind != NEXT;
     c_valid_q  <= !rst_i && b_valid_q && !failed;
     c_failed_q <= !rst_i && (b_nothing_q || (b_valid_q && failed));

@@ -51,7 +51,7 @@ PROOFS = {
     "slot_buffer": (
         PACKAGES + ["slot_buffer.sv"],
         {"bmc": 14, "prove": 2, "cover": 14},
-        [("slot_buffer.sv", "if (return_i) free_d", "if (return_i && !free_i) free_d")],
+        [("slot_buffer.sv", "if (return_i) begin", "if (return_i && !free_i) begin")],
     ),
     "crossbar": (
         ["rr_arbiter.sv", "crossbar.sv"],
