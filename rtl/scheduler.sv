@@ -269,12 +269,10 @@ module scheduler
       endcase
   end
 
-  // Position of the lowest bit that is set, or 0. A carry finds it: the way through it is short.
+  // Position of the lowest bit that is set, or 0.
   function automatic pos_t first_of(input mask_t mask);
-    mask_t lowest;
-    lowest   = mask & -mask;
     first_of = '0;
-    for (int j = 0; j < DEPTH; j++) if (lowest[j]) first_of |= pos_t'(j);
+    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
   endfunction
 
   always_comb begin
