@@ -338,7 +338,7 @@ module scheduler
   cursor_t  entry, rest, taken;
   edge_t    middle;
   logic [EDGE_W:0] left; // edges without two of them
-  logic     whole, c_whole_q, b_writes, empty, several, c_valid_q, failed, c_clipped_q;
+  logic     whole, b_writes, empty, several, c_valid_q, failed, c_clipped_q;
   message_t c_q;
 
   assign b_writes = b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL);
@@ -437,7 +437,6 @@ module scheduler
   always_ff @(posedge clk_i) begin
     c_q <= b_q;
     c_q.cursor <= taken;
-    c_whole_q  <= whole;
     c_clipped_q  <= b_q.cursor.hi[31:0] >= b_q.record.degree;
     b_later_q    <= later[{a_q.slot, leveled.level}];
     c_later_q    <= b_later_q;
@@ -496,7 +495,7 @@ module scheduler
 
   always_comb begin
     cursor = c_q.cursor;
-    if (c_whole_q) begin
+    if (c_on_q || c_q.kind == NEXT) begin // the whole list
       cursor.lo = offset;
       cursor.hi = offset + edge_t'(degree);
     end

@@ -309,6 +309,7 @@ module stealing_proof
 
   wire [SLOTS-1:0] one = SLOTS'(1);
   wire [KINDS-1:0] a_kind = dut.a_q.kind, b_kind = dut.b_q.kind, c_kind = dut.c_q.kind;
+  wire c_whole = dut.c_on_q || c_kind == NEXT;
   wire slot_t a_slot = a_kind == STEAL ? dut.a_q.thief : dut.a_q.slot;
   wire slot_t b_slot = b_kind == STEAL ? dut.b_q.thief : dut.b_q.slot;
   wire slot_t c_slot = c_kind == STEAL ? dut.c_q.thief : dut.c_q.slot;
@@ -468,7 +469,7 @@ module stealing_proof
             && dut.c_q.vertex == path[l] && begins(dut.c_q.cursor, l))
           places[l] += 1'b1;
         if (c_kind != GROWN && c_kind != UNIT && dut.c_q.size == size_t'(l + 1)
-            && same[dut.c_q.slot][l+1] && has(dut.c_q.cursor, dut.c_whole_q, l))
+            && same[dut.c_q.slot][l+1] && has(dut.c_q.cursor, c_whole, l))
           places[l] += 1'b1;
       end
       if (issue_valid) begin
@@ -620,7 +621,7 @@ module stealing_proof
         assert (dut.c_q.size != '0 && dut.c_q.size <= size_t'(DEPTH));
       end
       if (c_kind == GROWN) begin
-        assert (!dut.c_whole_q);
+        assert (!c_whole);
         assert (dut.c_q.record.offset == offset_i[pos_t'(dut.c_q.size - 1'b1)]
                 && dut.c_q.record.degree == degree_i[pos_t'(dut.c_q.size - 1'b1)]);
         if (dut.c_q.size == size_t'(1))
@@ -629,9 +630,9 @@ module stealing_proof
           assert (behind(dut.c_q.cursor, dut.c_q.vertex)
                   && fits(dut.c_q.cursor, dut.c_q.size - 1'b1));
       end
-      if (c_kind == UNIT) assert (!dut.c_whole_q);
+      if (c_kind == UNIT) assert (!c_whole);
       if (c_kind != UNIT && c_kind != GROWN) assert (fits(dut.c_q.cursor & {2'b11, 2'b11,
-          {(2*EDGE_W){!dut.c_whole_q}}}, dut.c_q.size));
+          {(2*EDGE_W){!c_whole}}}, dut.c_q.size));
       if (c_kind == STEAL)
         assert (dut.c_q.slot != dut.c_q.thief && lanes[dut.c_q.slot] >= dut.c_q.size);
     end
