@@ -146,22 +146,27 @@ module extender
   logic     x2_root_q;
   id_t      x2_ids_q [MAX_MOTIF];
   id_t      x2_operand_q;
+  size_t    x2_next_j_q; // position to be tested after j
   logic [SPOT_W-1:0] x2_first_q; // entries of the line that are in the list, from here
   logic [SPOT_W:0]   x2_limit_q; // up to here
 
   assign early_row_o = x1_slot_q;
 
-  // For an edge line: what its entries are compared with, and which of them count.
+  // For an edge line: what its entries are compared with, and which of them count. Both answers are
+  // there before it is known which list the line is of.
   context_t asked;
   logic     probing;
-  eline_t   at_line;
-  edge_t    list_lo, list_hi;
 
   assign asked   = contexts[x1_slot_q];
   assign probing = asked.state == PROBE;
-  assign at_line = probing ? asked.probe : asked.line;
-  assign list_lo = probing ? asked.list_lo : asked.cursor.lo;
-  assign list_hi = probing ? asked.list_hi : asked.cursor.hi;
+
+  function automatic logic [SPOT_W-1:0] first_in(input eline_t line, input edge_t lo);
+    return lo[EDGE_W-1:4] == line ? lo[3:0] : '0;
+  endfunction
+
+  function automatic logic [SPOT_W:0] limit_in(input eline_t line, input edge_t hi);
+    return hi[EDGE_W-1:4] == line ? {1'b0, hi[3:0]} : (SPOT_W+1)'(IDS);
+  endfunction
 
   always_comb begin
     context_read = asked;
@@ -173,6 +178,8 @@ module extender
       context_read.threshold = x1_issue_q.threshold;
       context_read.key       = x1_issue_q.key;
       context_read.vertex    = x1_issue_q.threshold; // of a root
+      context_read.line      = config_i.ascending ? eline_t'((x1_issue_q.cursor.hi - 1'b1) >> 4)
+                                                  : eline_t'(x1_issue_q.cursor.lo >> 4);
     end
   end
 
@@ -185,9 +192,11 @@ module extender
     x2_q        <= context_read;
     x2_root_q   <= x1_issue_q.root;
     x2_ids_q    <= early_ids_i;
+    // Positions are tested in order; position i is known to be adjacent.
+    x2_next_j_q <= asked.j + 1'b1 == size_t'(asked.cursor.i) ? asked.j + size_t'(2) : asked.j + 1'b1;
     x2_operand_q <= probing ? asked.vertex : asked.threshold;
-    x2_first_q  <= list_lo[EDGE_W-1:4] == at_line ? list_lo[3:0] : '0;
-    x2_limit_q  <= list_hi[EDGE_W-1:4] == at_line ? {1'b0, list_hi[3:0]} : (SPOT_W+1)'(IDS);
+    x2_first_q  <= probing ? first_in(asked.probe, asked.list_lo) : first_in(asked.line, asked.cursor.lo);
+    x2_limit_q  <= probing ? limit_in(asked.probe, asked.list_hi) : limit_in(asked.line, asked.cursor.hi);
     if (x1_valid_q && x1_event_q == LINE && context_read.state == SCAN)
       lines[x1_slot_q] <= x1_line_q;
   end
@@ -195,6 +204,10 @@ module extender
   // ---------------------------------------------------------------- 2: compare
 
   logic [IDS-1:0]  in_list, equal, less, known;
+  logic            scans, probes; // the line is to be scanned; the line is of a search
+
+  assign scans  = x2_event_q == LINE && x2_q.state == SCAN;
+  assign probes = x2_event_q == LINE && x2_q.state != SCAN;
 
   always_comb begin
     known = '0;
@@ -205,7 +218,7 @@ module extender
     end
     // Vertices of the embedding before position i; position 0 and those after i fail against the
     // threshold. Only counted patterns have lists after the first, and their size is bounded.
-    if (x2_q.state != PROBE && x2_q.cursor.i > pos_t'(1)) begin
+    if (scans && x2_q.cursor.i > pos_t'(1)) begin
       for (int j = 1; j < MAX_MOTIF - 2; j++)
         if (pos_t'(j) < x2_q.cursor.i)
           for (int e = 0; e < IDS; e++)
@@ -218,41 +231,64 @@ module extender
   slot_t    x3_slot_q;
   record_t  x3_record_q;
   context_t x3_q;
-  logic     x3_root_q;
-  // Of the line's entries: those in the list, those that pass the tests on ids, those that fail
-  // against the threshold, the one that is searched, those before and those behind it.
+  // Of the line's entries: those in the list, those that pass the tests on ids (of a line that has been
+  // scanned: untaken candidates), those that fail against the threshold, the one that is searched,
+  // those before and those behind it.
   logic [IDS-1:0] x3_in_list_q, x3_pass_q, x3_known_q, x3_fail_q, x3_hit_q, x3_less_q, x3_not_less_q;
-  logic     x3_scan_q, x3_empty_q, x3_above_q, x3_below_q, x3_before_q, x3_more_q;
+  logic     x3_scan_q, x3_above_q, x3_below_q, x3_final_q;
+  // The candidate is done with, and is emitted, if the search hits and if it does not. If it is not
+  // done with and the search has ended: what is done then.
+  logic     x3_over_hit_q, x3_over_miss_q, x3_emit_hit_q, x3_emit_miss_q;
+  action_e  x3_else_q;
   size_t    x3_next_j_q;
-  size_t    next_j;
   logic [IDS-1:0] good;
+  logic     labels, clique, earlier, more, complete;
 
-  assign good = config_i.ascending ? ~less & ~equal : less;
+  assign good   = config_i.ascending ? ~less & ~equal : less;
+  assign labels = config_i.app == APP_FSM;
+  assign clique = config_i.app == APP_CLIQUE;
 
-  // Positions are tested in order; position i is known to be adjacent.
-  assign next_j = x2_q.j + (x2_q.j + 1'b1 == size_t'(x2_q.cursor.i) ? size_t'(2) : size_t'(1));
+  assign earlier  = x2_q.j < size_t'(x2_q.cursor.i);
+  assign more     = x2_next_j_q < x2_q.size;
+  assign complete = !more && x2_q.last && !labels; // nothing is left to be asked for
 
   // All that the decision needs and that is known by now, so that it has a stage of its own.
   always_ff @(posedge clk_i) begin
-    x3_pass_q     <= in_list & good;
+    x3_pass_q     <= scans ? in_list & good : x2_q.pass;
     x3_known_q    <= known;
-    x3_scan_q     <= x2_event_q == LINE && x2_q.state == SCAN;
-    x3_fail_q     <= in_list & ~good;
-    x3_hit_q      <= in_list & equal;
+    x3_scan_q     <= scans;
+    x3_fail_q     <= scans ? in_list & ~good : '0;
+    x3_hit_q      <= probes ? in_list & equal : '0;
     x3_not_less_q <= in_list & ~less;
     x3_less_q     <= in_list & less;
-    x3_empty_q    <= x2_q.cursor.lo >= x2_q.cursor.hi;
-    x3_above_q    <= x2_q.probe < x2_q.probe_hi; // there is something above the probed line
-    x3_below_q    <= x2_q.probe > x2_q.probe_lo;
-    x3_before_q   <= x2_q.j < size_t'(x2_q.cursor.i);
-    x3_next_j_q   <= next_j;
-    x3_more_q     <= next_j < x2_q.size;
+    x3_above_q    <= probes && x2_q.probe < x2_q.probe_hi; // there is something above the probed line
+    x3_below_q    <= probes && x2_q.probe > x2_q.probe_lo;
+    x3_final_q    <= scans ? x2_q.at_end : x2_q.final_line;
+    x3_next_j_q   <= x2_next_j_q;
+    unique case (x2_event_q)
+      ISSUE: begin
+        {x3_over_hit_q, x3_over_miss_q, x3_emit_hit_q, x3_emit_miss_q} <= '0;
+        x3_else_q <= x2_root_q ? FETCH : x2_q.cursor.lo >= x2_q.cursor.hi ? END : READ;
+      end
+      VERTEX: begin
+        {x3_over_hit_q, x3_over_miss_q} <= {2{x2_q.last}};
+        {x3_emit_hit_q, x3_emit_miss_q} <= '1;
+        x3_else_q <= LEAVE;
+      end
+      default: begin
+        // A clique without an edge is settled; so is an edge to a vertex before position i.
+        x3_over_hit_q  <= scans || complete || (!clique && earlier);
+        x3_over_miss_q <= scans || complete || clique;
+        x3_emit_hit_q  <= !scans && complete && (clique || !earlier);
+        x3_emit_miss_q <= !scans && complete && !clique;
+        x3_else_q      <= more ? SEARCH : FETCH;
+      end
+    endcase
     x3_valid_q  <= !rst_i && x2_valid_q;
     x3_event_q  <= x2_event_q;
     x3_slot_q   <= x2_slot_q;
     x3_record_q <= x2_record_q;
     x3_q        <= x2_q;
-    x3_root_q   <= x2_root_q;
     x3_in_list_q <= in_list;
   end
 
@@ -260,105 +296,86 @@ module extender
 
   context_t       next;
   action_e        action;
-  logic           emit, advance, settled, hit, lower, higher, labels;
-  logic [SPOT_W-1:0] spot, first_fail, last_fail;
+  logic           emit, advance, hit, lower, higher;
+  logic [IDS-1:0] pass, ahead, taken, fails, failed; // failed: the first that fails
+  logic [SPOT_W-1:0] spot;
+  logic [SPOT_W:0] after_taken, after_fail;
+  eline_t         line_after;
+  mask_t          mask;
   size_t          first_j;
 
-  assign labels = config_i.app == APP_FSM;
+  // In the order of the walk, and back.
+  function automatic logic [IDS-1:0] walked(input logic down, input logic [IDS-1:0] entries);
+    for (int e = 0; e < IDS; e++) walked[e] = down ? entries[IDS - 1 - e] : entries[e];
+  endfunction
 
-  assign first_j = x3_q.cursor.i == '0 ? size_t'(1) : '0;
+  // The first of them alone.
+  function automatic logic [IDS-1:0] first_of(input logic [IDS-1:0] entries);
+    logic [IDS-1:0] below;
+    below = entries << 1;
+    for (int step = 1; step < IDS; step *= 2) below |= below << step;
+    return entries & ~below;
+  endfunction
 
+  // Where it is in the line, 0 if there is none; and the spot after it.
+  function automatic logic [SPOT_W-1:0] spot_of(input logic [IDS-1:0] one);
+    spot_of = '0;
+    for (int e = 0; e < IDS; e++) if (one[e]) spot_of |= SPOT_W'(e);
+  endfunction
+
+  function automatic logic [SPOT_W:0] after(input logic [IDS-1:0] one);
+    after = '0;
+    for (int e = 0; e < IDS; e++) if (one[e]) after |= (SPOT_W+1)'(e + 1);
+  endfunction
+
+  assign first_j     = x3_q.cursor.i == '0 ? size_t'(1) : '0;
+  assign pass        = x3_pass_q & ~x3_known_q;
+  assign ahead       = walked(config_i.ascending, pass);
+  assign taken       = walked(config_i.ascending, first_of(ahead));
+  assign spot        = spot_of(taken);
+  assign after_taken = after(taken);
+  assign fails       = walked(config_i.ascending, x3_fail_q);
+  assign failed      = walked(config_i.ascending, first_of(fails));
+  assign after_fail  = after(failed);
+  assign line_after  = x3_q.line + 1'b1;
+
+  assign hit     = x3_hit_q != '0;
+  assign higher  = x3_not_less_q == '0 && x3_above_q;
+  assign lower   = x3_less_q == '0 && x3_below_q;
+  assign advance = hit ? x3_over_hit_q : !(higher || lower) && x3_over_miss_q;
+  assign emit    = !kill_i && (hit ? x3_emit_hit_q : !(higher || lower) && x3_emit_miss_q);
+  assign mask    = x3_q.mask | (mask_t'(hit) << x3_q.j);
+
+  // What the action does not use may become anything.
   always_comb begin
-    first_fail = '0;
-    last_fail  = '0;
-    for (int e = IDS - 1; e >= 0; e--) if (x3_fail_q[e]) first_fail = SPOT_W'(e);
-    for (int e = 0; e < IDS; e++)      if (x3_fail_q[e]) last_fail = SPOT_W'(e);
-  end
-
-  assign hit    = x3_hit_q != '0;
-  assign higher = x3_not_less_q == '0 && x3_above_q;
-  assign lower  = x3_less_q == '0 && x3_below_q;
-
-  always_comb begin
-    next    = x3_q;
-    if (x3_scan_q) next.pass = x3_pass_q & ~x3_known_q;
-    action  = LEAVE;
-    emit    = 1'b0;
-    advance = 1'b0;
-    settled = 1'b0;
-    unique case (x3_event_q)
-      ISSUE: begin
-        if (x3_root_q) action = FETCH;
-        else if (x3_empty_q) action = END;
-        else begin
-          action    = READ;
-          next.line = config_i.ascending ? eline_t'((x3_q.cursor.hi - 1'b1) >> 4)
-                                         : eline_t'(x3_q.cursor.lo >> 4);
-        end
-      end
-      VERTEX: begin
-        emit    = 1'b1;
-        advance = x3_q.last;
-      end
-      default: begin
-        if (x3_scan_q) begin
-          advance = 1'b1;
-          // Lists are sorted: beyond the first entry that fails there is no candidate.
-          next.final_line = x3_fail_q != '0 || x3_q.at_end;
-          if (x3_fail_q != '0) begin
-            if (config_i.ascending) next.cursor.lo = {x3_q.line, last_fail} + 1'b1;
-            else                    next.cursor.hi = {x3_q.line, first_fail};
-          end
-        end else if (!hit && (higher || lower)) begin
-          action = SEARCH_ON;
-          if (higher) next.probe_lo = x3_q.probe + 1'b1;
-          else        next.probe_hi = x3_q.probe - 1'b1;
-        end else begin
-          next.mask[pos_t'(x3_q.j)] = hit;
-          settled = config_i.app == APP_CLIQUE ? !hit
-                                               : hit && x3_before_q;
-          next.j = x3_next_j_q;
-          if (settled) advance = 1'b1;
-          else if (x3_more_q) action = SEARCH;
-          else if (!x3_q.last || labels) action = FETCH;
-          else begin
-            emit    = 1'b1;
-            advance = 1'b1;
-          end
-        end
-      end
-    endcase
-
-    spot = '0;
+    next            = x3_q;
+    next.pass       = advance ? pass & ~taken : pass;
+    // Lists are sorted: beyond the first entry that fails there is no candidate.
+    next.final_line = x3_final_q || x3_fail_q != '0;
+    if (higher) next.probe_lo = x3_q.probe + 1'b1;
+    else        next.probe_hi = x3_q.probe - 1'b1;
+    next.mask       = advance ? mask_t'(1) << x3_q.cursor.i : mask;
+    // Entries of a line that is done are no work any more.
     if (config_i.ascending) begin
-      for (int e = 0; e < IDS; e++) if (next.pass[e]) spot = SPOT_W'(e);
+      if (x3_fail_q != '0)
+        next.cursor.lo = {after_fail[SPOT_W] ? line_after : x3_q.line, after_fail[SPOT_W-1:0]};
+      if (advance) next.cursor.hi = {x3_q.line, spot};
     end else begin
-      for (int e = IDS - 1; e >= 0; e--) if (next.pass[e]) spot = SPOT_W'(e);
+      if (x3_fail_q != '0) next.cursor.hi = {x3_q.line, spot_of(failed)};
+      if (advance)
+        next.cursor.lo = {after_taken[SPOT_W] || pass == '0 ? line_after : x3_q.line, after_taken[SPOT_W-1:0]};
     end
+    if (advance && pass == '0)
+      next.line = config_i.ascending ? x3_q.line - 1'b1 : line_after;
 
-    if (advance) begin
-      if (next.pass != '0) begin
-        action = TAKE;
-        next.pass[spot] = 1'b0;
-        if (config_i.ascending) next.cursor.hi = {x3_q.line, spot};
-        else                    next.cursor.lo = {x3_q.line, spot} + 1'b1;
-        next.mask = '0;
-        next.mask[x3_q.cursor.i] = 1'b1;
-        next.j = first_j;
-      end else if (!next.final_line) begin
-        action    = READ;
-        next.line = config_i.ascending ? x3_q.line - 1'b1 : x3_q.line + 1'b1;
-        // Entries of the line that is done are no work any more.
-        if (config_i.ascending) next.cursor.hi = {x3_q.line, SPOT_W'(0)};
-        else                    next.cursor.lo = {next.line, SPOT_W'(0)};
-      end else begin
-        action = END;
-      end
-    end
-    if (kill_i) begin
-      action = END;
-      emit   = 1'b0;
-    end
+    if (advance)                        next.j = first_j;
+    else if (hit || !(higher || lower)) next.j = x3_next_j_q;
+
+    if (kill_i)                         action = END;
+    else if (advance && pass != '0)     action = TAKE;
+    else if (advance)                   action = next.final_line ? END : READ;
+    else if (!hit && (higher || lower)) action = SEARCH_ON;
+    else                                action = x3_else_q;
   end
 
   logic     x4_valid_q, x4_emit_q;
@@ -379,8 +396,7 @@ module extender
     found_o.size   <= x3_q.size;
     found_o.last   <= x3_q.last;
     found_o.vertex <= x3_q.vertex;
-    found_o.mask   <= x3_event_q == VERTEX ? x3_q.mask
-                                           : x3_q.mask | (mask_t'(hit) << x3_q.j);
+    found_o.mask   <= mask;
     found_o.record <= x3_record_q;
     found_o.key    <= x3_q.key;
     found_o.cursor <= x3_q.cursor;
@@ -388,8 +404,10 @@ module extender
 
   assign found_valid_o = x4_emit_q;
 
-  assign scanned_valid_o = x3_valid_q && x3_event_q == LINE && x3_q.state == SCAN;
-  assign scanned_o       = 5'($countones(x3_in_list_q));
+  always_ff @(posedge clk_i) begin
+    scanned_valid_o <= !rst_i && x3_valid_q && x3_scan_q;
+    scanned_o       <= 5'($countones(x3_in_list_q));
+  end
 
   // ---------------------------------------------------------------- 4: next list
 
@@ -447,18 +465,16 @@ module extender
     endcase
   end
 
-  assign edge_valid_o   = x5_valid_q
-                          && (x5_action_q == READ || x5_action_q == SEARCH
-                              || x5_action_q == SEARCH_ON);
-  assign edge_slot_o    = x5_slot_q;
-  assign edge_line_o    = x5_action_q == READ ? done.line : done.probe;
-  assign edge_rank_o    = x5_id_q;
-  assign vertex_valid_o = x5_valid_q && x5_action_q == FETCH;
-  assign vertex_slot_o  = x5_slot_q;
-  assign vertex_id_o    = x5_q.vertex;
-
   always_ff @(posedge clk_i) begin
     if (x5_valid_q) contexts[x5_slot_q] <= done;
+    edge_valid_o   <= !rst_i && x5_valid_q
+                      && (x5_action_q == READ || x5_action_q == SEARCH || x5_action_q == SEARCH_ON);
+    edge_slot_o    <= x5_slot_q;
+    edge_line_o    <= x5_action_q == READ ? done.line : done.probe;
+    edge_rank_o    <= x5_id_q;
+    vertex_valid_o <= !rst_i && x5_valid_q && x5_action_q == FETCH;
+    vertex_slot_o  <= x5_slot_q;
+    vertex_id_o    <= x5_q.vertex;
     ended_valid_o  <= !rst_i && x5_valid_q && x5_action_q == END;
     ended_o.slot   <= x5_slot_q;
     ended_o.i      <= x5_q.cursor.i;

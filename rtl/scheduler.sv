@@ -104,8 +104,8 @@ module scheduler
   unit_t   unit_q;
   logic    slot_valid, candidate_valid;
   slot_t   slot_next, candidate;
-  logic    free, give_back;
-  slot_t   free_slot, back_slot;
+  logic    free_q, c_failed_q;
+  slot_t   free_slot_q, back_slot;
   logic    push_candidate;
   logic    kill_q;
   logic [SLOTS-1:0] killed_q; // busy slots that still have to be looked at
@@ -148,9 +148,9 @@ module scheduler
     .valid_o       (slot_valid),
     .slot_o        (slot_next),
     .take_i        (unit_take || steal_start),
-    .free_i        (free),
-    .free_slot_i   (free_slot),
-    .return_i      (give_back),
+    .free_i        (free_q),
+    .free_slot_i   (free_slot_q),
+    .return_i      (c_failed_q),
     .return_slot_i (back_slot),
     .busy_o
   );
@@ -166,7 +166,7 @@ module scheduler
     .pop_i   (steal_take)
   );
 
-  logic     a_valid_q;
+  logic     a_valid_q, a_left_q;
   message_t a_q, selected;
 
   always_comb begin
@@ -199,6 +199,10 @@ module scheduler
 
   always_ff @(posedge clk_i) begin
     a_q <= selected;
+    // Of a result: whether the entry that its cursor may go to has work. Of an end: further lists.
+    a_left_q  <= result_valid_i ? result_i.cursor.lo < result_i.cursor.hi
+                                  || result_i.cursor.i < result_i.cursor.i_last
+                                : ended.i < ended.i_last;
     a_valid_q <= !rst_i && (result_valid_i || ended_valid || unit_take || steal_start);
   end
 
@@ -206,6 +210,8 @@ module scheduler
 
   ordinal_t          ordinal_q [SLOTS]; // of the unit that each slot works for
   slot_t             look;
+  logic              looked_q;
+  ordinal_t          found_q; // of the slot that was looked at
 
   assign listed_ordinal_o = ordinal_q[listed_slot_i];
 
@@ -222,33 +228,66 @@ module scheduler
     if (rst_i || clear_i) begin
       oldest_o <= '1;
       killed_q <= '0;
+      looked_q <= 1'b0;
     end else if (kill_i && !kill_q) begin
       // Nothing starts in this cycle or later (see `kill_i` at select), so the snapshot is whole.
       killed_q <= busy_o;
       if (unit_q_valid) oldest_o <= unit_q.ordinal;
-    end else if (killed_q != '0) begin
-      killed_q[look] <= 1'b0;
-      if (ordinal_q[look] < oldest_o) oldest_o <= ordinal_q[look];
+    end else begin
+      if (killed_q != '0) killed_q[look] <= 1'b0;
+      looked_q <= killed_q != '0;
+      if (looked_q && found_q < oldest_o) oldest_o <= found_q;
     end
+    found_q <= ordinal_q[look];
   end
 
   // ---------------------------------------------------------------- A: level
 
-  size_t             size_q [SLOTS];
-  logic [DEPTH-1:0]  work_q [SLOTS];
-  logic [DEPTH-1:0]  work;
-  logic              finished, nothing;
-  pos_t              deepest, shallowest;
-  message_t          b_q, leveled;
-  logic              b_valid_q;
+  // What the bits of a slot say, a cycle after them. Its own token comes back later; a steal does not
+  // trust it while it is old.
+  typedef struct packed {
+    logic some; // any bit is set
+    pos_t deepest;
+    pos_t shallowest;
+  } levels_t;
+
+  size_t    size_q   [SLOTS];
+  mask_t    work_q   [SLOTS];
+  levels_t  levels_q [SLOTS];
+  mask_t    work, work_d, changed_q;
+  levels_t  levels, levels_d;
+  slot_t    a_owner, changed_slot_q;
+  logic     finished, nothing, changes, changed_valid_q;
+  message_t b_q, leveled;
+  logic     b_valid_q, b_nothing_q;
 
   assign work = work_q[a_q.slot];
 
+  assign levels  = levels_q[a_q.slot];
+  assign a_owner = a_q.kind == STEAL ? a_q.thief : a_q.slot;
+  assign changes = a_valid_q && a_q.kind != AGAIN && !(a_q.kind == NEXT && a_left_q);
+
+  // The bits of the token's slot as they are after this stage.
   always_comb begin
-    deepest = '0;
-    shallowest = '0;
-    for (int l = 0; l < DEPTH; l++) if (work[l]) deepest = pos_t'(l);
-    for (int l = DEPTH - 1; l >= 0; l--) if (work[l]) shallowest = pos_t'(l);
+    for (int l = 0; l < DEPTH; l++)
+      unique case (a_q.kind)
+        GROWN:   work_d[l] = a_q.size == size_t'(l + 1) ? a_left_q : work[l]; // the parent's entry
+        NEXT:    work_d[l] = work[l] && levels.deepest != pos_t'(l); // which is resumed
+        default: work_d[l] = 1'b0;
+      endcase
+  end
+
+  // Position of the lowest bit that is set, or 0.
+  function automatic pos_t first_of(input mask_t mask);
+    first_of = '0;
+    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
+  endfunction
+
+  always_comb begin
+    levels_d.some       = changed_q != '0;
+    levels_d.shallowest = first_of(changed_q);
+    levels_d.deepest    = '0;
+    for (int l = 0; l < DEPTH; l++) if (changed_q[l]) levels_d.deepest = pos_t'(l);
   end
 
   always_comb begin
@@ -262,67 +301,61 @@ module scheduler
         leveled.level = pos_t'(a_q.size - 1'b1); // the parent's entry; none for a start vertex
       end
       NEXT: begin
-        if (a_q.cursor.i < a_q.cursor.i_last) begin
+        if (a_left_q) begin
           leveled.size  = size_q[a_q.slot];
           leveled.level = pos_t'(size_q[a_q.slot] - 1'b1);
           leveled.cursor.i = a_q.cursor.i + 1'b1;
         end else begin
           leveled.kind  = BACK;
-          leveled.level = deepest;
-          leveled.size  = size_t'(deepest) + 1'b1;
-          finished = kill_i || work == '0;
+          leveled.level = levels.deepest;
+          leveled.size  = size_t'(levels.deepest) + 1'b1;
+          finished = kill_i || !levels.some;
         end
       end
       STEAL: begin
-        leveled.level = shallowest;
-        leveled.size  = size_t'(shallowest) + 1'b1;
-        nothing = kill_i || work == '0;
+        leveled.level = levels.shallowest;
+        leveled.size  = size_t'(levels.shallowest) + 1'b1;
+        nothing = kill_i || !levels.some || (changed_valid_q && changed_slot_q == a_q.slot);
       end
       default: ;
     endcase
   end
 
-  assign free      = a_valid_q && finished;
-  assign free_slot = a_q.slot;
-  assign freed_o   = free;
+  assign freed_o = free_q;
 
   always_ff @(posedge clk_i) begin
     b_q <= leveled;
-    b_valid_q <= !rst_i && a_valid_q && !finished && !nothing;
-    if (a_valid_q) begin
-      unique case (leveled.kind)
-        UNIT: work_q[a_q.slot] <= '0;
-        GROWN: begin
-          size_q[a_q.slot] <= leveled.size;
-          if (a_q.size != '0)
-            work_q[a_q.slot][leveled.level] <=
-                a_q.cursor.lo < a_q.cursor.hi || a_q.cursor.i < a_q.cursor.i_last;
-        end
-        BACK: if (!finished) begin
-          size_q[a_q.slot] <= leveled.size;
-          work_q[a_q.slot][deepest] <= 1'b0;
-        end
-        STEAL: if (!nothing) begin
-          size_q[a_q.thief] <= leveled.size;
-          work_q[a_q.thief] <= '0;
-        end
-        default: ;
-      endcase
+    b_valid_q   <= !rst_i && a_valid_q && !finished && !nothing;
+    b_nothing_q <= !rst_i && a_valid_q && nothing;
+    // The slot is free a cycle after its token: a steal from it finds no bit set.
+    free_q      <= !rst_i && a_valid_q && finished;
+    free_slot_q <= a_q.slot;
+    // What a slot that becomes free keeps is void.
+    if (changes) begin
+      work_q[a_owner] <= work_d;
+      if (a_q.kind != UNIT) size_q[a_owner] <= leveled.size;
     end
+    changed_valid_q <= !rst_i && changes;
+    changed_slot_q  <= a_owner;
+    changed_q       <= work_d;
+    if (changed_valid_q) levels_q[changed_slot_q] <= levels_d;
   end
 
   // ---------------------------------------------------------------- B: ancestor entry
 
   cursor_t  entry, rest, taken;
-  edge_t    left, half;
-  logic     whole, c_whole_q, empty, c_valid_q, failed;
+  edge_t    middle;
+  logic [EDGE_W:0] left; // edges without two of them
+  logic     whole, b_writes, empty, several, c_valid_q, failed, c_clipped_q;
   message_t c_q;
+
+  assign b_writes = b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL);
 
   ancestor_buffer i_ancestors (
     .clk_i,
     .slot_i   (b_q.slot),
     .level_i  (b_q.level),
-    .write_i  (b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL)),
+    .write_i  (b_writes),
     .cursor_i (rest),
     .cursor_o (entry)
   );
@@ -347,9 +380,11 @@ module scheduler
     assign unused = &{1'b0, saved_i};
   end
 
-  assign left  = entry.hi - entry.lo;
-  assign half  = left >> 1;
-  assign empty = entry.lo >= entry.hi;
+  // Of an odd number of edges the entry keeps one more.
+  assign middle = edge_t'(({1'b0, entry.lo} + {1'b0, entry.hi} + (EDGE_W+1)'(!config_i.ascending)) >> 1);
+  assign empty  = entry.lo >= entry.hi;
+  assign left   = {1'b0, entry.hi} - {1'b0, entry.lo} - (EDGE_W+1)'(2);
+  assign several = !empty && !left[EDGE_W];
 
   // `taken`: what is extended next, its whole list if `whole`; `rest`: what the entry keeps.
   always_comb begin
@@ -366,14 +401,14 @@ module scheduler
     end else if (b_q.kind == STEAL) begin
       taken = entry;
       rest  = entry;
-      if (!empty && left > edge_t'(1)) begin
+      if (several) begin
         taken.i_last = entry.i;
         if (config_i.ascending) begin // the cursor comes down from hi
-          taken.hi = entry.lo + half;
-          rest.lo  = entry.lo + half;
+          taken.hi = middle;
+          rest.lo  = middle;
         end else begin
-          taken.lo = entry.hi - half;
-          rest.hi  = entry.hi - half;
+          taken.lo = middle;
+          rest.hi  = middle;
         end
       end else if (entry.i < entry.i_last) begin
         taken.i     = entry.i + 1'b1;
@@ -392,48 +427,35 @@ module scheduler
   // the threshold is the vertex of the first bit above i, or the root. There is a mask for each prefix
   // of the embedding: a vertex that is added hides earlier ones, which come back when it is removed.
   (* ram_style = "distributed" *) mask_t later [SLOTS << POS_W];
-  mask_t later_b, c_later_q;
-  pos_t  farthest, c_farthest_q;
+  // Position i of each ancestor entry once more, for a look-up a stage earlier: an entry that is stolen
+  // from keeps its i, and a steal does not look at a slot that has just written one.
+  (* ram_style = "distributed" *) pos_t bases [SLOTS << POS_W];
+  mask_t b_later_q, c_later_q;
+  pos_t  b_base_q, c_farthest_q, c_farthest_on_q;
+  logic  c_on_q;
 
-  // Lowest bit that is set, or 0.
-  function automatic pos_t first_of(input mask_t mask);
-    first_of = '0;
-    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
-  endfunction
+  // Whether the entry's list is done is known late: for the list after it there is another answer.
+  mask_t after_base; // positions after i
 
-  mask_t above_entry, above_message; // positions after i
+  assign after_base = ~mask_t'(1) << b_base_q;
 
-  assign later_b = later[{b_q.slot, b_q.level}];
-
-  // Whether the entry's list is done is known late: both answers are there by then.
-  always_comb begin
-    for (int j = 0; j < DEPTH; j++) begin
-      above_entry[j]   = pos_t'(j) > entry.i;
-      above_message[j] = b_q.kind == GROWN ? j != 0 : pos_t'(j) > b_q.cursor.i;
-    end
-    if (b_q.kind == BACK || b_q.kind == STEAL)
-      farthest = whole ? first_of(later_b & (above_entry << 1)) : first_of(later_b & above_entry);
-    else
-      farthest = first_of(later_b & above_message);
-  end
-
-  // A steal that finds nothing gives its slot back; only one can be in stages A and B at a time
-  // that does so in the same cycle, and stage B is the older one.
-  logic give_back_a_q;
-  slot_t give_back_slot_q;
-  assign give_back = give_back_a_q || (b_valid_q && b_q.kind == STEAL && failed);
-  assign back_slot = give_back_a_q ? give_back_slot_q : b_q.thief;
+  // A steal that finds nothing, in stage A or B, gives its slot back.
+  assign back_slot = c_q.thief;
 
   always_ff @(posedge clk_i) begin
-    // Delayed by a cycle to stage B's place in time, so that both never come together.
-    give_back_a_q    <= !rst_i && a_valid_q && a_q.kind == STEAL && nothing;
-    give_back_slot_q <= a_q.thief;
     c_q <= b_q;
     c_q.cursor <= taken;
-    c_whole_q  <= whole;
-    c_later_q    <= later_b;
-    c_farthest_q <= farthest;
-    c_valid_q  <= !rst_i && b_valid_q && !(b_q.kind == STEAL && failed);
+    c_clipped_q  <= b_q.cursor.hi[31:0] >= b_q.record.degree;
+    b_later_q    <= later[{a_q.slot, leveled.level}];
+    c_later_q    <= b_later_q;
+    b_base_q     <= leveled.kind == BACK || leveled.kind == STEAL ? bases[{a_q.slot, leveled.level}]
+                    : leveled.kind == GROWN ? '0 : leveled.cursor.i;
+    if (b_writes) bases[{b_q.slot, b_q.level}] <= rest.i;
+    c_farthest_q <= first_of(b_later_q & after_base);
+    c_farthest_on_q    <= first_of(b_later_q & (after_base << 1));
+    c_on_q       <= whole && b_q.kind != NEXT;
+    c_valid_q  <= !rst_i && b_valid_q && !failed;
+    c_failed_q <= !rst_i && (b_nothing_q || (b_valid_q && failed));
   end
 
   // ---------------------------------------------------------------- C: embedding table
@@ -481,7 +503,7 @@ module scheduler
 
   always_comb begin
     cursor = c_q.cursor;
-    if (c_whole_q) begin
+    if (c_on_q || c_q.kind == NEXT) begin // the whole list
       cursor.lo = offset;
       cursor.hi = offset + edge_t'(degree);
     end
@@ -492,8 +514,7 @@ module scheduler
         // The unit's part of the start vertex' list.
         cursor.lo = c_q.record.offset + c_q.cursor.lo;
         cursor.hi = c_q.record.offset
-            + (c_q.cursor.hi[31:0] < c_q.record.degree ? c_q.cursor.hi
-                                                       : edge_t'(c_q.record.degree));
+            + (c_clipped_q ? edge_t'(c_q.record.degree) : c_q.cursor.hi);
       end else begin
         cursor.lo = root_offset_i;
         cursor.hi = root_offset_i + edge_t'(root_degree_i);
@@ -510,7 +531,7 @@ module scheduler
   id_t   old_farthest;
   mask_t later_d;
 
-  assign old_farthest = ids[c_farthest_q];
+  assign old_farthest = ids[c_on_q ? c_farthest_on_q : c_farthest_q];
 
   always_comb begin
     threshold = old_farthest;

@@ -1,5 +1,7 @@
 // The free slots of a PU. A slot id is given out at most once until it comes back; ids come back
-// from two places in one cycle: a finished embedding tree and a steal that found nothing.
+// from two places in one cycle: a finished embedding tree and a steal that found nothing. The next one
+// to be given out is chosen in advance: an id that comes back is there two cycles later, and one is
+// given every other cycle.
 module slot_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -21,42 +23,47 @@ module slot_buffer
   output logic [SLOTS-1:0] busy_o
 );
 
-  logic [SLOTS-1:0] free_q, free_d, all_q;
-
-  assign valid_o = free_q != '0;
-  assign busy_o  = all_q & ~free_q;
+  logic [SLOTS-1:0] free_q, free_d, busy_d;
+  slot_t            lowest;
 
   always_comb begin
-    slot_o = '0;
-    for (int s = SLOTS - 1; s >= 0; s--) if (free_q[s]) slot_o = slot_t'(s);
+    lowest = '0;
+    for (int s = SLOTS - 1; s >= 0; s--) if (free_q[s]) lowest = slot_t'(s);
   end
 
   always_comb begin
     free_d = free_q;
-    if (take_i)   free_d[slot_o] = 1'b0;
-    if (free_i)   free_d[free_slot_i] = 1'b1;
-    if (return_i) free_d[return_slot_i] = 1'b1;
+    busy_d = busy_o;
+    if (valid_o) free_d[slot_o] = 1'b0;
+    if (take_i)  busy_d[slot_o] = 1'b1;
+    if (free_i) begin
+      free_d[free_slot_i] = 1'b1;
+      busy_d[free_slot_i] = 1'b0;
+    end
+    if (return_i) begin
+      free_d[return_slot_i] = 1'b1;
+      busy_d[return_slot_i] = 1'b0;
+    end
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      free_q <= '0;
-      all_q  <= '0;
-    end else if (clear_i) begin
-      for (int s = 0; s < SLOTS; s++) begin
-        free_q[s] <= ($clog2(SLOTS+1))'(s) < slots_i;
-        all_q[s]  <= ($clog2(SLOTS+1))'(s) < slots_i;
-      end
+    if (rst_i || clear_i) begin
+      for (int s = 0; s < SLOTS; s++) free_q[s] <= !rst_i && ($clog2(SLOTS+1))'(s) < slots_i;
+      busy_o  <= '0;
+      valid_o <= 1'b0;
     end else begin
-      free_q <= free_d;
+      free_q  <= free_d;
+      busy_o  <= busy_d;
+      valid_o <= valid_o ? !take_i : free_q != '0;
     end
+    if (!valid_o) slot_o <= lowest;
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
     assert (!(take_i && !valid_o)) else $error("a slot is taken while none is free");
-    assert (!(free_i && free_q[free_slot_i])) else $error("a free slot is freed");
-    assert (!(return_i && free_q[return_slot_i])) else $error("a free slot is returned");
+    assert (!(free_i && !busy_o[free_slot_i])) else $error("a free slot is freed");
+    assert (!(return_i && !busy_o[return_slot_i])) else $error("a free slot is returned");
     assert (!(free_i && return_i && free_slot_i == return_slot_i)) else $error("freed twice");
   end
 `endif

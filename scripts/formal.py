@@ -51,7 +51,7 @@ PROOFS = {
     "slot_buffer": (
         PACKAGES + ["slot_buffer.sv"],
         {"bmc": 14, "prove": 2, "cover": 14},
-        [("slot_buffer.sv", "if (return_i) free_d", "if (return_i && !free_i) free_d")],
+        [("slot_buffer.sv", "if (return_i) begin", "if (return_i && !free_i) begin")],
     ),
     "crossbar": (
         ["rr_arbiter.sv", "crossbar.sv"],
@@ -66,9 +66,9 @@ PROOFS = {
                     "embedding_table.sv", "scheduler.sv"],
         {"prove": 1, "broken": 32, "cover": 32},
         [
-            ("scheduler.sv", "rest.hi  = entry.hi - half", "rest.hi  = entry.hi"),
+            ("scheduler.sv", "rest.hi  = middle", "rest.hi  = entry.hi"),
             ("scheduler.sv", "rest.lo = entry.hi", "rest.lo = entry.lo"),
-            ("scheduler.sv", "rest.hi  = entry.hi - half", "rest.hi  = entry.hi - half - 1'b1"),
+            ("scheduler.sv", "rest.hi  = middle", "rest.hi  = middle - 1'b1"),
         ],
         REDUCED,
     ),

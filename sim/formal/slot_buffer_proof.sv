@@ -14,7 +14,7 @@ module slot_buffer_proof
 );
   logic             started_q = 1'b0;
   logic [SLOTS-1:0] all_q, owned_q, busy;
-  logic             valid, emptied_q;
+  logic             valid, emptied_q, waits_q; // waits_q: some slot was free and none chosen
   slot_t            slot;
 
   slot_buffer dut (
@@ -24,6 +24,7 @@ module slot_buffer_proof
 
   always_ff @(posedge clk_i) begin
     started_q <= 1'b1;
+    waits_q   <= started_q && !clear_i && !valid && (all_q & ~owned_q) != '0;
     if (!started_q) begin
       all_q     <= '0;
       owned_q   <= '0;
@@ -50,12 +51,13 @@ module slot_buffer_proof
       assume (!(free_i && return_i && free_slot_i == return_slot_i));
       // What the buffer owes.
       if (valid) assert (!owned_q[slot] && all_q[slot]); // never given twice
-      assert (valid == ((all_q & ~owned_q) != '0));      // never lost
+      if (waits_q) assert (valid);                       // never lost
       assert (busy == owned_q);
 `ifdef INVARIANTS
       // Invariants.
       assert ((owned_q & ~all_q) == '0);
-      assert (dut.free_q == (all_q & ~owned_q) && dut.all_q == all_q);
+      for (int s = 0; s < SLOTS; s++)
+        if (!(valid && slot == slot_t'(s))) assert (dut.free_q[s] == (all_q[s] && !owned_q[s]));
 `endif
       cover (emptied_q && busy == '0 && all_q == '1);
       cover (take_i && free_i && return_i && !clear_i);

@@ -309,6 +309,7 @@ module stealing_proof
 
   wire [SLOTS-1:0] one = SLOTS'(1);
   wire [KINDS-1:0] a_kind = dut.a_q.kind, b_kind = dut.b_q.kind, c_kind = dut.c_q.kind;
+  wire c_whole = dut.c_on_q || c_kind == NEXT;
   wire slot_t a_slot = a_kind == STEAL ? dut.a_q.thief : dut.a_q.slot;
   wire slot_t b_slot = b_kind == STEAL ? dut.b_q.thief : dut.b_q.slot;
   wire slot_t c_slot = c_kind == STEAL ? dut.c_q.thief : dut.c_q.slot;
@@ -316,7 +317,9 @@ module stealing_proof
   wire [SLOTS-1:0] at_b     = dut.b_valid_q ? one << b_slot : '0;
   wire [SLOTS-1:0] at_c     = dut.c_valid_q ? one << c_slot : '0;
   wire [SLOTS-1:0] at_issue = issue_valid ? one << issue.slot : '0;
-  wire [SLOTS-1:0] at_back  = dut.give_back_a_q ? one << dut.give_back_slot_q : '0;
+  wire [SLOTS-1:0] at_back  = (dut.b_nothing_q ? one << dut.b_q.thief : '0)
+                              | (dut.c_failed_q ? one << dut.c_q.thief : '0);
+  wire [SLOTS-1:0] at_free  = dut.free_q ? one << dut.free_slot_q : '0;
 
   // The queue of ends: as many places as slots.
   ended_t           waits [SLOTS];
@@ -466,7 +469,7 @@ module stealing_proof
             && dut.c_q.vertex == path[l] && begins(dut.c_q.cursor, l))
           places[l] += 1'b1;
         if (c_kind != GROWN && c_kind != UNIT && dut.c_q.size == size_t'(l + 1)
-            && same[dut.c_q.slot][l+1] && has(dut.c_q.cursor, dut.c_whole_q, l))
+            && same[dut.c_q.slot][l+1] && has(dut.c_q.cursor, c_whole, l))
           places[l] += 1'b1;
       end
       if (issue_valid) begin
@@ -495,28 +498,42 @@ module stealing_proof
   always_comb if (!running) begin
     assert (phase_q <= 2'd2);
     if (phase_q == 2'd1)
-      assert ({dut.a_valid_q, dut.b_valid_q, dut.c_valid_q, issue_valid, dut.give_back_a_q,
+      assert ({dut.a_valid_q, dut.b_valid_q, dut.c_valid_q, issue_valid, dut.b_nothing_q,
+               dut.c_failed_q, dut.free_q, dut.changed_valid_q, dut.slot_valid,
                dut.unit_q_valid} == '0 && waits_n == '0 && candidates_n == '0 && token_q == '0
               && dut.i_slots.free_q == '0);
   end else begin
     // Slots and tokens.
-    assert (dut.i_slots.all_q == '1);
+    assert (!(dut.b_valid_q && dut.b_nothing_q) && !(dut.c_valid_q && dut.c_failed_q));
+    assert (!dut.slot_valid || !busy[dut.slot_next]);
+    assert ((dut.i_slots.free_q & busy) == '0);
     assert (waits_n <= (SLOT_W+1)'(SLOTS));
     assert (candidates_n <= 2'(STEALING_BUFFER));
     for (int s = 0; s < SLOTS; s++) begin
-      assert (3'(at_a[s]) + 3'(at_b[s]) + 3'(at_c[s]) + 3'(at_issue[s]) + 3'(at_back[s])
+      assert (3'(at_a[s]) + 3'(at_b[s]) + 3'(at_c[s]) + 3'(at_issue[s]) + 3'(at_back[s]) + 3'(at_free[s])
               + 3'(token_q[s]) + 3'(at_wait[0][s]) + 3'(at_wait[1][s]) == 3'(busy[s]));
       // Bits of ancestors.
       if (ever_q[s]) begin
-        if (!busy[s] || at_back[s] || lanes[s] == '0) assert (dut.work_q[s] == '0);
+        if (!busy[s] || at_back[s] || at_free[s] || lanes[s] == '0) assert (dut.work_q[s] == '0);
         for (int l = 0; l < DEPTH; l++)
           if (dut.work_q[s][l]) assert (size_t'(l + 1) < dut.size_q[s]);
+        // What is kept of them beside them.
+        if (dut.changed_valid_q && dut.changed_slot_q == slot_t'(s))
+          assert (dut.changed_q == dut.work_q[s]);
+        else
+          assert (!dut.levels_q[s].some ? dut.work_q[s] == '0
+                  : dut.work_q[s][dut.levels_q[s].deepest] && dut.work_q[s][dut.levels_q[s].shallowest]
+                    && dut.work_q[s] >> dut.levels_q[s].deepest == mask_t'(1)
+                    && dut.work_q[s] << (DEPTH - 1 - dut.levels_q[s].shallowest)
+                       == mask_t'(1) << (DEPTH - 1));
       end else begin
         assert (!busy[s] || at_back[s]
                 || (at_a[s] && (a_kind == UNIT || a_kind == STEAL)));
       end
       for (int l = 0; l < DEPTH; l++)
-        if (entry_valid(s, l)) assert (fits(dut.i_ancestors.mem[s * DEPTH + l], size_t'(l + 1)));
+        if (entry_valid(s, l))
+          assert (fits(dut.i_ancestors.mem[s * DEPTH + l], size_t'(l + 1))
+                  && dut.bases[{slot_t'(s), pos_t'(l)}] == dut.i_ancestors.mem[s * DEPTH + l].i);
       // Rows.
       assert (lanes[s] <= size_t'(DEPTH));
       for (int j = 0; j < DEPTH; j++)
@@ -538,6 +555,10 @@ module stealing_proof
       if (a_kind == UNIT)
         assert (dut.a_q.cursor.lo == first_i && dut.a_q.cursor.hi == limit_i
                 && dut.a_q.vertex < id_t'(2));
+      if (a_kind == GROWN)
+        assert (dut.a_left_q == (dut.a_q.cursor.lo < dut.a_q.cursor.hi
+                                 || dut.a_q.cursor.i < dut.a_q.cursor.i_last));
+      if (a_kind == NEXT) assert (dut.a_left_q == (dut.a_q.cursor.i < dut.a_q.cursor.i_last));
       if (a_kind == GROWN && dut.a_q.size == '0)
         assert (dut.a_q.cursor.lo == first_i && dut.a_q.cursor.hi == limit_i
                 && dut.work_q[dut.a_q.slot] == '0);
@@ -559,6 +580,7 @@ module stealing_proof
     end
     if (dut.b_valid_q) begin
       assert (b_kind <= STEAL);
+      if (b_kind == BACK || b_kind == STEAL) assert (dut.b_base_q == dut.entry.i);
       if (b_kind == UNIT)
         assert (dut.b_q.cursor.lo == first_i && dut.b_q.cursor.hi == limit_i
                 && dut.b_q.vertex < id_t'(2));
@@ -590,6 +612,8 @@ module stealing_proof
     end
     if (dut.c_valid_q) begin
       assert (c_kind <= STEAL);
+      if (c_kind == GROWN && dut.c_q.size == size_t'(1))
+        assert (dut.c_clipped_q == (dut.c_q.cursor.hi >= dut.c_q.record.degree));
       if (c_kind == UNIT)
         assert (dut.c_q.cursor.lo == first_i && dut.c_q.cursor.hi == limit_i
                 && dut.c_q.vertex < id_t'(2));
@@ -598,7 +622,7 @@ module stealing_proof
         assert (dut.c_q.size != '0 && dut.c_q.size <= size_t'(DEPTH));
       end
       if (c_kind == GROWN) begin
-        assert (!dut.c_whole_q);
+        assert (!c_whole);
         assert (dut.c_q.record.offset == offset_i[pos_t'(dut.c_q.size - 1'b1)]
                 && dut.c_q.record.degree == degree_i[pos_t'(dut.c_q.size - 1'b1)]);
         if (dut.c_q.size == size_t'(1))
@@ -607,9 +631,9 @@ module stealing_proof
           assert (behind(dut.c_q.cursor, dut.c_q.vertex)
                   && fits(dut.c_q.cursor, dut.c_q.size - 1'b1));
       end
-      if (c_kind == UNIT) assert (!dut.c_whole_q);
+      if (c_kind == UNIT) assert (!c_whole);
       if (c_kind != UNIT && c_kind != GROWN) assert (fits(dut.c_q.cursor & {2'b11, 2'b11,
-          {(2*EDGE_W){!dut.c_whole_q}}}, dut.c_q.size));
+          {(2*EDGE_W){!c_whole}}}, dut.c_q.size));
       if (c_kind == STEAL)
         assert (dut.c_q.slot != dut.c_q.thief && lanes[dut.c_q.slot] >= dut.c_q.size);
     end

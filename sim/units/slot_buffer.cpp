@@ -12,6 +12,7 @@ int main(int argc, char **argv) {
   const unsigned slots = 4;
   std::set<unsigned> free, busy;
   d.clear_i = d.take_i = d.free_i = d.return_i = 0;
+  bool chosen = false; // a slot is there to be taken
   b.reset(d.rst_i);
   for (int n = 0; n < 20000; ++n) {
     d.rst_i = n > 100 && b.chance(1) && b.chance(10);
@@ -22,15 +23,15 @@ int main(int argc, char **argv) {
     std::vector<unsigned> held(busy.begin(), busy.end());
     for (size_t i = held.size(); i > 1; --i) std::swap(held[i - 1], held[b.random(i)]);
     const bool quiet = d.rst_i || d.clear_i;
-    d.take_i = !quiet && !free.empty() && b.chance(give);
+    d.take_i = !quiet && chosen && b.chance(give);
     d.free_i = !quiet && !held.empty() && b.chance(back);
     d.free_slot_i = d.free_i ? held.back() : b.random(slots);
     if (d.free_i) held.pop_back();
     d.return_i = !quiet && !held.empty() && b.chance(back);
     d.return_slot_i = d.return_i ? held.back() : b.random(slots);
     b.settle();
-    b.equal(d.valid_o, !free.empty(), "valid_o");
-    if (!free.empty()) b.check(free.count(d.slot_o), "slot %u is given but not free", d.slot_o);
+    b.equal(d.valid_o, chosen, "valid_o");
+    if (chosen) b.check(free.count(d.slot_o), "slot %u is given but not free", d.slot_o);
     unsigned expected = 0;
     for (unsigned s : busy) expected |= 1u << s;
     b.equal(d.busy_o, expected, "busy_o");
@@ -45,6 +46,8 @@ int main(int argc, char **argv) {
     b.hit("cleared while busy", d.clear_i && !busy.empty());
     b.hit("reset", d.rst_i && !busy.empty());
     const unsigned given = d.slot_o;
+    // The next one is chosen among those that are free, when none is chosen.
+    chosen = !quiet && (chosen ? !d.take_i : !free.empty());
     if (quiet) {
       free.clear();
       busy.clear();
