@@ -191,18 +191,17 @@ module pu
   logic [DEPTH-1:0] candidates_q, embeddings_q;
   // Accesses under way: what an idle cycle of the edge port waits for.
   logic [$clog2(SLOTS+1)-1:0] waiting_q, tokens_q;
-  logic [1:0] asked, answered;
-
-  assign asked    = 2'(edge_valid_o) + 2'(vertex_valid_o);
-  assign answered = 2'(edge_valid_i && edge_ready_o) + 2'(vertex_valid_i && vertex_ready_o);
+  logic [1:0] asked_q, answered_q;
 
   always_ff @(posedge clk_i) begin
     counter_o <= counters_q[counter_at_i];
+    asked_q    <= 2'(edge_valid_o) + 2'(vertex_valid_o);
+    answered_q <= 2'(edge_valid_i && edge_ready_o) + 2'(vertex_valid_i && vertex_ready_o);
     if (rst_i || clear_i) begin
       waiting_q <= '0;
       tokens_q  <= '0;
     end else begin
-      waiting_q <= waiting_q + ($clog2(SLOTS+1))'(asked) - ($clog2(SLOTS+1))'(answered);
+      waiting_q <= waiting_q + ($clog2(SLOTS+1))'(asked_q) - ($clog2(SLOTS+1))'(answered_q);
       tokens_q  <= ($clog2(SLOTS+1))'($countones(busy));
     end
     for (int depth = 0; depth < DEPTH; depth++) begin
