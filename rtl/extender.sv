@@ -195,8 +195,10 @@ module extender
     // Positions are tested in order; position i is known to be adjacent.
     x2_next_j_q <= asked.j + 1'b1 == size_t'(asked.cursor.i) ? asked.j + size_t'(2) : asked.j + 1'b1;
     x2_operand_q <= probing ? asked.vertex : asked.threshold;
-    x2_first_q  <= probing ? first_in(asked.probe, asked.list_lo) : first_in(asked.line, asked.cursor.lo);
-    x2_limit_q  <= probing ? limit_in(asked.probe, asked.list_hi) : limit_in(asked.line, asked.cursor.hi);
+    x2_first_q  <= probing ? first_in(asked.probe, asked.list_lo)
+                           : first_in(asked.line, asked.cursor.lo);
+    x2_limit_q  <= probing ? limit_in(asked.probe, asked.list_hi)
+                           : limit_in(asked.line, asked.cursor.hi);
     if (x1_valid_q && x1_event_q == LINE && context_read.state == SCAN)
       lines[x1_slot_q] <= x1_line_q;
   end
@@ -227,7 +229,6 @@ module extender
   end
 
   logic     x3_valid_q;
-  event_e   x3_event_q;
   slot_t    x3_slot_q;
   record_t  x3_record_q;
   context_t x3_q;
@@ -285,7 +286,6 @@ module extender
       end
     endcase
     x3_valid_q  <= !rst_i && x2_valid_q;
-    x3_event_q  <= x2_event_q;
     x3_slot_q   <= x2_slot_q;
     x3_record_q <= x2_record_q;
     x3_q        <= x2_q;
@@ -363,7 +363,8 @@ module extender
     end else begin
       if (x3_fail_q != '0) next.cursor.hi = {x3_q.line, spot_of(failed)};
       if (advance)
-        next.cursor.lo = {after_taken[SPOT_W] || pass == '0 ? line_after : x3_q.line, after_taken[SPOT_W-1:0]};
+        next.cursor.lo = {after_taken[SPOT_W] || pass == '0 ? line_after : x3_q.line,
+                          after_taken[SPOT_W-1:0]};
     end
     if (advance && pass == '0)
       next.line = config_i.ascending ? x3_q.line - 1'b1 : line_after;
@@ -485,7 +486,7 @@ module extender
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
     assert (!(x2_valid_q && x2_event_q == LINE && x2_q.state == RECORD))
     else $error("an edge line for a slot that waits for a record");
-    assert (!(x3_valid_q && x3_event_q == VERTEX && x3_q.state != RECORD))
+    assert (!(x2_valid_q && x2_event_q == VERTEX && x2_q.state != RECORD))
     else $error("a record for a slot that waits for a line");
     // Two events of one slot in the pipeline would read a context before it is written.
     assert (!(x1_valid_q && ((x2_valid_q && x2_slot_q == x1_slot_q)

@@ -381,7 +381,8 @@ module scheduler
   end
 
   // Of an odd number of edges the entry keeps one more.
-  assign middle = edge_t'(({1'b0, entry.lo} + {1'b0, entry.hi} + (EDGE_W+1)'(!config_i.ascending)) >> 1);
+  assign middle = edge_t'(({1'b0, entry.lo} + {1'b0, entry.hi}
+                           + (EDGE_W+1)'(!config_i.ascending)) >> 1);
   assign empty  = entry.lo >= entry.hi;
   assign left   = {1'b0, entry.hi} - {1'b0, entry.lo} - (EDGE_W+1)'(2);
   assign several = !empty && !left[EDGE_W];
