@@ -67,11 +67,12 @@ pub fn task(text: &str) -> Result<(SimulatedTask, Task)> {
     Ok((SimulatedTask { name: text.to_string(), words }, task))
 }
 
-/// The paper's short name of a task: `5-CF`, `3-MC`, `FSM-2000`.
+/// The paper's short name of a task: `5-CF`, `3-MC`, `FSM-2K`.
 pub fn short_name(task: &Task) -> String {
     match task {
         Task::Clique { k } => format!("{k}-CF"),
         Task::Motif { k, .. } => format!("{k}-MC"),
+        Task::Fsm { support, .. } if support % 1000 == 0 => format!("FSM-{}K", support / 1000),
         Task::Fsm { support, .. } => format!("FSM-{support}"),
         other => other.name().into(),
     }

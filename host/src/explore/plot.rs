@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Width and height of a plot in pixels.
-const SIZE: (u32, u32) = (760, 430);
+const SIZE: (u32, u32) = (800, 430);
 /// Height of the strip with the title, and of each row of the legend.
 const TITLE: i32 = 34;
 const ROW: i32 = 20;
@@ -117,7 +117,8 @@ impl Plot {
             .y_label_formatter(&number)
             .x_desc(&self.x_title)
             .y_desc(&self.y_title)
-            .label_style(("sans-serif", 13))
+            // Many names stand close to each other.
+            .label_style(("sans-serif", if self.x.len() > 9 { 11 } else { 13 }))
             .axis_desc_style(("sans-serif", 14))
             .draw()?;
         let count = self.series.len();

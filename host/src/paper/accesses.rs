@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Plot, Series};
+use crate::explore::short_name;
 use crate::graph::image;
 use crate::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
 use crate::prepare::on_k;
@@ -241,7 +242,7 @@ fn traced(lab: &Lab<'_>, input: &Input) -> Vec<(String, Task)> {
         let support = if lab.quick { 20 } else { 2000 };
         let limit = SizeLimit::MaxVertices(3);
         let task = Task::Fsm { limit, support, measure: Measure::Embeddings };
-        all.push((format!("FSM-{support}"), task));
+        all.push((short_name(&task), task));
     }
     all
 }

@@ -486,3 +486,20 @@ pub fn data_folder(given: Option<&Path>) -> Option<PathBuf> {
         .or_else(|| std::env::var_os("GRAMER_DATA").filter(|v| !v.is_empty()).map(PathBuf::from))?;
     folder.is_dir().then_some(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sampled_is_marked() {
+        assert_eq!(times((1.234, 0.0), 2), "1.23");
+        assert_eq!(times((1.234, 0.05), 2), "≈ 1.23 ± 0.05");
+    }
+
+    #[test]
+    fn graphs_are_told_apart_in_short() {
+        let names = ["citeseer 3-CF", "p2p-gnutella08 3-CF", "ca-astroph FSM-2K"].map(String::from);
+        assert_eq!(shortened(&names), ["cite 3-CF", "p2p 3-CF", "astr FSM-2K"]);
+    }
+}
