@@ -439,8 +439,11 @@ fn shortened(names: &[String]) -> Vec<String> {
         .map(|name| {
             let (graph, task) = name.rsplit_once(' ').unwrap_or(("", name));
             // The telling part of ca-astroph is the second.
-            let parts = graph.split('-').find(|part| part.len() > 2).unwrap_or(graph);
-            format!("{} {task}", parts.chars().take(4).collect::<String>())
+            let part = graph.split('-').find(|part| part.len() > 2).unwrap_or(graph);
+            match graph.len() <= 6 {
+                true => name.clone(),
+                false => format!("{} {task}", part.chars().take(4).collect::<String>()),
+            }
         })
         .collect()
 }
@@ -499,7 +502,8 @@ mod tests {
 
     #[test]
     fn graphs_are_told_apart_in_short() {
-        let names = ["citeseer 3-CF", "p2p-gnutella08 3-CF", "ca-astroph FSM-2K"].map(String::from);
-        assert_eq!(shortened(&names), ["cite 3-CF", "p2p 3-CF", "astr FSM-2K"]);
+        let names = ["citeseer 3-CF", "p2p-gnutella08 3-CF", "ca-astroph FSM-2K", "rmat-7 3-MC"]
+            .map(String::from);
+        assert_eq!(shortened(&names), ["cite 3-CF", "p2p 3-CF", "astr FSM-2K", "rmat-7 3-MC"]);
     }
 }
