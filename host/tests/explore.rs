@@ -142,6 +142,13 @@ fn points_that_fail_leave_the_others() {
     assert!(said.contains("slots=4: exit status: 1: an assertion"), "{said}");
     let csv = fs::read_to_string(folder.path("out/points.csv")).unwrap();
     assert!(csv.lines().nth(1).unwrap().starts_with("1,1000,"), "{csv}");
+    // What failed is tried again, what was too long isn't, unless it may take longer.
+    assert_eq!(folder.runs(), 3);
+    folder.explore(&folder.path("stand-in"), &SLOTS);
+    assert_eq!(folder.runs(), 4);
+    let longer = [&SLOTS[..], &["--max-cycles", "999999999999"]].concat();
+    folder.explore(&folder.path("stand-in"), &longer);
+    assert_eq!(folder.runs(), 6);
 }
 
 #[test]
@@ -151,7 +158,7 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
     for (words, expected) in [
         (["--task", "clique:3", "--vary", "slot=1"], "did you mean slots?"),
         (["--task", "clique:3", "--vary", "lambda=9"], "takes 0 to 8"),
-        (["--task", "cliques", "--vary", "slots=1"], "must be clique:K or motif:K"),
+        (["--task", "cliques", "--vary", "slots=1"], "must be clique:K, motif:K or fsm:"),
         (["--task", "motif:9", "--vary", "slots=1"], "must be 3 to 6"),
         (["--task", "clique:3", "--vary", "processing_units=3"], "power of two"),
     ] {
@@ -163,6 +170,30 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
     let output = folder.explore(&folder.path("nowhere"), &SLOTS);
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("GRAMER_SIM"), "{}", said(&output));
+}
+
+#[test]
+fn patterns_that_are_found_must_be_the_same_ones() {
+    let folder = Folder::new();
+    let document = |edges: u32| {
+        format!(
+            "echo '{{\"cycles\": 30, \"passes\": [{{\"cycles\": 10}}, {{\"cycles\": 20}}], \
+             \"results\": [{{\"name\": \"edge\", \"count\": {edges}}}]}}'"
+        )
+    };
+    // Six edges, and fewer than six embeddings of each pattern of three vertices.
+    let words = ["--task", "fsm:3:6", "--vary", "slots=1"];
+    let output = folder.explore(&folder.stand_in(&document(6)), &words);
+    assert!(output.status.success(), "{}", said(&output));
+    let words = ["--task", "fsm:3:6", "--vary", "slots=2"];
+    let output = folder.explore(&folder.stand_in(&document(7)), &words);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("the core found 7 of edge"), "{}", said(&output));
+    // One that is missing.
+    let words = ["--task", "fsm:3:5", "--vary", "slots=1"];
+    let output =
+        folder.explore(&folder.stand_in("echo '{\"cycles\": 3, \"results\": []}'"), &words);
+    assert!(said(&output).contains("too few patterns"), "{}", said(&output));
 }
 
 /// The simulator, if it was built; with `GRAMER_REQUIRE_RTL` it must be.
@@ -211,6 +242,21 @@ fn the_simulated_core_goes_through_switches_and_layouts() {
         let high = point["metrics"]["vertex_high"].as_f64().unwrap();
         let uniform = point["settings"]["policy"] == "uniform-lru";
         assert_eq!(uniform, high == 0.0, "only scratchpads hold high-priority data: {point}");
+    }
+}
+
+#[test]
+fn passes_are_added_up() {
+    let Some(simulator) = simulator() else { return };
+    let folder = Folder::new();
+    let words = ["--task", "fsm:3:1", "--vary", "slots=1,4", "--output", "json"];
+    let output = folder.explore(&simulator, &words);
+    assert!(output.status.success(), "{}", said(&output));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for point in document["points"].as_array().unwrap() {
+        let metric = |name: &str| point["metrics"][name].as_f64().unwrap();
+        assert!(metric("edge_accesses") > 0.0 && metric("cycles") > 0.0, "{point}");
+        assert!(metric("busy") < 1.0 && metric("wait_memory") > 0.0, "{point}");
     }
 }
 

@@ -43,7 +43,7 @@ pub struct Args {
     #[command(flatten)]
     graph: GraphArgs,
 
-    /// What is mined: clique:K or motif:K
+    /// What is mined: clique:K, motif:K or fsm:VERTICES:SUPPORT
     #[arg(long, value_name = "TASK")]
     task: String,
 

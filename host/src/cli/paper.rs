@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     partitions: Vec<u32>,
 
-    /// Leave out the comparison of samples with whole runs, and the large graphs
+    /// Leave out the comparison of samples with whole runs, and the points that would be sampled
     #[arg(long)]
     no_sampling: bool,
 
@@ -45,8 +45,8 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 
-    /// Give a point up after so many cycles
-    #[arg(long, value_name = "N", default_value_t = 40_000_000)]
+    /// Estimate a point from a sample of its work units after so many cycles
+    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
     max_cycles: u64,
 
     /// Folder of the report; made if it is missing
@@ -93,7 +93,7 @@ impl Args {
         match missing.is_empty() {
             true => Ok(()),
             false => Err(Error::Device(format!(
-                "{} points have no result: {}",
+                "{} points failed: {}",
                 missing.len(),
                 missing.join("; ")
             ))),

@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
+use super::sample::Sampled;
 use super::simulator::Kept;
 
-/// The counters of a run, summed over their units.
+/// The counters of a run, summed over their units; of a sampled one only its cycles.
 #[derive(Debug, Clone)]
 pub struct Measures {
     kept: Kept,
+    /// Half of the 95 % interval of sampled cycles.
+    half: Option<f64>,
     clock_mhz: f64,
     processing_units: f64,
 }
@@ -98,7 +101,35 @@ impl Metric {
 impl Measures {
     /// Of a run on a machine with this clock (MHz) and as many PUs.
     pub fn new(kept: Kept, clock_mhz: u32, processing_units: u32) -> Self {
-        Measures { kept, clock_mhz: clock_mhz.into(), processing_units: processing_units.into() }
+        let (clock_mhz, processing_units) = (clock_mhz.into(), processing_units.into());
+        Measures { kept, half: None, clock_mhz, processing_units }
+    }
+
+    /// What a sample says of a task's cycles: all other numbers of the run are unknown.
+    pub fn sampled(task: &str, sample: &Sampled, clock_mhz: u32, processing_units: u32) -> Self {
+        let kept = Kept {
+            identity: String::new(),
+            task: task.into(),
+            options: vec![],
+            result: serde_json::json!({ "cycles": sample.cycles.round() as u64 }),
+        };
+        Measures { half: Some(sample.half), ..Self::new(kept, clock_mhz, processing_units) }
+    }
+
+    /// Half of the 95 % interval of sampled cycles; `None` where they were counted.
+    pub fn half(&self) -> Option<f64> {
+        self.half
+    }
+
+    /// The same as a share of the cycles; 0 where they were counted.
+    pub fn uncertainty(&self) -> f64 {
+        self.half.map_or(0.0, |half| half / self.get(Metric::Cycles))
+    }
+
+    /// Cycles of each pass.
+    pub fn passes(&self) -> Vec<u64> {
+        let passes = self.kept.result["passes"].as_array();
+        passes.into_iter().flatten().filter_map(|p| p["cycles"].as_u64()).collect()
     }
 
     /// What was kept of the run.
@@ -124,10 +155,19 @@ impl Measures {
             .collect()
     }
 
-    /// A counter, `section.name`: the sum over its units, for each of its values.
+    /// A counter, `section.name`: the sum over its units and the task's passes, for each of its
+    /// values.
     pub fn counter(&self, name: &str) -> Vec<u64> {
-        let units = self.kept.result["counters"][name].as_array();
-        let rows = units.into_iter().flatten().filter_map(Value::as_array);
+        let result = &self.kept.result;
+        // A task of one pass has them at the top.
+        let counters: Vec<&Value> = match result.get("counters") {
+            Some(counters) => vec![counters],
+            None => {
+                result["passes"].as_array().into_iter().flatten().map(|p| &p["counters"]).collect()
+            }
+        };
+        let units = counters.into_iter().filter_map(|c| c[name].as_array());
+        let rows = units.flatten().filter_map(Value::as_array);
         let mut sums = vec![];
         for row in rows {
             sums.resize(sums.len().max(row.len()), 0);
@@ -142,8 +182,12 @@ impl Measures {
         self.counter(name).iter().sum::<u64>() as f64
     }
 
-    /// A number of the run; shares from 0 to 1.
+    /// A number of the run; shares from 0 to 1. Not a number where a sample doesn't say it.
     pub fn get(&self, metric: Metric) -> f64 {
+        let known = matches!(metric, Metric::Cycles | Metric::Milliseconds);
+        if self.half.is_some() && !known {
+            return f64::NAN;
+        }
         let share = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
         let part = |names: &[&str], accesses: &str| {
             let hits: f64 = names.iter().map(|n| self.sum(&format!("partition.{n}"))).sum();

@@ -25,35 +25,55 @@ use crate::engine::cpu::Cpu;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::pattern;
-use crate::task::{Induced, Task};
+use crate::report::labelled_name;
+use crate::task::{Induced, Measure, SizeLimit, Task};
 use measures::{Measures, Metric};
 use parameter::{Point, Setting};
 use plot::{Plot, Series};
 use simulator::{Ran, SimulatedTask, Simulator};
 
-/// Understands `clique:5` and `motif:4`: what the simulator is to do.
+/// Understands `clique:5`, `motif:4` and `fsm:3:2000` (vertices, support): what the simulator is to
+/// do.
 ///
 /// # Errors
 /// [`Error::Usage`] for another form or a size out of range.
 pub fn task(text: &str) -> Result<(SimulatedTask, Task)> {
-    let form = || Error::usage(format!("the task is {text:?}, but must be clique:K or motif:K"));
-    let (kind, k) = text.split_once(':').ok_or_else(form)?;
-    let k: usize = k.parse().map_err(|_| form())?;
+    let form = || {
+        let forms = "clique:K, motif:K or fsm:VERTICES:SUPPORT";
+        Error::usage(format!("the task is {text:?}, but must be {forms}"))
+    };
+    let (kind, size) = text.split_once(':').ok_or_else(form)?;
+    let (size, support) = match kind {
+        "fsm" => size.split_once(':').ok_or_else(form)?,
+        _ => (size, ""),
+    };
+    let k: usize = size.parse().map_err(|_| form())?;
     let task = match kind {
         "clique" => Task::Clique { k },
         "motif" => Task::Motif { k, induced: Induced::Vertex },
+        "fsm" => Task::Fsm {
+            limit: SizeLimit::MaxVertices(k),
+            support: support.parse().map_err(|_| form())?,
+            measure: Measure::Embeddings,
+        },
         _ => return Err(form()),
     };
     task.check()?;
-    let words = [kind, "-k", &k.to_string()].map(String::from).to_vec();
+    let mut words = vec![kind, "-k", size];
+    if !support.is_empty() {
+        words.extend(["--support", support]);
+    }
+    let words = words.into_iter().map(String::from).collect();
     Ok((SimulatedTask { name: text.to_string(), words }, task))
 }
 
-/// The paper's short name of a task: `5-CF`, `3-MC`.
+/// The paper's short name of a task: `5-CF`, `3-MC`, `FSM-2K`.
 pub fn short_name(task: &Task) -> String {
     match task {
         Task::Clique { k } => format!("{k}-CF"),
         Task::Motif { k, .. } => format!("{k}-MC"),
+        Task::Fsm { support, .. } if support % 1000 == 0 => format!("FSM-{}K", support / 1000),
+        Task::Fsm { support, .. } => format!("FSM-{support}"),
         other => other.name().into(),
     }
 }
@@ -65,6 +85,8 @@ pub struct Measured {
     pub settings: Vec<Setting>,
     /// Its numbers, unless it failed or took too long.
     pub measures: Result<Measures, String>,
+    /// It took more cycles than allowed.
+    pub given_up: bool,
 }
 
 /// Runs a task on all points and compares every count with the CPU engine's.
@@ -85,12 +107,15 @@ pub fn sweep(
     if !outcome.complete {
         return Err(Error::Interrupted);
     }
+    let labelled = matches!(task, Task::Fsm { .. });
+    let name = if labelled { labelled_name } else { pattern::name };
     let expected: BTreeMap<String, u128> =
-        outcome.results.iter().map(|c| (pattern::name(&c.pattern), c.count)).collect();
+        outcome.results.iter().map(|c| (name(&c.pattern), c.count)).collect();
     points
         .iter()
         .zip(ran)
         .map(|(point, ran)| {
+            let given_up = matches!(ran, Ran::Limit);
             let measures = match ran {
                 Ran::Done(kept) => {
                     let m = &point.machine.machine;
@@ -100,9 +125,12 @@ pub fn sweep(
                 Ran::Failed(said) => Err(said),
             };
             if let Ok(measures) = &measures {
-                same_counts(&expected, measures, &point.settings)?;
+                match labelled {
+                    true => same_patterns(&expected, measures, &point.settings)?,
+                    false => same_counts(&expected, measures, &point.settings)?,
+                }
             }
-            Ok(Measured { settings: point.settings.clone(), measures })
+            Ok(Measured { settings: point.settings.clone(), measures, given_up })
         })
         .collect()
 }
@@ -128,6 +156,27 @@ fn same_counts(
         0 => Err(Error::Device(format!("{}: the core counted nothing", described(settings)))),
         _ => Ok(()),
     }
+}
+
+/// As [`same_counts`] for tasks that find their patterns: the same ones, no matter how many.
+fn same_patterns(
+    expected: &BTreeMap<String, u128>,
+    measures: &Measures,
+    settings: &[Setting],
+) -> Result<()> {
+    let found: BTreeMap<String, u128> =
+        measures.counts().into_iter().map(|(name, count)| (name, count.into())).collect();
+    if found == *expected {
+        return Ok(());
+    }
+    let other = |(name, count): (&String, &u128)| {
+        (expected.get(name) != Some(count)).then(|| format!("{count} of {name}"))
+    };
+    let wrong = found.iter().find_map(other).unwrap_or_else(|| "too few patterns".into());
+    Err(Error::Device(format!(
+        "{}: the core found {wrong}, unlike the CPU engine",
+        described(settings)
+    )))
 }
 
 /// `slots=2 stealing=off`.

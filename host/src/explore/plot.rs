@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Width and height of a plot in pixels.
-const SIZE: (u32, u32) = (760, 430);
+const SIZE: (u32, u32) = (800, 430);
 /// Height of the strip with the title, and of each row of the legend.
 const TITLE: i32 = 34;
 const ROW: i32 = 20;
@@ -25,6 +25,8 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(86, 180, 233),
     RGBColor(150, 110, 0),
 ];
+/// Shapes of the markers.
+const MARKERS: usize = 12;
 /// Dash and gap of the lines in pixels; the first is solid.
 const DASHES: [Option<(i32, i32)>; 5] =
     [None, Some((9, 4)), Some((3, 3)), Some((15, 5)), Some((5, 9))];
@@ -115,7 +117,8 @@ impl Plot {
             .y_label_formatter(&number)
             .x_desc(&self.x_title)
             .y_desc(&self.y_title)
-            .label_style(("sans-serif", 13))
+            // Many names stand close to each other.
+            .label_style(("sans-serif", if self.x.len() > 9 { 11 } else { 13 }))
             .axis_desc_style(("sans-serif", 14))
             .draw()?;
         let count = self.series.len();
@@ -241,14 +244,23 @@ fn marker(
     const SQUARE: [(i32, i32); 4] = [(-4, -4), (4, -4), (4, 4), (-4, 4)];
     const TRIANGLE: [(i32, i32); 3] = [(0, -6), (5, 4), (-5, 4)];
     const DIAMOND: [(i32, i32); 4] = [(0, -6), (6, 0), (0, 6), (-6, 0)];
-    match at % 7 {
+    const INVERTED: [(i32, i32); 3] = [(0, 6), (5, -4), (-5, -4)];
+    match at % MARKERS {
         0 => root.draw(&Circle::new((x, y), 5, colour.filled()))?,
         1 => root.draw(&closed(&SQUARE))?,
         2 => root.draw(&Polygon::new(polygon(&TRIANGLE), colour.filled()))?,
         3 => root.draw(&closed(&DIAMOND))?,
         4 => root.draw(&Cross::new((x, y), 5, outline))?,
         5 => root.draw(&Polygon::new(polygon(&SQUARE), colour.filled()))?,
-        _ => root.draw(&Circle::new((x, y), 5, outline))?,
+        6 => root.draw(&Circle::new((x, y), 5, outline))?,
+        7 => root.draw(&closed(&INVERTED))?,
+        8 => root.draw(&Polygon::new(polygon(&DIAMOND), colour.filled()))?,
+        9 => {
+            root.draw(&PathElement::new([(x - 6, y), (x + 6, y)], outline))?;
+            root.draw(&PathElement::new([(x, y - 6), (x, y + 6)], outline))?;
+        }
+        10 => root.draw(&closed(&TRIANGLE))?,
+        _ => root.draw(&Polygon::new(polygon(&INVERTED), colour.filled()))?,
     }
     Ok(())
 }
@@ -322,7 +334,7 @@ mod tests {
             // Without the colours.
             regex_free(&text)
         };
-        let all: Vec<String> = (0..7).map(drawn).collect();
+        let all: Vec<String> = (0..4 * MARKERS).map(drawn).collect();
         for (i, one) in all.iter().enumerate() {
             assert!(!all[..i].contains(one), "series {i} looks like another");
         }

@@ -16,9 +16,10 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::parameter::Point;
 use crate::context::Context;
+use crate::engine::reference::Unit;
 use crate::error::{Error, Place, Result};
 use crate::graph::output::write_whole;
-use crate::graph::{Graph, VertexId, image};
+use crate::graph::{Graph, image};
 
 /// The program that simulates.
 pub const PROGRAM: &str = "gramer-sim";
@@ -103,6 +104,11 @@ impl Simulator {
         Ok(Simulator { program, cache: cache.to_path_buf(), jobs: jobs.max(1), max_cycles })
     }
 
+    /// Most cycles of a point.
+    pub fn max_cycles(&self) -> u64 {
+        self.max_cycles
+    }
+
     /// Runs what isn't in the cache and gives one outcome a point, in their order. `told` hears of
     /// each point as it is there: how many are, and which.
     ///
@@ -132,7 +138,9 @@ impl Simulator {
                 let machine = &machines[&point.machine.to_yaml()];
                 let words = [&task.words[..], &point.options[..]].concat();
                 let key = key(&[&machine.identity, &hash, &words.join("\n")]);
-                Work { machine, words, kept: self.cache.join(format!("{key}.json")) }
+                let [kept, limit] =
+                    ["json", "limit"].map(|end| self.cache.join(format!("{key}.{end}")));
+                Work { machine, words, kept, limit }
             })
             .collect();
         let next = AtomicUsize::new(0);
@@ -160,14 +168,13 @@ impl Simulator {
             .collect()
     }
 
-    /// Writes work units, each a start vertex with its whole list, into a file of the cache that is
-    /// named by its content.
+    /// Writes work units into a file of the cache that is named by its content.
     ///
     /// # Errors
     /// Those of writing.
-    pub fn units(&self, graph: &Graph, starts: &[VertexId]) -> Result<PathBuf> {
-        let view = graph.view();
-        let text: String = starts.iter().map(|&v| format!("{v} 0 {}\n", view.degree(v))).collect();
+    pub fn units(&self, units: &[Unit]) -> Result<PathBuf> {
+        let line = |u: &Unit| format!("{} {} {}\n", u.start, u.part.start, u.part.end);
+        let text: String = units.iter().map(line).collect();
         let folder = self.cache.join("units");
         fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, "create", e))?;
         let path = folder.join(format!("{}.txt", key(&[&text])));
@@ -227,6 +234,11 @@ impl Simulator {
             })?;
             return Ok(Ran::Done(Box::new(kept)));
         }
+        // A point that was given up before is, unless it may take longer now.
+        let before = fs::read_to_string(&work.limit).ok().and_then(|text| text.trim().parse().ok());
+        if before.is_some_and(|cycles: u64| cycles >= self.max_cycles) {
+            return Ok(Ran::Limit);
+        }
         let machine = ["--machine".to_string(), work.machine.path.display().to_string()];
         {
             // One builds, the others of this machine wait.
@@ -245,7 +257,11 @@ impl Simulator {
         words.extend(["--json".into(), "--max-cycles".into(), self.max_cycles.to_string()]);
         let said = match self.child(&words, context)? {
             Ok(said) => said,
-            Err(said) if said.contains("no end after") => return Ok(Ran::Limit),
+            Err(said) if said.contains("no end after") => {
+                let text = format!("{}\n", self.max_cycles);
+                write_whole(&work.limit, |out| out.write_all(text.as_bytes()))?;
+                return Ok(Ran::Limit);
+            }
             Err(said) => return Ok(Ran::Failed(said)),
         };
         let result: Value = match serde_json::from_str(&said) {
@@ -335,6 +351,8 @@ struct Work<'a> {
     machine: &'a Machine,
     words: Vec<String>,
     kept: PathBuf,
+    /// Holds the cycles after which the point was given up.
+    limit: PathBuf,
 }
 
 fn key(parts: &[&str]) -> String {

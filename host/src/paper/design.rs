@@ -1,9 +1,12 @@
 //! Figures 12, 13 and 14: what each part of the design is worth.
 
 use super::report::{Block, Claim, Section, Verdict};
-use super::{Csv, Lab, at, measures, short, span, value};
+use super::{
+    Csv, Lab, at, cycles, measures, short, shortened, shown, span, speed_up, times, value,
+};
 use crate::error::Result;
-use crate::explore::measures::Metric;
+use crate::explore::Measured;
+use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Plot, Series};
 
@@ -23,53 +26,62 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
     // Gains in points and speed-ups: static over uniform, locality over static.
     let mut gains = [[vec![], vec![]], [vec![], vec![]]];
     let mut speed = [vec![], vec![]];
-    // Lines read from DDR, locality over static.
-    let mut beats = vec![];
+    // Lines read from DDR, locality over static; and whether fewer lines are faster.
+    let (mut beats, mut agree) = (vec![], vec![]);
+    let mut cases = vec![];
     for input in &lab.inputs {
-        let mut tasks = vec!["clique:3", "clique:4", "clique:5", "motif:3"];
+        cases.extend(["clique:3", "clique:4", "clique:5", "motif:3"].map(|task| (input, task)));
         if input.four_motifs {
-            tasks.push("motif:4");
+            cases.push((input, "motif:4"));
         }
-        for task in tasks {
-            let on_chip = format!("on_chip={share}");
-            let all = lab.sweep(
-                input,
-                task,
-                &[&on_chip, "order=descending,ascending", "policy=uniform-lru,static-lru,locality"],
-            )?;
-            csv.add(input, task, &settings, &all);
-            for order in ORDERS {
-                let found = POLICIES.map(|policy| {
-                    at(&all, &[(Parameter::Order, order), (Parameter::Policy, policy)])
-                });
-                let [Some(uniform), Some(fixed), Some(aware)] = found else { continue };
-                let three = [uniform, fixed, aware];
-                for (from, to, which) in [(uniform, fixed, 0), (fixed, aware, 1)] {
-                    for (kind, metric) in [Metric::VertexHits, Metric::EdgeHits].iter().enumerate()
-                    {
-                        gains[which][kind].push(to.shown(*metric) - from.shown(*metric));
-                    }
-                    speed[which].push(from.get(Metric::Cycles) / to.get(Metric::Cycles));
+        if input.graph.has_vertex_labels() && !lab.quick {
+            cases.push((input, input.fsm));
+        }
+    }
+    cases.extend(lab.large.iter().map(|input| (input, "clique:3")));
+    for (input, task) in cases {
+        let on_chip = format!("on_chip={share}");
+        let all = lab.sweep(
+            input,
+            task,
+            &[&on_chip, "order=descending,ascending", "policy=uniform-lru,static-lru,locality"],
+        )?;
+        csv.add(input, task, &settings, &all);
+        for order in ORDERS {
+            let found = POLICIES
+                .map(|policy| at(&all, &[(Parameter::Order, order), (Parameter::Policy, policy)]));
+            let [Some(uniform), Some(fixed), Some(aware)] = found else { continue };
+            let three = [uniform, fixed, aware];
+            for (from, to, which) in [(uniform, fixed, 0), (fixed, aware, 1)] {
+                for (kind, metric) in [Metric::VertexHits, Metric::EdgeHits].iter().enumerate() {
+                    let gain = to.shown(*metric) - from.shown(*metric);
+                    gains[which][kind].extend((!gain.is_nan()).then_some(gain));
                 }
-                beats.push(aware.get(Metric::Beats) / fixed.get(Metric::Beats));
-                let name = format!("{} {} {}", input.name, short(task), &order[..3]);
-                let mut row = vec![name.clone()];
-                for metric in [Metric::VertexHits, Metric::EdgeHits] {
-                    row.extend(three.map(|m| format!("{:.1}", m.shown(metric))));
-                }
-                row.extend(three.map(|m| m.cycles().to_string()));
-                row.extend(three.map(|m| m.shown(Metric::Beats).to_string()));
-                rows.push(row);
-                // The default order fits into a plot; all are in the table.
-                if order == "descending" {
-                    names.push(name.trim_end_matches(" des").to_string());
-                    for (metric, series) in &mut plots {
-                        for (series, m) in series.iter_mut().zip(three) {
-                            let speed = uniform.get(Metric::Cycles) / m.get(Metric::Cycles);
-                            let is_time = *metric == Metric::Cycles;
-                            let y = if is_time { speed } else { m.shown(*metric) };
-                            series.points.push((names.len() - 1, y, 0.0));
-                        }
+                speed[which].push(speed_up(from, to).0);
+            }
+            let lines = aware.get(Metric::Beats) / fixed.get(Metric::Beats);
+            if !lines.is_nan() {
+                beats.push(lines);
+                agree.push((lines < 1.0) == (speed_up(fixed, aware).0 > 1.0));
+            }
+            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
+            let mut row = vec![name.clone()];
+            for metric in [Metric::VertexHits, Metric::EdgeHits] {
+                row.extend(three.map(|m| shown(m, metric, 1)));
+            }
+            row.extend(three.map(cycles));
+            row.extend(three.map(|m| shown(m, Metric::Beats, 0)));
+            rows.push(row);
+            // The default order fits into a plot; all are in the table.
+            if order == "descending" {
+                names.push(name.trim_end_matches(" des").to_string());
+                for (metric, series) in &mut plots {
+                    for (series, m) in series.iter_mut().zip(three) {
+                        let (y, half) = match *metric {
+                            Metric::Cycles => speed_up(uniform, m),
+                            other => (m.shown(other), 0.0),
+                        };
+                        series.points.push((names.len() - 1, y, half));
                     }
                 }
             }
@@ -121,6 +133,7 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
     blocks.push(Block::File("figure-12.csv".into(), csv.0));
     let points = |all: &[f64]| format!("{} points", span(all, 1));
     let above = |all: &[f64], least: f64| Verdict::of(all.iter().map(|&g| g > least));
+    let above_zero = |all: &[f64]| all.iter().filter(|&&g| g > 0.0).count();
     let both = |g: &[Vec<f64>; 2]| [&g[0][..], &g[1][..]].concat();
     let claims = vec![
         Claim {
@@ -150,11 +163,15 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
                     (edges) over static + LRU",
             verdict: above(&both(&gains[1]), 0.5),
             ours: format!("vertices {}, edges {}", points(&gains[1][0]), points(&gains[1][1])),
-            why:
-                "equation (2) adds ranks (up to the number of vertices) to accesses since the last \
-                  reference; with λ = 1 the rank outweighs recency in a cache of few lines, so it \
-                  behaves as a second, fixed scratchpad"
-                    .into(),
+            why: format!(
+                "a case counts from 0.5 points on; vertices gain in {} cases of {}, edges in {}. \
+                 Equation (2) adds a line's rank (up to the number of lines) to the accesses since its \
+                 last reference, so with λ = 1 a line with a bad rank is the next victim however \
+                 recently it came, unless it rests for as many accesses as there are ranks between",
+                above_zero(&gains[1][0]),
+                gains[1][0].len(),
+                above_zero(&gains[1][1])
+            ),
         },
         Claim {
             place: "figure 12",
@@ -162,26 +179,16 @@ pub fn figure_12(lab: &Lab<'_>) -> Result<Section> {
             verdict: above(&speed[1], 1.03),
             ours: span(&speed[1], 2),
             why: format!(
-                "a case counts from 1.03 on; locality-aware replacement reads {} times as many lines from DDR as LRU does: a \
-                 line with a bad rank is the next victim as soon as it is there",
-                span(&beats, 2)
+                "a case counts from 1.03 on; it reads {} times as many lines from DDR as LRU does, and in \
+                 {} of {} cases the one that reads fewer is the faster one",
+                span(&beats, 2),
+                agree.iter().filter(|&&a| a).count(),
+                agree.len()
             ),
         },
     ];
     let title = "Figure 12: the memory hierarchy".into();
     Ok(Section { title, blocks, claims })
-}
-
-/// Labels that fit side by side.
-fn shortened(names: &[String]) -> Vec<String> {
-    names
-        .iter()
-        .map(|name| {
-            let (graph, task) = name.rsplit_once(' ').unwrap_or(("", name));
-            let graph = graph.split('-').next().unwrap_or(graph);
-            format!("{} {task}", graph.chars().take(4).collect::<String>())
-        })
-        .collect()
 }
 
 /// Slots, and stealing on and off.
@@ -193,49 +200,53 @@ pub fn figure_13(lab: &Lab<'_>) -> Result<Section> {
     let all_in_use = format!("slots={}", lab.base.machine.slots);
     let all_slots: Vec<String> = lab.slots().split(',').map(String::from).collect();
     let (mut to_eight, mut last_step, mut stealing) = (vec![], vec![], vec![]);
-    for input in &lab.inputs {
-        for task in ["clique:5", "motif:3"] {
-            // Without stealing only all slots are of interest.
-            let orders = "order=descending,ascending";
-            let mut all = lab.sweep(input, task, &[orders, "stealing=on", &slots])?;
-            all.extend(lab.sweep(input, task, &[orders, "stealing=off", &all_in_use])?);
-            csv.add(input, task, &settings, &all);
-            for order in ORDERS {
-                let cycles = |stealing: &str, slots: &str| {
-                    let wanted = [
-                        (Parameter::Order, order),
-                        (Parameter::Stealing, stealing),
-                        (Parameter::Slots, slots),
-                    ];
-                    at(&all, &wanted).map(|m| m.get(Metric::Cycles))
-                };
-                let name = format!("{} {} {}", input.name, short(task), &order[..3]);
-                let speedup = |slots: &str| Some(cycles("on", "1")? / cycles("on", slots)?);
-                let ups: Vec<Option<f64>> = all_slots.iter().map(|s| speedup(s)).collect();
-                let many = all_slots.len();
-                // 8 of the paper's 16 slots: half of the machine's.
-                let half = all_slots[many.saturating_sub(2)].parse::<f64>().unwrap_or(1.0);
-                if let Some(up) = ups.get(many.wrapping_sub(2)).copied().flatten() {
-                    to_eight.push(up / half);
-                    if let Some(last) = ups[many - 1] {
-                        last_step.push(last / up);
-                    }
+    for (input, task) in lab.cases(&["clique:5", "motif:3"]) {
+        // Without stealing only all slots are of interest.
+        let orders = "order=descending,ascending";
+        let mut all = lab.sweep(input, task, &[orders, "stealing=on", &slots])?;
+        all.extend(lab.sweep(input, task, &[orders, "stealing=off", &all_in_use])?);
+        csv.add(input, task, &settings, &all);
+        for order in ORDERS {
+            let run = |stealing: &str, slots: &str| {
+                let wanted = [
+                    (Parameter::Order, order),
+                    (Parameter::Stealing, stealing),
+                    (Parameter::Slots, slots),
+                ];
+                at(&all, &wanted)
+            };
+            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
+            let speedup = |slots: &str| Some(speed_up(run("on", "1")?, run("on", slots)?));
+            let ups: Vec<Option<(f64, f64)>> = all_slots.iter().map(|s| speedup(s)).collect();
+            let many = all_slots.len();
+            // 8 of the paper's 16 slots: half of the machine's.
+            let half = all_slots[many.saturating_sub(2)].parse::<f64>().unwrap_or(1.0);
+            if let Some((up, _)) = ups.get(many.wrapping_sub(2)).copied().flatten() {
+                to_eight.push(up / half);
+                if let Some((last, _)) = ups[many - 1] {
+                    last_step.push(last / up);
                 }
-                let gain = cycles("off", &all_slots[many - 1])
-                    .zip(cycles("on", &all_slots[many - 1]))
-                    .map(|(off, on)| off / on);
-                stealing.extend(gain);
-                let mut row = vec![name.clone()];
-                row.extend(ups.iter().map(|up| up.map_or("–".into(), |u| format!("{u:.2}"))));
-                row.push(gain.map_or("–".into(), |g| format!("{g:.3}")));
-                rows.push(row);
-                let points = ups.iter().enumerate().filter_map(|(x, up)| Some((x, (*up)?, 0.0)));
-                series.push(Series { name, points: points.collect() });
             }
+            let gain = run("off", &all_slots[many - 1])
+                .zip(run("on", &all_slots[many - 1]))
+                .map(|(off, on)| speed_up(off, on));
+            stealing.extend(gain.map(|(g, _)| g));
+            let mut row = vec![name.clone()];
+            row.extend(ups.iter().map(|up| up.map_or("–".into(), |u| times(u, 2))));
+            row.push(gain.map_or("–".into(), |g| times(g, 3)));
+            rows.push(row);
+            let points = ups.iter().enumerate().filter_map(|(x, up)| {
+                let (y, half) = (*up)?;
+                Some((x, y, half))
+            });
+            series.push(Series { name, points: points.collect() });
         }
     }
     let mut header = vec!["speed-up over 1 slot".to_string()];
-    header.extend(all_slots.iter().map(|s| format!("{s} slots")));
+    header.extend(all_slots.iter().map(|s| match s.as_str() {
+        "1" => "1 slot".into(),
+        more => format!("{more} slots"),
+    }));
     header.push("stealing on over off".into());
     let blocks = vec![
         Block::Table { header, rows },
@@ -298,41 +309,26 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
     let (mut tau_series, mut lambda_series) = (vec![], vec![]);
     let (mut five, mut monotone, mut lambda_all) = (vec![], vec![], vec![]);
     let (mut tau_names, mut lambda_names) = (vec![], vec![]);
-    for input in &lab.inputs {
-        for task in tasks {
-            for order in ORDERS {
-                let in_order = format!("order={order}");
-                let name = format!("{} {} {}", input.name, short(task), &order[..3]);
-                let all = lab.sweep(input, task, &[&in_order, "caches=tau", taus])?;
-                tau_csv.add(input, task, &tau_settings, &all);
-                if let Some(ideal) = at(&all, &[(Parameter::Tau, "50%")]) {
-                    let line: Vec<(String, f64)> = all
-                        .iter()
-                        .filter_map(|p| {
-                            let speed =
-                                ideal.get(Metric::Cycles) / measures(p)?.get(Metric::Cycles);
-                            Some((value(p, Parameter::Tau).to_string(), speed))
-                        })
-                        .collect();
-                    five.extend(line.iter().find(|(tau, _)| tau == "5%").map(|(_, s)| *s));
-                    monotone.push(line.windows(2).all(|w| w[1].1 >= w[0].1 * 0.97));
-                    tau_names = line.iter().map(|(tau, _)| tau.clone()).collect();
-                    tau_series.push(series(&name, &line));
-                }
-                let all = lab.sweep(input, task, &[&in_order, share, lambdas])?;
-                lambda_csv.add(input, task, &lambda_settings, &all);
-                if let Some(one) = at(&all, &[(Parameter::Lambda, "1")]) {
-                    let line: Vec<(String, f64)> = all
-                        .iter()
-                        .filter_map(|p| {
-                            let speed = one.get(Metric::Cycles) / measures(p)?.get(Metric::Cycles);
-                            Some((value(p, Parameter::Lambda).to_string(), speed))
-                        })
-                        .collect();
-                    lambda_all.extend(line.iter().map(|(_, s)| *s));
-                    lambda_names = line.iter().map(|(lambda, _)| lambda.clone()).collect();
-                    lambda_series.push(series(&name, &line));
-                }
+    for (input, task) in lab.cases(&tasks) {
+        for order in ORDERS {
+            let in_order = format!("order={order}");
+            let name = format!("{} {} {}", input.name, short(task), &order[..3]);
+            let all = lab.sweep(input, task, &[&in_order, "caches=tau", taus])?;
+            tau_csv.add(input, task, &tau_settings, &all);
+            if let Some(ideal) = at(&all, &[(Parameter::Tau, "50%")]) {
+                let line = relative(&all, ideal, Parameter::Tau);
+                five.extend(line.iter().find(|(tau, _)| tau == "5%").map(|(_, s)| s.0));
+                monotone.push(line.windows(2).all(|w| w[1].1.0 >= w[0].1.0 * 0.97));
+                tau_names = line.iter().map(|(tau, _)| tau.clone()).collect();
+                tau_series.push(series(&name, &line));
+            }
+            let all = lab.sweep(input, task, &[&in_order, share, lambdas])?;
+            lambda_csv.add(input, task, &lambda_settings, &all);
+            if let Some(one) = at(&all, &[(Parameter::Lambda, "1")]) {
+                let line = relative(&all, one, Parameter::Lambda);
+                lambda_all.extend(line.iter().map(|(_, s)| s.0));
+                lambda_names = line.iter().map(|(lambda, _)| lambda.clone()).collect();
+                lambda_series.push(series(&name, &line));
             }
         }
     }
@@ -391,7 +387,14 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
     Ok(Section { title: "Figure 14: τ and λ".into(), blocks, claims })
 }
 
-fn series(name: &str, line: &[(String, f64)]) -> Series {
-    let points = line.iter().enumerate().map(|(x, (_, y))| (x, *y, 0.0)).collect();
+/// The values of a parameter with the speed of each, that of `one` being 1, and half its interval.
+fn relative(all: &[Measured], one: &Measures, parameter: Parameter) -> Vec<(String, (f64, f64))> {
+    all.iter()
+        .filter_map(|p| Some((value(p, parameter).to_string(), speed_up(one, measures(p)?))))
+        .collect()
+}
+
+fn series(name: &str, line: &[(String, (f64, f64))]) -> Series {
+    let points = line.iter().enumerate().map(|(x, (_, (y, half)))| (x, *y, *half)).collect();
     Series { name: name.into(), points }
 }

@@ -19,6 +19,7 @@ mod performance;
 pub mod report;
 mod sampling;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use gramer_machine::Accelerator;
@@ -27,12 +28,14 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::{Parameter, Point, Variation, combinations};
-use crate::explore::simulator::{Ran, Simulator};
+use crate::explore::sample::{Plan, estimate, refusal, work};
+use crate::explore::simulator::{Ran, SimulatedTask, Simulator};
 use crate::explore::{Measured, described, sweep, task};
 use crate::graph::Graph;
 use crate::graph::generate::{Labels, Model, Recipe, generate};
 use crate::graph::read::{ReadOptions, read_graph};
 use crate::prepare::renumber;
+use crate::task::Task;
 use report::{Block, Report, Section};
 
 /// A graph of the experiments.
@@ -48,6 +51,8 @@ pub struct Input {
     pub raw: Graph,
     /// Motifs of four vertices can be counted in a sensible time.
     pub four_motifs: bool,
+    /// Frequent subgraph mining with the paper's support for graphs of this size.
+    pub fsm: &'static str,
 }
 
 /// What the experiments work with.
@@ -60,7 +65,7 @@ pub struct Lab<'a> {
     pub inputs: Vec<Input>,
     /// A machine that simulates fast, for what needs many runs.
     pub small: Accelerator,
-    /// Graphs that are only sampled.
+    /// A larger graph, for some of the experiments.
     pub large: Vec<Input>,
     /// Numbers of processing units beyond the paper; each is a model to build.
     pub processing_units: Vec<u32>,
@@ -74,8 +79,10 @@ pub struct Lab<'a> {
     pub context: &'a Context,
     /// Hash of the base machine's model and of the simulation around it, once a point has run.
     pub model: std::cell::RefCell<String>,
-    /// Points without a result, in words.
+    /// Points that failed, in words.
     pub missing: std::cell::RefCell<Vec<String>>,
+    /// Points that were left out because they are too long, in words.
+    pub left_out: std::cell::RefCell<BTreeSet<String>>,
 }
 
 /// What [`run`] is asked.
@@ -103,7 +110,7 @@ pub struct Options {
     pub max_cycles: u64,
 }
 
-/// Runs all experiments and writes the report. Gives the points that have no result.
+/// Runs all experiments and writes the report. Gives the points that failed.
 ///
 /// # Errors
 /// Those of reading, simulating and writing. After [`Error::Interrupted`] the next run goes on with
@@ -124,6 +131,7 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
         context,
         model: Default::default(),
         missing: Default::default(),
+        left_out: Default::default(),
     };
     type Experiment = fn(&Lab<'_>) -> Result<Section>;
     let experiments: [(&str, Experiment); 11] = [
@@ -160,6 +168,7 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
     let graphs: Vec<String> = lab
         .inputs
         .iter()
+        .chain(&lab.large)
         .map(|i| format!("{} ({} vertices, {} edges)", i.name, i.graph.vertices(), i.graph.edges()))
         .collect();
     let mut all = vec![
@@ -191,18 +200,32 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
                 .into(),
         );
     }
+    all.push(format!(
+        "A point with more than {} cycles is estimated from a sample of its work units (the last \
+         section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
+         the cycles are known. What can't be sampled is left out: {}.",
+        lab.simulator.max_cycles(),
+        joined(&lab.left_out.borrow())
+    ));
     let missing = lab.missing.borrow();
     if !missing.is_empty() {
-        all.push(format!("Points without a result: {}.", missing.join("; ")));
+        all.push(format!("**Points that failed**: {}.", missing.join("; ")));
     }
     all
 }
 
-/// The graphs: small random ones, or those of the paper that are at hand; and those to sample.
+fn joined(all: &BTreeSet<String>) -> String {
+    match all.is_empty() {
+        true => "nothing".into(),
+        false => all.iter().map(String::as_str).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// The graphs: small random ones, or those of the paper that are at hand; and larger ones.
 fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input>)> {
-    let input = |name: &str, paper, raw: Graph, four_motifs| -> Result<Input> {
+    let input = |name: &str, paper, raw: Graph, four_motifs, fsm| -> Result<Input> {
         let graph = renumber(&raw, context)?;
-        Ok(Input { name: name.into(), paper, graph, raw, four_motifs })
+        Ok(Input { name: name.into(), paper, graph, raw, four_motifs, fsm })
     };
     if options.quick {
         let random = |scale, edge_factor, seed| {
@@ -211,8 +234,8 @@ fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input
             generate(&Recipe { model, seed, vertex_labels: labels, edge_labels: None }, context)
         };
         let small = vec![
-            input("rmat-7", None, random(7, 3, 1)?, true)?,
-            input("rmat-8", None, random(8, 2, 2)?, false)?,
+            input("rmat-7", None, random(7, 3, 1)?, true, "fsm:3:20")?,
+            input("rmat-8", None, random(8, 2, 2)?, false, "fsm:3:20")?,
         ];
         return Ok((small, vec![]));
     }
@@ -228,11 +251,11 @@ fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input
     };
     let p2p = read("p2p-gnutella08/p2p-gnutella08.txt.zst")?;
     let full = vec![
-        input("citeseer", Some("Citeseer"), read("citeseer/citeseer.lg")?, true)?,
-        input("p2p-gnutella08", Some("P2P"), p2p, false)?,
+        input("citeseer", Some("Citeseer"), read("citeseer/citeseer.lg")?, true, "fsm:3:2000")?,
+        input("p2p-gnutella08", Some("P2P"), p2p, false, "fsm:3:2000")?,
     ];
     let astro = read("ca-astroph/ca-AstroPh.txt.zst")?;
-    Ok((full, vec![input("ca-astroph", Some("Astro"), astro, false)?]))
+    Ok((full, vec![input("ca-astroph", Some("Astro"), astro, false, "fsm:3:20000")?]))
 }
 
 impl Lab<'_> {
@@ -266,18 +289,66 @@ impl Lab<'_> {
             let settings = described(&points[at].settings);
             eprintln!("  {} {name} {done}/{} {settings}: {what}", input.name, points.len());
         };
-        let all =
+        let mut all =
             sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
-        for (point, asked) in all.iter().zip(&points) {
+        let mut works = None;
+        for (point, asked) in all.iter_mut().zip(&points) {
             if let (Ok(measures), true) = (&point.measures, asked.machine == self.base) {
                 *self.model.borrow_mut() = measures.kept().identity.clone();
             }
-            if let Err(said) = &point.measures {
-                let settings = described(&point.settings);
-                self.missing.borrow_mut().push(format!("{} {name} {settings}: {said}", input.name));
+            let Err(said) = &point.measures else { continue };
+            let note = format!("{} {name} {}", input.name, described(&point.settings));
+            if !point.given_up {
+                self.missing.borrow_mut().push(format!("{note}: {said}"));
+                continue;
+            }
+            match self.sampled(input, &simulated, &mined, asked, &mut works)? {
+                Ok(measures) => point.measures = Ok(measures),
+                Err(why) => drop(self.left_out.borrow_mut().insert(format!("{note} ({why})"))),
             }
         }
         Ok(all.into_iter().filter(|p| p.measures.is_ok()).collect())
+    }
+
+    /// What a sample says of a point, or why there is none. `works` are the units' work, once they
+    /// are known.
+    fn sampled(
+        &self,
+        input: &Input,
+        simulated: &SimulatedTask,
+        mined: &Task,
+        point: &Point,
+        works: &mut Option<Vec<u64>>,
+    ) -> Result<std::result::Result<Measures, String>> {
+        if !self.sampling {
+            return Ok(Err("--no-sampling".into()));
+        }
+        if let Some(why) = refusal(point) {
+            return Ok(Err(why.into()));
+        }
+        let mut estimated = || -> Result<Measures> {
+            if works.is_none() {
+                *works = Some(work(&input.graph, mined, self.context)?);
+            }
+            let works = works.as_ref().expect("it was just set");
+            let (simulator, context, plan) = (&self.simulator, self.context, Plan::default());
+            let s = estimate(simulator, &input.graph, simulated, works, point, &plan, context)?;
+            eprintln!("    sampled: {:.0} ± {:.0}", s.cycles, s.half);
+            let machine = &point.machine.machine;
+            Ok(Measures::sampled(&simulated.name, &s, machine.clock_mhz, machine.processing_units))
+        };
+        match estimated() {
+            Ok(measures) => Ok(Ok(measures)),
+            Err(Error::Unsupported(why) | Error::Device(why)) => Ok(Err(why)),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The graphs with the tasks that are run on each: of the larger ones only 3-CF, which ends in
+    /// full.
+    fn cases<'b>(&'b self, tasks: &[&'b str]) -> Vec<(&'b Input, &'b str)> {
+        let small = self.inputs.iter().flat_map(|i| tasks.iter().map(move |&task| (i, task)));
+        small.chain(self.large.iter().map(|i| (i, "clique:3"))).collect()
     }
 
     /// Slots to sweep over, up to the machine's.
@@ -315,18 +386,66 @@ impl Csv {
     fn new(settings: &[Parameter]) -> Self {
         let names: Vec<&str> = settings.iter().map(|p| p.name()).collect();
         let metrics: Vec<&str> = Metric::all().map(Metric::name).collect();
-        Csv(format!("graph,task,{},{}\n", names.join(","), metrics.join(",")))
+        Csv(format!("graph,task,{},{},half_interval\n", names.join(","), metrics.join(",")))
     }
 
     fn add(&mut self, input: &Input, task: &str, settings: &[Parameter], all: &[Measured]) {
         for point in all {
             let Some(measures) = measures(point) else { continue };
             let values: Vec<&str> = settings.iter().map(|&p| value(point, p)).collect();
-            let metrics: Vec<String> = Metric::all().map(|m| measures.get(m).to_string()).collect();
-            self.0 +=
-                &format!("{},{task},{},{}\n", input.name, values.join(","), metrics.join(","));
+            let number = |n: f64| if n.is_nan() { String::new() } else { n.to_string() };
+            let metrics: Vec<String> = Metric::all().map(|m| number(measures.get(m))).collect();
+            let half = measures.half().map_or(String::new(), |half| format!("{half:.0}"));
+            let (values, metrics) = (values.join(","), metrics.join(","));
+            self.0 += &format!("{},{task},{values},{metrics},{half}\n", input.name);
         }
     }
+}
+
+/// A metric for a table; a dash where a sample doesn't say it.
+fn shown(measures: &Measures, metric: Metric, digits: usize) -> String {
+    match measures.shown(metric) {
+        value if value.is_nan() => "–".into(),
+        value => format!("{value:.digits$}"),
+    }
+}
+
+/// Cycles for a table, sampled ones with ≈ and the interval.
+fn cycles(measures: &Measures) -> String {
+    match measures.half() {
+        None => measures.cycles().to_string(),
+        Some(half) => format!("≈ {} ± {half:.0}", measures.cycles()),
+    }
+}
+
+/// How many times as fast `to` is as `from`, and half the interval of it if samples are in it.
+fn speed_up(from: &Measures, to: &Measures) -> (f64, f64) {
+    let times = from.get(Metric::Cycles) / to.get(Metric::Cycles);
+    (times, times * (from.uncertainty() + to.uncertainty()))
+}
+
+/// Such a number for a table.
+fn times((value, half): (f64, f64), digits: usize) -> String {
+    match half > 0.0 {
+        true => format!("≈ {value:.digits$} ± {half:.digits$}"),
+        false => format!("{value:.digits$}"),
+    }
+}
+
+/// Labels that fit side by side.
+fn shortened(names: &[String]) -> Vec<String> {
+    names
+        .iter()
+        .map(|name| {
+            let (graph, task) = name.rsplit_once(' ').unwrap_or(("", name));
+            // The telling part of ca-astroph is the second.
+            let part = graph.split('-').find(|part| part.len() > 2).unwrap_or(graph);
+            match graph.len() <= 6 {
+                true => name.clone(),
+                false => format!("{} {task}", part.chars().take(4).collect::<String>()),
+            }
+        })
+        .collect()
 }
 
 /// Smallest and largest as `1.02 to 1.90`.
@@ -369,4 +488,22 @@ pub fn data_folder(given: Option<&Path>) -> Option<PathBuf> {
         .map(Path::to_path_buf)
         .or_else(|| std::env::var_os("GRAMER_DATA").filter(|v| !v.is_empty()).map(PathBuf::from))?;
     folder.is_dir().then_some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sampled_is_marked() {
+        assert_eq!(times((1.234, 0.0), 2), "1.23");
+        assert_eq!(times((1.234, 0.05), 2), "≈ 1.23 ± 0.05");
+    }
+
+    #[test]
+    fn graphs_are_told_apart_in_short() {
+        let names = ["citeseer 3-CF", "p2p-gnutella08 3-CF", "ca-astroph FSM-2K", "rmat-7 3-MC"]
+            .map(String::from);
+        assert_eq!(shortened(&names), ["cite 3-CF", "p2p 3-CF", "astr FSM-2K", "rmat-7 3-MC"]);
+    }
 }
