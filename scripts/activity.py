@@ -48,24 +48,26 @@ def block_of(scope: str) -> str | None:
 
 
 def owners(signals) -> dict:
-    """The block and the bits of each signal, by its handle. It has many names; the deepest that is
-    no input is its driver's. Of an array of structs, a field is a signal."""
+    """Of each signal, by its handle: whether it is more than an input, its depth, its block, its bits.
+    It may have many names; the deepest that is no input is its driver's."""
     found = {}
     for name, signal in signals.items():
         scope, _, leaf = name.rpartition(".")
+        # A field of a structure lies in a scope of the structure's name.
+        names = [part.split("[")[0].strip() for part in (leaf, scope.rpartition(".")[2])]
         block = block_of(scope)
-        leaf = leaf.split("[")[0].strip()
-        if block is None or leaf in CLOCKS:
+        # No clocks, no parameters, no variables of loops.
+        if block is None or names[0] in CLOCKS or names[0].isupper() or "unnamedblk" in scope:
             continue
-        inside = any(part.split("[")[0].strip().endswith("_i") for part in (leaf, scope.split(".")[-1]))
-        rank = (not inside, scope.count("."))
+        driven = not any(n.endswith("_i") for n in names)
+        rank = (driven, scope.count("."))
         if signal.handle not in found or rank > found[signal.handle][0]:
             found[signal.handle] = (rank, block, signal.length)
-    return {handle: (block, length) for handle, (_, block, length) in found.items()}
+    return found
 
 
-def changes(path: Path) -> tuple[dict, dict]:
-    """Of each block, by its name: bits that change in all of a waveform, and bits that are there."""
+def history(path: Path) -> tuple[dict, dict]:
+    """The signals of a waveform, and of those that change how many bits do and a hash of when and how."""
     import pylibfst
 
     ffi, lib = pylibfst.ffi, pylibfst.lib
@@ -74,13 +76,10 @@ def changes(path: Path) -> tuple[dict, dict]:
         eda.fail(f"{path} is no waveform")
     _, signals = pylibfst.get_scopes_signals2(reader)
     owner = owners(signals.by_name)
-    bits = defaultdict(int)
-    for block, length in owner.values():
-        bits[block] += length
     last: dict[int, int] = {}
-    counted = defaultdict(int)
+    changed: dict[int, tuple[int, int]] = {}
 
-    def change(_user, _time, handle, value):
+    def change(_user, time, handle, value):
         if handle not in owner:
             return
         try:
@@ -90,27 +89,50 @@ def changes(path: Path) -> tuple[dict, dict]:
             return
         before = last.get(handle)
         last[handle] = now
-        if before is not None:
-            counted[owner[handle][0]] += (before ^ now).bit_count()
+        if before is not None and before != now:
+            count, seen = changed.get(handle, (0, 0))
+            changed[handle] = count + (before ^ now).bit_count(), hash((seen, time, now))
 
     lib.fstReaderSetFacProcessMaskAll(reader)
     pylibfst.fstReaderIterBlocks(reader, change)
     lib.fstReaderClose(reader)
-    return dict(counted), dict(bits)
+    return owner, changed
 
 
-def rows_of(measured: dict, clocks: int) -> list:
+def blocks(owner: dict, histories: list) -> tuple[dict, list]:
+    """Of each block its bits, and the bits that change in each history. Signals that change alike in
+    all of them are one, which the model keeps under several handles where a module is not inlined;
+    an input that never changes is its driver's."""
+    one: dict = {}
+    for handle, (rank, block, length) in owner.items():
+        if any(handle in changed for changed in histories):
+            key = (length, *(changed.get(handle, (0, 0)) for changed in histories))
+        elif rank[0]:
+            key = handle
+        else:
+            continue
+        if key not in one or rank > one[key][0]:
+            one[key] = (rank, block, length, handle)
+    bits: dict = defaultdict(int)
+    counts = [defaultdict(int) for _ in histories]
+    for _, block, length, handle in one.values():
+        bits[block] += length
+        for counted, changed in zip(counts, histories):
+            counted[block] += changed.get(handle, (0, 0))[0]
+    return dict(bits), [dict(c) for c in counts]
+
+
+def rows_of(tasks: list, bits: dict, counts: list, clocks: int) -> list:
     """The table: of each task the bits that change in a clock, by block."""
-    bits = next(iter(measured.values()))[1]
-    rows = [["block", "bits = 100 %", *measured]]
+    rows = [["block", "bits = 100 %", *tasks]]
 
-    def row(name, there, counts):
+    def row(name, there, numbers):
         rows.append([name, f"{there:,}",
-                     *(f"{c / clocks:,.1f} ({100 * c / clocks / there:.2f} %)" for c in counts)])
+                     *(f"{n / clocks:,.1f} ({100 * n / clocks / there:.2f} %)" for n in numbers)])
 
-    for block in sorted(bits, key=lambda b: -max(c.get(b, 0) for c, _ in measured.values())):
-        row(block, bits[block], [c.get(block, 0) for c, _ in measured.values()])
-    row("core", sum(bits.values()), [sum(c.values()) for c, _ in measured.values()])
+    for block in sorted(bits, key=lambda b: -max(c[b] for c in counts)):
+        row(block, bits[block], [c[block] for c in counts])
+    row("core", sum(bits.values()), [sum(c.values()) for c in counts])
     return rows
 
 
@@ -131,6 +153,7 @@ def check() -> int:
                                           name.encode(), alias)
         scope("gramer_core")
         clock = variable("clk_i", 1)
+        variable("STATE_W [31:0]", 32)
         state = variable("state_q", 2)
         scope("i_pu")
         scope("i_scheduler")
@@ -139,21 +162,26 @@ def check() -> int:
         scope("i_extender")
         variable("clk_i", 1, clock)
         variable("issue_i [7:0]", 8, issue)  # the scheduler's
+        copy = variable("given_i", 2)        # the core's state, under another handle
+        still = variable("never_i", 4)
         lib.fstWriterSetUpscope(writer)
         lib.fstWriterSetUpscope(writer)
         lib.fstWriterSetUpscope(writer)
         for time in range(4):
             lib.fstWriterEmitTimeChange(writer, time)
-            lib.fstWriterEmitValueChange(writer, clock, str(time % 2).encode())
-            lib.fstWriterEmitValueChange(writer, state, (b"00", b"00", b"01", b"10")[time])
-            lib.fstWriterEmitValueChange(writer, issue, (b"xxxxxxxx", b"00000000", b"11110000",
-                                                         b"11111111")[time])
+            states = (b"00", b"00", b"01", b"10")
+            for handle, value in ((clock, b"01"[time % 2:][:1]), (state, states[time]),
+                                  (copy, states[time]), (still, b"1010"),
+                                  (issue, (b"xxxxxxxx", b"00000000", b"11110000", b"11111111")[time])):
+                lib.fstWriterEmitValueChange(writer, handle, value)
         lib.fstWriterClose(writer)
-        measured = changes(path)
-    assert measured == ({"core, the rest": 3, "scheduler": 8}, {"core, the rest": 2, "scheduler": 8}), measured
-    assert rows_of({"a task": measured}, 2)[1:] == [
-        ["scheduler", "8", "4.0 (50.00 %)"], ["core, the rest", "2", "1.5 (75.00 %)"],
-        ["core", "10", "5.5 (55.00 %)"]], rows_of({"a task": measured}, 2)
+        owner, changed = history(path)
+    bits, counts = blocks(owner, [changed])
+    assert bits == {"core, the rest": 2, "scheduler": 8}, bits
+    assert counts == [{"core, the rest": 3, "scheduler": 8}], counts
+    rows = rows_of(["a task"], bits, counts, 2)
+    assert rows[1:] == [["scheduler", "8", "4.0 (50.00 %)"], ["core, the rest", "2", "1.5 (75.00 %)"],
+                        ["core", "10", "5.5 (55.00 %)"]], rows
     print("activity.py: the reader of waveforms is right")
     return 0
 
@@ -175,7 +203,8 @@ def main() -> int:
     if not graph.is_file():
         eda.fail(f"there is no graph {graph}: set GRAMER_DATA, or name one")
     first, last = (int(n) for n in options.cycles.split("-"))
-    measured = {}
+    histories: dict = {}
+    owner = None
     with tempfile.TemporaryDirectory() as work:
         for name, task in TASKS.items():
             wave = Path(work) / f"{task[0]}.fst"
@@ -184,12 +213,15 @@ def main() -> int:
                                   cwd=eda.ROOT, text=True, capture_output=True)
             if done.returncode or not wave.exists():
                 eda.fail(f"{name}: {done.stderr.strip() or 'no waveform was written'}")
-            measured[name] = changes(wave)
-            if not measured[name][0]:
+            print(f"  {name}: a waveform of {wave.stat().st_size >> 10} KiB", file=sys.stderr, flush=True)
+            signals, histories[name] = history(wave)
+            if owner not in (None, signals):
+                eda.fail(f"{name}: the waveform has other signals than the one before")
+            owner = signals
+            if not histories[name]:
                 eda.fail(f"{name}: nothing changes in clocks {options.cycles}; the run is shorter")
-            print(f"  {name}: waveform of {wave.stat().st_size >> 10} KiB counted", file=sys.stderr,
-                  flush=True)
-    text = synth.table(rows_of(measured, last - first + 1))
+    bits, counts = blocks(owner, list(histories.values()))
+    text = synth.table(rows_of(list(histories), bits, counts, last - first + 1))
     print(text)
     if options.write:
         state = (f"Machine `{Path(options.machine).stem}`, {graph.stem}, clocks {first:,} to {last:,} of each "
