@@ -115,12 +115,14 @@ synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites
 	@.venv/bin/python scripts/synth.py --write
 
 test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
+	@.venv/bin/python scripts/ecp5.py --check
+	@.venv/bin/python scripts/activity.py --check
 	@.venv/bin/python scripts/synth.py --quick
 
-ecp5: setup-eda generate ## Place and route of the scheduler with and without compaction (docs/synthesis.md)
+ecp5: setup-eda generate ## Place and route of the scheduler's three variants, relative (docs/synthesis.md)
 	@.venv/bin/python scripts/ecp5.py --write
 
-activity: setup-eda generate emulator ## Activity of the core's blocks by application (docs/synthesis.md)
+activity: setup-eda simulator ## Activity of the core's blocks by application (docs/synthesis.md)
 	@.venv/bin/python scripts/activity.py --write
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg

@@ -130,6 +130,9 @@ pub struct Build {
     pub trace: bool,
 }
 
+/// What a waveform holds: fields of structs one by one, lines of memory whole (512 bits).
+const TRACING: [&str; 4] = ["--trace-fst", "--trace-structs", "--trace-max-width", "512"];
+
 /// Where the sources of the core and the models are.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("sim/ is in the repository").to_path_buf()
@@ -196,6 +199,9 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     if let Some(coverage) = coverage {
         hash.update(format!("{coverage:?}").as_bytes());
     }
+    if wrapper.is_some() && coverage.is_none() {
+        hash.update(TRACING.concat().as_bytes());
+    }
     for file in files.iter().chain([&shim]).chain(&wrapper) {
         hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(file)?);
@@ -257,7 +263,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         command.arg("--assert");
     }
     if trace {
-        command.args(["--trace-fst", "--trace-structs"]);
+        command.args(TRACING);
     }
     if coverage.is_some() {
         command.arg("--coverage-line");

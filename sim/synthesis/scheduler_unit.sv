@@ -51,10 +51,10 @@ module scheduler_unit
   end
 
   slot_t row, copy_to, saved_row;
-  id_t   row_ids [DEPTH], listed_ids [DEPTH], early_ids [MAX_MOTIF];
+  id_t   row_ids [DEPTH];
   pos_t  row_lane, row_key_lane, table_lane;
-  edge_t row_offset, root_offset, table_offset, list_offset;
-  logic [31:0] row_degree, root_degree, table_degree, list_degree;
+  edge_t row_offset, root_offset, table_offset;
+  logic [31:0] row_degree, root_degree, table_degree;
   key_t  row_key, table_key;
   id_t   table_id;
   logic  table_write, table_copy;
@@ -88,10 +88,10 @@ module scheduler_unit
     .write_offset_i (table_offset), .write_degree_i (table_degree), .write_key_i (table_key),
     .copy_i (table_copy), .copy_to_i (copy_to),
     .saved_row_i (saved_row), .saved_o (saved), .restored_i (restored),
-    .listed_row_i ('0), .listed_ids_o (listed_ids),
-    .early_row_i ('0), .early_ids_o (early_ids),
+    .listed_row_i ('0), .listed_ids_o (),
+    .early_row_i ('0), .early_ids_o (),
     .list_row_i (list_row_q), .list_lane_i (list_lane_q), .list_id_o (list_id),
-    .list_offset_o (list_offset), .list_degree_o (list_degree)
+    .list_offset_o (), .list_degree_o ()
   );
 
 endmodule

@@ -59,28 +59,32 @@ fn runtime(version: &str) -> &'static (PathBuf, PathBuf) {
 /// Builds the bench of a module, or finds it in `target/models/units-<hash>`.
 fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     let root = root();
-    let mut machine = Accelerator::read(root.join("machines/small.yaml")).unwrap();
+    // Of the machine rather than parameters of the module.
+    let (of_machine, parameters): (Vec<&str>, Vec<&str>) =
+        parameters.iter().partition(|p| p.starts_with(|c: char| c.is_lowercase()));
+    let of_machine = |name: &str| of_machine.iter().find_map(|p| p.strip_prefix(name));
+    let file = format!("machines/{}.yaml", of_machine("machine=").unwrap_or("small"));
+    let mut machine = Accelerator::read(root.join(file)).unwrap();
     // The benches drive what belongs to a partition for two of them.
     machine.machine.partitions = 2;
-    let mut parameters = parameters.to_vec();
-    // What belongs to the machine rather than being a parameter of the module.
-    parameters.retain(|p| match p.split_once('=').unwrap() {
-        ("count_bits", bits) => {
-            machine.applications.count_bits = bits.parse().unwrap();
-            false
-        }
-        ("layout", "uniform") => {
-            machine.memory.layout = Layout::Uniform;
-            false
-        }
-        _ => true,
-    });
+    if let Some(bits) = of_machine("count_bits=") {
+        machine.applications.count_bits = bits.parse().unwrap();
+    }
+    if let Some(compaction) = of_machine("compaction=") {
+        machine.machine.compaction = compaction.parse().unwrap();
+    }
+    if of_machine("layout=") == Some("uniform") {
+        machine.memory.layout = Layout::Uniform;
+    }
     let package = verilog::package(&machine);
     // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let units = root.join("sim/units");
+    // Variants of modules, and a package of theirs that Verilator doesn't look for.
+    let synthesis = root.join("sim/synthesis");
+    let carried = synthesis.join("carried_pkg.sv");
     let bench = units.join(format!("{name}.cpp"));
-    let mut sources: Vec<PathBuf> = [&rtl, &units]
+    let mut sources: Vec<PathBuf> = [&rtl, &units, &synthesis]
         .into_iter()
         .flat_map(|folder| fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()))
         .filter(|path| path.extension().is_some_and(|e| e == "sv"))
@@ -103,6 +107,8 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
         .args(["--cc", "-sv", "--assert", "-Wno-lint", "-Wno-style", "-O3", "--prefix", "Vdut"])
         .args(["--output-split", "0", "--top-module", top, "-y", ".", "-y"])
         .arg(&units)
+        .arg("-y")
+        .arg(&synthesis)
         .args(parameters.iter().map(|p| format!("-G{p}")))
         .arg("--Mdir")
         .arg(work.path());
@@ -121,7 +127,11 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
         .into_iter()
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("there is no module {top}"));
-    run(verilator.arg(work.path().join("gramer_pkg.sv")).arg("gramer_types_pkg.sv").arg(file));
+    run(verilator
+        .arg(work.path().join("gramer_pkg.sv"))
+        .arg("gramer_types_pkg.sv")
+        .arg(carried)
+        .arg(file));
     // One translation unit: the headers, which take longest, are read once.
     let mut all = String::new();
     for entry in fs::read_dir(work.path()).unwrap() {
@@ -203,4 +213,20 @@ benches! {
     partition: "partition" [];
     scheduler: "scheduler" [];
     pu: "pu" [];
+}
+
+// What scripts/ecp5.py places and routes is equal: the scheduler's bench, at the same sizes.
+#[test]
+fn scheduler_compacted() {
+    bench("scheduler", "scheduler", &["machine=reduced"]);
+}
+
+#[test]
+fn scheduler_whole() {
+    bench("scheduler", "scheduler", &["machine=reduced", "compaction=false"]);
+}
+
+#[test]
+fn scheduler_carried() {
+    bench("scheduler", "carried_bench", &["machine=reduced"]);
 }

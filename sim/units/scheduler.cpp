@@ -24,6 +24,28 @@ struct Lane {
   uint64_t offset = 0;
   unsigned key = 0;
 };
+/// row_t, the state that is saved with an ancestor where it isn't compacted. Its last lane comes first.
+template <class P> void drive_row(P &pin, const std::vector<Lane> &row) {
+  std::vector<Field> ids, offsets, degrees, keys;
+  for (size_t j = DEPTH; j-- > 0;) {
+    ids.push_back({row[j].id, 32});
+    offsets.push_back({row[j].offset, EDGE_W});
+    degrees.push_back({row[j].degree, 32});
+    keys.push_back({row[j].key, KEY_W});
+  }
+  for (auto *more : {&offsets, &degrees, &keys}) ids.insert(ids.end(), more->begin(), more->end());
+  pack(pin, ids);
+}
+template <class P> std::vector<Lane> row_of(const P &pin) {
+  std::vector<unsigned> widths;
+  for (unsigned width : {32u, EDGE_W, 32u, KEY_W}) widths.insert(widths.end(), DEPTH, width);
+  const auto fields = unpack(pin, widths);
+  std::vector<Lane> row(DEPTH);
+  for (size_t j = 0, at = DEPTH - 1; j < DEPTH; ++j, --at)
+    row[j] = {uint32_t(fields[at]), uint32_t(fields[2 * DEPTH + at]), fields[DEPTH + at],
+              unsigned(fields[3 * DEPTH + at])};
+  return row;
+}
 /// A slot's token while the bench has it.
 struct Token {
   unsigned slot = 0, node = 0;
@@ -52,7 +74,7 @@ int main(int argc, char **argv) {
     Config c;
     c.app = run % 3 == 0 ? CLIQUE : MOTIF;
     const bool deep = run % 12 == 0;
-    c.k = deep ? DEPTH : c.app == CLIQUE ? 3 + b.random(4) : 3 + b.random(3);
+    c.k = deep ? DEPTH : std::min<unsigned>(DEPTH, 3 + b.random(c.app == CLIQUE ? 4 : 3));
     c.ascending = b.random(2);
     c.stealing = run % 7 != 0;
     c.slots = b.chance(60) ? SLOTS : 1 + b.random(SLOTS);
@@ -130,11 +152,14 @@ int main(int argc, char **argv) {
     unsigned freed = 0, stolen = 0, busy_before = 0, rises = 0, copied_to = 0, roots = 0;
     std::deque<uint64_t> live; // oldest unit under way, by cycle
     const bool kills = run % 4 == 1;
-    const unsigned kill_after = b.chance(20) ? b.random(4) : b.random(400);
+    const bool kills_quiet = run % 20 == 17; // only when all is done
+    unsigned kill_after = b.chance(20) ? b.random(4) : b.random(400);
+    if (kills_quiet) kill_after = ~0u;
     uint64_t oldest_then = ~0ull, oldest_before = ~0ull;
     unsigned quiet = 0, n = 0;
     for (bool first_kill = true;; ++n) {
       b.check(n < 400000, "the search does not end");
+      if (kills_quiet && quiet == 5) kill_after = std::min(kill_after, n);
       const bool killed = kills && n >= kill_after;
       d.kill_i = killed;
       // Units
@@ -218,6 +243,7 @@ int main(int argc, char **argv) {
       d.row_key_i = table[row][d.row_key_lane_o].key;
       d.root_offset_i = table[row][0].offset;
       d.root_degree_i = table[row][0].degree;
+      if (!COMPACTION) drive_row(d.saved_i, table[d.saved_row_o]);
       b.settle();
       if (look) b.equal(d.listed_ordinal_o, units[nodes[tokens.front().node].unit].ordinal, "listed_ordinal_o");
       // Extensions
@@ -283,11 +309,14 @@ int main(int argc, char **argv) {
       }
       // The embedding table
       if (d.table_copy_o) {
-        b.hit("steal from a thief", is_thief[row]);
-        is_thief[d.table_copy_to_o] = true;
-        table[d.table_copy_to_o] = table[row];
-        copied_to |= 1u << d.table_copy_to_o;
-      } else if (d.table_write_o) {
+        if (d.table_copy_to_o != row) { // else the ancestor's state comes back
+          b.hit("steal from a thief", is_thief[row]);
+          is_thief[d.table_copy_to_o] = true;
+          copied_to |= 1u << d.table_copy_to_o;
+        }
+        table[d.table_copy_to_o] = COMPACTION ? table[row] : row_of(d.restored_o);
+      }
+      if (d.table_write_o) {
         table[row][d.table_lane_o] = {d.table_id_o, d.table_degree_o, d.table_offset_o, unsigned(d.table_key_o)};
       }
       // Slots

@@ -267,7 +267,10 @@ pub fn figure_11(lab: &Lab<'_>) -> Result<Section> {
             claim: "5.79 to 678.34 times less energy than RStream, 9.40 to 129.72 than Fractal",
             verdict: Verdict::Open,
             ours: "–".into(),
-            why: "no power figure of a placed design here".into(),
+            why:
+                "no public energy of a LUT, a register or a memory of this family; the activity by \
+                  block is in docs/synthesis.md"
+                    .into(),
         },
         Claim {
             place: "figure 11b",
