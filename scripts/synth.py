@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Area and logic depth of the core by block, with Yosys.
 
-Usage: synth.py [--machine NAME] [--quick] [--write] [--accept] [BLOCK...]
+Usage: synth.py [--machine NAME] [--quick] [--write] [BLOCK...]
 
 Synthesises every block of a machine (or those that are named; with --quick those that take
 moments), keeps the netlists under target/synth by the hash of their inputs, and prints the area
@@ -19,7 +19,6 @@ import depth
 import eda
 
 DOCUMENT = eda.ROOT / "docs" / "synthesis.md"
-LONG = eda.ROOT / "scripts" / "depth-known.tsv"
 LEVELS = 8
 # Table II of the paper, the largest of its three columns, in per cent of the totals it gives. Its
 # 11.8 MB are the 2,688 blocks of 4.5 KiB that the device has.
@@ -127,30 +126,6 @@ def area_tables(modules: dict, results: dict) -> tuple[str, dict]:
     return table(rows) + "\n\n" + text, sums
 
 
-def known_long() -> dict:
-    """Ways that are allowed more than LEVELS: (block, end) to levels."""
-    found = {}
-    for line in LONG.read_text().splitlines() if LONG.exists() else ():
-        if line and not line.startswith("#"):
-            block, end, levels = line.split("\t")
-            found[block, end] = int(levels)
-    return found
-
-
-def accept(modules: dict, models: dict):
-    """Writes the list of ways of more than LEVELS as they are now."""
-    longest: dict = {}
-    for key, model in models.items():
-        for levels, _, end, _, _ in model.worst:
-            place = (modules[key].name, depth.stem(end))
-            if levels > LEVELS:
-                longest[place] = max(levels, longest.get(place, 0))
-    LONG.write_text(
-        "# Ways of more than eight levels that are known: block, where they end, levels. A longer one,\n"
-        "# or another, fails. Written by scripts/synth.py --accept.\n"
-        + "".join(f"{b}\t{e}\t{n}\n" for (b, e), n in sorted(longest.items())))
-
-
 def depth_models(modules: dict, results: dict) -> dict:
     """The depth of every block, and of the glue with the blocks' models in it."""
     models = {}
@@ -207,8 +182,6 @@ def instances(modules: dict, key: tuple) -> dict:
 def depth_table(modules: dict, models: dict) -> tuple[str, list]:
     rows = [["block", "levels", "from", "to", "made of"]]
     faults = []
-    allowed = known_long()
-    seen = set()
     for key in sorted(models, key=lambda k: -models[k].worst[0][0] if models[k].worst else 0):
         module, model = modules[key], models[key]
         name = f"{module.title}: through its blocks" if key[0] in eda.GLUE else name_of(module)
@@ -218,11 +191,8 @@ def depth_table(modules: dict, models: dict) -> tuple[str, list]:
                 rows.append([name, levels, f"`{begin}`", f"`{end}`", depth.show(kinds)])
                 shown += 1
             if levels > LEVELS:
-                place = (module.name, depth.stem(end))
-                seen.add(place)
-                if levels > allowed.get(place, LEVELS):
-                    faults.append(f"{module.title}: {levels} levels from {begin} to {end}: "
-                                  + depth.show(kinds))
+                faults.append(f"{module.title}: {levels} levels from {begin} to {end}: "
+                              + depth.show(kinds))
     return table(rows).replace("|---|---:|---:|---:|---:|", "|---|---:|---|---|---|"), faults
 
 
@@ -243,8 +213,6 @@ def main() -> int:
     parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
     parser.add_argument("--machine", default="accelerator", help="a folder of target/generated")
     parser.add_argument("--quick", action="store_true", help="only blocks that take moments")
-    parser.add_argument("--accept", action="store_true",
-                        help="take the ways that are too long now as known (all blocks)")
     parser.add_argument("--write", action="store_true", help="rewrite docs/synthesis.md")
     options = parser.parse_args()
 
@@ -258,8 +226,8 @@ def main() -> int:
               file=sys.stderr)
         return 2
     whole = len(wanted) == len({k[0] for k in every})
-    if (options.write or options.accept) and not whole:
-        print("error: --write and --accept need every block", file=sys.stderr)
+    if options.write and not whole:
+        print("error: --write needs every block", file=sys.stderr)
         return 2
 
     results = {}
@@ -274,8 +242,6 @@ def main() -> int:
             faults += memory_faults(modules[key], results[key])
     areas, sums = area_tables(modules, results)
     models = depth_models(modules, results)
-    if options.accept:
-        accept(modules, models)
     depths, long = depth_table(modules, models)
     faults += long
     if whole and options.machine == "accelerator":
