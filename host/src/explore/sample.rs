@@ -202,7 +202,9 @@ pub fn estimate(
         point.options.extend(["--units".into(), file.display().to_string()]);
         points.push(point);
     }
+    // The units that always run may be most of the work.
     let results = simulator
+        .limited_to(simulator.max_cycles().saturating_mul(2))
         .run(graph, simulated, &points, context, &|_, _, _| {})?
         .into_iter()
         .map(|ran| match ran {

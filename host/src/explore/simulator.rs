@@ -109,6 +109,11 @@ impl Simulator {
         self.max_cycles
     }
 
+    /// The same with another limit.
+    pub fn limited_to(&self, max_cycles: u64) -> Self {
+        Simulator { max_cycles, ..self.clone() }
+    }
+
     /// Runs what isn't in the cache and gives one outcome a point, in their order. `told` hears of
     /// each point as it is there: how many are, and which.
     ///
