@@ -280,7 +280,7 @@ module scheduler
   // Position of the lowest bit that is set, or 0.
   function automatic pos_t first_of(input mask_t mask);
     first_of = '0;
-    for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
+    for (int j = DEPTH - 1; j >= 0; j--) if (mask[j]) first_of = pos_t'(j);
   endfunction
 
   always_comb begin

@@ -317,8 +317,10 @@ module stealing_proof
   wire [SLOTS-1:0] at_b     = dut.b_valid_q ? one << b_slot : '0;
   wire [SLOTS-1:0] at_c     = dut.c_valid_q ? one << c_slot : '0;
   wire [SLOTS-1:0] at_issue = issue_valid ? one << issue.slot : '0;
-  wire [SLOTS-1:0] at_back  = (dut.b_nothing_q ? one << dut.b_q.thief : '0)
-                              | (dut.c_failed_q ? one << dut.c_q.thief : '0);
+  // A steal that found nothing gives its slot back: from stage A by way of B, from B at once.
+  wire [SLOTS-1:0] at_nothing = dut.b_nothing_q ? one << dut.b_q.thief : '0;
+  wire [SLOTS-1:0] at_failed  = dut.c_failed_q ? one << dut.c_q.thief : '0;
+  wire [SLOTS-1:0] at_back    = at_nothing | at_failed;
   wire [SLOTS-1:0] at_free  = dut.free_q ? one << dut.free_slot_q : '0;
 
   // The queue of ends: as many places as slots.
@@ -504,20 +506,24 @@ module stealing_proof
               && dut.i_slots.free_q == '0);
   end else begin
     // Slots and tokens.
-    assert (!(dut.b_valid_q && dut.b_nothing_q) && !(dut.c_valid_q && dut.c_failed_q));
+    assert (2'(dut.b_valid_q) + 2'(dut.b_nothing_q) + 2'(dut.free_q) <= 2'd1);
+    assert (!(dut.c_valid_q && dut.c_failed_q));
+    assert ((dut.changed_valid_q ? one << dut.changed_slot_q : '0)
+            == ((b_kind == AGAIN || b_kind == NEXT ? '0 : at_b) | at_nothing | at_free));
     assert (!dut.slot_valid || !busy[dut.slot_next]);
     assert ((dut.i_slots.free_q & busy) == '0);
     assert (waits_n <= (SLOT_W+1)'(SLOTS));
     assert (candidates_n <= 2'(STEALING_BUFFER));
     for (int s = 0; s < SLOTS; s++) begin
-      assert (3'(at_a[s]) + 3'(at_b[s]) + 3'(at_c[s]) + 3'(at_issue[s]) + 3'(at_back[s]) + 3'(at_free[s])
-              + 3'(token_q[s]) + 3'(at_wait[0][s]) + 3'(at_wait[1][s]) == 3'(busy[s]));
+      assert (4'(at_a[s]) + 4'(at_b[s]) + 4'(at_c[s]) + 4'(at_issue[s]) + 4'(at_nothing[s])
+              + 4'(at_failed[s]) + 4'(at_free[s]) + 4'(token_q[s]) + 4'(at_wait[0][s])
+              + 4'(at_wait[1][s]) == 4'(busy[s]));
       // Bits of ancestors.
       if (ever_q[s]) begin
         if (!busy[s] || at_back[s] || at_free[s] || lanes[s] == '0) assert (dut.work_q[s] == '0);
         for (int l = 0; l < DEPTH; l++)
           if (dut.work_q[s][l]) assert (size_t'(l + 1) < dut.size_q[s]);
-        // What is kept of them beside them.
+        // What is kept of them beside them, a cycle late.
         if (dut.changed_valid_q && dut.changed_slot_q == slot_t'(s))
           assert (dut.changed_q == dut.work_q[s]);
         else
