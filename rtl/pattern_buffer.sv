@@ -70,7 +70,7 @@ module pattern_buffer
   // ---------------------------------------------------------------- records
 
   localparam int unsigned WORDS = 2 + DEPTH;                 // of the largest record
-  localparam int unsigned LARGE = WORDS > 16 ? WORDS - 16 : 0; // in its second beat
+  localparam int LARGE = WORDS > 16 ? int'(WORDS) - 16 : 0; // in its second beat
   localparam int unsigned SMALL_IDS = 6, MIDDLE_IDS = 14;
   localparam int unsigned QUEUE = 4;                         // covers the way from turn to beat
 

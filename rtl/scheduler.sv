@@ -571,6 +571,12 @@ module scheduler
     assert (!(ended_valid_i && !busy_o[ended_i.slot])) else $error("end of a free slot");
     assert (!(steals && c_q.slot == c_q.thief)) else $error("a slot steals from itself");
     assert (!(b_valid_q && b_q.kind == GROWN && 32'(b_q.size) > DEPTH)) else $error("too deep");
+    assert (!(a_valid_q && leveled.kind == STEAL && !nothing
+              && (work & ((DEPTH'(2) << leveled.level) - 1'b1)) != DEPTH'(1) << leveled.level))
+    else $error("a steal of another entry than the shallowest with work");
+    assert (!(a_valid_q && leveled.kind == BACK && !finished
+              && work >> leveled.level != DEPTH'(1)))
+    else $error("an ancestor that isn't the deepest with work");
   end
 `endif
 
