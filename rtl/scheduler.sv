@@ -155,19 +155,20 @@ module scheduler
     .busy_o
   );
 
-  assign push_candidate = config_i.stealing && slot_valid && result_valid_i && result_i.accept;
+  logic     a_valid_q, a_left_q;
+  message_t a_q, selected;
+
+  // From stage A: a steal that follows at once finds the slot's levels up to date in its own stage A.
+  assign push_candidate = config_i.stealing && slot_valid && a_valid_q && a_q.kind == GROWN;
 
   stealing_buffer i_candidates (
     .clk_i, .rst_i, .clear_i,
     .push_i  (push_candidate),
-    .slot_i  (result_i.slot),
+    .slot_i  (a_q.slot),
     .valid_o (candidate_valid),
     .slot_o  (candidate),
     .pop_i   (steal_take)
   );
-
-  logic     a_valid_q, a_left_q;
-  message_t a_q, selected;
 
   always_comb begin
     selected        = '0;
