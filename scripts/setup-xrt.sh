@@ -13,5 +13,6 @@ have include/xclbin.h /usr/include/xrt/xclbin.h || packages+=(libxrt-dev)
 compgen -G '/usr/lib*/*/libOpenCL.so.1' > /dev/null || packages+=(ocl-icd-libopencl1)
 compgen -G '/usr/lib*/*/libOpenCL.so' > /dev/null || packages+=(ocl-icd-opencl-dev)
 [ -e /usr/include/CL/cl.h ] || packages+=(opencl-c-headers)
+[ -e /usr/include/uuid/uuid.h ] || packages+=(uuid-dev) # xclbin.h includes it
 command -v unzip > /dev/null || packages+=(unzip)
 install_packages "${packages[@]}"
