@@ -281,15 +281,18 @@ module stealing_proof
         assert (taken_q[1] == (reach[1] && taken_q[0] && accepted_i[0]));
         assert (taken_q[2] == (reach[2] && taken_q[1] && accepted_i[1]));
       end
+      // A steal divides the shallowest entry that may have work left, and one that has its bit.
+      if (dut.a_valid_q && dut.a_q.kind == 3'd5 && !dut.nothing)
+        assert ((dut.work << (DEPTH - 1 - dut.leveled.level)) == mask_t'(1) << (DEPTH - 1));
       // The tokens here are of busy slots.
       assert ((token_q & ~busy) == '0);
 `ifdef DIRECTED
       // For traces from the reset on: cliques of one root, of what isn't watched only the first
-      // edge is accepted, and nothing waits.
+      // edge is accepted, and nothing waits, except while no slot is on offer.
       assume (!ascending_i && clique_i && offset_i == '0 && list_i == '0 && first_i == '0);
       assume (degree_i == {3{edge_t'(MOST_DEGREE)}} && limit_i >= edge_t'(2));
       assume (root_i == 1'b0 && start_i == 1'b0 && unit_valid_i == !handed_q[0]);
-      assume (take_i || end_i || token_q == '0);
+      assume (take_i || end_i || token_q == '0 || !dut.slot_valid);
       assume (!end_i || ending.lo >= ending.hi);
       assume (send_i == accept_i && (!accept_i || fetch || takes[1:0] != '0 || took == '0));
 `endif
