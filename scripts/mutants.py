@@ -385,7 +385,7 @@ class Judge:
     def run(self, number, test, cases):
         """Whether a test passes under a fault; also a line of why it doesn't."""
         env = dict(os.environ, GRAMER_RTL=str(WORK / "rtl"), GRAMER_MUTANT=str(number),
-                   GRAMER_CASES=str(cases), GRAMER_MAX_CYCLES="2000000", GRAMER_VERTICES="36",
+                   GRAMER_CASES=str(cases), GRAMER_MAX_CYCLES="4000000", GRAMER_VERTICES="36",
                    RUST_BACKTRACE="0", GRAMER_REQUIRE_RTL="1")
         env.pop("GRAMER_SEED", None)
         try:
