@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
-use gramer_machine::{Accelerator, Layout, layout};
+use gramer_machine::{
+    Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, Layout, RECORD_BYTES, RECORDS_A_LINE, layout,
+};
 
 use crate::ddr::{Buffers, Ddr, StreamChecker, Timing};
 use crate::image::{Csr, Unit, in_stream};
@@ -226,15 +228,17 @@ fn bounds(a: &Accelerator, graph: &Csr, s: &Settings) -> (u64, u64) {
     let m = &a.memory;
     let partitions = f64::from(a.machine.partitions);
     let memory = partitions
-        * (f64::from(m.vertex_scratchpad_bytes + m.vertex_cache_bytes) / 16.0
-            + f64::from(m.edge_scratchpad_bytes + m.edge_cache_bytes) / 4.0)
+        * (f64::from(m.vertex_scratchpad_bytes + m.vertex_cache_bytes) / f64::from(RECORD_BYTES)
+            + f64::from(m.edge_scratchpad_bytes + m.edge_cache_bytes) / f64::from(ENTRY_BYTES))
         * s.capacity;
     let tau = s.tau.unwrap_or_else(|| (memory / (2.0 * (v + e))).min(0.5));
     // A line is high-priority if its first item is.
-    let lines = |items: f64, a_line: f64, most: u32| {
-        ((items * tau).floor() / a_line).ceil().min((f64::from(most) * s.capacity).floor()) as u64
+    let lines = |items: f64, a_line: u32, most: u32| {
+        ((items * tau).floor() / f64::from(a_line))
+            .ceil()
+            .min((f64::from(most) * s.capacity).floor()) as u64
     };
-    (lines(v, 4.0, vertex_lines), lines(e, 16.0, edge_lines))
+    (lines(v, RECORDS_A_LINE, vertex_lines), lines(e, ENTRIES_A_LINE, edge_lines))
 }
 
 /// Base addresses of the banks: apart from each other, so that a wrong one is noticed.

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use environment::root;
-use gramer_machine::{Accelerator, Layout, verilog};
+use gramer_machine::{Accelerator, verilog};
 use gramer_sim::model;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -57,25 +57,11 @@ fn runtime(version: &str) -> &'static (PathBuf, PathBuf) {
 }
 
 /// Builds the bench of a module, or finds it in `target/models/units-<hash>`.
-fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
+fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &str) -> PathBuf {
     let root = root();
-    // Of the machine rather than parameters of the module.
-    let (of_machine, parameters): (Vec<&str>, Vec<&str>) =
-        parameters.iter().partition(|p| p.starts_with(|c: char| c.is_lowercase()));
-    let of_machine = |name: &str| of_machine.iter().find_map(|p| p.strip_prefix(name));
-    let file = format!("machines/{}.yaml", of_machine("machine=").unwrap_or("small"));
-    let mut machine = Accelerator::read(root.join(file)).unwrap();
+    let mut machine = Accelerator::parse(machine, &root.join("machines/of_a_bench.yaml")).unwrap();
     // The benches drive what belongs to a partition for two of them.
     machine.machine.partitions = 2;
-    if let Some(bits) = of_machine("count_bits=") {
-        machine.applications.count_bits = bits.parse().unwrap();
-    }
-    if let Some(compaction) = of_machine("compaction=") {
-        machine.machine.compaction = compaction.parse().unwrap();
-    }
-    if of_machine("layout=") == Some("uniform") {
-        machine.memory.layout = Layout::Uniform;
-    }
     let package = verilog::package(&machine);
     // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
@@ -160,12 +146,13 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str]) -> PathBuf {
     done
 }
 
-fn bench(name: &str, top: &str, parameters: &[&str]) {
+/// Runs the bench of a module with `parameters` of a machine, a description as in `machines/`.
+fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
     let Some(version) = model::verilator() else {
         let missing = "there is no verilator on the PATH (scripts/setup-rtl.sh installs it)";
         return environment::skip(environment::RTL, missing);
     };
-    let program = build(&version, name, top, parameters);
+    let program = build(&version, name, top, parameters, machine);
     let seed = std::env::var("GRAMER_SEED").unwrap_or_else(|_| "1".into());
     let output = run(Command::new(&program).arg(&seed));
     print!("{}", String::from_utf8_lossy(&output.stdout));
@@ -183,9 +170,13 @@ fn bench(name: &str, top: &str, parameters: &[&str]) {
     assert_eq!(listed, points.join("; "), "docs/units.md does not list the points of {name}");
 }
 
+const SMALL: &str = "base: small.yaml";
+/// What scripts/ecp5.py places and routes.
+const REDUCED: &str = "base: reduced.yaml";
+
 macro_rules! benches {
     ($($name:ident: $top:literal [$($parameter:literal),*];)*) => {
-        $(#[test] fn $name() { bench(stringify!($name), $top, &[$($parameter),*]); })*
+        $(#[test] fn $name() { bench(stringify!($name), $top, &[$($parameter),*], SMALL); })*
     };
 }
 
@@ -198,10 +189,8 @@ benches! {
     crossbar: "crossbar" ["INPUTS=3", "OUTPUTS=2"];
     scratchpad: "scratchpad" ["LINES=8"];
     miss_unit: "miss_unit" ["WORD_W=2"];
-    process_stage: "process_stage" ["count_bits=4"];
     control: "control" [];
     onchip_memory: "onchip_memory" ["ANSWER_W=128"];
-    uniform_memory: "onchip_memory" ["ANSWER_W=128", "layout=uniform"];
     embedding_table: "embedding_table" [];
     prefetcher: "prefetcher" [];
     axi_reader: "axi_reader" [];
@@ -215,18 +204,32 @@ benches! {
     pu: "pu" [];
 }
 
-// What scripts/ecp5.py places and routes is equal: the scheduler's bench, at the same sizes.
+// Counts that are full after moments.
+#[test]
+fn process_stage() {
+    bench("process_stage", "process_stage", &[], "base: saturating.yaml");
+}
+
+#[test]
+fn uniform_memory() {
+    let machine = "base: small.yaml\n\
+                   memory: {layout: uniform, vertex_cache_bytes: 256, edge_cache_bytes: 512}";
+    bench("uniform_memory", "onchip_memory", &["ANSWER_W=128"], machine);
+}
+
+// The three variants of the scheduler do the same: its bench, at the same sizes.
 #[test]
 fn scheduler_compacted() {
-    bench("scheduler", "scheduler", &["machine=reduced"]);
+    bench("scheduler", "scheduler", &[], REDUCED);
 }
 
 #[test]
 fn scheduler_whole() {
-    bench("scheduler", "scheduler", &["machine=reduced", "compaction=false"]);
+    let machine = "base: reduced.yaml\nmachine: {compaction: false}";
+    bench("scheduler", "scheduler", &[], machine);
 }
 
 #[test]
 fn scheduler_carried() {
-    bench("scheduler", "carried_bench", &["machine=reduced"]);
+    bench("scheduler", "carried_bench", &[], REDUCED);
 }

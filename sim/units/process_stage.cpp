@@ -1,6 +1,7 @@
-// process_stage with counters of 4 bits, so that they saturate: a dictionary and counts that stop
+// process_stage with counters of 8 bits, so that they saturate: a dictionary and counts that stop
 // at their largest value.
 #include "bench.hpp"
+#include "gramer_pkg.hpp"
 
 int main(int argc, char **argv) {
   Bench b("process_stage",
@@ -9,7 +10,7 @@ int main(int argc, char **argv) {
            "dictionary written while read", "counts of a second run"},
           argc, argv);
   auto &d = *b.dut;
-  const unsigned keys = 1024, counters = 256, limit = 15;
+  const unsigned keys = 1024, counters = 256, limit = (1u << COUNT_W) - 1;
   std::vector<unsigned> dictionary(keys), counts(counters);
   bool known = false;
   unsigned expected = 0;

@@ -222,8 +222,16 @@ pub struct Counters {
     pub bank: Vec<Counter>,
 }
 
-/// Bytes of a line: 16 vertex ids or 4 vertex records.
+/// Bytes of a line.
 pub const LINE_BYTES: u32 = 64;
+/// Bytes of a vertex record: edge offset (8), degree (4), label (1), none (3).
+pub const RECORD_BYTES: u32 = 16;
+/// Bytes of an edge entry, which is a vertex id.
+pub const ENTRY_BYTES: u32 = 4;
+/// Vertex records in a line.
+pub const RECORDS_A_LINE: u32 = LINE_BYTES / RECORD_BYTES;
+/// Edge entries in a line.
+pub const ENTRIES_A_LINE: u32 = LINE_BYTES / ENTRY_BYTES;
 
 impl Accelerator {
     /// Reads and checks a description.

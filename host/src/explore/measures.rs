@@ -178,7 +178,8 @@ impl Measures {
         sums
     }
 
-    fn sum(&self, name: &str) -> f64 {
+    /// A counter's sum over all that have it.
+    pub(crate) fn sum(&self, name: &str) -> f64 {
         self.counter(name).iter().sum::<u64>() as f64
     }
 

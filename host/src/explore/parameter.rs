@@ -2,15 +2,10 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, Layout};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE, Layout, RECORDS_A_LINE};
 
 use crate::error::{Error, Result};
 use crate::graph::View;
-
-/// Vertex records in a 64-byte line.
-const RECORDS: u64 = 4;
-/// Edge entries in a 64-byte line.
-const ENTRIES: u64 = 16;
 
 /// What can be varied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -216,6 +211,8 @@ pub struct Point {
     pub machine: Accelerator,
     /// Options of `gramer-sim`, without machine, task and graph.
     pub options: Vec<String>,
+    /// Lines that scratchpads and caches have room for: vertices', edges'.
+    pub room: [u64; 2],
 }
 
 impl Point {
@@ -263,11 +260,13 @@ impl Point {
         if word(Parameter::Policy) == Some("uniform-lru") {
             machine.memory.layout = Layout::Uniform;
         }
+        let mut capacity = 1.0;
         if let Some(memory) = number(Parameter::Memory) {
-            let share = enlarge(&mut machine, memory);
-            option("capacity", share.to_string());
+            capacity = enlarge(&mut machine, memory);
+            option("capacity", capacity.to_string());
         }
-        on_chip(&machine, view, &get, &mut option)?;
+        let room = on_chip(&machine, view, &get, &mut option)?;
+        let room = room.map(|lines| (lines as f64 * capacity) as u64);
         let flag = |set: bool, name: &str| set.then(|| format!("--{name}"));
         options.extend(flag(word(Parameter::Stealing) == Some("off"), "no-stealing"));
         options.extend(flag(word(Parameter::Order) == Some("ascending"), "ascending"));
@@ -279,7 +278,7 @@ impl Point {
             settings.iter().map(|s| format!("{}={}", s.parameter.name(), s.text)).collect();
         let machine = Accelerator::parse(&machine.to_yaml(), Path::new(&named.join(" ")))
             .map_err(|e| Error::usage(e.to_string()))?;
-        Ok(Point { settings: settings.to_vec(), machine, options })
+        Ok(Point { settings: settings.to_vec(), machine, options, room })
     }
 }
 
@@ -325,13 +324,13 @@ fn enlarge(machine: &mut Accelerator, bytes: f64) -> f64 {
     bytes / on_chip_bytes(machine) as f64
 }
 
-/// The options that say what lies on the chip.
+/// The options that say what lies on the chip, and how many lines that is: vertices', edges'.
 fn on_chip<'a>(
     machine: &Accelerator,
     view: View<'_>,
     get: &dyn Fn(Parameter) -> Option<&'a Setting>,
     option: &mut dyn FnMut(&str, String),
-) -> Result<()> {
+) -> Result<[u64; 2]> {
     let number = |parameter| get(parameter).and_then(|s| s.number);
     let (tau, share) = (number(Parameter::Tau), number(Parameter::OnChip));
     let caches_as_tau = get(Parameter::Caches).is_some_and(|s| s.text == "tau");
@@ -340,11 +339,13 @@ fn on_chip<'a>(
     // A line of each way of each partition: the least that a set more adds.
     let row = u64::from(machine.machine.partitions * machine.memory.cache_ways);
     let sets_for = |lines: f64| ((lines / row as f64).round() as u64).max(1);
-    let lines = [vertices.div_ceil(RECORDS), entries.div_ceil(ENTRIES)];
+    let a_line = [RECORDS_A_LINE, ENTRIES_A_LINE].map(u64::from);
+    let lines = [vertices.div_ceil(a_line[0]), entries.div_ceil(a_line[1])];
     let (vertex_sets, edge_sets) = machine.cache_sets();
     let all_sets = [u64::from(vertex_sets), u64::from(edge_sets)];
     let (vertex_pad, edge_pad) = machine.scratchpad_lines();
     let pads = [u64::from(vertex_pad), u64::from(edge_pad)];
+    let room = |bounds: [u64; 2], sets: [u64; 2]| [0, 1].map(|of| bounds[of] + row * sets[of]);
     let (bounds, sets) = match (share, tau) {
         (Some(_), Some(_)) => {
             return Err(Error::usage("on_chip sets τ (half of it): give one of on_chip and tau"));
@@ -365,7 +366,7 @@ fn on_chip<'a>(
                 return Err(Error::usage("caches=tau needs scratchpads, which uniform-lru hasn't"));
             }
             let high = |items: u64, a_line: u64| ((items as f64 * tau) as u64).div_ceil(a_line);
-            let bounds = [high(vertices, RECORDS), high(entries, ENTRIES)];
+            let bounds = [high(vertices, a_line[0]), high(entries, a_line[1])];
             (bounds, bounds.map(|lines| sets_for(lines as f64)))
         }
         (None, None) if caches_as_tau => {
@@ -375,14 +376,14 @@ fn on_chip<'a>(
             if let Some(tau) = tau {
                 option("tau", tau.to_string());
             }
-            return Ok(());
+            return Ok(room(pads, all_sets));
         }
     };
     // What doesn't fit stays outside, as on any machine.
     let bounds = [bounds[0].min(pads[0]), bounds[1].min(pads[1])];
     let sets = [sets[0].min(all_sets[0]), sets[1].min(all_sets[1])];
     option("on-chip", format!("{},{},{},{}", bounds[0], bounds[1], sets[0], sets[1]));
-    Ok(())
+    Ok(room(bounds, sets))
 }
 
 #[cfg(test)]
@@ -440,6 +441,7 @@ mod tests {
         let p = point(&["memory=64K"], 100, 400).unwrap();
         assert_eq!(on_chip_bytes(&p.machine), 6 << 20);
         assert_eq!(p.options[1].parse::<f64>().unwrap(), 1.0 / 96.0);
+        assert_eq!(p.room.iter().sum::<u64>(), (64 << 10) / 64);
     }
 
     #[test]
@@ -447,10 +449,11 @@ mod tests {
         // p2p-gnutella08: 6301 records in 1576 lines, 41554 entries in 2598 lines.
         let p = point(&["on_chip=10%", "policy=locality"], 6301, 41554).unwrap();
         assert_eq!(p.options, ["--on-chip", "64,128,2,4"]);
+        assert_eq!(p.room, [64 + 2 * 32, 128 + 4 * 32]);
         let u = point(&["on_chip=10%", "policy=uniform-lru"], 6301, 41554).unwrap();
         assert_eq!(u.options, ["--on-chip", "0,0,4,8", "--lru"]);
+        assert_eq!(u.room, p.room);
         assert_eq!(u.machine.memory.layout, Layout::Uniform);
-        // 32 lines a set: 64 + 2 · 32 = 4 · 32, and 128 + 4 · 32 = 8 · 32.
     }
 
     #[test]

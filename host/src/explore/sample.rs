@@ -52,6 +52,7 @@
 
 use std::ops::ControlFlow;
 
+use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde_json::Value;
@@ -59,6 +60,7 @@ use serde_json::Value;
 use super::parameter::{Parameter, Point, Setting};
 use super::simulator::{Ran, SimulatedTask, Simulator};
 use crate::context::Context;
+use crate::engine::opencl::stream::UNITS;
 use crate::engine::reference::{Cliques, Comparison, Explorer, Motifs, Primitives, Unit};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId, View};
@@ -72,10 +74,8 @@ const CLUSTER: usize = 64;
 const CLUSTER_BEGINS: f64 = 0.015;
 /// Clusters in a window, at least.
 const CLUSTERS: usize = 4;
-/// Units in a beat of the in-stream.
-const A_BEAT: usize = 4;
 /// Edge entries in a line.
-const A_LINE: usize = 16;
+const A_LINE: usize = ENTRIES_A_LINE as usize;
 /// Student's t for a two-sided 95 %, by degrees of freedom from 1.
 const STUDENT: [f64; 15] = [
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
@@ -184,7 +184,7 @@ pub fn estimate(
     let settling = part(2 * in_flight);
     let windows: Vec<Vec<VertexId>> = (0..plan.windows).map(|_| part(size)).collect();
     let after = part(2 * in_flight);
-    let sweep = sweep(graph.view(), lines_on_chip(point));
+    let sweep = sweep(graph.view(), point.room);
     let unit = |&v: &VertexId| Unit { start: v, part: 0..graph.view().degree(v) as u32 };
     // First without the heavy units, then with them.
     let mut points = vec![];
@@ -215,7 +215,7 @@ pub fn estimate(
         .collect::<Result<Vec<Value>>>()?;
     let end = |of: &Value| of["cycles"].as_f64().unwrap_or(f64::NAN);
     let (without, with) = (&results[0], results.get(1));
-    let taken = |unit: usize| without["taken"][unit / A_BEAT].as_f64().unwrap_or(f64::NAN);
+    let taken = |unit: usize| without["taken"][unit / UNITS].as_f64().unwrap_or(f64::NAN);
     let drawn: Vec<VertexId> =
         settling.iter().chain(windows.iter().flatten()).chain(&after).copied().collect();
     // When a unit is taken, about half of the work of those in flight is still to be done.
@@ -280,37 +280,17 @@ fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<Vertex
             let at = ((stratum as f64 + within) * all as f64 / clusters as f64) as usize;
             let from = at.min(all - 1) * CLUSTER;
             // The last cluster has what is left over, up to whole beats.
-            let to = if at + 1 < all { from + CLUSTER } else { light.len() / A_BEAT * A_BEAT };
+            let to = if at + 1 < all { from + CLUSTER } else { light.len() / UNITS * UNITS };
             light[from..to].iter().copied()
         })
         .collect()
 }
 
-/// Lines that scratchpads and caches have room for at this point: vertices', edges'.
-fn lines_on_chip(point: &Point) -> [u64; 2] {
-    let machine = &point.machine;
-    let (vertex_pad, edge_pad) = machine.scratchpad_lines();
-    let (vertex_sets, edge_sets) = machine.cache_sets();
-    let given = |name: &str| {
-        let at = point.options.iter().position(|o| o == name)?;
-        point.options.get(at + 1)
-    };
-    let mut all = [vertex_pad, edge_pad, vertex_sets, edge_sets].map(u64::from);
-    if let Some(text) = given("--on-chip") {
-        for (value, number) in all.iter_mut().zip(text.split(',')) {
-            *value = number.parse().unwrap_or(*value);
-        }
-    }
-    let share: f64 = given("--capacity").and_then(|text| text.parse().ok()).unwrap_or(1.0);
-    let row = u64::from(machine.machine.partitions * machine.memory.cache_ways);
-    [all[0] + row * all[2], all[1] + row * all[3]].map(|lines| (lines as f64 * share) as u64)
-}
-
 /// Units that read the first edge lines and the records beside them once each, the best last, and do
 /// as little else as they can: one entry of a list each, where there is one that isn't a candidate.
 fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<Unit> {
-    // Four records a line; most lists begin in a line of their own.
-    let lines = edge_lines.max(4 * vertex_lines) as usize;
+    // Of each record of a line one list; most lists begin in a line of their own.
+    let lines = edge_lines.max(u64::from(RECORDS_A_LINE) * vertex_lines) as usize;
     let mut units = vec![];
     let mut line = 0;
     for v in 0..view.vertices() as VertexId {
@@ -324,7 +304,7 @@ fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<Unit> {
             line += 1;
         }
     }
-    units.truncate(units.len() / A_BEAT * A_BEAT);
+    units.truncate(units.len() / UNITS * UNITS);
     units.reverse();
     units
 }
@@ -355,7 +335,7 @@ mod tests {
         let mut drawn = [0; 1006 / CLUSTER];
         for _ in 0..1000 {
             let draw = draw(&light, 500, &mut random);
-            assert_eq!(draw.len() % A_BEAT, 0);
+            assert_eq!(draw.len() % UNITS, 0);
             assert!(draw.windows(2).all(|pair| pair[0] < pair[1] || pair[1] % IDS == 0));
             for begin in draw.iter().filter(|&v| v % IDS == 0) {
                 // The last cluster has more units.

@@ -138,11 +138,10 @@ struct Waits {
 
 impl Waits {
     fn of(m: &Measures) -> Self {
-        let sum = |name: &str| m.counter(name).iter().sum::<u64>() as f64;
         Waits {
-            cycles: sum("pu.idle_memory"),
-            accesses: ["vertex", "edge"].map(|kind| sum(&format!("pu.{kind}_accesses"))),
-            misses: ["vertex", "edge"].map(|kind| sum(&format!("partition.{kind}_misses"))),
+            cycles: m.sum("pu.idle_memory"),
+            accesses: ["vertex", "edge"].map(|kind| m.sum(&format!("pu.{kind}_accesses"))),
+            misses: ["vertex", "edge"].map(|kind| m.sum(&format!("partition.{kind}_misses"))),
         }
     }
 

@@ -1,12 +1,12 @@
 //! τ and the priority bounds.
 
+use gramer_machine::{ENTRY_BYTES, RECORD_BYTES};
+
 use crate::error::{Error, Result};
 use crate::graph::View;
 
-/// Bytes of a vertex record of the device image: edge offset, degree, label.
-const VERTEX_RECORD: u64 = 16;
-/// Bytes of an edge entry of the device image.
-const EDGE_ENTRY: u64 = 4;
+const VERTEX_RECORD: u64 = RECORD_BYTES as u64;
+const EDGE_ENTRY: u64 = ENTRY_BYTES as u64;
 
 /// What a machine holds on its chip, in vertex records (16 bytes) and edge entries (4 bytes),
 /// over all memory partitions.

@@ -4,18 +4,20 @@
 //! bytes. Line i of an array lies in bank i mod banks, the edge lines after the vertex lines; see
 //! section "The core" of `docs/rtl.md`.
 
-use gramer_machine::Accelerator;
+use gramer_machine::{
+    Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, LINE_BYTES, RECORD_BYTES, RECORDS_A_LINE,
+};
 
 use crate::error::{Error, Result};
 use crate::graph::{Label, VertexId, View};
 use crate::prepare::{Capacities, Priority};
 
 /// Bytes of a line.
-pub const LINE: usize = 64;
+pub const LINE: usize = LINE_BYTES as usize;
 /// Vertex records in a line.
-const RECORDS: usize = 4;
+const RECORDS: usize = RECORDS_A_LINE as usize;
 /// Edge entries in a line.
-const ENTRIES: usize = 16;
+const ENTRIES: usize = ENTRIES_A_LINE as usize;
 
 /// The image of a graph, made line by line as it is needed.
 #[derive(Debug, Clone)]
@@ -83,7 +85,9 @@ impl<'a> Image<'a> {
     pub fn vertex_line(&self, line: usize, out: &mut [u8]) {
         out.fill(0);
         let first = line * RECORDS;
-        for (v, record) in (first..self.view.vertices()).zip(out.chunks_exact_mut(16)) {
+        for (v, record) in
+            (first..self.view.vertices()).zip(out.chunks_exact_mut(RECORD_BYTES as usize))
+        {
             let row = self.view.row(v as VertexId);
             record[..8].copy_from_slice(&(row.start as u64).to_le_bytes());
             record[8..12].copy_from_slice(&(row.len() as u32).to_le_bytes());
@@ -95,7 +99,7 @@ impl<'a> Image<'a> {
     pub fn edge_line(&self, line: usize, out: &mut [u8]) {
         out.fill(0);
         let entries = self.view.neighbours.iter().skip(line * ENTRIES);
-        for (&u, entry) in entries.zip(out.chunks_exact_mut(4)) {
+        for (&u, entry) in entries.zip(out.chunks_exact_mut(ENTRY_BYTES as usize)) {
             entry.copy_from_slice(&u.to_le_bytes());
         }
     }
@@ -126,10 +130,10 @@ impl<'a> Image<'a> {
             (f64::from(edge_pad) * capacity).floor() as u64,
         );
         let capacities = Capacities {
-            vertex_scratchpad: share(m.vertex_scratchpad_bytes, 16),
-            vertex_cache: share(m.vertex_cache_bytes, 16),
-            edge_scratchpad: share(m.edge_scratchpad_bytes, 4),
-            edge_cache: share(m.edge_cache_bytes, 4),
+            vertex_scratchpad: share(m.vertex_scratchpad_bytes, RECORD_BYTES),
+            vertex_cache: share(m.vertex_cache_bytes, RECORD_BYTES),
+            edge_scratchpad: share(m.edge_scratchpad_bytes, ENTRY_BYTES),
+            edge_cache: share(m.edge_cache_bytes, ENTRY_BYTES),
         };
         let priority = Priority::of(self.view, &capacities, tau)?;
         Ok((

@@ -13,7 +13,7 @@ use crate::graph::VertexId;
 /// Dictionary entries in a beat.
 const ENTRIES: usize = 32;
 /// Units in a beat.
-const UNITS: usize = 4;
+pub const UNITS: usize = 4;
 /// Bit of a dictionary entry: the pattern is known.
 pub const KNOWN: u16 = 0x8000;
 
