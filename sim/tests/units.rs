@@ -98,10 +98,12 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .args(parameters.iter().map(|p| format!("-G{p}")))
         .arg("--Mdir")
         .arg(work.path());
+    // What the bench reaches into.
+    let settings = Some(units.join(format!("{top}.vlt"))).filter(|file| file.exists());
     let mut hash = Xxh3::new();
     hash.update(format!("{version}{top}{parameters:?}{package}").as_bytes());
     let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp"].map(|name| units.join(name));
-    for source in sources.iter().chain([&bench]).chain(&included) {
+    for source in sources.iter().chain([&bench]).chain(&included).chain(&settings) {
         hash.update(&fs::read(source).unwrap());
     }
     let done = models.join(format!("units-{name}-{:016x}", hash.digest()));
@@ -117,6 +119,7 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .arg(work.path().join("gramer_pkg.sv"))
         .arg("gramer_types_pkg.sv")
         .arg(carried)
+        .args(settings)
         .arg(file));
     // One translation unit: the headers, which take longest, are read once.
     let mut all = String::new();

@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
            "steals in ascending order", "steals in descending order", "no stealing", "list 0 narrowed",
            "list 0 whole again", "last list of an embedding", "killed while all slots are busy",
            "killed while a unit waits", "killed with nothing under way", "killed while slots are stolen",
-           "run after a killed one"},
+           "run after a killed one", "reset while a unit waits"},
           argc, argv);
   auto &d = *b.dut;
   d.clear_i = d.kill_i = d.unit_valid_i = d.result_valid_i = d.ended_valid_i = 0;
@@ -157,7 +157,13 @@ int main(int argc, char **argv) {
     if (kills_quiet) kill_after = ~0u;
     uint64_t oldest_then = ~0ull, oldest_before = ~0ull;
     unsigned quiet = 0, n = 0;
+    const bool resets = !kills && run % 9 == 4;
+    bool was_reset = false;
     for (bool first_kill = true;; ++n) {
+      if (resets && n >= 100 && d.pending_o) {
+        was_reset = true;
+        break;
+      }
       b.check(n < 400000, "the search does not end");
       if (kills_quiet && quiet == 5) kill_after = std::min(kill_after, n);
       const bool killed = kills && n >= kill_after;
@@ -356,6 +362,16 @@ int main(int argc, char **argv) {
       quiet = over && !busy_before ? quiet + 1 : 0;
       if (killed) b.check(n < kill_after + 500, "a killed run does not drain");
       if (quiet > 20) break;
+    }
+    if (was_reset) { // nothing of it may be left to the next run
+      d.unit_valid_i = d.result_valid_i = d.ended_valid_i = 0;
+      b.reset(d.rst_i);
+      b.settle();
+      b.equal(d.pending_o, 0, "pending_o");
+      b.equal(d.busy_o, 0, "busy_o");
+      b.hit("reset while a unit waits");
+      was_killed = false;
+      continue;
     }
     b.check(!d.pending_o || kills, "a unit is left");
     if (kills && n >= kill_after) {
