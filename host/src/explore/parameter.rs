@@ -441,7 +441,7 @@ mod tests {
         let p = point(&["memory=64K"], 100, 400).unwrap();
         assert_eq!(on_chip_bytes(&p.machine), 6 << 20);
         assert_eq!(p.options[1].parse::<f64>().unwrap(), 1.0 / 96.0);
-        assert_eq!(p.room.iter().sum::<u64>(), (64 << 10) / 64);
+        assert_eq!(p.room, [1024 / 3, 2 * 1024 / 3]);
     }
 
     #[test]
