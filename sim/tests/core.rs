@@ -247,7 +247,7 @@ fn random_tasks_that_are_stopped_and_continued() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
     let (from, cases) = match number("GRAMER_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, number("GRAMER_CASES").unwrap_or(300)),
+        None => (0, number("GRAMER_CASES").unwrap_or(150)),
     };
     let mut model = instance(&library);
     let mut met = [0; 4];
@@ -486,7 +486,7 @@ fn counts_stay_at_their_largest_value_and_say_so() {
 
 #[test]
 fn random_tasks_without_compaction() {
-    random_cases("machines/uncompacted.yaml", 200, 60, "random_tasks_without_compaction");
+    random_cases("machines/uncompacted.yaml", 100, 60, "random_tasks_without_compaction");
 }
 
 #[test]
@@ -535,7 +535,7 @@ fn random_tasks_in_a_uniform_memory() {
     let library = model::build(&a, Build::default()).unwrap();
     let mut model = instance(&library);
     let mut met = [0; 3];
-    for seed in 0..200 {
+    for seed in 0..100 {
         let outcome = random_case(&a, &mut model, seed, 60)
             .unwrap_or_else(|e| panic!("seed {seed} in a uniform memory: {e}"));
         for kind in ["vertex", "edge"] {
