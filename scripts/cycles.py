@@ -4,8 +4,8 @@
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
 graph. Runs whose result is kept in target/cycles and whose model has not changed are not repeated,
 so that it may be stopped and started again. The order without a budget, ascending, is given up after
-CAP times the budget. Counts must be those of the CPU engine. `cycles.py --report [MODEL]` runs nothing: it writes the report from what is
-kept of the present model, or of the one with that hash.
+CAP times the budget. Counts must be those of the CPU engine. `cycles.py --report [MODEL]` runs
+nothing: it writes the report from what is kept of the present model, or of the one with that hash.
 """
 
 import functools
@@ -113,7 +113,7 @@ def main():
 
 The paper's machine (`accelerator.yaml`) with its default memory model, from the start to done,
 loading of the scratchpads included. Written by `make cycles`; the model that ran (a hash of
-Verilator's version, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"`{m}`" for m in sorted(models))}.
+Verilator's version and settings, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"`{m}`" for m in sorted(models))}.
 
 A budget is the time of the paper's table III at 200 MHz less the set-up floor of its smallest graph.
 It applies to the default order of comparison, descending; ascending is the paper's.

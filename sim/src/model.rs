@@ -138,8 +138,7 @@ const TRACING: [&str; 4] = ["--trace-fst", "--trace-structs", "--trace-max-width
 const SETTINGS: &str =
     "`verilator_config\nno_inline -module \"pu\"\nno_inline -module \"partition\"\n";
 
-/// The C++ compiler of the models: clang, whose code is 1.4 times as fast as g++'s (12) here, where
-/// there is one.
+/// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
 fn compiler() -> &'static str {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let clang = FOUND.get_or_init(|| {
