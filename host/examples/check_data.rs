@@ -7,6 +7,8 @@
 
 #[path = "../tests/common/environment.rs"]
 mod environment;
+#[path = "../tests/common/truth.rs"]
+mod truth;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Read;
@@ -264,8 +266,9 @@ fn support_row(line: &str) -> Result<(Pattern, u128)> {
 
 /// Understands a task of the truth table.
 fn question(task: &str) -> Result<Question> {
-    let vertex = task.contains("vertex-induced");
-    let induced = if vertex { Induced::Vertex } else { Induced::Edge };
+    if let Some((task, pattern)) = truth::counted(task)? {
+        return Ok(Question::Count { task, pattern });
+    }
     let matching = |name: &str| -> Result<Question> {
         let pattern = named(name).with_context(|| name.to_string())?;
         let task =
@@ -273,29 +276,6 @@ fn question(task: &str) -> Result<Question> {
         Ok(Question::Count { task, pattern })
     };
     let short = task.split(" (").next().unwrap_or(task);
-    if short == "triangle" {
-        return Ok(Question::Count { task: Task::Clique { k: 3 }, pattern: Pattern::clique(3) });
-    }
-    if let Some(k) = short.strip_suffix("-clique").and_then(|k| k.parse().ok()) {
-        return Ok(Question::Count { task: Task::Clique { k }, pattern: Pattern::clique(k) });
-    }
-    if let Some((k, name)) = short.split_once("-motif:") {
-        let k = k.parse()?;
-        let pattern = match name.split_once('=') {
-            Some((_, edges)) => {
-                let pairs: Vec<(usize, usize)> = edges
-                    .split(',')
-                    .map(|e| {
-                        let (i, j) = e.split_once('-').context("no edge")?;
-                        Ok((i.parse()?, j.parse()?))
-                    })
-                    .collect::<Result<_>>()?;
-                Pattern::from_edges(k, &pairs)
-            }
-            None => named(name).with_context(|| name.to_string())?,
-        };
-        return Ok(Question::Count { task: Task::Motif { k, induced }, pattern });
-    }
     if let Some(size) = short.strip_prefix("maximal cliques of exactly ") {
         let size = size.split(' ').next().context("no size")?.parse()?;
         return Ok(Question::MaximalCliques(size));

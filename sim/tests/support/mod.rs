@@ -5,6 +5,8 @@
 #[path = "../../../host/tests/common/environment.rs"]
 pub mod environment;
 pub mod real;
+#[path = "../../../host/tests/common/truth.rs"]
+pub mod truth;
 
 use std::cell::Cell;
 use std::ops::ControlFlow;

@@ -1,43 +1,30 @@
 //! Real graphs on a machine: counts equal those of other programs (`ground_truth.tsv`), in both
 //! orders of comparison, and cycles stay below their budgets.
 
+use gramer::Task;
 use gramer::graph::read::{ReadOptions, read_graph};
-use gramer::pattern::{Dictionary, Pattern, name, named};
+use gramer::pattern::{Dictionary, Pattern, name};
+use gramer::task::Induced;
 use gramer_machine::Accelerator;
 use gramer_sim::image::Csr;
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{Application, Settings, Simulation, run, whole_units};
 
 use super::environment::{self, data};
+use super::truth;
 
-/// Known counts of a graph's vertex-induced patterns of `k` vertices, in canonical form.
-fn truth(folder: &std::path::Path, graph: &str, k: u32) -> Vec<(Pattern, u64)> {
+/// Known counts of a graph's cliques and vertex-induced patterns of `k` vertices.
+fn known(folder: &std::path::Path, graph: &str, k: u32) -> Vec<(Pattern, u64)> {
     let text = std::fs::read_to_string(folder.join("ground_truth.tsv")).unwrap();
-    text.lines()
-        .map(|line| line.split('\t').collect::<Vec<_>>())
-        .filter(|row| row[0] == graph)
-        .filter_map(|row| Some((question(row[1], k)?.canonical().0, row[2].parse().ok()?)))
-        .collect()
-}
-
-/// The pattern of `k` vertices that a task of `ground_truth.tsv` counts: `triangle`, `4-clique`,
-/// `4-motif:diamond (vertex-induced)`, `5-motif:edges=0-1,0-2,0-3,1-4 (vertex-induced)`.
-fn question(task: &str, k: u32) -> Option<Pattern> {
-    if task == format!("{k}-clique") || (task == "triangle" && k == 3) {
-        return Some(Pattern::clique(k as usize));
-    }
-    let name = task.strip_prefix(&format!("{k}-motif:"))?.strip_suffix(" (vertex-induced)")?;
-    let Some(edges) = name.strip_prefix("edges=") else {
-        return Some(named(name).unwrap_or_else(|| panic!("no pattern is called {name}")));
-    };
-    let edges: Vec<(usize, usize)> = edges
-        .split(',')
-        .map(|edge| {
-            let (i, j) = edge.split_once('-').unwrap();
-            (i.parse().unwrap(), j.parse().unwrap())
+    let rows = text.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    rows.filter(|row| row[0] == graph)
+        .filter_map(|row| Some((truth::counted(row[1]).unwrap()?, row[2].parse().unwrap())))
+        .filter(|((task, pattern), _)| {
+            pattern.vertices() == k as usize
+                && !matches!(task, Task::Motif { induced: Induced::Edge, .. })
         })
-        .collect();
-    Some(Pattern::from_edges(k as usize, &edges))
+        .map(|((_, pattern), count)| (pattern.canonical().0, count))
+        .collect()
 }
 
 /// Runs one task in both orders; every count that is known must be equal, and at least one is.
@@ -60,7 +47,7 @@ pub fn check_on(
         return;
     }
     let a = Accelerator::read(environment::root().join(machine)).unwrap();
-    let known = truth(&folder, graph, k);
+    let known = known(&folder, graph, k);
     let context = gramer::Context::default();
     let loaded =
         read_graph(&folder.join(graph).join(file), &ReadOptions::default(), &context).unwrap();
