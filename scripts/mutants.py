@@ -314,8 +314,9 @@ def bench_of(module):
     name = BENCH.get(module, module)
     if not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
-    return [("bench", name, 0, [f"sim/units/{name}.cpp", "sim/units/bench.hpp",
-                                "sim/units/messages.hpp"])]
+    files = [f"sim/units/{name}.cpp", f"sim/units/{name}.vlt", "sim/units/bench.hpp",
+             "sim/units/messages.hpp", "sim/tests/units.rs"]
+    return [("bench", name, 0, [file for file in files if (ROOT / file).exists()])]
 
 
 def parts_of(module, found=None):
