@@ -62,7 +62,8 @@ Bench start(int argc, char **argv) {
                 "another word of the line", "waits for an entry", "looked up again and hit",
                 "looked up again and missed", "lines out of order", "accesses in a row",
                 "request waits for a fill", "request waits for a chain", "a line waits for a chain",
-                "last line", "working set larger than the cache", "forgotten before a run", "stamps at their largest"},
+                "last line", "working set larger than the cache", "forgotten before a run",
+                "stamps at their largest"},
                argc, argv);
 }
 

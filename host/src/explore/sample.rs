@@ -60,7 +60,7 @@ use serde_json::Value;
 use super::parameter::{Parameter, Point, Setting};
 use super::simulator::{Ran, SimulatedTask, Simulator};
 use crate::context::Context;
-use crate::engine::opencl::stream::UNITS;
+use crate::engine::opencl::stream::UNITS_A_BEAT;
 use crate::engine::reference::{Cliques, Comparison, Explorer, Motifs, Primitives, Unit};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId, View};
@@ -215,7 +215,7 @@ pub fn estimate(
         .collect::<Result<Vec<Value>>>()?;
     let end = |of: &Value| of["cycles"].as_f64().unwrap_or(f64::NAN);
     let (without, with) = (&results[0], results.get(1));
-    let taken = |unit: usize| without["taken"][unit / UNITS].as_f64().unwrap_or(f64::NAN);
+    let taken = |unit: usize| without["taken"][unit / UNITS_A_BEAT].as_f64().unwrap_or(f64::NAN);
     let drawn: Vec<VertexId> =
         settling.iter().chain(windows.iter().flatten()).chain(&after).copied().collect();
     // When a unit is taken, about half of the work of those in flight is still to be done.
@@ -280,7 +280,11 @@ fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<Vertex
             let at = ((stratum as f64 + within) * all as f64 / clusters as f64) as usize;
             let from = at.min(all - 1) * CLUSTER;
             // The last cluster has what is left over, up to whole beats.
-            let to = if at + 1 < all { from + CLUSTER } else { light.len() / UNITS * UNITS };
+            let to = if at + 1 < all {
+                from + CLUSTER
+            } else {
+                light.len() / UNITS_A_BEAT * UNITS_A_BEAT
+            };
             light[from..to].iter().copied()
         })
         .collect()
@@ -304,7 +308,7 @@ fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<Unit> {
             line += 1;
         }
     }
-    units.truncate(units.len() / UNITS * UNITS);
+    units.truncate(units.len() / UNITS_A_BEAT * UNITS_A_BEAT);
     units.reverse();
     units
 }
@@ -335,7 +339,7 @@ mod tests {
         let mut drawn = [0; 1006 / CLUSTER];
         for _ in 0..1000 {
             let draw = draw(&light, 500, &mut random);
-            assert_eq!(draw.len() % UNITS, 0);
+            assert_eq!(draw.len() % UNITS_A_BEAT, 0);
             assert!(draw.windows(2).all(|pair| pair[0] < pair[1] || pair[1] % IDS == 0));
             for begin in draw.iter().filter(|&v| v % IDS == 0) {
                 // The last cluster has more units.

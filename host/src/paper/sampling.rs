@@ -135,8 +135,8 @@ pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
             mean(&off),
             mean(&saved)
         ),
-        why: "reproduced from 9 of 10 cases on. The graphs are as small as runs in full ask for, and a sample has at least \
-              ten windows of 256 units, so larger ones save more"
+        why: "reproduced from 9 of 10 cases on. The graphs are as small as runs in full ask for, and a \
+              sample has at least ten windows of 256 units, so larger ones save more"
             .into(),
     }];
     Ok(Section { title: TITLE.into(), blocks, claims })

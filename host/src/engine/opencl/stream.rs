@@ -13,7 +13,7 @@ use crate::graph::VertexId;
 /// Dictionary entries in a beat.
 const ENTRIES: usize = 32;
 /// Units in a beat.
-pub const UNITS: usize = 4;
+pub const UNITS_A_BEAT: usize = 4;
 /// Bit of a dictionary entry: the pattern is known.
 pub const KNOWN: u16 = 0x8000;
 
@@ -51,7 +51,7 @@ pub fn head(
 
 /// The beats of some units, at least one.
 pub fn units(units: &[Unit]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(units.len().div_ceil(UNITS).max(1) * LINE);
+    let mut bytes = Vec::with_capacity(units.len().div_ceil(UNITS_A_BEAT).max(1) * LINE);
     for unit in units {
         for word in [unit.start, unit.first, unit.limit, 1] {
             bytes.extend(word.to_le_bytes());
