@@ -11,5 +11,6 @@
 
 pub mod ddr;
 pub mod image;
+mod instances;
 pub mod model;
 pub mod run;

@@ -352,12 +352,7 @@ fn mine(options: Options) -> Result<()> {
     check(&options, &accelerator)?;
     let build = Build { fast: !options.assertions, trace: options.trace.is_some() };
     let library = model::build(&accelerator, build)?;
-    let hash = library
-        .parent()
-        .and_then(|p| p.file_name())
-        .context("the model has no folder")?
-        .to_string_lossy()
-        .into_owned();
+    let hash = model::hash(&accelerator, build)?;
     if options.model {
         println!("{hash}");
         return Ok(());

@@ -8,7 +8,9 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::{Context, Result, bail, ensure};
 use gramer_machine::{Accelerator, verilog};
 use libloading::Library;
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::instances;
 
 /// Most DDR banks that the pins have room for.
 pub const MAX_BANKS: usize = 4;
@@ -134,9 +136,18 @@ pub struct Build {
 const TRACING: [&str; 4] = ["--trace-fst", "--trace-structs", "--trace-max-width", "512"];
 
 /// Settings of the models beside those of `rtl/verilator.vlt`. Copies of a block into its parent make
-/// one huge function of the core, which takes longer to compile and no less time to run.
-const SETTINGS: &str =
-    "`verilator_config\nno_inline -module \"pu\"\nno_inline -module \"partition\"\n";
+/// one huge function of the core, which takes longer to compile and to run. Of the blocks that there
+/// are several of, [`instances::share`] makes one function, which takes public ports.
+const SETTINGS: &str = "`verilator_config
+no_inline -module \"crossbar\"
+no_inline -module \"partition\"
+no_inline -module \"pu\"
+public_flat_rd -module \"partition\" -var \"*_i\"
+public_flat_rd -module \"pu\" -var \"*_i\"
+";
+
+/// What decides how a model is built, beside what it is built from.
+const HOW: [&str; 2] = [include_str!("model.rs"), include_str!("instances.rs")];
 
 /// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
 fn compiler() -> &'static str {
@@ -176,6 +187,7 @@ struct Sources {
     coverage: Option<Coverage>,
     package: String,
     hash: String,
+    library: PathBuf,
 }
 
 /// Finds the sources of a model.
@@ -210,7 +222,6 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     let mut hash = Xxh3::new();
     let fast = options.fast || coverage.is_some();
     hash.update(format!("{version}Build {{ fast: {fast} }}{package}").as_bytes());
-    hash.update(SETTINGS.as_bytes());
     if let Some(coverage) = coverage {
         hash.update(format!("{coverage:?}").as_bytes());
     }
@@ -222,10 +233,14 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
         hash.update(&fs::read(file)?);
     }
     let hash = format!("{:016x}", hash.digest());
-    Ok(Sources { root, rtl, shim, wrapper, coverage, package, hash })
+    // The same model built in another way is another file, but no other model.
+    let how = xxh3_64(HOW.concat().as_bytes()) >> 32;
+    let library = root.join(format!("target/models/{hash}-{how:08x}/libcore.so"));
+    Ok(Sources { root, rtl, shim, wrapper, coverage, package, hash, library })
 }
 
-/// The hash of a model's YAML and RTL, without building it.
+/// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
+/// depend on, so not of compilers and their settings.
 ///
 /// # Errors
 /// If Verilator or the sources are missing.
@@ -233,7 +248,7 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
     Ok(sources(accelerator, options)?.hash)
 }
 
-/// Builds the model of a machine, or finds it in `target/models/<hash of YAML and RTL>`.
+/// Builds the model of a machine, or finds it in `target/models`.
 ///
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
@@ -246,11 +261,10 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let Sources { root, rtl, shim, wrapper, coverage, package, hash } =
+    let Sources { root, rtl, shim, wrapper, coverage, package, hash, library } =
         sources(accelerator, options)?;
     let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
     let models = root.join("target/models");
-    let library = models.join(&hash).join("libcore.so");
     if library.exists() {
         return Ok(library);
     }
@@ -272,7 +286,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         .current_dir(&rtl)
         .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
-        .args(["--output-split", "8000", "-CFLAGS", "-fPIC -O2"]);
+        .args(["--output-split", "40000", "-CFLAGS", "-fPIC -O2"]);
     if fast {
         command.arg("-DSYNTHESIS");
     } else {
@@ -292,6 +306,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
     command.arg("gramer_core.sv");
     check(&mut command, "verilator")?;
+    instances::share(work.path())?;
     check(
         Command::new("make").current_dir(work.path()).args([
             "-s",
@@ -300,7 +315,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             &format!("{prefix}.mk"),
             &format!("CXX={}", compiler()),
             "OPT_FAST=-O2",
-            "OPT_SLOW=-O1",
+            "OPT_SLOW=-O0",
         ]),
         "make",
     )?;
@@ -332,8 +347,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
-    let done = models.join(&hash);
-    if fs::rename(work.path(), &done).is_err() {
+    let done = library.parent().context("the model has no folder")?;
+    if fs::rename(work.path(), done).is_err() {
         // Somebody else was faster.
         ensure!(library.exists(), "cannot put the model into {}", done.display());
     } else {

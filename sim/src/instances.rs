@@ -1,0 +1,298 @@
+//! One C++ function for all instances of a module.
+//!
+//! Verilator keeps a module that isn't inlined as a class, but writes its functions once for each
+//! instance: bodies that differ only in the numbers of the temporaries of inlined SystemVerilog
+//! functions (`__Vfunc_name__17__a`), in the instance's path within messages of assertions, and in
+//! line breaks. Eight PUs then take eight times the instruction cache, which is what limits the
+//! simulation. [`share`] keeps one of each and calls it for all.
+//!
+//! A module's ports must be public (`public_flat_rd`), or Verilator writes the parent's expression
+//! in their place, which differs from instance to instance.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use anyhow::{Context, Result};
+use regex::{Captures, Regex};
+
+fn regex(text: &str) -> Regex {
+    Regex::new(text).expect("a constant that the tests compile")
+}
+
+/// The head of a function of a class of a module: its name, its class.
+static HEAD: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?m)^(?:VL_\w+ )*void (\w+)\((\w+)\* vlSelf\) \{\n"));
+/// A name of a temporary of an inlined function, up to its number.
+static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| regex(r"(__V(?:func|task)_\w+?__)(\d+)__"));
+/// The same as a member of the class: it may be read by another function.
+static MEMBER: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:->|\.)__V(?:func|task)_\w+?__(\d+)__"));
+/// The message of an assertion: text before the path of the scope, path and text after it, and the
+/// name of the model that goes before the path.
+static MESSAGE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"("[^"]*%N)([^":]*)(:[^"]*",\s*64,\s*VL_TIME_UNITED_Q\(1\),\s*-12,\s*)vlSymsp->name\(\)"#,
+    )
+});
+/// The instance in a function's name.
+static INSTANCE: LazyLock<Regex> = LazyLock::new(|| regex(r"__TOP__(\w+?)__\d+$"));
+static SPACE: LazyLock<Regex> = LazyLock::new(|| regex(r"\s+"));
+
+/// A function of one instance, or of a class as a whole.
+struct Function {
+    file: usize,
+    /// From its head to its closing brace.
+    span: Range<usize>,
+    name: String,
+    class: String,
+    /// The instance's encoded path.
+    instance: Option<String>,
+    /// Its body without what may differ between instances.
+    shape: String,
+    /// Numbers of its temporaries, in the order of their first use.
+    numbers: Vec<String>,
+    /// Those of them that are members of the class.
+    members: BTreeSet<String>,
+}
+
+/// The scope's path in messages becomes the part below the instance, after the instance's own name.
+fn relative(body: &str, instance: &str) -> String {
+    let path = instance.replace("__KET__", "]").replace("__BRA__", "[").replace("__DOT__", ".");
+    let message = |found: &Captures<'_>| match found[2].strip_prefix(&path) {
+        Some(below) if below.is_empty() || below.starts_with('.') => {
+            let below = below.strip_prefix('.').unwrap_or(below);
+            format!("{}{below}{}vlSelf->name()", &found[1], &found[3])
+        }
+        _ => found[0].to_string(),
+    };
+    MESSAGE.replace_all(body, message).into_owned()
+}
+
+fn functions(file: usize, text: &str) -> Vec<Function> {
+    let function = |head: Captures<'_>| {
+        let whole = head.get(0)?;
+        let end = whole.end() + text[whole.end()..].find("\n}\n")? + "\n}\n".len();
+        let (name, class) = (head[1].to_string(), head[2].to_string());
+        let body = &text[whole.end()..end];
+        let instance = INSTANCE.captures(&name).map(|found| found[1].to_string());
+        let mut numbers = Vec::new();
+        let shape = instance.as_deref().map_or_else(|| body.to_string(), |i| relative(body, i));
+        let shape = shape.replace(&name, "this function");
+        let shape = TEMPORARY.replace_all(&shape, |found: &Captures<'_>| {
+            let at = numbers.iter().position(|n| *n == found[2]).unwrap_or_else(|| {
+                numbers.push(found[2].to_string());
+                numbers.len() - 1
+            });
+            format!("{}#{at}__", &found[1])
+        });
+        let shape = SPACE.replace_all(&shape, "").into_owned();
+        let members = MEMBER.captures_iter(body).map(|found| found[1].to_string()).collect();
+        Some(Function {
+            file,
+            span: whole.start()..end,
+            name,
+            class,
+            instance,
+            shape,
+            numbers,
+            members,
+        })
+    };
+    HEAD.captures_iter(text).filter_map(function).collect()
+}
+
+/// Whether functions of a class may stand for each other as `groups` says, each a list of equal
+/// functions of different instances.
+///
+/// Temporaries that are members get the numbers of the group's first function. That changes nothing
+/// if each instance renumbers them in one way in all its functions, and if no function outside of
+/// the groups knows them.
+fn consistent(all: &[Function], groups: &[Vec<&Function>]) -> bool {
+    let mut renamed: BTreeMap<(&str, &str), &str> = BTreeMap::new();
+    let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut known = BTreeSet::new();
+    for group in groups {
+        for function in group {
+            let instance = function.instance.as_deref().unwrap_or_default();
+            for (own, first) in function.numbers.iter().zip(&group[0].numbers) {
+                if !function.members.contains(own) {
+                    continue;
+                }
+                known.extend([own.as_str(), first.as_str()]);
+                match renamed.insert((instance, own), first) {
+                    Some(before) if before != first => return false,
+                    None if !taken.insert((instance, first)) => return false,
+                    _ => {}
+                }
+            }
+        }
+    }
+    let grouped: BTreeSet<&str> = groups.iter().flatten().map(|f| f.name.as_str()).collect();
+    all.iter()
+        // It sets every member once, before any other function runs.
+        .filter(|f| !grouped.contains(f.name.as_str()) && !f.name.ends_with("_ctor_var_reset"))
+        .all(|f| f.members.iter().all(|member| !known.contains(member.as_str())))
+}
+
+/// Leaves one function where several of a module's instances have the same in the Verilated sources
+/// of a folder, and returns how many went.
+///
+/// # Errors
+/// Those of reading and writing the files.
+pub fn share(folder: &Path) -> Result<usize> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+    paths.retain(|path| path.extension().is_some_and(|e| e == "cpp"));
+    paths.sort();
+    let mut texts: Vec<String> = paths
+        .iter()
+        .map(|path| {
+            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+        })
+        .collect::<Result<_>>()?;
+    let went = shared(&mut texts);
+    for (path, text) in paths.iter().zip(&texts) {
+        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(went)
+}
+
+/// [`share`] on the texts of the files.
+fn shared(texts: &mut [String]) -> usize {
+    let all: Vec<Function> =
+        texts.iter().enumerate().flat_map(|(file, text)| functions(file, text)).collect();
+    let mut classes: BTreeMap<&str, Vec<&Function>> = BTreeMap::new();
+    for function in &all {
+        classes.entry(&function.class).or_default().push(function);
+    }
+    // New text in place of old, by file; and which function stands for which.
+    let mut edits: Vec<Vec<(Range<usize>, String)>> = vec![Vec::new(); texts.len()];
+    let mut stands: BTreeMap<&str, &str> = BTreeMap::new();
+    for class in classes.values() {
+        let mut groups: BTreeMap<&str, Vec<&Function>> = BTreeMap::new();
+        for function in class.iter().filter(|f| f.instance.is_some()) {
+            groups.entry(&function.shape).or_default().push(function);
+        }
+        let groups: Vec<Vec<&Function>> = groups.into_values().filter(|g| g.len() > 1).collect();
+        if !consistent(&all, &groups) {
+            continue;
+        }
+        for group in groups {
+            let (first, others) = group.split_first().expect("it has two at least");
+            let instance = first.instance.as_deref().expect("all of a group have one");
+            let text = relative(&texts[first.file][first.span.clone()], instance);
+            edits[first.file].push((first.span.clone(), text));
+            for other in others {
+                edits[other.file].push((other.span.clone(), String::new()));
+                stands.insert(&other.name, &first.name);
+            }
+        }
+    }
+    let call = regex(r"\b(\w+)\(");
+    for (text, mut edits) in texts.iter_mut().zip(edits) {
+        edits.sort_by_key(|(span, _)| span.start);
+        for (span, new) in edits.into_iter().rev() {
+            text.replace_range(span, &new);
+        }
+        let called = call.replace_all(text, |found: &Captures<'_>| {
+            format!("{}(", stands.get(&found[1]).copied().unwrap_or(&found[1]))
+        });
+        *text = called.into_owned();
+    }
+    stands.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function of instance `i` of class `Vx_pu`, with a temporary of a number of its own.
+    fn function(i: usize, kind: &str, body: &str) -> String {
+        let name = format!("Vx_pu___{kind}__TOP__core__DOT__gen_pu__BRA__{i}__KET____DOT__i_pu__0");
+        format!(
+            "VL_INLINE_OPT void {name}(Vx_pu* vlSelf) {{\n    \
+             VL_DEBUG_IF(VL_DBG_MSGF(\"+ {name}\\n\"); );\n{body}\n}}\n\n"
+        )
+    }
+
+    fn message(i: usize) -> String {
+        format!(
+            "    VL_WRITEF(\"[%0t] %%Error: a.sv:1: Assertion failed in \
+             %Ncore.gen_pu[{i}].i_pu.i_fifo: full\\n\",\n        \
+             64,VL_TIME_UNITED_Q(1),-12,vlSymsp->name());"
+        )
+    }
+
+    fn calls(kind: &str) -> String {
+        let call = |i: usize| {
+            let path = format!("core__DOT__gen_pu__BRA__{i}__KET____DOT__i_pu");
+            format!("    Vx_pu___{kind}__TOP__{path}__0((&vlSymsp->TOP__{path}));\n")
+        };
+        format!("void Vx___024root___eval(Vx___024root* vlSelf) {{\n{}{}}}\n", call(0), call(1))
+    }
+
+    #[test]
+    fn instances_that_differ_in_numbers_paths_and_lines_become_one() {
+        let body = |i: usize, space: &str| {
+            let n = 20 + 5 * i;
+            format!(
+                "    __Vfunc_after__{n}__a = 1;{space}\n    vlSelf->__Vfunc_less__{}__b = 2;\n{}",
+                n + 1,
+                message(i)
+            )
+        };
+        let mut texts = vec![
+            function(0, "nba", &body(0, "")) + &function(1, "nba", &body(1, "\n   ")),
+            calls("nba"),
+        ];
+        assert_eq!(shared(&mut texts), 1);
+        assert!(!texts[0].contains("BRA__1"), "{}", texts[0]);
+        assert!(texts[0].contains("Assertion failed in %Ni_fifo: full"), "{}", texts[0]);
+        assert!(texts[0].contains("-12,vlSelf->name()"), "{}", texts[0]);
+        // Called once for each instance, by one name.
+        assert_eq!(texts[1].matches("___nba__TOP__core__DOT__gen_pu__BRA__0").count(), 2);
+        assert_eq!(texts[1].matches("(&vlSymsp->TOP__core__DOT__gen_pu__BRA__1").count(), 1);
+    }
+
+    #[test]
+    fn what_differs_otherwise_stays() {
+        for (first, second) in [
+            ("    vlSelf->a = vlSymsp->TOP.heads[0U];", "    vlSelf->a = vlSymsp->TOP.heads[1U];"),
+            // Two temporaries are not one.
+            ("    __Vfunc_f__1__a = __Vfunc_f__2__a;", "    __Vfunc_f__3__a = __Vfunc_f__3__a;"),
+            // A message that names another instance.
+            (&message(0), &message(0)),
+        ] {
+            let mut texts =
+                vec![function(0, "nba", first) + &function(1, "nba", second), calls("nba")];
+            let before = texts.clone();
+            assert_eq!(shared(&mut texts), 0, "{first}");
+            assert_eq!(texts, before);
+        }
+    }
+
+    #[test]
+    fn a_member_that_another_function_reads_keeps_its_number() {
+        let body = |n: usize| format!("    vlSelf->__Vfunc_less__{n}__b = 2;");
+        let other = |n: usize| format!("    vlSelf->__Vfunc_less__{n}__b = 3;");
+        let pair = function(0, "nba", &body(1)) + &function(1, "nba", &body(2));
+        let reads = |n: usize, i: usize| {
+            function(i, "act", &format!("    vlSelf->a{i} = vlSelf->__Vfunc_less__{n}__b;"))
+        };
+        for (others, went) in [
+            (String::new(), 1),
+            // A function outside of the groups knows the second's, or the first's.
+            (reads(2, 1), 0),
+            (reads(1, 0), 0),
+            // Another pair renumbers in another way, or in the same.
+            (function(0, "act", &other(4)) + &function(1, "act", &other(2)), 0),
+            (function(0, "act", &other(1)) + &function(1, "act", &other(2)), 2),
+        ] {
+            let mut texts = vec![pair.clone() + &others, calls("nba")];
+            assert_eq!(shared(&mut texts), went, "{others}");
+        }
+    }
+}
