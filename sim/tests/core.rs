@@ -114,6 +114,7 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
         }
     }
     s.ascending = rng.bool();
+    lighten(a, &graph, &mut s);
     s.stealing = rng.bool();
     s.lru = rng.bool();
     s.slots = rng.u32(1..=a.machine.slots);
@@ -144,6 +145,19 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     simulation.timing.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
     simulation.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
     Case { graph, settings: s, units, simulation }
+}
+
+/// Takes vertices off the pattern until algorithm 1 checks at most 20,000 candidates: one task in
+/// thirty has more, and these took three quarters of all simulated cycles.
+fn lighten(a: &Accelerator, graph: &Csr, s: &mut Settings) {
+    let units = whole_units(graph);
+    let candidates = |s: &Settings| algorithm_1(a, graph, &units, s).candidates.iter().sum::<u64>();
+    while s.k > 3 && candidates(s) > 20_000 {
+        s.k -= 1;
+        if s.application == Application::Motif {
+            (s.dictionary, s.patterns) = motifs(s.k as usize);
+        }
+    }
 }
 
 /// One run to its end; one in three lists its embeddings.
@@ -247,7 +261,7 @@ fn random_tasks_that_are_stopped_and_continued() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
     let (from, cases) = match number("GRAMER_SEED") {
         Some(seed) => (seed, 1),
-        None => (0, number("GRAMER_CASES").unwrap_or(150)),
+        None => (0, number("GRAMER_CASES").unwrap_or(300)),
     };
     let mut model = instance(&library);
     let mut met = [0; 4];
@@ -486,7 +500,7 @@ fn counts_stay_at_their_largest_value_and_say_so() {
 
 #[test]
 fn random_tasks_without_compaction() {
-    random_cases("machines/uncompacted.yaml", 100, 60, "random_tasks_without_compaction");
+    random_cases("machines/uncompacted.yaml", 200, 60, "random_tasks_without_compaction");
 }
 
 #[test]
@@ -535,7 +549,7 @@ fn random_tasks_in_a_uniform_memory() {
     let library = model::build(&a, Build::default()).unwrap();
     let mut model = instance(&library);
     let mut met = [0; 3];
-    for seed in 0..100 {
+    for seed in 0..200 {
         let outcome = random_case(&a, &mut model, seed, 60)
             .unwrap_or_else(|e| panic!("seed {seed} in a uniform memory: {e}"));
         for kind in ["vertex", "edge"] {
