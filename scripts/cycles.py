@@ -113,7 +113,7 @@ def main():
 
 The paper's machine (`accelerator.yaml`) with its default memory model, from the start to done,
 loading of the scratchpads included. Written by `make cycles`; the model that ran (a hash of
-Verilator's version and settings, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"`{m}`" for m in sorted(models))}.
+Verilator's version, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"`{m}`" for m in sorted(models))}.
 
 A budget is the time of the paper's table III at 200 MHz less the set-up floor of its smallest graph.
 It applies to the default order of comparison, descending; ascending is the paper's.
