@@ -99,6 +99,12 @@ fn cases<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
     cases
 }
 
+/// What is said of a graph without labels where they matter: its vertices have the same.
+fn note(input: &Input, name: &str) -> &'static str {
+    let unlabelled = name.starts_with("fsm") && !input.graph.has_vertex_labels();
+    if unlabelled { ", one label" } else { "" }
+}
+
 /// The paper's row for a task on a graph.
 fn of_paper(
     input: &Input,
@@ -136,9 +142,7 @@ pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
         let cpu = begun.elapsed().as_secs_f64() * 1e3;
         let kernel = ours.get(Metric::Milliseconds);
         let transfer = transfer(lab, input, &mined, ours);
-        // A graph without labels is one whose vertices have the same.
-        let unlabelled = name.starts_with("fsm") && !input.graph.has_vertex_labels();
-        let note = if unlabelled { ", one label" } else { "" };
+        let note = note(input, name);
         let whole = kernel + transfer + set_up(name);
         kernel_share.push(100.0 * kernel / whole);
         let paper = of_paper(input, name);
@@ -311,7 +315,7 @@ fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
             ours.get(Metric::Milliseconds) + transfer(lab, input, &mined, ours) + set_up(name);
         let millijoules = watts * run;
         let mut row = vec![
-            format!("{} {}", short(name), input.name),
+            format!("{} {}{}", short(name), input.name, note(input, name)),
             format!("{}{run:.2}", if ours.uncertainty() > 0.0 { "≈ " } else { "" }),
             format!("{millijoules:.0}"),
         ];
@@ -346,15 +350,19 @@ fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
     let claim = Claim {
         place: "figure 11a",
         claim: "5.79 to 678.34 times less energy than RStream, 9.40 to 129.72 than Fractal",
-        verdict: Verdict::of(holds.iter().copied()),
+        // Half of an energy is theirs.
+        verdict: match Verdict::of(holds.iter().copied()) {
+            Verdict::Reproduced => Verdict::Partly,
+            other => other,
+        },
         ours: format!(
             "{} times less than RStream, {} than Fractal",
             span(&ratios[1], 2),
             span(&ratios[0], 2)
         ),
         why: format!(
-            "an estimate: {watts:.1} W, which the paper's own ratios imply, by our time; a case counts \
-             from the paper's least ratio on (less 5 %). It says what our times say, no more"
+            "an estimate: {watts:.1} W, which the paper's own ratios imply, by our time, so \
+             no better than partly; a case counts from the paper's least ratio on (less 5 %)"
         ),
     };
     let table = Block::Table { header: header.map(String::from).to_vec(), rows };
