@@ -49,7 +49,7 @@ test-machine: setup ## Tests of the reader of accelerator.yaml
 	cargo test --locked -p gramer-machine
 
 test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
-	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim
+	GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer-sim
 
 simulator: build setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
 	cargo build --release --locked -p gramer-sim --bin gramer-sim
@@ -86,7 +86,7 @@ emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 
 test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
 	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
-	  cargo test --release --locked -p gramer --features abi-test \
+	  cargo test --locked -p gramer --features abi-test \
 	  --test opencl --test launch --test abi --test xclbin -- --test-threads 1
 
 formal: ## Formal proofs of the core's modules (sets up .venv)
