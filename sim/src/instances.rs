@@ -1,12 +1,12 @@
 //! One C++ function for all instances of a module.
 //!
 //! Verilator keeps a module that isn't inlined as a class, but writes its functions once for each
-//! instance: bodies that differ only in the numbers of the temporaries of inlined SystemVerilog
-//! functions (`__Vfunc_name__17__a`), in the instance's path within messages of assertions, and in
-//! line breaks. Eight PUs then take eight times the instruction cache, which is what limits the
+//! instance: bodies that differ only in the numbers of temporaries (`__Vfunc_name__17__a` of an inlined
+//! SystemVerilog function, `__Vtableidx3`), in the instance's path within messages of assertions, and
+//! in line breaks. Eight PUs then take eight times the instruction cache, which is what limits the
 //! simulation. [`share`] keeps one of each and calls it for all.
 //!
-//! A module's ports must be public (`public_flat_rd`), or Verilator writes the parent's expression
+//! A module's inputs must be public (`public_flat_rd`), or Verilator writes the parent's expression
 //! in their place, which differs from instance to instance.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,11 +25,12 @@ fn regex(text: &str) -> Regex {
 /// The head of a function of a class of a module: its name, its class.
 static HEAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?m)^(?:VL_\w+ )*void (\w+)\((\w+)\* vlSelf\) \{\n"));
-/// A name of a temporary of an inlined function, up to its number.
-static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| regex(r"(__V(?:func|task)_\w+?__)(\d+)__"));
+/// The name of a numbered temporary: of an inlined function, up to its variable, or the index of a
+/// table that stands for logic. The two are numbered apart.
+const NUMBERED: &str = r"(__V(?:func|task)_\w+?__|__Vtableidx)(\d+)(__|\b)";
+static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| regex(NUMBERED));
 /// The same as a member of the class: it may be read by another function.
-static MEMBER: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?:->|\.)__V(?:func|task)_\w+?__(\d+)__"));
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(&[r"(?:->|\.)\w*?", NUMBERED].concat()));
 /// The message of an assertion: text before the path of the scope, path and text after it, and the
 /// name of the model that goes before the path.
 static MESSAGE: LazyLock<Regex> = LazyLock::new(|| {
@@ -71,6 +72,12 @@ fn relative(body: &str, instance: &str) -> String {
     MESSAGE.replace_all(body, message).into_owned()
 }
 
+/// What tells a temporary's number from those of other temporaries.
+fn number(found: &Captures<'_>) -> String {
+    let table = if found[1].starts_with("__Vtable") { "table " } else { "" };
+    [table, &found[2]].concat()
+}
+
 fn functions(file: usize, text: &str) -> Vec<Function> {
     let function = |head: Captures<'_>| {
         let whole = head.get(0)?;
@@ -82,14 +89,15 @@ fn functions(file: usize, text: &str) -> Vec<Function> {
         let shape = instance.as_deref().map_or_else(|| body.to_string(), |i| relative(body, i));
         let shape = shape.replace(&name, "this function");
         let shape = TEMPORARY.replace_all(&shape, |found: &Captures<'_>| {
-            let at = numbers.iter().position(|n| *n == found[2]).unwrap_or_else(|| {
-                numbers.push(found[2].to_string());
+            let number = number(found);
+            let at = numbers.iter().position(|n| *n == number).unwrap_or_else(|| {
+                numbers.push(number);
                 numbers.len() - 1
             });
-            format!("{}#{at}__", &found[1])
+            format!("{}#{at}{}", &found[1], &found[3])
         });
         let shape = SPACE.replace_all(&shape, "").into_owned();
-        let members = MEMBER.captures_iter(body).map(|found| found[1].to_string()).collect();
+        let members = MEMBER.captures_iter(body).map(|found| number(&found)).collect();
         Some(Function {
             file,
             span: whole.start()..end,
@@ -239,7 +247,8 @@ mod tests {
         let body = |i: usize, space: &str| {
             let n = 20 + 5 * i;
             format!(
-                "    __Vfunc_after__{n}__a = 1;{space}\n    vlSelf->__Vfunc_less__{}__b = 2;\n{}",
+                "    __Vfunc_after__{n}__a = __Vtableidx{n};{space}\n    \
+                 vlSelf->__Vfunc_less__{}__b = 2;\n{}",
                 n + 1,
                 message(i)
             )
@@ -261,6 +270,11 @@ mod tests {
     fn what_differs_otherwise_stays() {
         for (first, second) in [
             ("    vlSelf->a = vlSymsp->TOP.heads[0U];", "    vlSelf->a = vlSymsp->TOP.heads[1U];"),
+            // A table's number is none of a function.
+            (
+                "    a = __Vfunc_f__1__a; b = __Vtableidx1;",
+                "    a = __Vfunc_f__1__a; b = __Vtableidx;",
+            ),
             // Two temporaries are not one.
             ("    __Vfunc_f__1__a = __Vfunc_f__2__a;", "    __Vfunc_f__3__a = __Vfunc_f__3__a;"),
             // A message that names another instance.
