@@ -137,7 +137,7 @@ const TRACING: [&str; 4] = ["--trace-fst", "--trace-structs", "--trace-max-width
 
 /// Settings of the models beside those of `rtl/verilator.vlt`. Copies of a block into its parent make
 /// one huge function of the core, which takes longer to compile and to run. Of the blocks that there
-/// are several of, [`instances::share`] makes one function, which takes public ports.
+/// are several of, [`instances::share`] makes one function, which takes public inputs.
 const SETTINGS: &str = "`verilator_config
 no_inline -module \"crossbar\"
 no_inline -module \"partition\"
@@ -180,14 +180,13 @@ enum Coverage {
 
 /// What a model is built from.
 struct Sources {
-    root: PathBuf,
     rtl: PathBuf,
     shim: PathBuf,
     wrapper: Option<PathBuf>, // of the shim
     coverage: Option<Coverage>,
     package: String,
     hash: String,
-    library: PathBuf,
+    folder: PathBuf, // of the built model
 }
 
 /// Finds the sources of a model.
@@ -233,10 +232,10 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
         hash.update(&fs::read(file)?);
     }
     let hash = format!("{:016x}", hash.digest());
-    // The same model built in another way is another file, but no other model.
+    // The same model built in another way has another folder, but is no other model.
     let how = xxh3_64(HOW.concat().as_bytes()) >> 32;
-    let library = root.join(format!("target/models/{hash}-{how:08x}/libcore.so"));
-    Ok(Sources { root, rtl, shim, wrapper, coverage, package, hash, library })
+    let folder = root.join(format!("target/models/{hash}-{how:08x}"));
+    Ok(Sources { rtl, shim, wrapper, coverage, package, hash, folder })
 }
 
 /// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
@@ -261,10 +260,10 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let Sources { root, rtl, shim, wrapper, coverage, package, hash, library } =
+    let Sources { rtl, shim, wrapper, coverage, package, hash, folder } =
         sources(accelerator, options)?;
     let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
-    let models = root.join("target/models");
+    let library = folder.join("libcore.so");
     if library.exists() {
         return Ok(library);
     }
@@ -275,9 +274,10 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     if library.exists() {
         return Ok(library);
     }
-    fs::create_dir_all(&models)?;
+    let models = folder.parent().context("the model has no folder")?;
+    fs::create_dir_all(models)?;
     // Built beside its final place and moved there whole: two builds at a time do no harm.
-    let work = tempfile::tempdir_in(&models)?;
+    let work = tempfile::tempdir_in(models)?;
     fs::write(work.path().join("gramer_pkg.sv"), &package)?;
     fs::write(work.path().join("settings.vlt"), SETTINGS)?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
@@ -347,10 +347,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
-    let done = library.parent().context("the model has no folder")?;
-    if fs::rename(work.path(), done).is_err() {
+    if fs::rename(work.path(), &folder).is_err() {
         // Somebody else was faster.
-        ensure!(library.exists(), "cannot put the model into {}", done.display());
+        ensure!(library.exists(), "cannot put the model into {}", folder.display());
     } else {
         let _ = work.keep();
     }
