@@ -72,8 +72,9 @@ mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests noti
 mutants-quick: setup setup-rtl ## Five of the faults
 	scripts/mutants.py --quick
 
-check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets
+check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets, and on large random tasks
 	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real --test real_long -- --nocapture
+	GRAMER_REQUIRE_RTL=1 GRAMER_CANDIDATES=1000000000 cargo test --release --locked -p gramer-sim --test core random_
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
