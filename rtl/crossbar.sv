@@ -39,62 +39,23 @@ module crossbar #(
   output logic [IN_W:0]      waiting_o [OUTPUTS]
 );
 
-  localparam int unsigned PTR_W = $clog2(DEPTH);
+  logic [INPUTS-1:0][HEAD_W+DATA_W-1:0] message;
+  always_comb for (int i = 0; i < INPUTS; i++) message[i] = {head_i[i], data_i[i]};
 
   for (genvar o = 0; o < OUTPUTS; o++) begin : gen_column
-    logic [HEAD_W+DATA_W-1:0] first [INPUTS]; // in each crosspoint's FIFO
-    logic [PTR_W:0]    write_q [INPUTS], read_q [INPUTS];
-    logic [INPUTS-1:0] some_q, grant; // some_q: the FIFO has a message
+    logic [INPUTS-1:0] push;
+    always_comb for (int i = 0; i < INPUTS; i++) push[i] = valid_i[i] && target_i[i] == OUT_W'(o);
 
-    // A memory of its own for each crosspoint, with one write and one read port: LUTRAM.
-    for (genvar i = 0; i < INPUTS; i++) begin : gen_point
-      logic [HEAD_W+DATA_W-1:0] mem [DEPTH];
-      assign first[i] = mem[read_q[i][PTR_W-1:0]];
-      always_ff @(posedge clk_i)
-        if (valid_i[i] && target_i[i] == OUT_W'(o))
-          mem[write_q[i][PTR_W-1:0]] <= {head_i[i], data_i[i]};
-    end
-
-    rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
+    crossbar_column #(.INPUTS(INPUTS), .WIDTH(HEAD_W + DATA_W), .DEPTH(DEPTH)) i_column (
       .clk_i, .rst_i,
-      .request_i (some_q),
-      .take_i    (ready_i[o]),
+      .push_i    (push),
+      .message_i (message),
       .valid_o   (valid_o[o]),
-      .grant_o   (grant),
-      .index_o   (source_o[o])
+      .ready_i   (ready_i[o]),
+      .source_o  (source_o[o]),
+      .message_o ({head_o[o], data_o[o]}),
+      .waiting_o (waiting_o[o])
     );
-
-    always_comb begin
-      {head_o[o], data_o[o]} = '0;
-      for (int i = 0; i < INPUTS; i++) if (grant[i]) {head_o[o], data_o[o]} |= first[i];
-    end
-    // All that have a message, but for the one that is taken: not from the grant, which is late.
-    always_ff @(posedge clk_i)
-      waiting_o[o] <= (valid_o[o] && ready_i[o] && !rst_i)
-                      ? (IN_W+1)'($countones(some_q) - 1) : '0;
-
-    always_ff @(posedge clk_i) begin
-      for (int i = 0; i < INPUTS; i++) begin
-        if (valid_i[i] && target_i[i] == OUT_W'(o)) write_q[i] <= write_q[i] + 1'b1;
-        if (grant[i] && ready_i[o]) read_q[i] <= read_q[i] + 1'b1;
-        if (valid_i[i] && target_i[i] == OUT_W'(o)) some_q[i] <= 1'b1;
-        else if (grant[i] && ready_i[o]) some_q[i] <= write_q[i] != (PTR_W+1)'(read_q[i] + 1'b1);
-        if (rst_i) begin
-          write_q[i] <= '0;
-          read_q[i]  <= '0;
-          some_q[i]  <= 1'b0;
-        end
-      end
-    end
-
-`ifndef SYNTHESIS
-    always_ff @(posedge clk_i) if (!rst_i) begin
-      for (int i = 0; i < INPUTS; i++)
-        assert (!(valid_i[i] && target_i[i] == OUT_W'(o) &&
-                  (PTR_W+1)'(write_q[i] - read_q[i]) == (PTR_W+1)'(DEPTH)))
-        else $error("crosspoint overflow");
-    end
-`endif
   end
 
 endmodule

@@ -16,7 +16,7 @@ PACKAGES = ["gramer_pkg", "gramer_types_pkg"]
 
 # Modules that only connect others: synthesised with their children left out. Every other module
 # below one of them is a block, synthesised flat.
-GLUE = ("gramer_core", "pu", "partition")
+GLUE = ("gramer_core", "pu", "partition", "crossbar")
 
 # Units of area of a primitive: LUT, FF, BRAM (in RAMB36), URAM, DSP. A RAM32M16 and a RAM64M8
 # take the eight LUTs of a slice, a RAM32M four. Wide multiplexers and carry chains have no LUT.
@@ -284,24 +284,9 @@ def strip(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
-def column(key: tuple) -> tuple:
-    """A crossbar's columns share nothing but its inputs: one of them is synthesised for all."""
-    if key[0] != "crossbar":
-        return key
-    return key[0], tuple((k, 1 if k == "OUTPUTS" else v) for k, v in key[1])
-
-
 def blocks(modules: dict) -> list[tuple]:
-    """What is synthesised on its own: the glue, and the blocks right below it, crossbars by column."""
+    """What is synthesised on its own: the glue, and the blocks right below it."""
     found = {key for key in modules if key[0] in GLUE}
     for key in list(found):
         found |= set(modules[key].children)
-    for key in list(found):
-        part = column(key)
-        if part != key:
-            found.remove(key)
-            found.add(part)
-            module = modules.setdefault(part, Module(*part))
-            module.count += modules[key].count * dict(key[1])["OUTPUTS"]
-            module.children = modules[key].children
     return sorted(found)

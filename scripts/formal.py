@@ -54,10 +54,10 @@ PROOFS = {
         [("slot_buffer.sv", "if (return_i) begin", "if (return_i && !free_i) begin")],
     ),
     "crossbar": (
-        ["rr_arbiter.sv", "crossbar.sv"],
+        ["rr_arbiter.sv", "crossbar_column.sv", "crossbar.sv"],
         {"bmc": 10, "prove": 2, "cover": 10},
         [
-            ("crossbar.sv", "if (grant[i] && ready_i[o]) read_q", "if (grant[i]) read_q"),
+            ("crossbar_column.sv", "if (grant[i] && ready_i) read_q", "if (grant[i]) read_q"),
             ("rr_arbiter.sv", "request_i[r] && !less[r]", "request_i[r]"),
         ],
     ),

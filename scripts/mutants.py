@@ -48,7 +48,7 @@ QUICK = 5
 # Modules without logic of their own.
 SKIP = {"gramer_types_pkg"}
 # Modules that are proven as part of another one's bench; the others' benches have their names.
-BENCH = {"cache": "onchip_memory", "replacement": "onchip_memory"}
+BENCH = {"cache": "onchip_memory", "replacement": "onchip_memory", "crossbar_column": "crossbar"}
 
 # What is replaced, by what, and what it is called. Each is tried at every place where it fits.
 NAME = r"[a-z][\w.]*"

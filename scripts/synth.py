@@ -37,7 +37,7 @@ MEMORIES = {
     "process_stage": [(r"dictionary", 1, BLOCK), (r"counts", 1, BLOCK)],
     "embedding_table": [(r"\.ids", 16, ANY), (r"\.offsets", 16, ANY), (r"\.degrees", 16, ANY),
                         (r"\.keys", 16, ANY)],
-    "crossbar": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
+    "crossbar_column": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
     "extender": [(r"contexts", 1, ANY), (r"lines", 1, ANY), (r"i_issues\.mem", 1, ANY)],
     "scheduler": [(r"i_ancestors\.mem", 1, ANY)],
     "axi_reader": [(r"addresses", 1, ANY)],
@@ -97,9 +97,6 @@ def table(rows: list) -> str:
 def name_of(module) -> str:
     if module.name in eda.GLUE:
         return f"{module.title}: what is not in its blocks"
-    if module.name == "crossbar":
-        values = dict(module.parameters)
-        return f"crossbar, a column (INPUTS {values['INPUTS']}, {values['HEAD_W']} + {values['DATA_W']} bits)"
     return module.title
 
 
@@ -135,41 +132,15 @@ def depth_models(modules: dict, results: dict) -> dict:
             children = {}
             if key[0] in eda.GLUE:
                 for name, child in instances(modules, key).items():
-                    part = eda.column(child)
-                    if part in results:
-                        children[name] = of(part)
-                        if part != child:
-                            children[name] = columns(children[name], dict(child[1])["OUTPUTS"])
+                    if child in results:
+                        children[name] = of(child)
             models[key] = depth.Netlist(results[key].netlist, children).model()
         return models[key]
 
     for key in results:
-        if key[0] not in eda.GLUE or all(
-                eda.column(c) in results for c in modules[key].children):
+        if key[0] not in eda.GLUE or all(child in results for child in modules[key].children):
             of(key)
     return models
-
-
-def columns(one: depth.Model, number: int) -> depth.Model:
-    """The model of a crossbar from that of a column: outputs and `ready_i` are there once a column."""
-    whole = depth.Model()
-    width = {}
-    for port, at in one.start:
-        width[port] = max(width.get(port, 0), at + 1)
-    for targets in one.through.values():
-        for port, at in targets:
-            width[port] = max(width.get(port, 0), at + 1)
-    for c in range(number):
-        def place(port, at):
-            return port, c * width[port] + at
-        for (port, at), value in one.start.items():
-            whole.start[place(port, at)] = value
-        for (port, at), value in one.end.items():
-            whole.end[port, c if port == "ready_i" else at] = value
-        for port, targets in one.through.items():
-            for (out, at), levels in targets.items():
-                whole.through.setdefault(port, {})[place(out, at)] = levels
-    return whole
 
 
 def instances(modules: dict, key: tuple) -> dict:

@@ -48,14 +48,15 @@ module crossbar_proof (
   logic [2:0] kept   [OUTPUTS][INPUTS][DEPTH]; // head and data from the oldest on
 
   for (genvar o = 0; o < OUTPUTS; o++) begin : gen_inside
-    assign grants[o] = dut.gen_column[o].grant;
-    assign some_all[o] = dut.gen_column[o].some_q;
-    assign later_all[o]  = dut.gen_column[o].i_arbiter.after_q;
+    assign grants[o] = dut.gen_column[o].i_column.grant;
+    assign some_all[o] = dut.gen_column[o].i_column.some_q;
+    assign later_all[o]  = dut.gen_column[o].i_column.i_arbiter.after_q;
     for (genvar i = 0; i < INPUTS; i++) begin : gen_input
-      assign levels[o][i] = dut.gen_column[o].write_q[i] - dut.gen_column[o].read_q[i];
+      assign levels[o][i] = dut.gen_column[o].i_column.gen_point[i].write_q
+                            - dut.gen_column[o].i_column.gen_point[i].read_q;
       for (genvar d = 0; d < DEPTH; d++) begin : gen_place
-        wire at = dut.gen_column[o].read_q[i][0] ^ 1'(d);
-        assign kept[o][i][d] = dut.gen_column[o].gen_point[i].mem[at];
+        wire at = dut.gen_column[o].i_column.gen_point[i].read_q[0] ^ 1'(d);
+        assign kept[o][i][d] = dut.gen_column[o].i_column.gen_point[i].mem[at];
       end
     end
   end

@@ -6,16 +6,13 @@
 //! in line breaks. Eight PUs then take eight times the instruction cache, which is what limits the
 //! simulation. [`share`] keeps one of each and calls it for all.
 //!
-//! A module's inputs must be public (`public_flat_rd`), or Verilator writes the parent's expression
-//! in their place, which differs from instance to instance.
+//! Inputs that the instances have in different ways must be public (`public_flat_rd`), or Verilator
+//! writes the parent's expression in their place.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use anyhow::{Context, Result};
 use regex::{Captures, Regex};
 
 fn regex(text: &str) -> Regex {
@@ -145,31 +142,9 @@ fn consistent(all: &[Function], groups: &[Vec<&Function>]) -> bool {
         .all(|f| f.members.iter().all(|member| !known.contains(member.as_str())))
 }
 
-/// Leaves one function where several of a module's instances have the same in the Verilated sources
-/// of a folder, and returns how many went.
-///
-/// # Errors
-/// Those of reading and writing the files.
-pub fn share(folder: &Path) -> Result<usize> {
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
-    paths.retain(|path| path.extension().is_some_and(|e| e == "cpp"));
-    paths.sort();
-    let mut texts: Vec<String> = paths
-        .iter()
-        .map(|path| {
-            fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-        })
-        .collect::<Result<_>>()?;
-    let went = shared(&mut texts);
-    for (path, text) in paths.iter().zip(&texts) {
-        fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(went)
-}
-
-/// [`share`] on the texts of the files.
-fn shared(texts: &mut [String]) -> usize {
+/// Leaves one function where several of a module's instances have the same in Verilated sources, and
+/// returns how many went.
+pub(crate) fn share(texts: &mut [String]) -> usize {
     let all: Vec<Function> =
         texts.iter().enumerate().flat_map(|(file, text)| functions(file, text)).collect();
     let mut classes: BTreeMap<&str, Vec<&Function>> = BTreeMap::new();
@@ -257,7 +232,7 @@ mod tests {
             function(0, "nba", &body(0, "")) + &function(1, "nba", &body(1, "\n   ")),
             calls("nba"),
         ];
-        assert_eq!(shared(&mut texts), 1);
+        assert_eq!(share(&mut texts), 1);
         assert!(!texts[0].contains("BRA__1"), "{}", texts[0]);
         assert!(texts[0].contains("Assertion failed in %Ni_fifo: full"), "{}", texts[0]);
         assert!(texts[0].contains("-12,vlSelf->name()"), "{}", texts[0]);
@@ -283,7 +258,7 @@ mod tests {
             let mut texts =
                 vec![function(0, "nba", first) + &function(1, "nba", second), calls("nba")];
             let before = texts.clone();
-            assert_eq!(shared(&mut texts), 0, "{first}");
+            assert_eq!(share(&mut texts), 0, "{first}");
             assert_eq!(texts, before);
         }
     }
@@ -306,7 +281,7 @@ mod tests {
             (function(0, "act", &other(1)) + &function(1, "act", &other(2)), 2),
         ] {
             let mut texts = vec![pair.clone() + &others, calls("nba")];
-            assert_eq!(shared(&mut texts), went, "{others}");
+            assert_eq!(share(&mut texts), went, "{others}");
         }
     }
 }

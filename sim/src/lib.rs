@@ -14,3 +14,4 @@ pub mod image;
 mod instances;
 pub mod model;
 pub mod run;
+mod verilated;

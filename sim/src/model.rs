@@ -10,7 +10,7 @@ use gramer_machine::{Accelerator, verilog};
 use libloading::Library;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-use crate::instances;
+use crate::verilated;
 
 /// Most DDR banks that the pins have room for.
 pub const MAX_BANKS: usize = 4;
@@ -137,17 +137,28 @@ const TRACING: [&str; 4] = ["--trace-fst", "--trace-structs", "--trace-max-width
 
 /// Settings of the models beside those of `rtl/verilator.vlt`. Copies of a block into its parent make
 /// one huge function of the core, which takes longer to compile and to run. Of the blocks that there
-/// are several of, [`instances::share`] makes one function, which takes public inputs.
+/// are several of, [`crate::instances`] makes one function: for that the inputs that each instance has
+/// of its own are public. A public clock would be one clock an instance.
 const SETTINGS: &str = "`verilator_config
 no_inline -module \"crossbar\"
+no_inline -module \"crossbar_column\"
 no_inline -module \"partition\"
 no_inline -module \"pu\"
-public_flat_rd -module \"partition\" -var \"*_i\"
-public_flat_rd -module \"pu\" -var \"*_i\"
+public_flat_rd -module \"crossbar_column\" -var \"push_i\"
+public_flat_rd -module \"crossbar_column\" -var \"ready_i\"
+public_flat_rd -module \"partition\" -var \"edge_*_i\"
+public_flat_rd -module \"partition\" -var \"fill_*_i\"
+public_flat_rd -module \"partition\" -var \"read_*_i\"
+public_flat_rd -module \"partition\" -var \"vertex_*_i\"
+public_flat_rd -module \"pu\" -var \"edge_*_i\"
+public_flat_rd -module \"pu\" -var \"listed_take_i\"
+public_flat_rd -module \"pu\" -var \"unit_valid_i\"
+public_flat_rd -module \"pu\" -var \"vertex_*_i\"
 ";
 
 /// What decides how a model is built, beside what it is built from.
-const HOW: [&str; 2] = [include_str!("model.rs"), include_str!("instances.rs")];
+const HOW: [&str; 3] =
+    [include_str!("model.rs"), include_str!("instances.rs"), include_str!("verilated.rs")];
 
 /// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
 fn compiler() -> &'static str {
@@ -306,7 +317,7 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
     command.arg("gramer_core.sv");
     check(&mut command, "verilator")?;
-    instances::share(work.path())?;
+    verilated::improve(work.path())?;
     check(
         Command::new("make").current_dir(work.path()).args([
             "-s",
@@ -332,7 +343,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     }
     check(
         link.current_dir(work.path())
-            .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-o", "libcore.so"])
+            // Calls between its functions need not be open to other libraries.
+            .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-o", "libcore.so"])
             .arg(format!("-DMODEL_HEADER=\"{prefix}.h\""))
             .arg(format!("-DMODEL_CLASS={prefix}"))
             .arg(format!("-DBANKS={}", accelerator.memory.ddr_banks))

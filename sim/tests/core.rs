@@ -72,13 +72,13 @@ fn a_triangle_is_found() {
     compare(&a, &graph, &whole_units(&graph), &s, &outcome).unwrap();
 }
 
-/// The model has each function of a clock once for all PUs and once for all partitions: else it runs
-/// a quarter slower, which no other test would notice.
+/// The model has each function of a clock once for all PUs, for all partitions and for all columns of a
+/// crossbar: else it runs a third slower, which no other test would notice.
 #[test]
 fn instances_share_their_functions() {
     let Some((_, library)) = core("machines/small.yaml") else { return };
     let head = regex::Regex::new(
-        r"(?m)^VL_INLINE_OPT void \w+_(pu|partition)(___nba_\w+?__BRA__)\d+(__KET__\w+)\(\w+\* vlSelf\) \{",
+        r"(?m)^VL_INLINE_OPT void \w+_(pu|partition|crossbar_column__\w+?)(___nba_\w+?__BRA__)\d+(__KET__\w+)\(\w+\* vlSelf\) \{",
     )
     .unwrap();
     let mut defined = std::collections::BTreeMap::new();
@@ -91,7 +91,11 @@ fn instances_share_their_functions() {
             }
         }
     }
-    assert!(["pu_", "partition_"].iter().all(|m| defined.keys().any(|n| n.starts_with(m))));
+    assert!(
+        ["pu_", "partition_", "crossbar_column_"]
+            .iter()
+            .all(|m| defined.keys().any(|n| n.starts_with(m)))
+    );
     assert!(defined.values().all(|&copies| copies == 1), "{defined:#?}");
 }
 
