@@ -59,6 +59,8 @@ struct Function {
 /// The scope's path in messages becomes the part below the instance, after the instance's own name.
 fn relative(body: &str, instance: &str) -> String {
     let path = instance.replace("__KET__", "]").replace("__BRA__", "[").replace("__DOT__", ".");
+    // Below an instance that is a class of its own the name goes on without a dot.
+    let path = path.replace("__", ".");
     let message = |found: &Captures<'_>| match found[2].strip_prefix(&path) {
         Some(below) if below.is_empty() || below.starts_with('.') => {
             let below = below.strip_prefix('.').unwrap_or(below);
