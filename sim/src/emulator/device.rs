@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use gramer_machine::Accelerator;
@@ -19,6 +20,9 @@ use gramer_sim::model::{Model, Pins};
 use crate::memory::Memory;
 use crate::{functional, movers};
 
+/// Longest that the answer to a poll waits for the end of what is polled. The runtime polls without a
+/// pause: answered at once, it would keep a processor busy that the simulation could use.
+const PATIENCE: Duration = Duration::from_millis(1);
 /// Clocks between two looks at what the host has started.
 const SLICE: u64 = 512;
 /// Beats that a mover may have under way: its bursts.
@@ -58,6 +62,7 @@ pub struct Device {
     memory: Mutex<Memory>,
     control: Mutex<Control>,
     started: Condvar,
+    ended: Condvar,
     now: AtomicU64,
 }
 
@@ -86,6 +91,7 @@ impl Device {
             memory: Mutex::new(Memory::new(banks)),
             control: Mutex::new(Control { blocks, failure: None, untold: String::new() }),
             started: Condvar::new(),
+            ended: Condvar::new(),
             now: AtomicU64::new(0),
             accelerator,
         });
@@ -140,13 +146,20 @@ impl Device {
         }
     }
 
-    /// Reads a register.
+    /// Reads a register. The control register of a kernel that runs is answered after [`PATIENCE`],
+    /// or when a kernel has ended.
     pub fn read_control(&self, address: u64) -> u32 {
-        let control = lock(&self.control);
-        let Some(block) = control.blocks.iter().find(|b| address & !0xffff == b.base) else {
+        let mut control = lock(&self.control);
+        let Some(at) = control.blocks.iter().position(|b| address & !0xffff == b.base) else {
             return 0;
         };
-        match (address - block.base) as u32 {
+        let offset = (address - control.blocks[at].base) as u32;
+        if offset == 0 && control.blocks[at].state == State::Started {
+            let waited = self.ended.wait_timeout(control, PATIENCE);
+            control = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let block = &control.blocks[at];
+        match offset {
             // The runtime takes idle for done, so a kernel that was started is never idle.
             0 => match block.state {
                 State::Idle => IDLE,
@@ -186,6 +199,7 @@ impl Device {
     /// After a failure whatever is started is done at once, and the result area says in its beat 0
     /// that nothing came.
     fn give_up(&self, control: &mut Control) {
+        self.ended.notify_all();
         let units = control.blocks.len() / 3;
         for at in 0..control.blocks.len() {
             if control.blocks[at].state != State::Started {
@@ -352,6 +366,7 @@ impl Device {
         for kernel in 0..3 {
             control.blocks[kernel * units + unit].state = State::Done;
         }
+        self.ended.notify_all();
     }
 }
 
