@@ -24,6 +24,7 @@ rtl/), so a run that was interrupted goes on.
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -238,7 +239,7 @@ def draw(modules, chosen, seed, total):
     while len(chosen) < total and take(everything, set()):
         pass
     numbers = {fault["number"] for fault in chosen if "number" in fault}
-    spare = iter(n for n in range(1, total + 1) if n not in numbers)
+    spare = (n for n in itertools.count(1) if n not in numbers)
     fresh = [fault for fault in chosen if "number" not in fault]
     for fault in sorted(fresh, key=lambda f: (f["module"], f["start"])):
         fault["number"] = next(spare)

@@ -297,7 +297,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
         .current_dir(&rtl)
         .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
-        .args(["--output-split", "40000", "-CFLAGS", "-fPIC -O2"]);
+        // A compiler's time grows faster than a function; the functions of a waveform are long lists.
+        .args(["--output-split", "40000", "--output-split-ctrace", "1000"])
+        .args(["-CFLAGS", "-fPIC -O2"]);
     if fast {
         command.arg("-DSYNTHESIS");
     } else {
