@@ -88,7 +88,7 @@ emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
 	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
 	  cargo test --locked -p gramer --features abi-test \
-	  --test opencl --test launch --test abi --test xclbin -- --test-threads 1
+	  --test opencl --test launch --test abi --test xclbin -- --test-threads 2
 
 formal: ## Formal proofs of the core's modules (sets up .venv)
 	@scripts/formal.sh
