@@ -102,7 +102,7 @@ hls-test: generate setup-rtl ## C simulation of the data movers and the core's f
 	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
 	target/hls/kernels_test
 
-setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, place and route)
+setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, z3)
 	@scripts/setup-eda.sh
 
 vitis-check: setup-eda generate ## Interfaces, Tcl files and constraints of the Vitis build, without Vitis
@@ -116,15 +116,7 @@ synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites
 	@.venv/bin/python scripts/synth.py --write
 
 test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
-	@.venv/bin/python scripts/ecp5.py --check
-	@.venv/bin/python scripts/activity.py --check
 	@.venv/bin/python scripts/synth.py --quick
-
-ecp5: setup-eda generate ## Place and route of the scheduler's three variants, relative (docs/synthesis.md)
-	@.venv/bin/python scripts/ecp5.py --write
-
-activity: setup-eda simulator ## Activity of the core's blocks by application (docs/synthesis.md)
-	@.venv/bin/python scripts/activity.py --write
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
 	@for machine in accelerator.yaml machines/*.yaml; do \
