@@ -37,25 +37,29 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine test-rtl test-emulation test-synth test-paper ## All tests
+test: setup setup-rtl setup-xrt setup-paper setup-eda ## All tests, from one build; how many passed, failed and were skipped
+	@scripts/test.py all
 
 test-host: setup ## Tests of the host: library, command line, engines
-	cargo test --locked -p gramer
+	@scripts/test.py host
 
 setup-rtl: ## Install what the simulated core needs (Verilator)
 	@scripts/setup-rtl.sh
 
 test-machine: setup ## Tests of the reader of accelerator.yaml
-	cargo test --locked -p gramer-machine
+	@scripts/test.py machine
 
-test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
-	GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer-sim
+test-rtl: setup setup-rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
+	@scripts/test.py rtl
+
+test-long: setup setup-rtl ## 1,000 random tasks of the core that no run had before; GRAMER_SEED=N repeats them
+	@scripts/test_long.sh
 
 simulator: build setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
-	cargo build --release --locked -p gramer-sim --bin gramer-sim
+	cargo build --release --locked -p gramer-sim-command
 
-test-paper: simulator setup-paper ## Tests of `gramer explore` and `gramer paper`
-	GRAMER_SIM=$(CURDIR)/target/release/gramer-sim GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer --test explore
+test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
+	@scripts/test.py paper
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
@@ -82,13 +86,10 @@ setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL load
 	@scripts/setup-xrt.sh
 
 emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
-	cargo build --release --locked -p gramer-sim --no-default-features --bin gramer-emulator
-	cargo build --release --locked -p gramer-sleep
+	cargo build --release --locked -p gramer-sim -p gramer-sleep
 
-test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
-	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
-	  cargo test --locked -p gramer --features abi-test \
-	  --test opencl --test launch --test abi --test xclbin -- --test-threads 2
+test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
+	@scripts/test.py emulation
 
 formal: ## Formal proofs of the core's modules (sets up .venv)
 	@scripts/formal.sh
@@ -115,13 +116,13 @@ xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM
 synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
 	@.venv/bin/python scripts/synth.py --write
 
-test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
-	@.venv/bin/python scripts/synth.py --quick
+test-synth: setup setup-rtl setup-eda generate ## HLS kernels, Vitis build, and synthesis of the blocks that changed
+	@scripts/test.py synth
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
+	@cargo build -q --locked --workspace --example generate # with the features of the tests' build
 	@for machine in accelerator.yaml machines/*.yaml; do \
-	  cargo run -q --locked -p gramer-machine --example generate -- "$$machine" \
-	    "target/generated/$$(basename "$$machine" .yaml)"; \
+	  target/debug/examples/generate "$$machine" "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)

@@ -5,9 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
+make --silent generate > /dev/null
 for machine in accelerator.yaml machines/*.yaml; do
   out=target/generated/$(basename "$machine" .yaml)
-  cargo run -q --locked -p gramer-machine --example generate -- "$machine" "$out" > /dev/null
   verilator --lint-only -Wall -sv --assert --top-module gramer_kernel rtl/verilator.vlt \
     "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv "$out/gramer_kernel.sv"
   echo "$machine: no warning"

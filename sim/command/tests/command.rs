@@ -1,6 +1,7 @@
 //! The command `gramer-sim`, as a user starts it.
 
-mod support;
+#[path = "../../../host/tests/common/environment.rs"]
+mod environment;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -19,7 +20,9 @@ struct Case {
 impl Case {
     /// `None` where Verilator is missing.
     fn new() -> Option<Self> {
-        if support::no_verilator() {
+        if gramer_sim::model::verilator().is_none() {
+            let missing = "there is no verilator on the PATH (scripts/setup-rtl.sh installs it)";
+            environment::skip(environment::RTL, missing);
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -30,7 +33,7 @@ impl Case {
 
     fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gramer-sim"));
-        command.current_dir(support::root()).args(["--machine", "machines/small.yaml"]);
+        command.current_dir(environment::root()).args(["--machine", "machines/small.yaml"]);
         for &word in words {
             match word {
                 "GRAPH" => command.arg(&self.graph),
