@@ -91,8 +91,11 @@ emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation
 
-formal: ## Formal proofs of the core's modules (sets up .venv)
+formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/formal.tsv)
 	@scripts/formal.sh
+
+formal-changed: ## All proofs if their sources changed since all passed, else those that take moments
+	@scripts/formal.sh --changed
 
 hls-test: generate setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls
@@ -113,8 +116,11 @@ xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM
 	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
 	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
 
-synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md and .tsv)
 	@.venv/bin/python scripts/synth.py --write
+
+synth-changed: setup-eda generate ## The same of the whole core if a block changed since, writing nothing
+	@.venv/bin/python scripts/synth.py --changed-core
 
 test-synth: setup setup-rtl setup-eda generate ## HLS kernels, Vitis build, and synthesis of the blocks that changed
 	@scripts/test.py synth

@@ -40,6 +40,7 @@ PARTS = {
     "emulation": {"tests": ["opencl", "launch", "abi"], "also": ["xclbin"], "demands": ["XRT"],
                   "emulator": True, "arguments": ["--test-threads", "2"]},
     "synth": {"tests": [], "commands": [["make", "hls-test"], ["make", "vitis-check"],
+                                        [".venv/bin/python", "tests/synthesis_gate.py"],
                                         [".venv/bin/python", "scripts/synth.py", "--changed"]]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
 }
