@@ -73,6 +73,9 @@ paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites
 mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
 	scripts/mutants.py
 
+mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone (hours; once a month)
+	scripts/mutants.py --results
+
 mutants-quick: setup setup-rtl ## Five of the faults
 	scripts/mutants.py --quick
 
