@@ -26,8 +26,11 @@ help: ## This list
 setup: ## Install what the build needs (a C compiler) and check the Rust toolchain
 	@scripts/setup.sh
 
+# Of the whole workspace: of some packages alone, what they share has other features and is built again.
+RELEASE := cargo build --release --locked --workspace
+
 build: setup ## Build the command line (target/release/gramer)
-	cargo build --release --locked -p gramer
+	$(RELEASE) --bin gramer
 
 demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@mkdir -p target/demo
@@ -55,8 +58,8 @@ test-rtl: setup setup-rtl ## Tests of the core: 300 random tasks, the paper's ma
 test-long: setup setup-rtl ## 1,000 random tasks of the core that no run had before; GRAMER_SEED=N repeats them
 	@scripts/test_long.sh
 
-simulator: build setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
-	cargo build --release --locked -p gramer-sim-command
+simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
+	$(RELEASE) --bin gramer --bin gramer-sim
 
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
@@ -88,8 +91,9 @@ check-rtl: emulator ## The core on the larger real graphs, with the cycle budget
 setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
 	@scripts/setup-xrt.sh
 
-emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
-	cargo build --release --locked -p gramer-sim -p gramer-sleep
+emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
+	$(RELEASE) --bin gramer --bin gramer-emulator
+	cargo build --release --locked -p gramer-sleep
 
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation

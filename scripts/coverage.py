@@ -3,7 +3,7 @@
 
 A point is a block of lines or one way of a branch; the instances of a module count together.
 Points that never ran are listed with the reason that scripts/coverage-reasons.tsv has for them.
-Exit code 1 if one has none, so that a new one must be tested or explained.
+Exit code 1 if one has none, or one that begins with "open", so that it must be tested or explained.
 """
 
 import collections
@@ -64,9 +64,9 @@ def main(words):
             continue
         text = (ROOT / "rtl" / name).read_text().splitlines()[line - 1].strip()
         found = [(n, t, r) for n, t, r in known if n == name and t in text]
-        if not found:
+        if not found or found[0][2].startswith("open"):
             unexplained.append(f"{name}:{line}: {comment}: {text}")
-        else:
+        if found:
             used.add(found[0])
         reason = found[0][2] if found else "**none yet**"
         shown = text.replace("|", "\\|")
