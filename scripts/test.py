@@ -31,10 +31,10 @@ SUMMARY = WORK / "summary"
 
 # A part: its packages' unit tests; tests by name (None: those of its packages that no other part has);
 # tests of another part that it runs too; what it demands when it runs alone; commands that are a check
-# each; and what each test program is told.
+# each; what each test program is told; and whether it is small.
 PARTS = {
     "host": {"packages": ["gramer", "gramer-abi", "gramer-sleep"], "tests": None, "doc": True},
-    "machine": {"packages": ["gramer-machine"], "tests": None},
+    "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
     "rtl": {"packages": ["gramer-sim", "gramer-sim-command"], "tests": None, "demands": ["RTL"]},
     # They wait for processes of their own, whose models take a processor each.
     "emulation": {"tests": ["opencl", "launch", "abi"], "also": ["xclbin"], "demands": ["XRT"],
@@ -76,7 +76,11 @@ def build(parts, tests):
     wanted = sorted({test for name in parts for test in tests_of(name, tests)})
     if not wanted:
         return []
-    command = ["cargo", "test", "--locked", "--workspace", "--no-run",
+    # A package that little depends on is built by itself when only it is tested.
+    small = [package for name in parts for package in PARTS[name]["packages"]] \
+        if all(PARTS[name].get("small") for name in parts) else []
+    select = [word for package in small for word in ("--package", package)] or ["--workspace"]
+    command = ["cargo", "test", "--locked", *select, "--no-run",
                "--message-format=json-render-diagnostics"]
     if any(PARTS[name].get("packages") for name in parts):
         command += ["--lib", "--bins"]
