@@ -582,7 +582,9 @@ fn random_tasks_in_a_uniform_memory() {
     let library = model::build(&a, Build::default()).unwrap();
     let mut model = instance(&library);
     let mut met = [0; 3];
-    for seed in 0..200 {
+    // The benches of the partition and of this memory have what is particular to it.
+    let (from, cases) = seeds(100);
+    for seed in from..from + cases {
         let outcome = random_case(&a, &mut model, seed, 60)
             .unwrap_or_else(|e| panic!("seed {seed} in a uniform memory: {e}"));
         for kind in ["vertex", "edge"] {
@@ -591,5 +593,6 @@ fn random_tasks_in_a_uniform_memory() {
             }
         }
     }
-    assert!(met[0] == 0 && met[1] > 0 && met[2] > 0, "high, low, misses: {met:?}");
+    assert_eq!(met[0], 0, "hits in a scratchpad that isn't there");
+    assert!(cases < 100 || met[1] > 0 && met[2] > 0, "low-priority hits, misses: {met:?}");
 }
