@@ -461,7 +461,7 @@ fn counters_are_as_last_seen() {
     assert!(
         text == before,
         "seed 0: now and before: {different:?}\nif that is what was meant: GRAMER_BLESS=1 cargo \
-         test --release -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
+         test -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
     );
 }
 
