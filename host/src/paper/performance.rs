@@ -249,7 +249,7 @@ pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
             span(&kernel_share, 1)
         ),
         why: format!(
-            "a case counts if kernel + transfer + set-up is at most {TOLERANCE} of the paper's time. On \
+            "a case counts if kernel + transfer + set-up is at most {TOLERANCE} times the paper's. On \
              the small graphs the paper's time is nearly all set-up, so they say little of the \
              kernel; the larger one does"
         ),
@@ -375,7 +375,7 @@ fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
         ),
         why: format!(
             "an estimate: {watts:.1} W, which the paper's own ratios imply, by our time, so \
-             no better than partly; a case counts if {TOLERANCE} of its ratio is at least the paper's least"
+             no better than partly; a case counts if {TOLERANCE} times its ratio is at least the paper's least"
         ),
     };
     let table = Block::Table { header: header.map(String::from).to_vec(), rows };
