@@ -370,7 +370,7 @@ module gramer_scheduler
   assign saved_row_o = b_q.slot;
 
   if (COMPACTION == 0) begin : gen_states
-    row_t states [SLOTS * DEPTH];
+    (* ram_style = "distributed" *) row_t states [SLOTS * DEPTH];
     row_t restored_q;
 
     wire [$clog2(SLOTS*DEPTH)-1:0] at = ($clog2(SLOTS*DEPTH))'(b_q.slot)
