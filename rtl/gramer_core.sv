@@ -255,6 +255,7 @@ module gramer_core
     logic [7:0] counter_at;
   } to_partition_t;
 
+  logic [7:0]    counter_at;
   to_pu_t        to_pus, to_pus_left; // left: after the register where it leaves
   to_partition_t to_partitions, to_partitions_left;
 
@@ -294,7 +295,6 @@ module gramer_core
   logic [RECORD_W-1:0] pu_vertex_record [PUS];
   logic [COUNT_W-1:0] pu_count [PUS];
   logic [63:0]       pu_counter [PUS];
-  logic [7:0]        counter_at;
   logic [PUS-1:0]    listed_more, listed_take;
   listed_t           listed [PUS];
   ordinal_t          oldest [PUS];

@@ -88,11 +88,11 @@ def constraints(name: str, board: dict) -> str:
     for p in range(sizes["PARTITIONS"]):
         slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
         places[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
-            f"{crossbar}.gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
+            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
     for p in range(sizes["PUS"]):
         slr = p * slrs // sizes["PUS"]
         places[f"SLR{slr}"] += [f"gen_pu[{p}].i_pu"] + [
-            f"{crossbar}.gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
+            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
     for b in range(banks):
         places[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
     places[f"SLR{board['core_slr']}"] += [
