@@ -87,15 +87,16 @@ def constraints(name: str, board: dict) -> str:
     places = {f"SLR{s}": [] for s in range(slrs)}
     for p in range(sizes["PARTITIONS"]):
         slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
-        places[f"SLR{slr}"].append(f"gen_partition[{p}].i_partition")
+        places[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
+            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
     for p in range(sizes["PUS"]):
         slr = p * slrs // sizes["PUS"]
-        places[f"SLR{slr}"].append(f"gen_pu[{p}].i_pu")
+        places[f"SLR{slr}"] += [f"gen_pu[{p}].i_pu"] + [
+            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
     for b in range(banks):
         places[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
     places[f"SLR{board['core_slr']}"] += [
-        "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns",
-        "i_edge_requests", "i_vertex_requests", "i_edge_answers", "i_vertex_answers",
+        "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
     ]
     lines = [
         f"# {board['card']} ({board['part']}): the core's floorplan and exceptions.",

@@ -1,7 +1,7 @@
 // The ancestor buffers of a PU, one a slot: for each ancestor embedding only the extending
 // vertex's position and cursor (figure 10). The embedding itself is kept once a slot, in the
 // embedding table, since every ancestor is a prefix of it. LUTRAM: asynchronous read.
-module ancestor_buffer
+module gramer_ancestor_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -13,7 +13,7 @@ module ancestor_buffer
   output cursor_t cursor_o // before the write
 );
 
-  cursor_t mem [SLOTS * DEPTH];
+  (* ram_style = "distributed" *) cursor_t mem [SLOTS * DEPTH];
 
   wire [$clog2(SLOTS*DEPTH)-1:0] at =
       ($clog2(SLOTS*DEPTH))'(slot_i) * ($clog2(SLOTS*DEPTH))'(DEPTH)

@@ -1,5 +1,5 @@
 // A column of the crossbar: the FIFOs of all crosspoints of one output, and whose turn it is.
-module crossbar_column #(
+module gramer_crossbar_column #(
   /// Inputs.
   parameter int unsigned INPUTS = 2,
   /// Bits of a message.
@@ -30,8 +30,8 @@ module crossbar_column #(
   for (genvar i = 0; i < INPUTS; i++) begin : gen_point
     logic [PTR_W:0] write_q, read_q;
 
-    // A memory of its own, with one write and one read port: LUTRAM.
-    logic [WIDTH-1:0] mem [DEPTH];
+    // A memory of its own, with one write and one read port.
+    (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
     assign first[i] = mem[read_q[PTR_W-1:0]];
     always_ff @(posedge clk_i) if (push_i[i]) mem[write_q[PTR_W-1:0]] <= message_i[i];
 
@@ -54,7 +54,7 @@ module crossbar_column #(
 `endif
   end
 
-  rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
+  gramer_rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
     .clk_i, .rst_i,
     .request_i (some_q),
     .take_i    (ready_i),

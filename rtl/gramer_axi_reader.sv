@@ -2,7 +2,7 @@
 // says which memory asked and for which of its entries:  { memory, entry }.
 //
 // Line i of an array is in bank i mod BANKS, at line i / BANKS of the bank's part of the array.
-module axi_reader
+module gramer_axi_reader
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
@@ -50,11 +50,12 @@ module axi_reader
   logic [MEMORIES:0]   grant;
   logic [MEMORY_W-1:0] index, from;
   logic [63:0]         address;
-  logic [63:0]         addresses [1 << AXI_ID_W]; // for the error report
+  // For the error report.
+  (* ram_style = "distributed" *) logic [63:0] addresses [1 << AXI_ID_W];
 
   assign free = !arvalid_o || arready_i;
 
-  rr_arbiter #(.REQUESTS(MEMORIES + 1)) i_arbiter (
+  gramer_rr_arbiter #(.REQUESTS(MEMORIES + 1)) i_arbiter (
     .clk_i, .rst_i,
     .request_i ({word_valid_i, read_valid_i}), .take_i (free),
     .valid_o (valid), .grant_o (grant), .index_o (index)

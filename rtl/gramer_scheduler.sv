@@ -20,7 +20,7 @@
 //
 // A run that is killed frees each slot as its token comes back. `oldest_o` is then the first of
 // the units that were under way: all units before it are finished.
-module scheduler
+module gramer_scheduler
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -110,26 +110,30 @@ module scheduler
   logic    kill_q;
   logic [SLOTS-1:0] killed_q; // busy slots that still have to be looked at
 
-  fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
+  gramer_fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
     .clk_i, .rst_i (rst_i || clear_i),
     .push_i (ended_valid_i), .data_i (ended_i), .full_o (),
     .pop_i (ended_take), .valid_o (ended_valid), .data_o (ended)
   );
 
   // A unit may come when none waits and, in the cycle before, a slot was free; if a steal has taken it
-  // meanwhile, the unit waits for the next one.
+  // meanwhile, the unit waits for the next one. With registers on the way it was sent on what
+  // `unit_ready_o` said then, and comes whatever it says now.
+  logic unit_comes;
+  assign unit_comes = unit_valid_i && (SLR_REGISTERS != 0 || unit_ready_o);
+
   always_ff @(posedge clk_i) begin
-    if (unit_valid_i && unit_ready_o) unit_q <= unit_i;
+    if (unit_comes) unit_q <= unit_i;
     if (rst_i || clear_i) unit_q_valid <= 1'b0;
-    else if (unit_valid_i && unit_ready_o) unit_q_valid <= 1'b1;
+    else if (unit_comes) unit_q_valid <= 1'b1;
     else if (unit_take) unit_q_valid <= 1'b0;
-    unit_ready_o <= !rst_i && !clear_i && slot_valid && !unit_q_valid
-                    && !(unit_valid_i && unit_ready_o);
+    unit_ready_o <= !rst_i && !clear_i && slot_valid && !unit_q_valid && !unit_comes;
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(unit_ready_o && unit_q_valid)) else $error("a unit would be lost");
+    assert (!(unit_comes && unit_q_valid)) else $error("a unit is lost");
   end
 `endif
 
@@ -142,7 +146,7 @@ module scheduler
                       && candidate_valid && slot_valid;
   assign steal_start = steal_take && busy_o[candidate];
 
-  slot_buffer i_slots (
+  gramer_slot_buffer i_slots (
     .clk_i, .rst_i, .clear_i,
     .slots_i       (config_i.slots),
     .valid_o       (slot_valid),
@@ -163,7 +167,7 @@ module scheduler
   // without it 4-motifs on citeseer take 3 % more cycles.
   assign push_candidate = config_i.stealing && slot_valid && a_valid_q && a_q.kind == GROWN;
 
-  stealing_buffer i_candidates (
+  gramer_stealing_buffer i_candidates (
     .clk_i, .rst_i, .clear_i,
     .push_i  (push_candidate),
     .slot_i  (a_q.slot),
@@ -354,7 +358,7 @@ module scheduler
 
   assign b_writes = b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL);
 
-  ancestor_buffer i_ancestors (
+  gramer_ancestor_buffer i_ancestors (
     .clk_i,
     .slot_i   (b_q.slot),
     .level_i  (b_q.level),
@@ -366,7 +370,7 @@ module scheduler
   assign saved_row_o = b_q.slot;
 
   if (COMPACTION == 0) begin : gen_states
-    row_t states [SLOTS * DEPTH];
+    (* ram_style = "distributed" *) row_t states [SLOTS * DEPTH];
     row_t restored_q;
 
     wire [$clog2(SLOTS*DEPTH)-1:0] at = ($clog2(SLOTS*DEPTH))'(b_q.slot)
