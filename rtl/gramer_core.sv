@@ -129,7 +129,7 @@ module gramer_core
       config_q.lru          <= registers[ARG_FLAGS >> 2][2];
       config_q.lists        <= registers[ARG_FLAGS >> 2][3];
       config_q.slots        <= ($clog2(SLOTS+1))'(registers[ARG_SLOTS >> 2]);
-      config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][6:0];
+      config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][LAMBDA_W-1:0];
       config_q.vertex_bound <= (VLINE_W+1)'(registers[ARG_VERTEX_BOUND >> 2]);
       config_q.edge_bound   <= (ELINE_W+1)'(long(registers, ARG_EDGE_BOUND));
       config_q.vertex_sets  <= registers[ARG_VERTEX_SETS >> 2];

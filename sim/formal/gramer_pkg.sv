@@ -6,6 +6,8 @@ package gramer_pkg;
   localparam int unsigned PARTITIONS = 1;
   localparam int unsigned BANKS      = 1;
   localparam int unsigned MISSES     = 2;
+  localparam int unsigned STAMP_W    = 4;
+  localparam int unsigned LAMBDA_MOST = 512;
   localparam int unsigned DICTIONARY = 4;
   localparam int unsigned COUNTERS   = 4;
   localparam int unsigned LABEL_BITS = 2;

@@ -5,7 +5,7 @@
 
 mod support;
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, LAMBDA_MAX, LAMBDA_STEPS};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
@@ -145,7 +145,7 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     s.stealing = rng.bool();
     s.lru = rng.bool();
     s.slots = rng.u32(1..=a.machine.slots);
-    s.lambda_eighths = rng.u32(0..=64);
+    s.lambda_eighths = rng.u32(0..=LAMBDA_MAX * LAMBDA_STEPS);
     s.tau = rng.bool().then(|| rng.f64());
     s.capacity = if rng.bool() { 1.0 } else { rng.f64() };
     // Lists are cut into several units at random.

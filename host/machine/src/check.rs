@@ -42,7 +42,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         })
     };
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
-    let ranges: [(&str, u32, u32, u32, bool); 15] = [
+    let ranges: [(&str, u32, u32, u32, bool); 16] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
         ("machine.slots", m.slots, 2, 32, true),
         ("machine.depth", m.depth, 3, 16, false),
@@ -50,6 +50,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         ("machine.partitions", m.partitions, 1, 16, true),
         ("machine.clock_mhz", m.clock_mhz, 1, 1000, false),
         ("memory.misses", mem.misses, 2, 64, true),
+        ("memory.stamp_bits", mem.stamp_bits, 4, 32, false),
         ("memory.ddr_banks", mem.ddr_banks, 1, MAX_BANKS, true),
         ("memory.ddr_latency_cycles", mem.ddr_latency_cycles, 1, 10_000, false),
         ("memory.ddr_cycles_a_beat", mem.ddr_cycles_a_beat, 1, 1000, false),
