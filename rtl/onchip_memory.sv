@@ -302,6 +302,14 @@ module onchip_memory
     assign answer_o = line;
   end
 
+`ifdef GRAMER_ACCESSES
+  // What scripts/replay.py reads: the accesses in the order of their look-ups.
+  always_ff @(posedge clk_i)
+    if (!rst_i && looked && c3_op_q == NEW)
+      $fwrite(32'h8000_0002, "access %s %0d %0d %0d %0d\n", ADDR_W == VLINE_W ? "vertex" : "edge",
+              c3_line_q, c3_head_q.rank, c3_high_q, hit);
+`endif
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(filling && (c3_high_q || c3_match_q != '0))) else $error("a line comes that is there");

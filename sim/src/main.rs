@@ -124,6 +124,11 @@ struct Options {
     /// Keep the design's assertions in (slower).
     #[arg(long)]
     assertions: bool,
+    /// Print each access to an on-chip memory on standard error, a line each, in a build of its own:
+    /// `access`, array, line, rank, 1 if it is high-priority, 1 if it is in the cache
+    /// (scripts/replay.py).
+    #[arg(long)]
+    accesses: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -349,7 +354,11 @@ fn mine(options: Options) -> Result<()> {
         return output::print(&(identity(&accelerator)? + "\n"));
     }
     check(&options, &accelerator)?;
-    let build = Build { fast: !options.assertions, trace: options.trace.is_some() };
+    let build = Build {
+        fast: !options.assertions,
+        trace: options.trace.is_some(),
+        accesses: options.accesses,
+    };
     let library = model::build(&accelerator, build)?;
     let hash = model::hash(&accelerator, build)?;
     if options.model {

@@ -124,7 +124,9 @@ impl Setting {
             Parameter::Stealing => word(&["on", "off"])?,
             Parameter::Tau => within(share, 0.0, 1.0)?,
             Parameter::OnChip => within(share.filter(|&s| s > 0.0), 0.0, 1.0)?,
-            Parameter::Lambda => Some(plain.filter(|&n| lambda_steps(n).is_some()).ok_or_else(wrong)?),
+            Parameter::Lambda => {
+                Some(plain.filter(|&n| lambda_steps(n).is_some()).ok_or_else(wrong)?)
+            }
             Parameter::Policy => word(&["locality", "static-lru", "uniform-lru"])?,
             Parameter::Caches => word(&["all", "tau"])?,
             Parameter::Memory => within(bytes(text), 1024.0, 1e9)?,
