@@ -7,8 +7,8 @@
 // For two cycles after it no access is selected, so that none sees tags or lines from before it.
 //
 // When the weights of equation (2) have come to three quarters of their range, nothing is selected
-// until the stages are empty and a sweep through all sets has aged them: SETS + 6 cycles, after
-// 2^(STAMP_W-1) accesses at the soonest.
+// until the stages are empty and a sweep through all sets has aged them: SETS + 6 cycles, once in
+// 2^STAMP_W accesses at the most.
 //
 // The victim of a line from DDR is chosen by the weights as they are read in stage 1. References of
 // the two accesses before it are not written by then, and are not seen.
