@@ -33,7 +33,7 @@ extern "C" void gramer_core(unsigned application, unsigned k, unsigned flags, un
                             CORE_COUNTERS, PU_COUNTERS, PARTITION_COUNTERS, BANK_COUNTERS,
                             CNT_CORE_WORK_UNITS, CNT_CORE_SATURATED, CNT_PU_EXTENSIONS,
                             CNT_PU_ENTRIES_SCANNED, CNT_PU_CANDIDATES, CNT_PU_EMBEDDINGS,
-                            SLOTS, MAX_MOTIF, LAMBDA_W, UNIFORM,
+                            SLOTS, MAX_MOTIF, LAMBDA_MOST, UNIFORM,
                             VERTEX_PAD_LINES * PARTITIONS, EDGE_PAD_LINES * PARTITIONS,
                             VERTEX_SETS, EDGE_SETS,
                             {ARG_APPLICATION, ARG_K, ARG_FLAGS, ARG_SLOTS, ARG_LAMBDA_EIGHTHS,

@@ -21,7 +21,7 @@ struct CoreMachine {
   uint32_t work_units, saturated, extensions, entries_scanned, candidates, embeddings;
   // What the arguments may be at most, and where they are: AXI4-Lite offsets of application, k,
   // flags, slots, lambda, vertex_bound, edge_bound, vertex_sets, edge_sets.
-  uint32_t slots, max_motif, lambda_bits, uniform;
+  uint32_t slots, max_motif, lambda_most, uniform;
   uint32_t vertex_lines, edge_lines;  // that the scratchpads hold
   uint32_t vertex_sets, edge_sets;
   uint32_t offsets[9];
@@ -78,7 +78,7 @@ class CoreModel {
                            a.k < 2 || a.k > largest,
                            a.flags >= 16,
                            a.slots < 1 || a.slots > machine.slots,
-                           a.lambda >> machine.lambda_bits != 0,
+                           a.lambda > machine.lambda_most,
                            !machine.uniform && a.vertex_bound > machine.vertex_lines,
                            !machine.uniform && a.edge_bound > machine.edge_lines,
                            a.vertex_sets < 1 || a.vertex_sets > machine.vertex_sets,

@@ -45,7 +45,7 @@ module gramer_settings_check
   assign wrong[1] = k < SMALLEST || k > largest;
   assign wrong[2] = registers_i[ARG_FLAGS >> 2] >> FLAGS != '0;
   assign wrong[3] = slots == '0 || slots > SLOTS;
-  assign wrong[4] = registers_i[ARG_LAMBDA_EIGHTHS >> 2] >> LAMBDA_W != '0;
+  assign wrong[4] = registers_i[ARG_LAMBDA_EIGHTHS >> 2] > LAMBDA_MOST;
   // Without scratchpads the bounds mean nothing.
   assign wrong[5] = UNIFORM == 0 && registers_i[ARG_VERTEX_BOUND >> 2] > VERTEX_LINES;
   assign wrong[6] = UNIFORM == 0 && edge_bound > 64'(EDGE_LINES);

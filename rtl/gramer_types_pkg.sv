@@ -20,6 +20,8 @@ package gramer_types_pkg;
   localparam int unsigned MISS_W   = $clog2(MISSES);
   localparam int unsigned KEY_W    = $clog2(DICTIONARY);
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
+  localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);
+  localparam int unsigned WEIGHT_W = STAMP_W + LAMBDA_W;
 
   typedef logic [ID_W-1:0]     id_t;
   typedef logic [EDGE_W-1:0]   edge_t;
@@ -55,8 +57,13 @@ package gramer_types_pkg;
     logic [31:0] edge_sets;   // in use
   } config_t;
 
-  // λ · stamp of equation (2), λ in eighths and the stamp of 32 bits.
-  typedef logic [38:0] weight_t;
+  // λ · stamp of equation (2), λ in eighths. Of a range that is used up to three quarters and then
+  // aged by a half, so that what was referenced in the last quarter stays exact (replacement).
+  typedef logic [WEIGHT_W-1:0] weight_t;
+
+  function automatic weight_t aged(input weight_t weight);
+    return weight[WEIGHT_W-1] ? {1'b0, weight[WEIGHT_W-2:0]} : '0;
+  endfunction
 
   // What the rest of the core needs of a vertex record.
   typedef struct packed {

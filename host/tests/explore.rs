@@ -157,7 +157,7 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
     let simulator = folder.stand_in(&answer(2));
     for (words, expected) in [
         (["--task", "clique:3", "--vary", "slot=1"], "did you mean slots?"),
-        (["--task", "clique:3", "--vary", "lambda=9"], "takes 0 to 8"),
+        (["--task", "clique:3", "--vary", "lambda=65"], "takes 0 to 64"),
         (["--task", "cliques", "--vary", "slots=1"], "must be clique:K, motif:K or fsm:"),
         (["--task", "motif:9", "--vary", "slots=1"], "must be 3 to 6"),
         (["--task", "clique:3", "--vary", "processing_units=3"], "power of two"),

@@ -8,6 +8,8 @@ package gramer_pkg;
   localparam int unsigned SLR_REGISTERS = 0;
   localparam int unsigned LAMBDA_W   = 7;
   localparam int unsigned MISSES     = 2;
+  localparam int unsigned STAMP_W    = 4;
+  localparam int unsigned LAMBDA_MOST = 512;
   localparam int unsigned DICTIONARY = 4;
   localparam int unsigned COUNTERS   = 4;
   localparam int unsigned LABEL_BITS = 2;

@@ -130,6 +130,9 @@ pub struct Build {
     pub fast: bool,
     /// Write a waveform where `GRAMER_TRACE` names a file (`sim/shim/trace.cpp`); slower.
     pub trace: bool,
+    /// Print each access to an on-chip memory on standard error, for `scripts/replay.py`: array, line,
+    /// rank, 1 if it is high-priority, 1 if it is in the cache.
+    pub accesses: bool,
 }
 
 /// What a waveform holds: fields of structs one by one, lines of memory whole (512 bits).
@@ -238,6 +241,9 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     if wrapper.is_some() && coverage.is_none() {
         hash.update(TRACING.concat().as_bytes());
     }
+    if options.accesses {
+        hash.update(b"accesses");
+    }
     for file in files.iter().chain([&shim]).chain(&wrapper) {
         hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
         hash.update(&fs::read(file)?);
@@ -307,6 +313,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     }
     if trace {
         command.args(TRACING);
+    }
+    if options.accesses {
+        command.arg("-DGRAMER_ACCESSES");
     }
     if coverage.is_some() {
         command.arg("--coverage-line");

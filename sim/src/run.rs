@@ -51,7 +51,7 @@ pub struct Settings {
     pub lru: bool,
     /// Slots in use, 1 to all.
     pub slots: u32,
-    /// λ in steps of 1/8, 0 to 64.
+    /// λ as [`gramer_machine::lambda_steps`] gives it.
     pub lambda_eighths: u32,
     /// τ, or `None` for the paper's min(50 %, memory / (2 (V + E))).
     pub tau: Option<f64>,

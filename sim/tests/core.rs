@@ -5,7 +5,7 @@
 
 mod support;
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, LAMBDA_MAX, LAMBDA_STEPS};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
@@ -151,7 +151,7 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     s.stealing = rng.bool();
     s.lru = rng.bool();
     s.slots = rng.u32(1..=a.machine.slots);
-    s.lambda_eighths = rng.u32(0..=64);
+    s.lambda_eighths = rng.u32(0..=LAMBDA_MAX * LAMBDA_STEPS);
     s.tau = rng.bool().then(|| rng.f64());
     s.capacity = if rng.bool() { 1.0 } else { rng.f64() };
     // Lists are cut into several units at random.
@@ -568,6 +568,41 @@ fn motifs_of_six_vertices_on_the_paper_s_machine() {
         patterns_met.extend(met.map(|(number, _)| number));
     }
     assert!(patterns_met.len() > 60, "{} of 112 patterns", patterns_met.len());
+}
+
+/// The small machine with stamps so short that its memories age their weights every few dozen
+/// accesses: results stay, and so do nearly all hits.
+#[test]
+fn weights_are_aged_many_times() {
+    let Some((long, library)) = core("machines/small.yaml") else { return };
+    let text = "base: small.yaml\nmachine: {name: small_aged}\nmemory: {stamp_bits: 6}\n";
+    let path = support::root().join("machines/small_aged.yaml");
+    let short = Accelerator::parse(text, &path).unwrap();
+    let aged = model::build(&short, Build::default()).unwrap();
+    let (mut long_model, mut short_model) = (instance(&library), instance(&aged));
+    for seed in 0..100 {
+        random_case(&short, &mut short_model, seed, 60)
+            .unwrap_or_else(|e| panic!("seed {seed} with short stamps: {e}"));
+    }
+    for (lru, lambda) in [(true, 1), (false, 1), (false, LAMBDA_MAX)] {
+        let graph = random_graph(&mut fastrand::Rng::with_seed(3), 400).ranked();
+        let s = Settings {
+            lru,
+            lambda_eighths: lambda * LAMBDA_STEPS,
+            ..settings(&long, Application::Clique, 4)
+        };
+        let units = whole_units(&graph);
+        let simulation = Simulation { max_cycles: 10_000_000, ..Simulation::of(&long) };
+        let before = run(&long, &mut long_model, &graph, &units, &s, &simulation).unwrap();
+        let after = run(&short, &mut short_model, &graph, &units, &s, &simulation).unwrap();
+        compare(&short, &graph, &units, &s, &after).unwrap();
+        let beats = [&before, &after].map(|o| o.sum("bank.beats"));
+        let cycles = [before.cycles, after.cycles];
+        eprintln!("lru {lru}, λ {lambda}: beats {beats:?}, cycles {cycles:?}");
+        // They were aged: each sweep holds its memory.
+        assert!(lambda == 1 && !lru || cycles[1] > cycles[0], "{cycles:?}");
+        assert!(beats[1].abs_diff(beats[0]) * 50 <= beats[0], "{beats:?}");
+    }
 }
 
 /// The small machine with its scratchpads as more sets of the caches. All is low-priority there.

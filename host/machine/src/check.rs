@@ -51,6 +51,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         ("machine.slr_registers", m.slr_registers, 0, 3, false),
         ("machine.clock_mhz", m.clock_mhz, 1, 1000, false),
         ("memory.misses", mem.misses, 2, 64, true),
+        ("memory.stamp_bits", mem.stamp_bits, 4, 32, false),
         ("memory.ddr_banks", mem.ddr_banks, 1, MAX_BANKS, true),
         ("memory.ddr_latency_cycles", mem.ddr_latency_cycles, 1, 10_000, false),
         ("memory.ddr_cycles_a_beat", mem.ddr_cycles_a_beat, 1, 1000, false),

@@ -144,6 +144,10 @@ pub struct Memory {
     pub edge_cache_bytes: u32,
     /// Lines under way from DDR for each memory of a partition, a power of two.
     pub misses: u32,
+    /// Bits of a reference's stamp, 4 to 32. References of one memory of a partition are told apart
+    /// over 2^(`stamp_bits` - 1) accesses at the largest λ and with LRU, over more at a smaller λ;
+    /// older ones count as equally old.
+    pub stamp_bits: u32,
     /// DDR banks, 1 to 4, a power of two.
     pub ddr_banks: u32,
     /// Unloaded read latency in cycles (model).
@@ -226,10 +230,26 @@ pub struct Counters {
     pub bank: Vec<Counter>,
 }
 
+/// Steps of λ of equation (2) from one number to the next.
+pub const LAMBDA_STEPS: u32 = 8;
+/// Largest λ.
+pub const LAMBDA_MAX: u32 = 64;
+
+/// λ as the core takes it, in steps of 1 / [`LAMBDA_STEPS`]; `None` if it is between two steps or
+/// not 0 to [`LAMBDA_MAX`].
+pub fn lambda_steps(lambda: f64) -> Option<u32> {
+    let steps = lambda * f64::from(LAMBDA_STEPS);
+    let known = (0.0..=f64::from(LAMBDA_MAX)).contains(&lambda) && steps.fract() == 0.0;
+    known.then_some(steps as u32)
+}
+
+/// What [`lambda_steps`] takes, in words.
+pub fn lambda_range() -> String {
+    format!("0 to {LAMBDA_MAX} in steps of 1/{LAMBDA_STEPS}")
+}
+
 /// Bytes of a line.
 pub const LINE_BYTES: u32 = 64;
-/// Bits of λ in steps of 1/8; the core refuses a larger one.
-pub const LAMBDA_BITS: u32 = 7;
 /// Bytes of a vertex record: edge offset (8), degree (4), label (1), none (3).
 pub const RECORD_BYTES: u32 = 16;
 /// Bytes of an edge entry, which is a vertex id.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{Accelerator, LAMBDA_BITS, LINE_BYTES, Layout, layout};
+use crate::{Accelerator, LAMBDA_MAX, LAMBDA_STEPS, LINE_BYTES, Layout, layout};
 
 /// Name, value and meaning of every number of the machine that `rtl/` and `hls/` use.
 pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
@@ -27,7 +27,9 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("VERTEX_SETS", vertex_sets, "a partition");
     number("EDGE_SETS", edge_sets, "a partition");
     number("MISSES", mem.misses, "lines under way for each memory of a partition");
-    number("LAMBDA_W", LAMBDA_BITS, "of lambda in eighths");
+    number("STAMP_W", mem.stamp_bits, "bits of a reference's stamp");
+    number("LAMBDA_STEPS", LAMBDA_STEPS, "steps of lambda from one number to the next");
+    number("LAMBDA_MOST", LAMBDA_MAX * LAMBDA_STEPS, "largest lambda, in these steps");
     number("MAX_MOTIF", app.max_motif, "vertices of the largest counted pattern");
     number("LABEL_BITS", app.label_bits, "of a label in frequent subgraph mining");
     number("DICTIONARY", app.dictionary_entries, "entries");

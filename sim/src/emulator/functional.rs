@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
-use gramer_machine::{Accelerator, LAMBDA_BITS, Layout, layout};
+use gramer_machine::{Accelerator, LAMBDA_MAX, LAMBDA_STEPS, Layout, layout};
 use gramer_sim::ddr::Contents;
 
 use crate::memory::Memory;
@@ -30,7 +30,7 @@ struct Machine {
     embeddings: u32,
     slots: u32,
     max_motif: u32,
-    lambda_bits: u32,
+    lambda_most: u32,
     uniform: u32,
     vertex_lines: u32,
     edge_lines: u32,
@@ -139,7 +139,7 @@ pub fn run(
         embeddings: position(&a.counters.pu, "embeddings"),
         slots: a.machine.slots,
         max_motif: a.applications.max_motif,
-        lambda_bits: LAMBDA_BITS,
+        lambda_most: LAMBDA_MAX * LAMBDA_STEPS,
         uniform: u32::from(a.memory.layout == Layout::Uniform),
         vertex_lines: a.scratchpad_lines().0,
         edge_lines: a.scratchpad_lines().1,
