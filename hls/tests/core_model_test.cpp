@@ -69,7 +69,7 @@ struct Task {
   uint32_t patterns;                // with numbers
   std::vector<uint16_t> dictionary;  // by key
   // In range: slots, lambda, vertex bound, vertex sets, edge sets, edge bound.
-  uint32_t slots = 4, lambda = 127, vertex_bound = 20, vertex_sets = 8, edge_sets = 1;
+  uint32_t slots = 4, lambda = LAMBDA_MOST, vertex_bound = 20, vertex_sets = 8, edge_sets = 1;
   uint64_t edge_bound = 40;
 };
 
@@ -320,7 +320,7 @@ int main() {
   refuses(12, [](Task& t) { t.flags = 16; });
   refuses(13, [](Task& t) { t.slots = 0; });
   refuses(13, [](Task& t) { t.slots = 5; });
-  refuses(14, [](Task& t) { t.lambda = 128; });
+  refuses(14, [](Task& t) { t.lambda = LAMBDA_MOST + 1; });
   refuses(15, [](Task& t) { t.vertex_bound = 21; });
   refuses(16, [](Task& t) { t.edge_bound = 1ull << 32; });
   refuses(17, [](Task& t) { t.vertex_sets = 0; });
