@@ -6,6 +6,7 @@
 //! | [`ddr`] | the memory banks, and a checker of the protocol on every port |
 //! | [`image`] | a prepared graph as it lies in memory, and the in-stream of a run |
 //! | [`run`] | a task on a graph, straight on the core |
+//! | [`watch`] | ends a run in which nothing moves any more |
 //!
 //! Nothing here mines: counts come from the core alone.
 
@@ -15,3 +16,4 @@ mod instances;
 pub mod model;
 pub mod run;
 mod verilated;
+pub mod watch;

@@ -361,6 +361,7 @@ fn mine(options: Options) -> Result<()> {
         fast: !options.assertions,
         trace: options.trace.is_some(),
         accesses: options.accesses,
+        ..Build::default()
     };
     let library = model::build(&accelerator, build)?;
     let hash = model::hash(&accelerator, build)?;

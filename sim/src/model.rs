@@ -1,5 +1,6 @@
 //! Verilated models, built when they are first needed.
 
+use std::ffi::{CStr, CString, c_char};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,19 +76,49 @@ type Handle = *mut std::ffi::c_void;
 pub struct Model {
     /// No run has been started since it was reset.
     pub fresh: bool,
+    /// Seed of what its registers held before the reset, in a model with assertions.
+    pub seed: u32,
     handle: Handle,
     cycle: unsafe extern "C" fn(Handle, *mut Pins) -> i32,
+    state: unsafe extern "C" fn(Handle) -> *const c_char,
+    sum: unsafe extern "C" fn(Handle, *const c_char, *const c_char, u32, u32) -> i64,
     free: unsafe extern "C" fn(Handle),
     /// Holds the code that the pointers above point to; dropped last.
     _library: Library,
 }
 
 impl Model {
-    /// Loads a library that [`build`] made and creates an instance.
+    /// Loads a library that [`build`] made and creates an instance. The registers of a model with
+    /// assertions begin with values drawn by the seed `GRAMER_INITIAL` (1), so that one that the
+    /// reset misses is noticed; those of a fast model begin with 0.
     ///
     /// # Errors
-    /// If it can't be loaded or is of another version.
+    /// If it can't be loaded or is of another version, or if `GRAMER_INITIAL` is no number from 1 to
+    /// 2^31 - 1.
     pub fn load(library: &Path) -> Result<Self> {
+        let seed = match std::env::var("GRAMER_INITIAL") {
+            Ok(text) => text
+                .parse()
+                .with_context(|| format!("GRAMER_INITIAL is {text:?}, but must be a number"))?,
+            Err(_) => 1,
+        };
+        Self::start(library, seed, &[])
+    }
+
+    /// [`Model::load`] with another seed, and with plusargs (`late=3`) for sources that ask for them.
+    ///
+    /// # Errors
+    /// If it can't be loaded or is of another version, or if the seed is not 1 to 2^31 - 1.
+    pub fn start(library: &Path, seed: u32, plusargs: &[&str]) -> Result<Self> {
+        // 0 would be the time of day.
+        ensure!(
+            (1..1 << 31).contains(&seed),
+            "the seed of the registers' initial values is {seed}, but must be 1 to 2^31 - 1"
+        );
+        let plusargs = CString::new(plusargs.join(" "))?;
+        // Verilator's generator is one of all instances.
+        static STARTING: Mutex<()> = Mutex::new(());
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the library was built from our shim, whose functions have these signatures, and
         // it outlives the pointers.
         unsafe {
@@ -97,9 +128,33 @@ impl Model {
             ensure!(size == size_of::<Pins>() as u64, "the model's pins differ; rebuild it");
             let cycle = *library.get(b"model_cycle")?;
             let free = *library.get(b"model_free")?;
-            let handle = library.get::<unsafe extern "C" fn() -> Handle>(b"model_new")?();
-            Ok(Model { fresh: true, handle, cycle, free, _library: library })
+            let state = *library.get(b"model_state")?;
+            let sum = *library.get(b"model_sum")?;
+            let new = library
+                .get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
+            let handle = new(seed, plusargs.as_ptr());
+            Ok(Model { fresh: true, seed, handle, cycle, state, sum, free, _library: library })
         }
+    }
+
+    /// What the core's parts hold, a line each: of those of [`STATE`] that aren't 0.
+    pub fn state(&self) -> String {
+        // SAFETY: the handle is live, and the text is until the next call.
+        unsafe { CStr::from_ptr((self.state)(self.handle)) }.to_string_lossy().into_owned()
+    }
+
+    /// The sum of elements `first` to `first + count - 1` of an array of [`STATE`] over all
+    /// instances whose path contains `part`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn sum(&self, part: &str, name: &str, first: u32, count: u32) -> Result<u64> {
+        let (part_text, name_text) = (CString::new(part)?, CString::new(name)?);
+        // SAFETY: the handle is live, and both texts are for the call.
+        let sum = unsafe {
+            (self.sum)(self.handle, part_text.as_ptr(), name_text.as_ptr(), first, count)
+        };
+        u64::try_from(sum).ok().with_context(|| format!("the model shows no {name} of {part}"))
     }
 
     /// One clock. Outputs are those before the rising edge, so a transfer happens in this clock
@@ -111,7 +166,10 @@ impl Model {
         // SAFETY: the handle is live until drop, and `pins` has the layout of the shim's struct.
         match unsafe { (self.cycle)(self.handle, pins) } {
             0 => Ok(()),
-            _ => bail!("an assertion in the design has failed"),
+            _ => bail!(
+                "an assertion in the design has failed (its registers began with GRAMER_INITIAL={})",
+                self.seed
+            ),
         }
     }
 }
@@ -133,6 +191,8 @@ pub struct Build {
     /// Print each access to an on-chip memory on standard error, for `scripts/replay.py`: array, line,
     /// rank, 1 if it is high-priority, 1 if it is in the cache.
     pub accesses: bool,
+    /// Compile what Verilator wrote as it is, for comparison ([`verilated::improve`]); slower.
+    pub raw: bool,
 }
 
 /// What a waveform holds: fields of structs one by one, lines of memory whole (512 bits).
@@ -158,6 +218,31 @@ public_flat_rd -module \"gramer_pu\" -var \"listed_take_i\"
 public_flat_rd -module \"gramer_pu\" -var \"unit_valid_i\"
 public_flat_rd -module \"gramer_pu\" -var \"vertex_*_i\"
 ";
+
+/// What [`Model::state`] shows and [`Model::sum`] reads: modules and their registers.
+pub const STATE: [(&str, &[&str]); 10] = [
+    ("gramer_core", &["state_q", "sweep_q", "status_q", "pu_busy", "poll_busy", "work_finished"]),
+    ("gramer_prefetcher", &["state_q", "at_q"]),
+    ("gramer_pu", &["counters_q", "listed_q", "stall_q"]),
+    ("gramer_scheduler", &["unit_q_valid"]),
+    ("gramer_slot_buffer", &["busy_o"]),
+    ("gramer_crossbar_column", &["some_q"]),
+    ("gramer_miss_unit", &["taken_q"]),
+    ("gramer_fifo", &["write_q", "read_q"]),
+    ("gramer_axi_reader", &["arvalid_o"]),
+    ("gramer_pattern_buffer", &["state_q", "queued_q"]),
+];
+
+/// [`SETTINGS`], and what [`STATE`] names is public.
+fn settings() -> String {
+    let mut text = String::from(SETTINGS);
+    for (module, names) in STATE {
+        for name in names {
+            text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
+        }
+    }
+    text
+}
 
 /// What decides how a model is built, beside what it is built from.
 const HOW: [&str; 3] =
@@ -203,13 +288,17 @@ struct Sources {
     folder: PathBuf, // of the built model
 }
 
+/// Where the core's sources are, if the caller doesn't say.
+fn rtl() -> PathBuf {
+    std::env::var_os("GRAMER_RTL").map_or(root().join("rtl"), PathBuf::from)
+}
+
 /// Finds the sources of a model.
-fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
+fn sources(rtl: PathBuf, accelerator: &Accelerator, options: Build) -> Result<Sources> {
     let version = verilator().context(
         "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
     )?;
     let root = root();
-    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
     let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
         Ok("lines") => Some(Coverage::Lines),
@@ -251,7 +340,8 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
     let hash = format!("{:016x}", hash.digest());
     // The same model built in another way has another folder, but is no other model.
     let how = xxh3_64(HOW.concat().as_bytes()) >> 32;
-    let folder = root.join(format!("target/models/{hash}-{how:08x}"));
+    let raw = if options.raw { "-raw" } else { "" };
+    let folder = root.join(format!("target/models/{hash}-{how:08x}{raw}"));
     Ok(Sources { rtl, shim, wrapper, coverage, package, hash, folder })
 }
 
@@ -261,7 +351,7 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
 /// # Errors
 /// If Verilator or the sources are missing.
 pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
-    Ok(sources(accelerator, options)?.hash)
+    Ok(sources(rtl(), accelerator, options)?.hash)
 }
 
 /// Builds the model of a machine, or finds it in `target/models`.
@@ -277,8 +367,16 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
 pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    build_from(&rtl(), accelerator, options)
+}
+
+/// [`build`] from another folder of sources, whatever `GRAMER_RTL` says.
+///
+/// # Errors
+/// Those of [`build`].
+pub fn build_from(rtl: &Path, accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     let Sources { rtl, shim, wrapper, coverage, package, hash, folder } =
-        sources(accelerator, options)?;
+        sources(rtl.to_path_buf(), accelerator, options)?;
     let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
     let library = folder.join("libcore.so");
     if library.exists() {
@@ -296,16 +394,19 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     // Built beside its final place and moved there whole: two builds at a time do no harm.
     let work = tempfile::tempdir_in(models)?;
     fs::write(work.path().join("gramer_pkg.sv"), &package)?;
-    fs::write(work.path().join("settings.vlt"), SETTINGS)?;
+    fs::write(work.path().join("settings.vlt"), settings())?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
     let mut command = Command::new("verilator");
     command
         .current_dir(&rtl)
-        .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
+        .args(["--cc", "-sv", "-Wall", "-O3"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
         // A compiler's time grows faster than a function; the functions of a waveform are long lists.
         .args(["--output-split", "40000", "--output-split-ctrace", "1000"])
         .args(["-CFLAGS", "-fPIC -O2"]);
+    // What a register holds before its reset must not matter: where assertions are, it is random.
+    let unknown = if fast { "fast" } else { "unique" };
+    command.args(["--x-assign", unknown, "--x-initial", unknown]);
     if fast {
         command.arg("-DSYNTHESIS");
     } else {
@@ -328,7 +429,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
     command.arg("gramer_core.sv");
     check(&mut command, "verilator")?;
-    verilated::improve(work.path())?;
+    if !options.raw {
+        verilated::improve(work.path())?;
+    }
     check(
         Command::new("make").current_dir(work.path()).args([
             "-s",
@@ -336,7 +439,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             "-f",
             &format!("{prefix}.mk"),
             &format!("CXX={}", compiler()),
-            "OPT_FAST=-O2",
+            // A raw model runs a few small tasks: most of its time is this compiler's.
+            if options.raw { "OPT_FAST=-O1" } else { "OPT_FAST=-O2" },
             "OPT_SLOW=-O0",
         ]),
         "make",

@@ -31,7 +31,7 @@ impl Bench {
         let mut bench = Bench {
             model: instance(library),
             pins: Pins::new(),
-            stream: in_stream(&[], 1, &[], &[], &[]),
+            stream: in_stream(&[], 1, &[], &[], &[], false),
             sent: 0,
             taken: 0,
         };
