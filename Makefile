@@ -26,8 +26,11 @@ help: ## This list
 setup: ## Install what the build needs (a C compiler) and check the Rust toolchain
 	@scripts/setup.sh
 
+# Of the whole workspace: of some packages alone, what they share has other features and is built again.
+RELEASE := cargo build --release --locked --workspace
+
 build: setup ## Build the command line (target/release/gramer)
-	cargo build --release --locked -p gramer
+	$(RELEASE) --bin gramer
 
 demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@mkdir -p target/demo
@@ -37,25 +40,29 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine test-rtl test-emulation test-synth test-paper ## All tests
+test: setup setup-rtl setup-xrt setup-paper setup-eda ## All tests, from one build; how many passed, failed and were skipped
+	@scripts/test.py all
 
 test-host: setup ## Tests of the host: library, command line, engines
-	cargo test --locked -p gramer
+	@scripts/test.py host
 
 setup-rtl: ## Install what the simulated core needs (Verilator)
 	@scripts/setup-rtl.sh
 
 test-machine: setup ## Tests of the reader of accelerator.yaml
-	cargo test --locked -p gramer-machine
+	@scripts/test.py machine
 
-test-rtl: setup setup-rtl ## Tests of the core: 1,000 random tasks, the paper's machine, short real graphs
-	GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer-sim
+test-rtl: setup setup-rtl ## Tests of the core: 300 random tasks, the paper's machine, short real graphs
+	@scripts/test.py rtl
 
-simulator: build setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
-	cargo build --release --locked -p gramer-sim --bin gramer-sim
+test-long: setup setup-rtl ## 1,000 random tasks of the core that no run had before; GRAMER_SEED=N repeats them
+	@scripts/test_long.sh
 
-test-paper: simulator setup-paper ## Tests of `gramer explore` and `gramer paper`
-	GRAMER_SIM=$(CURDIR)/target/release/gramer-sim GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer --test explore
+simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (target/release/gramer-sim)
+	$(RELEASE) --bin gramer --bin gramer-sim
+
+test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
+	@scripts/test.py paper
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
@@ -69,6 +76,9 @@ paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites
 mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
 	scripts/mutants.py
 
+mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone (hours; once a month)
+	scripts/mutants.py --results
+
 mutants-quick: setup setup-rtl ## Five of the faults
 	scripts/mutants.py --quick
 
@@ -81,17 +91,18 @@ check-rtl: emulator ## The core on the larger real graphs, with the cycle budget
 setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
 	@scripts/setup-xrt.sh
 
-emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
-	cargo build --release --locked -p gramer-sim --no-default-features --bin gramer-emulator
+emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
+	$(RELEASE) --bin gramer --bin gramer-emulator
 	cargo build --release --locked -p gramer-sleep
 
-test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
-	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
-	  cargo test --locked -p gramer --features abi-test \
-	  --test opencl --test launch --test abi --test xclbin -- --test-threads 2
+test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
+	@scripts/test.py emulation
 
-formal: ## Formal proofs of the core's modules (sets up .venv)
+formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/formal.tsv)
 	@scripts/formal.sh
+
+formal-changed: ## All proofs if their sources changed since all passed, else those that take moments
+	@scripts/formal.sh --changed
 
 hls-test: generate setup-rtl ## C simulation of the data movers and the core's functional model
 	@mkdir -p target/hls
@@ -102,7 +113,7 @@ hls-test: generate setup-rtl ## C simulation of the data movers and the core's f
 	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
 	target/hls/kernels_test
 
-setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, place and route)
+setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, z3)
 	@scripts/setup-eda.sh
 
 vitis-check: setup-eda generate ## Interfaces, Tcl files and constraints of the Vitis build, without Vitis
@@ -112,24 +123,19 @@ xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM
 	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
 	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
 
-synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md)
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md and .tsv)
 	@.venv/bin/python scripts/synth.py --write
 
-test-synth: hls-test vitis-check ## HLS kernels, Vitis build, and synthesis of small blocks
-	@.venv/bin/python scripts/ecp5.py --check
-	@.venv/bin/python scripts/activity.py --check
-	@.venv/bin/python scripts/synth.py --quick
+synth-changed: setup-eda generate ## The same of the whole core if a block changed since, writing nothing
+	@.venv/bin/python scripts/synth.py --changed-core
 
-ecp5: setup-eda generate ## Place and route of the scheduler's three variants, relative (docs/synthesis.md)
-	@.venv/bin/python scripts/ecp5.py --write
-
-activity: setup-eda simulator ## Activity of the core's blocks by application (docs/synthesis.md)
-	@.venv/bin/python scripts/activity.py --write
+test-synth: setup setup-rtl setup-eda generate ## HLS kernels, Vitis build, and synthesis of the blocks that changed
+	@scripts/test.py synth
 
 generate: setup ## Generated files of every machine: SystemVerilog, HLS header, kernel.xml, link.cfg
+	@cargo build -q --locked --workspace --example generate # with the features of the tests' build
 	@for machine in accelerator.yaml machines/*.yaml; do \
-	  cargo run -q --locked -p gramer-machine --example generate -- "$$machine" \
-	    "target/generated/$$(basename "$$machine" .yaml)"; \
+	  target/debug/examples/generate "$$machine" "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)

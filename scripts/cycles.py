@@ -51,8 +51,8 @@ def main():
     if len(sys.argv) > 2:
         probe = sys.argv[2]
     else:
-        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "-p", "gramer-sim",
-                        "-p", "gramer"], cwd=ROOT, check=True)
+        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
+                        "--bin", "gramer"], cwd=ROOT, check=True)
         probe = subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
                                stdout=subprocess.PIPE, text=True).stdout.strip()
     rows, models = [], set()

@@ -204,42 +204,51 @@ def clean(path: str) -> str:
     return path.split(".", 1)[1].replace("\\", "") if "." in path else path
 
 
+class Inputs:
+    """All that a netlist is made from: Yosys' script and the files that it reads."""
+
+    def __init__(self, folder: Path, modules: dict, key: tuple):
+        name, parameters = key
+        glue = name in GLUE
+        left_out = sorted({child[0] for child in modules[key].children}) if glue else []
+        texts = {file: path.read_text() for file, path in sources(folder).items()}
+        variants = apart(modules, key, texts) if glue else {}
+        used = PACKAGES + sorted(below(modules, key))
+        # The clock and I/O buffers are the platform's.
+        script = (
+            "read_slang -j 1 -D SYNTHESIS"
+            + "".join(f" --blackboxed-module {child}" for child in left_out + sorted(variants))
+            + "".join(f" -G {k}={v}" for k, v in parameters)
+            + f" --top {name} " + " ".join(f"{f}.sv" for f in used + sorted(variants))
+        )
+        if left_out:
+            # What the instances drive becomes inputs, what they take outputs, called INSTANCE.PORT.
+            script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out + sorted(variants))
+        script += (f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
+                   "; write_json netlist.json")
+        digest = hashlib.sha256((version() + script).encode())
+        for file in used:
+            text = strip(texts[file])
+            # Of what is left out only the ports matter.
+            if file in below(modules, key, left_out) or file in PACKAGES:
+                digest.update((text.split("\n);")[0] if file in left_out else text).encode())
+        self.script = script
+        self.files = {file: variants.get(file) or texts[file] for file in used + sorted(variants)}
+        self.digest = digest.hexdigest()[:12]
+
+
 def synthesise(folder: Path, modules: dict, key: tuple, quiet: bool = False) -> Block:
     """The mapped netlist of a module; taken from target/synth if its inputs are unchanged."""
     import time
 
-    name, parameters = key
-    glue = name in GLUE
-    files = sources(folder)
-    left_out = sorted({child[0] for child in modules[key].children}) if glue else []
-    texts = {file: path.read_text() for file, path in files.items()}
-    variants = apart(modules, key, texts) if glue else {}
-    used = PACKAGES + sorted(below(modules, key))
-    # The clock and I/O buffers are the platform's.
-    script = (
-        "read_slang -j 1 -D SYNTHESIS"
-        + "".join(f" --blackboxed-module {child}" for child in left_out + sorted(variants))
-        + "".join(f" -G {k}={v}" for k, v in parameters)
-        + f" --top {name} " + " ".join(f"{f}.sv" for f in used + sorted(variants))
-    )
-    if left_out:
-        # What the instances drive becomes inputs, what they take outputs, called INSTANCE.PORT.
-        script += "; expose -evert " + " ".join(f"t:{child}" for child in left_out + sorted(variants))
-    script += (f"; synth_xilinx -family xcup -flatten -noiopad -noclkbuf -top {name}"
-               "; write_json netlist.json")
-    digest = hashlib.sha256((version() + script).encode())
-    for file in used:
-        text = strip(texts[file])
-        # Of what is left out only the ports matter.
-        if file in below(modules, key, left_out) or file in PACKAGES:
-            digest.update((text.split("\n);")[0] if file in left_out else text).encode())
-    place = ROOT / "target" / "synth" / f"{modules[key].label}-{digest.hexdigest()[:12]}"
+    inputs = Inputs(folder, modules, key)
+    place = ROOT / "target" / "synth" / f"{modules[key].label}-{inputs.digest}"
     if not (place / "cells.json").exists():
         place.mkdir(parents=True, exist_ok=True)
-        for file in used + sorted(variants):
-            (place / f"{file}.sv").write_text(variants.get(file) or texts[file])
+        for file, text in inputs.files.items():
+            (place / f"{file}.sv").write_text(text)
         before = time.monotonic()
-        log = yosys(script, place)
+        log = yosys(inputs.script, place)
         seconds = time.monotonic() - before
         (place / "log").write_text(log)
         (place / "seconds").write_text(f"{seconds:.1f}")

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Formal proofs of the core's modules: proofs in sim/formal, each with variants that must fail.
 
-Usage: formal.py [NAME...]. Works under target/formal; exit code 1 if a proof fails, or if one
-does not catch its broken variants.
+Usage: formal.py [--changed | NAME...]. Works under target/formal; exit code 1 if a proof fails, or if
+one does not catch its broken variants. When all have passed, docs/formal.tsv gets what they gave and
+a hash of rtl/, sim/formal, this script and the tools' versions. --changed runs all of them if that
+hash is another now, else those that take moments, and writes nothing.
 """
 
+import argparse
+import hashlib
 import os
 import re
 import resource
@@ -16,6 +20,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "formal"
 BIN = ROOT / ".venv" / "bin"
+RECORD = ROOT / "docs" / "formal.tsv"
+# Run at every commit.
+SHORT = ("fifo", "rr_arbiter", "slot_buffer", "crossbar")
 PACKAGES = ["gramer_pkg.sv", "gramer_types_pkg.sv"]
 
 # A scheduler of 2 slots whose edges have 3 bits. What follows from the widths comes from there.
@@ -119,13 +126,39 @@ def run(name: str, mode: str, depth: int, patch=None, number=0) -> tuple[str, fl
     return (verdict.group(1) if verdict else "ERROR"), seconds
 
 
+def state() -> str:
+    """A hash of all that the proofs rest on."""
+    files = [ROOT / "scripts" / "formal.py", ROOT / "scripts" / "requirements-formal.txt"]
+    files += [path for folder in ("rtl", "sim/formal") for path in (ROOT / folder).glob("*.sv")]
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def recorded() -> str:
+    """The state in which all proofs passed last."""
+    found = re.search(r"(?m)^# State: (\w+)$", RECORD.read_text()) if RECORD.exists() else None
+    return found.group(1) if found else ""
+
+
 def main() -> int:
-    names = sys.argv[1:] or list(PROOFS)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(PROOFS)}")
+    parser.add_argument("--changed", action="store_true",
+                        help="all if their sources changed since all passed, else the short ones")
+    options = parser.parse_args()
+    names = options.names or list(PROOFS)
     for name in names:
         if name not in PROOFS:
             print(f"error: no proof {name}; there are {', '.join(PROOFS)}", file=sys.stderr)
             return 2
-    good = True
+    if options.changed:
+        same = recorded() == state()
+        names = [name for name in names if name in SHORT or not same]
+        print(f"formal: {'as' if same else 'not as'} all proofs last passed ({RECORD.relative_to(ROOT)}): "
+              + ", ".join(names), flush=True)
+    good, rows = True, []
     print(f"{'proof':<14}{'mode':<8}{'depth':>5}  {'result':<8}{'CPU s':>7}  broken variants", flush=True)
     for name in names:
         modes, patches = PROOFS[name][1:3]
@@ -144,8 +177,12 @@ def main() -> int:
                 good &= not missed
                 caught = f"{len(broken)} caught" if not missed else f"NOT CAUGHT ({', '.join(missed)})"
             print(f"{name:<14}{mode:<8}{depth:>5}  {verdict:<8}{seconds:>7.1f}  {caught}", flush=True)
+            rows.append(f"{name}\t{mode}\t{depth}\t{verdict}\t{seconds:.1f}\t{caught}")
     if not good:
         print(f"error: a proof failed; logs and traces are in {WORK}", file=sys.stderr)
+    elif names == list(PROOFS) and not options.changed:
+        RECORD.write_text("# What `make formal` gave, of all proofs: name, mode, depth, verdict, CPU seconds, broken "
+                          f"variants.\n# State: {state()}\n" + "\n".join(rows) + "\n")
     return 0 if good else 1
 
 

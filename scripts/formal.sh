@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Formal proofs of the core's modules: formal.sh [NAME...]. Sets up .venv when it is needed.
+# Formal proofs of the core's modules: formal.sh [--changed | NAME...]. Sets up .venv when it is needed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

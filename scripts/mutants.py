@@ -2,8 +2,8 @@
 """Faults in the core, one at a time, and whether the tests notice.
 
 scripts/mutants.tsv lists the faults: a comparison inverted, a condition lost or widened, a pointer
-or an index off by one, operands swapped, an enable lost, a value stuck. They were drawn by a seed
-from all that can be made in rtl/ (`--draw`). A fault is known by its module and the text of its
+or an index off by one, operands swapped, an enable lost, a value stuck, a register without its reset, a
+sum without its top bit. They were drawn by a seed from all that can be made in rtl/ (`--draw`). A fault is known by its module and the text of its
 statement, so an edit elsewhere leaves the list as it is. All of them are in one copy of rtl/
 (target/mutants/rtl); the plusarg +mutant=N chooses which of them acts, and 0 none. For each the
 suite runs until the first check that fails:
@@ -15,6 +15,9 @@ suite runs until the first check that fails:
   counters  a few fixed tasks take exactly the cycles, hits, misses and steals of
             sim/tests/counters.tsv: what catches a fault that changes speed alone
   directed  what has a test of its own: an error's address, the control block, saturation
+
+`--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
+judged by all of the suite after it. docs/mutants.md has both.
 
 A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
 that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
@@ -44,7 +47,9 @@ JUDGED = WORK / "judged.json"
 REPORT = ROOT / "docs/mutants.md"
 SEED = 2020
 LEAST_A_MODULE = 2
-TOTAL = 96  # at least
+# Kinds of which few can be made, so that a draw hardly meets them.
+LEAST_A_KIND = {"reset lost": 4, "width": 4}
+TOTAL = 108
 QUICK = 5
 # Modules without logic of their own.
 SKIP = {"gramer_types_pkg"}
@@ -153,6 +158,17 @@ def indices(code):
             yield match.start(1), match.end(1)
 
 
+def resets(code):
+    """(start, end, register) of every value that a reset alone gives a register of one stage."""
+    body = code.find(");", code.find("module"))
+    for match in re.finditer(r"\bif \(rst_i(?: \|\| \w+)?\)\s*(begin\b)?", code):
+        if match.start() < body:
+            continue
+        end = match.end() + re.search(r"\bend\b" if match.group(1) else ";", code[match.end():]).end()
+        for reset in re.finditer(r"(?:^|[\s;])([a-z]\w*(?:\[\w+\])?)\s*<=\s*([^;]+);", code[match.end():end]):
+            yield match.end() + reset.start(2), match.end() + reset.end(2), reset.group(1)
+
+
 def faults(path):
     """Every fault that can be made in a file."""
     text = path.read_text()
@@ -176,6 +192,11 @@ def faults(path):
                                       + old[match.end():], kind))
         if enable and re.fullmatch(r"[\w.]+", old):
             made.append(fault(start, end, "'0", "enable lost"))
+        # A sum that is one bit too narrow.
+        if re.fullmatch(r"[\w.\[\]]+ \+ (?:1'b1|[\w.\[\]]+)", old):
+            made.append(fault(start, end, f"({old}) & ~($bits({old})'(1) << ($bits({old}) - 1))", "width"))
+    for start, end, register in resets(code):
+        made.append(fault(start, end, register, "reset lost"))
     for start, end in indices(code):
         made.append(fault(start, end, f"{code[start:end]} + 1'b1", "index off by one"))
     seen, done = {}, set()
@@ -239,6 +260,10 @@ def draw(modules, chosen, seed, total):
             if len(here) >= LEAST_A_MODULE or not take(pool, {f["kind"] for f in here}):
                 break
     everything = [fault for pool in modules.values() for fault in pool]
+    for kind, least in LEAST_A_KIND.items():
+        of_kind = [fault for fault in everything if fault["kind"] == kind]
+        while sum(f["kind"] == kind for f in chosen) < least and take(of_kind, set()):
+            pass
     while len(chosen) < total and take(everything, set()):
         pass
     numbers = {fault["number"] for fault in chosen if "number" in fault}
@@ -311,6 +336,8 @@ SUITE = [
     ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
 ]
 NAMES = ["bench", "results", "stops", "counters", "directed"]
+# Before the key of a fault: its judgement by the tests of the whole core.
+CORE_KEY = "core\t"
 
 
 def bench_of(module):
@@ -371,7 +398,8 @@ class Judge:
     def test_programs(self):
         """The programs with the tests, by the tests they have."""
         output = subprocess.run(
-            ["cargo", "test", "--release", "--locked", "-q", "-p", "gramer-sim", "--test", "core",
+            # The build of `make test`.
+            ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core",
              "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
@@ -432,6 +460,43 @@ class Judge:
         """A hash of all that a judgement rests on."""
         return digest(set().union(*(judged_by(checks[test]) for test in tests)))
 
+    def judge_core(self, fault):
+        """Which check of the whole core notices a fault, or None, and why: the benches aside."""
+        checks = {check[1]: check for check in SUITE}
+        name = CORE_KEY + key(fault)
+        kept = self.kept_core(fault)
+        if kept:
+            return kept
+        begun = time.monotonic()
+        by, why, tests = None, "", list(checks)
+        for check, test, cases, _ in checks.values():
+            passed, why = self.run(fault["number"], test, cases)
+            if not passed:
+                by, tests = check, [test]
+                self.passes_without(test, cases)
+                break
+        kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
+                "digest": self.rests_on(checks, tests)}
+        self.keep(name, kept)
+        return kept
+
+    def kept_core(self, fault):
+        """The judgement of the whole core that is kept, if it still holds. Where no bench caught a
+        fault, the judgement by all checks is that."""
+        checks = {check[1]: check for check in SUITE}
+        kept = self.kept.get(CORE_KEY + key(fault))
+        if kept and set(kept["tests"]) <= set(checks) and kept["digest"] == self.rests_on(checks, kept["tests"]):
+            return kept
+        kept, _ = self.judged(fault)
+        return kept if kept and kept["by"] != "bench" else None
+
+    def keep(self, name, kept):
+        """Writes a judgement down."""
+        with self.lock:
+            self.kept[name] = kept
+            JUDGED.with_suffix(".new").write_text(json.dumps(self.kept, indent=1))
+            JUDGED.with_suffix(".new").replace(JUDGED)
+
     def judge(self, fault):
         """By which check a fault is caught, why, and after how many seconds."""
         kept, checks = self.judged(fault)
@@ -448,10 +513,7 @@ class Judge:
                 break
         kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
                 "digest": self.rests_on(checks, tests)}
-        with self.lock:
-            self.kept[key(fault)] = kept
-            JUDGED.with_suffix(".new").write_text(json.dumps(self.kept, indent=1))
-            JUDGED.with_suffix(".new").replace(JUDGED)
+        self.keep(key(fault), kept)
         return kept
 
 
@@ -461,14 +523,16 @@ def report(chosen, score, core):
         return "`" + text.replace("|", "\\|") + "`"
     rows = "\n".join(
         f"| {f['number']} | `{f['module']}` | {f['kind']} | {cell(f['was'])} | {cell(f['became'])} | "
-        f"{f['by'] or '**survives**'} |" for f in chosen)
+        f"{f['by'] or '**survives**'} | {f.get('core', 'not judged')} |" for f in chosen)
     reasons = "\n".join(f"- {f['number']}, `{f['module']}`: {f['reason']}"
                         for f in chosen if f["by"] == "equivalent")
     REPORT.write_text(f"""# Mutants
 
 `make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
 the small machine, and runs the tests against each. Written by that command; how it works is told
-in `scripts/mutants.py`. State of the core: `{core}`, a hash of `rtl/` and the machines' YAML
+in `scripts/mutants.py`. The last column is what catches a fault when its unit bench isn't asked: the
+random tasks' results or another test of the whole core, or none. `make mutants-results` fills it
+(hours; meant for once a month), and `make mutants` keeps what still holds. State of the core: `{core}`, a hash of `rtl/` and the machines' YAML
 (`scripts/mutants.py --hash`).
 
 {score}.
@@ -479,8 +543,8 @@ in `scripts/mutants.py`. State of the core: `{core}`, a hash of `rtl/` and the m
 
 ## All
 
-| | module | kind | was | became | caught by |
-|---|---|---|---|---|---|
+| | module | kind | was | became | caught by | without benches |
+|---|---|---|---|---|---|---|
 {rows}
 """)
 
@@ -494,6 +558,8 @@ def main():
                         "draw others for them, write the list and stop")
     parser.add_argument("--write", action="store_true", help="write the copy with faults and stop")
     parser.add_argument("--only", type=int, nargs="*", help="only these numbers")
+    parser.add_argument("--results", action="store_true",
+                        help="judge each also by the tests of the whole core, whatever its bench said")
     parser.add_argument("--fresh", action="store_true", help="judge again what was judged")
     parser.add_argument("--seed", type=int, default=SEED, help="of --draw")
     parser.add_argument("--total", type=int, default=TOTAL, help="of --draw")
@@ -544,7 +610,8 @@ def main():
     # The models are built once, before the checks use them side by side.
     left = [fault for fault in wanted if not judge.judged(fault)[0]]
     benches = {test for fault in left for _, test, *_ in bench_of(fault["module"])}
-    for test in sorted(benches) + ["random_tasks"] * bool(left):
+    core = left or options.results and not all(judge.kept_core(fault) for fault in wanted)
+    for test in sorted(benches) + ["random_tasks"] * bool(core):
         judge.run(0, test, 1)
     with ThreadPoolExecutor(options.jobs) as pool:
         for fault, kept in zip(wanted, pool.map(judge.judge, wanted)):
@@ -558,11 +625,31 @@ def main():
             if not by:
                 print(f"      {fault['was']}\n   -> {fault['became']}", flush=True)
 
+    if options.results:
+        print("mutants: by the tests of the whole core alone", flush=True)
+        with ThreadPoolExecutor(options.jobs) as pool:
+            asked = [fault for fault in wanted if fault["by"] != "equivalent"]
+            for fault, kept in zip(asked, pool.map(judge.judge_core, asked)):
+                print(f"{fault['number']:3} {fault['module']}.sv:{fault['line']} {fault['kind']}: "
+                      f"{'caught by ' + kept['by'] if kept['by'] else 'NOT CAUGHT'} "
+                      f"({kept['seconds']:.0f} s) {kept['why'][:90]}", flush=True)
+    for fault in wanted:
+        core = judge.kept_core(fault)
+        if fault["by"] == "equivalent":
+            fault["core"] = "–"
+        elif core:
+            fault["core"] = core["by"] or "**nothing**"
+
     survivors = [f for f in wanted if f["by"] is None]
     by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
+    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
     score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
              f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
              f"directed tests, {by['equivalent']} equivalent, {len(survivors)} survive")
+    judged = sum(core.values())
+    score += (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
+              f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
+              f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
     print(score)
     if not options.quick and not options.only:
         report(sorted(wanted, key=lambda f: f["number"]), score, judge.core)

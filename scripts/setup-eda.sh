@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sets up the open hardware tools in .venv: Yosys, formal, the SystemVerilog parser, place and
-# route. Nothing is done when they are there.
+# Sets up the open hardware tools in .venv: Yosys, formal, the SystemVerilog parser. Nothing is done
+# when they are there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh

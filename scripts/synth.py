@@ -1,31 +1,35 @@
 #!/usr/bin/env python3
 """Area and logic depth of the core by block, with Yosys.
 
-Usage: synth.py [--machine NAME] [--quick] [--write] [BLOCK...]
+Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
 
-Synthesises every block of a machine (or those that are named; with --quick those that take
-moments), keeps the netlists under target/synth by the hash of their inputs, and prints the area
-beside the paper's. --write puts the tables into docs/synthesis.md. Exit code 1 if a memory has
-turned into flip-flops, the area is above the paper's, or a way between registers is too long.
+Synthesises every block of a machine (or those that are named), keeps the netlists under target/synth
+by the hash of their inputs, and prints the area beside the paper's. --write puts the tables into
+docs/synthesis.md, and each block with its hash into docs/synthesis.tsv. With --changed only blocks
+whose hash isn't in that file are synthesised, which tells in a fresh clone too what was checked before;
+with --changed-core every block is as soon as one isn't there, for the ways through several blocks.
+Exit code 1 if a memory has turned into flip-flops, the area is above the paper's, or a way between
+registers is too long.
 """
 
 import argparse
 import hashlib
+import os
 import re
 import sys
-from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 
 import depth
 import eda
 
 DOCUMENT = eda.ROOT / "docs" / "synthesis.md"
+RECORD = eda.ROOT / "docs" / "synthesis.tsv"
 LEVELS = 8
 # Table II of the paper, the largest of its three columns, in per cent of the totals it gives. Its
 # 11.8 MB are the 2,688 blocks of 4.5 KiB that the device has.
 PAPER = {"LUT": (25.53, 1.68e6), "FF": (13.13, 3.37e6), "BRAM": (65.70, 2688)}
 # All of xcu250 (DS962).
 DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
-QUICK = ("gramer_abort_poller", "gramer_arbitrator", "gramer_axi_reader", "gramer_control", "gramer_fifo", "gramer_filter", "gramer_process_stage")
 
 # Memories of each block: what their paths end in, how many there are, and what they may be.
 BLOCK = ("block", "ultra")
@@ -209,38 +213,67 @@ def rewrite(parts: dict):
     DOCUMENT.write_text(text)
 
 
+def recorded(text: str) -> dict[str, str]:
+    """The blocks that passed, by their titles: the hashes of what they were made from."""
+    rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return {title: digest for title, digest, _ in rows}
+
+
+def record(modules: dict, digests: dict, models: dict) -> str:
+    """docs/synthesis.tsv: all blocks have passed."""
+    lines = ["# Blocks as `make synth` last checked them: name, hash of all that the netlist is made "
+             "from, levels between registers."]
+    for key in sorted(digests, key=lambda k: modules[k].title):
+        worst = models[key].worst[0][0] if key in models and models[key].worst else 0
+        lines.append(f"{modules[key].title}\t{digests[key]}\t{worst}")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
     parser.add_argument("--machine", default="accelerator", help="a folder of target/generated")
-    parser.add_argument("--quick", action="store_true", help="only blocks that take moments")
-    parser.add_argument("--write", action="store_true", help="rewrite docs/synthesis.md")
+    parser.add_argument("--changed", action="store_true",
+                        help="only blocks that are not as docs/synthesis.tsv has them")
+    parser.add_argument("--changed-core", action="store_true",
+                        help="every block if one is not as docs/synthesis.tsv has it, else none")
+    parser.add_argument("--write", action="store_true", help="rewrite docs/synthesis.md and .tsv")
     options = parser.parse_args()
 
     folder = eda.machine(options.machine)
     modules = eda.hierarchy(folder)
     every = eda.blocks(modules)
-    wanted = options.blocks or (list(QUICK) if options.quick else sorted({k[0] for k in every}))
-    unknown = [name for name in wanted if name not in {k[0] for k in every}]
+    names = sorted({key[0] for key in every})
+    unknown = [name for name in options.blocks if name not in names]
     if unknown:
-        print(f"error: no block {unknown[0]}; there are {', '.join(sorted({k[0] for k in every}))}",
-              file=sys.stderr)
+        print(f"error: no block {unknown[0]}; there are {', '.join(names)}", file=sys.stderr)
         return 2
-    whole = len(wanted) == len({k[0] for k in every})
-    if options.write and not whole:
-        print("error: --write needs every block", file=sys.stderr)
+    if options.write and (options.blocks or options.changed or options.machine != "accelerator"):
+        print("error: --write needs every block of the machine accelerator", file=sys.stderr)
         return 2
+    digests = {key: eda.Inputs(folder, modules, key).digest for key in every}
+    wanted = [key for key in every if not options.blocks or key[0] in options.blocks]
+    if options.changed or options.changed_core:
+        known = recorded(RECORD.read_text()) if RECORD.exists() else {}
+        changed = [key for key in wanted if known.get(modules[key].title) != digests[key]]
+        print(f"synthesis: {len(wanted) - len(changed)} of {len(wanted)} blocks are as they were when "
+              f"they were last checked ({RECORD.relative_to(eda.ROOT)})")
+        if not changed:
+            return 0
+        print("  not these: " + ", ".join(modules[key].title for key in changed)
+              + "\n  (`make synth` checks all and writes them down)", flush=True)
+        wanted = wanted if options.changed_core else changed
+    whole = len(wanted) == len(every)
 
-    results = {}
     faults = []
-    for key in every:
-        if key[0] in wanted:
-            results[key] = eda.synthesise(folder, modules, key)
-            unknown = [c for c in results[key].cells
-                       if c not in eda.AREA and not c.startswith("$")]
-            if unknown:
-                faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
-            faults += memory_faults(modules, modules[key], results[key])
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        netlists = pool.map(lambda key: eda.synthesise(folder, modules, key), wanted)
+        results = dict(zip(wanted, netlists))
+    for key, block in results.items():
+        unknown = [c for c in block.cells if c not in eda.AREA and not c.startswith("$")]
+        if unknown:
+            faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
+        faults += memory_faults(modules, modules[key], block)
     areas, sums = area_tables(modules, results)
     models = depth_models(modules, results)
     depths, long = depth_table(modules, models)
@@ -258,6 +291,10 @@ def main() -> int:
                  f"{eda.version()}.")
         rewrite({"area": state + "\n\n" + areas, "depth": state + "\n\n" + depths,
                  "instances": counts})
+        if faults:
+            print(f"{RECORD.relative_to(eda.ROOT)} is left as it was", file=sys.stderr)
+        else:
+            RECORD.write_text(record(modules, digests, models))
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

@@ -198,12 +198,13 @@ fn patterns_that_are_found_must_be_the_same_ones() {
 
 /// The simulator, if it was built; with `GRAMER_REQUIRE_RTL` it must be.
 fn simulator() -> Option<PathBuf> {
-    let beside = environment::root().join("target/release/gramer-sim");
+    // Beside the program under test, which is built with it (`scripts/test.py`).
+    let beside = Path::new(env!("CARGO_BIN_EXE_gramer")).with_file_name("gramer-sim");
     let path = std::env::var_os("GRAMER_SIM").map_or(beside, PathBuf::from);
     if path.is_file() {
         return Some(path);
     }
-    let missing = format!("{} is missing (`make simulator`)", path.display());
+    let missing = format!("{} is missing (cargo build -p gramer-sim-command)", path.display());
     environment::skip(environment::RTL, &missing);
     None
 }

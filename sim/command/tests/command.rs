@@ -1,6 +1,7 @@
 //! The command `gramer-sim`, as a user starts it.
 
-mod support;
+#[path = "../../../host/tests/common/environment.rs"]
+mod environment;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -19,7 +20,9 @@ struct Case {
 impl Case {
     /// `None` where Verilator is missing.
     fn new() -> Option<Self> {
-        if support::no_verilator() {
+        if gramer_sim::model::verilator().is_none() {
+            let missing = "there is no verilator on the PATH (scripts/setup-rtl.sh installs it)";
+            environment::skip(environment::RTL, missing);
             return None;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -30,7 +33,7 @@ impl Case {
 
     fn run(&self, words: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gramer-sim"));
-        command.current_dir(support::root()).args(["--machine", "machines/small.yaml"]);
+        command.current_dir(environment::root()).args(["--machine", "machines/small.yaml"]);
         for &word in words {
             match word {
                 "GRAPH" => command.arg(&self.graph),
@@ -166,7 +169,9 @@ fn wrong_use_is_2_and_failure_is_1() {
 fn a_waveform_holds_its_window() {
     let Some(case) = Case::new() else { return };
     let traced = |window: &str| {
-        case.json(&["clique", "-k", "3", "GRAPH", "--trace", "OUT", "--trace-cycles", window]);
+        // With assertions it is the model of the emulator's waveforms, which is built once for both.
+        let words = ["clique", "-k", "3", "GRAPH", "--assertions", "--trace", "OUT"];
+        case.json(&[&words[..], &["--trace-cycles", window]].concat());
         std::fs::read(case.out()).unwrap()
     };
     // FST: block type 0, its length, the first and the last time, two ticks a clock.

@@ -1,8 +1,8 @@
 //! The raw interface of OpenCL and of the vendor's extension, as we, `opencl3` and `cl-sys` have
 //! it, against the C headers.
 //!
-//! It links libOpenCL (through `cl-sys`), so that it is built only with the feature `abi-test`;
-//! `make test-xrt` does it.
+//! It links libOpenCL (through `cl-sys`), which may be missing, so that it is built only by its name:
+//! `cargo test -p gramer-abi --test abi`, `make test-emulation`.
 
 use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};

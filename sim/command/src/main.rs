@@ -347,8 +347,7 @@ fn read_units(file: &Path, graph: &Csr) -> Result<Vec<Unit>> {
 /// A hash of the model and of the sources that simulate what is around it.
 fn identity(accelerator: &Accelerator) -> Result<String> {
     let model = model::hash(accelerator, Build { fast: true, ..Build::default() })?;
-    let around = [include_str!("ddr.rs"), include_str!("image.rs"), include_str!("run.rs")];
-    Ok(format!("{model}-{:016x}", xxhash_rust::xxh3::xxh3_64(around.concat().as_bytes())))
+    Ok(format!("{model}-{:016x}", gramer_sim::surroundings()))
 }
 
 fn mine(options: Options) -> Result<()> {

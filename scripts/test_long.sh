@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Random tasks of the core from a seed that is another in each run: 1,000 of the small machine, 1,000
+# that are stopped and continued, and more of the other machines. GRAMER_SEED=N repeats those of a run;
+# a task that fails prints the seed that repeats it alone.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# The first task's seed; the others' follow it. Below it are those of every commit (`make test-rtl`).
+seed=${GRAMER_SEED:-$(($(date +%s) * 10000 + RANDOM % 10000))}
+echo "test-long: GRAMER_SEED=$seed repeats this run"
+export GRAMER_SEED=$seed GRAMER_REQUIRE_RTL=1
+cases() {
+  GRAMER_CASES=$1 cargo test --locked --workspace --test core "$2" -- --exact --nocapture
+}
+cases 1000 random_tasks
+cases 1000 random_tasks_that_are_stopped_and_continued
+cases 400 random_tasks_without_compaction
+cases 200 random_tasks_on_the_paper_s_machine
+echo "test-long: passed; GRAMER_SEED=$seed repeats this run"

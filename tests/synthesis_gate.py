@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The gate of synthesis: nine levels fail and eight pass, a memory of flip-flops fails, and a block
+is synthesised again exactly if its sources changed.
+
+Usage: .venv/bin/python tests/synthesis_gate.py (after `make generate`). Exit code 1 if it fails.
+"""
+
+import sys
+import types
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "scripts"))
+import depth  # noqa: E402
+import eda  # noqa: E402
+import synth  # noqa: E402
+
+
+def chain(levels: int) -> dict:
+    """A netlist as Yosys writes it: a register, so many LUTs in a row, a register."""
+    def cell(kind, inputs, outputs):
+        return {"type": kind, "connections": {**inputs, **outputs},
+                "port_directions": {**dict.fromkeys(inputs, "input"), **dict.fromkeys(outputs, "output")}}
+    cells = {"first": cell("FDRE", {"C": [2], "D": [3]}, {"Q": [10]})}
+    for at in range(levels):
+        cells[f"lut{at}"] = cell("LUT1", {"I0": [10 + at]}, {"O": [11 + at]})
+    cells["last"] = cell("FDRE", {"C": [2], "D": [10 + levels]}, {"Q": [4]})
+    names = {"from_q": {"bits": [10]}, "to_q": {"bits": [4]}}
+    return {"ports": {"clk_i": {"direction": "input", "bits": [2]},
+                      "d_i": {"direction": "input", "bits": [3]},
+                      "q_o": {"direction": "output", "bits": [4]}},
+            "cells": cells, "netnames": names}
+
+
+def main() -> int:
+    key = ("block", ())
+    modules = {key: eda.Module(*key)}
+    for levels in (1, synth.LEVELS, synth.LEVELS + 1, 20):
+        model = depth.Netlist(chain(levels)).model()
+        text, faults = synth.depth_table(modules, {key: model})
+        assert model.worst[0][0] == levels, model.worst
+        assert f"| block | {levels} | `from_q` | `to_q` | {levels} LUT |" in text, text
+        assert bool(faults) == (levels > 8), (levels, faults)
+        if faults:
+            assert faults == [f"block: {levels} levels from from_q to to_q: {levels} LUT"], faults
+
+    memory = types.SimpleNamespace(memories=lambda: {"i_pad.mem": "flip-flops"})
+    assert synth.memory_faults(modules[key], memory) == ["block: i_pad.mem has turned into flip-flops"]
+
+    # What is written down is found again; a change of a module changes its own hash and that of blocks
+    # that it is a part of, and of nothing else. A comment changes none.
+    folder = eda.machine("accelerator")
+    modules = eda.hierarchy(folder)
+    every = eda.blocks(modules)
+
+    def digests():
+        return {key: eda.Inputs(folder, modules, key).digest for key in every}
+
+    before = digests()
+    text = synth.record(modules, before, {})
+    assert synth.recorded(text) == {modules[key].title: digest for key, digest in before.items()}
+    sources, module = eda.sources, "gramer_miss_unit"
+    for add, some in ((" // a comment\n", False), ("\nwire more;\n", True)):
+        class Changed:
+            def __init__(self, path):
+                self.path = path
+
+            def read_text(self):
+                return self.path.read_text().replace(");", ");" + add, 1)
+
+        eda.sources = lambda folder: {name: Changed(path) if name == module else path
+                                      for name, path in sources(folder).items()}
+        changed = {key[0] for key, digest in digests().items() if digest != before[key]}
+        eda.sources = sources
+        assert changed == ({"gramer_onchip_memory"} if some else set()), changed
+    print(f"synthesis gate: {len(every)} blocks, {synth.LEVELS} levels pass, {synth.LEVELS + 1} fail")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
