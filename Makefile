@@ -37,7 +37,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: test-host test-machine test-rtl test-emulation test-synth test-paper ## All tests
+test: test-host test-machine test-rtl test-emulation test-synth test-paper test-scripts ## All tests
 
 test-host: setup ## Tests of the host: library, command line, engines
 	cargo test --locked -p gramer
@@ -56,6 +56,9 @@ simulator: build setup-rtl ## Build the simulated core for `gramer explore` (tar
 
 test-paper: simulator setup-paper ## Tests of `gramer explore` and `gramer paper`
 	GRAMER_SIM=$(CURDIR)/target/release/gramer-sim GRAMER_REQUIRE_RTL=1 cargo test --locked -p gramer --test explore
+
+test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/cycles.md)
+	PYTHONDONTWRITEBYTECODE=1 python3 tests/test_bench.py
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
@@ -146,7 +149,7 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
 
-bench: build ## Speed beside the public systems (rewrites docs/bench/README.md)
+bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
 check-data: build ## Every known count of the real graphs
