@@ -53,8 +53,7 @@ fn look(phases: &mut Vec<Phase>, workers: BTreeMap<u32, f64>) {
 
 /// CPU seconds of the busiest thread over the mean of `threads` threads, over all phases; and the sum.
 fn balance(phases: &[Phase], threads: usize) -> (f64, f64) {
-    let busiest: f64 =
-        phases.iter().map(|phase| phase.values().copied().fold(0.0, f64::max)).sum();
+    let busiest: f64 = phases.iter().map(|phase| phase.values().copied().fold(0.0, f64::max)).sum();
     let all: f64 = phases.iter().flat_map(|phase| phase.values()).sum();
     (busiest / (all / threads as f64), all)
 }

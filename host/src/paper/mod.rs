@@ -36,7 +36,7 @@ use crate::graph::generate::{Labels, Model, Recipe, generate};
 use crate::graph::read::{ReadOptions, read_graph};
 use crate::prepare::renumber;
 use crate::task::Task;
-use report::{Answer, Block, Claim, Finding, ORDERS, Report, Section, Verdict};
+use report::{Answer, Block, Claim, Finding, NOT_MEASURED, ORDERS, Report, Section, Verdict};
 
 /// A graph of the experiments.
 #[derive(Debug)]
@@ -493,7 +493,7 @@ fn synthesis() -> Section {
             claim: "25.5 % LUT, 13.1 % FF, 65.7 % BRAM at 207 to 213 MHz; compaction doubles the clock",
             bar: String::new(),
             answer: Answer::Any(Finding {
-                verdict: Verdict::None("not measured here"),
+                verdict: Verdict::None(NOT_MEASURED),
                 ours: String::new(),
             }),
             why: "a matter of synthesis: docs/synthesis.md".into(),

@@ -39,13 +39,17 @@ pub fn rule() -> String {
          speed-up of 1.60 times, {:.0} % of the 0.60; this is the only tolerance. A case that was \
          not run counts as one that doesn't hold. Frequent subgraph mining that finds no frequent \
          pattern is no case. A figure of ours that contains figures of the paper gets no \
-         verdict, nor does a comparison of other machines or a claim without a figure.",
+         verdict, nor does a comparison of other machines, or a claim that says too little to \
+         decide a case (*nearly linear*).",
         100.0 * REPRODUCED,
         100.0 * PARTLY,
         100.0 * TOLERANCE,
         100.0 * TOLERANCE
     )
 }
+
+/// Why a claim without a case gets no verdict.
+pub const NOT_MEASURED: &str = "not measured here";
 
 /// What became of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +77,7 @@ impl Verdict {
     pub fn with_missing(holds: impl IntoIterator<Item = bool>, not_run: usize) -> Self {
         let all: Vec<bool> = holds.into_iter().collect();
         match all.is_empty() {
-            true => Verdict::None("not measured here"),
+            true => Verdict::None(NOT_MEASURED),
             false => Verdict::Counted {
                 holds: all.iter().filter(|&&h| h).count(),
                 of: all.len() + not_run,
@@ -124,7 +128,7 @@ pub struct Finding {
 
 impl Finding {
     fn cell(&self) -> String {
-        match self.ours.is_empty() {
+        match self.ours.is_empty() || self.verdict == Verdict::None(NOT_MEASURED) {
             true => self.verdict.to_string(),
             false => format!("{}; {}", self.verdict, self.ours),
         }
@@ -398,7 +402,7 @@ mod tests {
         }
         // One of 22, as in figure 12, was once called partly.
         assert_eq!(Verdict::of((0..22).map(|at| at == 3)).word(), "not reproduced");
-        assert_eq!(Verdict::of([]), Verdict::None("not measured here"));
+        assert_eq!(Verdict::of([]), Verdict::None(NOT_MEASURED));
         assert_eq!(Verdict::of([]).to_string(), "no verdict: not measured here");
     }
 
@@ -412,7 +416,7 @@ mod tests {
         assert_eq!(verdict.to_string(), "partly, 3 of 5 cases (2 not run)");
         assert_eq!(cases.finding(|v| v > 1.0, 1, " times").ours, "2.0 to 4.0 times");
         let none = Cases { values: vec![], not_run: 2 };
-        assert_eq!(none.verdict(|_| true), Verdict::None("not measured here"));
+        assert_eq!(none.verdict(|_| true), Verdict::None(NOT_MEASURED));
     }
 
     #[test]
