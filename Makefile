@@ -64,6 +64,9 @@ simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (tar
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
 
+test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/cycles.md)
+	@scripts/test.py scripts
+
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
 
@@ -152,7 +155,7 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
 
-bench: build ## Speed beside the public systems (rewrites docs/bench/README.md)
+bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
 check-data: build ## Every known count of the real graphs
