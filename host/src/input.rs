@@ -93,7 +93,10 @@ const MAX_DEPTH: usize = 64;
 /// from 1, and what is wrong.
 pub(crate) fn check_yaml(text: &str) -> Result<(), (Option<u64>, String)> {
     if text.len() > MAX_YAML {
-        return Err((None, format!("the text has {} bytes, but at most {MAX_YAML} of YAML are read", text.len())));
+        return Err((
+            None,
+            format!("the text has {} bytes, but at most {MAX_YAML} of YAML are read", text.len()),
+        ));
     }
     let mut depth = 0usize;
     for (number, line) in (1..).zip(text.lines()) {

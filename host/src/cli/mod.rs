@@ -70,6 +70,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => return usage(&e),
     };
+    crate::panics::install();
     let code = run_command(cli);
     crate::launch::ends();
     code

@@ -153,7 +153,16 @@ impl Graph {
         let Parts { offsets, neighbours, vertex_labels, edge_labels, original_ids, order, stats } =
             parts;
         let origin = None;
-        Graph { offsets, neighbours, vertex_labels, edge_labels, original_ids, order, stats, origin }
+        Graph {
+            offsets,
+            neighbours,
+            vertex_labels,
+            edge_labels,
+            original_ids,
+            order,
+            stats,
+            origin,
+        }
     }
 
     /// The arrays as slices.

@@ -1,7 +1,7 @@
 //! What a reader thread hands over, and the checks that need all of it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::VERTICES_PER_EDGE;
 use super::scan::Fault;
@@ -120,10 +120,7 @@ impl End {
             Some(most) => (most, "--max-graph-vertices says so".to_string()),
             None => (
                 MANY_VERTICES.max(VERTICES_PER_EDGE.saturating_mul(self.edges)),
-                format!(
-                    "for {} edges, unless --max-graph-vertices allows more",
-                    self.edges
-                ),
+                format!("for {} edges, unless --max-graph-vertices allows more", self.edges),
             ),
         };
         let most = most.min(MAX_GRAPH_VERTICES);

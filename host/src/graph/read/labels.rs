@@ -13,9 +13,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::check_text;
 use super::edges::is_column_names;
 use super::scan::{self, fields, is_comment, quote};
-use super::check_text;
 use super::source::{self, Source};
 use crate::context::Cancel;
 use crate::error::{Error, Place, Result, shown};

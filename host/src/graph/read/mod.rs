@@ -30,7 +30,6 @@ pub use source::{Compression, STDIN};
 use self::chunk::{Chunk, End, Parser};
 use self::scan::Fault;
 use self::source::{Blocks, Source, TextBlock};
-use super::build::MAX_GRAPH_VERTICES;
 use super::image;
 use super::parallel::on_threads;
 use super::{Builder, Graph, Order};
@@ -147,7 +146,8 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
         loaded.graph = loaded.graph.without_edge_labels();
     }
     if let Some(labels) = &options.labels {
-        let (labels, notes) = read_labels(labels, options.labels_column, &loaded.graph, &context.cancel)?;
+        let (labels, notes) =
+            read_labels(labels, options.labels_column, &loaded.graph, &context.cancel)?;
         loaded.graph = loaded.graph.with_vertex_labels(Some(labels));
         loaded.notes.extend(notes);
     } else if options.labels_column.is_some() {
@@ -239,9 +239,8 @@ fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Resu
 fn check_most(path: &Path, vertices: usize, options: &ReadOptions) -> Result<()> {
     match options.max_vertices {
         Some(most) if vertices as u64 > most => {
-            let what = format!(
-                "the graph has {vertices} vertices, but --max-graph-vertices is {most}"
-            );
+            let what =
+                format!("the graph has {vertices} vertices, but --max-graph-vertices is {most}");
             Err(Error::input(Place::file(path), what))
         }
         _ => Ok(()),

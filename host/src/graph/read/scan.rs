@@ -173,7 +173,9 @@ fn bad_id(field: &[u8]) -> String {
         format!("vertex id {shown} is negative; {ID_RANGE}")
     } else if let Some(mark) = field.iter().find(|b| matches!(b, b';' | b'|' | b':')) {
         let mark = *mark as char;
-        format!("{shown} is no vertex id; fields are separated by white space or `,`, not by `{mark}`")
+        format!(
+            "{shown} is no vertex id; fields are separated by white space or `,`, not by `{mark}`"
+        )
     } else {
         format!("{shown} is no vertex id; {ID_RANGE}")
     }
