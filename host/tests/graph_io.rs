@@ -293,7 +293,10 @@ fn metis() {
             ("3 2 1\n2 1\n1 1 3\n2 1\n", 3, "the weight of the last edge is missing"),
             ("3\n2\n1 3\n2\n", 1, "is no METIS header"),
             ("3 2 7\n2\n1 3\n2\n", 1, "is no METIS header"),
-            ("18446744073709551615 1\n2\n1\n", 0, "vertices are declared, but at most"),
+            ("18446744073709551615 1\n2\n1\n", 1, "vertices are declared, but at most"),
+            ("2000000 1\n2\n1\n", 1, "--max-graph-vertices allows more"),
+            // Twice the edges is more than 64 bits hold.
+            ("3 9223372036854775809\n2\n1\n\n", 1, "so 18446744073709551618 neighbours"),
         ],
     );
     // A wrong count is named without being told the format.
@@ -325,7 +328,8 @@ fn matrix_market() {
         ("real symmetric\n", 1, "the size line `V V entries` is missing"),
         ("quaternion symmetric\n", 1, "field `quaternion` is not known"),
         ("real sideways\n", 1, "symmetry `sideways` is not known"),
-        ("pattern general\n99999999999 99999999999 0\n", 0, "vertices are declared"),
+        ("pattern general\n99999999999 99999999999 0\n", 2, "vertices are declared"),
+        ("pattern general\n100000000 100000000 1\n1 2\n", 2, "--max-graph-vertices allows more"),
     ] {
         all_refused(None, &[(&text(rest), line, reason)]);
     }
@@ -547,7 +551,7 @@ proptest! {
             Some(Format::Metis), Some(Format::Mtx), Some(Format::Triples), Some(Format::Image),
         ]),
     ) {
-        let options = ReadOptions { format, max_vertices: 1 << 20, ..ReadOptions::default() };
+        let options = ReadOptions { format, max_vertices: Some(1 << 20), ..ReadOptions::default() };
         let _ = read_bytes(Path::new("g"), text.into_bytes(), &options, &Context::with_threads(1));
     }
 }

@@ -16,8 +16,6 @@ use std::sync::{Once, OnceLock};
 use std::time::SystemTime;
 
 use memmap2::Mmap;
-use nix::libc;
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 use crate::error::{Error, Place, Result, shown};
 
@@ -180,18 +178,24 @@ impl Drop for Unfinished {
 }
 
 /// What handled the signal before.
-static PREVIOUS: OnceLock<SigAction> = OnceLock::new();
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// Has [`on_bus_error`] called from now on.
 fn watch_bus_errors() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {
-        let handler = SigHandler::SigAction(on_bus_error);
-        let flags = SaFlags::SA_SIGINFO | SaFlags::SA_ONSTACK;
-        let action = SigAction::new(handler, flags, SigSet::empty());
-        // SAFETY: the handler does only what is allowed in one.
-        if let Ok(previous) = unsafe { sigaction(Signal::SIGBUS, &action) } {
-            let _ = PREVIOUS.set(previous);
+        // SAFETY: all zeros is a valid `sigaction`; the calls get pointers to whole ones; and the
+        // handler does only what is allowed in one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let mut previous: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut previous) == 0 {
+                let _ = PREVIOUS.set(previous);
+            }
+            let handler: extern "C" fn(_, _, _) = on_bus_error;
+            action.sa_sigaction = handler as libc::sighandler_t;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
         }
     });
 }
@@ -223,8 +227,8 @@ extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut l
     // SAFETY: as for the handler itself, this is what was set before.
     unsafe {
         match PREVIOUS.get() {
-            Some(previous) => drop(sigaction(Signal::SIGBUS, previous)),
-            None => drop(nix::sys::signal::signal(Signal::SIGBUS, SigHandler::SigDfl)),
+            Some(previous) => drop(libc::sigaction(libc::SIGBUS, previous, std::ptr::null_mut())),
+            None => drop(libc::signal(libc::SIGBUS, libc::SIG_DFL)),
         }
         if code <= 0 {
             libc::raise(libc::SIGBUS);
