@@ -592,3 +592,57 @@ fn a_cancelled_load_stops() {
     let error = read_bytes(Path::new("g"), text, &ReadOptions::default(), &context).unwrap_err();
     assert_eq!(error.exit_code(), 130);
 }
+
+#[test]
+fn a_line_of_names_is_a_header_only_before_numbers() {
+    let loaded = parse("# c\nid_1,id_2\n0,1\n1,2\n").unwrap();
+    assert_eq!(loaded.graph.edges(), 2);
+    let note = "line 2, `id_1,id_2`, is taken as the names of the columns";
+    assert_eq!(loaded.notes, [note]);
+    let names = "(vertices are named by numbers only";
+    all_refused(
+        None,
+        &[
+            ("alice bob\nbob carol\n", 1, "`alice` is no vertex id"),
+            ("alice bob\nbob carol\n", 1, names),
+            ("1 2\ncarol 1\n", 2, names),
+            ("1;2\n2;3\n", 1, "fields are separated by white space or `,`, not by `;`"),
+        ],
+    );
+    assert!(!refused("1 2\n2 -3\n").contains(names));
+}
+
+#[test]
+fn a_mark_ends_an_lg_graph() {
+    let text = "t # 1\nv 0 1\nv 1 1\ne 0 1\nt # -1\n";
+    assert!(parse(text).unwrap().notes.is_empty());
+    for rest in ["v 2 1\ne 0 2\n", "anything\n", "t # 2\nv 0 1\n"] {
+        let loaded = parse(format!("{text}{rest}")).unwrap();
+        assert_eq!((loaded.graph.vertices(), loaded.graph.edges()), (2, 1), "{rest:?}");
+        let note = "line 5, `t # -1`, ends the graph: what follows it is ignored";
+        assert_eq!(loaded.notes, [note], "{rest:?}");
+    }
+    // What follows may fill whole blocks, with faults of its own.
+    let long = format!("{text}{}", "what is this\n".repeat(400_000));
+    for threads in [1, 3] {
+        let context = Context::with_threads(threads);
+        let options = ReadOptions::default();
+        let bytes = long.clone().into_bytes();
+        let loaded = read_bytes(Path::new("g"), bytes, &options, &context).unwrap();
+        assert_eq!((loaded.graph.edges(), loaded.notes.len()), (1, 1));
+    }
+}
+
+#[test]
+fn the_name_says_metis() {
+    let read = |name: &str| {
+        let bytes = b"2 1\n2\n1\n".to_vec();
+        read_bytes(Path::new(name), bytes, &ReadOptions::default(), &Context::with_threads(1))
+    };
+    assert_eq!(read("a.metis.gz").unwrap().format, Format::Metis);
+    let bytes = b"1000000000 0\n".to_vec();
+    let context = Context::with_threads(1);
+    let error = read_bytes(Path::new("a.metis"), bytes, &ReadOptions::default(), &context);
+    let message = error.unwrap_err().to_string();
+    assert!(message.starts_with("a.metis:1: 1000000000 vertices are declared"), "{message}");
+}
