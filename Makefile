@@ -167,6 +167,9 @@ check-data-quick: build ## The known counts that take moments
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
+test-msrv: setup ## Build with the oldest Rust that Cargo.toml promises (installs it with rustup)
+	scripts/msrv.sh
+
 fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 

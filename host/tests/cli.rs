@@ -312,9 +312,15 @@ fn ctrl_c_stops_within_a_second_and_says_what_was_found() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Once the first embeddings are in the file, the run is under way.
+    // Once the first embeddings are written (to a file that becomes the list), the run is under way.
     let begun = Instant::now();
-    while std::fs::metadata(&list).map_or(0, |m| m.len()) == 0 {
+    let listed = || {
+        let files = std::fs::read_dir(folder.0.path()).unwrap().map(|entry| entry.unwrap());
+        let mut unfinished =
+            files.filter(|f| f.file_name().to_string_lossy().starts_with(".gramer-"));
+        unfinished.any(|f| f.metadata().is_ok_and(|m| m.len() > 0))
+    };
+    while !listed() {
         assert!(begun.elapsed() < Duration::from_secs(30) && child.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(5));
     }

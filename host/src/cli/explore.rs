@@ -64,7 +64,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     max_cycles: u64,
 
-    /// Folder for points.csv, points.json and the plots; made if it is missing
+    /// Folder for points.csv, points.json and the plots, which replace those of an earlier run;
+    /// made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/last")]
     out: PathBuf,
 
@@ -105,7 +106,9 @@ impl Args {
         let variations: Vec<Variation> =
             self.vary.iter().map(|text| Variation::parse(text)).collect::<Result<_>>()?;
         let base = read_machine(self.machine.as_deref())?;
-        let graph = renumber(&self.graph.load(&context)?, &context)?;
+        let loaded = self.graph.load(&context)?;
+        let graph = loaded.guarded(|| renumber(&loaded, &context))?;
+        drop(loaded);
         let points: Vec<Point> = combinations(&variations)
             .iter()
             .map(|settings| Point::new(&base, graph.view(), settings))

@@ -154,7 +154,20 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
     if let Some(bad) = args.top.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
         return Err(Error::usage(format!("--top is {bad}, but must be above 0 and at most 100")));
     }
-    let graph = renumber(&args.graph.load(context)?, context)?;
+    let loaded = args.graph.load(context)?;
+    let graph = loaded.guarded(|| renumber(&loaded, context))?;
+    drop(loaded);
+    let ranking = graph.guarded(|| ranking(args, &graph, context))?;
+    super::print(|out| match args.output {
+        Output::Json => {
+            serde_json::to_writer_pretty(&mut *out, &ranking)?;
+            writeln!(out)
+        }
+        Output::Table => ranking.table(out),
+    })
+}
+
+fn ranking(args: &RankArgs, graph: &Graph, context: &Context) -> Result<Ranking> {
     let view = graph.view();
     let machine = args.memory.map_or(Capacities::PAPER, Capacities::with_bytes);
     let priority = Priority::of(view, &machine, args.tau)?;
@@ -167,23 +180,16 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
         heuristics.push(Heuristic { k, seconds: begun.elapsed().as_secs_f64() });
     }
     let task = match &args.task {
-        Some(task) => Some(locality(args, &graph, task, &on, context)?),
+        Some(task) => Some(locality(args, graph, task, &on, context)?),
         None => None,
     };
-    let ranking = Ranking {
+    Ok(Ranking {
         vertices: graph.vertices(),
         edges: graph.edges(),
-        on_1: distribution(&graph, &on[1], &args.top),
+        on_1: distribution(graph, &on[1], &args.top),
         priority,
         heuristics,
         task,
-    };
-    super::print(|out| match args.output {
-        Output::Json => {
-            serde_json::to_writer_pretty(&mut *out, &ranking)?;
-            writeln!(out)
-        }
-        Output::Table => ranking.table(out),
     })
 }
 

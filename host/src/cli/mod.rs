@@ -32,7 +32,7 @@ use crate::report::standard_output;
         gramer mine clique --maximal graph.txt.zst     maximal cliques by size\n  \
         gramer mine fsm --support 100 --max-vertices 3 labelled.lg\n  \
         gramer mine match --pattern query.graph data.graph --list found.jsonl\n  \
-        gramer graph convert graph.txt graph.gramer    an image that opens at once\n\n\
+        gramer graph convert graph.txt graph.gramer    an image: checked, not parsed\n\n\
         Exit codes: 0 done, 1 failure, 2 wrong usage, 130 interrupted."
 )]
 struct Cli {
@@ -70,6 +70,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(e) => return usage(&e),
     };
+    crate::panics::install();
     let code = run_command(cli);
     crate::launch::ends();
     code

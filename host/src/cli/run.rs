@@ -11,7 +11,8 @@ use serde_yaml::Value;
 
 use super::{Cli, Command, command};
 use crate::context::Context;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, quote, said};
+use crate::input::{MAX_SMALL_FILE, check_yaml, read_small};
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -31,19 +32,20 @@ impl Args {
     /// # Errors
     /// [`Error::Usage`] for a field that isn't known or has a wrong value, and those of the task.
     pub fn run(self, context: Context) -> Result<()> {
-        let text =
-            std::fs::read_to_string(&self.job).map_err(|e| Error::io(&self.job, "read", e))?;
+        let text = read_small(&self.job, MAX_SMALL_FILE, "job", &context.cancel)?;
+        let text = String::from_utf8(text)
+            .map_err(|_| Error::usage(format!("{}: this is no text", Place::file(&self.job))))?;
         let line = command_line(&self.job, &text)?;
         let cli = Cli::try_parse_from(line).map_err(|e| {
             // clap's own text, without the command line's usage, which isn't what was written.
             let text = e.render().to_string();
             let said = text.split("\n\nUsage:").next().unwrap_or(&text);
             let said = said.trim_start_matches("error: ").trim_end();
-            Error::usage(format!("{}: {said}", self.job.display()))
+            Error::usage(format!("{}: {said}", Place::file(&self.job)))
         })?;
         match cli.command {
             Command::Mine(task) => task.run(context),
-            _ => Err(Error::usage(format!("{}: a job is a mining task", self.job.display()))),
+            _ => Err(Error::usage(format!("{}: a job is a mining task", Place::file(&self.job)))),
         }
     }
 }
@@ -62,9 +64,14 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
         }
     };
     let fault = |place: Place, what: String| Error::usage(format!("{place}: {what}"));
+    let line_of = |line: Option<u64>| match line {
+        Some(line) => Place::line(path, line),
+        None => Place::file(path),
+    };
+    check_yaml(text).map_err(|(line, what)| fault(line_of(line), what))?;
     let value: Value = serde_yaml::from_str(text).map_err(|e| {
-        let place = e.location().map_or(Place::file(path), |l| Place::line(path, l.line() as u64));
-        fault(place, format!("this is no YAML: {e}"))
+        let place = line_of(e.location().map(|l| l.line() as u64));
+        fault(place, format!("this is no YAML: {}", said(&e.to_string())))
     })?;
     let Value::Mapping(fields) = value else {
         let what = "a job is a list of fields such as `task: motif`";
@@ -75,7 +82,10 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
             Value::String(s) => Ok(s.clone()),
             Value::Number(n) => Ok(n.to_string()),
             Value::Bool(b) => Ok(b.to_string()),
-            _ => Err(fault(at(key), format!("the value of `{key}` must be one word or number"))),
+            _ => Err(fault(
+                at(key),
+                format!("the value of {} must be one word or number", quote(key)),
+            )),
         }
     };
 
@@ -85,7 +95,7 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
     let missing = |key: &str| fault(Place::file(path), format!("the field `{key}` is missing"));
     let task = scalar("task", fields.get("task").ok_or_else(|| missing("task"))?)?;
     let options = mine.find_subcommand(&task).ok_or_else(|| {
-        let what = format!("there is no task `{task}`; the tasks are {}", tasks.join(", "));
+        let what = format!("there is no task {}; the tasks are {}", quote(&task), tasks.join(", "));
         fault(at("task"), what)
     })?;
 
@@ -93,7 +103,10 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
     let mut graph = None;
     for (key, value) in &fields {
         let Value::String(key) = key else {
-            return Err(fault(Place::file(path), format!("{key:?} is no name of a field")));
+            return Err(fault(
+                Place::file(path),
+                format!("{} is no name of a field", quote(format!("{key:?}"))),
+            ));
         };
         // Both ways of writing a name of two words are in use.
         let long = key.replace('_', "-");
@@ -110,7 +123,7 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
             let known = known.chain(["task", "graph"]).filter(|&k| k != "help");
             let nearest = known.min_by_key(|k| strsim::damerau_levenshtein(k, &long));
             let hint = nearest.map_or(String::new(), |k| format!("; did you mean `{k}`?"));
-            return Err(fault(at(key), format!("there is no field `{key}`{hint}")));
+            return Err(fault(at(key), format!("there is no field {}{hint}", quote(key))));
         };
         let value_text = scalar(key, value)?;
         if option.get_action().takes_values() {
@@ -120,7 +133,7 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
                 Value::Bool(true) => line.push(format!("--{long}").into()),
                 Value::Bool(false) => {}
                 _ => {
-                    let what = format!("the value of `{key}` must be true or false");
+                    let what = format!("the value of {} must be true or false", quote(key));
                     return Err(fault(at(key), what));
                 }
             }
