@@ -274,9 +274,8 @@ fn name(asked: &Asked) -> Result<Named> {
     let how = format!("{:08x}", xxh3_64(HOW.concat().as_bytes()) >> 32);
     let sources = sources(asked.coverage, asked.trace);
     let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
-    let version = verilator().context(
-        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
-    );
+    let version = verilator()
+        .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
     let (content, missing) = match (sources, version) {
         (Ok(sources), Ok(version)) => {
             let all = [&version, &asked.key, &sources.content].map(String::as_str).join("\n");

@@ -267,7 +267,11 @@ fn check_contract(a: &Accelerator) -> Result<(), Wrong> {
                     return Err((key("bank"), bank.to_string(), rule.into()));
                 }
                 (Passed::Scalar(Some(bits)), None) if argument.bits != bits => {
-                    return Err((key("bits"), argument.bits.to_string(), format!("must be {bits}")));
+                    return Err((
+                        key("bits"),
+                        argument.bits.to_string(),
+                        format!("must be {bits}"),
+                    ));
                 }
                 _ => {}
             }

@@ -225,8 +225,7 @@ pub struct Counters {
 }
 
 fn text_of(path: &Path) -> Result<String> {
-    std::fs::read_to_string(path)
-        .map_err(|source| Error::Read { path: path.to_path_buf(), source })
+    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })
 }
 
 /// Bytes of a line.

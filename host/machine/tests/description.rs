@@ -163,7 +163,10 @@ fn every_argument_is_missed() {
         }
     }
     let text = message("head_beats, bits: 32", "head_beats, bits: 64");
-    assert!(text.contains("kernels.fill.arguments.head_beats.bits is 64, but must be 32"), "{text}");
+    assert!(
+        text.contains("kernels.fill.arguments.head_beats.bits is 64, but must be 32"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -183,7 +186,11 @@ fn built_in_machines_are_those_of_the_repository() {
             "paper" => root.join("accelerator.yaml"),
             name => root.join(format!("machines/{name}.yaml")),
         };
-        assert_eq!(named::named(name).unwrap().unwrap(), Accelerator::read(file).unwrap(), "{name}");
+        assert_eq!(
+            named::named(name).unwrap().unwrap(),
+            Accelerator::read(file).unwrap(),
+            "{name}"
+        );
     }
     assert!(named::named("smal").is_none());
 }

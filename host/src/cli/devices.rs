@@ -83,9 +83,9 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
     let version = format!("gramer {}", env!("CARGO_PKG_VERSION"));
     table.add_row(["cpu".into(), String::new(), threads, gib(listed.cpu.memory), version]);
     let Emulator { machines, missing: lacks } = &listed.emulator;
-    let ready = if lacks.is_empty() { "simulated" } else { "simulated; see below what is missing" };
-    let machines = format!("machine {} ({ready})", machines.join(", "));
-    let emulator = ["emulator[:MACHINE]", "Xilinx, emulated", &machines, "of this host", ""];
+    let ready =
+        if lacks.is_empty() { "simulated core" } else { "simulated core: lacks, see below" };
+    let emulator = ["emulator[:MACHINE]", "Xilinx, emulated", ready, "of this host", ""];
     table.add_row(emulator.map(String::from));
     for d in &listed.opencl {
         let device = match (d.index, d.emulated) {
@@ -100,6 +100,7 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
         table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
     }
     writeln!(out, "{table}")?;
+    writeln!(out, "machines of the emulator: {}", machines.join(", "))?;
     for missing in lacks.iter().chain(&listed.missing) {
         writeln!(out, "{missing}")?;
     }

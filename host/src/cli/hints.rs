@@ -39,7 +39,8 @@ pub fn hint(e: &clap::Error, words: &[OsString]) -> Option<String> {
              GRAPH"
         )),
         ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
-            if *what == "match" && !rest.iter().any(|w| w.starts_with("-p") || w.starts_with("--p")) =>
+            if *what == "match"
+                && !rest.iter().any(|w| w.starts_with("-p") || w.starts_with("--p")) =>
         {
             let mut operands = rest.iter().filter(|word| !word.starts_with('-'));
             let pattern = operands.next().unwrap_or(&"PATTERN");

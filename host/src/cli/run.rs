@@ -48,9 +48,8 @@ fn place(path: &Path, text: &str, key: &str) -> Place {
     let starts = |line: &str| {
         // Both ways of writing a name of two words are in use.
         let line = line.trim_start().trim_start_matches(['"', '\'']).replace('_', "-");
-        line.strip_prefix(&key.replace('_', "-")).is_some_and(|rest| {
-            rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':')
-        })
+        line.strip_prefix(&key.replace('_', "-"))
+            .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
     };
     match text.lines().position(starts) {
         Some(line) => Place::line(path, line as u64 + 1),
@@ -62,7 +61,8 @@ fn place(path: &Path, text: &str, key: &str) -> Place {
 fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
     // clap's own text, without the command line's usage, which isn't what was written.
     let text = e.render().to_string();
-    let said = text.split("\n\nUsage:").next().unwrap_or(&text);
+    let ends = ["\n\nUsage:", "\n\nFor more"].into_iter().filter_map(|end| text.find(end));
+    let said = &text[..ends.min().unwrap_or(text.len())];
     let said = said.trim_start_matches("error: ").trim_end();
     let place = match e.get(ContextKind::InvalidArg) {
         // `--threads <N>`
@@ -184,7 +184,10 @@ mod tests {
         );
         // Nothing is called alike.
         let said = message("task: motif\ngraph: g\nk: 4\nfoo: 3\n");
-        assert!(said.starts_with("job.yaml:4: there is no field `foo`; its fields are k, "), "{said}");
+        assert!(
+            said.starts_with("job.yaml:4: there is no field `foo`; its fields are k, "),
+            "{said}"
+        );
         assert_eq!(message("graph: g\n"), "job.yaml: the field `task` is missing");
         assert_eq!(message("task: motif\nk: 3\n"), "job.yaml: the field `graph` is missing");
         let text = "graph: g\ntask: motiv\n";

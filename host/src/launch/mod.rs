@@ -272,7 +272,9 @@ fn watch(child: &mut Child, setup: &Setup, cancel: &Cancel) -> Result<ExitStatus
             let others = setup.emulator_runs() || has_company(own);
             company |= others;
             if alone.holds_for(company && !others) > ALONE {
-                return Err("given up because the simulator ended before the device was open".into());
+                return Err(
+                    "given up because the simulator ended before the device was open".into()
+                );
             }
         }
         let dead = setup.emulator().is_some() && !setup.emulator_runs();

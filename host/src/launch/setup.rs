@@ -77,9 +77,7 @@ impl Setup {
         let lock = File::create(at(MARKER)).map_err(|e| Error::io(at(MARKER), "create", e))?;
         flock(&lock, FlockOperation::LockExclusive)
             .map_err(|e| Error::io(at(MARKER), "lock", e.into()))?;
-        (&lock)
-            .write_all(MARK.as_bytes())
-            .map_err(|e| Error::io(at(MARKER), "write", e))?;
+        (&lock).write_all(MARK.as_bytes()).map_err(|e| Error::io(at(MARKER), "write", e))?;
         sweep(tmp);
         let write = |name: &str, text: &str| {
             fs::write(at(name), text).map_err(|e| Error::io(at(name), "write", e))
@@ -397,7 +395,9 @@ mod tests {
             tmp.path().join("gramer-emulation-linked").join(MARKER),
         )
         .unwrap();
-        make("gramer-emulation-young", MARKER, MARK).set_modified(std::time::SystemTime::now()).unwrap();
+        make("gramer-emulation-young", MARKER, MARK)
+            .set_modified(std::time::SystemTime::now())
+            .unwrap();
         let held = make("gramer-emulation-held", MARKER, MARK);
         flock(&held, FlockOperation::LockExclusive).unwrap();
         make("gramer-emulation-gone", MARKER, MARK);

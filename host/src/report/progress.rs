@@ -32,10 +32,7 @@ impl Meter {
                 return;
             }
             let bar = ProgressBar::new(0);
-            set_style(
-                &bar,
-                "{msg} {wide_bar} {percent:>3} %  {per_sec}  {elapsed} elapsed{to_go}",
-            );
+            set_style(&bar, "{msg} {wide_bar} {percent:>3} %  {per_sec}  {elapsed} elapsed{to_go}");
             bar.set_message(what);
             while wait(Duration::from_millis(100)) {
                 let (done, total) = progress.get();

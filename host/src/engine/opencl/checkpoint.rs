@@ -155,8 +155,7 @@ mod tests {
 
     fn key(k: u32) -> Key {
         let dictionary = vec![];
-        let pass =
-            Pass { application: 1, k, dictionary, patterns: 2, list: false, enough: None };
+        let pass = Pass { application: 1, k, dictionary, patterns: 2, list: false, enough: None };
         Key::new(view(), &pass, false)
     }
 

@@ -303,7 +303,8 @@ impl Session {
                 let share = machine.memory.bank_bytes / (8 * machine.kernels.compute_units as u64);
                 let beats = RECORD_BEATS.min((share / LINE as u64) as u32).max(1);
                 // The core stops when the area is full: one for a few embeddings is soon.
-                let few = pass.enough.map(|n| n.saturating_mul(BEATS_A_RECORD).saturating_add(SPARE));
+                let few =
+                    pass.enough.map(|n| n.saturating_mul(BEATS_A_RECORD).saturating_add(SPARE));
                 few.and_then(|few| u32::try_from(few).ok()).map_or(beats, |few| beats.min(few))
             }),
         };
@@ -1032,5 +1033,50 @@ fn size(bytes: u64) -> String {
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
         1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
         _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::super::units::{Cut, whole};
+    use super::*;
+    use crate::graph::View;
+    use crate::xclbin::build::read_machine;
+
+    /// Kernels may run on with buffers that must not be released then.
+    #[test]
+    fn after_a_panic_nothing_of_a_device_is_released() {
+        let mut machine = read_machine(Some(Path::new("small"))).unwrap();
+        // No description that is read is so; here it makes a pass panic.
+        machine.streams.input.parts.clear();
+        let (offsets, neighbours) = (vec![0, 1, 2], vec![1, 0]);
+        let view = View {
+            offsets: &offsets,
+            neighbours: &neighbours,
+            vertex_labels: None,
+            edge_labels: None,
+        };
+        let image = Image::new(view, &machine);
+        let cut = Cut { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
+        let plan = Plan::new(view, &whole(view), cut);
+        let mut session = Session {
+            machine: machine.clone(),
+            cards: ManuallyDrop::new(vec![]),
+            broken: false,
+            runs: 0,
+            counters: BTreeMap::new(),
+        };
+        let dictionary = vec![];
+        let pass =
+            Pass { application: 0, k: 3, dictionary, patterns: 1, list: false, enough: None };
+        let context = Context::default();
+        let settings = Settings::default();
+        let explored = catch_unwind(AssertUnwindSafe(|| {
+            session.explore(&pass, &image, &settings, plan, None, &context)
+        }));
+        assert!(explored.is_err());
+        assert!(session.broken);
     }
 }
