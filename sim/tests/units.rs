@@ -233,6 +233,7 @@ benches! {
     stealing_buffer: "gramer_stealing_buffer" [];
     ancestor_buffer: "gramer_ancestor_buffer" [];
     crossbar: "gramer_crossbar" ["INPUTS=3", "OUTPUTS=2"];
+    slr_link: "gramer_slr_link" ["WIDTH=8", "STAGES=2"];
     scratchpad: "gramer_scratchpad" ["LINES=8"];
     miss_unit: "gramer_miss_unit" ["WORD_W=2"];
     control: "gramer_control" [];

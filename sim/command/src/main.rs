@@ -20,7 +20,8 @@ use gramer_machine::{Accelerator, lambda_range, lambda_steps};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
-    Application, DONE, ERROR, OnChip, REFUSED, Outcome, Settings, Simulation, run, status_name, whole_units,
+    Application, DONE, ERROR, OnChip, Outcome, REFUSED, Settings, Simulation, run, status_name,
+    whole_units,
 };
 use output::{Listing, Part, Report};
 
