@@ -64,6 +64,9 @@ simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (tar
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
 
+test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/cycles.md)
+	@scripts/test.py scripts
+
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
 
@@ -94,6 +97,13 @@ setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL load
 emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine … --device emulator`
 	$(RELEASE) --bin gramer --bin gramer-emulator
 	cargo build --release --locked -p gramer-sleep
+
+PREFIX ?= /usr/local
+install: emulator simulator ## Install gramer, the emulator and the simulator with the core's sources (PREFIX=/usr/local)
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(GRAMER)
+	install -D -t $(DESTDIR)$(PREFIX)/lib/gramer target/release/gramer-emulator target/release/gramer-sim target/release/libgramer_sleep.so
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/rtl rtl/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/sim/shim sim/shim/*
 
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation
@@ -154,7 +164,7 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo metadata --locked --format-version 1 --manifest-path host/fuzz/Cargo.toml > /dev/null # has `make fuzz` all versions?
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
 
-bench: build ## Speed beside the public systems (rewrites docs/bench/README.md)
+bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
 check-data: build ## Every known count of the real graphs
@@ -165,6 +175,9 @@ check-data-quick: build ## The known counts that take moments
 	cargo run --release --locked -q -p gramer --example check_data -- --quick
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
+
+test-msrv: setup ## Build with the oldest Rust that Cargo.toml promises (installs it with rustup)
+	scripts/msrv.sh
 
 fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each
 	scripts/fuzz.sh $(FUZZ_SECONDS)

@@ -31,16 +31,21 @@ module gramer_cache
   input  logic [LOCAL_W-1:0] tag_i,
   input  id_t                rank_i,
   input  line_t              line_i,
+  // Age the weights of the set that was looked up in the last cycle
+  input  logic               age_i,
+  input  logic [SET_W-1:0]   age_set_i,
   // Read a line (not while filling)
   input  logic               read_i,
   output line_t              line_o
 );
 
+  wire [SET_W-1:0] weigh_set = age_i ? age_set_i : set_i;
+
   for (genvar w = 0; w < 4; w++) begin : gen_way
-    logic               valid_mem [SETS];
-    logic [LOCAL_W-1:0] tag_mem   [SETS];
-    id_t                rank_mem  [SETS];
-    weight_t            weight_mem [SETS];
+    (* ram_style = "distributed" *) logic               valid_mem [SETS];
+    (* ram_style = "distributed" *) logic [LOCAL_W-1:0] tag_mem   [SETS];
+    (* ram_style = "distributed" *) id_t                rank_mem  [SETS];
+    (* ram_style = "distributed" *) weight_t            weight_mem [SETS];
 
     always_ff @(posedge clk_i) begin
       if (forget_i) valid_mem[forget_set_i] <= 1'b0;
@@ -49,7 +54,8 @@ module gramer_cache
         tag_mem[set_i]  <= tag_i;
         rank_mem[set_i] <= rank_i;
       end
-      if ((fill_i || refer_i) && way_i == 2'(w)) weight_mem[set_i] <= weight_i;
+      if (age_i || ((fill_i || refer_i) && way_i == 2'(w)))
+        weight_mem[weigh_set] <= age_i ? aged(weight_o[w]) : weight_i;
       if (look_i) begin
         valid_o[w] <= valid_mem[look_set_i];
         tag_o[w]   <= tag_mem[look_set_i];

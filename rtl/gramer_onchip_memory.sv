@@ -5,6 +5,13 @@
 //
 // A line from DDR passes through the same stages, and those who wait for it follow it (miss_unit).
 // For two cycles after it no access is selected, so that none sees tags or lines from before it.
+//
+// When the weights of equation (2) have come to three quarters of their range, nothing is selected
+// until the stages are empty and a sweep through all sets has aged them: SETS + 6 cycles, once in
+// 2^STAMP_W accesses at the most.
+//
+// The victim of a line from DDR is chosen by the weights as they are read in stage 1. References of
+// the two accesses before it are not written by then, and are not seen.
 module gramer_onchip_memory
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -26,7 +33,7 @@ module gramer_onchip_memory
   // Run-time settings
   input  logic [ADDR_W:0]   bound_i,  // lines below it are high-priority
   input  logic [31:0]       sets_i,   // in use
-  input  logic [6:0]        lambda_i,
+  input  logic [LAMBDA_W-1:0] lambda_i,
   input  logic              lru_i,
   // Before a run
   input  logic              forget_i,
@@ -99,9 +106,11 @@ module gramer_onchip_memory
   logic [ADDR_W-1:0] c1_line_q, c2_line_q, c3_line_q;
   head_t             c1_head_q, c2_head_q, c3_head_q;
 
-  assign fill_take   = !walking && fill_valid_q && !fill_busy_q;
-  assign replay_take = !walking && !fill_take && replay_valid;
-  assign ready_o     = !walking && !fill_take && !replay_valid;
+  logic              hold_q; // weights are being aged
+
+  assign fill_take   = !walking && !hold_q && fill_valid_q && !fill_busy_q;
+  assign replay_take = !walking && !hold_q && !fill_take && replay_valid;
+  assign ready_o     = !walking && !hold_q && !fill_take && !replay_valid;
 
   // One line from DDR is held until it is written.
   assign fill_ready_o = !fill_valid_q;
@@ -153,8 +162,9 @@ module gramer_onchip_memory
   logic        high;
   logic [3:0]  match, c3_match_q;
   logic [1:0]  victim;              // in stage 3
-  logic [31:0] now_q;               // accesses so far, saturating: a stamp of 32 bits
-  weight_t     weight_q, c3_weight_q; // the same in the unit of equation (2)
+  weight_t     step;                // of an access
+  weight_t     weight_q, c3_weight_q; // of the accesses so far, since the weights were aged
+  logic        due, age_start;
   logic        c3_high_q;
 
   assign high = UNIFORM == 0 && {1'b0, c2_line_q} < bound_i;
@@ -175,12 +185,33 @@ module gramer_onchip_memory
     c3_high_q   <= high;
     c3_match_q  <= match;
     c3_weight_q <= weight_q;
+    if (rst_i || forget_i) weight_q <= '0;
+    else if (age_start) weight_q <= aged(weight_q);
+    else if (c2_valid_q && c2_op_q == NEW) weight_q <= weight_q + step;
+  end
+
+  // Recency alone takes the largest step, so that its stamps are as wide as those of the largest λ.
+  assign step = lru_i ? weight_t'(LAMBDA_MOST) : weight_t'(lambda_i);
+
+  // ---------------------------------------------------------------- ageing
+
+  logic             sweep_q, age_q; // a set is looked up, and written in the next cycle
+  logic [SET_W-1:0] sweep_set_q, age_set_q;
+
+  assign due       = weight_q[WEIGHT_W-1 -: 2] == 2'b11;
+  assign age_start = due && hold_q && !walking && !c1_valid_q && !c2_valid_q && !c3_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    age_set_q   <= sweep_set_q;
+    sweep_set_q <= sweep_q ? sweep_set_q + 1'b1 : '0;
     if (rst_i || forget_i) begin
-      now_q    <= '0;
-      weight_q <= '0;
-    end else if (c2_valid_q && c2_op_q == NEW && now_q != '1) begin
-      now_q    <= now_q + 1'b1;
-      weight_q <= weight_q + (lru_i ? weight_t'(1) : weight_t'(lambda_i));
+      hold_q  <= 1'b0;
+      sweep_q <= 1'b0;
+      age_q   <= 1'b0;
+    end else begin
+      hold_q  <= due || sweep_q;
+      sweep_q <= age_start || (sweep_q && sweep_set_q != SET_W'(SETS - 1));
+      age_q   <= sweep_q;
     end
   end
 
@@ -225,12 +256,13 @@ module gramer_onchip_memory
     .clk_i,
     .forget_i     (forget_i && forget_set_i < SETS),
     .forget_set_i (SET_W'(forget_set_i)),
-    .look_i (c1_valid_q), .look_set_i (c1_set),
+    .look_i (c1_valid_q || sweep_q), .look_set_i (sweep_q ? sweep_set_q : c1_set),
     .valid_o (valid), .tag_o (tag), .rank_o (rank), .weight_o (weight),
     .refer_i (hit),
     .fill_i  (filling),
     .set_i   (c3_set_q), .way_i (way), .weight_i (c3_weight_q),
     .tag_i   (local_line(c3_line_q)), .rank_i (c3_head_q.rank), .line_i (fill_line_q),
+    .age_i (age_q), .age_set_i (age_set_q),
     .read_i  (looked), .line_o (cache_line)
   );
 
@@ -270,9 +302,21 @@ module gramer_onchip_memory
     assign answer_o = line;
   end
 
+`ifdef GRAMER_ACCESSES
+  // What scripts/replay.py reads: the accesses in the order of their look-ups.
+  always_ff @(posedge clk_i)
+    if (!rst_i && looked && c3_op_q == NEW)
+      $fwrite(32'h8000_0002, "access %s %0d %0d %0d %0d\n", ADDR_W == VLINE_W ? "vertex" : "edge",
+              c3_line_q, c3_head_q.rank, c3_high_q, hit);
+`endif
+
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(filling && (c3_high_q || c3_match_q != '0))) else $error("a line comes that is there");
+    assert (!(c2_valid_q && c2_op_q == NEW && weight_q > weight_t'('1) - step))
+    else $error("the weights overflow");
+    assert (!((sweep_q || age_q) && (c1_valid_q || c2_valid_q || c3_valid_q)))
+    else $error("an access while the weights are aged");
     assert (!(looked && !$onehot0(c3_match_q))) else $error("a line is in two ways");
     assert (!(filling && ((c2_valid_q && c2_op_q != CHAIN) || (c1_valid_q && c1_op_q != CHAIN))))
     else $error("an access sees the tags from before a line");

@@ -1,12 +1,20 @@
 // The victim of equation (2): the way with the largest Rank + λ·Rec, a way without a line first.
-// Rec counts the accesses to this memory since the line's last reference. λ comes in eighths, so
-// both terms are taken eight times. With `lru_i` recency alone decides.
+// Rec is the number of accesses to the whole vertex or edge memory since the line's last reference.
+// The controller sees those of its own partition, so they are taken PARTITIONS times: lines are
+// spread over the partitions one by one, and with them the accesses. λ comes in eighths, so both
+// terms are taken eight times. With `lru_i` recency alone decides.
 //
 // λ·Rec is λ·now − λ·stamp, and λ·now is the same for every way. So the ways are compared by
-// 8·Rank − weight, where a way's weight is λ·stamp (the stamp itself with `lru_i`), which is kept
-// in the place of its stamp: no multiplier. All pairs are compared at once; of equal ones the
-// lower way is taken. The victim is known a cycle later.
+// 8·Rank − PARTITIONS·weight, where a way's weight is λ·stamp (the stamp alone with `lru_i`), which
+// is kept in the place of its stamp: no multiplier. All pairs are compared at once; of equal ones
+// the lower way is taken. The victim is known a cycle later.
+//
+// Weights are exact until they are aged: once the accesses so far come to three quarters of the
+// range, the controller takes half of the range from them and from every weight, down to 0 at the
+// least. Differences stay, but for lines that were not referenced in the last quarter of the range
+// (2^(WEIGHT_W-2) / λ accesses of the partition, λ in eighths): those are equally old afterwards.
 module gramer_replacement
+  import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
   input  logic       clk_i,
@@ -17,7 +25,9 @@ module gramer_replacement
   output logic [1:0] victim_o // of the last cycle's ways
 );
 
-  localparam int unsigned SCORE_W = $bits(weight_t) + 2;
+  // Neither term overflows: a rank eight times, a weight PARTITIONS times, and a sign.
+  localparam int unsigned SHIFT   = $clog2(PARTITIONS);
+  localparam int unsigned SCORE_W = (WEIGHT_W + SHIFT > ID_W + 3 ? WEIGHT_W + SHIFT : ID_W + 3) + 1;
 
   logic signed [SCORE_W-1:0] score [4];
   logic [3:0][3:0] above_q; // [a][b]: a is the victim rather than b, for a < b
@@ -25,7 +35,7 @@ module gramer_replacement
 
   always_comb begin
     for (int w = 0; w < 4; w++)
-      score[w] = (lru_i ? '0 : SCORE_W'({rank_i[w], 3'b0})) - SCORE_W'(weight_i[w]);
+      score[w] = (lru_i ? '0 : SCORE_W'({rank_i[w], 3'b0})) - (SCORE_W'(weight_i[w]) << SHIFT);
     for (int w = 0; w < 4; w++) begin
       best[w] = 1'b1;
       for (int b = w + 1; b < 4; b++) best[w] &= above_q[w][b];

@@ -20,6 +20,8 @@ package gramer_types_pkg;
   localparam int unsigned MISS_W   = $clog2(MISSES);
   localparam int unsigned KEY_W    = $clog2(DICTIONARY);
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
+  localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);
+  localparam int unsigned WEIGHT_W = STAMP_W + LAMBDA_W;
 
   typedef logic [ID_W-1:0]     id_t;
   typedef logic [EDGE_W-1:0]   edge_t;
@@ -47,7 +49,7 @@ package gramer_types_pkg;
     logic       stealing;
     logic       lru;       // replacement by recency alone
     logic       lists;     // embeddings of k vertices leave as records
-    logic [6:0] lambda;    // of equation (2), in eighths
+    logic [LAMBDA_W-1:0] lambda;    // of equation (2), in eighths
     logic [$clog2(SLOTS+1)-1:0] slots; // in use
     logic [VLINE_W:0] vertex_bound; // vertex lines below it are high-priority
     logic [ELINE_W:0] edge_bound;   // edge lines below it are high-priority
@@ -55,8 +57,13 @@ package gramer_types_pkg;
     logic [31:0] edge_sets;   // in use
   } config_t;
 
-  // λ · stamp of equation (2), λ in eighths and the stamp of 32 bits.
-  typedef logic [38:0] weight_t;
+  // λ · stamp of equation (2), λ in eighths. Of a range that is used up to three quarters and then
+  // aged by a half, so that what was referenced in the last quarter stays exact (replacement).
+  typedef logic [WEIGHT_W-1:0] weight_t;
+
+  function automatic weight_t aged(input weight_t weight);
+    return weight[WEIGHT_W-1] ? {1'b0, weight[WEIGHT_W-2:0]} : '0;
+  endfunction
 
   // What the rest of the core needs of a vertex record.
   typedef struct packed {
@@ -154,5 +161,6 @@ package gramer_types_pkg;
   localparam logic [31:0] STATUS_FULL    = 32'd1; // the records don't fit
   localparam logic [31:0] STATUS_ABORTED = 32'd2; // the abort word said so
   localparam logic [31:0] STATUS_ERROR   = 32'd3; // a read was answered with an error
+  localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range: nothing was begun
 
 endpackage

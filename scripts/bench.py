@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Measures the CPU seconds of whole runs of gramer, one thread, beside public systems.
+"""CPU seconds of whole runs of gramer, one thread, beside public systems; and the rates of its parts.
 
-Each row is run REPEAT times from a plain text file and from our image; the smallest sum of user
-and system time counts. The rows of `docs/bench/peers.csv` (public systems, their own format, one
-thread, on a machine of the same kind under load) give the scale. The real graphs are looked for in
-$GRAMER_DATA, else in ../shared/data. Writes target/bench/bench.json and docs/bench/README.md with
---write.
+The public systems are not run here. `docs/bench/peers.csv` has their figures, each with the run that
+it is of: in most of them gramer ran beside them, on the same machine in the same run, from an image
+and from text. Only such figures are compared. The table holds every row of that file, those that we
+lose too, and what a run here takes today.
+
+A task is run up to REPEAT times from a text file and from our image; the smallest sum of user and
+system time counts. It is stopped after LIMIT seconds of it: the row then says "> 7". After BUDGET
+seconds in all nothing is begun any more, and the rows that are left say "not run". The real graphs are
+looked for in $GRAMER_DATA, else in ../shared/data. Writes target/bench/bench.json, and
+docs/bench/README.md with --write. With words it measures only rows that contain one of them.
 """
 
 import argparse
@@ -13,126 +18,389 @@ import csv
 import json
 import os
 import pathlib
+import platform
 import resource
+import shutil
+import signal
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRAMER = ROOT / "target" / "release" / "gramer"
 DATA = pathlib.Path(os.environ.get("GRAMER_DATA", ROOT.parent / "shared" / "data"))
 WORK = ROOT / "target" / "bench"
+PEERS = ROOT / "docs" / "bench" / "peers.csv"
+REPORT = ROOT / "docs" / "bench" / "README.md"
 REPEAT = 5
+# No task is run again once its runs took so many seconds.
+ENOUGH = 1.0
+# CPU seconds of a task, and of a bench.
+LIMIT = 7.0
+BENCH_LIMIT = 60.0
+# Wall seconds in all.
+BUDGET = 600.0
 
-# Name of the graph in peers.csv: file, label options.
+# Runs of peers.csv: what is known of each, whether gramer ran beside the others.
+RUNS = {
+    "2026-11-22-a": ("2026-11-22, a machine without other work", True),
+    "2026-11-22-b": ("2026-11-22, another machine", True),
+    "earlier": ("before, on a busy machine; smallest of 2 or 3 runs", False),
+}
+
+# Graph: file, options that read its labels.
 GRAPHS = {
     "citeseer": ("citeseer/citeseer.lg", []),
-    "wikivote": ("wiki-vote/wiki-vote.txt.zst", []),
+    "wiki-vote": ("wiki-vote/wiki-vote.txt.zst", []),
     "rmat12": ("rmat12/rmat12.txt.zst", ["--labels", "rmat12/labels.txt.zst"]),
     "rmat15": ("rmat15/rmat15.txt.zst", ["--labels", "rmat15/labels.txt.zst"]),
     "hprd": ("sm-hprd/HPRD.graph.zst", []),
+    "sm-hprd": ("sm-hprd/HPRD.graph.zst", []),
+    "sm-yeast": ("sm-yeast/yeast.graph.zst", []),
+    "ca-astroph": ("ca-astroph/ca-AstroPh.txt.zst", []),
+    "email-enron": ("email-enron/email-enron.txt.zst", []),
+    "ego-twitter": ("ego-twitter/ego-twitter.txt.zst", []),
+    "web-stanford": ("web-stanford/edges_directed.txt.zst", []),
 }
-# Without a rival's figure.
-ALONE = {
-    "ca-astroph": "ca-astroph/ca-AstroPh.txt.zst",
-    "email-enron": "email-enron/email-enron.txt.zst",
-    "ego-twitter": "ego-twitter/ego-twitter.txt.zst",
-    "web-stanford": "web-stanford/edges_directed.txt.zst",
-}
-ALONE_TASKS = ["tc", "3mc", "4cl", "4mc", "5cl"]
+# Where no rival was run: graph, task.
+ALONE = [("ca-astroph", f"match-{pattern}") for pattern in ("4-clique", "4-cycle", "house", "5-cycle")] + [
+    ("ca-astroph", "4-motif-edge"), ("ca-astroph", "5-motif-edge"),
+    ("rmat12", "match-house"), ("rmat12", "5-motif"),
+]
+# Query sets of whole benches: graph, set; up to 10^5 embeddings a query.
+QUERY_SETS = [(graph, kind) for graph in ("sm-yeast", "sm-hprd")
+              for kind in ("dense_4", "dense_8", "dense_16", "sparse_8", "sparse_16")]
 
 
-def task_words(task):
-    """The words after `gramer mine` for a task of peers.csv."""
-    if task == "tc":
-        return ["clique", "-k", "3"]
-    if task.endswith("cl"):
-        return ["clique", "-k", task[:-2]]
-    if task.endswith("mc"):
-        return ["motif", "-k", task[:-2]]
-    _, edges, support = task.split(":")
-    return ["fsm", "--measure", "mni", "--max-edges", edges, "--support", support]
+class Seconds:
+    """CPU seconds as they stand in a table: a number, more than a limit, or why there is none."""
+
+    def __init__(self, value=None, above=None, absent=None):
+        self.value, self.above, self.absent = value, above, absent
+
+    @classmethod
+    def of(cls, text):
+        """From peers.csv: `1.5`, `>4.8`, `cut` (stopped after an unknown time) or nothing."""
+        if text in ("", "cut"):
+            return cls(absent="stopped" if text else "not taken")
+        return cls(above=float(text[1:])) if text[0] == ">" else cls(value=float(text))
+
+    def __str__(self):
+        if self.absent:
+            return self.absent
+        return f"> {self.above:.3g}" if self.above is not None else f"{self.value:.4f}"
 
 
-def cpu_seconds(words):
-    """Smallest user + system time of REPEAT runs."""
-    best = float("inf")
+def compare(ours, theirs):
+    """Whether ours is at most theirs: (how it ends, their seconds in ours). The outcome is `win`, `loss`,
+    `open` where neither is known to be faster, or None where ours was not taken."""
+    if ours.absent == "not taken":
+        return None, "–"
+    if ours.value is not None and theirs.value is not None:
+        return ("win" if ours.value <= theirs.value else "loss"), f"{theirs.value / ours.value:.2f}"
+    if ours.value is not None and theirs.above is not None:
+        ratio = f"> {theirs.above / ours.value:.2f}"
+        return ("win" if ours.value <= theirs.above else "open"), ratio
+    if ours.above is not None and theirs.value is not None:
+        ratio = f"< {theirs.value / ours.above:.2f}"
+        return ("loss" if theirs.value <= ours.above else "open"), ratio
+    return "open", "–"
+
+
+def outcome(row, source):
+    """As `compare`, of a row from `image` or `text`. Text that was not taken is slower where the image is:
+    it is mined just so, and read besides."""
+    if source == "text" and row["text"].absent == "not taken":
+        if compare(row["image"], row["theirs"])[0] == "loss":
+            return "loss", "slower"
+    return compare(row[source], row["theirs"])
+
+
+def peers(file):
+    """The rows of peers.csv: in a run beside ours all of them, else the fastest system of each task."""
+    beside, earlier = [], {}
+    for row in csv.DictReader(file):
+        side_by_side = RUNS[row["run"]][1]
+        entry = {"run": row["run"], "graph": row["graph"], "task": row["task"],
+                 "system": row["system"] or "none ended", "theirs": Seconds.of(row["cpu_s"]),
+                 "image": Seconds.of(row["ours_image_s"]), "text": Seconds.of(row["ours_text_s"])}
+        if side_by_side:
+            beside.append(entry)
+            continue
+        key = (row["graph"], row["task"])
+        if key not in earlier or entry["theirs"].value < earlier[key]["theirs"].value:
+            earlier[key] = entry
+    return beside, [earlier[key] for key in sorted(earlier)]
+
+
+def tally(beside, source):
+    """How the rows of a run beside ours end, from `image` or `text`, in words."""
+    outcomes = [outcome(row, source)[0] for row in beside]
+    count = outcomes.count
+    words = (f"from {source}: not slower in {count('win')} of {len(outcomes)} rows, slower in "
+             f"{count('loss')}")
+    if count("open"):
+        words += f", undecided in {count('open')} (stopped)"
+    if count(None):
+        words += f", not taken in {count(None)}"
+    return words
+
+
+def kind(task):
+    """Rows of a table belong together by this: cliques, motifs, …"""
+    if task.startswith(("fsm", "match")):
+        return task.split("-")[0]
+    return "-".join(task.split("-")[:2])
+
+
+def by_kind(beside):
+    """A table of outcomes by kind of task: rows, and wins, losses and the rest from image and text."""
+    kinds = {}
+    for row in beside:
+        kinds.setdefault(kind(row["task"]), []).append(row)
+    lines = ["| task | rows | image: not slower | slower | undecided or not taken | text: not slower | "
+             "slower | undecided or not taken |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for name, rows in kinds.items():
+        cells = []
+        for source in ("image", "text"):
+            outcomes = [outcome(row, source)[0] for row in rows]
+            win, loss = outcomes.count("win"), outcomes.count("loss")
+            cells += [win, loss, len(outcomes) - win - loss]
+        lines.append(f"| {name} | {len(rows)} | " + " | ".join(map(str, cells)) + " |")
+    return lines
+
+
+def tables(beside, earlier, today):
+    """The tables of the report. `today`: {(graph, task): {source: Seconds}}; a row that was not run
+    today stays, and says so."""
+    missing = Seconds(absent="not run")
+
+    def now(row):
+        return today.get((row["graph"], row["task"]), {"image": missing, "text": missing})
+
+    lines = ["## In the same run", "",
+             "| run | graph | task | fastest public | s | ours, image s | times | ours, text s | times | "
+             "today, image s | text s |", "|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|"]
+    for row in beside:
+        ratios = [outcome(row, source) for source in ("image", "text")]
+        marked = [f"**{ratio}**" if ended == "loss" else ratio for ended, ratio in ratios]
+        lines.append(f"| {row['run'][-1]} | {row['graph']} | {row['task']} | {row['system']} | "
+                     f"{row['theirs']} | {row['image']} | {marked[0]} | {row['text']} | {marked[1]} | "
+                     f"{now(row)['image']} | {now(row)['text']} |")
+    compared = {(row["graph"], row["task"]) for row in beside}
+    lines += ["", "## Not side by side", "",
+              "The public systems' figures are of an earlier run on a busy machine, without gramer, so "
+              "that nothing is compared.", "",
+              "| graph | task | fastest public then | s | ours today, image s | text s |",
+              "|---|---|---|---:|---:|---:|"]
+    for row in earlier:
+        if (row["graph"], row["task"]) not in compared:
+            lines.append(f"| {row['graph']} | {row['task']} | {row['system']} | {row['theirs']} | "
+                         f"{now(row)['image']} | {now(row)['text']} |")
+    lines += ["", "## Without a rival", "",
+              "Unlabelled matching, beside the motif counts that contain its patterns.", "",
+              "| graph | task | ours today, image s | text s |", "|---|---|---:|---:|"]
+    for graph, task in ALONE:
+        found = now({"graph": graph, "task": task})
+        lines.append(f"| {graph} | {task} | {found['image']} | {found['text']} |")
+    return lines
+
+
+def task_words(task, graph, queries):
+    """The words after `gramer mine` for a task, without the graph; `queries` makes the file of a query."""
+    if task == "maximal":
+        return ["clique", "--maximal"]
+    first, *rest = task.split("-")
+    if first == "fsm":
+        return ["fsm", "--measure", "mni", "--max-edges", rest[0], "--support", rest[1]]
+    if first == "match" and graph.startswith("sm-"):
+        return ["match", "--pattern", queries(graph, rest[0])]
+    if first == "match":
+        return ["match", "--pattern", "-".join(rest)]
+    words = {"clique": ["clique"], "motif": ["motif"]}[rest[0]] + ["-k", first]
+    return words + (["--induced", "edge"] if rest[1:] == ["edge"] else [])
+
+
+def cpu_seconds(words, limit=LIMIT):
+    """Smallest user + system time of up to REPEAT runs, each stopped after `limit` seconds of it."""
+    best = total = None
     for _ in range(REPEAT):
+        def limited():
+            # The second number kills what survives the first.
+            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              preexec_fn=limited)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        best = min(best, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return best
+        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        if done.returncode == -signal.SIGXCPU:
+            return Seconds(above=float(int(limit)))
+        if done.returncode != 0:
+            sys.exit(f"bench: {' '.join(map(str, words))} failed: {done.stderr.decode()}")
+        best = took if best is None else min(best, took)
+        total = took + (total or 0)
+        if total > ENOUGH:
+            break
+    return Seconds(value=best)
 
 
-def prepare(name, file, labels):
-    """A plain text file and an image of a graph; returns both, with the options for the text."""
+def prepare(name):
+    """A plain text file and an image of a graph."""
+    file, labels = GRAPHS[name]
     words = [DATA / w if "/" in w else w for w in labels]
-    image, text = WORK / f"{name}.gramer", WORK / f"{name}.{'lg' if labels or file.endswith(('.lg', '.graph.zst')) else 'txt'}"
+    labelled = labels or file.endswith((".lg", ".graph.zst"))
+    image, text = WORK / f"{name}.gramer", WORK / f"{name}.{'lg' if labelled else 'txt'}"
     for out in (image, text):
         if not out.exists():
             subprocess.run([GRAMER, "graph", "convert", *words, DATA / file, out], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return text, image
+    return {"text": text, "image": image}
+
+
+def query(graph, name):
+    """The file of a query of a graph's set, `dense_4_1`."""
+    folder = WORK / f"{graph}-queries"
+    file = folder / "queries_rapids" / f"query_{name}.graph"
+    if not file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        archive = DATA / graph / "queries_rapids.tar.zst"
+        subprocess.run(["tar", "--zstd", "-xf", archive, "-C", folder], check=True)
+    return file
+
+
+def benches():
+    """The programs of `cargo bench`, built: name, path."""
+    words = ["cargo", "bench", "--locked", "-q", "-p", "gramer", "--no-run", "--message-format", "json"]
+    output = subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
+    found = {}
+    for line in output.splitlines():
+        message = json.loads(line)
+        if message.get("executable") and "bench" in message.get("target", {}).get("kind", []):
+            found[message["target"]["name"]] = message["executable"]
+    return found
+
+
+def printed(words, left):
+    """What a bench prints, and whether it ended within its limit of wall seconds."""
+    limit = min(BENCH_LIMIT, max(left, 0.0))
+    if limit < 1:
+        return "", f"not run: the {BUDGET:.0f} s of all rows were used up"
+    environment = dict(os.environ, GRAMER_DATA=str(DATA))
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        return output, f"> {limit:.0f} s, stopped"
+    if process.returncode != 0:
+        sys.exit(f"bench: {' '.join(map(str, words))} failed")
+    return output, None
+
+
+def processor():
+    """The processor's name."""
+    lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="rewrite docs/bench/README.md")
+    parser.add_argument("words", nargs="*", help="measure only rows that contain one of these")
     options = parser.parse_args()
+    if options.write and options.words:
+        sys.exit("bench: --write needs all rows, so it takes no words")
     if not (DATA / "ground_truth.tsv").is_file():
         sys.exit(f"bench: the real graphs aren't in {DATA}; set GRAMER_DATA")
+    if shutil.which("zstd") is None:
+        sys.exit("bench: the query sets are compressed: install the package zstd")
     WORK.mkdir(parents=True, exist_ok=True)
+    with open(PEERS) as file:
+        beside, earlier = peers(file)
 
-    peers = {}
-    with open(ROOT / "docs" / "bench" / "peers.csv") as file:
-        for row in csv.DictReader(file):
-            key = (row["graph"], row["task"])
-            if key not in peers or float(row["cpu_s"]) < peers[key][0]:
-                peers[key] = (float(row["cpu_s"]), row["system"])
+    def chosen(name):
+        return not options.words or any(word in name for word in options.words)
 
-    wanted = [(graph, task, peers[graph, task]) for graph, task in sorted(peers) if graph in GRAPHS]
-    wanted += [(graph, task, None) for graph in ALONE for task in ALONE_TASKS]
-    rows = []
-    for graph, task, peer in wanted:
-        file, labels = GRAPHS.get(graph) or (ALONE[graph], [])
-        text, image = prepare(graph, file, labels)
-        mine = [GRAMER, "mine", *task_words(task), "--threads", "1"]
-        row = {"graph": graph, "task": task,
-               "text_s": cpu_seconds([*mine, text]), "image_s": cpu_seconds([*mine, image])}
-        if peer:
-            row |= {"peer_s": peer[0], "peer": peer[1]}
-        rows.append(row)
-        print(line(row), flush=True)
+    programs = benches()
+    begun, load = time.monotonic(), os.getloadavg()[0]
 
-    slower = [r for r in rows if "peer_s" in r and r["image_s"] > r["peer_s"]]
-    compared = sum("peer_s" in r for r in rows)
-    summary = f"{compared - len(slower)} of {compared} rows at or below the fastest public system"
-    print(summary)
-    (WORK / "bench.json").write_text(json.dumps(rows, indent=1) + "\n")
+    def left():
+        return BUDGET - (time.monotonic() - begun)
+
+    # What the parts print first: it is bounded, and the table is not.
+    rates = []
+    parts = [("load", "load", []), ("prepare", "prepare", ["1", "14", "17"]), ("balance", "balance", [])]
+    parts += [(f"queries {graph} {name}", "queries", ["--seconds", "1", f"{graph}/query_{name}/limit"])
+              for graph, name in QUERY_SETS]
+    for name, program, words in parts:
+        if chosen(name):
+            output, ended = printed([programs[program], *words], left())
+            rates.append({"name": name, "printed": output, "stopped": ended})
+            print(f"{name}\n{output}{ended or ''}", flush=True)
+
+    today, keys = {}, []
+    for row in beside + earlier:
+        keys.append((row["graph"], row["task"]))
+    for key in dict.fromkeys(keys + ALONE):
+        graph, task = key
+        if not chosen(f"{graph} {task}"):
+            continue
+        if left() <= 0:
+            today[key] = {source: Seconds(absent="not run") for source in ("image", "text")}
+        else:
+            files = prepare(graph)
+            words = [GRAMER, "mine", *task_words(task, graph, query), "--threads", "1"]
+            today[key] = {source: cpu_seconds([*words, files[source]]) for source in ("image", "text")}
+        found = today[key]
+        print(f"{graph:13} {task:18} image {found['image']!s:>9}  text {found['text']!s:>9}", flush=True)
+
+    for source in ("image", "text"):
+        print(tally(beside, source))
+    rows = [{"graph": graph, "task": task, **{source: str(s) for source, s in found.items()}}
+            for (graph, task), found in today.items()]
+    (WORK / "bench.json").write_text(json.dumps({"rows": rows, "rates": rates}, indent=1) + "\n")
     if options.write:
-        write(rows, summary)
+        machine = (f"{processor()}, {os.cpu_count()} cores, load {load:.1f} before it began, "
+                   f"{time.monotonic() - begun:.0f} s in all")
+        REPORT.write_text(report(beside, earlier, today, rates, machine))
 
 
-def line(row):
-    peer = f"{row['peer_s']:8.3f}  {row['peer']}" if "peer_s" in row else ""
-    return f"{row['graph']:13} {row['task']:10} text {row['text_s']:8.3f}  image {row['image_s']:8.3f}  {peer}"
+def report(beside, earlier, today, rates, machine):
+    """docs/bench/README.md."""
+    runs = "\n".join(f"| {name} | {what} | {'yes' if side else 'no'} |" for name, (what, side) in RUNS.items())
+    lines = [f"""# Speed on one thread
 
+CPU seconds (user + system) of whole processes with one thread, reading of the graph included. Written
+by `make bench`, which runs gramer (columns *today*: smallest of up to {REPEAT} runs, stopped after
+{LIMIT:.0f} s), and takes the public systems' figures from `peers.csv`: each system read its own format.
+The programs' versions were not recorded.
 
-def write(rows, summary):
-    text = ["# Speed on one thread", "",
-            "CPU seconds (user + system) of the whole process, smallest of "
-            f"{REPEAT} runs, by `make bench`. The public systems' figures are those of `peers.csv` "
-            "(one thread, their own format, smallest of 2 or 3 runs on a machine of the same kind "
-            "that was busy), so they give the scale, not a side-by-side comparison.", "",
-            summary + ".", "",
-            "| graph | task | from text | from image | fastest public | |",
-            "|---|---|---:|---:|---:|---|"]
-    for r in rows:
-        peer = (f"{r['peer_s']:.3f}", r["peer"]) if "peer_s" in r else ("", "")
-        text.append(f"| {r['graph']} | {r['task']} | {r['text_s']:.3f} | {r['image_s']:.3f} | {peer[0]} | {peer[1]} |")
-    text += ["", "Tasks: `tc` triangles, `Kcl` cliques of K vertices, `Kmc` vertex-induced motifs of "
-             "K vertices, `fsm:E:S` labelled patterns of up to E edges with minimum-image support S."]
-    (ROOT / "docs" / "bench" / "README.md").write_text("\n".join(text) + "\n")
+| run | when and where | gramer beside the others |
+|---|---|---|
+{runs}
+
+Only figures of one run on one machine are compared: *times* is their seconds in ours, more than 1 where
+we are faster; what is slower is **bold**. *stopped* is a run that was given up after a time that was not
+recorded, `> 5` one that was given up after 5 s. Where text was not taken, it is slower if the image is.
+A text file is read and ranked in each run; an image was written and ranked before, and most of what it
+saves in the small rows is that.
+
+Of the rows in one run, {tally(beside, "image")};
+{tally(beside, "text")}.
+""", *by_kind(beside), "", f"Today: {machine}.", "", *tables(beside, earlier, today), "",
+             "Tasks: `K-clique` cliques of K vertices, `K-motif` vertex-induced motifs of K vertices "
+             "(`-edge`: edge-induced), `maximal` maximal cliques, `fsm-E-S` labelled patterns of up to E "
+             "edges with minimum-image support S, `match-Q` embeddings of the query Q of the graph's "
+             "query set, or of a pattern by its name.", "",
+             "## Query sets, load, renumbering, balance", "",
+             "What `cargo bench` prints; a query set counts up to 10^5 embeddings of each query and gives "
+             "a query up after 1 s."]
+    for rate in rates:
+        text = rate["printed"].rstrip("\n") + (f"\n{rate['name']}: {rate['stopped']}" if rate["stopped"] else "")
+        lines += ["", "```", text.lstrip("\n"), "```"]
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -17,6 +17,11 @@ install_packages() {
   "${as_root[@]}" apt-get install --quiet --yes --no-install-recommends "$@"
 }
 
+# The oldest Rust that Cargo.toml promises, as rustup names it: 1.88.0.
+oldest_rust() {
+  sed -n 's/^rust-version = "\([0-9]*\.[0-9]*\)"$/\1.0/p' Cargo.toml
+}
+
 # Puts Python packages into .venv of the repository, unless these very versions are there.
 #   python_packages MARK REQUIREMENTS...
 python_packages() {

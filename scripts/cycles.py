@@ -2,10 +2,12 @@
 """Cycles of the paper's machine on real graphs beside the budgets (rewrites docs/cycles.md).
 
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
-graph. Runs whose result is kept in target/cycles and whose model has not changed are not repeated,
-so that it may be stopped and started again. The order without a budget, ascending, is given up after
-CAP times the budget. Counts must be those of the CPU engine. `cycles.py --report [MODEL]` runs
-nothing: it writes the report from what is kept of the present model, or of the one with that hash.
+graph. Both orders of comparison stand beside it: ascending is the paper's; descending is the default
+here, and the one that `make check-rtl` holds to the budgets. Runs whose result is kept in
+target/cycles and whose model has not changed are not repeated, so that it may be stopped and started
+again. A run in ascending order is given up after CAP times the budget. Counts must be those of the
+CPU engine. `cycles.py --report [MODEL]` runs nothing: it writes the report from what is kept of the
+present model, or of the one with that hash.
 """
 
 import functools
@@ -28,6 +30,8 @@ TASKS = [
     ("motif", 4, "p2p-gnutella08/p2p-gnutella08.txt.zst", 12_400_000),
 ]
 CAP = 3
+# Cycles a second that the simulation is meant to reach.
+AIM = 100_000
 SHORT = {"clique": "CF", "motif": "MC"}
 
 
@@ -37,6 +41,19 @@ def expected(task, k, path):
     command = [ROOT / "target/release/gramer", "mine", task, "-k", str(k), path, "--output", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
     return [one["count"] for one in json.loads(done.stdout)["results"]]
+
+
+def summary(shares):
+    """The share of the budgets in each order, in a sentence; `shares` by order, None where unknown."""
+    def words(order):
+        known = [share for share in shares[order] if share is not None]
+        if not known:
+            return f"nothing known in {order} order"
+        missing = len(shares[order]) - len(known)
+        rest = f", and {missing} not run to the end" if missing else ""
+        return f"{min(known):.0f} to {max(known):.0f} % in {order} order{rest}"
+
+    return f"Of the budget: {words('descending')}; {words('ascending')}."
 
 
 def main():
@@ -55,16 +72,18 @@ def main():
                         "--bin", "gramer"], cwd=ROOT, check=True)
         probe = subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
                                stdout=subprocess.PIPE, text=True).stdout.strip()
-    rows, models = [], set()
-    # The default order first: it is the one with budgets.
-    for order in ["descending", "ascending"]:
+    rows, models, rates = [], set(), []
+    # By order: cycles in % of the budget, None where it is not known.
+    shares = {"descending": [], "ascending": []}
+    for order in shares:
         for task, k, graph, budget in TASKS:
             path, name = pathlib.Path(data) / graph, graph.split("/")[0]
             if not path.exists():
                 sys.exit(f"cycles: {path} is missing")
             kept = WORK / f"{probe}-{task}{k}-{name}-{order}.json"
             if report and not kept.exists():
-                rows.append(f"| {k}-{SHORT[task]} {name} | {order} | not run | {budget:,} | – | | | | | | |")
+                rows.append(f"| {k}-{SHORT[task]} {name} | {order} | not run | {budget:,} | not run | | | | | | |")
+                shares[order].append(None)
                 continue
             if not kept.exists():
                 command = [ROOT / "target/release/gramer-sim", task, "-k", str(k), path, "--json"]
@@ -82,7 +101,8 @@ def main():
             result = json.loads(kept.read_text())
             if "limit" in result:
                 rows.append(f"| {k}-{SHORT[task]} {name} | {order} | more than {result['limit']:,} | "
-                            f"{budget:,} | – | | | | | | |")
+                            f"{budget:,} | > {100 * result['limit'] / budget:.0f} % | | | | | | |")
+                shares[order].append(None)
                 print(rows[-1], flush=True)
                 continue
             models.add(result["model"])
@@ -100,15 +120,17 @@ def main():
             mean = {n: sum(share(n)) / len(busy) for n in
                     ["idle_memory", "idle_inside", "idle_no_work"]}
             candidates = sum(sum(unit) for unit in counters["pu.candidates"])
-            within = "–" if order == "ascending" else f"{100 * cycles / budget:.0f} %"
+            shares[order].append(100 * cycles / budget)
+            rates.append(result["cycles_per_second"])
             rows.append(
-                f"| {k}-{SHORT[task]} {name} | {order} | {cycles:,} | {budget:,} | {within} | "
+                f"| {k}-{SHORT[task]} {name} | {order} | {cycles:,} | {budget:,} | {100 * cycles / budget:.0f} % | "
                 f"{min(busy):.0f} / {sum(busy) / len(busy):.0f} / {max(busy):.0f} | "
                 f"{mean['idle_memory']:.0f} | {mean['idle_inside']:.0f} | "
                 f"{mean['idle_no_work']:.0f} | {candidates / cycles:.2f} | "
                 f"{result['cycles_per_second'] / 1000:.0f} |")
             print(rows[-1], flush=True)
     table = "\n".join(rows)
+    fast = sum(rate >= AIM for rate in rates)
     REPORT.write_text(f"""# Cycles
 
 The paper's machine (`accelerator.yaml`) with its default memory model, from the start to done,
@@ -116,7 +138,10 @@ loading of the scratchpads included. Written by `make cycles`; the model that ra
 Verilator's version, `accelerator.yaml` and every file of `rtl/`): {", ".join(f"`{m}`" for m in sorted(models))}.
 
 A budget is the time of the paper's table III at 200 MHz less the set-up floor of its smallest graph.
-It applies to the default order of comparison, descending; ascending is the paper's.
+Both orders of comparison are held against it, ascending, the paper's, and descending, the default here;
+the tests (`make test-rtl`, `make check-rtl`) fail if a run in the default order exceeds it.
+
+{summary(shares)}
 
 | task | order | cycles | budget | of it | port busy %, least / mean / most of the PUs | waits for memory % | inside % | no work % | candidates a cycle | simulated kHz |
 |---|---|---|---|---|---|---|---|---|---|---|
@@ -124,7 +149,8 @@ It applies to the default order of comparison, descending; ascending is the pape
 
 *Port busy*: cycles in which a PU put an access into the crossbar. Waits are the mean of the PUs:
 *memory*, all tokens of the PU are under way as accesses; *inside*, some are in its pipelines or
-queues; *no work*, it has no token. Simulated kHz depends on the machine and on what else ran there.
+queues; *no work*, it has no token. Simulated kHz depends on the machine and on what else ran there;
+the aim of {AIM // 1000} kHz was reached in {fast} of {len(rates)} runs.
 The cycles of a state of `rtl/` that changes none of `sim/tests/counters.tsv` are expected to be these.
 """)
 

@@ -5,8 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-if ! command -v cargo > /dev/null; then
-  echo "setup: cargo was not found; install Rust 1.85 or later" >&2
+oldest=$(oldest_rust)
+if ! command -v cargo > /dev/null || ! command -v rustc > /dev/null; then
+  echo "setup: cargo or rustc was not found; install Rust $oldest or later" >&2
+  exit 1
+fi
+installed=$(rustc --version | sed 's/^rustc \([0-9.]*\).*/\1/')
+if [ "$(printf '%s\n' "$oldest" "$installed" | sort -V | head -n 1)" != "$oldest" ]; then
+  echo "setup: rustc is $installed, but Rust $oldest or later is needed (\`rustup update\`)" >&2
   exit 1
 fi
 

@@ -43,6 +43,7 @@ PARTS = {
                                         [".venv/bin/python", "tests/synthesis_gate.py"],
                                         [".venv/bin/python", "scripts/synth.py", "--changed"]]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
+    "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"]]},
 }
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"

@@ -192,12 +192,13 @@ class Names:
 
     def __init__(self, folder: Path):
         keep, top = eda.elaborate(folder)
-        self.instances, self.registers = set(), set()
+        self.instances, self.registers, self.modules = set(), set(), {}
 
         def visit(instance, path):
             for child in eda.instances_of(instance.body):
                 name = str(child.hierarchicalPath).split(".", 1)[1]
                 self.instances.add(name)
+                self.modules[name] = child.definition.name
                 visit(child, name)
         visit(top, "")
         for member in top.body:
@@ -206,8 +207,12 @@ class Names:
                 kind = member.type.canonicalType
                 if type(kind).__name__ == "PackedStructType":
                     self.registers |= {f"{member.name}_reg[{f.name}]" for f in kind}
-        self.direct = {n for n in self.instances
-                       if not any(n.startswith(o + ".") for o in self.instances)}
+        # A crossbar's columns have regions of their own; registers between regions, and what they are
+        # between, are the placer's.
+        between = {n for n, module in self.modules.items() if module == "gramer_slr_registers"}
+        spread = {n for n, module in self.modules.items() if module == "gramer_crossbar"}
+        self.direct = {n for n in self.instances - between - spread
+                       if not any(n.startswith(o + ".") for o in self.instances - spread)}
         del keep
 
     def fault(self, kind: str, name: str):
@@ -216,7 +221,7 @@ class Names:
             return None if ok else f"the filter {name} is not the core's"
         if kind == "port":
             return None if name == "ap_clk" else f"no clock port {name}"
-        plain = name.removeprefix("CORE/")
+        plain = name.removeprefix("CORE/").replace("/", ".")
         if plain in self.instances or plain.removesuffix("*") in self.registers:
             return None
         return f"no cell {plain} in the core"
@@ -224,7 +229,7 @@ class Names:
 
 def constraint_faults(named: list, names: Names) -> list[str]:
     faults = [f for f in (names.fault(*n) for n in named) if f]
-    placed = [n.removeprefix("CORE/") for kind, n in named if kind == "cell"]
+    placed = [n.removeprefix("CORE/").replace("/", ".") for kind, n in named if kind == "cell"]
     for part in sorted(names.direct):
         if placed.count(part) != 1:
             faults.append(f"{part} has {placed.count(part)} regions")

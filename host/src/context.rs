@@ -28,6 +28,34 @@ impl Cancel {
     }
 }
 
+/// Looks at a stop flag after every so much work: often enough for a second, seldom enough to
+/// cost nothing.
+#[derive(Debug)]
+pub(crate) struct Looks<'a> {
+    cancel: &'a Cancel,
+    since: usize,
+}
+
+impl<'a> Looks<'a> {
+    /// Steps, of nanoseconds to a cache miss each, between two looks: below ten milliseconds.
+    const STEPS: usize = 1 << 16;
+
+    pub fn new(cancel: &'a Cancel) -> Self {
+        Looks { cancel, since: 0 }
+    }
+
+    /// Says that so many steps come now; [`Error::Interrupted`] once the run was asked to stop.
+    #[inline]
+    pub fn check(&mut self, steps: usize) -> Result<()> {
+        self.since += steps;
+        if self.since < Self::STEPS {
+            return Ok(());
+        }
+        self.since = 0;
+        self.cancel.check()
+    }
+}
+
 /// A meter of work done, in units of the engine's own (start vertices, edges, patterns). Engines
 /// only add to it; whoever shows it reads it from another thread.
 #[derive(Debug, Default)]

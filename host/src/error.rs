@@ -30,10 +30,47 @@ impl Place {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
-            Some(line) => write!(f, "{}:{line}", self.path.display()),
-            None => write!(f, "{}", self.path.display()),
+            Some(line) => write!(f, "{}:{line}", shown(&self.path)),
+            None => write!(f, "{}", shown(&self.path)),
         }
     }
+}
+
+/// Most characters of foreign text in a message.
+const SHOWN: usize = 60;
+
+/// What is safe on a terminal: control characters and others without a shape are escaped.
+fn printable(c: char) -> impl Iterator<Item = char> {
+    // Quotes and backslashes are as harmless as letters.
+    let plain = matches!(c, '"' | '\'' | '\\');
+    let escaped = (!plain).then(|| c.escape_debug()).into_iter().flatten();
+    plain.then_some(c).into_iter().chain(escaped)
+}
+
+/// Some text of an input for a message: one line, printable, at most 60 characters.
+pub(crate) fn quote(text: impl AsRef<[u8]>) -> String {
+    let text = text.as_ref();
+    let text = String::from_utf8_lossy(&text[..text.len().min(4 * SHOWN + 4)]);
+    let mut shown: String = text.chars().take(SHOWN).flat_map(printable).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    format!("`{shown}`")
+}
+
+/// The name of a file for a message: whole, but without what a terminal would obey.
+pub(crate) fn shown(path: &Path) -> String {
+    path.to_string_lossy().chars().flat_map(printable).collect()
+}
+
+/// What a library says of an input, which may quote it: printable and not too long.
+pub(crate) fn said(message: &str) -> String {
+    const LONGEST: usize = 300;
+    let mut shown: String = message.chars().take(LONGEST).flat_map(printable).collect();
+    if message.chars().nth(LONGEST).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 /// What can go wrong. Every message says what was wrong and, where there is one, the remedy.
@@ -53,7 +90,7 @@ pub enum Error {
     },
 
     /// The operating system refused an operation on a file.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}", shown(path))]
     Io {
         /// The file.
         path: PathBuf,
@@ -99,5 +136,27 @@ impl Error {
             Error::Interrupted => 130,
             _ => 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_are_short_and_printable() {
+        assert_eq!(quote(b"a\tb\0"), "`a\\tb\\0`");
+        assert!(quote([b'x'; 1000]).chars().count() < 70);
+        assert_eq!(quote([0xff, b'a']), "`\u{fffd}a`");
+        assert_eq!(quote("{\"nodes\": 'a\\b'}"), "`{\"nodes\": 'a\\b'}`");
+        assert_eq!(quote("\u{1b}[31m\u{202e}"), "`\\u{1b}[31m\\u{202e}`");
+    }
+
+    #[test]
+    fn names_of_files_reach_no_terminal_raw() {
+        let place = Place::line("a\u{1b}]0;x\u{7}.txt", 3);
+        assert_eq!(place.to_string(), "a\\u{1b}]0;x\\u{7}.txt:3");
+        let error = Error::io("a\nb", "read", std::io::Error::other("no"));
+        assert_eq!(error.to_string(), "a\\nb: cannot read: no");
     }
 }

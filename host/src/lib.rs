@@ -16,6 +16,7 @@
 //! | [`paper`] | the experiments of the paper, and the report |
 //! | [`xclbin`] | the container of a programmed device |
 //! | [`explore`] | variants of the machine, simulated and compared |
+//! | [`input`] | reading what may be huge or may never come |
 //! | [`launch`] | emulations of a device, set up and supervised |
 //! | [`cli`] | the command line `gramer` |
 
@@ -25,7 +26,9 @@ pub mod engine;
 pub mod error;
 pub mod explore;
 pub mod graph;
+pub mod input;
 pub mod launch;
+mod panics;
 pub mod paper;
 pub mod pattern;
 pub mod plan;

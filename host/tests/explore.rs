@@ -157,7 +157,7 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
     let simulator = folder.stand_in(&answer(2));
     for (words, expected) in [
         (["--task", "clique:3", "--vary", "slot=1"], "did you mean slots?"),
-        (["--task", "clique:3", "--vary", "lambda=9"], "takes 0 to 8"),
+        (["--task", "clique:3", "--vary", "lambda=65"], "takes 0 to 64"),
         (["--task", "cliques", "--vary", "slots=1"], "must be clique:K, motif:K or fsm:"),
         (["--task", "motif:9", "--vary", "slots=1"], "must be 3 to 6"),
         (["--task", "clique:3", "--vary", "processing_units=3"], "power of two"),
@@ -269,7 +269,7 @@ fn the_quick_report_is_whole() {
     let output = Command::new(env!("CARGO_BIN_EXE_gramer"))
         .current_dir(&root)
         .env("GRAMER_SIM", simulator)
-        .args(["paper", "--quick", "--out"])
+        .args(["paper", "--quick", "--html", "--out"])
         .arg(folder.path("report"))
         // Shared with `make paper-quick`.
         .args(["--cache", "target/paper/quick-cache"])
@@ -280,7 +280,8 @@ fn the_quick_report_is_whole() {
     let markdown = read("README.md");
     for expected in [
         "A quick run",
-        "| paper | claim | verdict | ours | why |",
+        "| paper | claim | a case holds | verdict, ascending (the paper's order) | verdict, descending (the \
+         default here) | why |",
         "| figure 12 |",
         "| figure 13b |",
         "| figure 14a |",
@@ -303,5 +304,96 @@ fn the_quick_report_is_whole() {
         assert!(text.lines().count() > 1, "{name} is empty");
         assert!(!name.ends_with("svg") || text.contains("<text"), "{name} has no text");
     }
-    assert!(read("index.html").contains("<svg"));
+    assert!(read("index.html").contains("<img src=\"figure-12-speed-ascending.svg\""));
+    verdicts_follow_from_the_numbers(&markdown, &read);
+}
+
+/// The bars are written again here, as are the verdicts: from the paper's figures, the CSV and the
+/// rule, without the program's own functions.
+fn verdicts_follow_from_the_numbers(markdown: &str, read: &dyn Fn(&str) -> String) {
+    type Holds = fn(f64) -> bool;
+    // Place and beginning of the claim, file, column, from, to, fixed columns, when a case holds.
+    type Row = (
+        &'static str,
+        &'static str,
+        [&'static str; 3],
+        &'static [(&'static str, &'static str)],
+        Holds,
+    );
+    let on_all_slots: &[(&str, &str)] = &[("slots", "8")];
+    let rows: [Row; 4] = [
+        (
+            "| figure 12 | and is 1.60 ",
+            "figure-12.csv",
+            ["policy", "uniform-lru", "static-lru"],
+            &[],
+            |times| times >= 1.57,
+        ),
+        (
+            "| figure 12 | and is 1.06 ",
+            "figure-12.csv",
+            ["policy", "static-lru", "locality"],
+            &[],
+            |times| times >= 1.057,
+        ),
+        ("| figure 13b |", "figure-13.csv", ["stealing", "off", "on"], on_all_slots, |times| {
+            times >= 1.304
+        }),
+        ("| figure 14a | τ = 5 % ", "figure-14a.csv", ["tau", "50%", "5%"], &[], |share| {
+            (0.702_745..=0.920_105).contains(&share)
+        }),
+    ];
+    for (start, file, [column, from, to], fixed, holds) in rows {
+        let line = markdown.lines().find(|l| l.starts_with(start)).expect(start);
+        let cells: Vec<&str> = line.split(" | ").collect();
+        for (cell, order) in [(3, "ascending"), (4, "descending")] {
+            let mut wanted = vec![("order", order)];
+            wanted.extend(fixed);
+            let speeds = speeds(&read(file), &wanted, [column, from, to]);
+            let all = speeds.len();
+            assert!(all > 1, "{file} {order}: {all} cases");
+            let held = speeds.into_iter().filter(|&speed| holds(speed)).count();
+            let word = match (10 * held, 10 * all) {
+                (held, all) if held >= 9 * all / 10 => "reproduced",
+                (held, all) if held >= all / 2 => "partly",
+                _ => "not reproduced",
+            };
+            let expected = format!("{word}, {held} of {all} cases; ");
+            assert!(cells[cell].starts_with(&expected), "{expected} of {order}: {line}");
+        }
+    }
+}
+
+/// Of a report's CSV: how many times as fast each graph and task runs with one value of a column as
+/// with another, where the other columns are as wanted.
+fn speeds(csv: &str, wanted: &[(&str, &str)], [column, from, to]: [&str; 3]) -> Vec<f64> {
+    let mut lines = csv.lines().map(|l| l.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let at = |name: &str| header.iter().position(|&h| h == name).expect(name);
+    let mut cycles = std::collections::BTreeMap::new();
+    for row in lines {
+        assert_eq!(row.len(), header.len(), "{row:?}");
+        if wanted.iter().all(|&(name, value)| row[at(name)] == value) {
+            let key = (row[0].to_string(), row[1].to_string(), row[at(column)].to_string());
+            let number: f64 = row[at("cycles")].parse().expect("cycles");
+            assert!(cycles.insert(key, number).is_none(), "{row:?} twice");
+        }
+    }
+    let of = |key: &(String, String, String), value: &str| {
+        cycles[&(key.0.clone(), key.1.clone(), value.to_string())]
+    };
+    cycles.keys().filter(|key| key.2 == from).map(|key| of(key, from) / of(key, to)).collect()
+}
+
+/// What an earlier report wrote under another name would stand there for ever.
+#[test]
+fn the_report_names_all_that_lies_beside_it() {
+    let folder = environment::root().join("docs/paper");
+    let markdown = fs::read_to_string(folder.join("README.md")).unwrap();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        // The page is made from it when asked, and not kept.
+        let known = ["README.md", "index.html"].contains(&name.as_str());
+        assert!(known || markdown.contains(&format!("({name})")), "{name} is not in the report");
+    }
 }

@@ -174,6 +174,7 @@ fn a_full_disk_leaves_what_was_there() {
         .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "bash"])
         .arg(assert_cmd::cargo::cargo_bin("gramer"))
         .args(big)
+        .arg("--force")
         .arg(&out)
         .output()
         .unwrap();

@@ -293,7 +293,10 @@ fn metis() {
             ("3 2 1\n2 1\n1 1 3\n2 1\n", 3, "the weight of the last edge is missing"),
             ("3\n2\n1 3\n2\n", 1, "is no METIS header"),
             ("3 2 7\n2\n1 3\n2\n", 1, "is no METIS header"),
-            ("18446744073709551615 1\n2\n1\n", 0, "vertices are declared, but at most"),
+            ("18446744073709551615 1\n2\n1\n", 1, "vertices are declared, but at most"),
+            ("2000000 1\n2\n1\n", 1, "--max-graph-vertices allows more"),
+            // Twice the edges is more than 64 bits hold.
+            ("3 9223372036854775809\n2\n1\n\n", 1, "so 18446744073709551618 neighbours"),
         ],
     );
     // A wrong count is named without being told the format.
@@ -325,7 +328,8 @@ fn matrix_market() {
         ("real symmetric\n", 1, "the size line `V V entries` is missing"),
         ("quaternion symmetric\n", 1, "field `quaternion` is not known"),
         ("real sideways\n", 1, "symmetry `sideways` is not known"),
-        ("pattern general\n99999999999 99999999999 0\n", 0, "vertices are declared"),
+        ("pattern general\n99999999999 99999999999 0\n", 2, "vertices are declared"),
+        ("pattern general\n100000000 100000000 1\n1 2\n", 2, "--max-graph-vertices allows more"),
     ] {
         all_refused(None, &[(&text(rest), line, reason)]);
     }
@@ -547,7 +551,7 @@ proptest! {
             Some(Format::Metis), Some(Format::Mtx), Some(Format::Triples), Some(Format::Image),
         ]),
     ) {
-        let options = ReadOptions { format, max_vertices: 1 << 20, ..ReadOptions::default() };
+        let options = ReadOptions { format, max_vertices: Some(1 << 20), ..ReadOptions::default() };
         let _ = read_bytes(Path::new("g"), text.into_bytes(), &options, &Context::with_threads(1));
     }
 }
@@ -587,4 +591,58 @@ fn a_cancelled_load_stops() {
     let text = "1 2\n".repeat(1 << 20).into_bytes();
     let error = read_bytes(Path::new("g"), text, &ReadOptions::default(), &context).unwrap_err();
     assert_eq!(error.exit_code(), 130);
+}
+
+#[test]
+fn a_line_of_names_is_a_header_only_before_numbers() {
+    let loaded = parse("# c\nid_1,id_2\n0,1\n1,2\n").unwrap();
+    assert_eq!(loaded.graph.edges(), 2);
+    let note = "line 2, `id_1,id_2`, is taken as the names of the columns";
+    assert_eq!(loaded.notes, [note]);
+    let names = "(vertices are named by numbers only";
+    all_refused(
+        None,
+        &[
+            ("alice bob\nbob carol\n", 1, "`alice` is no vertex id"),
+            ("alice bob\nbob carol\n", 1, names),
+            ("1 2\ncarol 1\n", 2, names),
+            ("1;2\n2;3\n", 1, "fields are separated by white space or `,`, not by `;`"),
+        ],
+    );
+    assert!(!refused("1 2\n2 -3\n").contains(names));
+}
+
+#[test]
+fn a_mark_ends_an_lg_graph() {
+    let text = "t # 1\nv 0 1\nv 1 1\ne 0 1\nt # -1\n";
+    assert!(parse(text).unwrap().notes.is_empty());
+    for rest in ["v 2 1\ne 0 2\n", "anything\n", "t # 2\nv 0 1\n"] {
+        let loaded = parse(format!("{text}{rest}")).unwrap();
+        assert_eq!((loaded.graph.vertices(), loaded.graph.edges()), (2, 1), "{rest:?}");
+        let note = "line 5, `t # -1`, ends the graph: what follows it is ignored";
+        assert_eq!(loaded.notes, [note], "{rest:?}");
+    }
+    // What follows may fill whole blocks, with faults of its own.
+    let long = format!("{text}{}", "what is this\n".repeat(400_000));
+    for threads in [1, 3] {
+        let context = Context::with_threads(threads);
+        let options = ReadOptions::default();
+        let bytes = long.clone().into_bytes();
+        let loaded = read_bytes(Path::new("g"), bytes, &options, &context).unwrap();
+        assert_eq!((loaded.graph.edges(), loaded.notes.len()), (1, 1));
+    }
+}
+
+#[test]
+fn the_name_says_metis() {
+    let read = |name: &str| {
+        let bytes = b"2 1\n2\n1\n".to_vec();
+        read_bytes(Path::new(name), bytes, &ReadOptions::default(), &Context::with_threads(1))
+    };
+    assert_eq!(read("a.metis.gz").unwrap().format, Format::Metis);
+    let bytes = b"1000000000 0\n".to_vec();
+    let context = Context::with_threads(1);
+    let error = read_bytes(Path::new("a.metis"), bytes, &ReadOptions::default(), &context);
+    let message = error.unwrap_err().to_string();
+    assert!(message.starts_with("a.metis:1: 1000000000 vertices are declared"), "{message}");
 }

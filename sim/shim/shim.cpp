@@ -4,9 +4,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "verilated.h"
+#include "verilated_sym_props.h"
+#include "verilated_syms.h"
 #include MODEL_HEADER
 
 // A failed assertion ends the run with an error instead of the process.
@@ -38,21 +42,78 @@ struct Pins {
 struct Model {
   std::unique_ptr<VerilatedContext> context{new VerilatedContext};
   std::unique_ptr<MODEL_CLASS> top;
+  std::string state;
 };
+
+// Element `at` of a public variable of at most 64 bits.
+static uint64_t element(const VerilatedVar& var, uint32_t at) {
+  const char* data = static_cast<const char*>(var.datap()) + size_t(at) * var.entSize();
+  uint64_t value = 0;
+  std::memcpy(&value, data, var.entSize());
+  return value;
+}
 
 uint64_t model_pins_size() { return sizeof(Pins); }
 
-Model* model_new() {
+// `seed` decides what registers hold before their reset where the build lets them be random;
+// `plusargs` are separated by spaces.
+Model* model_new(uint32_t seed, const char* plusargs) {
   auto* model = new Model;
   model->context->randReset(2);
+  model->context->randSeed(int(seed));
+  std::vector<std::string> arguments{"core"};
+  std::istringstream words{plusargs};
+  for (std::string word; words >> word;) arguments.push_back("+" + word);
   // Which fault of a build with faults acts; other builds don't ask.
-  if (const char* mutant = std::getenv("GRAMER_MUTANT")) {
-    const std::string argument = std::string("+mutant=") + mutant;
-    const char* arguments[] = {"core", argument.c_str()};
-    model->context->commandArgs(2, arguments);
-  }
+  if (const char* mutant = std::getenv("GRAMER_MUTANT"))
+    arguments.push_back(std::string("+mutant=") + mutant);
+  std::vector<const char*> pointers;
+  for (const auto& argument : arguments) pointers.push_back(argument.c_str());
+  model->context->commandArgs(int(pointers.size()), pointers.data());
   model->top.reset(new MODEL_CLASS{model->context.get(), "core"});
   return model;
+}
+
+// What parts of the core hold, a line a part, without what is 0; of a queue how many elements.
+const char* model_state(Model* model) {
+  std::ostringstream out;
+  for (const auto& [path, scope] : *model->context->scopeNameMap()) {
+    if (!scope->varsp()) continue;
+    const VerilatedVar* write = scope->varFind("write_q");
+    const VerilatedVar* read = scope->varFind("read_q");
+    std::ostringstream line;
+    for (const auto& [name, var] : *scope->varsp()) {
+      // Arrays of counters, and inputs, which are public for another reason.
+      const size_t length = std::strlen(name);
+      const bool input = length > 2 && !std::strcmp(name + length - 2, "_i");
+      if (var.udims() > 0 || var.entSize() > 8 || input || &var == read) continue;
+      uint64_t value = element(var, 0);
+      const char* shown = name;
+      if (&var == write && read) {
+        value = (value - element(*read, 0)) & ((uint64_t(1) << var.packed().elements()) - 1);
+        shown = "fill";
+      }
+      if (value) line << ' ' << shown << " 0x" << std::hex << value << std::dec;
+    }
+    if (!line.str().empty()) out << "  " << path << ':' << line.str() << '\n';
+  }
+  model->state = out.str();
+  return model->state.c_str();
+}
+
+// The sum of `count` elements from `first` of the arrays `name` whose path contains `part`; -1 if
+// there is none.
+int64_t model_sum(Model* model, const char* part, const char* name, uint32_t first,
+                  uint32_t count) {
+  int64_t sum = -1;
+  for (const auto& [path, scope] : *model->context->scopeNameMap()) {
+    if (!std::strstr(path, part) || !scope->varsp()) continue;
+    const VerilatedVar* var = scope->varFind(name);
+    if (!var || var->udims() != 1 || first + count > uint32_t(var->elements(1))) continue;
+    if (sum < 0) sum = 0;
+    for (uint32_t at = first; at < first + count; at++) sum += int64_t(element(*var, at));
+  }
+  return sum;
 }
 
 void model_free(Model* model) {

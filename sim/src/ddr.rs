@@ -3,7 +3,8 @@
 //! Contents and timing are apart: the banks' time belongs to a simulation, their contents may be
 //! written by somebody else meanwhile. A bank gives one beat at a time, to the cores in turn and
 //! to the data movers where no core has one due. A beat is read when it is offered and stays as it
-//! is until it is taken.
+//! is until it is taken. On request the beats that are due come in any order that AXI4 allows: those
+//! of one id in theirs, those of different ids as it happens.
 //!
 //! Each read master is held to the rules of AXI4 as far as they concern it: an address stays with
 //! all that goes with it until it is taken, bursts are of whole lines, aligned, incrementing and
@@ -25,8 +26,12 @@ pub struct Timing {
     pub cycles_a_beat: u64,
     /// One clock in so many holds a handshake back, at random; 0: none.
     pub back_pressure: u32,
+    /// Answer the reads of a port that are due in a random order, those of an id in theirs.
+    pub reorder: bool,
     /// The access that is answered with a slave error, counted over all banks from 0.
     pub fail_at: Option<u64>,
+    /// The access that is never answered: a broken memory, for tests of what notices it.
+    pub lost_at: Option<u64>,
 }
 
 /// What lies in memory.
@@ -75,8 +80,14 @@ impl Contents for Buffers {
 struct Pending {
     address: u64,
     id: u8,
-    due: u64,
+    due: Option<u64>, // `None`: never
     fails: bool,
+}
+
+impl Pending {
+    fn is_due(&self, now: u64) -> bool {
+        self.due.is_some_and(|due| due <= now)
+    }
 }
 
 /// The address channel of a read master while ARVALID is high.
@@ -97,10 +108,22 @@ struct Port {
     beats: u64,
 }
 
+impl Port {
+    /// Places in the queue of the reads that may be answered next.
+    fn due(&self, now: u64, reorder: bool) -> impl Iterator<Item = usize> {
+        let few = if reorder { self.queue.len() } else { self.queue.len().min(1) };
+        (0..few).filter(move |&at| {
+            let read = &self.queue[at];
+            read.is_due(now) && !self.queue.range(..at).any(|before| before.id == read.id)
+        })
+    }
+}
+
 /// A beat on the pins of a port that has not been taken.
 #[derive(Debug)]
 struct Beat {
     port: usize,
+    at: usize, // in the port's queue
     line: [u8; 64],
     id: u8,
     response: u8,
@@ -117,14 +140,14 @@ struct Bank {
 
 impl Bank {
     /// The port whose beat comes next: of those with one due, the first in turn.
-    fn due(&self, now: u64) -> Option<usize> {
+    fn due(&self, now: u64, reorder: bool) -> Option<usize> {
         if self.next_beat > now {
             return None;
         }
         let ports = self.ports.len();
         (0..ports)
             .map(|n| (self.turn + n) % ports)
-            .find(|&port| self.ports[port].queue.front().is_some_and(|p| p.due <= now))
+            .find(|&port| self.ports[port].due(now, reorder).next().is_some())
     }
 }
 
@@ -165,6 +188,38 @@ impl Ddr {
         self.moved[mover]
     }
 
+    /// What each bank has under way for each core, a line each.
+    pub fn state(&self) -> String {
+        let mut text = String::new();
+        for (b, bank) in self.banks.iter().enumerate() {
+            for (core, port) in bank.ports.iter().enumerate() {
+                let reads = port.queue.iter().map(|read| {
+                    let due = read.due.map_or("never".into(), |due| format!("in cycle {due}"));
+                    format!(", id {} at {:#x} due {due}", read.id, read.address)
+                });
+                text += &format!(
+                    "  bank {b}, core {core}: {} reads under way, {} answered{}{}\n",
+                    port.queue.len(),
+                    port.beats,
+                    if bank.offered.is_some() { ", a beat is offered" } else { "" },
+                    reads.collect::<String>()
+                );
+            }
+            if !bank.movers.is_empty() {
+                text += &format!("  bank {b}: {} beats of movers under way\n", bank.movers.len());
+            }
+        }
+        text
+    }
+
+    /// The longest that an access is on its way while all others of `accesses` come before it.
+    pub fn longest_access(&self, accesses: u64) -> u64 {
+        let cores = self.banks.iter().map(|bank| bank.ports.len()).max().unwrap_or(1) as u64;
+        // A clock that is held back at random is, over a time that long, at most three of four.
+        let held = if self.timing.back_pressure > 0 { 4 } else { 1 };
+        held * (self.timing.latency + cores * accesses * self.timing.cycles_a_beat.max(1))
+    }
+
     /// Sets the pins to a core for the clock `now`.
     ///
     /// # Errors
@@ -183,13 +238,22 @@ impl Ddr {
             };
             pins.bank_arready[b] = u8::from(!held(rng));
             // A beat that has been offered stays until it is taken.
-            if bank.offered.is_none() && bank.due(now) == Some(core) && !held(rng) {
-                let pending = &bank.ports[core].queue[0];
+            let reorder = self.timing.reorder;
+            if bank.offered.is_none() && bank.due(now, reorder) == Some(core) && !held(rng) {
+                let port = &bank.ports[core];
+                let at = match reorder {
+                    false => 0,
+                    true => {
+                        let due: Vec<usize> = port.due(now, true).collect();
+                        due[rng.usize(0..due.len())]
+                    }
+                };
+                let pending = &port.queue[at];
                 let Some(line) = contents.line(pending.address) else {
                     bail!("AXI bank {b}: address {:#x} is outside the buffers", pending.address);
                 };
                 let response = if pending.fails { 2 } else { 0 };
-                bank.offered = Some(Beat { port: core, line, id: pending.id, response });
+                bank.offered = Some(Beat { port: core, at, line, id: pending.id, response });
                 bank.turn = (core + 1) % bank.ports.len();
             }
             match bank.offered.as_ref().filter(|beat| beat.port == core) {
@@ -217,11 +281,10 @@ impl Ddr {
     pub fn sample(&mut self, now: u64, core: usize, pins: &Pins) -> Result<()> {
         for (b, bank) in self.banks.iter_mut().enumerate() {
             let port = &mut bank.ports[core];
-            let offered = bank.offered.as_ref().is_some_and(|beat| beat.port == core);
-            if offered && pins.bank_rready[b] == 1 {
-                port.queue.pop_front();
+            let taken = bank.offered.take_if(|beat| beat.port == core && pins.bank_rready[b] == 1);
+            if let Some(beat) = taken {
+                port.queue.remove(beat.at);
                 port.beats += 1;
-                bank.offered = None;
                 bank.next_beat = now + self.timing.cycles_a_beat;
             }
             let at = Address {
@@ -270,8 +333,10 @@ impl Ddr {
                 continue;
             }
             let fails = self.timing.fail_at == Some(self.accesses);
+            let lost = self.timing.lost_at == Some(self.accesses);
             self.accesses += 1;
-            port.queue.push_back(Pending { address, id, due: now + self.timing.latency, fails });
+            let due = (!lost).then_some(now + self.timing.latency);
+            port.queue.push_back(Pending { address, id, due, fails });
         }
         Ok(())
     }
@@ -332,7 +397,14 @@ impl StreamChecker {
 mod tests {
     use super::*;
 
-    const TIMING: Timing = Timing { latency: 5, cycles_a_beat: 2, back_pressure: 0, fail_at: None };
+    const TIMING: Timing = Timing {
+        latency: 5,
+        cycles_a_beat: 2,
+        back_pressure: 0,
+        reorder: false,
+        fail_at: None,
+        lost_at: None,
+    };
 
     /// What is done to the pins, and its name.
     type Change = (&'static str, fn(&mut Pins));
@@ -494,6 +566,64 @@ mod tests {
         assert_eq!(ddr.beats(0), [1]);
         core.clock(&mut ddr, &memory, 21, 0).unwrap();
         assert_eq!(core.pins.bank_rvalid[0], 0);
+    }
+
+    /// Ids in the order in which reads `(cycle, address, id)` are answered, with the lines they got.
+    fn answers(timing: Timing, seed: u64, reads: &[(u64, u64, u8)]) -> Vec<(u8, u8)> {
+        let (mut ddr, memory) = (Ddr::new(1, 1, 0, timing), memory());
+        let mut core = Core::new();
+        core.rng = fastrand::Rng::with_seed(seed);
+        core.pins.bank_rready[0] = 1;
+        let mut came = vec![];
+        for now in 0..200 {
+            core.pins.bank_arvalid[0] = 0;
+            if let Some(&(_, address, id)) = reads.iter().find(|(at, _, _)| *at == now) {
+                core.ask(address, id);
+            }
+            core.clock(&mut ddr, &memory, now, 0).unwrap();
+            if core.pins.bank_rvalid[0] == 1 {
+                came.push((core.pins.bank_rid[0], core.pins.bank_rdata[0][0]));
+            }
+        }
+        came
+    }
+
+    #[test]
+    fn reads_are_answered_in_any_order_on_request() {
+        let reads: Vec<(u64, u64, u8)> = (0..8).map(|n| (n, 64 * n, n as u8)).collect();
+        let in_order: Vec<(u8, u8)> = (0..8).map(|n| (n, n)).collect();
+        assert_eq!(answers(TIMING, 1, &reads), in_order);
+        let mut orders = std::collections::BTreeSet::new();
+        for seed in 0..20 {
+            let came = answers(Timing { reorder: true, ..TIMING }, seed, &reads);
+            assert!(came.iter().all(|(id, line)| id == line), "another id's line: {came:?}");
+            let mut ids = came.clone();
+            ids.sort_unstable();
+            assert_eq!(ids, in_order, "each once");
+            orders.insert(came);
+        }
+        assert!(orders.len() > 10, "{} orders", orders.len());
+    }
+
+    /// The port refuses two reads of an id, but the rule is AXI's, so the memory keeps it.
+    #[test]
+    fn reads_of_an_id_keep_their_order() {
+        let read = |address, id| Pending { address, id, due: Some(0), fails: false };
+        let port = Port {
+            queue: [read(0, 1), read(64, 1), read(128, 2), read(192, 1), read(256, 2)].into(),
+            ..Port::default()
+        };
+        assert_eq!(port.due(0, true).collect::<Vec<_>>(), [0, 2]);
+        assert_eq!(port.due(0, false).collect::<Vec<_>>(), [0]);
+    }
+
+    #[test]
+    fn a_lost_read_is_never_answered() {
+        let reads: Vec<(u64, u64, u8)> = (0..4).map(|n| (n, 64 * n, n as u8)).collect();
+        let lost = Timing { lost_at: Some(2), ..TIMING };
+        assert_eq!(answers(lost.clone(), 1, &reads), [(0, 0), (1, 1)]);
+        let came = answers(Timing { reorder: true, ..lost }, 1, &reads);
+        assert!(came.len() == 3 && came.iter().all(|&(id, _)| id != 2), "{came:?}");
     }
 
     /// Cores that all ask for more than the bank can give get equal shares, in turn.

@@ -117,13 +117,18 @@ pub struct Unit {
     pub limit: u32,
 }
 
-/// The in-stream of a run: header, dictionary, scratchpad lines, work units.
+/// Places for work units in a beat of the in-stream.
+pub const UNITS_A_BEAT: usize = 4;
+
+/// The in-stream of a run: header, dictionary, scratchpad lines, work units. With `spread` each unit is
+/// the last of a beat whose other places are empty: a stream that the core takes, and no host sends.
 pub fn in_stream(
     dictionary: &[u16],
     patterns: u32,
     vertex_pad: &[[u8; 64]],
     edge_pad: &[[u8; 64]],
     units: &[Unit],
+    spread: bool,
 ) -> Vec<[u8; 64]> {
     let entries: Vec<[u8; 64]> = lines(dictionary.iter().flat_map(|e| e.to_le_bytes()).collect());
     let header = [entries.len() as u32, vertex_pad.len() as u32, edge_pad.len() as u32, patterns];
@@ -134,8 +139,11 @@ pub fn in_stream(
     let mut work = lines(
         units
             .iter()
-            .flat_map(|u| [u.start, u.first, u.limit, 1])
-            .flat_map(u32::to_le_bytes)
+            .flat_map(|u| {
+                let empty = if spread { UNITS_A_BEAT - 1 } else { 0 };
+                let place = [u.start, u.first, u.limit, 1].map(u32::to_le_bytes).concat();
+                [vec![0; empty * place.len()], place].concat()
+            })
             .collect(),
     );
     if work.is_empty() {

@@ -194,9 +194,10 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
 mod tests {
     use super::*;
 
-    /// A function of instance `i` of class `Vx_pu`, with a temporary of a number of its own.
+    /// A function of instance `i` of class `Vx_pu`, which lies in an instance that is a class too.
     fn function(i: usize, kind: &str, body: &str) -> String {
-        let name = format!("Vx_pu___{kind}__TOP__core__DOT__gen_pu__BRA__{i}__KET____DOT__i_pu__0");
+        let name =
+            format!("Vx_pu___{kind}__TOP__core__DOT__i_pus__gen_pu__BRA__{i}__KET____DOT__i_pu__0");
         format!(
             "VL_INLINE_OPT void {name}(Vx_pu* vlSelf) {{\n    \
              VL_DEBUG_IF(VL_DBG_MSGF(\"+ {name}\\n\"); );\n{body}\n}}\n\n"
@@ -206,14 +207,14 @@ mod tests {
     fn message(i: usize) -> String {
         format!(
             "    VL_WRITEF(\"[%0t] %%Error: a.sv:1: Assertion failed in \
-             %Ncore.gen_pu[{i}].i_pu.i_fifo: full\\n\",\n        \
+             %Ncore.i_pus.gen_pu[{i}].i_pu.i_fifo: full\\n\",\n        \
              64,VL_TIME_UNITED_Q(1),-12,vlSymsp->name());"
         )
     }
 
     fn calls(kind: &str) -> String {
         let call = |i: usize| {
-            let path = format!("core__DOT__gen_pu__BRA__{i}__KET____DOT__i_pu");
+            let path = format!("core__DOT__i_pus__gen_pu__BRA__{i}__KET____DOT__i_pu");
             format!("    Vx_pu___{kind}__TOP__{path}__0((&vlSymsp->TOP__{path}));\n")
         };
         format!("void Vx___024root___eval(Vx___024root* vlSelf) {{\n{}{}}}\n", call(0), call(1))
@@ -222,11 +223,12 @@ mod tests {
     #[test]
     fn instances_that_differ_in_numbers_paths_and_lines_become_one() {
         let body = |i: usize, space: &str| {
-            let n = 20 + 5 * i;
+            // Tables are numbered apart: of the first instance a table and a function have one number.
+            let (function, table) = (20 + 5 * i, 20 + i);
             format!(
-                "    __Vfunc_after__{n}__a = __Vtableidx{n};{space}\n    \
+                "    __Vfunc_after__{function}__a = __Vtableidx{table};{space}\n    \
                  vlSelf->__Vfunc_less__{}__b = 2;\n{}",
-                n + 1,
+                function + 1,
                 message(i)
             )
         };
@@ -239,19 +241,14 @@ mod tests {
         assert!(texts[0].contains("Assertion failed in %Ni_fifo: full"), "{}", texts[0]);
         assert!(texts[0].contains("-12,vlSelf->name()"), "{}", texts[0]);
         // Called once for each instance, by one name.
-        assert_eq!(texts[1].matches("___nba__TOP__core__DOT__gen_pu__BRA__0").count(), 2);
-        assert_eq!(texts[1].matches("(&vlSymsp->TOP__core__DOT__gen_pu__BRA__1").count(), 1);
+        assert_eq!(texts[1].matches("___nba__TOP__core__DOT__i_pus__gen_pu__BRA__0").count(), 2);
+        assert_eq!(texts[1].matches("(&vlSymsp->TOP__core__DOT__i_pus__gen_pu__BRA__1").count(), 1);
     }
 
     #[test]
     fn what_differs_otherwise_stays() {
         for (first, second) in [
             ("    vlSelf->a = vlSymsp->TOP.heads[0U];", "    vlSelf->a = vlSymsp->TOP.heads[1U];"),
-            // A table's number is none of a function.
-            (
-                "    a = __Vfunc_f__1__a; b = __Vtableidx1;",
-                "    a = __Vfunc_f__1__a; b = __Vtableidx;",
-            ),
             // Two temporaries are not one.
             ("    __Vfunc_f__1__a = __Vfunc_f__2__a;", "    __Vfunc_f__3__a = __Vfunc_f__3__a;"),
             // A message that names another instance.

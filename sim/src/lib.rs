@@ -3,21 +3,25 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`model`] | an `accelerator.yaml` becomes a Verilated model, built once and loaded |
+//! | [`cache`] | where sources and built models are |
 //! | [`ddr`] | the memory banks, and a checker of the protocol on every port |
 //! | [`image`] | a prepared graph as it lies in memory, and the in-stream of a run |
 //! | [`run`] | a task on a graph, straight on the core |
+//! | [`watch`] | ends a run in which nothing moves any more |
 //!
 //! Nothing here mines: counts come from the core alone.
 
+pub mod cache;
 pub mod ddr;
 pub mod image;
 mod instances;
 pub mod model;
 pub mod run;
 mod verilated;
+pub mod watch;
 
 /// A hash of the sources that simulate what is around a model ([`model::hash`]): cycles depend on both.
 pub fn surroundings() -> u64 {
-    let sources = [include_str!("ddr.rs"), include_str!("image.rs"), include_str!("run.rs")];
+    let sources = [include_str!("ddr.rs"), include_str!("image.rs"), include_str!("run.rs"), include_str!("watch.rs")];
     xxhash_rust::xxh3::xxh3_64(sources.concat().as_bytes())
 }

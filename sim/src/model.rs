@@ -1,15 +1,18 @@
 //! Verilated models, built when they are first needed.
 
+use std::ffi::{CStr, CString, c_char};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use gramer_machine::{Accelerator, verilog};
 use libloading::Library;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::cache::{self, Latest};
 use crate::verilated;
 
 /// Most DDR banks that the pins have room for.
@@ -75,19 +78,49 @@ type Handle = *mut std::ffi::c_void;
 pub struct Model {
     /// No run has been started since it was reset.
     pub fresh: bool,
+    /// Seed of what its registers held before the reset, in a model with assertions.
+    pub seed: u32,
     handle: Handle,
     cycle: unsafe extern "C" fn(Handle, *mut Pins) -> i32,
+    state: unsafe extern "C" fn(Handle) -> *const c_char,
+    sum: unsafe extern "C" fn(Handle, *const c_char, *const c_char, u32, u32) -> i64,
     free: unsafe extern "C" fn(Handle),
     /// Holds the code that the pointers above point to; dropped last.
     _library: Library,
 }
 
 impl Model {
-    /// Loads a library that [`build`] made and creates an instance.
+    /// Loads a library that [`build`] made and creates an instance. The registers of a model with
+    /// assertions begin with values drawn by the seed `GRAMER_INITIAL` (1), so that one that the
+    /// reset misses is noticed; those of a fast model begin with 0.
     ///
     /// # Errors
-    /// If it can't be loaded or is of another version.
+    /// If it can't be loaded or is of another version, or if `GRAMER_INITIAL` is no number from 1 to
+    /// 2^31 - 1.
     pub fn load(library: &Path) -> Result<Self> {
+        let seed = match std::env::var("GRAMER_INITIAL") {
+            Ok(text) => text
+                .parse()
+                .with_context(|| format!("GRAMER_INITIAL is {text:?}, but must be a number"))?,
+            Err(_) => 1,
+        };
+        Self::start(library, seed, &[])
+    }
+
+    /// [`Model::load`] with another seed, and with plusargs (`late=3`) for sources that ask for them.
+    ///
+    /// # Errors
+    /// If it can't be loaded or is of another version, or if the seed is not 1 to 2^31 - 1.
+    pub fn start(library: &Path, seed: u32, plusargs: &[&str]) -> Result<Self> {
+        // 0 would be the time of day.
+        ensure!(
+            (1..1 << 31).contains(&seed),
+            "the seed of the registers' initial values is {seed}, but must be 1 to 2^31 - 1"
+        );
+        let plusargs = CString::new(plusargs.join(" "))?;
+        // Verilator's generator is one of all instances.
+        static STARTING: Mutex<()> = Mutex::new(());
+        let _starting = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the library was built from our shim, whose functions have these signatures, and
         // it outlives the pointers.
         unsafe {
@@ -97,9 +130,33 @@ impl Model {
             ensure!(size == size_of::<Pins>() as u64, "the model's pins differ; rebuild it");
             let cycle = *library.get(b"model_cycle")?;
             let free = *library.get(b"model_free")?;
-            let handle = library.get::<unsafe extern "C" fn() -> Handle>(b"model_new")?();
-            Ok(Model { fresh: true, handle, cycle, free, _library: library })
+            let state = *library.get(b"model_state")?;
+            let sum = *library.get(b"model_sum")?;
+            let new = library
+                .get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
+            let handle = new(seed, plusargs.as_ptr());
+            Ok(Model { fresh: true, seed, handle, cycle, state, sum, free, _library: library })
         }
+    }
+
+    /// What the core's parts hold, a line each: of those of [`STATE`] that aren't 0.
+    pub fn state(&self) -> String {
+        // SAFETY: the handle is live, and the text is until the next call.
+        unsafe { CStr::from_ptr((self.state)(self.handle)) }.to_string_lossy().into_owned()
+    }
+
+    /// The sum of elements `first` to `first + count - 1` of an array of [`STATE`] over all
+    /// instances whose path contains `part`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn sum(&self, part: &str, name: &str, first: u32, count: u32) -> Result<u64> {
+        let (part_text, name_text) = (CString::new(part)?, CString::new(name)?);
+        // SAFETY: the handle is live, and both texts are for the call.
+        let sum = unsafe {
+            (self.sum)(self.handle, part_text.as_ptr(), name_text.as_ptr(), first, count)
+        };
+        u64::try_from(sum).ok().with_context(|| format!("the model shows no {name} of {part}"))
     }
 
     /// One clock. Outputs are those before the rising edge, so a transfer happens in this clock
@@ -111,7 +168,10 @@ impl Model {
         // SAFETY: the handle is live until drop, and `pins` has the layout of the shim's struct.
         match unsafe { (self.cycle)(self.handle, pins) } {
             0 => Ok(()),
-            _ => bail!("an assertion in the design has failed"),
+            _ => bail!(
+                "an assertion in the design has failed (its registers began with GRAMER_INITIAL={})",
+                self.seed
+            ),
         }
     }
 }
@@ -130,6 +190,11 @@ pub struct Build {
     pub fast: bool,
     /// Write a waveform where `GRAMER_TRACE` names a file (`sim/shim/trace.cpp`); slower.
     pub trace: bool,
+    /// Print each access to an on-chip memory on standard error, for `scripts/replay.py`: array, line,
+    /// rank, 1 if it is high-priority, 1 if it is in the cache.
+    pub accesses: bool,
+    /// Compile what Verilator wrote as it is, for comparison ([`verilated::improve`]); slower.
+    pub raw: bool,
 }
 
 /// What a waveform holds: fields of structs one by one, lines of memory whole (512 bits).
@@ -156,6 +221,31 @@ public_flat_rd -module \"gramer_pu\" -var \"unit_valid_i\"
 public_flat_rd -module \"gramer_pu\" -var \"vertex_*_i\"
 ";
 
+/// What [`Model::state`] shows and [`Model::sum`] reads: modules and their registers.
+pub const STATE: [(&str, &[&str]); 10] = [
+    ("gramer_core", &["state_q", "sweep_q", "status_q", "pu_busy", "poll_busy", "work_finished"]),
+    ("gramer_prefetcher", &["state_q", "at_q"]),
+    ("gramer_pu", &["counters_q", "listed_q", "stall_q"]),
+    ("gramer_scheduler", &["unit_q_valid"]),
+    ("gramer_slot_buffer", &["busy_o"]),
+    ("gramer_crossbar_column", &["some_q"]),
+    ("gramer_miss_unit", &["taken_q"]),
+    ("gramer_fifo", &["write_q", "read_q"]),
+    ("gramer_axi_reader", &["arvalid_o"]),
+    ("gramer_pattern_buffer", &["state_q", "queued_q"]),
+];
+
+/// [`SETTINGS`], and what [`STATE`] names is public.
+fn settings() -> String {
+    let mut text = String::from(SETTINGS);
+    for (module, names) in STATE {
+        for name in names {
+            text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
+        }
+    }
+    text
+}
+
 /// What decides how a model is built, beside what it is built from.
 const HOW: [&str; 3] =
     [include_str!("model.rs"), include_str!("instances.rs"), include_str!("verilated.rs")];
@@ -169,10 +259,8 @@ fn compiler() -> &'static str {
     if *clang { "clang++" } else { "g++" }
 }
 
-/// Where the sources of the core and the models are.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("sim/ is in the repository").to_path_buf()
-}
+/// Names another folder of the core's sources.
+const RTL: &str = "GRAMER_RTL";
 
 /// The version of Verilator, or `None` if there is none.
 pub fn verilator() -> Option<String> {
@@ -194,20 +282,50 @@ struct Sources {
     rtl: PathBuf,
     shim: PathBuf,
     wrapper: Option<PathBuf>, // of the shim
-    coverage: Option<Coverage>,
-    package: String,
-    hash: String,
-    folder: PathBuf, // of the built model
+    /// Hash of these files.
+    content: String,
+    root: PathBuf,
 }
 
 /// Finds the sources of a model.
-fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
-    let version = verilator().context(
-        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
-    )?;
-    let root = root();
-    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Result<Sources> {
+    let root = cache::sources()?;
+    let rtl = other.map(Path::to_path_buf).unwrap_or_else(|| {
+        std::env::var_os(RTL).map_or(root.join("rtl"), PathBuf::from)
+    });
     let shim = root.join("sim/shim/shim.cpp");
+    let wrapper = match (coverage, trace) {
+        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
+        (None, true) => Some(root.join("sim/shim/trace.cpp")),
+        (None, false) => None,
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
+        .with_context(|| format!("cannot read {}", rtl.display()))?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+    files.sort();
+    let mut hash = Xxh3::new();
+    for file in files.iter().chain([&shim]).chain(&wrapper) {
+        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.update(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+    }
+    Ok(Sources { rtl, shim, wrapper, content: format!("{:016x}", hash.digest()), root })
+}
+
+/// What is asked of a model beside its sources.
+struct Asked {
+    coverage: Option<Coverage>,
+    fast: bool,
+    trace: bool,
+    accesses: bool,
+    raw: bool,
+    package: String,
+    /// Hash of these, but for `raw`.
+    key: String,
+}
+
+fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
     let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
         Ok("lines") => Some(Coverage::Lines),
         Ok("toggles") => Some(Coverage::Toggles),
@@ -216,49 +334,103 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
         }
         _ => None,
     };
-    let wrapper = match (coverage, options.trace) {
-        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
-        (None, true) => Some(root.join("sim/shim/trace.cpp")),
-        (None, false) => None,
-    };
     let package = verilog::package(accelerator);
-    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
-        .with_context(|| format!("cannot read {}", rtl.display()))?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-    files.sort();
-
-    let mut hash = Xxh3::new();
     let fast = options.fast || coverage.is_some();
-    hash.update(format!("{version}Build {{ fast: {fast} }}{package}").as_bytes());
+    let trace = options.trace && coverage.is_none();
+    let mut hash = Xxh3::new();
+    hash.update(format!("Build {{ fast: {fast} }}{package}").as_bytes());
     if let Some(coverage) = coverage {
         hash.update(format!("{coverage:?}").as_bytes());
     }
-    if wrapper.is_some() && coverage.is_none() {
+    if trace {
         hash.update(TRACING.concat().as_bytes());
     }
-    for file in files.iter().chain([&shim]).chain(&wrapper) {
-        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.update(&fs::read(file)?);
+    if options.accesses {
+        hash.update(b"accesses");
     }
-    let hash = format!("{:016x}", hash.digest());
+    let key = format!("{:016x}", hash.digest());
+    Ok(Asked { coverage, fast, trace, accesses: options.accesses, raw: options.raw, package, key })
+}
+
+/// A model by its name: which sources, if they are there, and in which folders it may lie.
+struct Named {
+    /// The hash of the whole model.
+    hash: String,
+    /// Name of its folder.
+    folder: String,
+    sources: Result<Sources>,
+    folders: Vec<PathBuf>,
+}
+
+/// The name of a model. Without Verilator or without the sources it is that of the last one that
+/// was built of the same description, and, as far as they are there, of the same sources.
+fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
-    let how = xxh3_64(HOW.concat().as_bytes()) >> 32;
-    let folder = root.join(format!("target/models/{hash}-{how:08x}"));
-    Ok(Sources { rtl, shim, wrapper, coverage, package, hash, folder })
+    let raw = if asked.raw { "-raw" } else { "" };
+    let how = format!("{:08x}{raw}", xxh3_64(HOW.concat().as_bytes()) >> 32);
+    let sources = sources(other, asked.coverage, asked.trace);
+    let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
+    let version = verilator()
+        .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
+    let (content, missing) = match (sources, version) {
+        (Ok(sources), Ok(version)) => {
+            let all = [&version, &asked.key, &sources.content].map(String::as_str).join("\n");
+            let hash = format!("{:016x}", xxh3_64(all.as_bytes()));
+            let folder = format!("{hash}-{how}");
+            return Ok(Named { hash, folder, sources: Ok(sources), folders });
+        }
+        (Ok(sources), Err(missing)) => (Some(sources.content), missing),
+        (Err(missing), _) => (None, missing),
+    };
+    let latest = folders.iter().filter_map(|models| Latest::read(models, &asked.key)).find(|l| {
+        let same = other.is_none() && content.as_ref().is_none_or(|content| *content == l.content);
+        same && std::env::var_os(RTL).is_none() && l.name.ends_with(&how)
+    });
+    match latest {
+        Some(latest) => Ok(Named {
+            hash: latest.name.split('-').next().unwrap_or_default().into(),
+            folder: latest.name,
+            sources: Err(missing),
+            folders,
+        }),
+        None => Err(missing),
+    }
 }
 
 /// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
 /// depend on, so not of compilers and their settings.
 ///
 /// # Errors
-/// If Verilator or the sources are missing.
+/// If Verilator or the sources are missing, and the model was never built.
 pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
-    Ok(sources(accelerator, options)?.hash)
+    Ok(name(None, &asked(accelerator, options)?)?.hash)
 }
 
-/// Builds the model of a machine, or finds it in `target/models`.
+/// How far the build of a model is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Something that the user should know.
+    Note(String),
+    /// Verilator translates the sources.
+    Translating,
+    /// So many files are compiled, of so many.
+    Compiling(usize, usize),
+    /// The library is linked.
+    Linking,
+}
+
+/// Hears of the steps of a build; an error ends it.
+pub type Tell<'a> = dyn FnMut(Step) -> Result<()> + 'a;
+
+/// [`build_telling`], without steps.
+///
+/// # Errors
+/// As [`build_telling`].
+pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    build_telling(accelerator, options, &mut |_| Ok(()))
+}
+
+/// Builds the model of a machine, or finds it in the folders of [`cache::folders`].
 ///
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
@@ -270,36 +442,90 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
-pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let Sources { rtl, shim, wrapper, coverage, package, hash, folder } =
-        sources(accelerator, options)?;
-    let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
-    let library = folder.join("libcore.so");
-    if library.exists() {
-        return Ok(library);
-    }
+pub fn build_telling(
+    accelerator: &Accelerator,
+    options: Build,
+    tell: &mut Tell<'_>,
+) -> Result<PathBuf> {
+    build_of(None, accelerator, options, tell)
+}
 
+/// [`build`] from another folder of sources, whatever `GRAMER_RTL` says.
+///
+/// # Errors
+/// Those of [`build`].
+pub fn build_from(rtl: &Path, accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    build_of(Some(rtl), accelerator, options, &mut |_| Ok(()))
+}
+
+fn build_of(
+    other: Option<&Path>,
+    accelerator: &Accelerator,
+    options: Build,
+    tell: &mut Tell<'_>,
+) -> Result<PathBuf> {
+    let asked = asked(accelerator, options)?;
+    let Named { hash, folder, sources, folders } = name(other, &asked)?;
+    let mut notes = vec![];
+    let mut find = || -> Result<Option<PathBuf>> {
+        for models in &folders {
+            let at = models.join(&folder);
+            if let Some(library) = cache::whole(&at, &mut |note| notes.push(note.to_string()))? {
+                return Ok(Some(library));
+            }
+        }
+        Ok(None)
+    };
     // Threads of one program wait for the first to build it.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if library.exists() {
+    let found = find()?;
+    for note in notes {
+        tell(Step::Note(note))?;
+    }
+    let remember = |library: &Path, content: &str| {
+        if other.is_none()
+            && std::env::var_os(RTL).is_none()
+            && let Some(models) = library.parent().and_then(Path::parent)
+        {
+            let latest = Latest { content: content.into(), name: folder.clone() };
+            latest.note(models, &asked.key);
+        }
+    };
+    if let Some(library) = found {
+        if let Ok(sources) = &sources {
+            remember(&library, &sources.content);
+        }
         return Ok(library);
     }
-    let models = folder.parent().context("the model has no folder")?;
-    fs::create_dir_all(models)?;
+    let Sources { rtl, shim, wrapper, content, .. } = sources?;
+    let Asked { coverage, fast, trace, accesses, raw, ref package, .. } = asked;
+    let models = cache::writable(&folders)?;
+    let folder = models.join(&folder);
+    let library = folder.join("libcore.so");
     // Built beside its final place and moved there whole: two builds at a time do no harm.
-    let work = tempfile::tempdir_in(models)?;
-    fs::write(work.path().join("gramer_pkg.sv"), &package)?;
-    fs::write(work.path().join("settings.vlt"), SETTINGS)?;
+    let work = tempfile::Builder::new().prefix("building-").tempdir_in(models)?;
+    fs::write(work.path().join("gramer_pkg.sv"), package)?;
+    fs::write(work.path().join("settings.vlt"), settings())?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
-    let mut command = Command::new("verilator");
+    tell(Step::Translating)?;
+    let start = |name: &str| {
+        let mut command = Command::new(name);
+        // A temporary folder that the user names may be missing.
+        command.env("TMPDIR", work.path()).stdin(Stdio::null());
+        command
+    };
+    let mut command = start("verilator");
     command
         .current_dir(&rtl)
-        .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
+        .args(["--cc", "-sv", "-Wall", "-O3"])
         .args(["--top-module", "gramer_core", "--prefix", &prefix])
         // A compiler's time grows faster than a function; the functions of a waveform are long lists.
         .args(["--output-split", "40000", "--output-split-ctrace", "1000"])
         .args(["-CFLAGS", "-fPIC -O2"]);
+    // What a register holds before its reset must not matter: where assertions are, it is random.
+    let unknown = if fast { "fast" } else { "unique" };
+    command.args(["--x-assign", unknown, "--x-initial", unknown]);
     if fast {
         command.arg("-DSYNTHESIS");
     } else {
@@ -307,6 +533,9 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     }
     if trace {
         command.args(TRACING);
+    }
+    if accesses {
+        command.arg("-DGRAMER_ACCESSES");
     }
     if coverage.is_some() {
         command.arg("--coverage-line");
@@ -319,24 +548,29 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
     command.arg("gramer_core.sv");
     check(&mut command, "verilator")?;
-    verilated::improve(work.path())?;
-    check(
-        Command::new("make").current_dir(work.path()).args([
+    if !raw {
+        verilated::improve(work.path())?;
+    }
+    compile(
+        start("make").current_dir(work.path()).args([
             "-s",
             "-j2",
             "-f",
             &format!("{prefix}.mk"),
             &format!("CXX={}", compiler()),
-            "OPT_FAST=-O2",
+            // A raw model runs a few small tasks: most of its time is this compiler's.
+            if raw { "OPT_FAST=-O1" } else { "OPT_FAST=-O2" },
             "OPT_SLOW=-O0",
         ]),
-        "make",
+        work.path(),
+        tell,
     )?;
+    tell(Step::Linking)?;
     let include = String::from_utf8(
         Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output()?.stdout,
     )?;
     let include = Path::new(include.trim()).join("include");
-    let mut link = Command::new("g++");
+    let mut link = start("g++");
     if trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
     }
@@ -361,22 +595,56 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
+    cache::seal(work.path())?;
     if fs::rename(work.path(), &folder).is_err() {
         // Somebody else was faster.
         ensure!(library.exists(), "cannot put the model into {}", folder.display());
     } else {
         let _ = work.keep();
     }
+    remember(&library, &content);
     Ok(library)
+}
+
+/// Has make compile what Verilator wrote into `work`, and tells how far it is.
+fn compile(make: &mut Command, work: &Path, tell: &mut Tell<'_>) -> Result<()> {
+    let path = work.join("make.log");
+    let log = fs::File::create(&path)?;
+    let mut child =
+        make.stdout(log.try_clone()?).stderr(log).spawn().context("cannot start make")?;
+    let with = |end: &str| -> Result<usize> {
+        let names = fs::read_dir(work)?.filter_map(|entry| entry.ok()).map(|e| e.path());
+        Ok(names.filter(|path| path.extension().is_some_and(|e| e == end)).count())
+    };
+    let mut told = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return succeeded(status, &fs::read(&path)?, "make");
+        }
+        let step = Step::Compiling(with("o")?, with("cpp")?);
+        if told.as_ref() != Some(&step) {
+            if let Err(unheard) = tell(step.clone()) {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(unheard);
+            }
+            told = Some(step);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 fn check(command: &mut Command, name: &str) -> Result<()> {
     let output = command.output().with_context(|| format!("cannot start {name}"))?;
-    if output.status.success() {
+    succeeded(output.status, &[output.stdout, output.stderr].concat(), name)
+}
+
+/// An error with the last of what a program said, if it failed.
+fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
+    if status.success() {
         return Ok(());
     }
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text);
+    let text = String::from_utf8_lossy(said);
     let tail: Vec<&str> = text.lines().rev().take(40).collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
     bail!("{name} failed:\n{}", tail.join("\n"));

@@ -9,8 +9,9 @@ use gramer_machine::{
 };
 
 use crate::ddr::{Buffers, Ddr, StreamChecker, Timing};
-use crate::image::{Csr, Unit, in_stream};
+use crate::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
 use crate::model::{Model, Pins};
+use crate::watch::Watch;
 
 /// The applications of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub struct Settings {
     pub lru: bool,
     /// Slots in use, 1 to all.
     pub slots: u32,
-    /// λ in steps of 1/8, 0 to 64.
+    /// λ as [`gramer_machine::lambda_steps`] gives it.
     pub lambda_eighths: u32,
     /// τ, or `None` for the paper's min(50 %, memory / (2 (V + E))).
     pub tau: Option<f64>,
@@ -76,6 +77,13 @@ pub struct Simulation {
     pub seed: u64,
     /// One clock in so many holds a stream or the control port back; 0: none.
     pub back_pressure: u32,
+    /// Cycles between two beats of the in-stream, beside what back-pressure holds.
+    pub in_pause: u64,
+    /// Cycles between two beats that the out-stream takes, beside what back-pressure holds.
+    pub out_pause: u64,
+    /// Send each work unit in the last place of a beat of its own: the last one is then handed on in
+    /// the cycle in which the stream ends.
+    pub spread: bool,
     /// Most cycles before the run is given up.
     pub max_cycles: u64,
     /// Renews a line on standard error, a terminal, every so many cycles; 0: none.
@@ -92,10 +100,15 @@ impl Simulation {
                 latency: u64::from(accelerator.memory.ddr_latency_cycles),
                 cycles_a_beat: u64::from(accelerator.memory.ddr_cycles_a_beat),
                 back_pressure: 0,
+                reorder: false,
                 fail_at: None,
+                lost_at: None,
             },
             seed: 0,
             back_pressure: 0,
+            in_pause: 0,
+            out_pause: 0,
+            spread: false,
             max_cycles: 10_000_000_000,
             progress: 0,
             abort: None,
@@ -111,6 +124,8 @@ pub const FULL: u32 = 1;
 pub const ABORTED: u32 = 2;
 /// Status: a read was answered with an error.
 pub const ERROR: u32 = 3;
+/// Status: an argument is out of range, and nothing was begun.
+pub const REFUSED: u32 = 4;
 
 /// What the core's status is called.
 pub fn status_name(status: u32) -> &'static str {
@@ -119,6 +134,7 @@ pub fn status_name(status: u32) -> &'static str {
         FULL => "full",
         ABORTED => "aborted",
         ERROR => "error",
+        REFUSED => "refused",
         _ => "unknown",
     }
 }
@@ -139,7 +155,7 @@ pub struct Record {
 pub struct Outcome {
     /// Embeddings of each pattern number.
     pub counts: Vec<u64>,
-    /// [`DONE`], [`FULL`], [`ABORTED`] or [`ERROR`].
+    /// [`DONE`], [`FULL`], [`ABORTED`], [`ERROR`] or [`REFUSED`].
     pub status: u32,
     /// Where to go on: units before it are finished.
     pub next_unit: u64,
@@ -147,13 +163,13 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// A count is at its largest value.
     pub saturated: bool,
-    /// Address of the access that failed.
+    /// Address of the access that failed, or offset of the argument that was refused.
     pub error_address: u64,
     /// Counters by `section.name`: for each unit of the section its values.
     pub counters: BTreeMap<String, Vec<Vec<u64>>>,
     /// Cycles from the start to the done that the control port shows.
     pub cycles: u64,
-    /// For each beat of work units (four a beat): cycles from the start until the core took it.
+    /// For each beat of work units: cycles from the start until the core took it.
     pub taken: Vec<u64>,
 }
 
@@ -249,8 +265,8 @@ fn base(bank: usize) -> u64 {
 /// Runs a task from reset to done.
 ///
 /// # Errors
-/// If an assertion or a protocol check fails, a counter contradicts another, or the limit of
-/// cycles is reached.
+/// If an assertion or a protocol check fails, a counter contradicts another, nothing moves any more
+/// ([`Watch`]; the message has the state of every part), or the limit of cycles is reached.
 pub fn run(
     accelerator: &Accelerator,
     model: &mut Model,
@@ -277,6 +293,7 @@ pub fn run(
         &graph.vertex_lines()[..vertex_bound as usize],
         &graph.edge_lines()[..edge_bound as usize],
         units,
+        simulation.spread,
     );
     let flags = u64::from(settings.ascending)
         | u64::from(settings.stealing) << 1
@@ -327,7 +344,8 @@ pub fn run(
     let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
     let (mut asked, mut answered) = (0u64, 0u64); // reads of the control register
     let mut end = None; // the next run may begin
-    let head = stream.len() - units.len().div_ceil(4).max(1);
+    let a_beat = if simulation.spread { 1 } else { UNITS_A_BEAT };
+    let head = stream.len() - units.len().div_ceil(a_beat).max(1);
     let mut taken = vec![];
     let mut out: Vec<[u8; 64]> = vec![];
     let mut checker = StreamChecker::default();
@@ -335,6 +353,9 @@ pub fn run(
     let clock = Instant::now();
     let mut shown = false;
     let mut now = 0u64;
+    let (mut in_after, mut out_after) = (0, 0); // the next beat of a stream isn't earlier
+    let mut watch = Watch::new(a, &ddr, simulation.back_pressure > 0);
+    watch.allow(simulation.in_pause + simulation.out_pause);
     while end.is_none() {
         if now >= simulation.max_cycles {
             bail!(
@@ -366,14 +387,17 @@ pub fn run(
             pins.in_tlast = rng.u8(0..2);
         }
         if !offered {
-            offered = sent < stream.len() && started.is_some() && !held(&mut rng);
+            offered = sent < stream.len()
+                && started.is_some()
+                && now >= in_after
+                && !held(&mut rng);
             if offered {
                 pins.in_tdata = stream[sent];
                 pins.in_tlast = u8::from(sent + 1 == stream.len());
             }
         }
         pins.in_tvalid = u8::from(offered);
-        pins.out_tready = u8::from(!held(&mut rng));
+        pins.out_tready = u8::from(now >= out_after && !held(&mut rng));
         ddr.drive(now, 0, &mut pins, &memory, &mut rng)?;
         model.cycle(&mut pins)?;
         ddr.sample(now, 0, &pins)?;
@@ -402,11 +426,16 @@ pub fn run(
             }
             sent += 1;
             offered = false;
+            in_after = now + 1 + simulation.in_pause;
         }
         if checker.sample(now, &pins)? {
             out.push(pins.out_tdata);
+            out_after = now + 1 + simulation.out_pause;
         }
         now += 1;
+        // Polls of the status go on for ever, so they don't count.
+        let handed = written + sent + out.len() + usize::from(done.is_some());
+        watch.look(now, handed as u64, model, &ddr)?;
         if simulation.progress > 0 && now % simulation.progress == 0 {
             let rate = now as f64 / clock.elapsed().as_secs_f64();
             eprint!(

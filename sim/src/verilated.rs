@@ -9,9 +9,8 @@ use regex::Regex;
 
 use crate::instances;
 
-/// A nonblocking assignment to an element of an array waits in `__Vdlyvval`, `__Vdlyvdim` and `__Vdlyvlsb`, which
-/// are read where its `__Vdlyvset` is 1 and were written there. Verilator clears them too, in every
-/// clock, which takes a tenth of the time.
+/// What a nonblocking assignment to an element of an array waits in is read only where its
+/// `__Vdlyvset` is 1, and was written then: Verilator need not clear it in every clock.
 static CLEARED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r"(?m)^ +(?:VL_ZERO_W\(\d+, __Vdlyvval__\w+\);|__Vdlyv(?:val|lsb|dim\d+)__\w+ = 0;)\n",

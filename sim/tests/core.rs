@@ -2,63 +2,19 @@
 //!
 //! `GRAMER_SEED=N cargo test -p gramer-sim --test core random_` repeats one case; with
 //! `GRAMER_CASES=M` it is the first of M (`make test-long`). `GRAMER_CASES=M` alone sets how many are
-//! drawn, `GRAMER_CANDIDATES=N` how large they may be.
+//! drawn, `GRAMER_CANDIDATES=N` how large they may be. A message of failure has `GRAMER_INITIAL=N`
+//! too: the seed of what the registers held before the reset.
 
 mod support;
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, LAMBDA_MAX, LAMBDA_STEPS};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
     ABORTED, Application, DONE, ERROR, FULL, Outcome, Record, Settings, Simulation, run,
     whole_units,
 };
-use support::{Found, algorithm_1, core, instance, motifs, random_graph};
-
-fn settings(a: &Accelerator, application: Application, k: u32) -> Settings {
-    Settings {
-        application,
-        k,
-        ascending: false,
-        stealing: true,
-        lru: false,
-        slots: a.machine.slots,
-        lambda_eighths: 8,
-        tau: None,
-        capacity: 1.0,
-        on_chip: None,
-        dictionary: vec![],
-        patterns: 1,
-        list: None,
-    }
-}
-
-fn sorted(records: &[Record]) -> Vec<Record> {
-    let mut records = records.to_vec();
-    records.sort_unstable();
-    records
-}
-
-fn compare(
-    a: &Accelerator,
-    graph: &Csr,
-    units: &[Unit],
-    s: &Settings,
-    outcome: &Outcome,
-) -> Result<(), String> {
-    let expected = algorithm_1(a, graph, units, s);
-    let got = Found {
-        counts: outcome.counts.clone(),
-        candidates: outcome.sums("pu.candidates"),
-        embeddings: outcome.sums("pu.embeddings"),
-        records: sorted(&outcome.records),
-    };
-    if got == expected {
-        Ok(())
-    } else {
-        Err(format!("algorithm 1: {expected:?}\nthe core:    {got:?}"))
-    }
-}
+use support::{algorithm_1, compare, core, instance, motifs, random_graph, settings, sorted};
 
 #[test]
 fn a_triangle_is_found() {
@@ -74,24 +30,30 @@ fn a_triangle_is_found() {
 }
 
 /// The model has each function of a clock once for all PUs, for all partitions and for all columns of a
-/// crossbar: else it runs a third slower, which no other test would notice.
+/// crossbar, and clears nothing that waits for a flag: else it would be slow, which no other test would
+/// notice.
 #[test]
-fn instances_share_their_functions() {
+fn the_model_s_sources_are_improved() {
     let Some((_, library)) = core("machines/small.yaml") else { return };
     let head = regex::Regex::new(
         r"(?m)^VL_INLINE_OPT void \w+_(pu|partition|crossbar_column__\w+?)(___nba_\w+?__BRA__)\d+(__KET__\w+)\(\w+\* vlSelf\) \{",
     )
     .unwrap();
-    let mut defined = std::collections::BTreeMap::new();
+    let cleared = regex::Regex::new(r"(VL_ZERO_W\(\d+, | )__Vdlyvval__\w+(\)| = 0);").unwrap();
+    let (mut defined, mut waiting) = (std::collections::BTreeMap::new(), false);
     for entry in std::fs::read_dir(library.parent().unwrap()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|e| e == "cpp") {
-            for found in head.captures_iter(&std::fs::read_to_string(path).unwrap()) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            waiting |= text.contains(" __Vdlyvval__");
+            assert!(!cleared.is_match(&text), "{}", path.display());
+            for found in head.captures_iter(&text) {
                 let name = [&found[1], &found[2], &found[3]].concat();
                 *defined.entry(name).or_insert(0) += 1;
             }
         }
     }
+    assert!(waiting);
     assert!(
         ["pu_", "partition_", "crossbar_column_"]
             .iter()
@@ -146,7 +108,7 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     s.stealing = rng.bool();
     s.lru = rng.bool();
     s.slots = rng.u32(1..=a.machine.slots);
-    s.lambda_eighths = rng.u32(0..=64);
+    s.lambda_eighths = rng.u32(0..=LAMBDA_MAX * LAMBDA_STEPS);
     s.tau = rng.bool().then(|| rng.f64());
     s.capacity = if rng.bool() { 1.0 } else { rng.f64() };
     // Lists are cut into several units at random.
@@ -172,6 +134,8 @@ fn draw(a: &Accelerator, rng: &mut fastrand::Rng, most_vertices: usize) -> Case 
     simulation.timing.cycles_a_beat = rng.u64(1..=4);
     simulation.timing.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
     simulation.back_pressure = [0, 2, 3, 10][rng.usize(0..4)];
+    // With back-pressure the banks also answer in any order; from the seed, so that no draw moves.
+    simulation.timing.reorder = simulation.timing.back_pressure > 0 && simulation.seed % 4 > 0;
     Case { graph, settings: s, units, simulation }
 }
 
@@ -293,11 +257,13 @@ fn random_tasks_that_are_stopped_and_continued() {
     let mut model = instance(&library);
     let mut met = [0; 4];
     for seed in from..from + cases {
+        fresh(&library, &mut model, seed);
         match random_stops(&a, &mut model, seed) {
             Ok(runs) => met.iter_mut().zip(runs).for_each(|(sum, n)| *sum += n),
             Err(error) => panic!(
-                "seed {seed}: {error}\nrepeat with: GRAMER_SEED={seed} cargo test -p gramer-sim \
-                 --test core random_tasks_that_are_stopped_and_continued"
+                "seed {seed}: {error}\nrepeat with: GRAMER_INITIAL={} GRAMER_SEED={seed} cargo test \
+                 -p gramer-sim --test core random_tasks_that_are_stopped_and_continued",
+                model.seed
             ),
         }
     }
@@ -356,6 +322,87 @@ fn a_run_is_stopped_after_its_units() {
     compare(&a, &graph, &units[..outcome.next_unit as usize], &s, &outcome).unwrap();
 }
 
+/// The largest embeddings of the machine, and their records: one beat to 14 vertices, two above. The
+/// units are those of one vertex and one or two of its neighbours, since a whole clique of 17 vertices
+/// has 131,071 cliques.
+#[test]
+fn cliques_of_13_to_16_vertices() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let all: Vec<(u32, u32)> = (0..17).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
+    let graph = Csr::new(17, &all, vec![]);
+    let mut model = instance(&library);
+    // Vertices k, the neighbours of vertex 16 that the unit takes, and how many cliques those have.
+    for (k, first, limit, cliques) in
+        [(13, 14, 15, 364), (14, 14, 15, 91), (15, 14, 15, 14), (16, 14, 16, 16)]
+    {
+        let s = Settings { list: Some(1000), ..settings(&a, Application::Clique, k) };
+        let units = [Unit { start: 16, first, limit }];
+        let simulation = Simulation { max_cycles: 20_000_000, ..Simulation::of(&a) };
+        let outcome = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
+        assert_eq!((outcome.status, outcome.records.len()), (DONE, cliques), "k = {k}");
+        compare(&a, &graph, &units, &s, &outcome).unwrap();
+        eprintln!("k = {k}: {} cycles, {cliques} cliques", outcome.cycles);
+    }
+    // A record of two beats is written whole or not at all.
+    let mut s = settings(&a, Application::Clique, 15);
+    s.list = Some(7);
+    let units = [Unit { start: 16, first: 14, limit: 15 }];
+    let outcome = run(&a, &mut model, &graph, &units, &s, &Simulation::of(&a)).unwrap();
+    assert_eq!((outcome.status, outcome.records.len(), outcome.next_unit), (FULL, 3, 0));
+}
+
+/// The in-stream pauses within the dictionary, and the out-stream within records and report.
+#[test]
+fn streams_may_pause_anywhere() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let graph = random_graph(&mut fastrand::Rng::with_seed(7), 30).ranked();
+    let mut model = instance(&library);
+    let mut before: Option<Outcome> = None;
+    for pause in [0, 40, 300] {
+        let mut s = settings(&a, Application::Motif, 4);
+        (s.dictionary, s.patterns) = motifs(4);
+        s.list = Some(u32::MAX);
+        let units = whole_units(&graph);
+        let simulation = Simulation {
+            in_pause: pause,
+            out_pause: pause,
+            max_cycles: 5_000_000,
+            ..Simulation::of(&a)
+        };
+        let outcome = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
+        compare(&a, &graph, &units, &s, &outcome).unwrap();
+        assert!(outcome.records.len() > 100, "{} records", outcome.records.len());
+        if let Some(before) = before {
+            assert!(outcome.cycles > before.cycles, "a pause costs nothing");
+        }
+        before = Some(outcome);
+    }
+}
+
+/// The last unit is handed on to an idle core in the cycle in which the stream ends: the end of the
+/// run is taken back.
+#[test]
+fn a_unit_that_comes_as_the_stream_ends_is_mined() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let graph = Csr::new(6, &[(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (2, 4), (4, 5)], vec![]);
+    let s = settings(&a, Application::Clique, 3);
+    let mut model = instance(&library);
+    let all = whole_units(&graph);
+    for units in [&all[5..], &all[..1], &all] {
+        for in_pause in [0, 500] {
+            let simulation = Simulation {
+                spread: true,
+                in_pause,
+                max_cycles: 100_000,
+                ..Simulation::of(&a)
+            };
+            let outcome = run(&a, &mut model, &graph, units, &s, &simulation).unwrap();
+            assert_eq!((outcome.status, outcome.next_unit), (DONE, units.len() as u64));
+            compare(&a, &graph, units, &s, &outcome).unwrap();
+        }
+    }
+}
+
 /// What the cases of a run must have met together, or they were too tame to prove anything.
 const CORNERS: [&str; 11] = [
     "pu.steals",
@@ -375,6 +422,14 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().expect("a number"))
 }
 
+/// An instance runs 50 cases: each starts clean after the one before. Then comes another, whose
+/// registers begin with other values.
+fn fresh(library: &std::path::Path, model: &mut Model, seed: u64) {
+    if seed % 50 == 0 && number("GRAMER_INITIAL").is_none() {
+        *model = Model::start(library, 1 + (seed / 50) as u32, &[]).unwrap();
+    }
+}
+
 /// The first seed of a test's random cases and their number, which is `cases` unless something else
 /// is asked for.
 fn seeds(cases: u64) -> (u64, u64) {
@@ -392,7 +447,7 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
     let mut met = [0; CORNERS.len()];
     let mut deepest = 0;
     for seed in from..from + cases {
-        // The same instance runs them all: each starts clean after the one before.
+        fresh(&library, &mut model, seed);
         match random_case(&a, &mut model, seed, most_vertices) {
             Ok(outcome) => {
                 for (sum, name) in met.iter_mut().zip(CORNERS) {
@@ -402,8 +457,9 @@ fn random_cases(machine: &str, cases: u64, most_vertices: usize, test: &str) {
                 deepest = deepest.max(embeddings.iter().rposition(|&e| e > 0).unwrap_or(0) + 1);
             }
             Err(error) => panic!(
-                "seed {seed}: {error}\nrepeat with: GRAMER_SEED={seed} cargo test -p gramer-sim \
-                 --test core {test}"
+                "seed {seed}: {error}\nrepeat with: GRAMER_INITIAL={} GRAMER_SEED={seed} cargo test \
+                 -p gramer-sim --test core {test}",
+                model.seed
             ),
         }
     }
@@ -444,6 +500,7 @@ fn counters_are_as_last_seen() {
         case.settings.capacity = [0.1, 0.5, 1.0][seed as usize % 3];
         case.simulation.timing.latency = 56;
         case.simulation.timing.back_pressure = 0;
+        case.simulation.timing.reorder = false;
         case.simulation.back_pressure = 0;
         let outcome =
             run(&a, &mut model, &case.graph, &case.units, &case.settings, &case.simulation)
@@ -568,6 +625,41 @@ fn motifs_of_six_vertices_on_the_paper_s_machine() {
     assert!(patterns_met.len() > 60, "{} of 112 patterns", patterns_met.len());
 }
 
+/// The small machine with stamps so short that its memories age their weights every few dozen
+/// accesses: results stay, and so do nearly all hits.
+#[test]
+fn weights_are_aged_many_times() {
+    let Some((long, library)) = core("machines/small.yaml") else { return };
+    let text = "base: small.yaml\nmachine: {name: small_aged}\nmemory: {stamp_bits: 6}\n";
+    let path = support::root().join("machines/small_aged.yaml");
+    let short = Accelerator::parse(text, &path).unwrap();
+    let aged = model::build(&short, Build::default()).unwrap();
+    let (mut long_model, mut short_model) = (instance(&library), instance(&aged));
+    for seed in 0..100 {
+        random_case(&short, &mut short_model, seed, 60)
+            .unwrap_or_else(|e| panic!("seed {seed} with short stamps: {e}"));
+    }
+    for (lru, lambda) in [(true, 1), (false, 1), (false, LAMBDA_MAX)] {
+        let graph = random_graph(&mut fastrand::Rng::with_seed(3), 400).ranked();
+        let s = Settings {
+            lru,
+            lambda_eighths: lambda * LAMBDA_STEPS,
+            ..settings(&long, Application::Clique, 4)
+        };
+        let units = whole_units(&graph);
+        let simulation = Simulation { max_cycles: 10_000_000, ..Simulation::of(&long) };
+        let before = run(&long, &mut long_model, &graph, &units, &s, &simulation).unwrap();
+        let after = run(&short, &mut short_model, &graph, &units, &s, &simulation).unwrap();
+        compare(&short, &graph, &units, &s, &after).unwrap();
+        let beats = [&before, &after].map(|o| o.sum("bank.beats"));
+        let cycles = [before.cycles, after.cycles];
+        eprintln!("lru {lru}, λ {lambda}: beats {beats:?}, cycles {cycles:?}");
+        // They were aged: each sweep holds its memory.
+        assert!(lambda == 1 && !lru || cycles[1] > cycles[0], "{cycles:?}");
+        assert!(beats[1].abs_diff(beats[0]) * 50 <= beats[0], "{beats:?}");
+    }
+}
+
 /// The small machine with its scratchpads as more sets of the caches. All is low-priority there.
 #[test]
 fn random_tasks_in_a_uniform_memory() {
@@ -595,4 +687,34 @@ fn random_tasks_in_a_uniform_memory() {
     }
     assert_eq!(met[0], 0, "hits in a scratchpad that isn't there");
     assert!(cases < 100 || met[1] > 0 && met[2] > 0, "low-priority hits, misses: {met:?}");
+}
+
+/// Registers between the regions of the die change the time alone: whole runs, and runs that are
+/// stopped, fail or have no room.
+#[test]
+fn random_tasks_with_registers_between_regions() {
+    if support::no_verilator() {
+        return;
+    }
+    for stages in 1..=2 {
+        let text = format!(
+            "base: small.yaml\nmachine: {{name: small_slr{stages}, slr_registers: {stages}}}\n"
+        );
+        let path = support::root().join("machines/small_slr.yaml");
+        let a = Accelerator::parse(&text, &path).unwrap();
+        let library = model::build(&a, Build::default()).unwrap();
+        let mut model = instance(&library);
+        let cases = number("GRAMER_CASES").unwrap_or(100);
+        for seed in 0..cases {
+            random_case(&a, &mut model, seed, 60)
+                .unwrap_or_else(|e| panic!("seed {seed}, {stages} registers: {e}"));
+        }
+        let mut met = [0; 4];
+        for seed in 0..cases.div_ceil(2) {
+            let runs = random_stops(&a, &mut model, seed)
+                .unwrap_or_else(|e| panic!("seed {seed}, stopped, {stages} registers: {e}"));
+            met.iter_mut().zip(runs).for_each(|(sum, n)| *sum += n);
+        }
+        assert!(cases < 100 || met.iter().all(|&n| n >= 5), "runs by status: {met:?}");
+    }
 }

@@ -3,7 +3,18 @@
 
 mod support;
 
-use support::real::{ASTRO, CITESEER, P2P_04, P2P_08, check};
+use support::real::{ASTRO, CITESEER, P2P_04, P2P_08, check, check_asserting};
+
+/// Runs of some length with the assertions of the design, which the others leave out to be faster.
+#[test]
+fn with_assertions() {
+    check_asserting(CITESEER.0, CITESEER.1, true, 3);
+    check_asserting(CITESEER.0, CITESEER.1, false, 3);
+    check_asserting(CITESEER.0, CITESEER.1, false, 4);
+    check_asserting(P2P_04.0, P2P_04.1, true, 3);
+    check_asserting(P2P_08.0, P2P_08.1, false, 3);
+    check_asserting(ASTRO.0, ASTRO.1, true, 3);
+}
 
 #[test]
 fn long_runs() {

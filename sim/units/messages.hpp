@@ -11,7 +11,7 @@ constexpr unsigned clog2(uint64_t n) {
 }
 const unsigned SIZE_W = clog2(DEPTH + 1), POS_W = clog2(DEPTH), SLOT_W = clog2(SLOTS),
                KEY_W = clog2(DICTIONARY), NUMBER_W = clog2(COUNTERS), LABEL_W = LABEL_BITS,
-               SLOTS_W = clog2(SLOTS + 1), EDGE_W = 40;
+               LAMBDA_W = clog2(LAMBDA_MOST + 1), SLOTS_W = clog2(SLOTS + 1), EDGE_W = 40;
 
 enum App { CLIQUE, MOTIF, FSM };
 
@@ -22,7 +22,7 @@ struct Config {
   uint64_t vertex_bound = 0, edge_bound = 0;
   template <class P> void drive(P &pin) const {
     pack(pin, {{app, 2}, {k, SIZE_W}, {ascending, 1}, {stealing, 1}, {lru, 1}, {lists, 1},
-               {lambda, 7}, {slots, SLOTS_W}, {vertex_bound, 31}, {edge_bound, 37},
+               {lambda, LAMBDA_W}, {slots, SLOTS_W}, {vertex_bound, 31}, {edge_bound, 37},
                {vertex_sets, 32}, {edge_sets, 32}});
   }
 };

@@ -1,7 +1,7 @@
 // onchip_memory with scratchpad, cache, replacement and miss unit, against a model of what it
 // promises: lines below the bound are in the scratchpad, the others in a four-way cache whose
-// victim is the way with the largest Rank + lambda * Rec (or the one unused for longest), answers
-// four cycles after an access is taken, hits pass misses.
+// victim is the way with the largest Rank + lambda * Rec (or the one unused for longest), Rec being
+// taken PARTITIONS times; answers four cycles after an access is taken, hits pass misses.
 //
 // A request whose line is under way is answered by that line, whatever is evicted meanwhile.
 //
@@ -10,13 +10,17 @@
 // that wait for it right behind it, one a cycle, and otherwise, while ready_o is low, the head of
 // the queue of those that found no entry. A fill looks at the references of the cycles before the
 // last two.
-#include "Vdut___024root.h"
-#include "bench.hpp"
-#include "gramer_pkg.hpp"
+//
+// Weights are aged often here: the model does it in the cycle in which the module begins, and also
+// keeps what they would be without. Victims must be those of the latter wherever all four lines
+// were referenced in the last quarter of the weights' range.
+#include "messages.hpp"
 #include <deque>
 #include <set>
 
-const uint64_t last_stamp = 0xffffffff; // accesses are counted up to here
+const unsigned weight_bits = STAMP_W + clog2(LAMBDA_MOST + 1);
+const uint64_t range = 1ull << weight_bits; // of a weight
+uint64_t aged(uint64_t weight) { return weight < range / 2 ? 0 : weight - range / 2; }
 const unsigned SETS = 4, PAD = 4, TOKENS = 8, PART = 1; // line = 2 * local + PART
 
 struct Access {
@@ -25,7 +29,7 @@ struct Access {
 struct Way {
   bool valid = false;
   unsigned line = 0, rank = 0;
-  uint64_t stamp = 0;
+  uint64_t stamp = 0, whole = 0; // its weight, and what it would be if it were never aged
 };
 struct Waiting { // for a line that is under way, known in cycle `at`
   uint64_t at;
@@ -39,7 +43,7 @@ struct Answer {
 struct Reference { // of a way, by an access selected in cycle `at`
   uint64_t at;
   unsigned set, way;
-  uint64_t stamp;
+  uint64_t stamp, whole;
 };
 
 Bench start(int argc, char **argv) {
@@ -50,7 +54,8 @@ Bench start(int argc, char **argv) {
                   "a hit passes a miss", "waits for its line", "several wait for one line",
                   "joins while its chain is answered", "another word of the line",
                   "waits for an entry", "looked up again and hit", "looked up again and missed",
-                  "forgotten before a run", "stamps at their largest"},
+                  "forgotten before a run", "weights are aged", "victim by weights that were aged",
+                  "lines that are equally old once aged"},
                  argc, argv);
   return Bench("onchip_memory",
                {"high hit", "low hit", "miss", "each way evicted", "victim by rank, not the oldest",
@@ -63,7 +68,9 @@ Bench start(int argc, char **argv) {
                 "looked up again and missed", "lines out of order", "accesses in a row",
                 "request waits for a fill", "request waits for a chain", "a line waits for a chain",
                 "last line", "working set larger than the cache", "forgotten before a run",
-                "stamps at their largest"},
+                "weights are aged", "victim by weights that were aged",
+                "lines that are equally old once aged", "request waits for weights to be aged",
+                "a line waits for weights to be aged"},
                argc, argv);
 }
 
@@ -79,7 +86,10 @@ int main(int argc, char **argv) {
   for (unsigned run = 0; run < 60; ++run) {
     b.reset(d.rst_i);
     d.lru_i = run % 4 == 3;
-    d.lambda_i = run % 5 == 0 ? 0 : run % 5 == 1 ? 64 : run % 5 == 2 ? 8 : b.random(65);
+    d.lambda_i = run % 5 == 0   ? 0
+                 : run % 5 == 1 ? LAMBDA_MOST
+                 : run % 5 == 2 ? 8
+                                : b.random(LAMBDA_MOST + 1);
     const unsigned sets = 1 + run % SETS;
     d.sets_i = sets;
     d.bound_i = run % 6 == 0 ? 0 : run % 6 == 1 ? 2 * PAD : b.random(2 * PAD + 1);
@@ -98,7 +108,7 @@ int main(int argc, char **argv) {
     d.pad_write_i = 0;
     for (auto &line : ddr) line = random_line(b);
     met("lambda 0", !d.lru_i && d.lambda_i == 0);
-    b.hit("largest lambda", !d.lru_i && d.lambda_i == 64);
+    b.hit("largest lambda", !d.lru_i && d.lambda_i == LAMBDA_MOST);
     b.hit("bound 0", d.bound_i == 0);
     met("whole scratchpad high", d.bound_i == 2 * PAD);
     met("bound between two lines", d.bound_i > 0 && d.bound_i % 2 == 0 && d.bound_i < 2 * PAD);
@@ -109,11 +119,11 @@ int main(int argc, char **argv) {
 
     Way cache[SETS][4];
     std::vector<Reference> late; // references that no fill may see yet
-    uint64_t now = 0;            // accesses so far
-    if (run % 10 == 8) {         // nearly as many as a stamp can count (sim/units/onchip_memory.vlt)
-      now = last_stamp - 200;
-      d.rootp->gramer_onchip_memory__DOT__now_q = uint32_t(now);
-    }
+    uint64_t now = 0, whole = 0; // weight of the accesses so far, and without ageing
+    const uint64_t step = d.lru_i ? LAMBDA_MOST : d.lambda_i;
+    uint64_t hold_at = 0;  // cycle from which on nothing is selected, until the weights are aged
+    uint64_t sweep_at = 0; // cycle in which that begins
+    uint64_t last_at = 0;  // cycle in which something was selected
     struct { bool taken = false, asked = false; Access of{}; std::deque<Waiting> chain; } entry[MISSES];
     std::deque<Access> waiting;
     std::deque<unsigned> asks, order;
@@ -195,21 +205,34 @@ int main(int argc, char **argv) {
 
       // What is selected in this cycle.
       const bool walking = walk >= 0;
-      const bool fill = !walking && held >= 0 && !selected;
+      // References become visible to fills three cycles later.
+      for (size_t i = 0; i < late.size();)
+        if (late[i].at + 3 <= b.cycle) {
+          Way &way = cache[late[i].set][late[i].way];
+          way.stamp = late[i].stamp, way.whole = late[i].whole;
+          late.erase(late.begin() + i);
+        } else ++i;
+      if (sweep_at && b.cycle == sweep_at + SETS + 2) hold_at = sweep_at = 0;
+      const bool hold = hold_at && b.cycle >= hold_at;
+      if (hold && !sweep_at && !walking && b.cycle >= last_at + 4) {
+        b.check(late.empty(), "the bench ages what isn't written");
+        sweep_at = b.cycle;
+        now = aged(now);
+        for (auto &ways : cache)
+          for (auto &way : ways) way.stamp = aged(way.stamp);
+        b.hit("weights are aged");
+      }
+      const bool fill = !walking && !hold && held >= 0 && !selected;
       const bool taken = request && d.ready_o;
-      b.check(!(d.ready_o && (fill || walking)), "an access is taken beside a fill");
-      const bool replay = !d.ready_o && !fill && !walking;
+      b.check(!(d.ready_o && (fill || walking || hold)), "an access is taken beside a fill or a sweep");
+      const bool replay = !d.ready_o && !fill && !walking && !hold;
+      met("request waits for weights to be aged", request && sweep_at);
+      met("a line waits for weights to be aged", held >= 0 && !selected && sweep_at);
       met("request waits for a fill", request && fill);
       met("a line waits for a chain", walking && held >= 0 && !selected);
       in_a_row = taken ? in_a_row + 1 : 0;
       met("accesses in a row", in_a_row >= 6);
       auto set_of = [&](unsigned line) { return (line / 2 % SETS) * sets / SETS; };
-      // References become visible to fills three cycles later.
-      for (size_t i = 0; i < late.size();)
-        if (late[i].at + 3 <= b.cycle) {
-          cache[late[i].set][late[i].way].stamp = late[i].stamp;
-          late.erase(late.begin() + i);
-        } else ++i;
       auto words = [&](const Line &line, unsigned word) {
         return std::vector<uint32_t>(line.begin() + 4 * word, line.begin() + 4 * word + 4);
       };
@@ -220,10 +243,10 @@ int main(int argc, char **argv) {
         for (int w = 0; w < 4 && victim < 0; ++w)
           if (!ways[w].valid) victim = w;
         if (victim < 0) {
-          auto score = [&](const Way &w) {
-            const unsigned __int128 rec = now - w.stamp;
-            return d.lru_i ? rec : (unsigned __int128)w.rank * 8 + d.lambda_i * rec;
+          auto scored = [&](unsigned rank, uint64_t age) {
+            return d.lru_i ? age : 8ull * rank + PARTITIONS * age;
           };
+          auto score = [&](const Way &w) { return scored(w.rank, now - w.stamp); };
           int oldest = 0, least = 0;
           victim = 0;
           for (int w = 1; w < 4; ++w) {
@@ -231,6 +254,20 @@ int main(int argc, char **argv) {
             if (ways[w].stamp < ways[oldest].stamp) oldest = w;
             if (ways[w].rank > ways[least].rank) least = w;
           }
+          // What the ageing keeps, and what it gives up.
+          int never_aged = 0;
+          bool recent = true, equally_old = false;
+          for (int w = 0; w < 4; ++w) {
+            if (scored(ways[w].rank, whole - ways[w].whole) >
+                scored(ways[never_aged].rank, whole - ways[never_aged].whole))
+              never_aged = w;
+            recent &= whole - ways[w].whole <= range / 4;
+            for (int v = 0; v < w; ++v)
+              equally_old |= ways[v].stamp == ways[w].stamp && ways[v].whole != ways[w].whole;
+          }
+          b.check(!recent || victim == never_aged, "a victim that ageing has changed");
+          b.hit("victim by weights that were aged", recent && now != whole);
+          b.hit("lines that are equally old once aged", equally_old);
           b.hit("victim under LRU", d.lru_i);
           met("victim by rank, not the oldest",
                 !d.lru_i && ways[victim].stamp != ways[oldest].stamp && victim == least);
@@ -238,7 +275,8 @@ int main(int argc, char **argv) {
                 !d.lru_i && ways[victim].rank != ways[least].rank && victim == oldest);
           evicted_ways.insert(victim);
         }
-        ways[victim] = {true, a.line, a.rank, now};
+        ways[victim] = {true, a.line, a.rank, now, whole};
+        last_at = b.cycle;
         for (size_t i = 0; i < late.size();) // of the line that has gone: written before it
           if (late[i].set == set_of(a.line) && late[i].way == unsigned(victim)) late.erase(late.begin() + i);
           else ++i;
@@ -262,12 +300,14 @@ int main(int argc, char **argv) {
           b.hit("joins while its chain is answered", chain.front().at > fill_at);
           b.hit("another word of the line", a.word != entry[walk].of.word);
           chain.pop_front();
+          last_at = b.cycle;
         }
         if (b.cycle >= fill_at + 2 && chain.empty()) {
           entry[walk] = {};
           walk = -1;
         }
       } else if (taken || replay) {
+        last_at = b.cycle;
         Access a = wanted;
         if (replay) {
           b.check(!waiting.empty(), "not ready without a reason");
@@ -299,7 +339,7 @@ int main(int argc, char **argv) {
         if (kind == 0) answers.push_back({b.cycle + 4, a.token, words(pad[a.line / 2], a.word)});
         if (kind == 1) {
           answers.push_back({b.cycle + 4, a.token, words(ddr[a.line / 2], a.word)});
-          late.push_back({b.cycle, set_of(a.line), unsigned(way), now});
+          late.push_back({b.cycle, set_of(a.line), unsigned(way), now, whole});
         }
         if (kind == 2) {
           int free = -1;
@@ -323,8 +363,8 @@ int main(int argc, char **argv) {
           }
         }
         if (taken) {
-          b.hit("stamps at their largest", now == last_stamp);
-          now += now < last_stamp;
+          now += step, whole += step;
+          if (now >= range / 4 * 3 && !hold_at) hold_at = b.cycle + 4;
         }
       }
       if (d.read_valid_o && d.read_ready_i) {

@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     Memory memory[2];
     Config c;
     c.lru = run % 6 == 4;
-    c.lambda = run % 5 == 0 ? 0 : b.random(65);
+    c.lambda = run % 5 == 0 ? 0 : b.random(LAMBDA_MOST + 1);
     c.vertex_sets = 1 + b.random(VERTEX_SETS);
     c.edge_sets = 1 + b.random(EDGE_SETS);
     // Lines are those of the whole array; this partition has every second one.
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
               unsigned victim = 0;
               auto score = [&](const Way &w) {
                 const uint64_t rec = my.now + 1 - w.stamp;
-                return !w.valid ? ~0ull : c.lru ? rec : 8ull * w.rank + c.lambda * rec;
+                return !w.valid ? ~0ull : c.lru ? rec : 8ull * w.rank + PARTITIONS * c.lambda * rec;
               };
               for (unsigned w = 1; w < 4; ++w)
                 if (score(ways[w]) > score(ways[victim])) victim = w;

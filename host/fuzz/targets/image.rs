@@ -1,10 +1,19 @@
 //! Binary images. So that the fuzzer gets past the checksums, they are made right first: what is
-//! left must still be refused or be a sound graph as far as the reader promises.
+//! left must still be refused or be a sound graph, which every task of the CPU engine can mine,
+//! with the counts of the reference engine.
 #![no_main]
+
+mod common;
 
 use std::path::Path;
 
-use gramer::graph::image;
+use gramer::engine::cpu::Cpu;
+use gramer::engine::reference::Reference;
+use gramer::engine::{Engine, Outcome};
+use gramer::graph::{Graph, image};
+use gramer::prepare::renumber;
+use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::{Context, Pattern, Task};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -13,10 +22,37 @@ fuzz_target!(|bytes: &[u8]| {
     let mut sealed = bytes.to_vec();
     image::seal(&mut sealed);
     let Ok(graph) = image::from_bytes(path, &sealed) else { return };
-    let view = graph.view();
-    for v in 0..graph.vertices() as u32 {
-        let row = view.neighbours(v);
-        assert!(row.is_sorted_by(|a, b| a < b) && !row.contains(&v));
-        assert!(row.iter().all(|&u| (u as usize) < graph.vertices()));
-    }
+    common::check_rows(&graph);
+    mine(&graph);
 });
+
+fn mine(graph: &Graph) {
+    let context = Context::with_threads(1);
+    let ranked = renumber(graph, &context).expect("nobody interrupts");
+    let run = |engine: &dyn Engine, graph: &Graph, task: &Task| -> Outcome {
+        engine.run(graph, task, None, &context).expect("a sound graph can be mined")
+    };
+    let vertices = SizeLimit::MaxVertices(3);
+    let fsm = |measure| Task::Fsm { limit: vertices, support: 1, measure };
+    let pattern = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
+    let compared = [
+        Task::Clique { k: 3 },
+        Task::Clique { k: 4 },
+        Task::Motif { k: 3, induced: Induced::Vertex },
+        Task::Motif { k: 4, induced: Induced::Vertex },
+        fsm(Measure::Embeddings),
+    ];
+    for task in &compared {
+        let expected = run(&Reference::default(), &ranked, task);
+        assert_eq!(run(&Cpu, graph, task).results, expected.results);
+        assert_eq!(run(&Cpu, &ranked, task).results, expected.results);
+    }
+    let others = [
+        Task::MaximalCliques,
+        fsm(Measure::Mni),
+        Task::Match { pattern, induced: Induced::Edge, mappings: false },
+    ];
+    for task in &others {
+        assert_eq!(run(&Cpu, graph, task).results, run(&Cpu, &ranked, task).results);
+    }
+}

@@ -10,6 +10,7 @@
 //! | [`header`] | the same numbers for HLS C++ |
 //! | [`vitis`] | `kernel.xml` of each kernel, the link configuration, the metadata of an xclbin |
 //! | [`layout`] | register offsets and counter positions for programs |
+//! | [`named`] | the machines that are built in, by name |
 //! | [`kernels`] | kernels, their instances and addresses |
 //! | [`streams`] | which bits of a beat hold what |
 //!
@@ -20,6 +21,7 @@ mod check;
 pub mod header;
 pub mod kernels;
 pub mod layout;
+pub mod named;
 pub mod streams;
 pub mod verilog;
 pub mod vitis;
@@ -106,6 +108,10 @@ pub struct Machine {
     pub compaction: bool,
     /// Partitions of the on-chip memory, a power of two, 1 to 16, at least [`Memory::ddr_banks`].
     pub partitions: u32,
+    /// Registers on each path between regions of the die (SLRs): between the PUs, the partitions, the
+    /// DDR readers and what the core has once, 0 to 3. A description without it has none.
+    #[serde(default)]
+    pub slr_registers: u32,
     /// Clock in MHz.
     pub clock_mhz: u32,
     /// FPGA part.
@@ -140,6 +146,10 @@ pub struct Memory {
     pub edge_cache_bytes: u32,
     /// Lines under way from DDR for each memory of a partition, a power of two.
     pub misses: u32,
+    /// Bits of a reference's stamp, 4 to 32. References of one memory of a partition are told apart
+    /// over 2^(`stamp_bits` - 1) accesses at the largest λ and with LRU, over more at a smaller λ;
+    /// older ones count as equally old.
+    pub stamp_bits: u32,
     /// DDR banks, 1 to 4, a power of two.
     pub ddr_banks: u32,
     /// Unloaded read latency in cycles (model).
@@ -222,6 +232,28 @@ pub struct Counters {
     pub bank: Vec<Counter>,
 }
 
+fn text_of(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })
+}
+
+/// Steps of λ of equation (2) from one number to the next.
+pub const LAMBDA_STEPS: u32 = 8;
+/// Largest λ.
+pub const LAMBDA_MAX: u32 = 64;
+
+/// λ as the core takes it, in steps of 1 / [`LAMBDA_STEPS`]; `None` if it is between two steps or
+/// not 0 to [`LAMBDA_MAX`].
+pub fn lambda_steps(lambda: f64) -> Option<u32> {
+    let steps = lambda * f64::from(LAMBDA_STEPS);
+    let known = (0.0..=f64::from(LAMBDA_MAX)).contains(&lambda) && steps.fract() == 0.0;
+    known.then_some(steps as u32)
+}
+
+/// What [`lambda_steps`] takes, in words.
+pub fn lambda_range() -> String {
+    format!("0 to {LAMBDA_MAX} in steps of 1/{LAMBDA_STEPS}")
+}
+
 /// Bytes of a line.
 pub const LINE_BYTES: u32 = 64;
 /// Bytes of a vertex record: edge offset (8), degree (4), label (1), none (3).
@@ -240,9 +272,7 @@ impl Accelerator {
     /// [`enum@Error`], which names the file and the key.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
-        Self::parse(&text, path)
+        Self::parse(&text_of(path)?, path)
     }
 
     /// Reads and checks a description that is in memory; `path` is for messages.
@@ -250,8 +280,17 @@ impl Accelerator {
     /// # Errors
     /// As [`Accelerator::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        Self::parse_with(text, path, &text_of)
+    }
+
+    /// As [`Accelerator::parse`]; `base_of` gives the text of a base by its path.
+    fn parse_with(
+        text: &str,
+        path: &Path,
+        base_of: &dyn Fn(&Path) -> Result<String>,
+    ) -> Result<Self> {
         let format = |what| Error::Format { path: path.to_path_buf(), what };
-        let mut accelerator: Accelerator = match base::merged(text, path)? {
+        let mut accelerator: Accelerator = match base::merged(text, path, base_of)? {
             // Read from the text itself, so that messages have lines.
             None => serde_yaml::from_str(text)
                 .map_err(|error| format(check::with_nearest_key(&error)))?,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 use serde_json::{Value, json};
 
 use super::graph_args::GraphArgs;
@@ -15,6 +15,7 @@ use crate::explore::simulator::{Ran, Simulator};
 use crate::explore::{Measured, csv, described, plot, short_name, sweep, task};
 use crate::graph::output::write_whole;
 use crate::prepare::renumber;
+use crate::report::symbols::new_table;
 use crate::xclbin::build::read_machine;
 
 /// Metrics of the table; all are in the files.
@@ -52,8 +53,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUES", required = true)]
     vary: Vec<String>,
 
-    /// Description of the machine that is varied; accelerator.yaml, or the paper's
-    #[arg(long, value_name = "FILE")]
+    /// The machine that is varied: a name such as `small`, or the path of a description; the
+    /// paper's by default
+    #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
     /// Points at a time; one for each core by default
@@ -64,7 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     max_cycles: u64,
 
-    /// Folder for points.csv, points.json and the plots; made if it is missing
+    /// Folder for points.csv, points.json and the plots, which replace those of an earlier run;
+    /// made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/last")]
     out: PathBuf,
 
@@ -105,7 +108,9 @@ impl Args {
         let variations: Vec<Variation> =
             self.vary.iter().map(|text| Variation::parse(text)).collect::<Result<_>>()?;
         let base = read_machine(self.machine.as_deref())?;
-        let graph = renumber(&self.graph.load(&context)?, &context)?;
+        let loaded = self.graph.load(&context)?;
+        let graph = loaded.guarded(|| renumber(&loaded, &context))?;
+        drop(loaded);
         let points: Vec<Point> = combinations(&variations)
             .iter()
             .map(|settings| Point::new(&base, graph.view(), settings))
@@ -195,8 +200,7 @@ fn table(
     folder: &Path,
     out: &mut dyn std::io::Write,
 ) -> std::io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut table = new_table();
     let settings = all.first().map_or(&[][..], |p| &p.settings);
     let names = settings.iter().map(|s| s.parameter.name());
     let titles = SHOWN.map(|m| match m.is_share() {

@@ -11,9 +11,9 @@ use super::graph_args::GraphArgs;
 use super::graph_rank::{RankArgs, rank};
 use super::mine::Output;
 use crate::context::{Cancel, Context};
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result};
 use crate::graph::generate::{Labels, Model, Recipe, generate};
-use crate::graph::output::write_whole;
+use crate::graph::output::{check_output, write_whole};
 use crate::graph::read::{Compression, Format};
 use crate::graph::write::{remarks, write_labels, write_text};
 use crate::graph::{Graph, Summary, image, in_input_order};
@@ -104,13 +104,13 @@ fn info(args: &InfoArgs, context: &Context) -> Result<()> {
         _ => None,
     };
     let info = Info {
-        graph: args.graph.graph.display().to_string(),
+        graph: args.graph.graph.to_string_lossy().into_owned(),
         format: loaded.format,
         compression: loaded.compression,
         bytes: loaded.bytes,
         made_from,
         seconds,
-        summary: Summary::new(&loaded.graph, &context.cancel)?,
+        summary: loaded.graph.guarded(|| Summary::new(&loaded.graph, &context.cancel))?,
         notes: loaded.notes,
     };
     super::print(|out| match args.output {
@@ -136,7 +136,7 @@ impl Info {
         };
         let rate = self.bytes as f64 / 1e6 / self.seconds.max(1e-9);
         let rows = [
-            ("graph", self.graph.clone()),
+            ("graph", Place::file(&self.graph).to_string()),
             ("format", format!("{}{compression}", self.format)),
             ("made from", self.made_from.clone().unwrap_or_default()),
             ("vertices", grouped(s.vertices)),
@@ -197,7 +197,8 @@ struct Target {
     #[arg(value_name = "OUT", default_value = "-")]
     out: PathBuf,
 
-    /// Format to write; without it the name of the file says it, else an edge list is written
+    /// Format to write, where the name of the file doesn't say it; a name without extension is an
+    /// edge list
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<Format>,
 
@@ -208,6 +209,10 @@ struct Target {
     /// Write the vertex labels here as well, as a table `id label`
     #[arg(long, value_name = "FILE")]
     labels_out: Option<PathBuf>,
+
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
 }
 
 /// Options of `gramer graph convert`.
@@ -224,49 +229,77 @@ pub struct ConvertArgs {
 }
 
 fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
+    args.target.check(&args.graph.inputs().collect::<Vec<_>>())?;
     let graph = args.graph.load(context)?;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
     args.target.write(graph, &name.unwrap_or_default(), context)
 }
 
 impl Target {
-    fn format(&self) -> Format {
+    /// Refuses outputs that would destroy something, and names that say no format.
+    fn check(&self, inputs: &[&Path]) -> Result<()> {
+        check_output(&self.out, self.force, inputs)?;
+        self.format()?;
+        let Some(labels) = &self.labels_out else { return Ok(()) };
+        check_output(labels, self.force, inputs)?;
+        let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+        if self.out.file_name() == labels.file_name() && folder(&self.out) == folder(labels) {
+            let what = "graph and labels can't go to the same file";
+            return Err(Error::usage(format!("{}: {what}", Place::file(labels))));
+        }
+        Ok(())
+    }
+
+    fn format(&self) -> Result<Format> {
+        if let Some(format) = self.to {
+            return Ok(format);
+        }
         let extension = self.out.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
-        self.to.unwrap_or(match extension.as_deref() {
-            Some("gramer") => Format::Image,
-            Some("lg") => Format::Lg,
-            Some("graph" | "tve") => Format::Tve,
-            Some("metis") => Format::Metis,
-            Some("mtx") => Format::Mtx,
-            _ => Format::Edges,
-        })
+        match extension.as_deref() {
+            Some("gramer") => Ok(Format::Image),
+            Some("lg") => Ok(Format::Lg),
+            Some("graph" | "tve") => Ok(Format::Tve),
+            Some("metis") => Ok(Format::Metis),
+            Some("mtx") => Ok(Format::Mtx),
+            Some("txt" | "edges" | "edgelist" | "el" | "snap") => Ok(Format::Edges),
+            None => Ok(Format::Edges),
+            Some(_) => Err(Error::usage(format!(
+                "{}: the name doesn't say which format to write: end it with .gramer (an image), \
+                 .txt (an edge list), .lg, .graph, .metis or .mtx, or name one with --to",
+                Place::file(&self.out)
+            ))),
+        }
     }
 
     fn write(&self, graph: Graph, name: &str, context: &Context) -> Result<()> {
-        let format = self.format();
+        let format = self.format()?;
         let order = self.order.unwrap_or(match format {
             Format::Image => OrderArg::Rank,
             _ => OrderArg::Input,
         });
-        let graph = match order {
-            OrderArg::Rank => renumber(&graph, context)?,
-            OrderArg::Input => in_input_order(&graph, context)?,
-        };
+        let graph = graph.guarded(|| match order {
+            OrderArg::Rank => renumber(&graph, context),
+            OrderArg::Input => in_input_order(&graph, context),
+        })?;
         if self.labels_out.is_some() && !graph.has_vertex_labels() {
             return Err(Error::usage("--labels-out is given, but the graph has no vertex labels"));
         }
+        graph.guarded(|| self.save(&graph, name, format, context))
+    }
+
+    fn save(&self, graph: &Graph, name: &str, format: Format, context: &Context) -> Result<()> {
         if format == Format::Image {
-            save(&self.out, context, |out| image::write_to(out, &graph, name))?;
+            save(&self.out, context, |out| image::write_to(out, graph, name))?;
         } else {
-            for note in remarks(&graph, format)? {
+            for note in remarks(graph, format)? {
                 if !(self.labels_out.is_some() && note.contains("no vertex labels")) {
-                    eprintln!("note: {}: {note}", self.out.display());
+                    eprintln!("note: {}: {note}", Place::file(&self.out));
                 }
             }
-            save(&self.out, context, |out| write_text(out, &graph, format))?;
+            save(&self.out, context, |out| write_text(out, graph, format))?;
         }
         match &self.labels_out {
-            Some(path) => save(path, context, |out| write_labels(out, &graph)),
+            Some(path) => save(path, context, |out| write_labels(out, graph)),
             None => Ok(()),
         }
     }
@@ -417,6 +450,7 @@ fn make(args: &GenerateArgs, context: &Context) -> Result<()> {
         vertex_labels: labels(common.vertex_labels),
         edge_labels: labels(common.edge_labels),
     };
+    common.target.check(&[])?;
     let graph = generate(&recipe, context)?;
     common.target.write(graph, &format!("{model:?}, seed {}", common.seed), context)
 }

@@ -1,9 +1,9 @@
 //! The options that say which graph, for every subcommand that reads one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Place, Result};
 use crate::graph::Graph;
 use crate::graph::read::{Format, Loaded, ReadOptions, read};
 
@@ -34,6 +34,10 @@ pub struct GraphArgs {
     #[arg(long)]
     pub no_edge_labels: bool,
 
+    /// Refuse a graph of more vertices [default: a text may declare 1,048,576, or 16 for each edge]
+    #[arg(long, value_name = "N")]
+    pub max_graph_vertices: Option<u64>,
+
     /// Don't check the data of an image (for images larger than memory that this machine wrote)
     #[arg(long)]
     pub trust_image: bool,
@@ -49,8 +53,13 @@ impl GraphArgs {
             vertex_labels: !self.no_vertex_labels,
             edge_labels: !self.no_edge_labels,
             verify: !self.trust_image,
-            ..ReadOptions::default()
+            max_vertices: self.max_graph_vertices,
         }
+    }
+
+    /// The files that are read.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        [Some(&self.graph), self.labels.as_ref()].into_iter().flatten().map(PathBuf::as_path)
     }
 
     /// Reads the graph and prints remarks about it to standard error.
@@ -68,7 +77,7 @@ impl GraphArgs {
     pub fn load_with_notes(&self, context: &Context) -> Result<Loaded> {
         let loaded = read(&self.graph, &self.options(), context)?;
         for note in &loaded.notes {
-            eprintln!("note: {}: {note}", self.graph.display());
+            eprintln!("note: {}: {note}", Place::file(&self.graph));
         }
         Ok(loaded)
     }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 
 use super::graph_args::GraphArgs;
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId};
 use crate::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
 use crate::prepare::{Capacities, Priority, on_k, renumber};
+use crate::report::symbols::new_table;
 use crate::task::{Induced, Measure, SizeLimit, Task};
 
 /// The share of vertices in the paper's figure 8a.
@@ -154,7 +155,20 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
     if let Some(bad) = args.top.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
         return Err(Error::usage(format!("--top is {bad}, but must be above 0 and at most 100")));
     }
-    let graph = renumber(&args.graph.load(context)?, context)?;
+    let loaded = args.graph.load(context)?;
+    let graph = loaded.guarded(|| renumber(&loaded, context))?;
+    drop(loaded);
+    let ranking = graph.guarded(|| ranking(args, &graph, context))?;
+    super::print(|out| match args.output {
+        Output::Json => {
+            serde_json::to_writer_pretty(&mut *out, &ranking)?;
+            writeln!(out)
+        }
+        Output::Table => ranking.table(out),
+    })
+}
+
+fn ranking(args: &RankArgs, graph: &Graph, context: &Context) -> Result<Ranking> {
     let view = graph.view();
     let machine = args.memory.map_or(Capacities::PAPER, Capacities::with_bytes);
     let priority = Priority::of(view, &machine, args.tau)?;
@@ -167,23 +181,16 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
         heuristics.push(Heuristic { k, seconds: begun.elapsed().as_secs_f64() });
     }
     let task = match &args.task {
-        Some(task) => Some(locality(args, &graph, task, &on, context)?),
+        Some(task) => Some(locality(args, graph, task, &on, context)?),
         None => None,
     };
-    let ranking = Ranking {
+    Ok(Ranking {
         vertices: graph.vertices(),
         edges: graph.edges(),
-        on_1: distribution(&graph, &on[1], &args.top),
+        on_1: distribution(graph, &on[1], &args.top),
         priority,
         heuristics,
         task,
-    };
-    super::print(|out| match args.output {
-        Output::Json => {
-            serde_json::to_writer_pretty(&mut *out, &ranking)?;
-            writeln!(out)
-        }
-        Output::Table => ranking.table(out),
     })
 }
 
@@ -270,8 +277,7 @@ impl Ranking {
             return Ok(());
         };
         writeln!(out, "\naccesses of {} in % ({:.2} s)", task.task, task.seconds)?;
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = new_table();
         table.set_header([
             "iteration",
             "top %",
@@ -295,8 +301,7 @@ impl Ranking {
         align(&mut table, 6);
         writeln!(out, "{table}")?;
         writeln!(out, "\nmost accessed 5 % of the vertices that ON_k's top 5 % holds, in %")?;
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = new_table();
         table.set_header(["iteration", "accesses", "ON_0", "ON_1", "ON_2", "ON_3"]);
         for i in &task.iterations {
             let accuracies = i.accuracy_of_on_k.iter().map(|&a| percent(a));

@@ -11,9 +11,9 @@ use crate::xclbin::build::read_machine;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The report opens with a table of the paper's claims: reproduced, partly or \
-    not, with our\nfigure. Results of points are kept, so a run that was stopped goes on where it \
-    was. Cycles come\nfrom the simulated core, by the program gramer-sim beside this one (or \
-    $GRAMER_SIM)."
+    not, in how many cases\nof each order of comparison, with our figures. Results of points are \
+    kept, so a run that was\nstopped goes on where it was. Cycles come from the simulated core, by \
+    the program gramer-sim\nbeside this one (or $GRAMER_SIM)."
 )]
 pub struct Args {
     /// Small random graphs on a small machine: minutes instead of hours
@@ -24,8 +24,8 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
     data: Option<PathBuf>,
 
-    /// Description of the machine; accelerator.yaml, or machines/explore.yaml with --quick
-    #[arg(long, value_name = "FILE")]
+    /// The machine: a name, or the path of a description; the paper's, or `explore` with --quick
+    #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
     /// Numbers of processing units beyond the paper, each a model that takes minutes to build;
@@ -53,6 +53,10 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", default_value = "target/paper/report")]
     out: PathBuf,
 
+    /// Write the report as one HTML page as well, index.html beside README.md
+    #[arg(long)]
+    html: bool,
+
     /// Folder that keeps each point's result
     #[arg(long, value_name = "FOLDER", default_value = "target/paper/cache")]
     cache: PathBuf,
@@ -68,7 +72,7 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
-        let small = PathBuf::from("machines/explore.yaml");
+        let small = PathBuf::from("explore");
         let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
         let numbers = |given: Vec<u32>, quick: &[u32]| match given.is_empty() {
             false => given,
@@ -84,6 +88,7 @@ impl Args {
             sampling: !self.no_sampling,
             data: data_folder(self.data.as_deref()),
             out: self.out,
+            html: self.html,
             cache: self.cache,
             max_cycles: self.max_cycles,
         };

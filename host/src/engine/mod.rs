@@ -33,7 +33,8 @@ pub struct Outcome {
     /// be ([`crate::pattern::MAX_VERTICES`]), ascending; empty otherwise.
     pub larger_cliques: Vec<(usize, u128)>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
-    /// counts are then lower bounds.
+    /// counts are then lower bounds (zero, which says nothing, for motifs that are only counted),
+    /// and [`Task::Fsm`] has the patterns of the sizes that were finished.
     pub complete: bool,
     /// What a device measured of itself, where it does.
     pub measured: Option<Measured>,
@@ -103,6 +104,11 @@ pub trait Sink: Sync {
     /// [`ControlFlow::Break`] asks the engine to end the run (a limit was reached, or the
     /// output can't be written).
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()>;
+
+    /// The number of embeddings after which it asks to end, where it knows that beforehand.
+    fn limit(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A device that can mine.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, ENTRIES_A_LINE, Layout, RECORDS_A_LINE};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE, Layout, RECORDS_A_LINE, lambda_steps};
 
 use crate::error::{Error, Result};
 use crate::graph::View;
@@ -45,7 +45,7 @@ const TABLE: [(Parameter, &str, &str, &str); 13] = [
     (Parameter::Partitions, "partitions", "memory partitions", "1 to 16, powers of two"),
     (Parameter::Stealing, "stealing", "work stealing", "on, off"),
     (Parameter::Tau, "tau", "τ", "0 to 1, or in %"),
-    (Parameter::Lambda, "lambda", "λ", "0 to 8 in steps of 1/8"),
+    (Parameter::Lambda, "lambda", "λ", "0 to 64 in steps of 1/8"),
     (Parameter::Policy, "policy", "memory", "locality, static-lru, uniform-lru"),
     (Parameter::OnChip, "on_chip", "share of the data on chip", "0 to 1, or in %"),
     (Parameter::Caches, "caches", "caches", "all, tau"),
@@ -124,7 +124,9 @@ impl Setting {
             Parameter::Stealing => word(&["on", "off"])?,
             Parameter::Tau => within(share, 0.0, 1.0)?,
             Parameter::OnChip => within(share.filter(|&s| s > 0.0), 0.0, 1.0)?,
-            Parameter::Lambda => within(plain.filter(|n| (n * 8.0).fract() == 0.0), 0.0, 8.0)?,
+            Parameter::Lambda => {
+                Some(plain.filter(|&n| lambda_steps(n).is_some()).ok_or_else(wrong)?)
+            }
             Parameter::Policy => word(&["locality", "static-lru", "uniform-lru"])?,
             Parameter::Caches => word(&["all", "tau"])?,
             Parameter::Memory => within(bytes(text), 1024.0, 1e9)?,
@@ -482,6 +484,11 @@ mod tests {
             assert!(message.contains(said), "{settings:?}: {message}");
         }
         assert!(Variation::parse("slots=1,1").is_err());
+    }
+
+    #[test]
+    fn lambda_takes_what_the_machine_does() {
+        assert_eq!(Parameter::Lambda.takes(), gramer_machine::lambda_range());
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use super::parallel::on_threads;
+use super::parallel::{in_buckets, on_threads};
 use super::{Graph, Label, Order, Parts, VertexId};
-use crate::context::{Cancel, Context};
+use crate::context::{Cancel, Context, Looks};
 use crate::error::{Error, Result};
 
 /// What was dropped when a graph was built from its input.
@@ -217,7 +217,9 @@ impl Builder {
             None
         } else {
             let mut by_vertex: Vec<Label> = zeroed(vertices)?;
+            let mut looks = Looks::new(cancel);
             for (id, label) in vertex_labels {
+                looks.check(1)?;
                 by_vertex[numbering.of(id) as usize] = label;
             }
             Some(by_vertex)
@@ -242,17 +244,16 @@ impl Builder {
     }
 }
 
-/// A zeroed array, or an error where memory is too small.
-fn zeroed<T: Copy + Default>(len: usize) -> Result<Vec<T>> {
-    let mut items = Vec::new();
-    items.try_reserve_exact(len).map_err(|_| {
-        let gib = (len * size_of::<T>()) as f64 / (1u64 << 30) as f64;
+/// A zeroed array, or an error where memory is too small. Memory is taken from the system as it
+/// is written to.
+pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| {
+        let gib = len as f64 * size_of::<T>() as f64 / (1u64 << 30) as f64;
         Error::Unsupported(format!(
-            "not enough memory for the graph (an array of {gib:.1} GiB was refused)"
+            "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
+             --max-graph-vertices refuses a graph that is larger than expected before"
         ))
-    })?;
-    items.resize(len, T::default());
-    Ok(items)
+    })
 }
 
 /// How original ids become vertex numbers.
@@ -280,6 +281,11 @@ impl Numbering {
         }
     }
 }
+
+/// Ids that are looked at between looks at the stop flag.
+const AT_ONCE: usize = 1 << 20;
+/// Ids by which the others are dealt into buckets.
+const SAMPLE: usize = 1 << 16;
 
 /// Numbers the ids in use by ascending id; returns them as well.
 fn number_ids(
@@ -322,8 +328,7 @@ fn number_ids(
     let range_end = if declared_range.is_empty() { 0 } else { declared_range.end };
     let end = largest.saturating_add(1).max(range_end);
     if end <= 4 * ends.max(range_end) + 1024 {
-        let mut used: Vec<AtomicU8> = Vec::new();
-        used.resize_with(end as usize, AtomicU8::default);
+        let used: Vec<AtomicU8> = zeroed(end as usize)?;
         let mark = |id: u64| used[id as usize].store(1, Ordering::Relaxed);
         on_threads(threads, |t| {
             for block in blocks.iter().skip(t).step_by(threads) {
@@ -339,48 +344,70 @@ fn number_ids(
         cancel.check()?;
         declared.into_iter().chain(declared_range).for_each(mark);
         let is_used = |id: &u64| used[*id as usize].load(Ordering::Relaxed) == 1;
-        let ids: Vec<u64> = (0..end).filter(is_used).collect();
+        let mut ids: Vec<u64> = Vec::new();
+        for first in (0..end).step_by(AT_ONCE) {
+            cancel.check()?;
+            ids.extend((first..end.min(first + AT_ONCE as u64)).filter(is_used));
+        }
         check_vertex_count(ids.len())?;
         if ids[ids.len() - 1] - ids[0] == ids.len() as u64 - 1 {
             return Ok((Numbering::Offset(ids[0]), ids));
         }
         let mut table = zeroed::<VertexId>(end as usize)?;
+        let mut looks = Looks::new(cancel);
         for (number, &id) in ids.iter().enumerate() {
+            looks.check(1)?;
             table[id as usize] = number as VertexId;
         }
         return Ok((Numbering::Table(table), ids));
     }
 
-    // Each block by itself first: its ids repeat, so that little is left to sort together.
-    let mut ids: Vec<u64> = on_threads(threads, |t| {
-        let mut all = Vec::new();
-        for block in blocks.iter().skip(t).step_by(threads) {
-            if cancel.is_cancelled() {
-                break;
+    let mut sample = Vec::new();
+    let step = (ends as usize / SAMPLE).max(1);
+    let mut seen = 0;
+    for block in blocks {
+        cancel.check()?;
+        block.for_each(|u, v| {
+            seen += 1;
+            // Both ends in turn: either alone may be of one kind.
+            if seen % step == 0 {
+                sample.push(if sample.len() % 2 == 0 { u } else { v });
             }
+        });
+    }
+    sample.extend(declared.iter().step_by(step));
+    // Each block by itself first: its ids repeat, so that little is left to sort together.
+    let parts = declared.chunks(AT_ONCE).collect::<Vec<_>>();
+    let sources = blocks.len() + parts.len() + usize::from(!declared_range.is_empty());
+    let emit = |source: usize, take: &mut dyn FnMut(u64)| {
+        if let Some(block) = blocks.get(source) {
             let mut ids = Vec::with_capacity(2 * block.len());
             block.for_each(|u, v| ids.extend([u, v]));
             ids.sort_unstable();
             ids.dedup();
-            all.append(&mut ids);
+            ids.into_iter().for_each(take);
+        } else if let Some(part) = parts.get(source - blocks.len()) {
+            part.iter().copied().for_each(take);
+        } else {
+            declared_range.clone().for_each(take);
         }
-        all.sort_unstable();
-        all.dedup();
-        all
-    })
-    .concat();
-    cancel.check()?;
-    ids.extend(declared.into_iter().chain(declared_range));
-    // The parts are sorted already: the stable sort finds and merges them.
-    ids.sort();
-    ids.dedup();
+    };
+    let mut ids = Vec::new();
+    for mut bucket in in_buckets(ends as usize, sources, threads, cancel, sample, emit)? {
+        cancel.check()?;
+        // Equal ids are in the same bucket.
+        bucket.dedup();
+        ids.append(&mut bucket);
+    }
     ids.shrink_to_fit();
     check_vertex_count(ids.len())?;
     let span = ids[ids.len() - 1] - ids[0];
     // About one bucket an id.
     let shift = (64 - span.leading_zeros()).saturating_sub(ids.len().ilog2());
-    let mut starts = vec![0u32; (span >> shift) as usize + 2];
+    let mut starts: Vec<u32> = zeroed((span >> shift) as usize + 2)?;
+    let mut looks = Looks::new(cancel);
     for &id in &ids {
+        looks.check(1)?;
         starts[((id - ids[0]) >> shift) as usize + 1] += 1;
     }
     for bucket in 1..starts.len() {
@@ -447,7 +474,7 @@ struct Dropped {
 }
 
 /// One entry of a row: a neighbour, with or without the label of the edge.
-trait Entry: Copy + Default + Ord + Send + Sync {
+trait Entry: Copy + bytemuck::Zeroable + Ord + Send + Sync {
     fn neighbour(self) -> VertexId;
 }
 
@@ -513,7 +540,8 @@ fn rows<E: Entry>(
 
     let mut raw: Vec<E> = zeroed(entries)?;
     // Where the next entry of a row goes; afterwards the row's length without duplicates.
-    let mut cursor: Vec<u64> = start[..vertices].to_vec();
+    let mut cursor: Vec<u64> = zeroed(vertices)?;
+    cursor.copy_from_slice(&start[..vertices]);
     let parts: Vec<_> = split(&mut raw, &positions)
         .into_iter()
         .zip(split(&mut cursor, &bounds))
@@ -575,7 +603,9 @@ fn rows<E: Entry>(
 
     // Close the gaps that duplicates left.
     let mut kept = 0;
+    let mut looks = Looks::new(cancel);
     for v in 0..vertices {
+        looks.check(1)?;
         let (from, length) = (start[v] as usize, cursor[v] as usize);
         if from != kept {
             raw.copy_within(from..from + length, kept);

@@ -37,18 +37,20 @@
 //! Later versions may add kinds: a reader skips those that it need not know.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use memmap2::Mmap;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use super::mapping::Mapping;
+use super::origin::Origin;
 use super::output::write_whole;
 use super::{
-    BuildStats, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Order, Parts, Storage, VertexId,
+    BuildStats, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Order, Parts, Storage, VertexId, View,
 };
+use crate::context::{Cancel, Looks};
 use crate::error::{Error, Place, Result};
 
 /// The first bytes of an image. The first one is no text, the last one suffers where line ends
@@ -201,32 +203,47 @@ pub fn seal(bytes: &mut [u8]) {
 
 /// Opens an image where it lies: nothing is copied but ids that it doesn't hold.
 ///
-/// With `verify` all data are read once: checksums, ascending rows, ids in range. Without, only
-/// header, section sizes and row offsets are checked, so that a graph larger than memory opens
-/// at once. Safe code stays safe either way, but an engine may then panic or count wrong on
-/// a damaged image: leave the check out only where this machine wrote the image, and the file
-/// has been kept since.
+/// With `verify` all data are read once: checksums, rows that ascend and are symmetric, ids and
+/// labels in range. Without, only header, section sizes and row offsets are checked, so that a
+/// graph larger than memory opens at once. Safe code stays safe either way, but an engine may
+/// then panic (see [`Graph::guarded`]) or count wrong on a damaged image: leave the check out only
+/// where this machine wrote the image, and the file has been kept since.
 ///
-/// The file must not be cut while the graph is in use.
+/// The file must stay as it is while the graph is in use. If it is cut, the process ends with a
+/// message and exit code 1; if it is overwritten, [`Graph::guarded`] tells.
 ///
 /// # Errors
 /// [`Error::Io`] where the file can't be read, [`Error::Input`] with the reason for a file that
 /// is no image, of another version or byte order, damaged or truncated.
 pub fn open(path: &Path, verify: bool) -> Result<Graph> {
     let file = File::open(path).map_err(|source| Error::io(path, "read", source))?;
-    Ok(open_file(path, &file, verify)?.0)
+    Ok(open_file(path, &file, verify, &Cancel::default())?.0)
 }
 
 /// As [`open`], for an open regular file; returns its size as well.
-pub(crate) fn open_file(path: &Path, file: &File, verify: bool) -> Result<(Graph, u64)> {
-    // SAFETY: a mapped file that another process changes would change under our hands. Images
-    // are replaced by renaming, never written in place; the documentation of `open` says so.
-    let map = unsafe { Mmap::map(file) }.map_err(|source| Error::io(path, "read", source))?;
+///
+/// # Errors
+/// As [`open`], and [`Error::Interrupted`] once `cancel` is raised.
+pub(crate) fn open_file(
+    path: &Path,
+    file: &File,
+    verify: bool,
+    cancel: &Cancel,
+) -> Result<(Graph, u64)> {
+    let Some(map) = Mapping::new(path, file)? else {
+        let mut bytes = Vec::new();
+        let mut file = file;
+        std::io::Seek::rewind(&mut file)
+            .and_then(|()| file.read_to_end(&mut bytes))
+            .map_err(|source| Error::io(path, "read", source))?;
+        return Ok((from_bytes_until(path, &bytes, cancel)?, bytes.len() as u64));
+    };
     let size = map.len() as u64;
     let layout = Layout::parse(path, &map)?;
     let map = Arc::new(map);
-    let graph = layout.graph(path, &map, verify, &Source::Map(map.clone()))?;
-    Ok((graph, size))
+    let graph = layout.graph(path, &map, verify, &Source::Map(map.clone()), cancel)?;
+    map.check_unchanged()?;
+    Ok((graph.with_origin(Some(Origin::new(path, Some(map), verify))), size))
 }
 
 /// Reads an image from memory (from standard input, or decompressed), with all checks.
@@ -234,7 +251,12 @@ pub(crate) fn open_file(path: &Path, file: &File, verify: bool) -> Result<(Graph
 /// # Errors
 /// [`Error::Input`] as [`open`].
 pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Graph> {
-    Layout::parse(path, bytes)?.graph(path, bytes, true, &Source::Copy)
+    from_bytes_until(path, bytes, &Cancel::default())
+}
+
+/// As [`from_bytes`], until `cancel` is raised.
+pub(crate) fn from_bytes_until(path: &Path, bytes: &[u8], cancel: &Cancel) -> Result<Graph> {
+    Layout::parse(path, bytes)?.graph(path, bytes, true, &Source::Copy, cancel)
 }
 
 /// The name of the source that an image holds, if any.
@@ -243,28 +265,22 @@ pub fn from_bytes(path: &Path, bytes: &[u8]) -> Result<Graph> {
 /// As [`open`].
 pub fn name(path: &Path) -> Result<Option<String>> {
     let file = File::open(path).map_err(|source| Error::io(path, "read", source))?;
-    // SAFETY: as in `open_file`.
-    let map = unsafe { Mmap::map(&file) }.map_err(|source| Error::io(path, "read", source))?;
+    let Some(map) = Mapping::new(path, &file)? else { return Ok(None) };
     let layout = Layout::parse(path, &map)?;
     Ok(layout.name.map(|at| String::from_utf8_lossy(&map[at]).into_owned()))
 }
 
 /// Where the arrays of a graph come from.
 enum Source {
-    Map(Arc<Mmap>),
+    Map(Arc<Mapping>),
     Copy,
 }
 
 impl Source {
     fn storage<T: bytemuck::Pod>(&self, bytes: &[u8], at: &Range<usize>) -> Storage<T> {
         match self {
-            Source::Map(map) => {
-                let len = at.len() / size_of::<T>();
-                Storage::Mapped { map: map.clone(), start: at.start, len }
-            }
-            Source::Copy => {
-                Storage::Owned(bytemuck::allocation::pod_collect_to_vec(&bytes[at.clone()]))
-            }
+            Source::Map(map) => Storage::mapped(map.clone(), at.clone()),
+            Source::Copy => bytemuck::allocation::pod_collect_to_vec(&bytes[at.clone()]).into(),
         }
     }
 }
@@ -427,7 +443,14 @@ impl Layout {
     }
 
     /// Checks the data and puts the graph together.
-    fn graph(&self, path: &Path, bytes: &[u8], verify: bool, source: &Source) -> Result<Graph> {
+    fn graph(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        verify: bool,
+        source: &Source,
+        cancel: &Cancel,
+    ) -> Result<Graph> {
         let damaged = |what: &str| {
             let what =
                 format!("the image is damaged: {what}; make it again with `gramer graph convert`");
@@ -435,7 +458,12 @@ impl Layout {
         };
         if verify {
             for (at, checksum) in &self.sections {
-                if xxh3_64(&bytes[at.clone()]) != *checksum {
+                let mut hash = Xxh3::new();
+                for part in bytes[at.clone()].chunks(AT_ONCE) {
+                    cancel.check()?;
+                    hash.update(part);
+                }
+                if hash.digest() != *checksum {
                     return damaged("the checksum of its data is wrong");
                 }
             }
@@ -445,7 +473,15 @@ impl Layout {
         }
         let offsets: Storage<u64> = source.storage(bytes, &self.offsets);
         let ends = (offsets[0], offsets[self.vertices]);
-        if ends != (0, self.entries as u64) || !offsets.is_sorted() {
+        let mut ascending = true;
+        for part in 0..self.vertices.div_ceil(AT_ONCE) {
+            cancel.check()?;
+            let first = part * AT_ONCE;
+            // One more than a part, so that the steps between parts are looked at as well.
+            let last = (first + AT_ONCE).min(self.vertices);
+            ascending &= offsets[first..=last].is_sorted();
+        }
+        if ends != (0, self.entries as u64) || !ascending {
             return damaged("its row offsets don't ascend from 0 to the number of entries");
         }
         let neighbours: Storage<VertexId> = source.storage(bytes, &self.neighbours);
@@ -458,8 +494,14 @@ impl Layout {
             if self.entries > 0 && largest as usize >= self.vertices {
                 return damaged("a neighbour is no vertex");
             }
-            if !rows_ascend(&offsets, &neighbours) {
-                return damaged("a row doesn't ascend or holds its own vertex");
+            let view = View {
+                offsets: &offsets,
+                neighbours: &neighbours,
+                vertex_labels: None,
+                edge_labels: edge_labels.as_deref(),
+            };
+            if let Some(what) = wrong_rows(view, cancel)? {
+                return damaged(what);
             }
             let no_label = |labels: &Option<Storage<Label>>| {
                 labels.as_ref().is_some_and(|l| l.iter().fold(0, |a, &b| a.max(b)) == NO_LABEL)
@@ -484,13 +526,48 @@ impl Layout {
     }
 }
 
-/// Whether each row ascends strictly and leaves its own vertex out. That each edge is in both
-/// rows is left to the checksum.
-fn rows_ascend(offsets: &[u64], neighbours: &[VertexId]) -> bool {
-    offsets.windows(2).zip(0..).all(|(w, v)| {
-        let row = &neighbours[w[0] as usize..w[1] as usize];
-        row.is_sorted_by(|a, b| a < b) && row.binary_search(&v).is_err()
-    })
+/// Bytes or elements that are looked at between looks at the stop flag: milliseconds.
+const AT_ONCE: usize = 4 << 20;
+
+/// What is wrong with rows whose neighbours are vertices: a row that doesn't ascend strictly or
+/// holds its own vertex, an edge that is in one of its rows only, or has two labels.
+///
+/// Vertices are taken in ascending order, and each appears in the rows of its larger neighbours
+/// in that order. So the next entry of such a row that was not looked at must be this vertex, and
+/// when a vertex's own turn comes, all entries below it must have been looked at. That is one
+/// pass over all entries, and a step to the other row for each edge.
+fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
+    let one_way = Ok(Some("an edge is in the row of only one of its vertices"));
+    let mut looks = Looks::new(cancel);
+    // By vertex: entries of its row that were looked at from the other end.
+    let mut seen: Vec<u32> = super::build::zeroed(view.vertices())?;
+    for v in 0..view.vertices() as VertexId {
+        let row = view.neighbours(v);
+        looks.check(row.len() + 1)?;
+        if !row.is_sorted_by(|a, b| a < b) {
+            return Ok(Some("a row doesn't ascend"));
+        }
+        let before = row.partition_point(|&u| u < v);
+        if row.get(before) == Some(&v) {
+            return Ok(Some("a row holds its own vertex"));
+        }
+        if seen[v as usize] as usize != before {
+            return one_way;
+        }
+        let start = view.offsets[v as usize] as usize;
+        for (at, &u) in (start + before..).zip(&row[before..]) {
+            let next = &mut seen[u as usize];
+            let other = view.row(u).start + *next as usize;
+            if other >= view.row(u).end || view.neighbours[other] != v {
+                return one_way;
+            }
+            if view.edge_labels.is_some_and(|labels| labels[at] != labels[other]) {
+                return Ok(Some("an edge has another label in each of its rows"));
+            }
+            *next += 1;
+        }
+    }
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -608,11 +685,14 @@ mod tests {
     #[test]
     fn rows_that_lie_are_refused_even_with_right_checksums() {
         let graph = sample(false);
-        let wrong_rows: [(&str, &[u32]); 4] = [
+        let wrong_rows: [(&str, &[u32]); 6] = [
             ("a neighbour is no vertex", &[1, 2, 0, 2, 0, 1, 9, 2]),
             ("doesn't ascend", &[2, 1, 0, 2, 0, 1, 3, 2]),
             ("doesn't ascend", &[1, 1, 0, 2, 0, 1, 3, 2]),
             ("holds its own vertex", &[0, 2, 0, 2, 0, 1, 3, 2]),
+            // Degrees stay, but 0 and 3 lead where nothing leads back.
+            ("in the row of only one", &[1, 2, 0, 2, 0, 1, 3, 1]),
+            ("in the row of only one", &[1, 3, 0, 2, 0, 1, 3, 2]),
         ];
         for (reason, neighbours) in wrong_rows {
             let mut out = Vec::new();

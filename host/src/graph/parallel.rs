@@ -1,13 +1,18 @@
 //! Work on a few threads of our own. Reading a graph on one thread must start no other.
 
+use std::sync::{Mutex, PoisonError};
+
+use crate::context::Cancel;
+use crate::error::Result;
+
 /// Runs `work` with 0..threads and returns the results in that order. One thread is the caller.
-pub(super) fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     for_parts((0..threads.max(1)).collect(), work)
 }
 
 /// Runs `work` on each part, each on a thread of its own (the last one on the caller's), and
 /// returns the results in order.
-pub(super) fn for_parts<P: Send, R: Send>(
+pub(crate) fn for_parts<P: Send, R: Send>(
     mut parts: Vec<P>,
     work: impl Fn(P) -> R + Sync,
 ) -> Vec<R> {
@@ -24,4 +29,90 @@ pub(super) fn for_parts<P: Send, R: Send>(
         results.push(last);
         results
     })
+}
+
+/// Buckets of [`in_buckets`]: each is a part of the whole that takes milliseconds to sort.
+const BUCKETS: usize = 1 << 10;
+/// Keys below which one bucket is sorted as fast.
+const FEW_KEYS: usize = 1 << 17;
+
+/// Sorts keys on a few threads in steps of milliseconds, so that it ends soon after `cancel` is
+/// raised. The keys come from `sources` sources: `emit(i, take)` hands those of source i to
+/// `take`. `sample` holds some of the keys, about evenly chosen: they are the borders of buckets,
+/// so that a key is first dealt to its bucket, then each bucket is sorted by itself. Returns the
+/// buckets in order.
+///
+/// # Errors
+/// [`crate::Error::Interrupted`] once `cancel` is raised.
+pub(crate) fn in_buckets<K: Ord + Copy + Send + Sync>(
+    keys: usize,
+    sources: usize,
+    threads: usize,
+    cancel: &Cancel,
+    mut sample: Vec<K>,
+    emit: impl Fn(usize, &mut dyn FnMut(K)) + Sync,
+) -> Result<Vec<Vec<K>>> {
+    sample.sort_unstable();
+    let buckets = if keys < FEW_KEYS { 1 } else { BUCKETS.min(sample.len() + 1) };
+    let borders: Vec<K> = (1..buckets).map(|b| sample[b * sample.len() / buckets]).collect();
+    let threads = if buckets == 1 { 1 } else { threads.max(1) };
+    let dealt = on_threads(threads, |t| {
+        let mut own: Vec<Vec<K>> = (0..buckets).map(|_| Vec::new()).collect();
+        for source in (t..sources).step_by(threads) {
+            if cancel.is_cancelled() {
+                break;
+            }
+            emit(source, &mut |key| own[borders.partition_point(|b| *b <= key)].push(key));
+        }
+        own
+    });
+    cancel.check()?;
+    // Bucket by bucket, the parts of all threads.
+    let mut parts: Vec<Vec<Vec<K>>> = (0..buckets).map(|_| Vec::new()).collect();
+    for own in dealt {
+        parts.iter_mut().zip(own).for_each(|(parts, part)| parts.push(part));
+    }
+    let unsorted = Mutex::new(parts.into_iter().enumerate());
+    let mut sorted: Vec<(usize, Vec<K>)> = on_threads(threads, |_| {
+        let mut sorted = Vec::new();
+        while !cancel.is_cancelled() {
+            let taken = unsorted.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((bucket, mut parts)) = taken else { break };
+            let mut keys = if parts.len() == 1 { parts.swap_remove(0) } else { parts.concat() };
+            keys.sort_unstable();
+            sorted.push((bucket, keys));
+        }
+        sorted
+    })
+    .concat();
+    cancel.check()?;
+    sorted.sort_by_key(|(bucket, _)| *bucket);
+    Ok(sorted.into_iter().map(|(_, keys)| keys).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_the_sorted_keys() {
+        // Enough for several buckets, with many equal keys.
+        let key = |i: usize| (i as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & 0xf_ff0f;
+        let (sources, each) = (97, 2_000);
+        let mut expected: Vec<u64> = (0..sources * each).map(key).collect();
+        expected.sort_unstable();
+        for threads in [1, 3] {
+            let sample = (0..sources * each).step_by(61).map(key).collect();
+            let emit = |source: usize, take: &mut dyn FnMut(u64)| {
+                (source * each..(source + 1) * each).map(key).for_each(take);
+            };
+            let cancel = Cancel::default();
+            let keys = sources * each;
+            let buckets = in_buckets(keys, sources, threads, &cancel, sample, emit).unwrap();
+            assert!(buckets.len() > 100);
+            assert_eq!(buckets.concat(), expected);
+            cancel.cancel();
+            assert!(in_buckets(keys, sources, threads, &cancel, vec![1], emit).is_err());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::write::each_edge;
 use super::{Builder, Graph, Order, Parts, VertexId};
-use crate::context::Context;
+use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
 
 /// The same graph with its vertices in the order of the input: by ascending original id.
@@ -14,7 +14,9 @@ pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
         return Ok(graph.clone());
     }
     let mut builder = Builder::new();
+    let mut looks = Looks::new(&context.cancel);
     for v in 0..graph.vertices() as VertexId {
+        looks.check(1)?;
         match graph.view().vertex_labels {
             Some(labels) => builder.labelled_vertex(graph.original_id(v), labels[v as usize]),
             None => builder.vertex(graph.original_id(v)),
@@ -27,21 +29,17 @@ pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
         } else {
             builder.edge(u, v);
         }
-        Ok::<(), Error>(())
+        looks.check(1)
     })?;
     let built = builder.build_with(context)?;
     if built.vertices() != graph.vertices() || built.edges() != graph.edges() {
         return Err(Error::Unsupported("the original ids of the graph repeat".into()));
     }
-    let view = built.view();
-    Ok(Graph::from_parts(Parts {
-        offsets: view.offsets.to_vec().into(),
-        neighbours: view.neighbours.to_vec().into(),
-        vertex_labels: view.vertex_labels.map(|l| l.to_vec().into()),
-        edge_labels: view.edge_labels.map(|l| l.to_vec().into()),
-        original_ids: built.original_ids().to_vec().into(),
-        order: Order::Input,
-        // What was dropped on the way from the input, not from the ordered graph.
-        stats: graph.stats(),
-    }))
+    // What was dropped on the way from the input, not from the ordered graph.
+    let Graph { offsets, neighbours, vertex_labels, edge_labels, original_ids, .. } = built;
+    let stats = graph.stats();
+    let order = Order::Input;
+    let parts =
+        Parts { offsets, neighbours, vertex_labels, edge_labels, original_ids, order, stats };
+    Ok(Graph::from_parts(parts).made_of(graph))
 }

@@ -4,31 +4,43 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use bytemuck::Pod;
-use memmap2::Mmap;
 
-/// A read-only array: a vector of ours, or a part of a mapped image.
+use super::mapping::Mapping;
+
+/// A read-only array: a vector of ours, or a part of a mapped image. Copies share its elements.
 #[derive(Debug, Clone)]
-pub enum Storage<T: Pod> {
-    /// In memory.
-    Owned(Vec<T>),
-    /// `len` elements from byte `start` of the file.
+pub struct Storage<T: Pod>(Place<T>);
+
+#[derive(Debug, Clone)]
+enum Place<T> {
+    Owned(Arc<Vec<T>>),
+    /// `len` elements from byte `start` on: inside the file, at a multiple of their alignment.
     Mapped {
-        /// The mapped file.
-        map: Arc<Mmap>,
-        /// First byte; a multiple of the element's alignment.
+        map: Arc<Mapping>,
         start: usize,
-        /// Number of elements.
         len: usize,
     },
+}
+
+impl<T: Pod> Storage<T> {
+    /// The elements in the bytes `at` of a file.
+    ///
+    /// # Panics
+    /// If the file ends before, or elements would not be aligned.
+    pub(super) fn mapped(map: Arc<Mapping>, at: std::ops::Range<usize>) -> Self {
+        let elements: &[T] = bytemuck::cast_slice(&map[at.clone()]);
+        let len = elements.len();
+        Storage(Place::Mapped { map, start: at.start, len })
+    }
 }
 
 impl<T: Pod> Deref for Storage<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        match self {
-            Storage::Owned(items) => items,
-            Storage::Mapped { map, start, len } => {
+        match &self.0 {
+            Place::Owned(items) => items,
+            Place::Mapped { map, start, len } => {
                 bytemuck::cast_slice(&map[*start..*start + *len * size_of::<T>()])
             }
         }
@@ -37,6 +49,6 @@ impl<T: Pod> Deref for Storage<T> {
 
 impl<T: Pod> From<Vec<T>> for Storage<T> {
     fn from(items: Vec<T>) -> Self {
-        Storage::Owned(items)
+        Storage(Place::Owned(Arc::new(items)))
     }
 }

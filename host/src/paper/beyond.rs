@@ -1,7 +1,7 @@
 //! What the paper didn't vary.
 
 use super::report::{Block, Section};
-use super::{Csv, Lab, at, measures, short, value};
+use super::{Csv, Lab, NOT_RUN, at, measures, short, value};
 use crate::error::Result;
 use crate::explore::measures::Metric;
 use crate::explore::parameter::Parameter;
@@ -52,6 +52,17 @@ fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Re
     let (mut rows, mut series) = (vec![], vec![]);
     let texts: Vec<String> =
         values.split_once('=').map_or(vec![], |(_, v)| v.split(',').map(String::from).collect());
+    let header = [
+        "case",
+        parameter.name(),
+        "cycles",
+        "speed, first = 1",
+        "vertex hits %",
+        "edge hits %",
+        "port busy %",
+        "waits for memory %",
+        "no work %",
+    ];
     for input in &lab.inputs {
         for task in ["clique:5", "motif:3"] {
             let all = lab.sweep(input, task, &[values])?;
@@ -62,8 +73,13 @@ fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Re
             let name = format!("{} {}", input.name, short(task));
             let mut points = vec![];
             for point in &all {
-                let Some(m) = measures(point) else { continue };
                 let text = value(point, parameter);
+                let Some(m) = measures(point) else {
+                    let mut row = vec![name.clone(), text.to_string()];
+                    row.resize(header.len(), NOT_RUN.into());
+                    rows.push(row);
+                    continue;
+                };
                 let Some(x) = texts.iter().position(|t| t == text) else { continue };
                 let speed = first.get(Metric::Cycles) / m.get(Metric::Cycles);
                 let y = if scaling { speed } else { m.get(Metric::Cycles) };
@@ -83,17 +99,6 @@ fn curve(lab: &Lab<'_>, parameter: Parameter, values: &str, scaling: bool) -> Re
             series.push(Series { name, points });
         }
     }
-    let header = [
-        "case",
-        parameter.name(),
-        "cycles",
-        "speed, first = 1",
-        "vertex hits %",
-        "edge hits %",
-        "port busy %",
-        "waits for memory %",
-        "no work %",
-    ];
     let file = format!("beyond-{}", parameter.name());
     let y_title = if scaling { "speed-up over the first" } else { "cycles" };
     Ok(vec![

@@ -7,7 +7,7 @@
 //! | `design` | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
 //! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
 //! | `sampling` | large runs from a part of their work units |
-//! | [`report`] | Markdown, HTML, plots, CSV |
+//! | [`report`] | the rule of the verdicts; Markdown, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
 //! model of it; what is modelled (transfer, set-up) is named so.
@@ -36,7 +36,7 @@ use crate::graph::generate::{Labels, Model, Recipe, generate};
 use crate::graph::read::{ReadOptions, read_graph};
 use crate::prepare::renumber;
 use crate::task::Task;
-use report::{Block, Report, Section};
+use report::{Answer, Block, Claim, Finding, NOT_MEASURED, ORDERS, Report, Section, Verdict};
 
 /// A graph of the experiments.
 #[derive(Debug)]
@@ -104,6 +104,8 @@ pub struct Options {
     pub data: Option<PathBuf>,
     /// Folder of the report.
     pub out: PathBuf,
+    /// Whether the report is written as an HTML page as well.
+    pub html: bool,
     /// Folder of the points' results.
     pub cache: PathBuf,
     /// Most cycles of a point.
@@ -159,7 +161,7 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
         opening: opening(&lab),
         sections,
     };
-    report.write(&options.out)?;
+    report.write(&options.out, options.html)?;
     Ok(missing)
 }
 
@@ -187,10 +189,10 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
             lab.model.borrow(),
             graphs.join(", ")
         ),
-        "Two orders of comparison: *ascending* by Rank(ON_1) makes the hubs the roots of the \
-         largest trees, as the paper's figures suggest; *descending* is the default here. A verdict \
-         counts cases: reproduced if the claim holds in all, partly if in some."
+        "Two orders of comparison: *ascending* by Rank(ON_1), the paper's, makes the hubs the roots of \
+         the largest trees; *descending* is the default here. Each claim is held against both."
             .into(),
+        report::rule(),
     ];
     if lab.quick {
         all.insert(
@@ -203,7 +205,7 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
     all.push(format!(
         "A point with more than {} cycles is estimated from a sample of its work units (the last \
          section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
-         the cycles are known. What can't be sampled is left out: {}.",
+         the cycles are known. What can't be sampled was not run, and its rows say so: {}.",
         lab.simulator.max_cycles(),
         joined(&lab.left_out.borrow())
     ));
@@ -260,7 +262,7 @@ fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input
 
 impl Lab<'_> {
     /// A sweep: `variations` as on the command line of `gramer explore`. Points without a result
-    /// are noted and left out.
+    /// are noted, and stay.
     fn sweep(&self, input: &Input, name: &str, variations: &[&str]) -> Result<Vec<Measured>> {
         self.sweep_on(&self.base, input, name, variations)
     }
@@ -307,7 +309,7 @@ impl Lab<'_> {
                 Err(why) => drop(self.left_out.borrow_mut().insert(format!("{note} ({why})"))),
             }
         }
-        Ok(all.into_iter().filter(|p| p.measures.is_ok()).collect())
+        Ok(all)
     }
 
     /// What a sample says of a point, or why there is none. `works` are the units' work, once they
@@ -386,35 +388,58 @@ impl Csv {
     fn new(settings: &[Parameter]) -> Self {
         let names: Vec<&str> = settings.iter().map(|p| p.name()).collect();
         let metrics: Vec<&str> = Metric::all().map(Metric::name).collect();
-        Csv(format!("graph,task,{},{},half_interval\n", names.join(","), metrics.join(",")))
+        Csv(format!("graph,task,{},{},half_interval,run\n", names.join(","), metrics.join(",")))
     }
 
     fn add(&mut self, input: &Input, task: &str, settings: &[Parameter], all: &[Measured]) {
         for point in all {
-            let Some(measures) = measures(point) else { continue };
+            let found = measures(point);
             let values: Vec<&str> = settings.iter().map(|&p| value(point, p)).collect();
             let number = |n: f64| if n.is_nan() { String::new() } else { n.to_string() };
-            let metrics: Vec<String> = Metric::all().map(|m| number(measures.get(m))).collect();
-            let half = measures.half().map_or(String::new(), |half| format!("{half:.0}"));
+            let metrics: Vec<String> =
+                Metric::all().map(|m| found.map_or(String::new(), |f| number(f.get(m)))).collect();
+            let half = found.and_then(Measures::half);
+            let run = match (found, half) {
+                (None, _) => "no",
+                (Some(_), None) => "whole",
+                (Some(_), Some(_)) => "sample",
+            };
+            let half = half.map_or(String::new(), |half| format!("{half:.0}"));
             let (values, metrics) = (values.join(","), metrics.join(","));
-            self.0 += &format!("{},{task},{values},{metrics},{half}\n", input.name);
+            self.0 += &format!("{},{task},{values},{metrics},{half},{run}\n", input.name);
         }
     }
 }
 
+/// What stands in a table for a point that was not run.
+const NOT_RUN: &str = "not run";
+
+/// The points of a sweep with these values, in both orders of comparison.
+fn in_orders<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> [Option<&'a Measures>; 2] {
+    ORDERS.map(|order| at(all, &[wanted, &[(Parameter::Order, order)]].concat()))
+}
+
+/// Whether this is frequent subgraph mining that was run and found no frequent pattern.
+fn finds_nothing(task: &str, found: Option<&Measures>) -> bool {
+    let whole = found.filter(|m| m.half().is_none());
+    task.starts_with("fsm") && whole.is_some_and(|m| m.counts().is_empty())
+}
+
 /// A metric for a table; a dash where a sample doesn't say it.
-fn shown(measures: &Measures, metric: Metric, digits: usize) -> String {
-    match measures.shown(metric) {
-        value if value.is_nan() => "–".into(),
-        value => format!("{value:.digits$}"),
+fn shown(measures: Option<&Measures>, metric: Metric, digits: usize) -> String {
+    match measures.map(|m| m.shown(metric)) {
+        None => NOT_RUN.into(),
+        Some(value) if value.is_nan() => "–".into(),
+        Some(value) => format!("{value:.digits$}"),
     }
 }
 
 /// Cycles for a table, sampled ones with ≈ and the interval.
-fn cycles(measures: &Measures) -> String {
-    match measures.half() {
-        None => measures.cycles().to_string(),
-        Some(half) => format!("≈ {} ± {half:.0}", measures.cycles()),
+fn cycles(measures: Option<&Measures>) -> String {
+    match measures.map(|m| (m.cycles(), m.half())) {
+        None => NOT_RUN.into(),
+        Some((cycles, None)) => cycles.to_string(),
+        Some((cycles, Some(half))) => format!("≈ {cycles} ± {half:.0}"),
     }
 }
 
@@ -425,10 +450,11 @@ fn speed_up(from: &Measures, to: &Measures) -> (f64, f64) {
 }
 
 /// Such a number for a table.
-fn times((value, half): (f64, f64), digits: usize) -> String {
-    match half > 0.0 {
-        true => format!("≈ {value:.digits$} ± {half:.digits$}"),
-        false => format!("{value:.digits$}"),
+fn times(number: Option<(f64, f64)>, digits: usize) -> String {
+    match number {
+        None => NOT_RUN.into(),
+        Some((value, half)) if half > 0.0 => format!("≈ {value:.digits$} ± {half:.digits$}"),
+        Some((value, _)) => format!("{value:.digits$}"),
     }
 }
 
@@ -448,16 +474,6 @@ fn shortened(names: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Smallest and largest as `1.02 to 1.90`.
-fn span(values: &[f64], digits: usize) -> String {
-    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    match values.is_empty() {
-        true => "nothing".into(),
-        false => format!("{low:.digits$} to {high:.digits$}"),
-    }
-}
-
 /// Short name of a task, `5-CF`.
 fn short(name: &str) -> String {
     task(name).map_or_else(|_| name.into(), |(_, task)| crate::explore::short_name(&task))
@@ -472,11 +488,14 @@ fn synthesis() -> Section {
              [docs/synthesis.md](../synthesis.md)."
                 .into(),
         )],
-        claims: vec![report::Claim {
+        claims: vec![Claim {
             place: "tables II, IV",
             claim: "25.5 % LUT, 13.1 % FF, 65.7 % BRAM at 207 to 213 MHz; compaction doubles the clock",
-            verdict: report::Verdict::Open,
-            ours: "–".into(),
+            bar: String::new(),
+            answer: Answer::Any(Finding {
+                verdict: Verdict::None(NOT_MEASURED),
+                ours: String::new(),
+            }),
             why: "a matter of synthesis: docs/synthesis.md".into(),
         }],
     }
@@ -496,8 +515,9 @@ mod tests {
 
     #[test]
     fn what_is_sampled_is_marked() {
-        assert_eq!(times((1.234, 0.0), 2), "1.23");
-        assert_eq!(times((1.234, 0.05), 2), "≈ 1.23 ± 0.05");
+        assert_eq!(times(Some((1.234, 0.0)), 2), "1.23");
+        assert_eq!(times(Some((1.234, 0.05)), 2), "≈ 1.23 ± 0.05");
+        assert_eq!(times(None, 2), "not run");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::Instant;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
-use super::report::{Block, Claim, Section, Verdict};
-use super::{Csv, Input, Lab, at, cycles, short, span, times};
+use super::report::{Answer, Block, Cases, Claim, Finding, Section, Verdict, far, span};
+use super::{Csv, Input, Lab, NOT_RUN, cycles, finds_nothing, in_orders, short, times};
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
 use crate::error::{Error, Result};
@@ -47,8 +47,8 @@ const CPU_WATTS: f64 = 120.0;
 /// to 129.95 for RStream, 9.40 to 1.80 and 129.72 to 24.85 for Fractal. So it took one power for all runs.
 const POWER_RATIO: f64 = 678.34 / 129.95;
 
-/// By how much a case may miss the paper's figure and still count.
-const TOLERANCE: f64 = 1.05;
+/// Why a figure that contains the paper's gets no verdict.
+const CONTAINED: &str = "contains the paper's own figures";
 
 /// Labels that are drawn for graphs without any, and their seed.
 const LABELS: u32 = 6;
@@ -61,6 +61,19 @@ fn set_up(task: &str) -> f64 {
         Some("fsm") => 21.0,
         _ => 31.0,
     }
+}
+
+/// Half of the last digit that the paper gives of a time, in ms: it gives two digits or more.
+fn rounding(milliseconds: f64) -> f64 {
+    0.5 * 10f64.powf(milliseconds.log10().floor() - 1.0)
+}
+
+/// The paper's time less the set-up that it contains, in ms, and how far off that may be by rounding.
+fn less_set_up(paper: f64, task: &str) -> (f64, f64) {
+    let floor = set_up(task);
+    // As it was given: differences of binary fractions are not round.
+    let rest = ((paper - floor) * 1e6).round() / 1e6;
+    (rest, rounding(paper) + rounding(floor))
 }
 
 /// Modelled time of the transfer to the card and back, in ms: the graph once, and with each pass its
@@ -136,8 +149,10 @@ fn of_paper(input: &Input, name: &str) -> Option<[f64; 3]> {
 pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
     let settings = [Parameter::Order];
     let mut csv = Csv::new(&settings);
-    let (mut rows, mut passes) = (vec![], vec![]);
-    let (mut below, mut kernel_share) = (vec![], vec![]);
+    let (mut rows, mut sums, mut passes) = (vec![], vec![], vec![]);
+    // The kernel's time in that of the paper less its set-up, by order; and cases that don't count.
+    let mut shares: [Cases; 2] = Default::default();
+    let (mut no_pattern, mut unresolved) = (0, 0);
     let unlabelled = |i: &&Input| !i.graph.has_vertex_labels();
     let more: Vec<Input> = lab
         .inputs
@@ -151,55 +166,95 @@ pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
     for (input, name) in cases {
         let all = lab.sweep(input, name, &["order=descending,ascending"])?;
         csv.add(input, name, &settings, &all);
-        let Some(ours) = at(&all, &[(Parameter::Order, "descending")]) else { continue };
-        let theirs = at(&all, &[(Parameter::Order, "ascending")]);
+        let found = in_orders(&all, &[]);
         let (_, mined) = task(name)?;
         let begun = Instant::now();
         if !Cpu.run(&input.graph, &mined, None, lab.context)?.complete {
             return Err(Error::Interrupted);
         }
         let cpu = begun.elapsed().as_secs_f64() * 1e3;
-        let Run { kernel, transfer, whole } = Run::new(lab, input, name, &mined, ours);
-        let note = note(input, name);
-        kernel_share.push(100.0 * kernel / whole);
+        let runs = found.map(|m| m.map(|m| Run::new(lab, input, name, &mined, m)));
+        let title = format!("{} {}{}", short(name), input.name, note(input, name));
         let paper = of_paper(input, name);
-        if let Some([gramer, ..]) = paper {
-            below.push(whole <= gramer * TOLERANCE);
-        }
+        let rest = paper.map(|[gramer, ..]| less_set_up(gramer, name));
+        let nothing = found.iter().any(|&m| finds_nothing(name, m));
+        let share = |run: &Option<Run>| Some(run.as_ref()?.kernel / rest?.0);
+        let counts = match rest {
+            None => "not in the paper",
+            Some(_) if nothing => {
+                no_pattern += 1;
+                "no: no frequent pattern"
+            }
+            Some((rest, rounding)) if rest <= rounding => {
+                unresolved += 1;
+                "no: below the rounding"
+            }
+            Some(_) => {
+                for (shares, run) in shares.iter_mut().zip(&runs) {
+                    shares.add(share(run));
+                }
+                "yes"
+            }
+        };
+        let counted = counts == "yes";
+        let cell = |number: Option<f64>, digits: usize| {
+            number.map_or(NOT_RUN.into(), |n| format!("{n:.digits$}"))
+        };
+        let mut row = vec![title.clone()];
+        row.extend(found.map(cycles));
+        row.extend(found.iter().zip(&runs).map(|(m, run)| {
+            times(m.zip(run.as_ref()).map(|(m, r)| (r.kernel, r.kernel * m.uncertainty())), 3)
+        }));
+        row.push(paper.map_or("–".into(), |times| times[0].to_string()));
+        row.push(set_up(name).to_string());
+        row.push(rest.map_or("–".into(), |(rest, rounding)| format!("{rest} ± {rounding}")));
+        row.extend(runs.iter().map(|run| match counted {
+            true => cell(share(run).map(|s| 100.0 * s), 1),
+            false => "–".into(),
+        }));
+        row.push(counts.into());
+        rows.push(row);
         let published = |at: usize| paper.map_or("–".into(), |times| times[at].to_string());
-        rows.push(vec![
-            format!("{} {}{note}", short(name), input.name),
-            cycles(ours),
-            theirs.map_or("–".into(), cycles),
-            times((kernel, kernel * ours.uncertainty()), 3),
-            format!("{transfer:.3}"),
-            format!("{}", set_up(name)),
-            format!("{whole:.2}"),
-            published(0),
-            published(1),
-            published(2),
-            format!("{cpu:.2}"),
-        ]);
+        let mut row = vec![title.clone()];
+        let transfer = runs.iter().flatten().next().map(|run| run.transfer);
+        row.push(cell(transfer, 3));
+        row.push(set_up(name).to_string());
+        row.extend(runs.iter().map(|run| cell(run.as_ref().map(|r| r.whole), 2)));
+        row.extend((0..3).map(published));
+        row.push(format!("{cpu:.2}"));
+        sums.push(row);
         if name.starts_with("fsm") {
-            let cell = |m: Option<&Measures>, at: usize| {
-                m.and_then(|m| m.passes().get(at).copied()).map_or("–".into(), |c| c.to_string())
-            };
-            let mut row = vec![format!("{} {}{note}", short(name), input.name)];
-            row.push(ours.counts().len().to_string());
+            let mut row = vec![title];
+            let patterns = found.iter().flatten().find(|m| m.half().is_none());
+            row.push(patterns.map_or("–".into(), |m| m.counts().len().to_string()));
             for at in 0..2 {
-                row.extend([cell(Some(ours), at), cell(theirs, at)]);
+                row.extend(found.map(|m| match m {
+                    None => NOT_RUN.into(),
+                    Some(m) => m.passes().get(at).map_or("–".into(), u64::to_string),
+                }));
             }
             passes.push(row);
         }
     }
     let header = [
         "task",
-        "kernel cycles, descending",
         "kernel cycles, ascending",
-        "kernel ms (simulated)",
+        "descending",
+        "kernel ms (simulated), ascending",
+        "descending",
+        "paper: GRAMER ms",
+        "its set-up ms",
+        "less that",
+        "kernel in % of it, ascending",
+        "descending",
+        "counts",
+    ];
+    let sum_header = [
+        "task",
         "transfer ms (modelled)",
         "set-up ms (the paper's)",
-        "sum ms",
+        "sum ms, ascending",
+        "descending",
         "paper: GRAMER ms",
         "Fractal ms",
         "RStream ms",
@@ -208,27 +263,34 @@ pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
     let pass_header = [
         "task",
         "patterns reported",
-        "edges, cycles descending",
-        "ascending",
-        "three vertices, cycles descending",
-        "ascending",
+        "edges, cycles ascending",
+        "descending",
+        "three vertices, cycles ascending",
+        "descending",
     ];
     let blocks = vec![
         Block::Text(format!(
-            "Kernel: simulated cycles at {} MHz, descending order. Transfer: bytes of graph, work \
-             units and counts at 12 GB/s. Set-up: the floor of the paper's own times, which neither \
-             simulation nor emulation can measure. The CPU engine ran on this machine, with {} \
-             threads, while simulations may have run beside it. The paper doesn't say which \
+            "Kernel: simulated cycles at {} MHz. Set-up: the floor of the paper's own times, which \
+             neither simulation nor emulation can measure. Less that, the paper's time is what our \
+             kernel is compared with; where it is not more than the rounding of the paper's times \
+             (two digits), nothing can be said. The paper doesn't say which \
              Gnutella graph P2P is. FSM-S: labelled patterns of up to three vertices with at least S \
              embeddings, in passes as below, whose cycles are summed; S by the size of the graph, as \
              the paper's table reads. The paper doesn't say how it labels graphs without labels: they \
              are run with one label, and with {LABELS} that are drawn (ChaCha8, seed {SEED}, all equally \
              likely). Left out: 4-MC on ca-astroph, 1.6 · 10⁹ \
              cycles by the paper's time.",
-            lab.base.machine.clock_mhz,
-            lab.context.threads()
+            lab.base.machine.clock_mhz
         )),
         Block::Table { header: header.map(String::from).to_vec(), rows },
+        Block::Text(format!(
+            "The sum of kernel, transfer and set-up contains the paper's own set-up, so that it \
+             stands here without a verdict. Transfer: bytes of graph, work units and counts at 12 \
+             GB/s. The CPU engine ran on this machine, with {} threads, while simulations may have \
+             run beside it.",
+            lab.context.threads()
+        )),
+        Block::Table { header: sum_header.map(String::from).to_vec(), rows: sums },
         Block::Text(
             "The passes of frequent subgraph mining: edges, then patterns of three vertices through \
              the edges that are frequent."
@@ -237,23 +299,35 @@ pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
         Block::Table { header: pass_header.map(String::from).to_vec(), rows: passes },
         Block::File("table-3.csv".into(), csv.0),
     ];
-    let claims = vec![Claim {
-        place: "table III",
-        claim: "running times of GRAMER on Citeseer, P2P and Astro, set-up included",
-        verdict: Verdict::of(below.iter().copied()),
-        ours: format!(
-            "at most the paper's time in {} of {} cases; kernel is {} % of a sum that contains the \
-             paper's set-up",
-            below.iter().filter(|&&b| b).count(),
-            below.len(),
-            span(&kernel_share, 1)
-        ),
-        why: format!(
-            "a case counts if kernel + transfer + set-up is at most {TOLERANCE} of the paper's time. On \
-             the small graphs the paper's time is nearly all set-up, so they say little of the \
-             kernel; the larger one does"
-        ),
-    }];
+    let bar = far(1.0, 0.0);
+    let claims = vec![
+        Claim {
+            place: "table III",
+            claim: "running times of GRAMER on Citeseer, P2P and Astro, set-up included",
+            bar: String::new(),
+            answer: Answer::Any(Finding { verdict: Verdict::None(CONTAINED), ours: String::new() }),
+            why:
+                "our sum contains the paper's set-up, which is nearly all of the time on the small \
+                  graphs: the kernel is compared below"
+                    .into(),
+        },
+        Claim {
+            place: "table III",
+            claim: "the same less the set-up floor of the paper's times",
+            bar: format!("if our kernel takes at most {bar} of it"),
+            answer: Answer::Each(shares.map(|c| Finding {
+                verdict: c.verdict(|share| share <= bar),
+                ours: format!(
+                    "kernel is {} % of it",
+                    span(&c.values.iter().map(|s| 100.0 * s).collect::<Vec<_>>(), 1)
+                ),
+            })),
+            why: format!(
+                "no cases: {unresolved} whose time less the floor is not more than its rounding, and \
+                 {no_pattern} of frequent subgraph mining that find no frequent pattern"
+            ),
+        },
+    ];
     Ok(Section { title: "Table III: running times".into(), blocks, claims })
 }
 
@@ -261,34 +335,44 @@ pub fn table_3(lab: &Lab<'_>) -> Result<Section> {
 pub fn figure_11(lab: &Lab<'_>) -> Result<Section> {
     let name = "clique:5";
     let (_, mined) = task(name)?;
-    let (mut rows, mut shares) = (vec![], vec![]);
+    let mut rows = vec![];
+    let mut shares: [Cases; 2] = Default::default();
     for input in &lab.inputs {
-        let all = lab.sweep(input, name, &["order=descending"])?;
-        let Some(ours) = at(&all, &[]) else { continue };
+        let all = lab.sweep(input, name, &["order=descending,ascending"])?;
         let mut best = f64::INFINITY;
         for _ in 0..5 {
             let begun = Instant::now();
             renumber(&input.raw, lab.context)?;
             best = best.min(begun.elapsed().as_secs_f64() * 1e3);
         }
-        let Run { kernel, whole, .. } = Run::new(lab, input, name, &mined, ours);
-        shares.push(100.0 * best / whole);
-        rows.push(vec![
-            input.name.clone(),
-            format!("{best:.2}"),
-            format!("{kernel:.3}"),
-            format!("{whole:.2}"),
-            format!("{:.1}", 100.0 * best / whole),
-            format!("{:.0}", 100.0 * best / kernel),
-        ]);
+        let runs = in_orders(&all, &[]).map(|m| m.map(|m| Run::new(lab, input, name, &mined, m)));
+        let cells = |number: &dyn Fn(&Run) -> f64, digits: usize| {
+            let cell = |run: &Option<Run>| {
+                run.as_ref().map_or(NOT_RUN.into(), |r| format!("{:.digits$}", number(r)))
+            };
+            runs.each_ref().map(cell)
+        };
+        for (shares, run) in shares.iter_mut().zip(&runs) {
+            shares.add(run.as_ref().map(|r| 100.0 * best / r.kernel));
+        }
+        let mut row = vec![input.name.clone(), format!("{best:.2}")];
+        row.extend(cells(&|r| r.kernel, 3));
+        row.extend(cells(&|r| 100.0 * best / r.kernel, 0));
+        row.extend(cells(&|r| r.whole, 2));
+        row.extend(cells(&|r| 100.0 * best / r.whole, 1));
+        rows.push(row);
     }
     let header = [
         "5-CF on",
         "preparation ms",
-        "kernel ms",
-        "run ms, set-up included",
-        "preparation in % of the run",
-        "in % of the kernel",
+        "kernel ms, ascending",
+        "descending",
+        "preparation in % of the kernel, ascending",
+        "descending",
+        "run ms with the paper's set-up, ascending",
+        "descending",
+        "preparation in % of that, ascending",
+        "descending",
     ];
     let mut blocks = vec![
         Block::Text(
@@ -306,51 +390,66 @@ pub fn figure_11(lab: &Lab<'_>) -> Result<Section> {
             place: "figure 11b",
             claim: "preparation is at most 55.04 % of the execution time on small graphs (1.73 ms on \
                     Citeseer)",
-            verdict: Verdict::of(shares.iter().map(|&s| s <= 55.04)),
-            ours: format!("{} % of the run", span(&shares, 1)),
-            why: "execution contains the paper's set-up; compared with our kernel alone it is far \
-                  more"
+            bar: String::new(),
+            answer: Answer::Each(shares.map(|c| Finding {
+                verdict: Verdict::None(CONTAINED),
+                ours: format!("{} % of our kernel alone", span(&c.values, 0)),
+            })),
+            why: "execution here would be our kernel and the paper's set-up, which is nearly all of it; \
+                  the table has both"
                 .into(),
         },
     ];
     Ok(Section { title: "Figure 11: energy and preparation".into(), blocks, claims })
 }
 
-/// Figure 11a: an estimate of the energy, and its verdict.
+/// Figure 11a: an estimate of the energy, which contains too much of the paper's for a verdict.
 fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
     let watts = CPU_WATTS / POWER_RATIO;
-    let (mut rows, mut holds, mut ratios) = (vec![], vec![], [vec![], vec![]]);
+    let mut rows = vec![];
+    // Energies of Fractal and of RStream in ours, by order.
+    let mut ratios: [[Cases; 2]; 2] = Default::default();
     for (input, name) in cases(lab) {
         let Some([_, fractal, rstream]) = of_paper(input, name) else { continue };
-        let all = lab.sweep(input, name, &["order=descending"])?;
-        let Some(ours) = at(&all, &[]) else { continue };
+        let all = lab.sweep(input, name, &["order=descending,ascending"])?;
+        let found = in_orders(&all, &[]);
         let (_, mined) = task(name)?;
-        let Run { whole, .. } = Run::new(lab, input, name, &mined, ours);
-        let millijoules = watts * whole;
-        let mut row = vec![
-            format!("{} {}{}", short(name), input.name, note(input, name)),
-            format!("{}{whole:.2}", if ours.uncertainty() > 0.0 { "≈ " } else { "" }),
-            format!("{millijoules:.0}"),
-        ];
-        // With the least ratios of the paper.
-        for ((time, least), ratios) in
-            [(fractal, 9.40), (rstream, 5.79)].into_iter().zip(&mut ratios)
-        {
+        let nothing = found.iter().any(|&m| finds_nothing(name, m));
+        let none = if nothing { ", no frequent pattern" } else { "" };
+        let mut row = vec![format!("{} {}{}{none}", short(name), input.name, note(input, name))];
+        let wholes = found.map(|m| m.map(|m| Run::new(lab, input, name, &mined, m).whole));
+        row.extend(found.iter().zip(wholes).map(|(m, whole)| {
+            times(m.zip(whole).map(|(m, whole)| (whole, whole * m.uncertainty())), 2)
+        }));
+        let cell = |number: Option<f64>, digits: usize| {
+            number.map_or(NOT_RUN.into(), |n| format!("{n:.digits$}"))
+        };
+        row.extend(wholes.map(|whole| cell(whole.map(|w| watts * w), 0)));
+        for (time, ratios) in [fractal, rstream].into_iter().zip(&mut ratios) {
             let theirs = CPU_WATTS * time;
-            ratios.push(theirs / millijoules);
-            holds.push(theirs / millijoules >= least / TOLERANCE);
-            row.extend([format!("{theirs:.0}"), format!("{:.1}", theirs / millijoules)]);
+            row.push(format!("{theirs:.0}"));
+            for (whole, ratios) in wholes.into_iter().zip(ratios) {
+                let ratio = whole.map(|w| theirs / (watts * w));
+                row.push(cell(ratio, 1));
+                if !nothing {
+                    ratios.add(ratio);
+                }
+            }
         }
         rows.push(row);
     }
     let header = [
         "task",
-        "run ms",
-        "energy mJ, estimated",
+        "run ms, ascending",
+        "descending",
+        "energy mJ, estimated, ascending",
+        "descending",
         "Fractal mJ",
-        "of ours",
+        "of ours, ascending",
+        "descending",
         "RStream mJ",
-        "of ours",
+        "of ours, ascending",
+        "descending",
     ];
     let text = format!(
         "Energy without DRAM, an estimate: power by time. Nothing of the power was measured here. The \
@@ -363,21 +462,52 @@ fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
     let claim = Claim {
         place: "figure 11a",
         claim: "5.79 to 678.34 times less energy than RStream, 9.40 to 129.72 than Fractal",
-        // Half of an energy is theirs.
-        verdict: match Verdict::of(holds.iter().copied()) {
-            Verdict::Reproduced => Verdict::Partly,
-            other => other,
-        },
-        ours: format!(
-            "{} times less than RStream, {} than Fractal",
-            span(&ratios[1], 2),
-            span(&ratios[0], 2)
-        ),
+        bar: String::new(),
+        answer: Answer::Each([0, 1].map(|order| Finding {
+            verdict: Verdict::None(CONTAINED),
+            ours: format!(
+                "{} times less than RStream, {} than Fractal",
+                span(&ratios[1][order].values, 2),
+                span(&ratios[0][order].values, 2)
+            ),
+        })),
         why: format!(
-            "an estimate: {watts:.1} W, which the paper's own ratios imply, by our time, so \
-             no better than partly; a case counts if {TOLERANCE} of its ratio is at least the paper's least"
+            "not measured: {watts:.1} W, which the paper's own ratios imply, by a time that contains its \
+             set-up, beside its times of the others"
         ),
     };
     let table = Block::Table { header: header.map(String::from).to_vec(), rows };
     Ok(([Block::Text(text), table], claim))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of the second digit.
+    #[test]
+    fn the_paper_s_times_are_as_exact_as_their_digits() {
+        for (time, half) in [(9.9, 0.05), (10.0, 0.5), (31.0, 0.5), (270.0, 5.0), (1460.0, 50.0)] {
+            assert!((rounding(time) - half).abs() < 1e-9, "{time}: {}", rounding(time));
+        }
+    }
+
+    #[test]
+    fn what_the_set_up_leaves_counts_where_it_is_more_than_rounding() {
+        let counts = |row: &(&str, &str, f64, f64, f64)| {
+            let (rest, rounding) = less_set_up(row.2 * 1e3, row.1);
+            rest > rounding
+        };
+        let unresolved: Vec<(&str, &str)> =
+            PAPER.iter().filter(|row| !counts(row)).map(|row| (row.0, row.1)).collect();
+        let expected = [
+            ("Citeseer", "clique:3"),
+            ("P2P", "clique:3"),
+            ("Citeseer", "clique:4"),
+            ("Citeseer", "motif:3"),
+            ("Citeseer", "fsm:3:2000"),
+        ];
+        assert_eq!(unresolved, expected);
+        assert_eq!(less_set_up(28.0, "clique:3"), (18.1, 0.55));
+    }
 }

@@ -14,29 +14,33 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::{MAX_VERTICES, Pattern, named};
-use crate::error::{Error, Place, Result};
+use crate::context::Cancel;
+use crate::error::{Error, Place, Result, quote, said};
 use crate::graph::{Label, NO_LABEL};
+use crate::input::{MAX_SMALL_FILE, check_yaml, read_small};
 
 /// A pattern from a file, or by its name (`triangle`, `5-path`; see [`super::name`]) where there
 /// is no such file.
 ///
 /// # Errors
-/// [`Error::Io`] if the file can't be read and is no name either; otherwise as
+/// [`Error::Io`] if the file can't be read and is no name either, [`Error::Input`] if it is
+/// larger than [`MAX_SMALL_FILE`], [`Error::Interrupted`] once `cancel` is raised; otherwise as
 /// [`parse_pattern`].
-pub fn read_pattern(path: &Path) -> Result<Pattern> {
-    match std::fs::read(path) {
+pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
+    match read_small(path, MAX_SMALL_FILE, "pattern", cancel) {
         Ok(bytes) => parse_pattern(&bytes, path),
-        Err(e) => {
+        Err(Error::Io { source, action, .. }) => {
             if let Some(pattern) = path.to_str().and_then(named) {
                 return Ok(pattern);
             }
-            if e.kind() == std::io::ErrorKind::NotFound {
+            if source.kind() == std::io::ErrorKind::NotFound {
                 let what = "there is no such file, and no pattern has this name (names are \
                             triangle, 4-cycle, 5-path, house, …)";
                 return Err(Error::input(Place::file(path), what));
             }
-            Err(Error::io(path, "read", e))
+            Err(Error::io(path, action, source))
         }
+        Err(other) => Err(other),
     }
 }
 
@@ -100,13 +104,17 @@ struct Entry {
 
 fn parse_yaml(text: &str, path: &Path) -> Result<Pattern> {
     let whole = |what: String| Error::input(Place::file(path), what);
+    check_yaml(text).map_err(|(line, what)| match line {
+        Some(line) => Error::input(Place::line(path, line), what),
+        None => whole(what),
+    })?;
     let read = match serde_yaml::from_str::<Written>(text) {
         Ok(written) => Ok(written),
         Err(e) => serde_yaml::from_str::<Entry>(text).map(|entry| entry.pattern).map_err(|_| e),
     };
     let written = read.map_err(|e| match e.location() {
-        Some(at) => Error::input(Place::line(path, at.line() as u64), e.to_string()),
-        None => whole(e.to_string()),
+        Some(at) => Error::input(Place::line(path, at.line() as u64), said(&e.to_string())),
+        None => whole(said(&e.to_string())),
     })?;
     let Written { vertices, edges, labels, edge_labels } = written;
     if vertices > MAX_VERTICES {
@@ -158,12 +166,43 @@ impl Line<'_> {
         Error::input(Place::line(self.path, self.number), what)
     }
 
+    /// The line for a message, its words one space apart.
+    fn quoted(&self) -> String {
+        // No more of a long line than is shown.
+        quote(self.words[..self.words.len().min(64)].join(" "))
+    }
+
+    /// Refuses words from `at` on.
+    fn ends(&self, at: usize) -> Result<()> {
+        match self.words.get(at) {
+            None => Ok(()),
+            Some(word) => Err(self.fault(format!("{} is too much", quote(word)))),
+        }
+    }
+
     /// The vertex at word `at`.
     fn id(&self, at: usize) -> Result<u64> {
         let Some(word) = self.words.get(at) else {
-            return Err(self.fault(format!("{:?} ends too early", self.words.join(" "))));
+            return Err(self.fault(format!("{} ends too early", self.quoted())));
         };
-        word.parse().map_err(|_| self.fault(format!("{word:?} is no vertex: a number from 0 on")))
+        word.parse()
+            .map_err(|_| self.fault(format!("{} is no vertex: a number from 0 on", quote(word))))
+    }
+
+    /// The two numbers of a head: V and E, or 0 and V; none in `t # 1`.
+    fn counts(&self) -> Result<Option<(u64, u64)>> {
+        let wrong = || {
+            let what = "is no head of a pattern: `t V E` or `t # 1`";
+            self.fault(format!("{} {what}", self.quoted()))
+        };
+        match self.words[1..] {
+            ["#"] | ["#", _] => Ok(None),
+            [a, b] => match (a.parse(), b.parse()) {
+                (Ok(a), Ok(b)) => Ok(Some((a, b))),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
     }
 
     /// The label at word `at`, if there is one.
@@ -174,7 +213,8 @@ impl Line<'_> {
             Some(word) => match word.parse() {
                 Ok(label) if label != NO_LABEL => Ok(Some(label)),
                 _ => Err(self.fault(format!(
-                    "{word:?} is no label: a number below {NO_LABEL}, or * for any"
+                    "{} is no label: a number below {NO_LABEL}, or * for any",
+                    quote(word)
                 ))),
             },
         }
@@ -196,31 +236,46 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
         })
         .collect();
     let records = lines[0].words.first().is_some_and(|w| matches!(*w, "t" | "v" | "e"));
+    let mut counts = None;
     let mut declared: BTreeMap<u64, Option<Label>> = BTreeMap::new();
     let mut edges: Vec<(&Line<'_>, u64, u64, Option<Label>)> = vec![];
     for (nth, line) in lines.iter().enumerate() {
         match line.words.first().copied() {
+            // As in a graph file, this ends the pattern.
+            Some("t") if records && line.words[1..] == ["#", "-1"] => {
+                if let Some(next) = lines.get(nth + 1) {
+                    return Err(next.fault("a pattern ends before this line (`t # -1`)"));
+                }
+            }
             Some("t") if records => {
                 if nth > 0 {
                     return Err(line.fault("a second pattern begins here; give one a file"));
                 }
+                counts = line.counts()?;
             }
             Some("v") if records => {
                 let id = line.id(1)?;
-                if declared.insert(id, line.label(2)?).is_some() {
+                let label = line.label(2)?;
+                if line.words.len() > 3 {
+                    // The degree, as query sets have it.
+                    line.id(3)?;
+                    line.ends(4)?;
+                }
+                if declared.insert(id, label).is_some() {
                     return Err(line.fault(format!("vertex {id} is there twice")));
                 }
             }
             Some("e") if records => {
+                line.ends(4)?;
                 edges.push((line, line.id(1)?, line.id(2)?, line.label(3)?));
             }
             Some(word) if records => {
-                return Err(line.fault(format!("{word:?} is no kind of line: t, v or e")));
+                return Err(line.fault(format!("{} is no kind of line: t, v or e", quote(word))));
             }
             _ => {
                 if line.words.len() > 3 {
                     let what = "is no edge: two vertices, and a label if you like";
-                    return Err(line.fault(format!("{:?} {what}", line.words.join(" "))));
+                    return Err(line.fault(format!("{} {what}", line.quoted())));
                 }
                 let (u, v) = (line.id(0)?, line.id(1)?);
                 declared.entry(u).or_default();
@@ -228,6 +283,16 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
                 edges.push((line, u, v, line.label(2)?));
             }
         }
+    }
+    let (v, e) = (declared.len() as u64, edges.len() as u64);
+    if let Some((a, b)) = counts
+        && (a, b) != (v, e)
+        && (a, b) != (0, v)
+    {
+        return Err(lines[0].fault(format!(
+            "the head says {a} vertices and {b} edges, but {v} `v` lines and {e} `e` lines follow: \
+             the file is cut off or its head is wrong"
+        )));
     }
     if declared.len() > MAX_VERTICES {
         return Err(Error::input(Place::file(path), too_large(declared.len())));
@@ -293,9 +358,49 @@ mod tests {
     }
 
     #[test]
+    fn a_pattern_with_some_labels_survives_its_json() {
+        // Only some edges have a label, and one comes before an edge without.
+        for text in ["e 0 1 2\ne 1 2\nv 0\nv 1\nv 2\n", "0 2\n 00,20 2\n1,20 2\n1, 2"] {
+            let pattern = parse(text).unwrap();
+            let json = serde_json::to_string(&pattern).unwrap();
+            assert_eq!(parse(&json).unwrap(), pattern, "{json}");
+        }
+        let pattern = parse("0 1 2\n1 2\n").unwrap();
+        let json = serde_json::to_value(&pattern).unwrap();
+        assert_eq!(json["edges"].to_string(), "[[0,1],[1,2]]");
+        assert_eq!(json["edge_labels"].to_string(), "[2,null]");
+        // Edges that come after the labels are without, whatever the order.
+        let mut later = Pattern::from_edges(3, &[(0, 1)]);
+        later.set_edge_label(0, 1, 2);
+        later.add_edge(1, 2);
+        assert_eq!(later, pattern);
+    }
+
+    #[test]
+    fn what_is_cut_off_or_too_much_is_refused() {
+        let cut = message("t 5 9\nv 0 1\nv 1 1\ne 0 1\n");
+        assert!(
+            cut.starts_with("q.graph:1: the head says 5 vertices and 9 edges, but 2 `v`"),
+            "{cut}"
+        );
+        assert_eq!(message("v 0 1 2 3 4 5\n"), "q.graph:1: `3` is too much");
+        assert_eq!(message("v 0 1\nv 1 1\ne 0 1 2 3\n"), "q.graph:3: `3` is too much");
+        assert!(message("v 0 1 x\n").contains("`x` is no vertex"));
+        assert!(message("t 1\nv 0 1\n").starts_with("q.graph:1: `t 1` is no head of a pattern"));
+        assert!(message("t # 1\nv 0 1\nt # -1\nv 1 1\n").starts_with("q.graph:4: a pattern ends"));
+        assert!(parse("t # 1\nv 0 1\nt # -1\n").is_ok());
+        assert!(parse("t 0 2\nv 0 1\nv 1 1\ne 0 1\n").is_ok());
+        let long = format!("0 {}\n", "7".repeat(10 << 20));
+        assert!(message(&long).len() < 200);
+        assert!(message(&"0 1 2 3 ".repeat(1 << 17)).len() < 200);
+        assert!(message(&"{a: ".repeat(1 << 10)).contains("nested more than"));
+    }
+
+    #[test]
     fn names_serve_where_there_is_no_file() {
-        assert_eq!(read_pattern(Path::new("triangle")).unwrap(), Pattern::clique(3));
-        let fault = read_pattern(Path::new("trangle")).unwrap_err().to_string();
+        let read = |name: &str| read_pattern(Path::new(name), &Cancel::default());
+        assert_eq!(read("triangle").unwrap(), Pattern::clique(3));
+        let fault = read("trangle").unwrap_err().to_string();
         assert!(fault.contains("no such file, and no pattern has this name"), "{fault}");
     }
 
@@ -313,12 +418,12 @@ mod tests {
         assert_eq!(message("v 0 1\ne 0 4\n"), "q.graph:2: vertex 4 isn't declared by a `v` line");
         assert_eq!(message("0 0\n"), "q.graph:1: the edge 0 0 is a loop");
         assert_eq!(message("0 1\n1 0\n"), "q.graph:2: the edge 1 0 is there twice");
-        assert_eq!(message("0 x\n"), "q.graph:1: \"x\" is no vertex: a number from 0 on");
-        assert_eq!(message("0 -1\n"), "q.graph:1: \"-1\" is no vertex: a number from 0 on");
+        assert_eq!(message("0 x\n"), "q.graph:1: `x` is no vertex: a number from 0 on");
+        assert_eq!(message("0 -1\n"), "q.graph:1: `-1` is no vertex: a number from 0 on");
         assert!(message("0 1 4294967295\n").contains("is no label"));
         assert!(message("v 0 1\nw 1\n").contains("is no kind of line"));
         assert!(message("0 1 2 3\n").contains("is no edge"));
-        assert_eq!(message("0\n"), "q.graph:1: \"0\" ends too early");
+        assert_eq!(message("0\n"), "q.graph:1: `0` ends too early");
         assert!(message("{vertices: 2, edges: [[0, 2]]}").contains("isn't there"));
         assert!(message("{vertices: 2, edges: [[0, 1]], labels: [1]}").contains("2 entries"));
         assert!(message("{vertices: 99, edges: []}").contains("99 vertices"));

@@ -23,7 +23,7 @@ pub struct Pattern {
     adjacency: Vec<u16>,
     /// One a vertex, or empty: no vertex labels.
     vertex_labels: Vec<Label>,
-    /// `(i, j, label)` with i < j, ascending; empty: no edge labels.
+    /// `(i, j, label)` with i < j, ascending, one an edge; empty: no edge labels.
     edge_labels: Vec<(u8, u8, Label)>,
 }
 
@@ -92,8 +92,10 @@ impl Pattern {
         assert!(i != j && i < self.vertices() && j < self.vertices());
         self.adjacency[i] |= 1 << j;
         self.adjacency[j] |= 1 << i;
-        if !self.edge_labels.is_empty() && self.edge_label(i, j).is_none() {
-            self.set_edge_label(i, j, NO_LABEL);
+        if !self.edge_labels.is_empty()
+            && let Err(at) = self.label_position(i, j)
+        {
+            self.edge_labels.insert(at, (i.min(j) as u8, i.max(j) as u8, NO_LABEL));
         }
     }
 
@@ -112,11 +114,14 @@ impl Pattern {
             let edges = self.edges();
             self.edge_labels = edges.iter().map(|&(a, b)| (a as u8, b as u8, NO_LABEL)).collect();
         }
-        let (a, b) = (i.min(j) as u8, i.max(j) as u8);
-        match self.edge_labels.binary_search_by_key(&(a, b), |e| (e.0, e.1)) {
-            Ok(at) => self.edge_labels[at].2 = label,
-            Err(at) => self.edge_labels.insert(at, (a, b, label)),
-        }
+        let at = self.label_position(i, j).expect("each edge has an entry");
+        self.edge_labels[at].2 = label;
+    }
+
+    /// Where the label of the edge i–j is, or would be.
+    fn label_position(&self, i: usize, j: usize) -> Result<usize, usize> {
+        let key = (i.min(j) as u8, i.max(j) as u8);
+        self.edge_labels.binary_search_by_key(&key, |e| (e.0, e.1))
     }
 
     /// Number of vertices.
@@ -172,9 +177,7 @@ impl Pattern {
         if !self.has_edge(i, j) {
             return None;
         }
-        let key = (i.min(j) as u8, i.max(j) as u8);
-        let at = self.edge_labels.binary_search_by_key(&key, |e| (e.0, e.1));
-        Some(at.map_or(NO_LABEL, |at| self.edge_labels[at].2))
+        Some(self.label_position(i, j).map_or(NO_LABEL, |at| self.edge_labels[at].2))
     }
 
     /// Whether any vertex asks for a label.

@@ -3,15 +3,16 @@
 use std::slice::IterMut;
 use std::sync::Mutex;
 
-use rayon::prelude::*;
-
 use super::{each_thread, fill, on_k};
-use crate::context::Context;
+use crate::context::{Context, Looks};
 use crate::error::Result;
+use crate::graph::parallel::in_buckets;
 use crate::graph::{Graph, Order, Parts, VertexId, View};
 
 /// Vertices that a thread takes at a time where each costs the same.
 const CHUNK: usize = 4096;
+/// Vertices whose keys are dealt out between looks at the stop flag.
+const SORT_CHUNK: usize = 1 << 16;
 /// Rows whose write positions stay in a core's cache while rows are filled.
 const ROWS_IN_CACHE: usize = 1 << 14;
 /// Most groups of rows: as many streams as a core writes well at a time.
@@ -33,18 +34,20 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     }
     let view = graph.view();
     let on_1 = on_k(view, 1, context)?;
-    let order = by_occurrence(&on_1, context);
+    let order = by_occurrence(&on_1, context)?;
     drop(on_1);
-    context.cancel.check()?;
 
+    let mut looks = Looks::new(&context.cancel);
     let mut ranks = vec![0 as VertexId; order.len()];
     for (rank, &old) in order.iter().enumerate() {
+        looks.check(1)?;
         ranks[old as usize] = rank as VertexId;
     }
     let mut offsets = Vec::with_capacity(order.len() + 1);
     let mut end = 0u64;
     offsets.push(end);
     for &old in &order {
+        looks.check(1)?;
         end += view.degree(old) as u64;
         offsets.push(end);
     }
@@ -68,28 +71,41 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
         original_ids: original_ids.into(),
         order: Order::RankOn1,
         stats: graph.stats(),
-    }))
+    })
+    .made_of(graph))
 }
 
 /// The vertices by falling occurrence number, ties by number: element r has rank r.
-pub fn by_occurrence(on: &[u128], context: &Context) -> Vec<VertexId> {
+///
+/// # Errors
+/// [`crate::Error::Interrupted`] if the run was asked to stop.
+pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
     // ON_1 is below 2^96, which leaves room for the number in the same word.
     if on.iter().all(|&on| on >> 96 == 0) {
-        let keys = on.iter().enumerate().map(|(v, &on)| !on << 32 | v as u128).collect();
-        sorted::<u128>(keys, context).into_iter().map(|key| key as VertexId).collect()
+        sorted(on.len(), context, |v| !on[v] << 32 | v as u128, |key| key as VertexId)
     } else {
-        let keys = on.iter().enumerate().map(|(v, &on)| (!on, v as VertexId)).collect();
-        sorted::<(u128, VertexId)>(keys, context).into_iter().map(|key| key.1).collect()
+        sorted(on.len(), context, |v| (!on[v], v as VertexId), |key| key.1)
     }
 }
 
-fn sorted<K: Ord + Send>(mut keys: Vec<K>, context: &Context) -> Vec<K> {
-    // Without threads to be had, one does.
-    match rayon::ThreadPoolBuilder::new().num_threads(context.threads()).build() {
-        Ok(pool) if context.threads() > 1 => pool.install(|| keys.par_sort_unstable()),
-        _ => keys.sort_unstable(),
+/// The vertices in the order of their keys.
+fn sorted<K: Ord + Copy + Send + Sync>(
+    vertices: usize,
+    context: &Context,
+    key: impl Fn(usize) -> K + Sync,
+    vertex: impl Fn(K) -> VertexId,
+) -> Result<Vec<VertexId>> {
+    let sample = (0..vertices).step_by((vertices >> 14).max(1)).map(&key).collect();
+    let chunk = |i: usize| i * SORT_CHUNK..((i + 1) * SORT_CHUNK).min(vertices);
+    let emit = |source: usize, take: &mut dyn FnMut(K)| chunk(source).map(&key).for_each(take);
+    let sources = vertices.div_ceil(SORT_CHUNK);
+    let (threads, cancel) = (context.threads(), &context.cancel);
+    let mut order = Vec::with_capacity(vertices);
+    for bucket in in_buckets(vertices, sources, threads, cancel, sample, emit)? {
+        context.cancel.check()?;
+        order.extend(bucket.into_iter().map(&vertex));
     }
-    keys
+    Ok(order)
 }
 
 /// A graph on its way to its new numbers.
@@ -136,7 +152,9 @@ impl Moved<'_> {
             .next_power_of_two();
         let mut rows: Vec<Vec<IterMut<T>>> = (0..groups).map(|_| Vec::new()).collect();
         let mut rest = filled.as_mut_slice();
+        let mut looks = Looks::new(&self.context.cancel);
         for (row, span) in self.offsets.windows(2).enumerate() {
+            looks.check(1)?;
             let (row_entries, tail) = rest.split_at_mut((span[1] - span[0]) as usize);
             rows[row % groups].push(row_entries.iter_mut());
             rest = tail;
@@ -192,11 +210,12 @@ impl Moved<'_> {
         sources: std::ops::Range<usize>,
         mut each: impl FnMut(VertexId, VertexId, usize),
     ) {
+        let mut looks = Looks::new(&self.context.cancel);
         for source in sources {
-            if source % CHUNK == 0 && self.context.cancel.is_cancelled() {
+            let range = self.view.row(self.order[source]);
+            if looks.check(range.len() + 1).is_err() {
                 return;
             }
-            let range = self.view.row(self.order[source]);
             for (at, &old) in range.clone().zip(&self.view.neighbours[range]) {
                 each(self.ranks[old as usize], source as VertexId, at);
             }

@@ -22,7 +22,8 @@ struct Document<'a> {
     device: &'a str,
     threads: usize,
     results: Vec<Entry>,
-    total: u128,
+    /// `null`, as all counts, where the run was interrupted before anything was found.
+    total: Option<u128>,
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<Stopped>,
@@ -163,7 +164,7 @@ enum Shape {
 struct Entry {
     pattern: Shape,
     name: String,
-    count: u128,
+    count: Option<u128>,
 }
 
 #[derive(Serialize)]
@@ -179,15 +180,16 @@ struct Seconds {
 /// Those of `out`.
 pub fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     let outcome = report.outcome;
+    let known = |count: u128| (!report.nothing_known()).then_some(count);
     let patterns = outcome.results.iter().map(|r| Entry {
         name: name(&r.pattern),
         pattern: Shape::Pattern(r.pattern.clone()),
-        count: r.count,
+        count: known(r.count),
     });
     let larger = outcome.larger_cliques.iter().map(|&(vertices, count)| {
         debug_assert!(vertices > MAX_VERTICES);
         let pattern = Shape::Clique { vertices, edges: None, labels: None, edge_labels: None };
-        Entry { pattern, name: format!("{vertices}-clique"), count }
+        Entry { pattern, name: format!("{vertices}-clique"), count: known(count) }
     });
     let times = report.times;
     let document = Document {
@@ -205,7 +207,7 @@ pub fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         device: report.device,
         threads: report.threads,
         results: patterns.chain(larger).collect(),
-        total: report.total(),
+        total: known(report.total()),
         complete: outcome.complete,
         stopped: report.stopped,
         listed: report.listed,

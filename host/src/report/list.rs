@@ -1,19 +1,19 @@
 //! Lists of embeddings, streamed.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::engine::Sink;
-use crate::error::{Error, Result};
+use crate::error::{Error, Place, Result, quote};
+use crate::graph::output::Output;
 use crate::graph::{Graph, VertexId};
 use crate::pattern::{MAX_VERTICES, Pattern};
 
-use super::{labelled_name, standard_output};
+use super::labelled_name;
 
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -22,6 +22,26 @@ pub enum ListFormat {
     Jsonl,
     /// Name and ids, separated by tabs.
     Tsv,
+}
+
+impl ListFormat {
+    /// The format that the name of a file asks for; jsonl where it asks for none.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for an extension that no list has.
+    pub fn of(path: &Path) -> Result<Self> {
+        let extension = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            None | Some("jsonl" | "ndjson") => Ok(ListFormat::Jsonl),
+            Some("tsv") => Ok(ListFormat::Tsv),
+            Some(other) => Err(Error::usage(format!(
+                "{}: a list is written as .jsonl or .tsv, not as {}; name it so, or say which of \
+                 the two it is with --list-format",
+                Place::file(path),
+                quote(other)
+            ))),
+        }
+    }
 }
 
 /// Bytes that a thread collects before it writes them.
@@ -35,8 +55,7 @@ pub struct ListWriter<'a> {
     graph: &'a Graph,
     format: ListFormat,
     limit: u64,
-    path: PathBuf,
-    file: Mutex<Box<dyn Write + Send>>,
+    file: Mutex<Output>,
     buffers: Vec<Mutex<Buffer>>,
     begun: AtomicU64,
     written: AtomicU64,
@@ -58,7 +77,7 @@ thread_local! {
 }
 
 impl<'a> ListWriter<'a> {
-    /// Creates the file (`-` is standard output).
+    /// Begins the file (`-` is standard output); it is there after [`ListWriter::finish`].
     ///
     /// # Errors
     /// [`Error::Io`] if it can't be created.
@@ -68,18 +87,11 @@ impl<'a> ListWriter<'a> {
         limit: Option<u64>,
         graph: &'a Graph,
     ) -> Result<Self> {
-        let standard = path.as_os_str() == "-";
-        let file: Box<dyn Write + Send> = if standard {
-            standard_output::writer()
-        } else {
-            Box::new(File::create(path).map_err(|e| Error::io(path, "create", e))?)
-        };
         Ok(ListWriter {
             graph,
             format,
             limit: limit.unwrap_or(u64::MAX),
-            path: if standard { "<stdout>".into() } else { path.to_path_buf() },
-            file: Mutex::new(file),
+            file: Mutex::new(Output::create(path)?),
             buffers: (0..BUFFERS).map(|_| Mutex::default()).collect(),
             begun: AtomicU64::new(0),
             written: AtomicU64::new(0),
@@ -87,7 +99,7 @@ impl<'a> ListWriter<'a> {
         })
     }
 
-    /// Writes what is still buffered and returns the number of embeddings listed.
+    /// Writes what is still buffered, puts the file in its place, and returns the number of embeddings listed.
     ///
     /// # Errors
     /// [`Error::Io`] for the first write that failed.
@@ -96,13 +108,13 @@ impl<'a> ListWriter<'a> {
             let mut buffer = buffer.lock().unwrap_or_else(PoisonError::into_inner);
             self.write_out(&mut buffer);
         }
-        let mut file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let flushed = file.flush();
+        let file = self.file.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failed = self.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match failed.or(flushed.err()) {
-            Some(e) => Err(Error::io(&self.path, "write", e)),
-            None => Ok(self.written.into_inner()),
+        if let Some(e) = failed {
+            return Err(Error::io(file.path(), "write", e));
         }
+        file.finish()?;
+        Ok(self.written.into_inner())
     }
 
     /// Whether the run ended because the limit was reached.
@@ -126,6 +138,10 @@ impl<'a> ListWriter<'a> {
 }
 
 impl Sink for ListWriter<'_> {
+    fn limit(&self) -> Option<u64> {
+        (self.limit < u64::MAX).then_some(self.limit)
+    }
+
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         if number >= self.limit {

@@ -4,11 +4,12 @@ mod json;
 mod list;
 mod progress;
 pub mod standard_output;
+pub mod symbols;
 mod table;
 
 pub use json::json;
 pub use list::{ListFormat, ListWriter};
-pub use progress::Meter;
+pub use progress::{BuildMeter, Meter};
 pub use table::table;
 
 use std::time::Duration;
@@ -68,11 +69,19 @@ impl Report<'_> {
     pub fn total(&self) -> u128 {
         match self.task {
             Task::Fsm { .. } => self.outcome.results.len() as u128,
-            _ => {
-                let larger = self.outcome.larger_cliques.iter().map(|&(_, count)| count);
-                self.outcome.results.iter().map(|r| r.count).chain(larger).sum()
-            }
+            _ => self.counts().sum(),
         }
+    }
+
+    fn counts(&self) -> impl Iterator<Item = u128> + '_ {
+        let larger = self.outcome.larger_cliques.iter().map(|&(_, count)| count);
+        self.outcome.results.iter().map(|r| r.count).chain(larger)
+    }
+
+    /// Whether the run was interrupted before anything was found: its zeros are no answer. Motifs
+    /// are counted by equations, which give no number before all of their sums are there.
+    pub fn nothing_known(&self) -> bool {
+        self.stopped == Some(Stopped::Interrupt) && self.counts().all(|count| count == 0)
     }
 }
 

@@ -3,11 +3,13 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement};
 
 use crate::engine::Measured;
+use crate::error::Place;
 use crate::task::{Measure, SizeLimit, Task};
 
+use super::symbols::new_table;
 use super::{Report, Stopped, labelled_name};
 
 /// Writes the report as a heading, a table and a closing line.
@@ -20,7 +22,7 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(
         out,
         "graph {}: {} vertices, {} edges",
-        report.source,
+        Place::file(report.source),
         grouped(graph.vertices() as u128),
         grouped(graph.edges() as u128)
     )?;
@@ -38,8 +40,9 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         Task::Match { mappings: true, .. } => "mappings",
         _ => "count",
     };
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let unknown = report.nothing_known();
+    let shown = |count: u128| if unknown { "?".to_string() } else { grouped(count) };
+    let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["pattern", "vertices", "edges", counted]);
     for r in &report.outcome.results {
@@ -49,11 +52,11 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         let edges =
             if edges.len() > 12 { format!("{} edges", edges.len()) } else { edges.join(" ") };
         let vertices = r.pattern.vertices().to_string();
-        table.add_row([labelled_name(&r.pattern), vertices, edges, grouped(r.count)]);
+        table.add_row([labelled_name(&r.pattern), vertices, edges, shown(r.count)]);
     }
     for &(size, count) in &report.outcome.larger_cliques {
         let edges = format!("{} edges", size * (size - 1) / 2);
-        table.add_row([format!("{size}-clique"), size.to_string(), edges, grouped(count)]);
+        table.add_row([format!("{size}-clique"), size.to_string(), edges, shown(count)]);
     }
     for column in [1, 3] {
         if let Some(column) = table.column_mut(column) {
@@ -70,7 +73,7 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "total {}; load {}, prepare {}, mine {}",
-        grouped(report.total()),
+        shown(report.total()),
         seconds(times.load),
         seconds(times.prepare),
         seconds(times.mine)
@@ -82,6 +85,15 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} embeddings listed", grouped(listed as u128))?;
     }
     match report.stopped {
+        Some(Stopped::Interrupt) if unknown => {
+            writeln!(
+                out,
+                "interrupted before anything was found: nothing can be said of the answer"
+            )
+        }
+        Some(Stopped::Interrupt) if matches!(report.task, Task::Fsm { .. }) => {
+            writeln!(out, "interrupted: larger patterns are missing, those found are right")
+        }
         Some(Stopped::Interrupt) => {
             writeln!(out, "interrupted: the counts are what had been found, lower bounds")
         }

@@ -16,11 +16,12 @@ use gramer::engine::reference::parts_reported;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::{self, Dictionary, Pattern};
 use gramer::report::labelled_name;
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, lambda_range, lambda_steps};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
-    Application, DONE, ERROR, OnChip, Outcome, Settings, Simulation, run, status_name, whole_units,
+    Application, DONE, ERROR, OnChip, Outcome, REFUSED, Settings, Simulation, run, status_name,
+    whole_units,
 };
 use output::{Listing, Part, Report};
 
@@ -77,8 +78,8 @@ struct Options {
     /// Slots in use, 1 to all.
     #[arg(long)]
     slots: Option<u32>,
-    /// λ of equation (2), 0 to 8 in steps of 1/8.
-    #[arg(long, default_value_t = 1.0)]
+    /// λ of equation (2).
+    #[arg(long, default_value_t = 1.0, help = format!("λ of equation (2), {}", lambda_range()))]
     lambda: f64,
     /// τ, 0 to 1; the default is the paper's min(50 %, memory / (2 (V + E))).
     #[arg(long)]
@@ -124,6 +125,11 @@ struct Options {
     /// Keep the design's assertions in (slower).
     #[arg(long)]
     assertions: bool,
+    /// Print each access to an on-chip memory on standard error, a line each, in a build of its own:
+    /// `access`, array, line, rank, 1 if it is high-priority, 1 if it is in the cache
+    /// (scripts/replay.py).
+    #[arg(long)]
+    accesses: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -195,9 +201,8 @@ fn check(options: &Options, a: &Accelerator) -> Result<()> {
     usage((1..=a.machine.slots).contains(&slots), || {
         format!("--slots is {slots}, but must be 1 to {}", a.machine.slots)
     })?;
-    let eighths = options.lambda * 8.0;
-    usage((0.0..=64.0).contains(&eighths) && eighths.fract() == 0.0, || {
-        format!("--lambda is {}, but must be 0 to 8 in steps of 1/8", options.lambda)
+    usage(lambda_steps(options.lambda).is_some(), || {
+        format!("--lambda is {}, but must be {}", options.lambda, lambda_range())
     })?;
     usage(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), || "--tau must be 0 to 1".into())?;
     usage(options.capacity > 0.0 && options.capacity <= 1.0, || {
@@ -247,6 +252,9 @@ impl Bench {
         )?;
         if outcome.status == ERROR {
             bail!("the memory answered a read at {:#x} with an error", outcome.error_address);
+        }
+        if outcome.status == REFUSED {
+            bail!("{}", self.accelerator.refusal(outcome.error_address));
         }
         ensure!(outcome.status == DONE, "the core ended early: {}", status_name(outcome.status));
         if let (true, Some(listing)) = (lists, &mut self.listing) {
@@ -349,7 +357,12 @@ fn mine(options: Options) -> Result<()> {
         return output::print(&(identity(&accelerator)? + "\n"));
     }
     check(&options, &accelerator)?;
-    let build = Build { fast: !options.assertions, trace: options.trace.is_some() };
+    let build = Build {
+        fast: !options.assertions,
+        trace: options.trace.is_some(),
+        accesses: options.accesses,
+        ..Build::default()
+    };
     let library = model::build(&accelerator, build)?;
     let hash = model::hash(&accelerator, build)?;
     if options.model {
@@ -416,7 +429,7 @@ fn mine(options: Options) -> Result<()> {
         stealing: !options.no_stealing,
         lru: options.lru,
         slots: options.slots.unwrap_or(accelerator.machine.slots),
-        lambda_eighths: (options.lambda * 8.0) as u32,
+        lambda_eighths: lambda_steps(options.lambda).unwrap_or_default(), // checked
         tau: options.tau,
         capacity: options.capacity,
         on_chip,

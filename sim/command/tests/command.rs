@@ -136,7 +136,7 @@ fn wrong_use_is_2_and_failure_is_1() {
         (&["fsm", "-k", "3", "GRAPH"], "--support"),
         (&["clique", "-k", "3", "GRAPH", "--support", "1"], "fsm alone"),
         (&["clique", "-k", "3", "GRAPH", "--slots", "5"], "--slots is 5, but must be 1 to 4"),
-        (&["clique", "-k", "3", "GRAPH", "--lambda", "8.5"], "--lambda"),
+        (&["clique", "-k", "3", "GRAPH", "--lambda", "64.5"], "--lambda"),
         (&["clique", "-k", "3", "GRAPH", "--lambda", "0.3"], "steps of 1/8"),
         (&["clique", "-k", "3", "GRAPH", "--tau", "1.5"], "--tau"),
         (&["clique", "-k", "3", "GRAPH", "--capacity", "0"], "--capacity"),

@@ -16,6 +16,7 @@ use anyhow::{Context, Result, ensure};
 use gramer_machine::Accelerator;
 use gramer_sim::ddr::{Ddr, StreamChecker, Timing};
 use gramer_sim::model::{Model, Pins};
+use gramer_sim::watch::Watch;
 
 use crate::memory::Memory;
 use crate::{functional, movers};
@@ -253,7 +254,9 @@ impl Device {
             latency: u64::from(self.accelerator.memory.ddr_latency_cycles),
             cycles_a_beat: u64::from(self.accelerator.memory.ddr_cycles_a_beat),
             back_pressure: 0,
+            reorder: false,
             fail_at: None,
+            lost_at: None,
         }
     }
 
@@ -347,6 +350,7 @@ impl Device {
             },
             taken: vec![],
             checker: StreamChecker::default(),
+            watch: Watch::new(a, ddr, false),
             done: false,
             continued: false,
             result,
@@ -431,6 +435,7 @@ struct Run {
     drain: Mover,
     taken: Vec<[u8; 64]>,
     checker: StreamChecker,
+    watch: Watch,
     done: bool,
     continued: bool,
     /// Address and beats of the result area.
@@ -505,6 +510,11 @@ impl Run {
             self.drain.asked += 1;
             ddr.move_beat(now, self.drain.bank, self.drain.id);
         }
+        let handed = (self.written + self.sent + self.taken.len()) as u64
+            + u64::from(self.done)
+            + self.fill.moved(ddr)
+            + self.drain.moved(ddr);
+        self.watch.look(now, handed, &core.model, ddr)?;
         Ok(false)
     }
 }

@@ -20,7 +20,7 @@ use gramer::pattern::Dictionary;
 use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
-use gramer_sim::run::{Application as Core, Record, Settings};
+use gramer_sim::run::{Application as Core, Outcome, Record, Settings};
 
 pub use environment::root;
 
@@ -165,6 +165,54 @@ pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Sett
         records,
         candidates: by_depth(&counters.candidates_by_depth),
         embeddings: by_depth(&counters.embeddings_by_depth),
+    }
+}
+
+/// A task as it is mined by default.
+pub fn settings(a: &Accelerator, application: Core, k: u32) -> Settings {
+    Settings {
+        application,
+        k,
+        ascending: false,
+        stealing: true,
+        lru: false,
+        slots: a.machine.slots,
+        lambda_eighths: 8,
+        tau: None,
+        capacity: 1.0,
+        on_chip: None,
+        dictionary: vec![],
+        patterns: 1,
+        list: None,
+    }
+}
+
+/// Records in an order of their own.
+pub fn sorted(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    records.sort_unstable();
+    records
+}
+
+/// Compares all that algorithm 1 knows.
+pub fn compare(
+    a: &Accelerator,
+    graph: &Csr,
+    units: &[Unit],
+    s: &Settings,
+    outcome: &Outcome,
+) -> Result<(), String> {
+    let expected = algorithm_1(a, graph, units, s);
+    let got = Found {
+        counts: outcome.counts.clone(),
+        candidates: outcome.sums("pu.candidates"),
+        embeddings: outcome.sums("pu.embeddings"),
+        records: sorted(&outcome.records),
+    };
+    if got == expected {
+        Ok(())
+    } else {
+        Err(format!("algorithm 1: {expected:?}\nthe core:    {got:?}"))
     }
 }
 

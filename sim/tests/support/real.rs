@@ -32,9 +32,30 @@ pub fn check(graph: &str, file: &str, clique: bool, k: u32, budget: Option<u64>)
     check_on("accelerator.yaml", false, graph, file, clique, k, budget);
 }
 
+/// [`check`] on the model with assertions, whose registers begin with random values; slower.
+pub fn check_asserting(graph: &str, file: &str, clique: bool, k: u32) {
+    let build = Build::default();
+    check_build("accelerator.yaml", build, false, graph, file, clique, k, None);
+}
+
 /// [`check`] on another machine, with the least recently used line replaced if `lru`.
 pub fn check_on(
     machine: &str,
+    lru: bool,
+    graph: &str,
+    file: &str,
+    clique: bool,
+    k: u32,
+    budget: Option<u64>,
+) {
+    let build = Build { fast: true, ..Build::default() };
+    check_build(machine, build, lru, graph, file, clique, k, budget);
+}
+
+#[allow(clippy::too_many_arguments)]
+fn check_build(
+    machine: &str,
+    build: Build,
     lru: bool,
     graph: &str,
     file: &str,
@@ -55,7 +76,7 @@ pub fn check_on(
     let view = prepared.view();
     let csr =
         Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
-    let library = model::build(&a, Build { fast: true, ..Build::default() }).unwrap();
+    let library = model::build(&a, build).unwrap();
     let (dictionary, patterns) = if clique { (vec![], 1) } else { super::motifs(k as usize) };
     let mined = match clique {
         true => vec![Pattern::clique(k as usize)],

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::Common;
+use crate::context::Cancel;
 use crate::error::Result;
 use crate::pattern::read_pattern;
 use crate::task::{Induced, Task};
@@ -17,7 +18,7 @@ pub struct Args {
     /// Pattern of 1 to 16 vertices: a file (t/v/e lines, edges, YAML or JSON; `*` is any label),
     /// or a name such as triangle, 5-path, house
     #[arg(long, short = 'p', value_name = "PATTERN")]
-    pattern: PathBuf,
+    pub pattern: PathBuf,
 
     /// Whether an occurrence has no edges but the pattern's (vertex), or may have more (edge)
     #[arg(long, value_enum, default_value = "edge")]
@@ -33,8 +34,8 @@ pub struct Args {
 
 impl Args {
     /// What is asked.
-    pub fn task(&self) -> Result<Task> {
-        let pattern = read_pattern(&self.pattern)?;
+    pub fn task(&self, cancel: &Cancel) -> Result<Task> {
+        let pattern = read_pattern(&self.pattern, cancel)?;
         Ok(Task::Match { pattern, induced: self.induced, mappings: self.mappings })
     }
 }

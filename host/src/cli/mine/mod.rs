@@ -5,7 +5,7 @@ mod fsm;
 mod matching;
 mod motif;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::device::engine;
@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::engine::Sink;
 use crate::engine::opencl::settings::Settings;
 use crate::error::{Error, Result};
+use crate::graph::output::check_output;
 use crate::prepare;
 use crate::report::{ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table};
 
@@ -37,10 +38,13 @@ impl Task {
     /// Those of reading, mining and writing.
     pub fn run(self, context: Context) -> Result<()> {
         match self {
-            Task::Clique(args) => args.common.run(&args.task()?, context),
-            Task::Motif(args) => args.common.run(&args.task()?, context),
-            Task::Fsm(args) => args.common.run(&args.task()?, context),
-            Task::Match(args) => args.common.run(&args.task()?, context),
+            Task::Clique(args) => args.common.run(&args.task()?, None, context),
+            Task::Motif(args) => args.common.run(&args.task()?, None, context),
+            Task::Fsm(args) => args.common.run(&args.task()?, None, context),
+            Task::Match(args) => {
+                let task = args.task(&context.cancel)?;
+                args.common.run(&task, Some(&args.pattern), context)
+            }
         }
     }
 }
@@ -67,22 +71,30 @@ pub struct Common {
     pub device: String,
 
     /// Worker threads; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
     /// How results are printed
-    #[arg(long, value_enum, default_value = "table", help_heading = "Output")]
+    #[arg(long, short, value_enum, default_value = "table", help_heading = "Output")]
     pub output: Output,
 
-    /// Write every embedding to FILE as it is found (`-` is standard output; results then go to
-    /// standard error)
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub json: bool,
+
+    /// Write every embedding to FILE, which is there at the end of the run (`-` is standard output
+    /// and gets each as it is found; results then go to standard error)
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub list: Option<PathBuf>,
 
-    /// Format of the list; by default tsv for a FILE that ends so, else jsonl
+    /// Format of the list, where the name of FILE doesn't say it (.jsonl, .tsv)
     #[arg(long, value_enum, requires = "list", help_heading = "Output")]
     pub list_format: Option<ListFormat>,
+
+    /// Replace FILE if it is there already
+    #[arg(long, requires = "list", help_heading = "Output")]
+    pub force: bool,
 
     /// Stop after N embeddings
     #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
@@ -94,8 +106,10 @@ pub struct Common {
 }
 
 impl Common {
-    fn run(&self, task: &crate::Task, mut context: Context) -> Result<()> {
+    /// `pattern` is the file that the task came from, if any.
+    fn run(&self, task: &crate::Task, pattern: Option<&Path>, mut context: Context) -> Result<()> {
         task.check()?;
+        let list_format = self.check_list(pattern)?;
         let engine = engine(&self.device, &self.settings, &context)?;
         engine.supports(task)?;
         if let Some(threads) = self.threads {
@@ -106,26 +120,19 @@ impl Common {
         let loaded = self.graph.load(&context)?;
         let load = begun.elapsed();
         let begun = Instant::now();
-        let graph = prepare::renumber(&loaded, &context)?;
+        let graph = loaded.guarded(|| prepare::renumber(&loaded, &context))?;
         drop(loaded);
         let prepare = begun.elapsed();
 
         let list = match &self.list {
-            Some(path) => {
-                let by_name = match path.extension().is_some_and(|e| e == "tsv") {
-                    true => ListFormat::Tsv,
-                    false => ListFormat::Jsonl,
-                };
-                let format = self.list_format.unwrap_or(by_name);
-                Some(ListWriter::create(path, format, self.limit, &graph)?)
-            }
+            Some(path) => Some(ListWriter::create(path, list_format, self.limit, &graph)?),
             None => None,
         };
         let begun = Instant::now();
         let outcome = {
             let _meter = Meter::new("mining", context.progress.clone());
             let sink = list.as_ref().map(|l| l as &dyn Sink);
-            engine.run(&graph, task, sink, &context)?
+            graph.guarded(|| engine.run(&graph, task, sink, &context))?
         };
         let mine = begun.elapsed();
 
@@ -136,7 +143,7 @@ impl Common {
             false if limited => Some(Stopped::Limit),
             false => Some(Stopped::Interrupt),
         };
-        let source = self.graph.graph.display().to_string();
+        let source = self.graph.graph.to_string_lossy();
         let device = engine.name();
         let report = Report {
             task,
@@ -150,8 +157,8 @@ impl Common {
             times: Times { load, prepare, mine },
         };
         let write = |out: &mut dyn std::io::Write| match self.output {
-            Output::Table => table(&report, out),
-            Output::Json => json(&report, out),
+            Output::Table if !self.json => table(&report, out),
+            _ => json(&report, out),
         };
         if self.list.as_ref().is_some_and(|path| path.as_os_str() == "-") {
             write(&mut std::io::stderr().lock()).map_err(|e| Error::io("<stderr>", "write", e))?;
@@ -159,5 +166,16 @@ impl Common {
             super::print(write)?;
         }
         if stopped == Some(Stopped::Interrupt) { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Refuses a list that would destroy something, before anything is read; returns its format.
+    fn check_list(&self, pattern: Option<&Path>) -> Result<ListFormat> {
+        let Some(path) = &self.list else { return Ok(ListFormat::Jsonl) };
+        let inputs: Vec<&Path> = self.graph.inputs().chain(pattern).collect();
+        check_output(path, self.force, &inputs)?;
+        match self.list_format {
+            Some(format) => Ok(format),
+            None => ListFormat::of(path),
+        }
     }
 }

@@ -119,7 +119,7 @@ pub(super) fn run<S: Send>(
     let larger = |v: VertexId| graph.degree(v) - graph.neighbours(v).partition_point(|&u| u < v);
     let list = |v| if size == 1 { 1 } else { larger(v) };
     let weight = |v: VertexId| (larger(v) as u64 + 1).pow(size as u32 - 1);
-    let units = Units::new(graph.vertices(), context.threads(), list, weight);
+    let units = Units::new(graph.vertices(), context, list, weight);
     let (states, complete) = run_units(
         &units,
         context,
@@ -135,10 +135,10 @@ pub(super) fn run<S: Send>(
             let mut flow = ControlFlow::Continue(());
             for at in unit.part.start as usize..unit.part.end as usize {
                 let (v, rest) = (candidates[at], &candidates[at + 1..]);
-                flow = if size == 2 {
-                    visit(state, frontier, v)
-                } else if context.cancel.is_cancelled() {
+                flow = if context.cancel.is_cancelled() {
                     ControlFlow::Break(())
+                } else if size == 2 {
+                    visit(state, frontier, v)
                 } else {
                     extend(frontier, lists, v, rest, size, context, &mut |f, last| {
                         visit(state, f, last)
@@ -178,10 +178,10 @@ fn extend(
     let mut flow = ControlFlow::Continue(());
     let last_level = frontier.members.len() + 1 == size;
     for at in 0..list.len() {
-        flow = if last_level {
-            visit(frontier, list[at])
-        } else if context.cancel.is_cancelled() {
+        flow = if at % 16 == 15 && context.cancel.is_cancelled() {
             ControlFlow::Break(())
+        } else if last_level {
+            visit(frontier, list[at])
         } else {
             extend(frontier, deeper, list[at], &list[at + 1..], size, context, visit)
         };

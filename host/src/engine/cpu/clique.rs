@@ -7,7 +7,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::context::Context;
+use crate::context::{Cancel, Context};
 use crate::engine::{Count, Outcome, Sink};
 use crate::error::Result;
 use crate::graph::{Graph, VertexId};
@@ -30,12 +30,12 @@ pub(super) fn run(
     Ok(Outcome { results, complete, ..Outcome::default() })
 }
 
-fn units(oriented: &Oriented, k: usize, threads: usize) -> Units {
+fn units(oriented: &Oriented, k: usize, context: &Context) -> Units {
     let targets = |n| oriented.targets(n).len();
     // Fewer than k - 1 targets hold no clique.
     let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
     // The real cost lies between the square (building the matrix) and the power k - 1.
-    Units::new(oriented.vertices(), threads, list, |n| {
+    Units::new(oriented.vertices(), context, list, |n| {
         if targets(n) + 1 < k { 0 } else { (targets(n) as u64).pow(3) }
     })
 }
@@ -45,8 +45,10 @@ pub(super) fn count(graph: &Graph, k: usize, context: &Context) -> (u128, bool) 
     if k == 3 {
         return triangle::count(graph.view(), context);
     }
-    let oriented = Oriented::by_degeneracy(graph.view());
-    let units = units(&oriented, k, context.threads());
+    let Ok(oriented) = Oriented::by_degeneracy(graph.view(), &context.cancel) else {
+        return (0, false);
+    };
+    let units = units(&oriented, k, context);
     let (states, complete) = run_units(
         &units,
         context,
@@ -55,7 +57,7 @@ pub(super) fn count(graph: &Graph, k: usize, context: &Context) -> (u128, bool) 
             local.enter(&oriented, unit.start);
             let range = unit.part.start as usize..unit.part.end as usize;
             for i in range {
-                *total += local.count(i, k - 1) as u128;
+                *total += local.count(i, k - 1, &context.cancel) as u128;
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
@@ -67,8 +69,10 @@ pub(super) fn count(graph: &Graph, k: usize, context: &Context) -> (u128, bool) 
 }
 
 fn list(graph: &Graph, k: usize, sink: &dyn Sink, context: &Context) -> (u128, bool) {
-    let oriented = Oriented::by_degeneracy(graph.view());
-    let units = units(&oriented, k, context.threads());
+    let Ok(oriented) = Oriented::by_degeneracy(graph.view(), &context.cancel) else {
+        return (0, false);
+    };
+    let units = units(&oriented, k, context);
     let pattern = Pattern::clique(k);
     let (states, complete) = run_units(
         &units,
@@ -150,12 +154,13 @@ impl Local {
         }
     }
 
-    /// Number of cliques of `r` targets (r ≥ 2) whose largest is target `i`.
-    fn count(&mut self, i: usize, r: usize) -> u64 {
+    /// Number of cliques of `r` targets (r ≥ 2) whose largest is target `i`; fewer once the run is
+    /// asked to stop.
+    fn count(&mut self, i: usize, r: usize, cancel: &Cancel) -> u64 {
         let row = &self.rows[i * self.words..(i + 1) * self.words];
         // Bits of row i lie below i.
         let used = i.div_ceil(64);
-        count_in(&self.rows, self.words, &row[..used], &mut self.sets, r - 1)
+        count_in(&self.rows, self.words, &row[..used], &mut self.sets, r - 1, cancel)
     }
 
     /// Hands every clique of `r` targets whose largest is target `i` to `found`, after the
@@ -215,21 +220,35 @@ pub(super) fn ones(set: &[u64]) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// Number of cliques of `r` members of `set`.
-fn count_in(rows: &[u64], words: usize, set: &[u64], scratch: &mut [u64], r: usize) -> u64 {
+fn count_in(
+    rows: &[u64],
+    words: usize,
+    set: &[u64],
+    scratch: &mut [u64],
+    r: usize,
+    cancel: &Cancel,
+) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2")
         && std::arch::is_x86_feature_detected!("popcnt")
         && std::arch::is_x86_feature_detected!("bmi1")
     {
         // SAFETY: the processor has the features that the function is compiled for.
-        return unsafe { count_in_x86_v3(rows, words, set, scratch, r) };
+        return unsafe { count_in_x86_v3(rows, words, set, scratch, r, cancel) };
     }
-    count_in_portable(rows, words, set, scratch, r)
+    count_in_portable(rows, words, set, scratch, r, cancel)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn count_in_x86_v3(rows: &[u64], words: usize, set: &[u64], scratch: &mut [u64], r: usize) -> u64 {
+fn count_in_x86_v3(
+    rows: &[u64],
+    words: usize,
+    set: &[u64],
+    scratch: &mut [u64],
+    r: usize,
+    cancel: &Cancel,
+) -> u64 {
     match r {
         1 => size(set),
         2 => pairs(rows, words, set),
@@ -238,8 +257,11 @@ fn count_in_x86_v3(rows: &[u64], words: usize, set: &[u64], scratch: &mut [u64],
             let (inner, deeper) = scratch.split_at_mut(words);
             let mut total = 0;
             each(set, |j| {
+                if cancel.is_cancelled() {
+                    return;
+                }
                 let used = intersect(set, &rows[j * words..], j, inner);
-                total += count_in_x86_v3(rows, words, &inner[..used], deeper, r - 1);
+                total += count_in_x86_v3(rows, words, &inner[..used], deeper, r - 1, cancel);
             });
             total
         }
@@ -252,6 +274,7 @@ fn count_in_portable(
     set: &[u64],
     scratch: &mut [u64],
     r: usize,
+    cancel: &Cancel,
 ) -> u64 {
     match r {
         1 => size(set),
@@ -261,8 +284,11 @@ fn count_in_portable(
             let (inner, deeper) = scratch.split_at_mut(words);
             let mut total = 0;
             each(set, |j| {
+                if cancel.is_cancelled() {
+                    return;
+                }
                 let used = intersect(set, &rows[j * words..], j, inner);
-                total += count_in_portable(rows, words, &inner[..used], deeper, r - 1);
+                total += count_in_portable(rows, words, &inner[..used], deeper, r - 1, cancel);
             });
             total
         }

@@ -37,7 +37,7 @@ fn after<'a>(graph: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
 fn units(graph: View<'_>, context: &Context) -> Units {
     Units::new(
         graph.vertices(),
-        context.threads(),
+        context,
         // A root is not divided: its paths are shared by all of its cycles.
         |v| after(graph, v, v).len().min(1),
         |v| after(graph, v, v).len() as u64,
@@ -55,6 +55,9 @@ pub(super) fn four(graph: View<'_>, context: &Context) -> (u128, bool) {
             let root = unit.start;
             let mut cycles = 0u64;
             for &b in after(graph, root, root) {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
                 for &c in after(graph, b, root) {
                     let count = &mut paths.count[c as usize];
                     if *count == 0 {
@@ -94,6 +97,9 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
             let root = unit.start;
             let first = after(graph, root, root);
             for &b in first {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
                 near[b as usize] = true;
                 for &c in after(graph, b, root) {
                     let count = &mut paths.count[c as usize];
@@ -105,6 +111,9 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
             }
             let mut sum = 0i128;
             for &c in &paths.ends {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
                 let (to_c, c_near) = (paths.count[c as usize] as i128, near[c as usize]);
                 let mut others = 0u64;
                 for &d in after(graph, c, c.max(root)) {
@@ -127,15 +136,12 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
             for &b in first {
                 near[b as usize] = false;
             }
-            if context.cancel.is_cancelled() {
-                return ControlFlow::Break(());
-            }
             ControlFlow::Continue(())
         },
     );
     let (meeting, all_met) = meeting_pairs(graph, context);
     let total: i128 = states.iter().map(|s| s.total).sum();
-    // Of an interrupted run any number is a lower bound; zero is one.
+    // An interrupted run gives no number; the caller looks at the flag first.
     let cycles = if complete && all_met { (total - meeting as i128) as u128 } else { 0 };
     (cycles, complete && all_met)
 }
@@ -144,8 +150,7 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
 /// vertices as b, and each neighbour a of b before the whole triangle.
 fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
-    let units =
-        Units::new(graph.vertices(), context.threads(), before, |v| (before(v) as u64).pow(2));
+    let units = Units::new(graph.vertices(), context, before, |v| (before(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,
@@ -158,6 +163,9 @@ fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
             }
             let mut pairs = 0u64;
             for &y in &row[unit.part.start as usize..unit.part.end as usize] {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
                 for (at_y, &x) in graph.neighbours(y)[..before(y)].iter().enumerate() {
                     let at_z = position[x as usize];
                     if at_z != u32::MAX {
@@ -185,7 +193,7 @@ pub(super) fn six(
     let (states, complete) = run_units(
         &Units::new(
             graph.vertices(),
-            context.threads(),
+            context,
             |v| graph.degree(v).min(1),
             |v| graph.degree(v) as u64,
         ),
@@ -197,6 +205,9 @@ pub(super) fn six(
                         to: &mut [u64],
                         ends: &mut Vec<VertexId>| {
                 for &u in from {
+                    if context.cancel.is_cancelled() {
+                        return;
+                    }
                     for &w in graph.neighbours(u) {
                         if to[w as usize] == 0 {
                             ends.push(w);
@@ -207,6 +218,9 @@ pub(super) fn six(
             };
             step(graph.neighbours(unit.start), &|_| 1, two, ends_of_two);
             step(ends_of_two, &|u| two[u as usize], three, ends_of_three);
+            if context.cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
             for &x in ends_of_three.iter() {
                 *total += (three[x as usize] as u128).pow(2);
                 three[x as usize] = 0;
@@ -216,9 +230,6 @@ pub(super) fn six(
             }
             ends_of_two.clear();
             ends_of_three.clear();
-            if context.cancel.is_cancelled() {
-                return ControlFlow::Break(());
-            }
             ControlFlow::Continue(())
         },
     );

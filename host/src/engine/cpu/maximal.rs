@@ -6,9 +6,9 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::context::Context;
+use crate::context::{Context, Looks};
 use crate::engine::{Count, Outcome, Sink};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId};
 use crate::pattern::{MAX_VERTICES, Pattern};
 
@@ -18,7 +18,7 @@ use super::{Units, run_units};
 
 /// One entry a size, from 1 to the largest clique.
 pub(super) fn run(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
-    let (sizes, complete) = by_size(graph, sink, context);
+    let (sizes, complete) = by_size(graph, sink, context)?;
     let by_size = || sizes.iter().copied().enumerate().skip(1);
     let results = by_size()
         .take_while(|&(size, _)| size <= MAX_VERTICES)
@@ -29,10 +29,18 @@ pub(super) fn run(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> 
 }
 
 /// Number of maximal cliques by size (index 0 is unused), and whether the run was finished.
-fn by_size(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> (Vec<u128>, bool) {
-    let oriented = Oriented::by_degeneracy(graph.view());
+fn by_size(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> Result<(Vec<u128>, bool)> {
+    let oriented = match Oriented::by_degeneracy(graph.view(), &context.cancel) {
+        Ok(oriented) => oriented,
+        Err(Error::Interrupted) => return Ok((vec![], false)),
+        Err(other) => return Err(other),
+    };
+    let mut looks = Looks::new(&context.cancel);
     let mut sources = vec![vec![]; oriented.vertices()];
     for n in 0..oriented.vertices() as u32 {
+        if looks.check(1 + oriented.targets(n).len()).is_err() {
+            return Ok((vec![], false));
+        }
         for &t in oriented.targets(n) {
             sources[t as usize].push(n);
         }
@@ -42,7 +50,7 @@ fn by_size(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> (Vec<u1
     // a maximal clique (an isolated vertex).
     let units = Units::new(
         oriented.vertices(),
-        context.threads(),
+        context,
         |n| targets(n).max(1),
         |n| (targets(n) as u64).pow(3) + sources[n as usize].len() as u64 + 1,
     );
@@ -64,7 +72,7 @@ fn by_size(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> (Vec<u1
     while sizes.len() > 1 && sizes.last() == Some(&0) {
         sizes.pop();
     }
-    (sizes, complete)
+    Ok((sizes, complete))
 }
 
 struct Search<'a> {

@@ -1,6 +1,8 @@
 //! The graph oriented by degeneracy: every edge leads from a vertex that is peeled earlier to one
 //! that is peeled later.
 
+use crate::context::{Cancel, Looks};
+use crate::error::Result;
 use crate::graph::{VertexId, View};
 
 /// A directed acyclic copy of a graph. Vertices are numbered so that edges lead to smaller
@@ -16,10 +18,17 @@ pub(crate) struct Oriented {
 impl Oriented {
     /// Orients a graph, in O(V + E): vertices are peeled by smallest remaining degree
     /// (Matula and Beck, 1983).
-    pub fn by_degeneracy(graph: View<'_>) -> Self {
+    ///
+    /// # Errors
+    /// [`crate::Error::Interrupted`] once `cancel` is raised.
+    pub fn by_degeneracy(graph: View<'_>, cancel: &Cancel) -> Result<Self> {
         let vertices = graph.vertices();
-        let mut degree: Vec<u32> =
-            (0..vertices as VertexId).map(|v| graph.degree(v) as u32).collect();
+        let mut looks = Looks::new(cancel);
+        let mut degree: Vec<u32> = Vec::with_capacity(vertices);
+        for v in 0..vertices as VertexId {
+            looks.check(1)?;
+            degree.push(graph.degree(v) as u32);
+        }
         let largest = degree.iter().copied().max().unwrap_or(0) as usize;
         // `queue` holds the vertices by remaining degree; `start[d]` is where degree d begins.
         let mut start = vec![0usize; largest + 2];
@@ -34,6 +43,7 @@ impl Oriented {
         let mut place = vec![0u32; vertices];
         // Descending, so that of equal vertices the least valuable one is peeled first.
         for v in (0..vertices as VertexId).rev() {
+            looks.check(1)?;
             let at = &mut cursor[degree[v as usize] as usize];
             queue[*at] = v;
             place[v as usize] = *at as u32;
@@ -42,6 +52,7 @@ impl Oriented {
         for at in 0..vertices {
             let v = queue[at];
             let d = degree[v as usize];
+            looks.check(1 + graph.degree(v))?;
             for &u in graph.neighbours(v) {
                 let du = degree[u as usize];
                 if du > d {
@@ -59,20 +70,23 @@ impl Oriented {
         }
         // Peeled last becomes number 0.
         queue.reverse();
-        Oriented::by_order(graph, queue)
+        Oriented::by_order(graph, queue, cancel)
     }
 
     /// Orients every edge towards the vertex that comes earlier in `vertex`.
-    fn by_order(graph: View<'_>, vertex: Vec<VertexId>) -> Self {
+    fn by_order(graph: View<'_>, vertex: Vec<VertexId>, cancel: &Cancel) -> Result<Self> {
+        let mut looks = Looks::new(cancel);
         let vertices = graph.vertices();
         let mut number = vec![0u32; vertices];
         for (n, &v) in vertex.iter().enumerate() {
+            looks.check(1)?;
             number[v as usize] = n as u32;
         }
         let mut offsets = Vec::with_capacity(vertices + 1);
         offsets.push(0u64);
         let mut end = 0;
         for (n, &v) in vertex.iter().enumerate() {
+            looks.check(1 + graph.degree(v))?;
             let smaller =
                 graph.neighbours(v).iter().filter(|&&u| (number[u as usize] as usize) < n);
             end += smaller.count() as u64;
@@ -82,6 +96,7 @@ impl Oriented {
         let mut cursor: Vec<u64> = offsets[..vertices].to_vec();
         let mut targets = vec![0u32; end as usize];
         for (n, &v) in vertex.iter().enumerate() {
+            looks.check(1 + graph.degree(v))?;
             for &u in graph.neighbours(v) {
                 let to = number[u as usize] as usize;
                 if to > n {
@@ -90,7 +105,7 @@ impl Oriented {
                 }
             }
         }
-        Oriented { offsets, targets, vertex }
+        Ok(Oriented { offsets, targets, vertex })
     }
 
     /// Number of vertices.
@@ -127,7 +142,7 @@ mod tests {
             }
         }
         let g = b.build();
-        let o = Oriented::by_degeneracy(g.view());
+        let o = Oriented::by_degeneracy(g.view(), &Cancel::default()).unwrap();
         assert_eq!(o.degeneracy(), 5);
         let arcs: usize = (0..o.vertices() as u32).map(|n| o.targets(n).len()).sum();
         assert_eq!(arcs, g.edges());

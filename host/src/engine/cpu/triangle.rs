@@ -8,7 +8,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::context::Context;
+use crate::context::{Context, Looks};
 use crate::graph::{VertexId, View};
 
 use super::{Units, run_units};
@@ -23,15 +23,23 @@ const WORTH_BITS: usize = 1 << 12;
 /// Number of triangles, and whether the run was finished.
 pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
     let vertices = graph.vertices();
+    let mut looks = Looks::new(&context.cancel);
     // Where the neighbours before each vertex end in its row.
-    let before: Vec<u32> = (0..vertices as VertexId)
-        .map(|v| graph.neighbours(v).partition_point(|&u| u < v) as u32)
-        .collect();
+    let mut before: Vec<u32> = Vec::with_capacity(vertices);
+    for v in 0..vertices as VertexId {
+        if looks.check(16).is_err() {
+            return (0, false);
+        }
+        before.push(graph.neighbours(v).partition_point(|&u| u < v) as u32);
+    }
     let hubs = if graph.neighbours.len() < WORTH_BITS { 0 } else { HUBS };
     // Of the neighbours before a vertex: which are hubs, and how many.
     let mut bits = vec![[0u64; WORDS]; if hubs > 0 { vertices } else { 0 }];
     let mut skip = vec![0u32; vertices];
     for v in 0..vertices * (hubs > 0) as usize {
+        if looks.check(16).is_err() {
+            return (0, false);
+        }
         let row = &graph.neighbours(v as VertexId)[..before[v] as usize];
         for &u in row.iter().take_while(|&&u| (u as usize) < hubs) {
             bits[v][u as usize / 64] |= 1 << (u % 64);
@@ -39,7 +47,7 @@ pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
         }
     }
     let list = |v: VertexId| before[v as usize] as usize;
-    let units = Units::new(vertices, context.threads(), list, |v| (list(v) as u64).pow(2));
+    let units = Units::new(vertices, context, list, |v| (list(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,
@@ -55,6 +63,9 @@ pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
                     marked[w as usize / 64] |= 1 << (w % 64);
                 }
                 for &u in part {
+                    if context.cancel.is_cancelled() {
+                        return ControlFlow::Break(());
+                    }
                     let u_row = graph.neighbours(u);
                     for &w in &u_row[skip[u as usize] as usize..before[u as usize] as usize] {
                         found += marked[w as usize / 64] >> (w % 64) & 1;

@@ -8,7 +8,7 @@
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::context::Context;
+use crate::context::{Context, Looks};
 use crate::graph::VertexId;
 
 /// How many units each thread should find at least, if the graph has as many start edges.
@@ -32,17 +32,25 @@ pub(crate) struct Units {
 impl Units {
     /// Cuts the work of `vertices` start vertices. `list` gives the number of positions that can
     /// be divided and `weight` an estimate of the whole work, both of one start vertex; a vertex
-    /// with an empty list is left out.
+    /// with an empty list is left out. Once the run is asked to stop, units are missing;
+    /// [`run_units`] then runs none.
     pub fn new(
         vertices: usize,
-        threads: usize,
+        context: &Context,
         list: impl Fn(VertexId) -> usize,
         weight: impl Fn(VertexId) -> u64,
     ) -> Self {
-        let total: u64 = (0..vertices as VertexId).map(&weight).fold(0, u64::saturating_add);
-        let share = (total / (threads as u64 * UNITS_A_THREAD)).max(1);
+        // A weight may cost a look at the neighbours.
+        const STEPS: usize = 64;
+        let mut looks = Looks::new(&context.cancel);
+        let mut until = |_: &VertexId| looks.check(STEPS).is_ok();
+        let total: u64 = (0..vertices as VertexId)
+            .take_while(&mut until)
+            .map(&weight)
+            .fold(0, u64::saturating_add);
+        let share = (total / (context.threads() as u64 * UNITS_A_THREAD)).max(1);
         let (mut units, mut ends, mut group) = (vec![], vec![], 0);
-        for start in 0..vertices as VertexId {
+        for start in (0..vertices as VertexId).take_while(&mut until) {
             let len = list(start) as u32;
             if len == 0 {
                 continue;
@@ -76,13 +84,13 @@ pub(crate) fn run_units<S: Send>(
     work: impl Fn(&mut S, &Unit) -> ControlFlow<()> + Sync,
 ) -> (Vec<S>, bool) {
     let next = AtomicUsize::new(0);
-    let broken = AtomicBool::new(false);
+    let broken = AtomicBool::new(context.cancel.is_cancelled());
     context.progress.begin(units.ends.len() as u64);
     let one = || {
         let mut state = make();
         loop {
             let group = next.fetch_add(1, Ordering::Relaxed);
-            if group >= units.ends.len() {
+            if group >= units.ends.len() || broken.load(Ordering::Relaxed) {
                 break;
             }
             let first = if group == 0 { 0 } else { units.ends[group - 1] as usize };
@@ -123,7 +131,12 @@ mod tests {
     fn units_cover_every_position_once() {
         let lists = [5usize, 0, 1000, 3, 17];
         let weights = [5u64, 0, 1_000_000, 3, 17];
-        let units = Units::new(5, 2, |v| lists[v as usize], |v| weights[v as usize]);
+        let units = Units::new(
+            5,
+            &Context::with_threads(2),
+            |v| lists[v as usize],
+            |v| weights[v as usize],
+        );
         let mut seen: Vec<Vec<u32>> = lists.iter().map(|&l| vec![0; l]).collect();
         for unit in &units.units {
             for p in unit.part.clone() {
@@ -137,8 +150,35 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_was_asked_to_stop_is_not_whole_even_without_units() {
+        let context = Context::with_threads(1);
+        context.cancel.cancel();
+        let units = Units::new(1 << 20, &context, |_| 1, |_| 1);
+        assert!(units.units.len() < 1 << 20);
+        let (states, whole) = run_units(
+            &units,
+            &context,
+            || 0,
+            |n, _| {
+                *n += 1;
+                ControlFlow::Continue(())
+            },
+        );
+        assert!(!whole && states.iter().all(|&n| n == 0));
+        assert!(
+            !run_units(
+                &Units::new(0, &context, |_| 1, |_| 1),
+                &context,
+                || (),
+                |_, _| { ControlFlow::Continue(()) }
+            )
+            .1
+        );
+    }
+
+    #[test]
     fn a_break_ends_the_run_and_says_so() {
-        let units = Units::new(100, 2, |_| 1, |_| 1);
+        let units = Units::new(100, &Context::with_threads(2), |_| 1, |_| 1);
         let (states, whole) = run_units(
             &units,
             &Context::with_threads(2),

@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, lambda_range, lambda_steps};
 
 use crate::engine::reference::Comparison;
 use crate::error::{Error, Result};
 
+/// What the help calls these options.
+pub const HEADING: &str = "Accelerator";
+
 /// How the accelerator runs; the answers don't depend on it.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 #[group(skip)]
-#[command(next_help_heading = "Accelerator")]
+#[command(next_help_heading = HEADING)]
 pub struct Settings {
     /// Order in which the accelerator compares ids
     #[arg(long, value_enum, default_value = "descending", value_name = "ORDER")]
@@ -28,8 +31,14 @@ pub struct Settings {
     #[arg(long, value_name = "N")]
     pub slots: Option<u32>,
 
-    /// Weight of recency in replacement, 0 to 8 in steps of 1/8
-    #[arg(long, default_value_t = 1.0, value_name = "LAMBDA")]
+    /// Weight of recency in replacement: λ of equation (2), in the range of
+    /// [`gramer_machine::lambda_steps`]
+    #[arg(
+        long,
+        default_value_t = 1.0,
+        value_name = "LAMBDA",
+        help = format!("Weight of recency in replacement, {}", lambda_range())
+    )]
     pub lambda: f64,
 
     /// Share of the graph with high priority, 0 to 1; by default the paper's
@@ -88,8 +97,9 @@ impl Settings {
             return Err(Error::usage(format!("--slots is {slots}, but must be 1 to {most}")));
         }
         let (lambda, capacity) = (self.lambda, self.capacity);
-        if !(0.0..=8.0).contains(&lambda) {
-            return Err(Error::usage(format!("--lambda is {lambda}, but must be 0 to 8")));
+        if lambda_steps(lambda).is_none() {
+            let range = lambda_range();
+            return Err(Error::usage(format!("--lambda is {lambda}, but must be {range}")));
         }
         if let Some(tau) = self.tau.filter(|t| !(0.0..=1.0).contains(t)) {
             return Err(Error::usage(format!("--tau is {tau}, but must be 0 to 1")));
@@ -110,9 +120,9 @@ impl Settings {
             | u32::from(list) << 3
     }
 
-    /// λ in steps of 1/8.
+    /// The argument `lambda_eighths` of the core, once [`Settings::check`] has passed.
     pub fn lambda_eighths(&self) -> u32 {
-        (self.lambda * 8.0).round() as u32
+        lambda_steps(self.lambda).unwrap_or_default()
     }
 
     /// Cache sets in use of all there are.

@@ -72,6 +72,8 @@ pub enum Status {
     Aborted,
     /// A memory access was answered with an error.
     Error,
+    /// An argument is out of range: nothing was begun.
+    Refused,
     /// What no core of this description says.
     Unknown(u32),
 }
@@ -97,15 +99,35 @@ pub struct Results {
     pub status: Status,
     /// A count is at its largest value, so that it may be wrong.
     pub saturated: bool,
-    /// Address of the access that failed.
+    /// Address of the access that failed, or offset of the argument that was refused.
     pub error_address: u64,
     /// First unit that has to be done again, among those of the run.
     pub next_unit: u64,
     /// The records, without those of units that have to be done again.
     pub records: Vec<Record>,
+    /// Those of units that have to be done again.
+    pub unfinished: Vec<Record>,
     /// Counters by `section.name`, summed over the units of a section; a value a depth where there
     /// are several.
     pub counters: BTreeMap<String, Vec<u64>>,
+}
+
+impl Results {
+    /// What is wrong, of a run that has no results and would have none if it were run again; `None` of
+    /// any other.
+    pub fn failure(&self, machine: &Accelerator) -> Option<String> {
+        match self.status {
+            Status::Done | Status::Full | Status::Aborted => None,
+            Status::Error => Some(format!(
+                "a memory access of the core failed, at address {:#x}",
+                self.error_address
+            )),
+            Status::Refused => Some(machine.refusal(self.error_address)),
+            Status::Unknown(status) => Some(format!(
+                "the core ended with status {status}, which its description doesn't know"
+            )),
+        }
+    }
 }
 
 /// The shape of the result area of a run.
@@ -168,17 +190,16 @@ impl Area {
             1 => Status::Full,
             2 => Status::Aborted,
             3 => Status::Error,
+            4 => Status::Refused,
             other => Status::Unknown(other),
         };
-        let mut records = self.read_records(records, k);
+        let records = self.read_records(records, k);
         if listed != records.len() as u64 && status == Status::Done {
             let found = records.len();
             return Err(format!("{found} records came, but the status says {listed}"));
         }
-        if status != Status::Done {
-            // Those of units that have to be done again.
-            records.retain(|r| u64::from(r.ordinal) < next_unit);
-        }
+        let finished = |r: &Record| status == Status::Done || u64::from(r.ordinal) < next_unit;
+        let (records, unfinished) = records.into_iter().partition(finished);
         Ok(Results {
             counts: words(counts).take(patterns as usize).collect(),
             status,
@@ -186,6 +207,7 @@ impl Area {
             error_address: get("error_address"),
             next_unit,
             records,
+            unfinished,
             counters: read_counters(machine, &words(counters).collect::<Vec<_>>()),
         })
     }
@@ -368,6 +390,32 @@ mod tests {
     }
 
     #[test]
+    fn a_run_without_results_says_why() {
+        let machine = small();
+        let area = Area::new(&machine, 1, 0);
+        let failure = |status, address| {
+            let beats = stream(&machine, &[], &[("status", status), ("error_address", address)]);
+            area.decode(&machine, &beats, 1, 3).unwrap().failure(&machine)
+        };
+        let slots = u64::from(machine.offset("slots").unwrap());
+        assert_eq!(
+            failure(4, slots).unwrap(),
+            "the core refused its settings: argument slots (register 0x28) is out of range: slots in \
+             use, 1 to machine.slots"
+        );
+        assert_eq!(
+            failure(4, 4).unwrap(),
+            "the core refused its settings: what register 0x4 holds is out of range"
+        );
+        let read = "a memory access of the core failed, at address 0x1040";
+        assert_eq!(failure(3, 0x1040).unwrap(), read);
+        assert!(failure(5, 0).unwrap().contains("status 5, which its description doesn't know"));
+        for status in 0..3 {
+            assert_eq!(failure(status, 0), None);
+        }
+    }
+
+    #[test]
     fn records_below_the_next_unit_are_kept() {
         let machine = small();
         let none = u32::MAX;
@@ -390,6 +438,7 @@ mod tests {
         };
         assert_eq!(results.status, Status::Full);
         assert_eq!(results.records, [record(0, 3, [10, 11, 12]), record(1, 0, [30, 31, 32])]);
+        assert_eq!(results.unfinished, [record(2, 1, [20, 21, 22])]);
         // At the end the number of records must be the one that the core counted.
         let bytes = stream(&machine, &[two, one], &[("next_unit", 3), ("records", 4)]);
         let wrong = area.decode(&machine, &bytes, 9, 3).unwrap_err();

@@ -1,11 +1,13 @@
 //! What a reader thread hands over, and the checks that need all of it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::VERTICES_PER_EDGE;
 use super::scan::Fault;
+use crate::context::Cancel;
 use crate::error::{Error, Place, Result};
-use crate::graph::build::EdgeBlock;
+use crate::graph::build::{EdgeBlock, MAX_GRAPH_VERTICES};
 use crate::graph::{Builder, Label};
 
 /// A vertex that the input declares.
@@ -41,6 +43,9 @@ pub(crate) struct Chunk {
     pub first_labelled: Option<u32>,
     pub first_unlabelled: Option<u32>,
     pub first_decimal: Option<u32>,
+    /// Line (in the block, from 0) of a mark that ends the graph, and whether anything follows.
+    pub end: Option<u32>,
+    pub goes_on: bool,
 }
 
 /// Lines of edges: runs of an edge and a line from which on both advance together.
@@ -90,8 +95,11 @@ pub(crate) struct End {
     pub path: PathBuf,
     /// Remarks for the user.
     pub notes: Vec<String>,
-    /// Largest number of vertices.
-    pub max_vertices: u64,
+    /// Largest number of vertices, where the user gave one.
+    pub max_vertices: Option<u64>,
+    /// Edges that were read.
+    pub edges: u64,
+    pub cancel: Cancel,
 }
 
 impl End {
@@ -106,19 +114,31 @@ impl End {
     }
 
     /// Refuses a number of declared vertices that is too large before memory is taken for it.
-    pub fn check_vertices(&self, vertices: u64) -> Result<()> {
-        check_vertices(&self.path, vertices, self.max_vertices)
+    /// `line`, from 1, is where it is declared; 0 where each vertex has a line.
+    pub fn check_vertices(&self, vertices: u64, line: u64) -> Result<()> {
+        let (most, why) = match self.max_vertices {
+            Some(most) => (most, "--max-graph-vertices says so".to_string()),
+            None => (
+                MANY_VERTICES.max(VERTICES_PER_EDGE.saturating_mul(self.edges)),
+                format!("for {} edges, unless --max-graph-vertices allows more", self.edges),
+            ),
+        };
+        let most = most.min(MAX_GRAPH_VERTICES);
+        if vertices <= most {
+            return Ok(());
+        }
+        let what = match vertices <= MAX_GRAPH_VERTICES {
+            true => format!("{vertices} vertices are declared, but at most {most} are read: {why}"),
+            false => format!(
+                "{vertices} vertices are declared, but at most {MAX_GRAPH_VERTICES} are possible"
+            ),
+        };
+        Err(if line == 0 { self.fault(what) } else { self.fault_at(line, what) })
     }
 }
 
-/// Refuses a number of vertices that is too large.
-pub(crate) fn check_vertices(path: &Path, vertices: u64, max: u64) -> Result<()> {
-    if vertices <= max {
-        return Ok(());
-    }
-    let what = format!("{vertices} vertices are declared, but at most {max} are possible");
-    Err(Error::input(Place::file(path), what))
-}
+/// Vertices that any file may declare, however few edges it has.
+const MANY_VERTICES: u64 = 1 << 20;
 
 /// Moves the edges of all chunks into a builder.
 pub(crate) fn gather(chunks: Vec<Chunk>) -> Builder {
@@ -134,7 +154,7 @@ pub(crate) fn gather(chunks: Vec<Chunk>) -> Builder {
 /// "has no `v` line".
 pub(crate) fn gather_declared(chunks: Vec<Chunk>, end: &End, declaration: &str) -> Result<Builder> {
     let count: usize = chunks.iter().map(|c| c.declared.len()).sum();
-    end.check_vertices(count as u64)?;
+    end.check_vertices(count as u64, 0)?;
     let ids = || chunks.iter().flat_map(|c| c.declared.iter().map(|d| d.id));
     // Nearly always the ids are 0 to V - 1 in order (or from 1), and need no further look.
     let first = ids().next().unwrap_or(0);
@@ -143,6 +163,7 @@ pub(crate) fn gather_declared(chunks: Vec<Chunk>, end: &End, declaration: &str) 
     if !consecutive {
         lines.reserve(count);
         for chunk in &chunks {
+            end.cancel.check()?;
             for d in &chunk.declared {
                 let line = chunk.first_line + u64::from(d.line);
                 if let Some(before) = lines.insert(d.id, line) {
@@ -156,6 +177,7 @@ pub(crate) fn gather_declared(chunks: Vec<Chunk>, end: &End, declaration: &str) 
         if consecutive { id.wrapping_sub(first) < count as u64 } else { lines.contains_key(&id) }
     };
     for chunk in &chunks {
+        end.cancel.check()?;
         let mut edge = 0;
         let mut missing = None;
         chunk.edges.for_each(|u, v| {
@@ -175,6 +197,7 @@ pub(crate) fn gather_declared(chunks: Vec<Chunk>, end: &End, declaration: &str) 
         builder.vertex_range(first..first + count as u64);
     }
     for chunk in chunks {
+        end.cancel.check()?;
         for d in &chunk.declared {
             builder.vertex_label(d.id, d.label);
             if !consecutive {

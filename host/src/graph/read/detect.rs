@@ -14,7 +14,8 @@
 //! 0, 1, 2, … (as Arabesque, it would be a graph without edges). A tiny edge list may be
 //! symmetric by chance in the sense of METIS or Arabesque: it is then read as such, unless
 //! its name ends as those of edge lists do. `V 0` followed by blank lines only is METIS where
-//! there are V ≥ 2 of them, or the name ends in `.metis` or `.graph`. `--format` overrides all.
+//! there are V ≥ 2 of them, or the name ends in `.graph`. Bare numbers in a file that ends in
+//! `.metis` are METIS whatever they are. `--format` overrides all.
 
 use super::Format;
 use super::matrix_market;
@@ -45,9 +46,12 @@ pub(crate) fn detect(head: &[u8], complete: bool, extension: &str) -> Format {
         b"v" | b"e" => return Format::Lg,
         _ => {}
     }
-    // A Matrix Market file without its banner would pass for an edge list.
-    if extension == "mtx" {
-        return Format::Mtx;
+    // A Matrix Market file without its banner would pass for an edge list, and so would METIS
+    // with two numbers in each line.
+    match extension {
+        "mtx" => return Format::Mtx,
+        "metis" => return Format::Metis,
+        _ => {}
     }
     let integers = |line: &[u8]| numbers(line).map_or(0, |n| n.len());
     if integers(first) == 1 && content.next().is_some_and(|second| integers(second) == 3) {
@@ -55,7 +59,7 @@ pub(crate) fn detect(head: &[u8], complete: bool, extension: &str) -> Format {
     }
     let named_edges =
         matches!(extension, "edges" | "edgelist" | "el" | "wel" | "csv" | "tsv" | "txt" | "snap");
-    if is_metis(&lines, complete, named_edges, matches!(extension, "metis" | "graph")) {
+    if is_metis(&lines, complete, named_edges, extension == "graph") {
         Format::Metis
     } else if is_arabesque(&lines, complete, named_edges) {
         Format::Arabesque
@@ -132,7 +136,7 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
     if all_pairs && (named_edges || metis.edges != metis.vertices) {
         // The same number of columns in each line, as in an edge list: only an exact fit counts.
         let entries: usize = neighbours.iter().map(Vec::len).sum();
-        let fits = sound && complete && entries as u64 == 2 * metis.edges;
+        let fits = sound && complete && entries as u128 == 2 * u128::from(metis.edges);
         let blank = rows.iter().any(|row| row.is_empty());
         return fits && blank && !named_edges && Symmetry::of(&neighbours).holds();
     }
@@ -244,5 +248,7 @@ mod tests {
         assert_eq!(detect(pair, true, "edges"), Format::Edges);
         assert_eq!(detect(b"2 2 1\n2 1\n", true, "mtx"), Format::Mtx);
         assert_eq!(detect(b"1 0\n\n", true, "metis"), Format::Metis);
+        assert_eq!(detect(b"1000000000 0\n", true, "metis"), Format::Metis);
+        assert_eq!(detect(b"t 2 1\nv 0 0\n", true, "metis"), Format::Tve);
     }
 }

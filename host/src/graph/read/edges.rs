@@ -4,7 +4,7 @@
 //! numbers such as a weight or a time, which are ignored. Fields are separated by white space,
 //! a comma, or both. All edge lines of a file have the same number of columns. Lines that begin
 //! with `#` or `%` and blank lines are skipped; the first line that is neither may name the
-//! columns (`id_1,id_2`). Direction is dropped. Vertices are those with an edge line.
+//! columns (`id_1,id_2`) if numbers follow it, which is remarked. Direction is dropped. Vertices are those with an edge line.
 
 use super::chunk::{Chunk, End, Parser, gather};
 use super::scan::{self, Digits, Fault, digits, fields, is_comment, is_number, quote, trim};
@@ -15,6 +15,8 @@ use crate::graph::Builder;
 pub(crate) struct EdgeList {
     /// Columns of the first edge line.
     pub columns: usize,
+    /// The line that names the columns, and its number from 1.
+    names: Option<(u64, String)>,
 }
 
 /// Ids of a line of exactly two numbers with one separator, and the start of the next line.
@@ -42,15 +44,22 @@ pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
 impl EdgeList {
     /// The parser for a file whose head this is, and how many bytes of it aren't body.
     pub fn header(head: &[u8]) -> (Self, usize) {
-        let mut content =
-            scan::lines(head).filter(|(_, line)| !line.is_empty() && !is_comment(line));
-        let Some((at, line)) = content.next() else { return (EdgeList { columns: 2 }, 0) };
+        let mut content = scan::lines(head)
+            .enumerate()
+            .filter(|(_, (_, line))| !line.is_empty() && !is_comment(line));
+        let plain = |columns, at| (EdgeList { columns, names: None }, at);
+        let Some((number, (at, line))) = content.next() else { return plain(2, 0) };
+        // A name is never an id, so that this line is no edge; if no ids follow it, it is wrong.
         if is_column_names(line) {
-            let (next, columns) =
-                content.next().map_or((head.len(), 2), |(at, line)| (at, fields(line).count()));
-            return (EdgeList { columns }, next);
+            let next = content.next().map(|(_, next)| next);
+            if next.is_none_or(|(_, line)| begins_with_ids(line)) {
+                let (next, columns) =
+                    next.map_or((head.len(), 2), |(at, line)| (at, fields(line).count()));
+                let names = Some((number as u64 + 1, quote(line)));
+                return (EdgeList { columns, names }, next);
+            }
         }
-        (EdgeList { columns: fields(line).count() }, at)
+        plain(fields(line).count(), at)
     }
 
     /// The ends of the edge in the first line of the body, where it has two columns.
@@ -100,16 +109,25 @@ impl EdgeList {
     }
 }
 
+/// Whether a line or a field begins like a name.
+pub(crate) fn begins_as_name(text: &[u8]) -> bool {
+    let first = text.first().copied().unwrap_or(b'0');
+    first.is_ascii_alphabetic() || matches!(first, b'_' | b'"' | b'\'' | 0x80..)
+}
+
 /// Whether a first line names columns: both of its first two fields begin like a name.
 pub(crate) fn is_column_names(line: &[u8]) -> bool {
-    let is_name = |field: &[u8]| {
-        let first = field.first().copied().unwrap_or(b'0');
-        (first.is_ascii_alphabetic() || matches!(first, b'_' | b'"' | b'\'' | 0x80..))
-            && !field.contains(&0)
-    };
+    let is_name = |field: &[u8]| begins_as_name(field) && !field.contains(&0);
     let mut columns = fields(line);
     let (first, second) = (columns.next(), columns.next());
     first.is_some_and(is_name) && second.is_some_and(is_name)
+}
+
+/// Whether the first two fields of a line are ids.
+fn begins_with_ids(line: &[u8]) -> bool {
+    let mut columns = fields(line);
+    let mut is_id = || columns.next().is_some_and(|field| scan::id(field).is_ok());
+    is_id() && is_id()
 }
 
 impl Parser for EdgeList {
@@ -139,6 +157,9 @@ impl Parser for EdgeList {
     fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
         if chunks.iter().all(|c| c.edges.len() == 0) {
             return Err(end.fault("holds no edge: every line is blank, a comment or a header"));
+        }
+        if let Some((line, names)) = &self.names {
+            end.notes.push(format!("line {line}, {names}, is taken as the names of the columns"));
         }
         if self.columns > 2 {
             let columns = self.columns;

@@ -13,10 +13,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::check_text;
 use super::edges::is_column_names;
 use super::scan::{self, fields, is_comment, quote};
-use super::source::Source;
-use crate::error::{Error, Place, Result};
+use super::source::{self, Source};
+use crate::context::Cancel;
+use crate::error::{Error, Place, Result, shown};
 use crate::graph::{Graph, Label, NO_LABEL, VertexId};
 
 /// Reads the labels of `graph`'s vertices, by vertex, and remarks for the user. `column` counts
@@ -24,17 +26,41 @@ use crate::graph::{Graph, Label, NO_LABEL, VertexId};
 ///
 /// # Errors
 /// [`Error::Usage`] where it isn't clear which column to use, [`Error::Input`] with file and
-/// line for what is no label, and for vertices without one.
+/// line for what is no label, for vertices without one, and for a file that is too large for a
+/// table of the graph's labels; [`Error::Interrupted`] after Ctrl-C.
 pub fn read_labels(
     path: &Path,
     column: Option<usize>,
     graph: &Graph,
+    cancel: &Cancel,
 ) -> Result<(Vec<Label>, Vec<String>)> {
-    let mut source = Source::open(path)?;
+    let mut source = Source::open(path, cancel)?;
+    // A table may have rows of vertices that aren't in the graph, and columns of other things.
+    let most = LARGEST_TABLE + BYTES_PER_VERTEX * graph.vertices();
     let mut text = Vec::new();
-    source.fill(&mut text, usize::MAX >> 1)?;
-    read_labels_from(&source.path, &text, column, graph)
+    loop {
+        let ended = source.fill(&mut text, source::BLOCK)?;
+        check_text(&source.path, &text[text.len().saturating_sub(source::BLOCK)..])?;
+        if ended {
+            break;
+        }
+        if text.len() > most {
+            let what = format!(
+                "the table is larger than {} MiB, which no table of labels for {} vertices is",
+                most >> 20,
+                graph.vertices()
+            );
+            return Err(Error::input(Place::file(&source.path), what));
+        }
+    }
+    let (labels, mut notes) = labels_from(&source.path, &text, column, graph, cancel)?;
+    notes.extend(source.trailing());
+    Ok((labels, notes))
 }
+
+/// Bytes of a table of labels, apart from those that a vertex of the graph may take.
+const LARGEST_TABLE: usize = 256 << 20;
+const BYTES_PER_VERTEX: usize = 256;
 
 /// As [`read_labels`], from the text of the file `path`, which only serves for messages.
 ///
@@ -45,6 +71,16 @@ pub fn read_labels_from(
     text: &[u8],
     column: Option<usize>,
     graph: &Graph,
+) -> Result<(Vec<Label>, Vec<String>)> {
+    labels_from(path, text, column, graph, &Cancel::default())
+}
+
+fn labels_from(
+    path: &Path,
+    text: &[u8],
+    column: Option<usize>,
+    graph: &Graph,
+    cancel: &Cancel,
 ) -> Result<(Vec<Label>, Vec<String>)> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let at = |line: usize, what: String| Error::input(Place::line(path, line as u64 + 1), what);
@@ -62,7 +98,7 @@ pub fn read_labels_from(
         is_column_names(line)
             || fields(line).count() == 1 && line.first().is_some_and(u8::is_ascii_alphabetic)
     };
-    lines.next_if(|(_, line)| is_names(line));
+    let names = lines.next_if(|(_, line)| is_names(line));
     let Some(columns) = lines.peek().map(|(_, line)| fields(line).count()) else {
         return Err(whole("holds no label".into()));
     };
@@ -73,7 +109,7 @@ pub fn read_labels_from(
             return Err(Error::usage(format!(
                 "{}: the table of labels has {columns} columns: say which one with \
                  --labels-column (1 to {columns})",
-                path.display()
+                shown(path)
             )));
         }
     };
@@ -81,7 +117,7 @@ pub fn read_labels_from(
     if label_column >= columns {
         return Err(Error::usage(format!(
             "{}: --labels-column is {}, but the table has {columns} columns",
-            path.display(),
+            shown(path),
             label_column + 1
         )));
     }
@@ -93,6 +129,9 @@ pub fn read_labels_from(
     let mut unused = 0u64;
     let mut blank = None;
     for (number, line) in lines {
+        if number % 4096 == 0 {
+            cancel.check()?;
+        }
         if line.is_empty() {
             blank.get_or_insert(number);
             continue;
@@ -147,6 +186,10 @@ pub fn read_labels_from(
         }));
     }
     let mut notes = Vec::new();
+    if let Some((number, line)) = names {
+        let (number, line) = (number + 1, quote(line));
+        notes.push(format!("line {number} of the labels, {line}, is taken as names of columns"));
+    }
     if unused > 0 {
         notes.push(format!(
             "{unused} of {rows} labels belong to vertices without an edge, which are not in the \

@@ -153,7 +153,7 @@ impl Parser for MatrixMarket {
     }
 
     fn finish(&self, chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
-        end.check_vertices(self.vertices)?;
+        end.check_vertices(self.vertices, self.line)?;
         let entries: u64 = chunks.iter().map(|c| c.entries).sum();
         if entries != self.entries {
             let what = format!(

@@ -6,7 +6,7 @@
 //! weight of an edge becomes its label. Sizes and further vertex weights are ignored.
 //! (METIS 5.1 manual, section 4.1.1.)
 
-use super::chunk::{Chunk, End, Parser, check_vertices, gather};
+use super::chunk::{Chunk, End, Parser, gather};
 use super::scan::{self, Fault, fields, quote};
 use crate::error::Result;
 use crate::graph::Builder;
@@ -142,7 +142,7 @@ impl Parser for Metis {
 
     fn finish(&self, mut chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
         let Metis { vertices, edges, .. } = *self;
-        check_vertices(&end.path, vertices, end.max_vertices)?;
+        end.check_vertices(vertices, self.line)?;
         let (mut rows, mut entries, mut loops) = (0, 0, 0u64);
         for chunk in &mut chunks {
             if let Some((row, line)) = chunk.last_row
@@ -177,11 +177,12 @@ impl Parser for Metis {
             return Err(end.fault_at(self.line, what));
         }
         // A self loop is listed once, and counted or not.
-        if entries != 2 * edges && entries + loops != 2 * edges && entries != 2 * edges + loops {
+        let wanted = 2 * u128::from(edges);
+        let (found, loops) = (u128::from(entries), u128::from(loops));
+        if found != wanted && found + loops != wanted && found != wanted + loops {
             let what = format!(
-                "the header says {edges} edges, so {} neighbours, but there are {entries}: the \
-                 file is cut off, its header is wrong, or an edge is missing in one of its rows",
-                edges.saturating_mul(2)
+                "the header says {edges} edges, so {wanted} neighbours, but there are {entries}: \
+                 the file is cut off, its header is wrong, or an edge is missing in one of its rows"
             );
             return Err(end.fault_at(self.line, what));
         }

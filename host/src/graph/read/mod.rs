@@ -30,7 +30,6 @@ pub use source::{Compression, STDIN};
 use self::chunk::{Chunk, End, Parser};
 use self::scan::Fault;
 use self::source::{Blocks, Source, TextBlock};
-use super::build::MAX_GRAPH_VERTICES;
 use super::image;
 use super::parallel::on_threads;
 use super::{Builder, Graph, Order};
@@ -89,9 +88,14 @@ pub struct ReadOptions {
     pub edge_labels: bool,
     /// Whether to check the data of an image, which reads all of it; see [`image::open`].
     pub verify: bool,
-    /// Refuse graphs that declare more vertices than this.
-    pub max_vertices: u64,
+    /// Refuse graphs of more vertices than this. Without it, a text may declare 2^20 vertices or
+    /// [`VERTICES_PER_EDGE`] for each of its edges, whichever is more, so that a few bytes can't
+    /// ask for all memory.
+    pub max_vertices: Option<u64>,
 }
+
+/// See [`ReadOptions::max_vertices`].
+pub const VERTICES_PER_EDGE: u64 = 16;
 
 impl Default for ReadOptions {
     fn default() -> Self {
@@ -102,7 +106,7 @@ impl Default for ReadOptions {
             vertex_labels: true,
             edge_labels: true,
             verify: true,
-            max_vertices: MAX_GRAPH_VERTICES,
+            max_vertices: None,
         }
     }
 }
@@ -137,12 +141,13 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 /// is no graph, [`Error::Usage`] for label options that don't fit, [`Error::Unsupported`] for
 /// graphs that are too large, [`Error::Interrupted`] after Ctrl-C.
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
-    let mut loaded = read_source(Source::open(path)?, options, context)?;
+    let mut loaded = read_source(Source::open(path, &context.cancel)?, options, context)?;
     if !options.edge_labels {
         loaded.graph = loaded.graph.without_edge_labels();
     }
     if let Some(labels) = &options.labels {
-        let (labels, notes) = read_labels(labels, options.labels_column, &loaded.graph)?;
+        let (labels, notes) =
+            read_labels(labels, options.labels_column, &loaded.graph, &context.cancel)?;
         loaded.graph = loaded.graph.with_vertex_labels(Some(labels));
         loaded.notes.extend(notes);
     } else if options.labels_column.is_some() {
@@ -178,7 +183,7 @@ const HEAD: usize = 256 << 10;
 /// As [`read`].
 #[doc(hidden)]
 pub fn parse_only(path: &Path, options: &ReadOptions, context: &Context) -> Result<usize> {
-    match parse_source(Source::open(path)?, options, context)? {
+    match parse_source(Source::open(path, &context.cancel)?, options, context)? {
         Parsed::Image(loaded) => Ok(loaded.graph.edges()),
         Parsed::Text(text) => Ok(text.builder.edge_count()),
     }
@@ -203,12 +208,21 @@ struct Text {
 }
 
 fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+    let shown = source.path.clone();
     let text = match parse_source(source, options, context)? {
-        Parsed::Image(loaded) => return Ok(loaded),
+        Parsed::Image(loaded) => {
+            check_most(&shown, loaded.graph.vertices(), options)?;
+            return Ok(loaded);
+        }
         Parsed::Text(text) => text,
     };
     let Text { path, builder, format, forced, compression, bytes, mut notes, first_edge } = text;
-    let graph = builder.build_with(context)?;
+    // What the graph asks for is more than there is: then the file must be named.
+    let graph = builder.build_with(context).map_err(|error| match error {
+        Error::Unsupported(what) => Error::input(Place::file(&path), what),
+        other => other,
+    })?;
+    check_most(&path, graph.vertices(), options)?;
     if let Some(edge) = first_edge {
         notes.extend(check_counts_as_edge(&path, &graph, edge, forced)?);
     }
@@ -221,6 +235,18 @@ fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Resu
     Ok(Loaded { graph, format, compression, bytes, notes })
 }
 
+/// Refuses a graph of more vertices than the user wants.
+fn check_most(path: &Path, vertices: usize, options: &ReadOptions) -> Result<()> {
+    match options.max_vertices {
+        Some(most) if vertices as u64 > most => {
+            let what =
+                format!("the graph has {vertices} vertices, but --max-graph-vertices is {most}");
+            Err(Error::input(Place::file(path), what))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn parse_source(mut source: Source, options: &ReadOptions, context: &Context) -> Result<Parsed> {
     let path = source.path.clone();
     let compression = source.compression;
@@ -228,17 +254,30 @@ fn parse_source(mut source: Source, options: &ReadOptions, context: &Context) ->
     let mut ended = source.fill(&mut head, image::MAGIC.len())?;
     if head == image::MAGIC || options.format == Some(Format::Image) {
         let (graph, bytes) = match &source.file {
-            Some(file) => image::open_file(&path, file, options.verify)?,
+            Some(file) => image::open_file(&path, file, options.verify, &context.cancel)?,
             None => {
                 source.fill(&mut head, usize::MAX >> 1)?;
-                (image::from_bytes(&path, &head)?, head.len() as u64)
+                let graph = image::from_bytes_until(&path, &head, &context.cancel)?;
+                (graph, head.len() as u64)
             }
         };
         let format = Format::Image;
-        let notes = Vec::new();
+        let notes = source.trailing().into_iter().collect();
         return Ok(Parsed::Image(Loaded { graph, format, compression, bytes, notes }));
     }
     while !ended && (head.len() < HEAD || content_lines(&head) < 2) {
+        let last_line = memchr::memrchr(b'\n', &head).map_or(0, |newline| newline + 1);
+        if head.len() - last_line > source::LONGEST_LINE {
+            let line = 1 + memchr::memchr_iter(b'\n', &head).count() as u64;
+            return Err(source::too_long(&path, line));
+        }
+        if head.len() > 2 * source::LONGEST_LINE {
+            let what = format!(
+                "the first {} MiB hold less than two lines that are neither blank nor a comment",
+                head.len() >> 20
+            );
+            return Err(Error::input(Place::file(&path), what));
+        }
         let more = head.len().max(HEAD);
         ended = source.fill(&mut head, more)?;
         check_text(&path, &head)?;
@@ -253,7 +292,10 @@ fn parse_source(mut source: Source, options: &ReadOptions, context: &Context) ->
     let fault_in = |fault: Fault, text: &[u8], first_line: u64, forced: bool| {
         let line = first_line + memchr::memchr_iter(b'\n', &text[..fault.at]).count() as u64;
         let mut what = fault.what;
-        if !forced {
+        if names_vertices(format, text, fault.at) {
+            what += " (vertices are named by numbers only: number them first, and keep a table of \
+                     their names)";
+        } else if !forced {
             what += &format!(" (read as {format}; --format names another)");
         }
         Error::input(Place::line(&path, line), what)
@@ -284,7 +326,13 @@ fn parse_source(mut source: Source, options: &ReadOptions, context: &Context) ->
     let chunks = parse(&blocks, &*parser, threads, context, &|fault, text, first_line| {
         fault_in(fault, text, first_line, forced)
     })?;
-    let mut end = End { path: path.clone(), notes: Vec::new(), max_vertices: options.max_vertices };
+    let mut end = End {
+        path: path.clone(),
+        notes: blocks.trailing().into_iter().collect(),
+        max_vertices: options.max_vertices,
+        edges: chunks.iter().map(|c| c.edges.len() as u64).sum(),
+        cancel: context.cancel.clone(),
+    };
     let builder = parser.finish(chunks, &mut end)?;
     let bytes = before + blocks.bytes();
     let notes = end.notes;
@@ -295,6 +343,14 @@ fn boxed<P: Parser + 'static>(
     header: Result<(P, usize), Fault>,
 ) -> Result<(Box<dyn Parser>, usize), Fault> {
     header.map(|(parser, body)| (Box::new(parser) as Box<dyn Parser>, body))
+}
+
+/// Whether the line at `at` is one of a format of numbers, but begins as a name does: then no
+/// other format helps.
+fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
+    let line = scan::trim(&text[at..edges::line_end(text, at)]);
+    let numbers = !matches!(format, Format::Lg | Format::Tve | Format::Image);
+    numbers && edges::begins_as_name(line)
 }
 
 /// Complete lines with content, up to 2.
@@ -377,10 +433,19 @@ fn parse(
     };
     let mut chunks: Vec<Chunk> = on_threads(threads, worker).into_iter().flatten().collect();
     context.cancel.check()?;
-    if let Some((_, error)) = first_failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
-        return Err(error);
-    }
     chunks.sort_by_key(|c| c.index);
+    // What follows the end of the graph in the file may be anything, as long as it can be read.
+    let ended = chunks.iter().position(|c| c.end.is_some());
+    let last = ended.map_or(usize::MAX, |at| chunks[at].index);
+    match first_failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        Some((index, error)) if index <= last || index == usize::MAX => return Err(error),
+        failure => {
+            if let Some(at) = ended {
+                chunks[at].goes_on |= failure.is_some() || at + 1 < chunks.len();
+                chunks.truncate(at + 1);
+            }
+        }
+    }
     Ok(chunks)
 }
 

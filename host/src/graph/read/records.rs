@@ -7,7 +7,7 @@
 //!
 //! Every vertex has a `v` line and exists even without an edge. Either all edges have a label or
 //! none has. Labels of edges with decimals are weights (as in GraMi's citeseer): then no edge
-//! gets a label.
+//! gets a label. `t # -1` ends a graph; what follows is not read.
 
 use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, gather_declared};
 use super::scan::{self, Fault, fields, is_comment, is_number, quote};
@@ -103,7 +103,7 @@ impl Records {
                 chunk.edges.labels.push(label);
             }
             // The mark at the end of a gSpan file.
-            b"t" if next() == Some(b"#") && next() == Some(b"-1") => {}
+            b"t" if next() == Some(b"#") && next() == Some(b"-1") => chunk.end = Some(number),
             b"t" => return Err("a second graph begins; a file must hold one graph".into()),
             _ => return Err("lines begin with `v` or `e`".into()),
         }
@@ -121,6 +121,10 @@ impl Parser for Records {
             if line.is_empty() || is_comment(line) {
                 continue;
             }
+            if chunk.end.is_some() {
+                chunk.goes_on = true;
+                break;
+            }
             scan::bare_return(line)
                 .map_or(Ok(()), Err)
                 .and_then(|()| self.line(line, number as u32, chunk))
@@ -133,6 +137,14 @@ impl Parser for Records {
     }
 
     fn finish(&self, mut chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+        if let Some(last) = chunks.last().filter(|c| c.goes_on)
+            && let Some(line) = last.end
+        {
+            end.notes.push(format!(
+                "line {}, `t # -1`, ends the graph: what follows it is ignored",
+                last.first_line + u64::from(line)
+            ));
+        }
         let vertices: u64 = chunks.iter().map(|c| c.declared.len() as u64).sum();
         let edges: u64 = chunks.iter().map(|c| c.edges.len() as u64).sum();
         match self.head {

@@ -1,13 +1,17 @@
 //! Where bytes come from: a file or standard input, plain or compressed, in blocks of lines.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
+use flate2::bufread::GzDecoder;
 use serde::Serialize;
 
+use crate::context::Cancel;
 use crate::error::{Error, Place, Result};
+use crate::input::{self, Interruptible};
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -37,6 +41,76 @@ pub(crate) struct Source {
     /// The file itself where it is a plain regular one; only such a file can be mapped.
     pub file: Option<File>,
     reader: Box<dyn Read + Send>,
+    cancel: Cancel,
+    /// Whether something else followed the compressed data.
+    trailing: Arc<AtomicBool>,
+}
+
+/// The members of a gzip file one after the other. What follows the last one and is none is left
+/// out, as gzip itself does.
+struct Gzip<R: BufRead> {
+    /// The member being read; `None` at the end.
+    member: Option<GzDecoder<R>>,
+    /// Whether the member is not the first, and has given nothing yet.
+    fresh: bool,
+    trailing: Arc<AtomicBool>,
+}
+
+/// The first byte of a member.
+const GZIP: u8 = 0x1f;
+
+impl<R: BufRead> Gzip<R> {
+    fn new(raw: R, trailing: Arc<AtomicBool>) -> Self {
+        Gzip { member: Some(GzDecoder::new(raw)), fresh: false, trailing }
+    }
+
+    /// The next member, if one follows. Zeros that fill up a block mean nothing.
+    fn next_member(&mut self, mut raw: R) -> io::Result<Option<GzDecoder<R>>> {
+        loop {
+            let rest = raw.fill_buf()?;
+            let zeros = rest.iter().take_while(|&&byte| byte == 0).count();
+            match rest.get(zeros) {
+                None if rest.is_empty() => return Ok(None),
+                None => {}
+                Some(&GZIP) => {
+                    raw.consume(zeros);
+                    self.fresh = true;
+                    return Ok(Some(GzDecoder::new(raw)));
+                }
+                Some(_) => {
+                    self.trailing.store(true, Ordering::Relaxed);
+                    return Ok(None);
+                }
+            }
+            raw.consume(zeros);
+        }
+    }
+}
+
+impl<R: BufRead> Read for Gzip<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member
+            && !buffer.is_empty()
+        {
+            match member.read(buffer) {
+                Ok(0) => {
+                    let raw = self.member.take().map(GzDecoder::into_inner);
+                    self.member = raw.map(|raw| self.next_member(raw)).transpose()?.flatten();
+                }
+                Ok(count) => {
+                    self.fresh = false;
+                    return Ok(count);
+                }
+                // It only began as a member does.
+                Err(e) if self.fresh && e.kind() == io::ErrorKind::InvalidInput => {
+                    self.trailing.store(true, Ordering::Relaxed);
+                    self.member = None;
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(0)
+    }
 }
 
 impl Source {
@@ -44,14 +118,16 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Io`] where it can't be opened or read, [`Error::Input`] for a directory and for
-    /// kinds of compression that aren't supported.
-    pub fn open(path: &Path) -> Result<Self> {
+    /// kinds of compression that aren't supported, [`Error::Interrupted`] after Ctrl-C.
+    pub fn open(path: &Path, cancel: &Cancel) -> Result<Self> {
         let shown = display_path(path);
         let refused = |source| Error::io(&shown, "read", source);
         if path.as_os_str() == STDIN {
-            return Self::new(shown.clone(), Box::new(io::stdin()), None);
+            // Nothing else reads standard input, so that the buffer of the library isn't needed.
+            let raw = Interruptible::new(io::stdin(), cancel.clone());
+            return Self::new(shown, Box::new(raw), None, cancel);
         }
-        let file = File::open(path).map_err(refused)?;
+        let file = input::open(path).map_err(refused)?;
         let kind = file.metadata().map_err(refused)?;
         if kind.is_dir() {
             return Err(Error::input(
@@ -59,30 +135,40 @@ impl Source {
                 "is a directory; name the graph file in it",
             ));
         }
-        let mappable = if kind.is_file() { Some(file.try_clone().map_err(refused)?) } else { None };
-        Self::new(shown, Box::new(file), mappable)
+        if !kind.is_file() {
+            let raw = Interruptible::new(file, cancel.clone());
+            return Self::new(shown, Box::new(raw), None, cancel);
+        }
+        let mappable = file.try_clone().map_err(refused)?;
+        Self::new(shown, Box::new(file), Some(mappable), cancel)
     }
 
     /// Bytes in memory, as if read from a file.
     pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Result<Self> {
-        Self::new(path.to_path_buf(), Box::new(io::Cursor::new(bytes)), None)
+        let raw = Box::new(io::Cursor::new(bytes));
+        Self::new(path.to_path_buf(), raw, None, &Cancel::default())
     }
 
-    fn new(path: PathBuf, mut raw: Box<dyn Read + Send>, file: Option<File>) -> Result<Self> {
+    fn new(
+        path: PathBuf,
+        mut raw: Box<dyn Read + Send>,
+        file: Option<File>,
+        cancel: &Cancel,
+    ) -> Result<Self> {
         let mut magic = Vec::new();
-        raw.by_ref()
-            .take(6)
-            .read_to_end(&mut magic)
-            .map_err(|source| Error::io(&path, "read", source))?;
+        let read = raw.by_ref().take(6).read_to_end(&mut magic);
+        cancel.check()?;
+        read.map_err(|source| Error::io(&path, "read", source))?;
         let again = io::Cursor::new(magic.clone()).chain(raw);
         let refused = |what: &str| {
             let what = format!("is compressed with {what}; gzip, zstd and plain files can be read");
             Err(Error::input(Place::file(&path), what))
         };
+        let trailing = Arc::new(AtomicBool::new(false));
         // gzip, zstd, and zstd's skippable frames, with which some tools begin.
         let (compression, reader): (_, Box<dyn Read + Send>) = match magic.as_slice() {
             [0x1f, 0x8b, ..] => {
-                (Compression::Gzip, Box::new(flate2::read::MultiGzDecoder::new(again)))
+                (Compression::Gzip, Box::new(Gzip::new(BufReader::new(again), trailing.clone())))
             }
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
                 let decoder = zstd::stream::read::Decoder::new(again)
@@ -96,24 +182,49 @@ impl Source {
             _ => (Compression::None, Box::new(again)),
         };
         let file = file.filter(|_| compression == Compression::None);
-        Ok(Source { path, compression, file, reader })
+        Ok(Source { path, compression, file, reader, cancel: cancel.clone(), trailing })
+    }
+
+    /// A remark on what followed the compressed data, once all of it was read.
+    pub fn trailing(&self) -> Option<String> {
+        let note = "something that is no gzip follows the compressed data and is ignored";
+        self.trailing.load(Ordering::Relaxed).then(|| note.into())
     }
 
     /// Appends up to `more` bytes to `buffer`; returns whether the input has ended.
     ///
     /// # Errors
-    /// [`Error::Io`] where the system or the decompressor refuses.
+    /// [`Error::Io`] where the system or the decompressor refuses, [`Error::Interrupted`] after
+    /// Ctrl-C.
     pub fn fill(&mut self, buffer: &mut Vec<u8>, more: usize) -> Result<bool> {
         let before = buffer.len();
         buffer.reserve(more.min(BLOCK));
-        self.reader.by_ref().take(more as u64).read_to_end(buffer).map_err(|source| {
+        // In steps of moments, so that the stop flag is looked at whatever is decompressed.
+        let mut left = more;
+        while left > 0 {
+            self.cancel.check()?;
+            let step = left.min(BLOCK);
+            let count = self.read_some(buffer, step)?;
+            left -= count;
+            if count < step {
+                break;
+            }
+        }
+        Ok(buffer.len() - before < more)
+    }
+
+    /// Appends `step` bytes, fewer only at the end of the input.
+    fn read_some(&mut self, buffer: &mut Vec<u8>, step: usize) -> Result<usize> {
+        self.reader.by_ref().take(step as u64).read_to_end(buffer).map_err(|source| {
+            if self.cancel.is_cancelled() {
+                return Error::Interrupted;
+            }
             let action = match self.compression {
                 Compression::None => "read",
                 Compression::Gzip | Compression::Zstd => "decompress",
             };
             Error::io(&self.path, action, source)
-        })?;
-        Ok(buffer.len() - before < more)
+        })
     }
 }
 
@@ -147,6 +258,20 @@ struct State {
 /// Bytes that are read at a time: small enough for a second-level cache.
 pub(crate) const BLOCK: usize = 1 << 20;
 
+/// The longest line, in bytes. The neighbours of twenty million vertices fit; a compressed file
+/// of a few kilobytes can hold a line that no memory does.
+pub(crate) const LONGEST_LINE: usize = 256 << 20;
+
+/// Refuses the line `line` (from 1), which is longer than any graph needs.
+pub(crate) fn too_long(path: &Path, line: u64) -> Error {
+    let what = format!(
+        "this line is longer than {} MiB, which no line may be; an edge list or an image \
+         (`gramer graph convert`) has no long lines",
+        LONGEST_LINE >> 20
+    );
+    Error::input(Place::line(path, line), what)
+}
+
 impl Blocks {
     /// The rest of `source`, after `carry`, whose first line has this number.
     pub fn new(source: Source, carry: Vec<u8>, ended: bool, line: u64) -> Self {
@@ -157,7 +282,8 @@ impl Blocks {
     /// line end, except the last one.
     ///
     /// # Errors
-    /// As [`Source::fill`]; the input then counts as ended for other threads.
+    /// As [`Source::fill`], and [`Error::Input`] for a line longer than [`LONGEST_LINE`]; the
+    /// input then counts as ended for other threads.
     pub fn next(&self, block: &mut TextBlock) -> Result<bool> {
         let mut state = self.state.lock().unwrap_or_else(|e| e.into_inner());
         let state = &mut *state;
@@ -177,6 +303,11 @@ impl Blocks {
             }
             if newline.is_none() {
                 searched = block.text.len();
+            }
+            if searched > LONGEST_LINE {
+                state.ended = true;
+                block.text.clear();
+                return Err(too_long(&state.source.path, state.line));
             }
             match state.source.fill(&mut block.text, BLOCK) {
                 Ok(ended) => state.ended = ended,
@@ -200,6 +331,11 @@ impl Blocks {
     /// Bytes handed out so far.
     pub fn bytes(&self) -> u64 {
         self.state.lock().unwrap_or_else(|e| e.into_inner()).bytes
+    }
+
+    /// As [`Source::trailing`].
+    pub fn trailing(&self) -> Option<String> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner()).source.trailing()
     }
 }
 
@@ -256,6 +392,14 @@ mod tests {
             let mut read = Vec::new();
             assert!(source.fill(&mut read, usize::MAX >> 1).unwrap());
             assert_eq!(read, text.repeat(2));
+        }
+        // gzip leaves out what follows its members and is none, zeros silently.
+        for (rest, noted) in [(&b"\0\0\0"[..], false), (b"oops", true), (b"\0\x1f no", true)] {
+            let mut source = Source::from_bytes(Path::new("t.gz"), [&gzip, rest].concat()).unwrap();
+            let mut read = Vec::new();
+            assert!(source.fill(&mut read, usize::MAX >> 1).unwrap());
+            assert_eq!(read, text);
+            assert_eq!(source.trailing().is_some(), noted, "{rest:?}");
         }
         for cut in [&gzip[..gzip.len() - 20], &zstd[..zstd.len() - 3]] {
             let mut source = Source::from_bytes(Path::new("t.zst"), cut.to_vec()).unwrap();

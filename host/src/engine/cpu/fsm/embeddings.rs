@@ -25,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::context::Context;
 use crate::engine::Sink;
 use crate::engine::cpu::{Units, run_units};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{VertexId, View};
 use crate::pattern::Pattern;
 
@@ -53,7 +53,11 @@ pub(super) fn mine(
     if !whole {
         return Ok((vec![], false));
     }
-    let rows = Rows::new(graph, labels, &kinds, &edges, support, max)?;
+    let rows = match Rows::new(graph, labels, &kinds, &edges, support, max, &context.cancel) {
+        Ok(rows) => rows,
+        Err(Error::Interrupted) => return Ok((vec![], false)),
+        Err(other) => return Err(other),
+    };
     let mut allowed: Allowed = vec![FxHashSet::default(); 2];
     let mut found = vec![];
     for size in 2..=max {
@@ -87,7 +91,7 @@ fn count_edges(
     context: &Context,
 ) -> (Tally, bool) {
     let degree = |v: VertexId| graph.degree(v);
-    let units = Units::new(graph.vertices(), context.threads(), degree, |v| graph.degree(v) as u64);
+    let units = Units::new(graph.vertices(), context, degree, |v| graph.degree(v) as u64);
     let make = || Tally::new(kinds.bits());
     let (tallies, whole) = run_units(&units, context, make, |tally, unit| {
         let v = unit.start;
@@ -123,7 +127,7 @@ fn edge_patterns(kinds: &EdgeKinds, edges: &Tally) -> FxHashMap<Small, i128> {
 fn units(rows: &Rows, context: &Context) -> Units {
     Units::new(
         rows.vertices(),
-        context.threads(),
+        context,
         |v| rows.after(v, v).0.len(),
         |v| {
             let near = rows.after(v, v).0;
@@ -180,7 +184,11 @@ pub(super) fn list(
         }
         aligned.insert(code, code.to_pattern(labels, graph).canonical());
     }
-    let rows = Rows::new(graph, labels, &kinds, &edges, 1, max)?;
+    let rows = match Rows::new(graph, labels, &kinds, &edges, 1, max, &context.cancel) {
+        Ok(rows) => rows,
+        Err(Error::Interrupted) => return Ok(false),
+        Err(other) => return Err(other),
+    };
     // Deeper than any pattern, so that every pattern has a node.
     let make = || {
         let trie = Trie::new(&rows, labels.classes(), &allowed, max + 1);

@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::context::Context;
+use crate::context::{Cancel, Context, Looks};
+use crate::error::Result;
 use crate::graph::{VertexId, View};
 use crate::task::SizeLimit;
 
@@ -39,9 +40,15 @@ struct Classes {
 }
 
 impl Classes {
-    fn new(graph: View<'_>, labels: &Labels) -> Self {
+    /// Fails once `cancel` is raised.
+    fn new(graph: View<'_>, labels: &Labels, cancel: &Cancel) -> Result<Self> {
+        let mut looks = Looks::new(cancel);
         let vertices = graph.vertices();
-        let class: Vec<u32> = (0..vertices as VertexId).map(|v| labels.class(graph, v)).collect();
+        let mut class: Vec<u32> = Vec::with_capacity(vertices);
+        for v in 0..vertices as VertexId {
+            looks.check(1)?;
+            class.push(labels.class(graph, v));
+        }
         let mut start = vec![0u32; labels.classes() + 1];
         for &c in &class {
             start[c as usize + 1] += 1;
@@ -53,6 +60,7 @@ impl Classes {
         let mut vertex = vec![0 as VertexId; vertices];
         let mut number = vec![0u32; vertices];
         for v in 0..vertices {
+            looks.check(1)?;
             let at = &mut next[class[v] as usize];
             vertex[*at as usize] = v as VertexId;
             number[v] = *at;
@@ -71,6 +79,7 @@ impl Classes {
         let several = labels.edge_labels() > 1;
         let mut edge_labels = vec![0; if several { end } else { 0 }];
         for (n, &v) in vertex.iter().enumerate() {
+            looks.check(1 + graph.degree(v))?;
             for at in graph.row(v) {
                 let slot = &mut cursor[number[graph.neighbours[at] as usize] as usize];
                 targets[*slot] = n as u32;
@@ -80,7 +89,7 @@ impl Classes {
                 *slot += 1;
             }
         }
-        Classes { start, offsets, targets, labels: edge_labels }
+        Ok(Classes { start, offsets, targets, labels: edge_labels })
     }
 
     fn of(&self, class: u32) -> std::ops::Range<u32> {
@@ -200,9 +209,13 @@ pub(super) fn mine(
         SizeLimit::MaxVertices(n) => (n, n * (n - 1) / 2),
         SizeLimit::MaxEdges(n) => (n + 1, n),
     };
-    let rows = Classes::new(graph, labels);
+    let stopped = (vec![], false);
+    let Ok(rows) = Classes::new(graph, labels, &context.cancel) else { return stopped };
     let wanted = usize::try_from(support).unwrap_or(usize::MAX);
-    let (mut level, kinds) = single_edges(&rows, labels.classes(), wanted);
+    let Ok((mut level, kinds)) = single_edges(&rows, labels.classes(), wanted, &context.cancel)
+    else {
+        return stopped;
+    };
     let mut found: Vec<(Small, u128)> =
         level.iter().map(|f| (f.code, smallest(&f.domains) as u128)).collect();
     for _ in 2..=max_edges {
@@ -231,12 +244,20 @@ fn smallest(domains: &[Arc<Domain>]) -> usize {
     domains.iter().map(|d| d.size).min().unwrap_or(0)
 }
 
-/// The frequent patterns of one edge, and their kinds in both directions.
-fn single_edges(rows: &Classes, classes: usize, wanted: usize) -> (Vec<Frequent>, Vec<Kind>) {
+/// The frequent patterns of one edge, and their kinds in both directions. Fails once `cancel` is
+/// raised.
+fn single_edges(
+    rows: &Classes,
+    classes: usize,
+    wanted: usize,
+    cancel: &Cancel,
+) -> Result<(Vec<Frequent>, Vec<Kind>)> {
+    let mut looks = Looks::new(cancel);
     let mut domains: FxHashMap<Kind, Domain> = FxHashMap::default();
     for class in 0..classes as u32 {
         for v in rows.of(class) {
             let mut other = 0u32;
+            looks.check(1 + rows.offsets[v as usize + 1] - rows.offsets[v as usize])?;
             for at in rows.offsets[v as usize]..rows.offsets[v as usize + 1] {
                 // Targets ascend, and so do their classes.
                 while rows.targets[at] >= rows.start[other as usize + 1] {
@@ -269,7 +290,7 @@ fn single_edges(rows: &Classes, classes: usize, wanted: usize) -> (Vec<Frequent>
             Frequent { code, domains: vec![domain(0), domain(1)] }
         })
         .collect();
-    (level, kinds)
+    Ok((level, kinds))
 }
 
 /// Every pattern with one edge more, once, in canonical form.

@@ -1,5 +1,6 @@
 //! The part of a graph in which vertex-induced embeddings are looked for.
 
+use crate::context::{Cancel, Looks};
 use crate::error::{Error, Result};
 use crate::graph::{VertexId, View};
 
@@ -72,7 +73,7 @@ impl Rows {
     /// # Errors
     /// [`Error::Unsupported`] if the labels of a vertex's edges to max − 1 others don't fit 64
     /// bits: more than 510 frequent edge labels for 8 vertices, 1,022 for 7, 4,094 for 6, 65,534
-    /// for 5, 2 M for 4.
+    /// for 5, 2 M for 4. [`Error::Interrupted`] once `cancel` is raised.
     pub fn new(
         graph: View<'_>,
         labels: &Labels,
@@ -80,7 +81,9 @@ impl Rows {
         counts: &Tally,
         support: u64,
         max: usize,
+        cancel: &Cancel,
     ) -> Result<Rows> {
+        let mut looks = Looks::new(cancel);
         let mut numbers = vec![0u32; labels.edge_labels() + 1];
         let mut label_numbers = vec![0];
         for (key, count) in counts.iter() {
@@ -101,17 +104,19 @@ impl Rows {
         };
 
         let mut any_forbidden = false;
-        let mut originals: Vec<VertexId> = (0..graph.vertices() as VertexId)
-            .filter(|&v| {
-                let mut keep = false;
-                for at in graph.row(v) {
-                    let frequent = number(v, at) != forbidden;
-                    keep |= frequent;
-                    any_forbidden |= !frequent;
-                }
-                keep
-            })
-            .collect();
+        let mut originals: Vec<VertexId> = vec![];
+        for v in 0..graph.vertices() as VertexId {
+            looks.check(1 + graph.degree(v))?;
+            let mut keep = false;
+            for at in graph.row(v) {
+                let frequent = number(v, at) != forbidden;
+                keep |= frequent;
+                any_forbidden |= !frequent;
+            }
+            if keep {
+                originals.push(v);
+            }
+        }
         let width = bits_for(forbidden as usize - usize::from(!any_forbidden)).max(1);
         if width as usize * (max - 1) > 64 {
             return Err(Error::Unsupported(format!(
@@ -129,6 +134,7 @@ impl Rows {
         let mut offsets = Vec::with_capacity(originals.len() + 1);
         offsets.push(0);
         for &v in &originals {
+            looks.check(1 + graph.degree(v))?;
             let kept =
                 graph.neighbours(v).iter().filter(|&&u| here[u as usize] != u32::MAX).count();
             offsets.push(offsets[offsets.len() - 1] + kept);
@@ -138,6 +144,7 @@ impl Rows {
         let mut cursor = offsets.clone();
         // Sources ascend, so every row does.
         for (new, &old) in originals.iter().enumerate() {
+            looks.check(1 + graph.degree(old))?;
             for at in graph.row(old) {
                 let to = here[graph.neighbours[at] as usize];
                 if to != u32::MAX {

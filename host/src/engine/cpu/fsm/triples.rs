@@ -89,7 +89,7 @@ pub(super) fn count(
     // A vertex's pairs are counted with the first part of its list; triangles need it in parts.
     let units = Units::new(
         rows.vertices(),
-        context.threads(),
+        context,
         |v| after(v).max(1),
         |v| {
             let near = rows.after(v, v).0.iter().map(|&u| after(u) as u64).sum::<u64>();

@@ -156,7 +156,7 @@ fn search(
     let plan = planner.plan(&order, &restrictions, emit);
     let representative = apart.then(|| Representative::new(graph.view(), pattern, &order));
 
-    let units = units(&plan, &space, context.threads());
+    let units = units(&plan, &space, context);
     let (states, complete) = run_units(
         &units,
         context,
@@ -226,7 +226,7 @@ fn cheapest(
 
 /// Work units: a candidate of the first vertex, and a range of the list that the last step after
 /// it goes through.
-fn units(plan: &Plan, space: &Space<'_>, threads: usize) -> Units {
+fn units(plan: &Plan, space: &Space<'_>, context: &Context) -> Units {
     let root = &plan.steps[0];
     let next = match root.then.last() {
         Some(Then::Step(step)) => Some(&plan.steps[*step]),
@@ -248,5 +248,5 @@ fn units(plan: &Plan, space: &Space<'_>, threads: usize) -> Units {
         (None, _) => 1,
     };
     let length = |start: VertexId| lists.map_or(1, |lists| lists.of(start).len());
-    Units::new(space.candidates(root.vertex), threads, length, weight)
+    Units::new(space.candidates(root.vertex), context, length, weight)
 }

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Replays the accesses of a run under other policies of replacement: LRU, equation (2), MIN.
+
+    gramer-sim TASK -k K GRAPH --on-chip VL,EL,VS,ES --accesses 2> FILE
+    scripts/replay.py --on-chip VL,EL,VS,ES FILE
+
+FILE has the accesses in the order in which the core looked them up (`-` is standard input). They go
+through caches with the machine's partitions, sets and ways, one after the other: a line is there at
+once after a miss, unlike in the core, where it is under way for a while. Each policy gets the same
+accesses, though with another policy the core would have asked for them at other times. MIN, which
+knows the future, evicts the line whose next use is farthest: no policy has more hits.
+
+For each array and policy a line, its fields separated by tabs: hits in % of the accesses that don't
+go to the scratchpad, and of all; evictions; and the shares of them whose line is asked for again,
+whose line was the one of the set that was referenced last, and whose line another of the set would
+have been the better victim for, since its next use is farther.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+from bisect import bisect_right
+from collections import defaultdict
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WAYS = 4
+NEVER = 1 << 62
+
+
+def numbers(machine):
+    """The numbers of a machine's package."""
+    out = ROOT / "target/generated" / pathlib.Path(machine).stem
+    subprocess.run(["cargo", "run", "-q", "--locked", "-p", "gramer-machine", "--example", "generate",
+                    "--", machine, str(out)], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    found = {}
+    for line in (out / "gramer_pkg.sv").read_text().splitlines():
+        words = line.split()
+        if words[:3] == ["localparam", "int", "unsigned"]:
+            found[words[3]] = int(words[5].rstrip(";"))
+    return found
+
+
+def read(lines):
+    """By array: position, line and rank of each access that is not high-priority; accesses in all."""
+    found, everything = {"vertex": [], "edge": []}, {"vertex": 0, "edge": 0}
+    for text in lines:
+        words = text.split()
+        if len(words) == 6 and words[0] == "access":
+            if words[4] == "0":
+                found[words[1]].append((everything[words[1]], int(words[2]), int(words[3])))
+            everything[words[1]] += 1
+    return found, everything
+
+
+def replay(accesses, set_of, policy, weight):
+    """Hits, evictions, and how many of them were of a line that comes again, of the newest, and not
+    the one whose next use is farthest. `weight` is that of recency: λ, or None for it alone."""
+    uses = defaultdict(list)
+    for at, line, _ in accesses:
+        uses[line].append(at)
+    sets = defaultdict(dict)  # line: [last use, rank]
+    hits = evictions = again = newest = worse = 0
+    for at, line, rank in accesses:
+        ways = sets[set_of(line)]
+        if line in ways:
+            ways[line][0] = at
+            hits += 1
+            continue
+        if len(ways) == WAYS:
+            def next_use(held):
+                after = bisect_right(uses[held], at)
+                return uses[held][after] if after < len(uses[held]) else NEVER
+            future = {held: next_use(held) for held in ways}
+            if policy == "min":
+                victim = max(ways, key=lambda held: future[held])
+            elif weight is None:
+                victim = min(ways, key=lambda held: ways[held][0])
+            else:
+                victim = max(ways, key=lambda held: ways[held][1] + weight * (at - ways[held][0]))
+            evictions += 1
+            again += future[victim] != NEVER
+            newest += victim == max(ways, key=lambda held: ways[held][0])
+            worse += future[victim] != max(future.values())
+            del ways[victim]
+        ways[line] = [at, rank]
+    return hits, evictions, again, newest, worse
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--machine", default="accelerator.yaml")
+    parser.add_argument("--on-chip", required=True, help="as in gramer-sim")
+    parser.add_argument("--lambdas", default="0,0.5,1,2,4,8,16,32,64")
+    parser.add_argument("file", type=argparse.FileType())
+    options = parser.parse_args()
+    machine = numbers(options.machine)
+    in_use = [int(n) for n in options.on_chip.split(",")][2:]
+    accesses, everything = read(options.file)
+    policies = [("lru", None), ("min", None)]
+    policies += [(f"lambda {text}", float(text)) for text in options.lambdas.split(",")]
+    print("array", "policy", "hits %", "all hits %", "evictions", "come again %", "newest %",
+          "not MIN's %", sep="\t")
+    for array, sets in zip(("vertex", "edge"), in_use):
+        partitions, all_sets = machine["PARTITIONS"], machine[f"{array.upper()}_SETS"]
+
+        def set_of(line):
+            return line % partitions, line // partitions % all_sets * sets // all_sets
+
+        low = accesses[array]
+        if not low:
+            print(f"{array}: no access that is not high-priority", file=sys.stderr)
+            continue
+        high = everything[array] - len(low)
+        for name, weight in policies:
+            hits, evictions, *kinds = replay(low, set_of, name, weight)
+            print(array, name, f"{100 * hits / len(low):.2f}",
+                  f"{100 * (high + hits) / everything[array]:.2f}", evictions,
+                  *(f"{100 * kind / max(evictions, 1):.1f}" for kind in kinds), sep="\t", flush=True)
+
+
+if __name__ == "__main__":
+    main()

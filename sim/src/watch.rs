@@ -1,0 +1,95 @@
+//! Liveness: a run in which nothing moves any more is ended with the state of every part.
+
+use anyhow::{Result, bail};
+use gramer_machine::{Accelerator, layout};
+
+use crate::ddr::Ddr;
+use crate::model::Model;
+
+/// Counters of a PU that only grow when an embedding comes nearer to its end. Cycles and accesses
+/// don't count: a PU that waits, or asks for ever, gets nowhere.
+const STEPS: [&str; 5] =
+    ["candidates", "embeddings", "extensions", "entries_scanned", "slots_freed"];
+/// Cycles between two looks.
+const EVERY: u64 = 1024;
+/// Accesses that a PU may need one after the other before one of its counters grows: the record of
+/// a vertex and the search of its list, by halves, and a few that are looked up again.
+const ACCESSES: u64 = 64;
+
+/// Watches a core for progress: a beat of a stream, a register written, or an extension, candidate,
+/// scanned entry or finished tree of a PU. The bound follows from the memory and the machine.
+#[derive(Debug)]
+pub struct Watch {
+    limit: u64,
+    /// First counter and number of counters.
+    steps: Vec<(u32, u32)>,
+    /// Transfers and steps at the last look that saw some.
+    seen: Option<(u64, u64)>,
+    moved: u64, // its cycle
+    next: u64,
+}
+
+impl Watch {
+    /// A watch of one core of the machine; `held` if its streams are held back at random.
+    ///
+    /// # Panics
+    /// If the machine's PUs lack a counter that every machine has.
+    pub fn new(a: &Accelerator, ddr: &Ddr, held: bool) -> Self {
+        let steps: Vec<(u32, u32)> = layout::positions(&a.counters.pu, a.machine.depth)
+            .into_iter()
+            .filter(|(name, _, _)| STEPS.contains(name))
+            .map(|(_, first, count)| (first, count))
+            .collect();
+        assert_eq!(steps.len(), STEPS.len(), "every machine's PUs count {STEPS:?}");
+        let tokens = u64::from(a.machine.processing_units * a.machine.slots);
+        let (vertex_sets, edge_sets) = a.cache_sets();
+        // What takes its time before and after the search: sets that are forgotten, counters that
+        // are cleared and added up.
+        let whole = u64::from(vertex_sets.max(edge_sets) + a.applications.pattern_counters);
+        let streams = 4096 * if held { 4 } else { 1 };
+        let limit = ACCESSES * ddr.longest_access(tokens) + whole + streams;
+        Watch { limit, steps, seen: None, moved: 0, next: 0 }
+    }
+
+    /// Lets the run stand for so many cycles more.
+    pub fn allow(&mut self, cycles: u64) {
+        self.limit += cycles;
+    }
+
+    /// Most cycles without progress.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Looks at the core in the cycle `now`; `handed` counts what was handed over at its ports,
+    /// without polls.
+    ///
+    /// # Errors
+    /// If there was no progress for [`Watch::limit`] cycles, with the state of every part.
+    pub fn look(&mut self, now: u64, handed: u64, model: &Model, ddr: &Ddr) -> Result<()> {
+        if now < self.next {
+            return Ok(());
+        }
+        self.next = now + EVERY;
+        let mut steps = 0;
+        for &(first, count) in &self.steps {
+            steps += model.sum(".i_pu", "counters_q", first, count)?;
+        }
+        if self.seen != Some((handed, steps)) {
+            (self.seen, self.moved) = (Some((handed, steps)), now);
+            return Ok(());
+        }
+        if now - self.moved > self.limit {
+            bail!(
+                "no progress from cycle {} to {now}, though the memory and the machine need at most \
+                 {} cycles for any step; {handed} transfers at the ports, {steps} steps of the PUs. \
+                 Parts that are not empty or idle:\n{}{}",
+                self.moved,
+                self.limit,
+                model.state(),
+                ddr.state().trim_end()
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Tests of what scripts/bench.py makes of figures: no loss may vanish from its tables or its counts."""
+
+import importlib.util
+import io
+import pathlib
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+bench, cycles = load("bench"), load("cycles")
+PEERS = """run,graph,task,system,cpu_s,peak_mib,ours_image_s,ours_text_s
+2026-11-22-a,g,3-clique,fast,1.0,,0.5,2.0
+2026-11-22-a,g,8-clique,fast,0.6,,>4.8,
+2026-11-22-b,g,5-clique,,>5.0,,1.0,6.0
+2026-11-22-b,g,5-motif,,cut,,cut,cut
+earlier,h,3-motif,slow,0.4,9.9,,
+earlier,h,3-motif,fast,0.2,9.9,,
+earlier,g,3-clique,fast,0.1,9.9,,
+"""
+
+
+def rows():
+    return bench.peers(io.StringIO(PEERS))
+
+
+class Compare(unittest.TestCase):
+    def outcome(self, ours, theirs):
+        return bench.compare(bench.Seconds.of(ours), bench.Seconds.of(theirs))
+
+    def test_times(self):
+        self.assertEqual(self.outcome("0.5", "1.0"), ("win", "2.00"))
+        self.assertEqual(self.outcome("2.0", "1.0"), ("loss", "0.50"))
+        self.assertEqual(self.outcome("1.0", "1.0"), ("win", "1.00"))
+
+    def test_what_was_stopped_is_a_bound(self):
+        self.assertEqual(self.outcome(">4.8", "0.6"), ("loss", "< 0.12"))
+        self.assertEqual(self.outcome("1.0", ">5.0"), ("win", "> 5.00"))
+        # They were stopped before our time: nobody knows.
+        self.assertEqual(self.outcome("6.0", ">5.0")[0], "open")
+        # We were stopped before their time.
+        self.assertEqual(self.outcome(">0.5", "0.6")[0], "open")
+        self.assertEqual(self.outcome("cut", "cut")[0], "open")
+
+    def test_what_was_not_taken_is_no_win(self):
+        self.assertEqual(self.outcome("", "0.6"), (None, "–"))
+        # Theirs ended, ours was stopped: it is not forgotten either.
+        self.assertEqual(self.outcome("cut", "0.6")[0], "open")
+
+
+class Tables(unittest.TestCase):
+    def test_counts_have_all_rows(self):
+        beside, _ = rows()
+        self.assertEqual(bench.tally(beside, "image"), "from image: not slower in 2 of 4 rows, slower in 1, "
+                         "undecided in 1 (stopped)")
+        self.assertEqual(bench.tally(beside, "text"), "from text: not slower in 0 of 4 rows, slower in 2, "
+                         "undecided in 2 (stopped)")
+        # Its text was not taken, but its image is slower already.
+        self.assertIn("| 8-clique | 1 | 0 | 1 | 0 | 0 | 1 | 0 |", bench.by_kind(beside))
+
+    def test_every_row_is_in_the_report(self):
+        beside, earlier = rows()
+        text = "\n".join(bench.tables(beside, earlier, {}))
+        self.assertIn("| a | g | 3-clique | fast | 1.0000 | 0.5000 | 2.00 | 2.0000 | **0.50** | not run | "
+                      "not run |", text)
+        self.assertIn("| a | g | 8-clique | fast | 0.6000 | > 4.8 | **< 0.12** | not taken | **slower** |", text)
+        self.assertIn("| b | g | 5-motif | none ended | stopped | stopped | – | stopped | – |", text)
+        # Of earlier runs the fastest, without a comparison, and only where there is no newer one.
+        after = text[text.index("## Not side by side"):]
+        self.assertIn("| h | 3-motif | fast | 0.2000 | not run | not run |", after)
+        self.assertNotIn("| g | 3-clique", after)
+
+    def test_a_loss_of_today_stays(self):
+        beside, earlier = rows()
+        stopped = {source: bench.Seconds(above=7.0) for source in ("image", "text")}
+        text = "\n".join(bench.tables(beside, earlier, {("g", "8-clique"): stopped}))
+        self.assertIn("| > 7 | > 7 |", text)
+
+    def test_the_figures_kept_here_are_all_shown(self):
+        with open(bench.PEERS) as file:
+            beside, earlier = bench.peers(file)
+        text = bench.report(beside, earlier, {}, [], "none")
+        table = text[text.index("## In the same run"):text.index("## Not side by side")]
+        with open(bench.PEERS) as file:
+            kept = sum(line.startswith("2026-11-22") for line in file)
+        self.assertEqual(kept, len(beside))
+        self.assertEqual(sum(line.startswith(("| a |", "| b |")) for line in table.splitlines()), kept)
+        for source in ("image", "text"):
+            self.assertGreater([bench.compare(r[source], r["theirs"])[0] for r in beside].count("loss"), 0)
+            self.assertIn(bench.tally(beside, source), text)
+        for task in ("6-clique", "8-clique", "12-clique", "5-motif", "maximal"):
+            self.assertIn(f"| {task} |", table)
+        for graph in ("sm-yeast", "sm-hprd"):
+            self.assertEqual(table.count(f"| {graph} | match-"), 16)
+        for graph, task in bench.ALONE:
+            self.assertIn(f"| {graph} | {task} | not run | not run |", text)
+
+    def test_rows_today_are_in_the_graphs(self):
+        with open(bench.PEERS) as file:
+            beside, earlier = bench.peers(file)
+        for row in beside + earlier:
+            self.assertIn(row["graph"], bench.GRAPHS)
+            self.assertTrue(bench.task_words(row["task"], row["graph"], lambda graph, name: name))
+
+
+class Limits(unittest.TestCase):
+    def test_a_run_that_takes_too_long_is_stopped(self):
+        spin = bench.cpu_seconds(["sh", "-c", "while :; do :; done"], limit=1)
+        self.assertEqual(str(spin), "> 1")
+        self.assertLess(bench.cpu_seconds(["true"]).value, 1)
+
+    def test_a_run_that_fails_is_no_time(self):
+        with self.assertRaises(SystemExit):
+            bench.cpu_seconds(["sh", "-c", "echo broken >&2; exit 1"])
+
+
+class Cycles(unittest.TestCase):
+    def test_both_orders_have_their_share(self):
+        shares = {"descending": [16.1, 38.0], "ascending": [32.4, 88.8, None]}
+        self.assertEqual(cycles.summary(shares), "Of the budget: 16 to 38 % in descending order; 32 to 89 % "
+                         "in ascending order, and 1 not run to the end.")
+
+    def test_the_report_has_them(self):
+        text = (ROOT / "docs" / "cycles.md").read_text()
+        rows = [[c.strip() for c in l.split("|")[1:-1]] for l in text.splitlines() if "ending |" in l]
+        shares = {"descending": [], "ascending": []}
+        for row in rows:
+            count, budget = (int(row[at].replace(",", "")) for at in (2, 3))
+            self.assertEqual(row[4], f"{100 * count / budget:.0f} %")
+            shares[row[1]].append(100 * count / budget)
+        self.assertEqual([len(s) for s in shares.values()], [len(cycles.TASKS)] * 2)
+        self.assertIn(cycles.summary(shares), text)
+        readme = " ".join((ROOT / "README.md").read_text().split())
+        spans = [f"{min(s):.0f} to {max(s):.0f} %" for s in shares.values()]
+        self.assertIn(f"the kernel takes {spans[0]} of the paper's times less their set-up in the default "
+                      f"order of comparison, {spans[1]} in the paper's order", readme)
+
+
+if __name__ == "__main__":
+    unittest.main()
