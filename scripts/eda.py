@@ -17,6 +17,14 @@ PACKAGES = ["gramer_pkg", "gramer_types_pkg"]
 # Modules that only connect others: synthesised with their children left out. Every other module
 # below one of them is a block, synthesised flat.
 GLUE = ("gramer_core", "gramer_pu", "gramer_partition", "gramer_crossbar")
+# Of a glue module's children those that stay in it: registers on its own wires, none by default.
+INSIDE = ("gramer_slr_registers", "gramer_slr_link")
+
+
+def outside(module) -> list:
+    """The children of a glue module that are blocks of their own."""
+    return [child for child in module.children if child[0] not in INSIDE]
+
 
 # Units of area of a primitive: LUT, FF, BRAM (in RAMB36), URAM, DSP. A RAM32M16 and a RAM64M8
 # take the eight LUTs of a slice, a RAM32M four. Wide multiplexers and carry chains have no LUT.
@@ -210,7 +218,7 @@ class Inputs:
     def __init__(self, folder: Path, modules: dict, key: tuple):
         name, parameters = key
         glue = name in GLUE
-        left_out = sorted({child[0] for child in modules[key].children}) if glue else []
+        left_out = sorted({child[0] for child in outside(modules[key])}) if glue else []
         texts = {file: path.read_text() for file, path in sources(folder).items()}
         variants = apart(modules, key, texts) if glue else {}
         used = PACKAGES + sorted(below(modules, key))
@@ -270,7 +278,7 @@ def apart(modules: dict, key: tuple, texts: dict) -> dict[str, str]:
     the glue's text too: a module that is left out has one set of port widths. Returns the new ones."""
     made: dict[str, str] = {}
     seen: dict[str, int] = {}
-    for child in sorted(modules[key].children):
+    for child in sorted(outside(modules[key])):
         number = seen[child[0]] = seen.get(child[0], 0) + 1
         if number == 1:
             continue
@@ -297,5 +305,5 @@ def blocks(modules: dict) -> list[tuple]:
     """What is synthesised on its own: the glue, and the blocks right below it."""
     found = {key for key in modules if key[0] in GLUE}
     for key in list(found):
-        found |= set(modules[key].children)
+        found |= set(outside(modules[key]))
     return sorted(found)

@@ -172,7 +172,7 @@ def depth_models(modules: dict, results: dict) -> dict:
         return models[key]
 
     for key in results:
-        if key[0] not in eda.GLUE or all(child in results for child in modules[key].children):
+        if key[0] not in eda.GLUE or all(child in results for child in eda.outside(modules[key])):
             of(key)
     return models
 
