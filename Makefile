@@ -86,8 +86,8 @@ mutants-quick: setup setup-rtl ## Five of the faults
 	scripts/mutants.py --quick
 
 check-rtl: emulator ## The core on the larger real graphs, with the cycle budgets, and on large random tasks
-	GRAMER_REQUIRE_RTL=1 cargo test --release --locked -p gramer-sim --test real --test real_long -- --nocapture
-	GRAMER_REQUIRE_RTL=1 GRAMER_CANDIDATES=1000000000 cargo test --release --locked -p gramer-sim --test core random_
+	GRAMER_REQUIRE_RTL=1 cargo test --release --locked --workspace --test real --test real_long -- --nocapture
+	GRAMER_REQUIRE_RTL=1 GRAMER_CANDIDATES=1000000000 cargo test --release --locked --workspace --test core random_
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
@@ -160,6 +160,8 @@ lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every ma
 lint: setup ## Format, clippy, documentation: no warning is left
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked --workspace --test abi --test real_long -- -D warnings # they run by name alone
+	cargo metadata --locked --format-version 1 --manifest-path host/fuzz/Cargo.toml > /dev/null # has `make fuzz` all versions?
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
 
 bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)

@@ -285,6 +285,10 @@ def write_list(chosen):
 
 def write(chosen):
     """The copy of rtl/ with every fault in it."""
+    for one, other in itertools.combinations(chosen, 2):
+        if (one["module"] == other["module"] and one["start"] < other["end"]
+                and other["start"] < one["end"]):
+            raise SystemExit(f"mutants: {one['number']} and {other['number']} are in the same expression")
     target = WORK / "rtl"
     target.mkdir(parents=True, exist_ok=True)
     for old in target.iterdir():

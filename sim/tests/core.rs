@@ -518,7 +518,7 @@ fn counters_are_as_last_seen() {
     assert!(
         text == before,
         "seed 0: now and before: {different:?}\nif that is what was meant: GRAMER_BLESS=1 cargo \
-         test --release -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
+         test -p gramer-sim --test core counters_are_as_last_seen, and look at the diff"
     );
 }
 
@@ -674,7 +674,9 @@ fn random_tasks_in_a_uniform_memory() {
     let library = model::build(&a, Build::default()).unwrap();
     let mut model = instance(&library);
     let mut met = [0; 3];
-    for seed in 0..200 {
+    // The benches of the partition and of this memory have what is particular to it.
+    let (from, cases) = seeds(100);
+    for seed in from..from + cases {
         let outcome = random_case(&a, &mut model, seed, 60)
             .unwrap_or_else(|e| panic!("seed {seed} in a uniform memory: {e}"));
         for kind in ["vertex", "edge"] {
@@ -683,7 +685,8 @@ fn random_tasks_in_a_uniform_memory() {
             }
         }
     }
-    assert!(met[0] == 0 && met[1] > 0 && met[2] > 0, "high, low, misses: {met:?}");
+    assert_eq!(met[0], 0, "hits in a scratchpad that isn't there");
+    assert!(cases < 100 || met[1] > 0 && met[2] > 0, "low-priority hits, misses: {met:?}");
 }
 
 /// Registers between the regions of the die change the time alone: whole runs, and runs that are

@@ -10,7 +10,8 @@ int main(int argc, char **argv) {
   Bench b("axi_reader",
           {"all ask at once", "address waits", "answers out of order", "memory stalls its answer",
            "a word in each place", "word and lines together", "error", "error of the word",
-           "each entry of each memory", "largest line", "reads in a row", "all under way"},
+           "each entry of each memory", "largest line", "reads in a row", "all under way",
+           "reset while an address waits"},
           argc, argv);
   auto &d = *b.dut;
   const unsigned memories = 4, entries = 4;
@@ -23,6 +24,15 @@ int main(int argc, char **argv) {
   d.base_i = 0x4000000000;
   d.edge_base_i = 0x100000;
   b.reset(d.rst_i);
+  // An address that the bus has not taken is gone with a reset.
+  d.read_valid_i = 1;
+  b.tick();
+  d.read_valid_i = 0;
+  b.settle();
+  b.hit("reset while an address waits", d.arvalid_o);
+  b.reset(d.rst_i);
+  b.settle();
+  b.equal(d.arvalid_o, 0, "arvalid_o after a reset");
   unsigned pending = 0;
   bool word = false, word_out = false;
   for (unsigned n = 0; n < 40000; ++n) {

@@ -35,7 +35,7 @@ pub fn skip_here(missing: &str) {
     let _ = writeln!(std::io::stderr(), "skipped: {test}: {missing}");
     if let Some(file) = std::env::var_os("GRAMER_SKIPPED") {
         let program = std::env::current_exe().unwrap_or_default();
-        let program = program.file_name().unwrap_or_default().display().to_string();
+        let program = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         // One write a line: tests do this at the same time.
         let line = format!("{program}\t{test}\t{}\n", missing.replace(['\t', '\n'], " "));
         let mut file = std::fs::File::options().append(true).create(true).open(file).unwrap();
