@@ -8,8 +8,10 @@ cd "$(dirname "$0")/.."
 for machine in accelerator.yaml machines/*.yaml; do
   out=target/generated/$(basename "$machine" .yaml)
   cargo run -q --locked -p gramer-machine --example generate -- "$machine" "$out" > /dev/null
-  verilator --lint-only -Wall -sv --assert --top-module gramer_kernel rtl/verilator.vlt \
-    "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv "$out/gramer_kernel.sv"
+  # The top module for Vitis is Verilog-2005 (UG1118), the core SystemVerilog.
+  verilator --lint-only -Wall +1364-2005ext+v --assert --top-module gramer_kernel \
+    rtl/verilator.vlt "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv \
+    "$out/gramer_kernel.v"
   echo "$machine: no warning"
 done
 for top in scheduler_unit carried_unit; do
