@@ -40,8 +40,9 @@ set_property USER_SLR_ASSIGNMENT SLR2 [cells {gen_partition[7].i_partition}]
 set_property USER_SLR_ASSIGNMENT SLR2 [cells {gen_pu[6].i_pu}]
 set_property USER_SLR_ASSIGNMENT SLR2 [cells {gen_pu[7].i_pu}]
 
-# Settings are written in the cycle in which a run starts, and first used after the caches' sets
-# have been forgotten one by one, 1024 cycles later. Only `slots` is used at once.
+# Multicycle exceptions of constraints/exceptions.tsv. A run starts in the cycle in which its
+# settings are written; the sets are forgotten in the 1024 cycles after it.
+# First used after the caches' sets have been forgotten one by one.
 set_multicycle_path 3 -setup -from [cells {config_q_reg[app]*}]
 set_multicycle_path 2 -hold -from [cells {config_q_reg[app]*}]
 set_multicycle_path 3 -setup -from [cells {config_q_reg[k]*}]
@@ -64,15 +65,12 @@ set_multicycle_path 3 -setup -from [cells {config_q_reg[vertex_sets]*}]
 set_multicycle_path 2 -hold -from [cells {config_q_reg[vertex_sets]*}]
 set_multicycle_path 3 -setup -from [cells {config_q_reg[edge_sets]*}]
 set_multicycle_path 2 -hold -from [cells {config_q_reg[edge_sets]*}]
-set_multicycle_path 3 -setup -from [cells {result_beats_q_reg*}]
-set_multicycle_path 2 -hold -from [cells {result_beats_q_reg*}]
 set_multicycle_path 3 -setup -from [cells {edge_base_q_reg*}]
 set_multicycle_path 2 -hold -from [cells {edge_base_q_reg*}]
 set_multicycle_path 3 -setup -from [cells {base_q_reg*}]
 set_multicycle_path 2 -hold -from [cells {base_q_reg*}]
-
 # Reset lasts many cycles, and nothing starts before the host's first write, long after its end.
-set_multicycle_path 3 -setup -from [cells rst_q_reg]
-set_multicycle_path 2 -hold -from [cells rst_q_reg]
+set_multicycle_path 3 -setup -from [cells {rst_q_reg*}]
+set_multicycle_path 2 -hold -from [cells {rst_q_reg*}]
 
 # No false path is declared: there is one clock, and no register that is never used.

@@ -67,7 +67,7 @@ module gramer_core
   logic        start, ready, done, idle, waiting;
   logic [31:0] registers [1 << (CONTROL_ADDR_W - 2)];
 
-  control i_control (
+  gramer_control i_control (
     .clk_i (clk), .rst_i (rst_q),
     .awvalid_i (s_axi_control_awvalid), .awready_o (s_axi_control_awready),
     .awaddr_i (s_axi_control_awaddr),
@@ -181,7 +181,7 @@ module gramer_core
   line_t                 pad_line;
   logic [PUS-1:0]        unit_pu_valid, unit_pu_ready;
 
-  prefetcher i_prefetcher (
+  gramer_prefetcher i_prefetcher (
     .clk_i (clk), .rst_i (rst_q), .start_i (ready), .stop_i (stop_q),
     .tvalid_i (s_axis_in_tvalid), .tready_o (s_axis_in_tready),
     .tdata_i (s_axis_in_tdata), .tlast_i (s_axis_in_tlast),
@@ -194,7 +194,7 @@ module gramer_core
     .running_o (running), .finished_o (work_finished)
   );
 
-  arbitrator i_arbitrator (
+  gramer_arbitrator i_arbitrator (
     .clk_i (clk), .rst_i (rst_q),
     .unit_valid_i (unit_valid && state_q == RUN), .unit_ready_o (unit_ready), .handed_o (handed),
     .pu_valid_o (unit_pu_valid), .pu_ready_i (unit_pu_ready)
@@ -233,7 +233,7 @@ module gramer_core
     assign record.degree = pu_vertex_record[p][95:64];
     assign record.label  = pu_vertex_record[p][96 +: LABEL_BITS];
 
-    pu i_pu (
+    gramer_pu i_pu (
       .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .running_i (running),
       .kill_i (kill_q), .config_i (config_q),
       .unit_valid_i (unit_pu_valid[p]), .unit_ready_o (unit_pu_ready[p]), .unit_i (unit),
@@ -277,7 +277,7 @@ module gramer_core
   logic [0:0]          none_in [PUS];
   always_comb for (int p = 0; p < PUS; p++) none_in[p] = '0;
 
-  crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .HEAD_W(EHEAD_W), .DATA_W(1), .DEPTH(SLOTS))
+  gramer_crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .HEAD_W(EHEAD_W), .DATA_W(1), .DEPTH(SLOTS))
   i_edge_requests (
     .clk_i (clk), .rst_i (rst_q),
     .valid_i (pu_edge_valid), .target_i (pu_edge_part), .head_i (pu_edge_head),
@@ -286,7 +286,7 @@ module gramer_core
     .data_o (), .waiting_o (edge_waiting)
   );
 
-  crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .HEAD_W(VHEAD_W), .DATA_W(1), .DEPTH(SLOTS))
+  gramer_crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .HEAD_W(VHEAD_W), .DATA_W(1), .DEPTH(SLOTS))
   i_vertex_requests (
     .clk_i (clk), .rst_i (rst_q),
     .valid_i (pu_vertex_valid), .target_i (pu_vertex_part), .head_i (pu_vertex_head),
@@ -295,7 +295,8 @@ module gramer_core
     .head_o (vertex_head), .data_o (), .waiting_o (vertex_waiting)
   );
 
-  crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .HEAD_W(SLOT_W), .DATA_W(LINE_W), .DEPTH(SLOTS))
+  gramer_crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .HEAD_W(SLOT_W), .DATA_W(LINE_W),
+             .DEPTH(SLOTS))
   i_edge_answers (
     .clk_i (clk), .rst_i (rst_q),
     .valid_i (edge_back), .target_i (edge_back_pu), .head_i (edge_back_slot),
@@ -304,7 +305,7 @@ module gramer_core
     .data_o (pu_edge_line), .waiting_o ()
   );
 
-  crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .HEAD_W(SLOT_W), .DATA_W(RECORD_W),
+  gramer_crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .HEAD_W(SLOT_W), .DATA_W(RECORD_W),
              .DEPTH(SLOTS))
   i_vertex_answers (
     .clk_i (clk), .rst_i (rst_q),
@@ -325,7 +326,7 @@ module gramer_core
   logic [63:0]       partition_counter [PARTITIONS];
 
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_partition
-    partition i_partition (
+    gramer_partition i_partition (
       .clk_i (clk), .rst_i (rst_q), .config_i (config_q),
       .forget_i (forget), .forget_set_i (sweep_q),
       .vertex_pad_write_i (vertex_pad_write[p]), .edge_pad_write_i (edge_pad_write[p]),
@@ -378,7 +379,7 @@ module gramer_core
       assign bank_fill_ready[m]    = fill_ready[P][m % 2];
     end
 
-    axi_reader #(.MEMORIES(MEMORIES)) i_reader (
+    gramer_axi_reader #(.MEMORIES(MEMORIES)) i_reader (
       .clk_i (clk), .rst_i (rst_q),
       .base_i (base_q[b]), .edge_base_i (edge_base_q),
       .read_valid_i (bank_read_valid), .read_ready_o (bank_read_ready),
@@ -407,7 +408,7 @@ module gramer_core
     end
   end
 
-  abort_poller i_abort (
+  gramer_abort_poller i_abort (
     .clk_i (clk), .rst_i (rst_q), .clear_i (clear),
     .running_i (state_q == FORGET || state_q == RUN), .address_i (abort_q),
     .valid_o (poll_valid), .ready_i (poll_ready[0]),
@@ -503,7 +504,7 @@ module gramer_core
     endcase
   end
 
-  pattern_buffer i_patterns (
+  gramer_pattern_buffer i_patterns (
     .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .start_i (report), .done_o (reported),
     .k_i (config_q.k), .beats_i (result_beats_q),
     .listed_more_i (listed_more), .listed_take_o (listed_take), .listed_i (listed),

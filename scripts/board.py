@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "constraints" / "boards.yaml"
+EXCEPTIONS = ROOT / "constraints" / "exceptions.tsv"
 
 
 def scalar(text: str):
@@ -37,6 +38,13 @@ def boards() -> dict:
         else:
             board[key.strip()] = scalar(value)
     return found
+
+
+def exceptions() -> list:
+    """Registers of the core whose values may take several cycles, how many, and why.
+    sim/tests/exceptions.rs runs the core with each of them late."""
+    rows = [line.split("\t") for line in EXCEPTIONS.read_text().splitlines()[1:]]
+    return [(register, int(cycles), reason) for register, cycles, reason in rows]
 
 
 def numbers(machine: str) -> dict:
@@ -114,24 +122,22 @@ def constraints(name: str, board: dict) -> str:
     for slr, cells in places.items():
         for cell in cells:
             lines.append(f"set_property USER_SLR_ASSIGNMENT {slr} [cells {{{cell}}}]")
+    sweep = max(sizes["VERTEX_SETS"], sizes["EDGE_SETS"])
     lines += [
         "",
-        "# Settings are written in the cycle in which a run starts, and first used after the caches' sets",
-        f"# have been forgotten one by one, {max(sizes['VERTEX_SETS'], sizes['EDGE_SETS'])} cycles later. "
-        "Only `slots` is used at once.",
+        "# Multicycle exceptions of constraints/exceptions.tsv. A run starts in the cycle in which its",
+        f"# settings are written; the sets are forgotten in the {sweep} cycles after it.",
     ]
-    fields = ("app", "k", "ascending", "stealing", "lru", "lists", "lambda", "vertex_bound",
-              "edge_bound", "vertex_sets", "edge_sets")
-    cells = [f"config_q_reg[{field}]*" for field in fields]
-    cells += ["result_beats_q_reg*", "edge_base_q_reg*", "base_q_reg*"]
-    for cell in cells:
-        lines.append(f"set_multicycle_path 3 -setup -from [cells {{{cell}}}]")
-        lines.append(f"set_multicycle_path 2 -hold -from [cells {{{cell}}}]")
+    before = None
+    for register, cycles, reason in exceptions():
+        if reason != before:
+            lines.append(f"# {reason[0].upper()}{reason[1:]}.")
+        before = reason
+        name, _, field = register.partition(".")
+        cell = f"{name}_reg[{field}]*" if field else f"{name}_reg*"
+        lines.append(f"set_multicycle_path {cycles} -setup -from [cells {{{cell}}}]")
+        lines.append(f"set_multicycle_path {cycles - 1} -hold -from [cells {{{cell}}}]")
     lines += [
-        "",
-        "# Reset lasts many cycles, and nothing starts before the host's first write, long after its end.",
-        "set_multicycle_path 3 -setup -from [cells rst_q_reg]",
-        "set_multicycle_path 2 -hold -from [cells rst_q_reg]",
         "",
         "# No false path is declared: there is one clock, and no register that is never used.",
     ]

@@ -23,9 +23,9 @@ import synth
 
 MACHINE = "reduced"
 SYNTHESIS = eda.ROOT / "sim" / "synthesis"
-BUFFERED = ["fifo", "slot_buffer", "stealing_buffer", "ancestor_buffer", "embedding_table",
-            "scheduler", "scheduler_unit"]
-CARRIED = ["carried_pkg", "fifo", "slot_buffer", "carried_scheduler", "carried_unit"]
+BUFFERED = ["gramer_fifo", "gramer_slot_buffer", "gramer_stealing_buffer", "gramer_ancestor_buffer", "gramer_embedding_table",
+            "gramer_scheduler", "scheduler_unit"]
+CARRIED = ["carried_pkg", "gramer_fifo", "gramer_slot_buffer", "carried_scheduler", "carried_unit"]
 # Key: what the table calls it, modules in order with the top last, COMPACTION, MHz in table IV.
 VARIANTS = {
     "carried": ("state carried through the stages", CARRIED, 0, 80),

@@ -16,7 +16,7 @@ PACKAGES = ["gramer_pkg", "gramer_types_pkg"]
 
 # Modules that only connect others: synthesised with their children left out. Every other module
 # below one of them is a block, synthesised flat.
-GLUE = ("gramer_core", "pu", "partition", "crossbar")
+GLUE = ("gramer_core", "gramer_pu", "gramer_partition", "gramer_crossbar")
 
 # Units of area of a primitive: LUT, FF, BRAM (in RAMB36), URAM, DSP. A RAM32M16 and a RAM64M8
 # take the eight LUTs of a slice, a RAM32M four. Wide multiplexers and carry chains have no LUT.

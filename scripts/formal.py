@@ -30,8 +30,8 @@ REDUCED = [
     ("gramer_types_pkg.sv", "logic [31:0] limit", "edge_t limit"),
     ("gramer_types_pkg.sv", "logic [31:0]         ordinal_t", "logic ordinal_t"),
     ("gramer_types_pkg.sv", "[31:0] degrees", "[EDGE_W-1:0] degrees"),
-    ("scheduler.sv", "[31:0]", "[EDGE_W-1:0]"),
-    ("embedding_table.sv", "[31:0]", "[EDGE_W-1:0]"),
+    ("gramer_scheduler.sv", "[31:0]", "[EDGE_W-1:0]"),
+    ("gramer_embedding_table.sv", "[31:0]", "[EDGE_W-1:0]"),
 ]
 
 # Name: sources, {mode: depth} (broken: bmc of the broken variants alone, the others' goes with bmc),
@@ -39,36 +39,36 @@ REDUCED = [
 # replaced everywhere to make the design smaller.
 PROOFS = {
     "fifo": (
-        ["fifo.sv"],
+        ["gramer_fifo.sv"],
         {"bmc": 16, "prove": 2, "cover": 20},
-        [("fifo.sv", "if (pop_i)  read_q", "if (pop_i && !(push_i && full_o)) read_q")],
+        [("gramer_fifo.sv", "if (pop_i)  read_q", "if (pop_i && !(push_i && full_o)) read_q")],
     ),
     "rr_arbiter": (
-        ["rr_arbiter.sv"],
+        ["gramer_rr_arbiter.sv"],
         {"bmc": 16, "prove": 2, "cover": 12},
-        [("rr_arbiter.sv", "request_i & after_q", "'0")],
+        [("gramer_rr_arbiter.sv", "request_i & after_q", "'0")],
     ),
     "slot_buffer": (
-        PACKAGES + ["slot_buffer.sv"],
+        PACKAGES + ["gramer_slot_buffer.sv"],
         {"bmc": 14, "prove": 2, "cover": 14},
-        [("slot_buffer.sv", "if (return_i) begin", "if (return_i && !free_i) begin")],
+        [("gramer_slot_buffer.sv", "if (return_i) begin", "if (return_i && !free_i) begin")],
     ),
     "crossbar": (
-        ["rr_arbiter.sv", "crossbar_column.sv", "crossbar.sv"],
+        ["gramer_rr_arbiter.sv", "gramer_crossbar_column.sv", "gramer_crossbar.sv"],
         {"bmc": 10, "prove": 2, "cover": 10},
         [
-            ("crossbar_column.sv", "if (grant[i] && ready_i) read_q", "if (grant[i]) read_q"),
-            ("rr_arbiter.sv", "request_i[r] && !less[r]", "request_i[r]"),
+            ("gramer_crossbar_column.sv", "if (grant[i] && ready_i) read_q", "if (grant[i]) read_q"),
+            ("gramer_rr_arbiter.sv", "request_i[r] && !less[r]", "request_i[r]"),
         ],
     ),
     "stealing": (
-        PACKAGES + ["fifo.sv", "slot_buffer.sv", "stealing_buffer.sv", "ancestor_buffer.sv",
-                    "embedding_table.sv", "scheduler.sv"],
+        PACKAGES + ["gramer_fifo.sv", "gramer_slot_buffer.sv", "gramer_stealing_buffer.sv", "gramer_ancestor_buffer.sv",
+                    "gramer_embedding_table.sv", "gramer_scheduler.sv"],
         {"prove": 1, "broken": 36, "cover": 36},
         [
-            ("scheduler.sv", "rest.hi  = middle", "rest.hi  = entry.hi"),
-            ("scheduler.sv", "rest.lo = entry.hi", "rest.lo = entry.lo"),
-            ("scheduler.sv", "rest.hi  = middle", "rest.hi  = middle - 1'b1"),
+            ("gramer_scheduler.sv", "rest.hi  = middle", "rest.hi  = entry.hi"),
+            ("gramer_scheduler.sv", "rest.lo = entry.hi", "rest.lo = entry.lo"),
+            ("gramer_scheduler.sv", "rest.hi  = middle", "rest.hi  = middle - 1'b1"),
         ],
         REDUCED,
     ),

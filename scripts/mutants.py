@@ -48,8 +48,11 @@ TOTAL = 96
 QUICK = 5
 # Modules without logic of their own.
 SKIP = {"gramer_types_pkg"}
-# Modules that are proven as part of another one's bench; the others' benches have their names.
-BENCH = {"cache": "onchip_memory", "replacement": "onchip_memory", "crossbar_column": "crossbar"}
+# Modules that are proven as part of another one's bench; the others' benches have their names
+# without the prefix.
+PREFIX = "gramer_"
+BENCH = {"gramer_cache": "onchip_memory", "gramer_replacement": "onchip_memory",
+         "gramer_crossbar_column": "crossbar"}
 
 # What is replaced, by what, and what it is called. Each is tried at every place where it fits.
 NAME = r"[a-z][\w.]*"
@@ -312,10 +315,10 @@ NAMES = ["bench", "results", "stops", "counters", "directed"]
 
 def bench_of(module):
     """The check that is a module's unit bench, if it has one."""
-    name = BENCH.get(module, module)
+    name = BENCH.get(module, module.removeprefix(PREFIX))
     if not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
-    files = [f"sim/units/{name}.cpp", f"sim/units/{name}.vlt", "sim/units/bench.hpp",
+    files = [f"sim/units/{name}.cpp", f"sim/units/{PREFIX}{name}.vlt", "sim/units/bench.hpp",
              "sim/units/messages.hpp", "sim/tests/units.rs"]
     return [("bench", name, 0, [file for file in files if (ROOT / file).exists()])]
 
@@ -335,7 +338,7 @@ def judged_by(check):
     """The files on which a check's judgement rests."""
     name, test, _, paths = check
     machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
-    parts = parts_of(test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").iterdir()}
+    parts = parts_of(PREFIX + test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").iterdir()}
     return set(paths) | set(machines) | {f"rtl/{part}.sv" for part in parts
                                          if (ROOT / f"rtl/{part}.sv").exists()}
 

@@ -25,24 +25,24 @@ LEVELS = 8
 PAPER = {"LUT": (25.53, 1.68e6), "FF": (13.13, 3.37e6), "BRAM": (65.70, 2688)}
 # All of xcu250 (DS962).
 DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
-QUICK = ("abort_poller", "arbitrator", "axi_reader", "control", "fifo", "filter", "process_stage")
+QUICK = ("gramer_abort_poller", "gramer_arbitrator", "gramer_axi_reader", "gramer_control", "gramer_fifo", "gramer_filter", "gramer_process_stage")
 
 # Memories of each block: what their paths end in, how many there are, and what they may be.
 BLOCK = ("block", "ultra")
 ANY = ("block", "ultra", "distributed")
 MEMORIES = {
-    "onchip_memory": [(r"i_pad\.mem", 1, BLOCK), (r"i_cache\.lines", 1, BLOCK),
+    "gramer_onchip_memory": [(r"i_pad\.mem", 1, BLOCK), (r"i_cache\.lines", 1, BLOCK),
                       (r"tag_mem", 4, ANY), (r"rank_mem", 4, ANY), (r"weight_mem", 4, ANY),
                       (r"i_waiting\.mem", 1, ANY), (r"i_misses\.(heads|lasts|words|links)", 4, ANY)],
-    "process_stage": [(r"dictionary", 1, BLOCK), (r"counts", 1, BLOCK)],
-    "embedding_table": [(r"\.ids", 16, ANY), (r"\.offsets", 16, ANY), (r"\.degrees", 16, ANY),
+    "gramer_process_stage": [(r"dictionary", 1, BLOCK), (r"counts", 1, BLOCK)],
+    "gramer_embedding_table": [(r"\.ids", 16, ANY), (r"\.offsets", 16, ANY), (r"\.degrees", 16, ANY),
                         (r"\.keys", 16, ANY)],
-    "crossbar_column": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
-    "extender": [(r"contexts", 1, ANY), (r"lines", 1, ANY), (r"i_issues\.mem", 1, ANY)],
-    "scheduler": [(r"i_ancestors\.mem", 1, ANY)],
-    "axi_reader": [(r"addresses", 1, ANY)],
-    "fifo": [(r"mem", 1, ANY)],
-    "prefetcher": [(r"i_ahead\.mem", 1, ANY)],
+    "gramer_crossbar_column": [(r"gen_point\[\d+\]\.mem", 2, ANY)],
+    "gramer_extender": [(r"contexts", 1, ANY), (r"lines", 1, ANY), (r"i_issues\.mem", 1, ANY)],
+    "gramer_scheduler": [(r"i_ancestors\.mem", 1, ANY)],
+    "gramer_axi_reader": [(r"addresses", 1, ANY)],
+    "gramer_fifo": [(r"mem", 1, ANY)],
+    "gramer_prefetcher": [(r"i_ahead\.mem", 1, ANY)],
 }
 # Arrays that are registers, and why.
 REGISTERS = {

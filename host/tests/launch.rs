@@ -392,8 +392,8 @@ fn faults_in_the_core_are_seen_through_the_runtime() {
     let faults = [
         ("", "", ""),
         ("gramer_core.sv", "endmodule\n", fails),
-        ("process_stage.sv", "sum : sum + 1'b1", "sum : sum + 2'd2"),
-        ("filter.sv", "structure = (found_i.mask & earlier) == '0;", "structure = 1'b1;"),
+        ("gramer_process_stage.sv", "sum : sum + 1'b1", "sum : sum + 2'd2"),
+        ("gramer_filter.sv", "structure = (found_i.mask & earlier) == '0;", "structure = 1'b1;"),
     ];
     for (number, (file, from, to)) in faults.iter().enumerate() {
         let rtl = folder.path().join(format!("rtl{number}"));

@@ -34,7 +34,7 @@ module crossbar_proof (
     data[i]   = data_i[2*i +: 2];
   end
 
-  crossbar #(.INPUTS(INPUTS), .OUTPUTS(OUTPUTS), .HEAD_W(1), .DATA_W(2), .DEPTH(DEPTH)) dut (
+  gramer_crossbar #(.INPUTS(INPUTS), .OUTPUTS(OUTPUTS), .HEAD_W(1), .DATA_W(2), .DEPTH(DEPTH)) dut (
     .clk_i, .rst_i (!started_q),
     .valid_i, .target_i (target), .head_i (head), .data_i (data),
     .valid_o (valid), .ready_i, .source_o (source), .head_o (head_out), .data_o (data_out),

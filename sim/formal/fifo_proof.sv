@@ -15,7 +15,7 @@ module fifo_proof (
   logic       full, valid, was_full_q;
   logic [2:0] data;
 
-  fifo #(.WIDTH(3), .DEPTH(DEPTH)) dut (
+  gramer_fifo #(.WIDTH(3), .DEPTH(DEPTH)) dut (
     .clk_i, .rst_i (!started_q), .push_i, .data_i, .full_o (full),
     .pop_i, .valid_o (valid), .data_o (data)
   );

@@ -13,7 +13,7 @@ module rr_arbiter_proof (
   logic [3:0] grant;
   logic [2:0] waits_q; // takes that went to others while the watched one asked
 
-  rr_arbiter #(.REQUESTS(REQUESTS)) dut (
+  gramer_rr_arbiter #(.REQUESTS(REQUESTS)) dut (
     .clk_i, .rst_i (!started_q), .request_i, .take_i,
     .valid_o (valid), .grant_o (grant), .index_o (index)
   );

@@ -17,7 +17,7 @@ module slot_buffer_proof
   logic             valid, emptied_q, waits_q; // waits_q: some slot was free and none chosen
   slot_t            slot;
 
-  slot_buffer dut (
+  gramer_slot_buffer dut (
     .clk_i, .rst_i (!started_q), .clear_i, .slots_i, .valid_o (valid), .slot_o (slot), .take_i,
     .free_i, .free_slot_i, .return_i, .return_slot_i, .busy_o (busy)
   );

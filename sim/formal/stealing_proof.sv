@@ -68,7 +68,7 @@ module stealing_proof
   id_t   id_in;
   row_t  restored;
 
-  scheduler dut (
+  gramer_scheduler dut (
     .clk_i, .rst_i (phase_q == 2'd0), .clear_i (phase_q == 2'd1), .kill_i (1'b0),
     .config_i (settings),
     .unit_valid_i (unit_valid_i && running), .unit_ready_o (unit_ready), .unit_i (unit),

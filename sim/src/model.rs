@@ -140,20 +140,20 @@ const TRACING: [&str; 4] = ["--trace-fst", "--trace-structs", "--trace-max-width
 /// are several of, [`crate::instances`] makes one function: for that the inputs that each instance has
 /// of its own are public. A public clock would be one clock an instance.
 const SETTINGS: &str = "`verilator_config
-no_inline -module \"crossbar\"
-no_inline -module \"crossbar_column\"
-no_inline -module \"partition\"
-no_inline -module \"pu\"
-public_flat_rd -module \"crossbar_column\" -var \"push_i\"
-public_flat_rd -module \"crossbar_column\" -var \"ready_i\"
-public_flat_rd -module \"partition\" -var \"edge_*_i\"
-public_flat_rd -module \"partition\" -var \"fill_*_i\"
-public_flat_rd -module \"partition\" -var \"read_*_i\"
-public_flat_rd -module \"partition\" -var \"vertex_*_i\"
-public_flat_rd -module \"pu\" -var \"edge_*_i\"
-public_flat_rd -module \"pu\" -var \"listed_take_i\"
-public_flat_rd -module \"pu\" -var \"unit_valid_i\"
-public_flat_rd -module \"pu\" -var \"vertex_*_i\"
+no_inline -module \"gramer_crossbar\"
+no_inline -module \"gramer_crossbar_column\"
+no_inline -module \"gramer_partition\"
+no_inline -module \"gramer_pu\"
+public_flat_rd -module \"gramer_crossbar_column\" -var \"push_i\"
+public_flat_rd -module \"gramer_crossbar_column\" -var \"ready_i\"
+public_flat_rd -module \"gramer_partition\" -var \"edge_*_i\"
+public_flat_rd -module \"gramer_partition\" -var \"fill_*_i\"
+public_flat_rd -module \"gramer_partition\" -var \"read_*_i\"
+public_flat_rd -module \"gramer_partition\" -var \"vertex_*_i\"
+public_flat_rd -module \"gramer_pu\" -var \"edge_*_i\"
+public_flat_rd -module \"gramer_pu\" -var \"listed_take_i\"
+public_flat_rd -module \"gramer_pu\" -var \"unit_valid_i\"
+public_flat_rd -module \"gramer_pu\" -var \"vertex_*_i\"
 ";
 
 /// What decides how a model is built, beside what it is built from.

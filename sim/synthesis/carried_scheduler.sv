@@ -5,7 +5,7 @@
 //
 //   select ─► A: level ─► B: ancestor, division ─► C: threshold ─► issue, with the state
 //
-// Search and order are those of rtl/scheduler.sv. What differs is stealing: a state that is under
+// Search and order are those of rtl/gramer_scheduler.sv. What differs is stealing: a state that is under
 // way can't be reached, so a token that passes with a free slot at hand is divided, and what is
 // stolen waits in a register for its turn.
 module carried_scheduler
@@ -77,7 +77,7 @@ module carried_scheduler
   logic [SLOTS-1:0] killed_q; // busy slots that still have to be looked at
   message_t selected, stolen_q, a_q;
 
-  fifo #(.WIDTH($bits(ended_t) + $bits(state_t)), .DEPTH(SLOTS)) i_ended (
+  gramer_fifo #(.WIDTH($bits(ended_t) + $bits(state_t)), .DEPTH(SLOTS)) i_ended (
     .clk_i, .rst_i (rst_i || clear_i),
     .push_i (ended_valid_i), .data_i ({ended_i, ended_state_i}), .full_o (),
     .pop_i (ended_take), .valid_o (ended_valid), .data_o ({ended, ended_state})
@@ -99,7 +99,7 @@ module carried_scheduler
                        && (!kill_i || killed_q == '0 && kill_q);
   assign stolen_take = !result_valid_i && !ended_valid && !unit_take && stolen_valid_q;
 
-  slot_buffer i_slots (
+  gramer_slot_buffer i_slots (
     .clk_i, .rst_i, .clear_i,
     .slots_i       (config_i.slots),
     .valid_o       (slot_valid),
@@ -318,7 +318,7 @@ module carried_scheduler
     for (int j = DEPTH - 1; j > 0; j--) if (mask[j]) first_of = pos_t'(j);
   endfunction
 
-  // Thresholds as in rtl/scheduler.sv: a mask of the farthest vertices for each prefix.
+  // Thresholds as in rtl/gramer_scheduler.sv: a mask of the farthest vertices for each prefix.
   assign later_b = b_state_q.later[b_q.level];
 
   always_comb begin

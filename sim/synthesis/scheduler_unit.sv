@@ -60,7 +60,7 @@ module scheduler_unit
   logic  table_write, table_copy;
   row_t  saved, restored;
 
-  scheduler i_scheduler (
+  gramer_scheduler i_scheduler (
     .clk_i, .rst_i (rst_q), .clear_i (clear_q), .kill_i (1'b0), .config_i (config_q),
     .unit_valid_i (unit_valid_q), .unit_ready_o (unit_ready), .unit_i (unit_q),
     .result_valid_i (result_valid_q), .result_i (result_q),
@@ -78,7 +78,7 @@ module scheduler_unit
     .busy_o (), .pending_o (), .freed_o (), .stolen_o ()
   );
 
-  embedding_table i_table (
+  gramer_embedding_table i_table (
     .clk_i,
     .row_i (row), .row_ids_o (row_ids), .row_lane_i (row_lane),
     .row_offset_o (row_offset), .row_degree_o (row_degree),

@@ -184,52 +184,52 @@ macro_rules! benches {
 }
 
 benches! {
-    fifo: "fifo" [];
-    rr_arbiter: "rr_arbiter" ["REQUESTS=5"];
-    slot_buffer: "slot_buffer" [];
-    stealing_buffer: "stealing_buffer" [];
-    ancestor_buffer: "ancestor_buffer" [];
-    crossbar: "crossbar" ["INPUTS=3", "OUTPUTS=2"];
-    scratchpad: "scratchpad" ["LINES=8"];
-    miss_unit: "miss_unit" ["WORD_W=2"];
-    control: "control" [];
-    onchip_memory: "onchip_memory" ["ANSWER_W=128"];
-    embedding_table: "embedding_table" [];
-    prefetcher: "prefetcher" [];
-    axi_reader: "axi_reader" [];
-    abort_poller: "abort_poller" ["PERIOD=16"];
-    pattern_buffer: "pattern_buffer" [];
-    arbitrator: "arbitrator" [];
-    extender: "extender" [];
-    filter: "filter" [];
-    partition: "partition" [];
-    scheduler: "scheduler" [];
-    pu: "pu" [];
+    fifo: "gramer_fifo" [];
+    rr_arbiter: "gramer_rr_arbiter" ["REQUESTS=5"];
+    slot_buffer: "gramer_slot_buffer" [];
+    stealing_buffer: "gramer_stealing_buffer" [];
+    ancestor_buffer: "gramer_ancestor_buffer" [];
+    crossbar: "gramer_crossbar" ["INPUTS=3", "OUTPUTS=2"];
+    scratchpad: "gramer_scratchpad" ["LINES=8"];
+    miss_unit: "gramer_miss_unit" ["WORD_W=2"];
+    control: "gramer_control" [];
+    onchip_memory: "gramer_onchip_memory" ["ANSWER_W=128"];
+    embedding_table: "gramer_embedding_table" [];
+    prefetcher: "gramer_prefetcher" [];
+    axi_reader: "gramer_axi_reader" [];
+    abort_poller: "gramer_abort_poller" ["PERIOD=16"];
+    pattern_buffer: "gramer_pattern_buffer" [];
+    arbitrator: "gramer_arbitrator" [];
+    extender: "gramer_extender" [];
+    filter: "gramer_filter" [];
+    partition: "gramer_partition" [];
+    scheduler: "gramer_scheduler" [];
+    pu: "gramer_pu" [];
 }
 
 // Counts that are full after moments.
 #[test]
 fn process_stage() {
-    bench("process_stage", "process_stage", &[], "base: saturating.yaml");
+    bench("process_stage", "gramer_process_stage", &[], "base: saturating.yaml");
 }
 
 #[test]
 fn uniform_memory() {
     let machine = "base: small.yaml\n\
                    memory: {layout: uniform, vertex_cache_bytes: 256, edge_cache_bytes: 512}";
-    bench("uniform_memory", "onchip_memory", &["ANSWER_W=128"], machine);
+    bench("uniform_memory", "gramer_onchip_memory", &["ANSWER_W=128"], machine);
 }
 
 // The three variants of the scheduler do the same: its bench, at the same sizes.
 #[test]
 fn scheduler_compacted() {
-    bench("scheduler", "scheduler", &[], REDUCED);
+    bench("scheduler", "gramer_scheduler", &[], REDUCED);
 }
 
 #[test]
 fn scheduler_whole() {
     let machine = "base: reduced.yaml\nmachine: {compaction: false}";
-    bench("scheduler", "scheduler", &[], machine);
+    bench("scheduler", "gramer_scheduler", &[], machine);
 }
 
 #[test]

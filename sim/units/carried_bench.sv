@@ -68,7 +68,7 @@ module carried_bench
     thief_q <= i_scheduler.b_thief_q;
   end
 
-  // Stage C, in which rtl/scheduler.sv meets its table.
+  // Stage C, in which rtl/gramer_scheduler.sv meets its table.
   assign row_o           = i_scheduler.c_q.slot;
   assign row_lane_o      = i_scheduler.c_q.cursor.i;
   assign row_key_lane_o  = i_scheduler.newest;

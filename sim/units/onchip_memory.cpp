@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
     uint64_t now = 0;            // accesses so far
     if (run % 10 == 8) {         // nearly as many as a stamp can count (sim/units/onchip_memory.vlt)
       now = last_stamp - 200;
-      d.rootp->onchip_memory__DOT__now_q = uint32_t(now);
+      d.rootp->gramer_onchip_memory__DOT__now_q = uint32_t(now);
     }
     struct { bool taken = false, asked = false; Access of{}; std::deque<Waiting> chain; } entry[MISSES];
     std::deque<Access> waiting;

@@ -13,7 +13,7 @@
 //
 // Each slot has at most one access outstanding: one link a slot is enough for all chains, and the
 // queue always has room.
-module miss_unit
+module gramer_miss_unit
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
@@ -93,7 +93,7 @@ module miss_unit
 
   logic queue_valid, ready_q;
 
-  fifo #(.WIDTH(ADDR_W + HEAD_W), .DEPTH(PUS * SLOTS)) i_waiting (
+  gramer_fifo #(.WIDTH(ADDR_W + HEAD_W), .DEPTH(PUS * SLOTS)) i_waiting (
     .clk_i, .rst_i,
     .push_i  (miss_i && !under_way && !free_some),
     .data_i  ({miss_line_i, miss_head_i}),
@@ -124,7 +124,7 @@ module miss_unit
   logic              asks_valid, ask;
   logic [MISS_W-1:0] ask_entry;
 
-  fifo #(.WIDTH(MISS_W), .DEPTH(MISSES)) i_reads (
+  gramer_fifo #(.WIDTH(MISS_W), .DEPTH(MISSES)) i_reads (
     .clk_i, .rst_i,
     .push_i  (begin_read),
     .data_i  (free_entry),

@@ -7,7 +7,7 @@
 //
 // When embeddings are listed, they leave process through a FIFO; while it is nearly full the
 // extender takes nothing new.
-module pu
+module gramer_pu
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -84,7 +84,7 @@ module pu
   row_t     saved, restored;
   logic     listed, stall_q;
 
-  scheduler i_scheduler (
+  gramer_scheduler i_scheduler (
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
     .unit_valid_i, .unit_ready_o, .unit_i,
     .result_valid_i (result_valid), .result_i (result),
@@ -102,7 +102,7 @@ module pu
     .busy_o (busy), .pending_o (pending), .freed_o (freed), .stolen_o (stolen)
   );
 
-  embedding_table i_table (
+  gramer_embedding_table i_table (
     .clk_i,
     .row_i (row), .row_ids_o (row_ids), .row_lane_i (row_lane),
     .row_offset_o (row_offset), .row_degree_o (row_degree),
@@ -118,7 +118,7 @@ module pu
     .list_offset_o (list_offset), .list_degree_o (list_degree)
   );
 
-  extender i_extender (
+  gramer_extender i_extender (
     .clk_i, .rst_i, .clear_i, .kill_i, .config_i,
     .issue_valid_i (issue_valid), .issue_i (issue),
     .ended_valid_o (ended_valid), .ended_o (ended),
@@ -134,7 +134,7 @@ module pu
     .candidate_o (candidate), .candidate_size_o (candidate_size)
   );
 
-  filter i_filter (
+  gramer_filter i_filter (
     .clk_i, .rst_i, .config_i,
     .found_valid_i (found_valid), .found_i (found),
     .key_o (key), .entry_i (entry),
@@ -143,7 +143,7 @@ module pu
     .result_valid_o (result_valid), .result_o (result)
   );
 
-  process_stage i_process (
+  gramer_process_stage i_process (
     .clk_i, .rst_i,
     .dictionary_write_i, .dictionary_key_i, .dictionary_entry_i,
     .key_i (key), .entry_o (entry),
@@ -169,7 +169,7 @@ module pu
                          : size_t'(place) + 1'b1 == passed_size ? passed_vertex : '1;
   end
 
-  fifo #(.WIDTH($bits(listed_t)), .DEPTH(LISTED)) i_listed (
+  gramer_fifo #(.WIDTH($bits(listed_t)), .DEPTH(LISTED)) i_listed (
     .clk_i, .rst_i,
     .push_i (listed), .data_i (listing), .full_o (),
     .pop_i (listed_take_i), .valid_o (), .data_o (listed_o)

@@ -14,7 +14,7 @@
 // clique without an edge; an edge to a vertex before position i, whose list has given this
 // candidate already) goes straight to the next one; so does the last vertex of an embedding,
 // since nothing has to be remembered for it.
-module extender
+module gramer_extender
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -105,7 +105,7 @@ module extender
   logic   issue_valid, issue_take;
   issue_t issue;
 
-  fifo #(.WIDTH($bits(issue_t)), .DEPTH(SLOTS)) i_issues (
+  gramer_fifo #(.WIDTH($bits(issue_t)), .DEPTH(SLOTS)) i_issues (
     .clk_i, .rst_i (rst_i || clear_i),
     .push_i (issue_valid_i), .data_i (issue_i), .full_o (),
     .pop_i (issue_take), .valid_o (issue_valid), .data_o (issue)

@@ -8,7 +8,7 @@
 //
 // There is no back-pressure on the inputs: DEPTH is the most messages that can be under way
 // between an input and an output, which the slots of a PU bound (one outstanding access each).
-module crossbar #(
+module gramer_crossbar #(
   /// Inputs.
   parameter int unsigned INPUTS = 2,
   /// Outputs.
@@ -46,7 +46,7 @@ module crossbar #(
     logic [INPUTS-1:0] push;
     always_comb for (int i = 0; i < INPUTS; i++) push[i] = valid_i[i] && target_i[i] == OUT_W'(o);
 
-    crossbar_column #(.INPUTS(INPUTS), .WIDTH(HEAD_W + DATA_W), .DEPTH(DEPTH)) i_column (
+    gramer_crossbar_column #(.INPUTS(INPUTS), .WIDTH(HEAD_W + DATA_W), .DEPTH(DEPTH)) i_column (
       .clk_i, .rst_i,
       .push_i    (push),
       .message_i (message),

@@ -4,7 +4,7 @@
 //
 // The tests on order are the extender's threshold; here the connectivity mask decides. The look-up
 // of the pattern takes one cycle, between the structural test and the application's own.
-module filter
+module gramer_filter
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (

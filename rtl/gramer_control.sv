@@ -1,7 +1,7 @@
 // AXI4-Lite block of an RTL kernel with the control protocol ap_ctrl_chain. Offset 0: bit 0
 // ap_start, 1 ap_done, 2 ap_idle, 3 ap_ready, 4 ap_continue; 4, 8, 12: interrupt enables and
 // status; arguments from 0x10.
-module control
+module gramer_control
   import gramer_pkg::*;
 (
   input  logic        clk_i,

@@ -1,6 +1,6 @@
 // Round-robin arbiter: grants one of the requests, the next in turn after the last that was taken.
 // A request that stays is granted within REQUESTS grants that are taken.
-module rr_arbiter #(
+module gramer_rr_arbiter #(
   /// Number of requests.
   parameter int unsigned REQUESTS = 4,
   localparam int unsigned INDEX_W = REQUESTS > 1 ? $clog2(REQUESTS) : 1

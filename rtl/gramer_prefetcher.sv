@@ -9,7 +9,7 @@
 //               at least one beat, and the last one has TLAST
 //
 // When the run stops early, the units that are left are read and dropped.
-module prefetcher
+module gramer_prefetcher
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -64,7 +64,7 @@ module prefetcher
 
   assign tready_o = !full;
 
-  fifo #(.WIDTH(LINE_W + 1), .DEPTH(4)) i_ahead (
+  gramer_fifo #(.WIDTH(LINE_W + 1), .DEPTH(4)) i_ahead (
     .clk_i, .rst_i,
     .push_i (tvalid_i && !full), .data_i ({tlast_i, tdata_i}), .full_o (full),
     .pop_i (take), .valid_o (valid), .data_o ({last, beat})

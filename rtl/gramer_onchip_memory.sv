@@ -5,7 +5,7 @@
 //
 // A line from DDR passes through the same stages, and those who wait for it follow it (miss_unit).
 // For two cycles after it no access is selected, so that none sees tags or lines from before it.
-module onchip_memory
+module gramer_onchip_memory
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
@@ -162,7 +162,7 @@ module onchip_memory
   always_comb
     for (int w = 0; w < 4; w++) match[w] = valid[w] && tag[w] == local_line(c2_line_q);
 
-  replacement i_replacement (
+  gramer_replacement i_replacement (
     .clk_i, .lru_i, .valid_i (valid), .rank_i (rank), .weight_i (weight), .victim_o (victim)
   );
 
@@ -202,7 +202,7 @@ module onchip_memory
     missed_o   <= !rst_i && missed && c3_op_q == NEW;
   end
 
-  miss_unit #(.ADDR_W(ADDR_W), .WORD_W(WORD_W)) i_misses (
+  gramer_miss_unit #(.ADDR_W(ADDR_W), .WORD_W(WORD_W)) i_misses (
     .clk_i, .rst_i,
     .look_line_i (c2_line_q),
     .miss_i (missed), .miss_line_i (c3_line_q), .miss_head_i (c3_head_q),
@@ -221,7 +221,7 @@ module onchip_memory
 
   line_t pad_line, cache_line, held_line_q;
 
-  cache #(.SETS(SETS), .LOCAL_W(LOCAL_W)) i_cache (
+  gramer_cache #(.SETS(SETS), .LOCAL_W(LOCAL_W)) i_cache (
     .clk_i,
     .forget_i     (forget_i && forget_set_i < SETS),
     .forget_set_i (SET_W'(forget_set_i)),
@@ -235,7 +235,7 @@ module onchip_memory
   );
 
   if (UNIFORM == 0) begin : gen_pad
-    scratchpad #(.LINES(PAD_LINES)) i_pad (
+    gramer_scratchpad #(.LINES(PAD_LINES)) i_pad (
       .clk_i,
       .write_i (pad_write_i), .write_at_i (PAD_W'(pad_at_i)), .data_i (pad_line_i),
       .read_i  (looked), .read_at_i (PAD_W'(local_line(c3_line_q))), .data_o (pad_line)

@@ -1,7 +1,7 @@
 // A partition of the on-chip memory: a vertex memory and an edge memory, which serve one access a
 // cycle each and never disturb each other (section IV-A). Line i of an array belongs to partition
 // i mod PARTITIONS.
-module partition
+module gramer_partition
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -56,7 +56,7 @@ module partition
   logic vertex_high, vertex_low, vertex_miss, edge_high, edge_low, edge_miss;
   logic [VLINE_W-1:0] vertex_read_line;
 
-  onchip_memory #(
+  gramer_onchip_memory #(
     .ADDR_W(VLINE_W), .PAD_LINES(VERTEX_PAD_LINES), .SETS(VERTEX_SETS),
     .ANSWER_W(LINE_W / RECORDS)
   ) i_vertices (
@@ -79,7 +79,7 @@ module partition
 
   assign read_line_o[0] = eline_t'(vertex_read_line);
 
-  onchip_memory #(
+  gramer_onchip_memory #(
     .ADDR_W(ELINE_W), .PAD_LINES(EDGE_PAD_LINES), .SETS(EDGE_SETS), .ANSWER_W(LINE_W)
   ) i_edges (
     .clk_i, .rst_i,

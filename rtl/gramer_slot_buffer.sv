@@ -2,7 +2,7 @@
 // from two places in one cycle: a finished embedding tree and a steal that found nothing. The next one
 // to be given out is chosen in advance: an id that comes back is there two cycles later, and one is
 // given every other cycle.
-module slot_buffer
+module gramer_slot_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (

@@ -20,7 +20,7 @@
 //
 // A run that is killed frees each slot as its token comes back. `oldest_o` is then the first of
 // the units that were under way: all units before it are finished.
-module scheduler
+module gramer_scheduler
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -110,7 +110,7 @@ module scheduler
   logic    kill_q;
   logic [SLOTS-1:0] killed_q; // busy slots that still have to be looked at
 
-  fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
+  gramer_fifo #(.WIDTH($bits(ended_t)), .DEPTH(SLOTS)) i_ended (
     .clk_i, .rst_i (rst_i || clear_i),
     .push_i (ended_valid_i), .data_i (ended_i), .full_o (),
     .pop_i (ended_take), .valid_o (ended_valid), .data_o (ended)
@@ -142,7 +142,7 @@ module scheduler
                       && candidate_valid && slot_valid;
   assign steal_start = steal_take && busy_o[candidate];
 
-  slot_buffer i_slots (
+  gramer_slot_buffer i_slots (
     .clk_i, .rst_i, .clear_i,
     .slots_i       (config_i.slots),
     .valid_o       (slot_valid),
@@ -163,7 +163,7 @@ module scheduler
   // without it 4-motifs on citeseer take 3 % more cycles.
   assign push_candidate = config_i.stealing && slot_valid && a_valid_q && a_q.kind == GROWN;
 
-  stealing_buffer i_candidates (
+  gramer_stealing_buffer i_candidates (
     .clk_i, .rst_i, .clear_i,
     .push_i  (push_candidate),
     .slot_i  (a_q.slot),
@@ -354,7 +354,7 @@ module scheduler
 
   assign b_writes = b_valid_q && ((b_q.kind == GROWN && b_q.size > size_t'(1)) || b_q.kind == STEAL);
 
-  ancestor_buffer i_ancestors (
+  gramer_ancestor_buffer i_ancestors (
     .clk_i,
     .slot_i   (b_q.slot),
     .level_i  (b_q.level),

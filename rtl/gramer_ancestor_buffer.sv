@@ -1,7 +1,7 @@
 // The ancestor buffers of a PU, one a slot: for each ancestor embedding only the extending
 // vertex's position and cursor (figure 10). The embedding itself is kept once a slot, in the
 // embedding table, since every ancestor is a prefix of it. LUTRAM: asynchronous read.
-module ancestor_buffer
+module gramer_ancestor_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (

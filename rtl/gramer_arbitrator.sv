@@ -1,5 +1,5 @@
 // Hands the work units to the PUs round robin: to the next PU in turn that has a free slot.
-module arbitrator
+module gramer_arbitrator
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -14,7 +14,7 @@ module arbitrator
 
   logic [PUS-1:0] grant;
 
-  rr_arbiter #(.REQUESTS(PUS)) i_turn (
+  gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
     .request_i (pu_ready_i), .take_i (unit_valid_i),
     .valid_o (unit_ready_o), .grant_o (grant), .index_o ()

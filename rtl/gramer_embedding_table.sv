@@ -3,7 +3,7 @@
 //
 // A steal copies a whole row in one cycle, so that thief and victim never share a row. Each lane
 // is a LUTRAM of SLOTS entries with one write and four read ports.
-module embedding_table
+module gramer_embedding_table
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (

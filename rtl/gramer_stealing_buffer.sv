@@ -1,6 +1,6 @@
 // The slots that have recently received an embedding: candidates for stealing (section V-C). When
 // it is full, a further candidate is dropped; it is only a hint where work may be.
-module stealing_buffer
+module gramer_stealing_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -16,7 +16,7 @@ module stealing_buffer
 
   logic full;
 
-  fifo #(.WIDTH(SLOT_W), .DEPTH(STEALING_BUFFER)) i_candidates (
+  gramer_fifo #(.WIDTH(SLOT_W), .DEPTH(STEALING_BUFFER)) i_candidates (
     .clk_i,
     .rst_i   (rst_i || clear_i),
     .push_i  (push_i && !full),

@@ -3,7 +3,7 @@
 //   push_i ──► [ tail … head ] ──► data_o, valid_o; pop_i takes the head
 //
 // Small depths become LUTRAM: written on the clock, read asynchronously.
-module fifo #(
+module gramer_fifo #(
   /// Bits of an element.
   parameter int unsigned WIDTH = 8,
   /// Elements, a power of two, at least 2.

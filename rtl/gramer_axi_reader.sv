@@ -2,7 +2,7 @@
 // says which memory asked and for which of its entries:  { memory, entry }.
 //
 // Line i of an array is in bank i mod BANKS, at line i / BANKS of the bank's part of the array.
-module axi_reader
+module gramer_axi_reader
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(
@@ -54,7 +54,7 @@ module axi_reader
 
   assign free = !arvalid_o || arready_i;
 
-  rr_arbiter #(.REQUESTS(MEMORIES + 1)) i_arbiter (
+  gramer_rr_arbiter #(.REQUESTS(MEMORIES + 1)) i_arbiter (
     .clk_i, .rst_i,
     .request_i ({word_valid_i, read_valid_i}), .take_i (free),
     .valid_o (valid), .grant_o (grant), .index_o (index)

@@ -1,5 +1,5 @@
 // A column of the crossbar: the FIFOs of all crosspoints of one output, and whose turn it is.
-module crossbar_column #(
+module gramer_crossbar_column #(
   /// Inputs.
   parameter int unsigned INPUTS = 2,
   /// Bits of a message.
@@ -54,7 +54,7 @@ module crossbar_column #(
 `endif
   end
 
-  rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
+  gramer_rr_arbiter #(.REQUESTS(INPUTS)) i_arbiter (
     .clk_i, .rst_i,
     .request_i (some_q),
     .take_i    (ready_i),

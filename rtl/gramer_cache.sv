@@ -1,7 +1,7 @@
 // Low-priority memory: the tags, references and lines of a four-way cache. Its controller decides
 // what is read and written; this module only holds it. Block RAM throughout: a tag look-up answers
 // in the next cycle, a line read too.
-module cache
+module gramer_cache
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 #(

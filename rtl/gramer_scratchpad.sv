@@ -1,6 +1,6 @@
 // High-priority memory: lines that stay for the whole run. Block RAM: read synchronously, written
 // before the run.
-module scratchpad
+module gramer_scratchpad
   import gramer_types_pkg::*;
 #(
   /// Lines, a power of two.

@@ -2,7 +2,7 @@
 // Counts the embeddings of each pattern: the dictionary from adjacency bits (and labels) to a
 // pattern number, and one counter a pattern. One embedding a cycle, also of the same pattern in
 // every cycle: the value that is being written goes past the memory.
-module process_stage
+module gramer_process_stage
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (

@@ -6,7 +6,7 @@
 // 8·Rank − weight, where a way's weight is λ·stamp (the stamp itself with `lru_i`), which is kept
 // in the place of its stamp: no multiplier. All pairs are compared at once; of equal ones the
 // lower way is taken. The victim is known a cycle later.
-module replacement
+module gramer_replacement
   import gramer_types_pkg::*;
 (
   input  logic       clk_i,

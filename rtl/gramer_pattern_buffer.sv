@@ -9,7 +9,7 @@
 //
 // A record that does not fit is dropped, and so is every later one: `full_o` ends the run, and
 // `dropped_o` is the first unit that lost one.
-module pattern_buffer
+module gramer_pattern_buffer
   import gramer_pkg::*;
   import gramer_types_pkg::*;
 (
@@ -88,7 +88,7 @@ module pattern_buffer
   // that, so one more than it says may be on its way.
   assign queue_room = queued_q < ($clog2(QUEUE)+1)'(QUEUE - 1);
 
-  rr_arbiter #(.REQUESTS(PUS)) i_turn (
+  gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
     .request_i (listed_more_i), .take_i (queue_room),
     .valid_o (), .grant_o (grant), .index_o ()
@@ -99,7 +99,7 @@ module pattern_buffer
     for (int p = 0; p < PUS; p++) if (listed_take_o[p]) listed |= listed_i[p];
   end
 
-  fifo #(.WIDTH($bits(listed_t)), .DEPTH(QUEUE)) i_records (
+  gramer_fifo #(.WIDTH($bits(listed_t)), .DEPTH(QUEUE)) i_records (
     .clk_i, .rst_i (rst_i || clear_i),
     .push_i (listed_take_o != '0), .data_i (listed), .full_o (),
     .pop_i (record_done), .valid_o (record_valid), .data_o (record)
