@@ -30,9 +30,10 @@ pub fn link_config(a: &Accelerator) -> String {
         a.machine.name
     );
     let units = a.kernels.compute_units;
+    // The instances have the names that the linker gives: kernel_1, kernel_2, … A list of names is
+    // written with points up to 2023.1 and with commas later (UG1393, "--connectivity Options").
     for kernel in a.kernels() {
-        let names: Vec<String> = (1..=units).map(|u| format!("{}_{u}", kernel.name)).collect();
-        let _ = writeln!(text, "nk={}:{units}:{}", kernel.name, names.join("."));
+        let _ = writeln!(text, "nk={}:{units}", kernel.name);
     }
     for instance in a.instances() {
         for (argument, bank) in buffers(a.arguments_of(instance.kernel)) {

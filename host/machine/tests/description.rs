@@ -204,7 +204,7 @@ fn the_link_configuration_joins_each_compute_unit_to_banks_and_streams() {
     let a = parse(&PAPER.replace("compute_units: 1 ", "compute_units: 2 ")).unwrap();
     let text = vitis::link_config(&a);
     for line in [
-        "nk=gramer_fill:2:gramer_fill_1.gramer_fill_2",
+        "nk=gramer_fill:2",
         "sp=gramer_core_2.bank3:DDR[3]",
         "sp=gramer_core_2.abort:DDR[0]",
         "sp=gramer_drain_1.result:DDR[0]",
