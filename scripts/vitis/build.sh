@@ -3,9 +3,10 @@
 #
 #   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… MACHINE=accelerator build.sh
 #
-# For Vitis 2022.1 and later. Everything goes under target/xclbin/MACHINE-BOARD-TARGET; the binary
-# is gramer.xclbin there, with the description of the machine in it that the host wants, and
-# summary.txt says what came out. The kernels' clock is the machine's, clock_mhz.
+# For Vitis 2022.1 and later. Everything goes under target/xclbin/MACHINE-BOARD-TARGET (XCLBIN_DIR
+# names another folder than target/xclbin); the binary is gramer.xclbin there, with the description
+# of the machine in it that the host wants, and summary.txt says what came out. The kernels' clock
+# is the machine's, clock_mhz.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -46,7 +47,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   exit 1
 fi
 
-build=$root/target/xclbin/$MACHINE-$BOARD-$TARGET
+build=${XCLBIN_DIR:-$root/target/xclbin}/$MACHINE-$BOARD-$TARGET
 mkdir -p "$build"
 cd "$build"
 run() { echo "+ $*" >&2; "$@"; }
