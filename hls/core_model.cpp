@@ -1,6 +1,6 @@
 // The functional model with the core's kernel interface: what the packager puts beside the RTL for
 // software emulation. Arguments and streams are those of kernel.xml, in its order; those that only
-// change the time (slots, lambda, bounds, sets) change nothing here.
+// change the time (slots, lambda, bounds, sets) must be in their range, and change nothing here.
 //
 // Sizes come from the generated header of the machine that is packaged, which has four banks.
 #include "core_model.hpp"
@@ -29,14 +29,19 @@ extern "C" void gramer_core(unsigned application, unsigned k, unsigned flags, un
                             line_t* bank0, line_t* bank1, line_t* bank2, line_t* bank3,
                             hls::stream<beat_t>& s_axis_in, hls::stream<beat_t>& m_axis_out) {
   using namespace gramer;
-  (void)slots, (void)lambda_eighths, (void)vertex_bound, (void)edge_bound, (void)vertex_sets;
-  (void)edge_sets;
   const CoreMachine machine{PUS, PARTITIONS, BANKS, DEPTH, LABEL_BITS, COUNT_W,
                             CORE_COUNTERS, PU_COUNTERS, PARTITION_COUNTERS, BANK_COUNTERS,
                             CNT_CORE_WORK_UNITS, CNT_CORE_SATURATED, CNT_PU_EXTENSIONS,
-                            CNT_PU_ENTRIES_SCANNED, CNT_PU_CANDIDATES, CNT_PU_EMBEDDINGS};
+                            CNT_PU_ENTRIES_SCANNED, CNT_PU_CANDIDATES, CNT_PU_EMBEDDINGS,
+                            SLOTS, MAX_MOTIF, LAMBDA_W, UNIFORM,
+                            VERTEX_PAD_LINES * PARTITIONS, EDGE_PAD_LINES * PARTITIONS,
+                            VERTEX_SETS, EDGE_SETS,
+                            {ARG_APPLICATION, ARG_K, ARG_FLAGS, ARG_SLOTS, ARG_LAMBDA_EIGHTHS,
+                             ARG_VERTEX_BOUND, ARG_EDGE_BOUND, ARG_VERTEX_SETS, ARG_EDGE_SETS}};
   const auto address = [](line_t* pointer) { return uint64_t(reinterpret_cast<uintptr_t>(pointer)); };
-  const CoreArguments arguments{application, k, flags, result_beats, address(abort), edge_base,
+  const CoreArguments arguments{application, k, flags, result_beats,
+                                slots, lambda_eighths, vertex_bound, vertex_sets, edge_sets,
+                                edge_bound, address(abort), edge_base,
                                 {address(bank0), address(bank1), address(bank2), address(bank3)}};
   std::vector<Line> in;
   for (bool last = false; !last;) {

@@ -19,11 +19,19 @@ struct CoreMachine {
   // Values of each section of the counters, and the first positions of those that are known.
   uint32_t core_counters, pu_counters, partition_counters, bank_counters;
   uint32_t work_units, saturated, extensions, entries_scanned, candidates, embeddings;
+  // What the arguments may be at most, and where they are: AXI4-Lite offsets of application, k,
+  // flags, slots, lambda, vertex_bound, edge_bound, vertex_sets, edge_sets.
+  uint32_t slots, max_motif, lambda_bits, uniform;
+  uint32_t vertex_lines, edge_lines;  // that the scratchpads hold
+  uint32_t vertex_sets, edge_sets;
+  uint32_t offsets[9];
 };
 
-// The core's AXI4-Lite arguments that a result depends on.
+// The core's AXI4-Lite arguments; a result depends on those that do more than change the time.
 struct CoreArguments {
   uint32_t application, k, flags, result_beats;
+  uint32_t slots, lambda, vertex_bound, vertex_sets, edge_sets;
+  uint64_t edge_bound;
   uint64_t abort, edge_base;
   uint64_t bank[4];
 };
@@ -36,8 +44,8 @@ template <typename Read>  // Line read(uint64_t address)
 class CoreModel {
   enum { CLIQUE = 0, MOTIF = 1, FSM = 2 };
   enum { ASCENDING = 1, LIST = 8 };
-  enum { DONE = 0, FULL = 1, ABORTED = 2 };
-  static constexpr unsigned FSM_PAIRS = 3;
+  enum { DONE = 0, FULL = 1, ABORTED = 2, REFUSED = 4 };
+  static constexpr unsigned FSM_PAIRS = 3, FSM_SIZE = 3;
   static constexpr uint32_t NONE = 0xffffffff;
 
   struct Vertex {
@@ -59,6 +67,26 @@ class CoreModel {
   // The embedding, and its key: adjacency bits, and labels above them.
   std::vector<uint32_t> embedding;
   std::vector<uint32_t> keys;
+
+  // Where the first argument is that is out of range; null if there is none.
+  const uint32_t* refused() const {
+    const CoreArguments& a = arguments;
+    const uint32_t largest = a.application == CLIQUE  ? machine.depth
+                             : a.application == MOTIF ? machine.max_motif
+                                                      : FSM_SIZE;
+    const bool wrong[9] = {a.application > FSM,
+                           a.k < 2 || a.k > largest,
+                           a.flags >= 16,
+                           a.slots < 1 || a.slots > machine.slots,
+                           a.lambda >> machine.lambda_bits != 0,
+                           !machine.uniform && a.vertex_bound > machine.vertex_lines,
+                           !machine.uniform && a.edge_bound > machine.edge_lines,
+                           a.vertex_sets < 1 || a.vertex_sets > machine.vertex_sets,
+                           a.edge_sets < 1 || a.edge_sets > machine.edge_sets};
+    for (unsigned i = 0; i < 9; i++)
+      if (wrong[i]) return machine.offsets + i;
+    return nullptr;
+  }
 
   Line array_line(uint64_t index, bool edges) {
     const uint64_t base = arguments.bank[index % machine.banks];
@@ -209,7 +237,11 @@ class CoreModel {
     dictionary.resize(std::max<uint64_t>(entries * 32, 1u << 16), 0);
     std::memcpy(dictionary.data(), in + 1, entries * 64);
     counts.assign(std::max(patterns, 1u), 0);
-    uint64_t ordinal = 0;
+    uint64_t ordinal = 0, address = 0;
+    if (const uint32_t* offset = refused()) {
+      status = REFUSED;
+      address = *offset;
+    }
     const uint64_t work = 1 + entries + in[0].words[1] + in[0].words[2];
     for (uint64_t at = work * 4; at < beats * 4 && status == DONE; at++) {
       const uint32_t* unit = in[at / 4].words + at % 4 * 4;
@@ -237,7 +269,7 @@ class CoreModel {
     std::vector<uint64_t> values(counts);
     values.resize((values.size() + 7) / 8 * 8, 0);
     words(values);
-    words({status | uint64_t(saturated) << 32, 0, next, records, 0, 0, 0, 0});
+    words({status | uint64_t(saturated) << 32, address, next, records, 0, 0, 0, 0});
     counters();
     return std::move(out);
   }

@@ -13,7 +13,7 @@ module gramer_ancestor_buffer
   output cursor_t cursor_o // before the write
 );
 
-  cursor_t mem [SLOTS * DEPTH];
+  (* ram_style = "distributed" *) cursor_t mem [SLOTS * DEPTH];
 
   wire [$clog2(SLOTS*DEPTH)-1:0] at =
       ($clog2(SLOTS*DEPTH))'(slot_i) * ($clog2(SLOTS*DEPTH))'(DEPTH)

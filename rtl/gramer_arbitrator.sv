@@ -1,4 +1,6 @@
-// Hands the work units to the PUs round robin: to the next PU in turn that has a free slot.
+// Hands the work units to the PUs round robin: to the next PU in turn that has a free slot. Whether
+// it has one is seen here SLR_REGISTERS cycles later, and a unit takes as many to get there: until
+// a PU has answered to a unit, it gets no other.
 module gramer_arbitrator
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -12,11 +14,28 @@ module gramer_arbitrator
   input  logic [PUS-1:0] pu_ready_i
 );
 
-  logic [PUS-1:0] grant;
+  logic [PUS-1:0] grant, ready;
+
+  if (SLR_REGISTERS == 0) begin : gen_near
+    assign ready = pu_ready_i;
+  end else begin : gen_far
+    logic [2*SLR_REGISTERS-1:0][PUS-1:0] handed_q; // in the last cycles, to whom
+
+    always_ff @(posedge clk_i) begin
+      handed_q[0] <= pu_valid_o;
+      for (int c = 1; c < 2 * SLR_REGISTERS; c++) handed_q[c] <= handed_q[c-1];
+      if (rst_i) handed_q <= '0;
+    end
+
+    always_comb begin
+      ready = pu_ready_i;
+      for (int c = 0; c < 2 * SLR_REGISTERS; c++) ready &= ~handed_q[c];
+    end
+  end
 
   gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
-    .request_i (pu_ready_i), .take_i (unit_valid_i),
+    .request_i (ready), .take_i (unit_valid_i),
     .valid_o (unit_ready_o), .grant_o (grant), .index_o ()
   );
 

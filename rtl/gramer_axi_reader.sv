@@ -50,7 +50,8 @@ module gramer_axi_reader
   logic [MEMORIES:0]   grant;
   logic [MEMORY_W-1:0] index, from;
   logic [63:0]         address;
-  logic [63:0]         addresses [1 << AXI_ID_W]; // for the error report
+  // For the error report.
+  (* ram_style = "distributed" *) logic [63:0] addresses [1 << AXI_ID_W];
 
   assign free = !arvalid_o || arready_i;
 

@@ -1,5 +1,10 @@
 // The core (figure 6): control, prefetcher, arbitrator, PUs, crossbars, partitions, DDR readers,
 // pattern buffer. Ports are flat; those of the DDR banks are packed, bank 0 in the low bits.
+//
+// PUs, partitions and readers may lie in other regions of the die (SLR) than what is here once. On every
+// path between them there are SLR_REGISTERS registers, the first where it leaves. Where the receiver
+// may be busy, it has a queue for all that can be under way. The columns of the crossbars belong to the
+// region of their output: requests lie with the partition, answers with the PU.
 module gramer_core
   import gramer_pkg::*;
   import gramer_types_pkg::*;
@@ -55,12 +60,26 @@ module gramer_core
 );
 
   localparam int unsigned SWEEP = VERTEX_SETS > EDGE_SETS ? VERTEX_SETS : EDGE_SETS;
-  // Longer than the way from a candidate to its counter, and than the next unit is looked for.
-  localparam int unsigned SETTLE = PUS > 8 ? PUS + 7 : 15;
+  // Longer than the way from a candidate to its counter, and than the next unit is looked for; and a
+  // unit may be on its way to a PU, and what the PU says of it on its way back.
+  localparam int unsigned SETTLE = (PUS > 8 ? PUS + 7 : 15) + 2 * SLR_REGISTERS;
+  // Registers between regions: at the sender, and the others at each receiver where there are several.
+  localparam int unsigned SLR_NEAR = SLR_REGISTERS > 0 ? 1 : 0;
+  localparam int unsigned SLR_FAR  = SLR_REGISTERS - SLR_NEAR;
 
   logic clk, rst_q;
   assign clk = ap_clk;
   always_ff @(posedge clk) rst_q <= !ap_rst_n;
+
+  // The reset as the other regions see it, each over registers of its own.
+  logic crossbar_rst;
+  logic [PUS-1:0]        pu_rst;
+  logic [PARTITIONS-1:0] partition_rst;
+  logic [BANKS-1:0]      bank_rst;
+
+  gramer_slr_registers #(.WIDTH(1), .STAGES(SLR_REGISTERS)) i_crossbar_reset (
+    .clk_i (clk), .data_i (rst_q), .data_o (crossbar_rst)
+  );
 
   // ---------------------------------------------------------------- control
 
@@ -96,8 +115,13 @@ module gramer_core
   logic [31:0] status_q, result_beats_q;
   logic [63:0] error_address_q, abort_q, edge_base_q;
   logic [63:0] base_q [BANKS];
-  logic        running, handed, stop_q, kill_q, poll_busy, listing;
+  logic        running, handed, stop_q, kill_q, poll_busy, listing, refused, refused_q;
+  logic [31:0] refused_offset, refused_offset_q;
   config_t     config_q;
+
+  gramer_settings_check i_settings (
+    .registers_i (registers), .refused_o (refused), .offset_o (refused_offset)
+  );
 
   // Addresses of the banks follow each other in the register map.
   localparam int unsigned BANK_STEP = 3;
@@ -129,12 +153,14 @@ module gramer_core
       config_q.lru          <= registers[ARG_FLAGS >> 2][2];
       config_q.lists        <= registers[ARG_FLAGS >> 2][3];
       config_q.slots        <= ($clog2(SLOTS+1))'(registers[ARG_SLOTS >> 2]);
-      config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][6:0];
+      config_q.lambda       <= registers[ARG_LAMBDA_EIGHTHS >> 2][LAMBDA_W-1:0];
       config_q.vertex_bound <= (VLINE_W+1)'(registers[ARG_VERTEX_BOUND >> 2]);
       config_q.edge_bound   <= (ELINE_W+1)'(long(registers, ARG_EDGE_BOUND));
       config_q.vertex_sets  <= registers[ARG_VERTEX_SETS >> 2];
       config_q.edge_sets    <= registers[ARG_EDGE_SETS >> 2];
       result_beats_q        <= registers[ARG_RESULT_BEATS >> 2];
+      refused_q             <= refused;
+      refused_offset_q      <= refused_offset;
       abort_q               <= long(registers, ARG_ABORT);
       edge_base_q           <= long(registers, ARG_EDGE_BASE);
       for (int unsigned b = 0; b < BANKS; b++)
@@ -200,6 +226,59 @@ module gramer_core
     .pu_valid_o (unit_pu_valid), .pu_ready_i (unit_pu_ready)
   );
 
+  // ---------------------------------------------------------------- to the PUs and partitions
+
+  typedef struct packed {
+    logic    clear;
+    logic    running;
+    logic    kill;
+    config_t settings;
+    logic [PUS-1:0] unit_valid;
+    unit_t   unit;
+    logic    dictionary_write;
+    key_t    dictionary_key;
+    entry_t  dictionary_entry;
+    logic    count_clear;
+    logic [NUMBER_W-1:0] count_at;
+    logic [7:0] counter_at;
+  } to_pu_t;
+
+  typedef struct packed {
+    logic    clear;
+    config_t settings;
+    logic    forget;
+    logic [31:0] forget_set;
+    logic [PARTITIONS-1:0] vertex_pad_write;
+    logic [PARTITIONS-1:0] edge_pad_write;
+    logic [31:0] pad_at;
+    line_t   pad_line;
+    logic [7:0] counter_at;
+  } to_partition_t;
+
+  logic [7:0]    counter_at;
+  to_pu_t        to_pus, to_pus_left; // left: after the register where it leaves
+  to_partition_t to_partitions, to_partitions_left;
+
+  assign to_pus = '{
+    clear: clear, running: running, kill: kill_q, settings: config_q,
+    unit_valid: unit_pu_valid, unit: unit, dictionary_write: dictionary_write,
+    dictionary_key: dictionary_key, dictionary_entry: dictionary_entry,
+    count_clear: count_clear, count_at: count_at, counter_at: counter_at
+  };
+  assign to_partitions = '{
+    clear: clear, settings: config_q, forget: forget, forget_set: sweep_q,
+    vertex_pad_write: vertex_pad_write, edge_pad_write: edge_pad_write,
+    pad_at: pad_at, pad_line: pad_line, counter_at: counter_at
+  };
+
+  gramer_slr_registers #(.WIDTH($bits(to_pu_t)), .STAGES(SLR_NEAR)) i_to_pus (
+    .clk_i (clk), .data_i (to_pus), .data_o (to_pus_left)
+  );
+
+  gramer_slr_registers #(.WIDTH($bits(to_partition_t)), .STAGES(SLR_NEAR)) i_to_partitions (
+    .clk_i (clk), .data_i (to_partitions), .data_o (to_partitions_left)
+  );
+
   // ---------------------------------------------------------------- PUs
 
   localparam int unsigned EHEAD_W = ELINE_W + ID_W + SLOT_W;
@@ -216,50 +295,112 @@ module gramer_core
   logic [RECORD_W-1:0] pu_vertex_record [PUS];
   logic [COUNT_W-1:0] pu_count [PUS];
   logic [63:0]       pu_counter [PUS];
-  logic [7:0]        counter_at;
   logic [PUS-1:0]    listed_more, listed_take;
   listed_t           listed [PUS];
   ordinal_t          oldest [PUS];
 
   assign count_at = state_q == REPORT ? report_at : clear_at;
 
+  // What a PU says to what is here once, and its requests.
+  typedef struct packed {
+    logic     busy;
+    logic     saturated;
+    logic     unit_ready;
+    ordinal_t oldest;
+    logic [COUNT_W-1:0] count;
+    logic [63:0] counter;
+  } from_pu_t;
+
+  typedef struct packed {
+    logic   edge_valid;
+    slot_t  edge_slot;
+    eline_t edge_line;
+    id_t    edge_rank;
+    logic   vertex_valid;
+    slot_t  vertex_slot;
+    id_t    vertex_id;
+  } request_t;
+
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
-    slot_t   edge_slot, vertex_slot;
-    eline_t  edge_line;
-    id_t     edge_rank, vertex_id;
-    record_t record;
+    to_pu_t   in;
+    from_pu_t said, said_here;
+    request_t asks, asked; // asked: where the crossbars are
+    logic     busy, more, take, link_busy;
+    listed_t  embedding;
+    record_t  record;
+
+    gramer_slr_registers #(.WIDTH(1), .STAGES(SLR_REGISTERS)) i_reset (
+      .clk_i (clk), .data_i (rst_q), .data_o (pu_rst[p])
+    );
+
+    gramer_slr_registers #(.WIDTH($bits(to_pu_t)), .STAGES(SLR_FAR)) i_in (
+      .clk_i (clk), .data_i (to_pus_left), .data_o (in)
+    );
 
     assign record.offset = pu_vertex_record[p][EDGE_W-1:0];
     assign record.degree = pu_vertex_record[p][95:64];
     assign record.label  = pu_vertex_record[p][96 +: LABEL_BITS];
 
     gramer_pu i_pu (
-      .clk_i (clk), .rst_i (rst_q), .clear_i (clear), .running_i (running),
-      .kill_i (kill_q), .config_i (config_q),
-      .unit_valid_i (unit_pu_valid[p]), .unit_ready_o (unit_pu_ready[p]), .unit_i (unit),
-      .edge_valid_o (pu_edge_valid[p]), .edge_slot_o (edge_slot), .edge_line_o (edge_line),
-      .edge_rank_o (edge_rank),
+      .clk_i (clk), .rst_i (pu_rst[p]), .clear_i (in.clear), .running_i (in.running),
+      .kill_i (in.kill), .config_i (in.settings),
+      .unit_valid_i (in.unit_valid[p]), .unit_ready_o (said.unit_ready), .unit_i (in.unit),
+      .edge_valid_o (asks.edge_valid), .edge_slot_o (asks.edge_slot),
+      .edge_line_o (asks.edge_line), .edge_rank_o (asks.edge_rank),
       .edge_valid_i (pu_edge_back[p]), .edge_ready_o (pu_edge_ready[p]),
       .edge_slot_i (pu_edge_slot[p]), .edge_line_i (pu_edge_line[p]),
-      .vertex_valid_o (pu_vertex_valid[p]), .vertex_slot_o (vertex_slot),
-      .vertex_id_o (vertex_id),
+      .vertex_valid_o (asks.vertex_valid), .vertex_slot_o (asks.vertex_slot),
+      .vertex_id_o (asks.vertex_id),
       .vertex_valid_i (pu_vertex_back[p]), .vertex_ready_o (pu_vertex_ready[p]),
       .vertex_slot_i (pu_vertex_slot[p]), .vertex_record_i (record),
-      .dictionary_write_i (dictionary_write), .dictionary_key_i (dictionary_key),
-      .dictionary_entry_i (dictionary_entry),
-      .count_clear_i (count_clear), .count_at_i (count_at), .count_o (pu_count[p]),
-      .saturated_o (pu_saturated[p]),
-      .listed_more_o (listed_more[p]), .listed_take_i (listed_take[p]),
-      .listed_o (listed[p]), .oldest_o (oldest[p]),
-      .counter_at_i (($clog2(PU_COUNTERS))'(counter_at)), .counter_o (pu_counter[p]),
-      .busy_o (pu_busy[p])
+      .dictionary_write_i (in.dictionary_write), .dictionary_key_i (in.dictionary_key),
+      .dictionary_entry_i (in.dictionary_entry),
+      .count_clear_i (in.count_clear), .count_at_i (in.count_at), .count_o (said.count),
+      .saturated_o (said.saturated),
+      .listed_more_o (more), .listed_take_i (take),
+      .listed_o (embedding), .oldest_o (said.oldest),
+      .counter_at_i (($clog2(PU_COUNTERS))'(in.counter_at)), .counter_o (said.counter),
+      .busy_o (busy)
+    );
+
+    assign said.busy = busy || link_busy;
+
+    gramer_slr_registers #(.WIDTH($bits(from_pu_t)), .STAGES(SLR_REGISTERS)) i_out (
+      .clk_i (clk), .data_i (said), .data_o (said_here)
+    );
+
+    assign pu_busy[p]       = said_here.busy;
+    assign pu_saturated[p]  = said_here.saturated;
+    assign unit_pu_ready[p] = said_here.unit_ready;
+    assign oldest[p]        = said_here.oldest;
+    assign pu_count[p]      = said_here.count;
+    assign pu_counter[p]    = said_here.counter;
+
+    if (SLR_REGISTERS == 0) begin : gen_near
+      assign listed_more[p] = more;
+      assign take           = listed_take[p];
+      assign listed[p]      = embedding;
+      assign link_busy      = 1'b0;
+    end else begin : gen_far
+      gramer_slr_link #(.WIDTH($bits(listed_t)), .STAGES(SLR_REGISTERS), .DEPTH(8)) i_listed (
+        .clk_i (clk), .rst_i (pu_rst[p]),
+        .more_i (more), .take_o (take), .data_i (embedding), .busy_o (link_busy),
+        .far_rst_i (rst_q),
+        .more_o (listed_more[p]), .take_i (listed_take[p]), .data_o (listed[p])
+      );
+    end
+
+    gramer_slr_registers #(.WIDTH($bits(request_t)), .STAGES(SLR_REGISTERS)) i_requests (
+      .clk_i (clk), .data_i (asks), .data_o (asked)
     );
 
     // Line i of an array belongs to partition i mod PARTITIONS.
-    assign pu_edge_part[p]   = PARTITIONS > 1 ? edge_line[PART_W-1:0] : '0;
-    assign pu_vertex_part[p] = PARTITIONS > 1 ? vertex_id[2 +: PART_W] : '0;
-    assign pu_edge_head[p]   = {edge_line, edge_rank, edge_slot};
-    assign pu_vertex_head[p] = {vertex_id, vertex_slot};
+    assign pu_edge_valid[p]   = asked.edge_valid;
+    assign pu_vertex_valid[p] = asked.vertex_valid;
+    assign pu_edge_part[p]    = PARTITIONS > 1 ? asked.edge_line[PART_W-1:0] : '0;
+    assign pu_vertex_part[p]  = PARTITIONS > 1 ? asked.vertex_id[2 +: PART_W] : '0;
+    assign pu_edge_head[p]    = {asked.edge_line, asked.edge_rank, asked.edge_slot};
+    assign pu_vertex_head[p]  = {asked.vertex_id, asked.vertex_slot};
   end
 
   // ---------------------------------------------------------------- crossbars
@@ -279,7 +420,7 @@ module gramer_core
 
   gramer_crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .HEAD_W(EHEAD_W), .DATA_W(1), .DEPTH(SLOTS))
   i_edge_requests (
-    .clk_i (clk), .rst_i (rst_q),
+    .clk_i (clk), .rst_i (crossbar_rst),
     .valid_i (pu_edge_valid), .target_i (pu_edge_part), .head_i (pu_edge_head),
     .data_i (none_in),
     .valid_o (edge_valid), .ready_i (edge_ready), .source_o (edge_pu), .head_o (edge_head),
@@ -288,7 +429,7 @@ module gramer_core
 
   gramer_crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .HEAD_W(VHEAD_W), .DATA_W(1), .DEPTH(SLOTS))
   i_vertex_requests (
-    .clk_i (clk), .rst_i (rst_q),
+    .clk_i (clk), .rst_i (crossbar_rst),
     .valid_i (pu_vertex_valid), .target_i (pu_vertex_part), .head_i (pu_vertex_head),
     .data_i (none_in),
     .valid_o (vertex_valid), .ready_i (vertex_ready), .source_o (vertex_pu),
@@ -298,7 +439,7 @@ module gramer_core
   gramer_crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .HEAD_W(SLOT_W), .DATA_W(LINE_W),
              .DEPTH(SLOTS))
   i_edge_answers (
-    .clk_i (clk), .rst_i (rst_q),
+    .clk_i (clk), .rst_i (crossbar_rst),
     .valid_i (edge_back), .target_i (edge_back_pu), .head_i (edge_back_slot),
     .data_i (edge_back_line),
     .valid_o (pu_edge_back), .ready_i (pu_edge_ready), .source_o (), .head_o (pu_edge_slot),
@@ -308,7 +449,7 @@ module gramer_core
   gramer_crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .HEAD_W(SLOT_W), .DATA_W(RECORD_W),
              .DEPTH(SLOTS))
   i_vertex_answers (
-    .clk_i (clk), .rst_i (rst_q),
+    .clk_i (clk), .rst_i (crossbar_rst),
     .valid_i (vertex_back), .target_i (vertex_back_pu), .head_i (vertex_back_slot),
     .data_i (vertex_back_record),
     .valid_o (pu_vertex_back), .ready_i (pu_vertex_ready), .source_o (),
@@ -325,32 +466,108 @@ module gramer_core
   line_t             fill_line  [BANKS];
   logic [63:0]       partition_counter [PARTITIONS];
 
+  typedef struct packed {
+    logic            edge_valid;
+    logic [PU_W-1:0] edge_pu;
+    slot_t           edge_slot;
+    line_t           edge_line;
+    logic            vertex_valid;
+    logic [PU_W-1:0] vertex_pu;
+    slot_t           vertex_slot;
+    logic [RECORD_W-1:0] vertex_record;
+  } answer_t;
+
+  // A line from DDR, for which of both memories it is, and for which entry.
+  typedef struct packed {
+    logic [1:0]        valid;
+    logic [MISS_W-1:0] entry;
+    line_t             line;
+  } fill_t;
+
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_partition
+    to_partition_t in;
+    answer_t       answers, answered; // answered: where the crossbars are
+    fill_t         fill;
+    logic [1:0]    fill_taken;
+    logic [63:0]   counter;
+
+    gramer_slr_registers #(.WIDTH(1), .STAGES(SLR_REGISTERS)) i_reset (
+      .clk_i (clk), .data_i (rst_q), .data_o (partition_rst[p])
+    );
+
+    gramer_slr_registers #(.WIDTH($bits(to_partition_t)), .STAGES(SLR_FAR)) i_in (
+      .clk_i (clk), .data_i (to_partitions_left), .data_o (in)
+    );
+
     gramer_partition i_partition (
-      .clk_i (clk), .rst_i (rst_q), .config_i (config_q),
-      .forget_i (forget), .forget_set_i (sweep_q),
-      .vertex_pad_write_i (vertex_pad_write[p]), .edge_pad_write_i (edge_pad_write[p]),
-      .pad_at_i (pad_at), .pad_line_i (pad_line),
+      .clk_i (clk), .rst_i (partition_rst[p]), .config_i (in.settings),
+      .forget_i (in.forget), .forget_set_i (in.forget_set),
+      .vertex_pad_write_i (in.vertex_pad_write[p]), .edge_pad_write_i (in.edge_pad_write[p]),
+      .pad_at_i (in.pad_at), .pad_line_i (in.pad_line),
       .vertex_valid_i (vertex_valid[p]), .vertex_ready_o (vertex_ready[p]),
       .vertex_id_i (vertex_head[p][VHEAD_W-1:SLOT_W]), .vertex_pu_i (vertex_pu[p]),
       .vertex_slot_i (vertex_head[p][SLOT_W-1:0]),
-      .vertex_valid_o (vertex_back[p]), .vertex_pu_o (vertex_back_pu[p]),
-      .vertex_slot_o (vertex_back_slot[p]), .vertex_record_o (vertex_back_record[p]),
+      .vertex_valid_o (answers.vertex_valid), .vertex_pu_o (answers.vertex_pu),
+      .vertex_slot_o (answers.vertex_slot), .vertex_record_o (answers.vertex_record),
       .edge_valid_i (edge_valid[p]), .edge_ready_o (edge_ready[p]),
       .edge_line_i (edge_head[p][EHEAD_W-1 -: ELINE_W]),
       .edge_rank_i (edge_head[p][SLOT_W +: ID_W]), .edge_pu_i (edge_pu[p]),
       .edge_slot_i (edge_head[p][SLOT_W-1:0]),
-      .edge_valid_o (edge_back[p]), .edge_pu_o (edge_back_pu[p]),
-      .edge_slot_o (edge_back_slot[p]), .edge_line_o (edge_back_line[p]),
+      .edge_valid_o (answers.edge_valid), .edge_pu_o (answers.edge_pu),
+      .edge_slot_o (answers.edge_slot), .edge_line_o (answers.edge_line),
       .read_valid_o (read_valid[p]), .read_ready_i (read_ready[p]),
       .read_entry_o (read_entry[p]), .read_line_o (read_line[p]),
-      .fill_valid_i (fill_valid[p]), .fill_ready_o (fill_ready[p]),
-      .fill_entry_i (fill_entry[p % BANKS]), .fill_line_i (fill_line[p % BANKS]),
-      .clear_i (clear),
+      .fill_valid_i (fill.valid), .fill_ready_o (fill_taken),
+      .fill_entry_i (fill.entry), .fill_line_i (fill.line),
+      .clear_i (in.clear),
       .vertex_waiting_i (vertex_waiting[p]), .edge_waiting_i (edge_waiting[p]),
-      .counter_at_i (($clog2(PARTITION_COUNTERS))'(counter_at)),
-      .counter_o (partition_counter[p])
+      .counter_at_i (($clog2(PARTITION_COUNTERS))'(in.counter_at)),
+      .counter_o (counter)
     );
+
+    gramer_slr_registers #(.WIDTH($bits(answer_t)), .STAGES(SLR_REGISTERS)) i_answers (
+      .clk_i (clk), .data_i (answers), .data_o (answered)
+    );
+
+    assign edge_back[p]          = answered.edge_valid;
+    assign edge_back_pu[p]       = answered.edge_pu;
+    assign edge_back_slot[p]     = answered.edge_slot;
+    assign edge_back_line[p]     = answered.edge_line;
+    assign vertex_back[p]        = answered.vertex_valid;
+    assign vertex_back_pu[p]     = answered.vertex_pu;
+    assign vertex_back_slot[p]   = answered.vertex_slot;
+    assign vertex_back_record[p] = answered.vertex_record;
+
+    gramer_slr_registers #(.WIDTH(64), .STAGES(SLR_REGISTERS)) i_counter (
+      .clk_i (clk), .data_i (counter), .data_o (partition_counter[p])
+    );
+
+    // Lines from DDR: each of both memories has no more of them under way than entries.
+    if (SLR_REGISTERS == 0) begin : gen_near
+      assign fill          = '{valid: fill_valid[p], entry: fill_entry[p % BANKS],
+                               line: fill_line[p % BANKS]};
+      assign fill_ready[p] = fill_taken;
+    end else begin : gen_far
+      fill_t sent, came;
+      logic  waits;
+
+      assign sent = '{valid: fill_valid[p], entry: fill_entry[p % BANKS],
+                      line: fill_line[p % BANKS]};
+      assign fill_ready[p] = '1;
+
+      gramer_slr_registers #(.WIDTH($bits(fill_t)), .STAGES(SLR_REGISTERS)) i_fill (
+        .clk_i (clk), .data_i (sent), .data_o (came)
+      );
+
+      fill_t first;
+      gramer_fifo #(.WIDTH($bits(fill_t)), .DEPTH(2 * MISSES)) i_fills (
+        .clk_i (clk), .rst_i (partition_rst[p]),
+        .push_i (came.valid != '0), .data_i (came), .full_o (),
+        .pop_i (waits && (first.valid & fill_taken) != '0), .valid_o (waits), .data_o (first)
+      );
+
+      assign fill = '{valid: waits ? first.valid : '0, entry: first.entry, line: first.line};
+    end
   end
 
   // ---------------------------------------------------------------- DDR
@@ -368,32 +585,93 @@ module gramer_core
     logic [MISS_W-1:0]   bank_read_entry [MEMORIES];
     eline_t              bank_read_line  [MEMORIES];
     logic [AXI_ID_W-1:0] arid;
+    logic        reads_word, takes_word, came_word, came_beat, came_error;
+    logic [31:0] word_here;
+    logic [63:0] bank_base, bank_edge_base, word_address, came_address;
+
+    gramer_slr_registers #(.WIDTH(1), .STAGES(SLR_REGISTERS)) i_reset (
+      .clk_i (clk), .data_i (rst_q), .data_o (bank_rst[b])
+    );
+
+    gramer_slr_registers #(.WIDTH(3 * 64), .STAGES(SLR_REGISTERS)) i_addresses (
+      .clk_i (clk), .data_i ({base_q[b], edge_base_q, abort_q}),
+      .data_o ({bank_base, bank_edge_base, word_address})
+    );
 
     for (genvar m = 0; m < MEMORIES; m++) begin : gen_memory
       localparam int unsigned P = (m / 2) * BANKS + b;
-      assign bank_read_valid[m]    = read_valid[P][m % 2];
-      assign read_ready[P][m % 2]  = bank_read_ready[m];
-      assign bank_read_entry[m]    = read_entry[P][m % 2];
-      assign bank_read_line[m]     = read_line[P][m % 2];
-      assign fill_valid[P][m % 2]  = bank_fill_valid[m];
-      assign bank_fill_ready[m]    = fill_ready[P][m % 2];
+      assign fill_valid[P][m % 2] = bank_fill_valid[m];
+      assign bank_fill_ready[m]   = fill_ready[P][m % 2];
+
+      // A memory asks for no more lines than it has entries.
+      if (SLR_REGISTERS == 0) begin : gen_near
+        assign bank_read_valid[m]   = read_valid[P][m % 2];
+        assign read_ready[P][m % 2] = bank_read_ready[m];
+        assign bank_read_entry[m]   = read_entry[P][m % 2];
+        assign bank_read_line[m]    = read_line[P][m % 2];
+      end else begin : gen_far
+        logic              came;
+        logic [MISS_W-1:0] entry;
+        eline_t            line;
+
+        assign read_ready[P][m % 2] = 1'b1;
+
+        gramer_slr_registers #(.WIDTH(1 + MISS_W + ELINE_W), .STAGES(SLR_REGISTERS)) i_read (
+          .clk_i (clk),
+          .data_i ({read_valid[P][m % 2], read_entry[P][m % 2], read_line[P][m % 2]}),
+          .data_o ({came, entry, line})
+        );
+
+        gramer_fifo #(.WIDTH(MISS_W + ELINE_W), .DEPTH(MISSES)) i_reads (
+          .clk_i (clk), .rst_i (bank_rst[b]),
+          .push_i (came), .data_i ({entry, line}), .full_o (),
+          .pop_i (bank_read_valid[m] && bank_read_ready[m]), .valid_o (bank_read_valid[m]),
+          .data_o ({bank_read_entry[m], bank_read_line[m]})
+        );
+      end
+    end
+
+    // The abort word: one read at a time.
+    if (SLR_REGISTERS == 0) begin : gen_near
+      assign reads_word    = poll_valid && b == 0;
+      assign poll_ready[b] = takes_word;
+    end else begin : gen_far
+      logic came, some, unused;
+
+      gramer_slr_registers #(.WIDTH(1), .STAGES(SLR_REGISTERS)) i_poll (
+        .clk_i (clk), .data_i (poll_valid && b == 0), .data_o (came)
+      );
+
+      gramer_fifo #(.WIDTH(1), .DEPTH(2)) i_polls (
+        .clk_i (clk), .rst_i (bank_rst[b]),
+        .push_i (came), .data_i (1'b1), .full_o (),
+        .pop_i (reads_word && takes_word), .valid_o (reads_word), .data_o (some)
+      );
+
+      assign poll_ready[b] = 1'b1;
+      assign unused        = some;
     end
 
     gramer_axi_reader #(.MEMORIES(MEMORIES)) i_reader (
-      .clk_i (clk), .rst_i (rst_q),
-      .base_i (base_q[b]), .edge_base_i (edge_base_q),
+      .clk_i (clk), .rst_i (bank_rst[b]),
+      .base_i (bank_base), .edge_base_i (bank_edge_base),
       .read_valid_i (bank_read_valid), .read_ready_o (bank_read_ready),
       .read_entry_i (bank_read_entry), .read_line_i (bank_read_line),
       .fill_valid_o (bank_fill_valid), .fill_ready_i (bank_fill_ready),
       .fill_entry_o (fill_entry[b]), .fill_line_o (fill_line[b]),
-      .word_valid_i (poll_valid && b == 0), .word_ready_o (poll_ready[b]),
-      .word_address_i (abort_q), .word_valid_o (word_valid[b]), .word_o (word[b]),
+      .word_valid_i (reads_word), .word_ready_o (takes_word),
+      .word_address_i (word_address), .word_valid_o (came_word), .word_o (word_here),
       .arvalid_o (m_axi_arvalid[b]), .arready_i (m_axi_arready[b]),
       .araddr_o (m_axi_araddr[b*64 +: 64]), .arid_o (arid),
       .rvalid_i (m_axi_rvalid[b]), .rready_o (m_axi_rready[b]),
       .rdata_i (m_axi_rdata[b*512 +: 512]), .rid_i (m_axi_rid[b*8 +: AXI_ID_W]),
       .rresp_i (m_axi_rresp[b*2 +: 2]),
-      .beat_o (beat[b]), .error_o (error[b]), .error_address_o (error_address[b])
+      .beat_o (came_beat), .error_o (came_error), .error_address_o (came_address)
+    );
+
+    gramer_slr_registers #(.WIDTH(3 + 32 + 64), .STAGES(SLR_REGISTERS)) i_out (
+      .clk_i (clk), .data_i ({came_beat, came_error, came_word, word_here, came_address}),
+      .data_o ({beat[b], error[b], word_valid[b], word[b], error_address[b]})
     );
 
     assign m_axi_arid[b*8 +: 8]    = 8'(arid);
@@ -433,8 +711,15 @@ module gramer_core
       error_address_q <= '0;
       stop_q          <= 1'b0;
       kill_q          <= 1'b0;
+      // The in-stream is taken to its end, as in every run.
+      if (!rst_q && refused_q) begin
+        status_q        <= STATUS_REFUSED;
+        error_address_q <= 64'(refused_offset_q);
+        stop_q          <= 1'b1;
+        kill_q          <= 1'b1;
+      end
     end else if (state_q == FORGET || state_q == RUN || state_q == SETTLE_) begin
-      if (status_q != STATUS_ERROR) begin
+      if (status_q != STATUS_ERROR && status_q != STATUS_REFUSED) begin
         if (full) status_q <= STATUS_FULL;
         else if (poll_stop && !work_finished) status_q <= STATUS_ABORTED;
         else if (poll_kill && working) status_q <= STATUS_ABORTED;

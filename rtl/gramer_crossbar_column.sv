@@ -30,8 +30,8 @@ module gramer_crossbar_column #(
   for (genvar i = 0; i < INPUTS; i++) begin : gen_point
     logic [PTR_W:0] write_q, read_q;
 
-    // A memory of its own, with one write and one read port: LUTRAM.
-    logic [WIDTH-1:0] mem [DEPTH];
+    // A memory of its own, with one write and one read port.
+    (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
     assign first[i] = mem[read_q[PTR_W-1:0]];
     always_ff @(posedge clk_i) if (push_i[i]) mem[write_q[PTR_W-1:0]] <= message_i[i];
 

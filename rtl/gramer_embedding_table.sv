@@ -54,10 +54,10 @@ module gramer_embedding_table
   assign write_row = copy_i ? copy_to_i : row_i;
 
   for (genvar lane = 0; lane < DEPTH; lane++) begin : gen_lane
-    id_t         ids     [SLOTS];
-    edge_t       offsets [SLOTS];
-    logic [31:0] degrees [SLOTS];
-    key_t        keys    [SLOTS];
+    (* ram_style = "distributed" *) id_t         ids     [SLOTS];
+    (* ram_style = "distributed" *) edge_t       offsets [SLOTS];
+    (* ram_style = "distributed" *) logic [31:0] degrees [SLOTS];
+    (* ram_style = "distributed" *) key_t        keys    [SLOTS];
     logic        write;
     id_t         id;
     edge_t       offset;

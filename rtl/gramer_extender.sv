@@ -133,8 +133,8 @@ module gramer_extender
 
   // ---------------------------------------------------------------- 1: context
 
-  context_t contexts [SLOTS]; // LUTRAM
-  line_t    lines    [SLOTS]; // LUTRAM: the line that each slot scans
+  (* ram_style = "distributed" *) context_t contexts [SLOTS];
+  (* ram_style = "distributed" *) line_t    lines    [SLOTS]; // that each slot scans
   context_t context_read;
 
   logic     x2_valid_q;

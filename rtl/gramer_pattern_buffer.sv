@@ -3,8 +3,9 @@
 //   records   when listing, as they come: unit's ordinal, pattern number, ids, 32 bits each; 8 words
 //             for up to 6 ids, 16 for up to 14, else 32. What is unused has all bits set.
 //   counts    8 patterns of 64 bits, in the order of their numbers
-//   status    [31:0] status (0 done, 1 full, 2 aborted, 3 error), [32] a count is saturated,
-//             [127:64] address of the access that failed, [191:128] next unit, [255:192] records
+//   status    [31:0] status (0 done, 1 full, 2 aborted, 3 error, 4 refused), [32] a count is
+//             saturated, [127:64] address of the access that failed or offset of the argument,
+//             [191:128] next unit, [255:192] records
 //   counters  8 of 64 bits: core, each PU, each partition, each bank; the last beat has TLAST
 //
 // A record that does not fit is dropped, and so is every later one: `full_o` ends the run, and
@@ -28,14 +29,14 @@ module gramer_pattern_buffer
   output logic   full_o,
   output ordinal_t dropped_o,
   input  logic [31:0] patterns_i,
-  // Pattern counters: the answer comes in the next cycle
+  // Pattern counters: the answer comes in the next cycle, and later by the registers on both ways
   output logic [NUMBER_W-1:0] count_at_o,
   input  logic [COUNT_W-1:0] count_i [PUS],
   input  logic   saturated_i,
   input  logic [31:0] status_i,
   input  logic [63:0] address_i,
   input  logic [63:0] next_i,
-  // Counters: the answer comes in the next cycle
+  // Counters: likewise
   output logic [7:0]  counter_at_o,
   input  logic [63:0] core_counter_i,
   input  logic [63:0] pu_counter_i [PUS],
@@ -191,6 +192,15 @@ module gramer_pattern_buffer
   end
   assign last_value = section_q == BANK && unit_q == units_end && at_q == section_end;
 
+  localparam int unsigned AWAY   = 2 * SLR_REGISTERS; // cycles that question and answer are under way
+  localparam int unsigned AWAY_W = $clog2(AWAY + 2);
+
+  logic [AWAY_W-1:0] away_q; // of them, cycles that are over
+  logic              asking;
+  assign asking = phase_q == 2'd0 && away_q != AWAY_W'(AWAY);
+  always_ff @(posedge clk_i)
+    away_q <= (state_q == COUNTS || state_q == COUNTERS_) && asking ? away_q + 1'b1 : '0;
+
   always_ff @(posedge clk_i) begin
     done_o <= 1'b0;
     if (rst_i) begin
@@ -229,7 +239,7 @@ module gramer_pattern_buffer
           beat_q    <= '0;
         end
         COUNTS: begin
-          phase_q <= phase_q + 1'b1;
+          phase_q <= asking ? 2'd0 : phase_q + 1'b1;
           if (phase_q == 2'd1) begin
             value_q <= over ? 64'({COUNT_W{1'b1}}) : 64'(sum[COUNT_W-1:0]);
             // Counters beyond the run's patterns hold what earlier runs left.
@@ -261,7 +271,7 @@ module gramer_pattern_buffer
           state_q  <= COUNTERS_;
         end
         COUNTERS_: begin
-          phase_q <= phase_q + 1'b1;
+          phase_q <= asking ? 2'd0 : phase_q + 1'b1;
           if (phase_q == 2'd1) value_q <= counter;
           else if (phase_q == 2'd2) begin
             beat_q[32'(word_q)*64 +: 64] <= value_q;

@@ -25,8 +25,8 @@ module gramer_process_stage
   output logic   saturated_o // sticky until the next clear: a counter is at its limit
 );
 
-  entry_t      dictionary [DICTIONARY];
-  logic [COUNT_W-1:0] counts [COUNTERS];
+  (* ram_style = "block" *) entry_t             dictionary [DICTIONARY];
+  (* ram_style = "block" *) logic [COUNT_W-1:0] counts [COUNTERS];
 
   always_ff @(posedge clk_i) begin
     if (dictionary_write_i) dictionary[dictionary_key_i] <= dictionary_entry_i;

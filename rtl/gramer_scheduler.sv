@@ -117,19 +117,23 @@ module gramer_scheduler
   );
 
   // A unit may come when none waits and, in the cycle before, a slot was free; if a steal has taken it
-  // meanwhile, the unit waits for the next one.
+  // meanwhile, the unit waits for the next one. With registers on the way it was sent on what
+  // `unit_ready_o` said then, and comes whatever it says now.
+  logic unit_comes;
+  assign unit_comes = unit_valid_i && (SLR_REGISTERS != 0 || unit_ready_o);
+
   always_ff @(posedge clk_i) begin
-    if (unit_valid_i && unit_ready_o) unit_q <= unit_i;
+    if (unit_comes) unit_q <= unit_i;
     if (rst_i || clear_i) unit_q_valid <= 1'b0;
-    else if (unit_valid_i && unit_ready_o) unit_q_valid <= 1'b1;
+    else if (unit_comes) unit_q_valid <= 1'b1;
     else if (unit_take) unit_q_valid <= 1'b0;
-    unit_ready_o <= !rst_i && !clear_i && slot_valid && !unit_q_valid
-                    && !(unit_valid_i && unit_ready_o);
+    unit_ready_o <= !rst_i && !clear_i && slot_valid && !unit_q_valid && !unit_comes;
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(unit_ready_o && unit_q_valid)) else $error("a unit would be lost");
+    assert (!(unit_comes && unit_q_valid)) else $error("a unit is lost");
   end
 `endif
 
@@ -366,7 +370,7 @@ module gramer_scheduler
   assign saved_row_o = b_q.slot;
 
   if (COMPACTION == 0) begin : gen_states
-    row_t states [SLOTS * DEPTH];
+    (* ram_style = "distributed" *) row_t states [SLOTS * DEPTH];
     row_t restored_q;
 
     wire [$clog2(SLOTS*DEPTH)-1:0] at = ($clog2(SLOTS*DEPTH))'(b_q.slot)

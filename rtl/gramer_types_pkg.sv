@@ -47,7 +47,7 @@ package gramer_types_pkg;
     logic       stealing;
     logic       lru;       // replacement by recency alone
     logic       lists;     // embeddings of k vertices leave as records
-    logic [6:0] lambda;    // of equation (2), in eighths
+    logic [LAMBDA_W-1:0] lambda;    // of equation (2), in eighths
     logic [$clog2(SLOTS+1)-1:0] slots; // in use
     logic [VLINE_W:0] vertex_bound; // vertex lines below it are high-priority
     logic [ELINE_W:0] edge_bound;   // edge lines below it are high-priority
@@ -154,5 +154,6 @@ package gramer_types_pkg;
   localparam logic [31:0] STATUS_FULL    = 32'd1; // the records don't fit
   localparam logic [31:0] STATUS_ABORTED = 32'd2; // the abort word said so
   localparam logic [31:0] STATUS_ERROR   = 32'd3; // a read was answered with an error
+  localparam logic [31:0] STATUS_REFUSED = 32'd4; // an argument is out of range: nothing was begun
 
 endpackage

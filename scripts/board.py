@@ -119,14 +119,15 @@ def constraints(board: dict, folder: Path) -> str:
         found = {f"SLR{s}": [] for s in range(slrs)}
         for p in range(sizes["PARTITIONS"]):
             slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
-            found[f"SLR{slr}"].append(f"gen_partition[{p}].i_partition")
+            found[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
+                f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
         for p in range(sizes["PUS"]):
-            found[f"SLR{p * slrs // sizes['PUS']}"].append(f"gen_pu[{p}].i_pu")
+            found[f"SLR{p * slrs // sizes['PUS']}"] += [f"gen_pu[{p}].i_pu"] + [
+                f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
         for b in range(banks):
             found[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
         found[f"SLR{centre}"] += [
-            "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns",
-            "i_edge_requests", "i_vertex_requests", "i_edge_answers", "i_vertex_answers",
+            "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
         ]
         return found
 

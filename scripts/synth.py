@@ -64,9 +64,39 @@ def fingerprint(name: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def memory_faults(module, block) -> list[str]:
+STYLE = re.compile(r'\(\* ram_style = "(\w+)" \*\)[^;]*?\b(\w+)\s*\[[^\[\];]+\];')
+
+
+def styles() -> dict[str, dict[str, str]]:
+    """What the RTL wants its memories to be: by module and name of the array."""
+    return {path.stem: {name: style for style, name in STYLE.findall(path.read_text())}
+            for path in eda.RTL.glob("*.sv")}
+
+
+def style_faults(modules: dict, module, found: dict) -> list[str]:
+    """Memories that Yosys maps to something else than their attribute says, and those that have to
+    have one."""
+    owners = {path: other.name for other in modules.values() for path in other.paths}
+    wanted, faults = styles(), []
+    for path, kind in found.items():
+        *scopes, name = path.split(".")
+        scope = [module.paths[0], *scopes]
+        while ".".join(scope) not in owners:  # generate blocks
+            scope.pop()
+        style = wanted[owners[".".join(scope)]].get(name)
+        listed = any(re.search(f"(^|\\.)?{pattern}$", path)
+                     for pattern, *_ in MEMORIES.get(module.name, ()))
+        if style is None and listed:
+            faults.append(f"{module.title}: {path} has no ram_style")
+        elif style is not None and style != kind:
+            faults.append(f"{module.title}: {path} is {kind}, but its ram_style is {style}")
+    return faults
+
+
+def memory_faults(modules: dict, module, block) -> list[str]:
     """Memories that are not what they are meant to be."""
     found, faults = block.memories(), []
+    faults += style_faults(modules, module, found)
     for pattern, number, kinds in MEMORIES.get(module.name, ()):
         matching = {p: k for p, k in found.items() if re.search(f"(^|\\.)?{pattern}$", p)}
         if len(matching) < number:
@@ -210,7 +240,7 @@ def main() -> int:
                        if c not in eda.AREA and not c.startswith("$")]
             if unknown:
                 faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
-            faults += memory_faults(modules[key], results[key])
+            faults += memory_faults(modules, modules[key], results[key])
     areas, sums = area_tables(modules, results)
     models = depth_models(modules, results)
     depths, long = depth_table(modules, models)

@@ -441,12 +441,13 @@ class Names:
         inside = list(eda.instances_of(top.body))
         # The path of the core in a linked design: the wrapper of a packaged IP calls it `inst`.
         self.core = [f"inst/{i.name}" for i in inside]
-        self.instances, self.registers = set(), set()
+        self.instances, self.registers, self.modules = set(), set(), {}
 
         def visit(instance, path):
             for child in eda.instances_of(instance.body):
                 name = str(child.hierarchicalPath).split(".", 2)[2]
                 self.instances.add(name)
+                self.modules[name] = child.definition.name
                 visit(child, name)
         visit(inside[0], "")
         for member in inside[0].body:
@@ -455,8 +456,12 @@ class Names:
                 kind = member.type.canonicalType
                 if type(kind).__name__ == "PackedStructType":
                     self.registers |= {f"{member.name}_reg[{f.name}]" for f in kind}
-        self.direct = {n for n in self.instances
-                       if not any(n.startswith(o + ".") for o in self.instances)}
+        # A crossbar's columns have regions of their own; registers between regions, and what they are
+        # between, are the placer's.
+        between = {n for n, module in self.modules.items() if module == "gramer_slr_registers"}
+        spread = {n for n, module in self.modules.items() if module == "gramer_crossbar"}
+        self.direct = {n for n in self.instances - between - spread
+                       if not any(n.startswith(o + ".") for o in self.instances - spread)}
         del keep
 
     def cores(self, units: list) -> list[str]:
@@ -468,7 +473,7 @@ class Names:
         for core in self.core:
             at = name.find(core + "/")
             if at >= 0:
-                return name[:at] + core, name[at + len(core) + 1:]
+                return name[:at] + core, name[at + len(core) + 1:].replace("/", ".")
         return None, name
 
     def fault(self, kind: str, name: str, units: list):
@@ -565,6 +570,12 @@ class Build:
         if mode != xclbin.MODES[self.target]:
             faults.append(f"it is of mode {mode}")
         return faults
+
+    def region_faults(self) -> list[str]:
+        registers = re.search(r"slr_registers: (\d+)", (self.machine / "machine.yaml").read_text())
+        wanted = self.target == "hw" and (registers is None or registers[1] == "0")
+        return [] if ("slr_registers: 1" in self.error) == wanted \
+            else [f"of paths between regions it warns {'not' if wanted else 'without need'}"]
 
     def emulation_faults(self) -> list[str]:
         there = (self.folder / "emconfig.json").exists()
@@ -823,6 +834,7 @@ def whole_build(report: Report, work: Path, found: dict, folder: Path):
             note("one-clock", where, done.clock_faults())
             note("user-metadata", where, done.metadata_faults())
             note("emulation-config", where, done.emulation_faults())
+            note("slr-registers", where, done.region_faults())
     again = build("hw-vitis_hls", "hw")
     note("user-metadata", "build.sh, a second time in the same folder", again.option_faults() + again.metadata_faults())
 
@@ -857,6 +869,8 @@ def whole_build(report: Report, work: Path, found: dict, folder: Path):
            "for kernel in gramer_drain").order_faults())
     refuse("emulation-config", "an emulation without emconfig.json",
            broken('[ "$TARGET" = hw ] || run emconfigutil', "true || run emconfigutil", "hw_emu").emulation_faults())
+
+    refuse("slr-registers", "a build without the warning", broken("describe a machine with slr_registers", "x").region_faults())
 
     # Without Vitis the build must say what is missing.
     bare = dict(os.environ, PATH="/usr/bin:/bin", TARGET="hw", BOARD="u250")

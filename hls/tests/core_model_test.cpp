@@ -10,7 +10,7 @@ using gramer::Line;
 
 enum { CLIQUE, MOTIF, FSM };
 enum { ASCENDING = 1, LIST = 8 };
-enum { DONE, FULL, ABORTED };
+enum { DONE, FULL, ABORTED, REFUSED = 4 };
 constexpr uint32_t LABEL_BITS = 2, FSM_PAIRS = 3, REJECTED = 0x7fff;
 constexpr uint64_t EDGES = 1 << 20, ABORT = 0x7fff0040;
 
@@ -68,12 +68,15 @@ struct Task {
   uint32_t application, k, flags, banks, count_bits, result_beats;
   uint32_t patterns;                // with numbers
   std::vector<uint16_t> dictionary;  // by key
+  // In range: slots, lambda, vertex bound, vertex sets, edge sets, edge bound.
+  uint32_t slots = 4, lambda = 127, vertex_bound = 20, vertex_sets = 8, edge_sets = 1;
+  uint64_t edge_bound = 40;
 };
 
 struct Result {
   uint32_t status;
   bool saturated;
-  uint64_t next, records;
+  uint64_t address, next, records;
   std::vector<uint64_t> counts, counters;
   std::vector<std::pair<uint32_t, Ids>> listed;  // pattern and vertices of finished units, sorted
 };
@@ -83,7 +86,8 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   // Device memory: line i of an array is in bank i mod banks.
   std::map<uint64_t, Line> memory;
   gramer::CoreArguments arguments{task.application, task.k, task.flags, task.result_beats,
-                                  ABORT, EDGES, {}};
+                                  task.slots, task.lambda, task.vertex_bound, task.vertex_sets,
+                                  task.edge_sets, task.edge_bound, ABORT, EDGES, {}};
   for (uint32_t b = 0; b < 4; b++) arguments.bank[b] = (b + 1) * 0x1000000000;
   const auto word = [&](uint64_t index, bool edges) -> uint32_t& {
     const uint64_t line = index / 16;
@@ -118,7 +122,8 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   // A layout of counters: core 2, PU 2 + 2 depths, partition 3, bank 2.
   const uint32_t depth = 16;
   const gramer::CoreMachine machine{2, 3, task.banks, depth, LABEL_BITS, task.count_bits,
-                                    2, 2 + 2 * depth, 3, 2, 0, 1, 0, 1, 2, 2 + depth};
+                                    2, 2 + 2 * depth, 3, 2, 0, 1, 0, 1, 2, 2 + depth,
+                                    4, 6, 7, 0, 20, 40, 8, 16, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
   const auto read = [&](uint64_t address) {
     const auto line = memory.find(address);
     CHECK(line != memory.end());  // only what the graph has
@@ -140,6 +145,7 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   const size_t status = out.size() - (values + 7) / 8 - 1;
   result.status = out[status].words[0];
   result.saturated = out[status].words[1] & 1;
+  result.address = value(status, 1);
   result.next = value(status, 2);
   result.records = value(status, 3);
   for (uint32_t i = 0; i < values; i++) result.counters.push_back(value(status + 1 + i / 8, i % 8));
@@ -294,5 +300,32 @@ int main() {
     check(random, draw(random, 17, 100), task);
     found++;
   }
+  // Arguments out of range, one at a time; and the first of two.
+  const Graph triangle = draw(random, 3, 100);
+  const std::vector<Unit> units{{0, 0, ~0u}, {1, 0, ~0u}, {2, 0, ~0u}};
+  const Task good{CLIQUE, 3, 0, 2, 64, 0, 1, {}};
+  CHECK(run(triangle, good, units, 0).status == DONE && run(triangle, good, units, 0).counts[0] == 1);
+  const auto refuses = [&](uint32_t offset, auto change) {
+    Task task = good;
+    change(task);
+    const Result result = run(triangle, task, units, 0);
+    CHECK(result.status == REFUSED && result.address == offset && result.next == 0);
+    CHECK(result.counts[0] == 0 && result.counters[0] == 0);
+  };
+  refuses(10, [](Task& t) { t.application = 3; });
+  refuses(11, [](Task& t) { t.k = 1; });
+  refuses(11, [](Task& t) { t.k = 17; });
+  refuses(11, [](Task& t) { t.application = MOTIF, t.k = 7; });
+  refuses(11, [](Task& t) { t.application = FSM, t.k = 4; });
+  refuses(12, [](Task& t) { t.flags = 16; });
+  refuses(13, [](Task& t) { t.slots = 0; });
+  refuses(13, [](Task& t) { t.slots = 5; });
+  refuses(14, [](Task& t) { t.lambda = 128; });
+  refuses(15, [](Task& t) { t.vertex_bound = 21; });
+  refuses(16, [](Task& t) { t.edge_bound = 1ull << 32; });
+  refuses(17, [](Task& t) { t.vertex_sets = 0; });
+  refuses(17, [](Task& t) { t.vertex_sets = 9; });
+  refuses(18, [](Task& t) { t.edge_sets = 0; });
+  refuses(11, [](Task& t) { t.k = 0, t.slots = 0; });
   std::printf("core model: %u tasks, %lu checks\n", found, checks);
 }

@@ -47,6 +47,14 @@ if [ ${#missing[@]} -gt 0 ]; then
   exit 1
 fi
 
+registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
+if [ "$TARGET" = hw ] && [ "${registers:-0}" = 0 ]; then
+  {
+    echo "warning: machine $MACHINE has no registers between the regions (SLRs) of the card, over which its"
+    echo "  floorplan spreads it. If the clock is not met there, describe a machine with slr_registers: 1."
+  } >&2
+fi
+
 build=${XCLBIN_DIR:-$root/target/xclbin}/$MACHINE-$BOARD-$TARGET
 mkdir -p "$build"
 cd "$build"

@@ -5,6 +5,8 @@ package gramer_pkg;
   localparam int unsigned PUS        = 1;
   localparam int unsigned PARTITIONS = 1;
   localparam int unsigned BANKS      = 1;
+  localparam int unsigned SLR_REGISTERS = 0;
+  localparam int unsigned LAMBDA_W   = 7;
   localparam int unsigned MISSES     = 2;
   localparam int unsigned DICTIONARY = 4;
   localparam int unsigned COUNTERS   = 4;

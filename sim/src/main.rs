@@ -20,7 +20,8 @@ use gramer_machine::Accelerator;
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
-    Application, DONE, ERROR, OnChip, Outcome, Settings, Simulation, run, status_name, whole_units,
+    Application, DONE, ERROR, OnChip, Outcome, REFUSED, Settings, Simulation, run, status_name,
+    whole_units,
 };
 use output::{Listing, Part, Report};
 
@@ -247,6 +248,9 @@ impl Bench {
         )?;
         if outcome.status == ERROR {
             bail!("the memory answered a read at {:#x} with an error", outcome.error_address);
+        }
+        if outcome.status == REFUSED {
+            bail!("{}", self.accelerator.refusal(outcome.error_address));
         }
         ensure!(outcome.status == DONE, "the core ended early: {}", status_name(outcome.status));
         if let (true, Some(listing)) = (lists, &mut self.listing) {

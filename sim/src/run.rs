@@ -111,6 +111,8 @@ pub const FULL: u32 = 1;
 pub const ABORTED: u32 = 2;
 /// Status: a read was answered with an error.
 pub const ERROR: u32 = 3;
+/// Status: an argument is out of range, and nothing was begun.
+pub const REFUSED: u32 = 4;
 
 /// What the core's status is called.
 pub fn status_name(status: u32) -> &'static str {
@@ -119,6 +121,7 @@ pub fn status_name(status: u32) -> &'static str {
         FULL => "full",
         ABORTED => "aborted",
         ERROR => "error",
+        REFUSED => "refused",
         _ => "unknown",
     }
 }
@@ -139,7 +142,7 @@ pub struct Record {
 pub struct Outcome {
     /// Embeddings of each pattern number.
     pub counts: Vec<u64>,
-    /// [`DONE`], [`FULL`], [`ABORTED`] or [`ERROR`].
+    /// [`DONE`], [`FULL`], [`ABORTED`], [`ERROR`] or [`REFUSED`].
     pub status: u32,
     /// Where to go on: units before it are finished.
     pub next_unit: u64,
@@ -147,7 +150,7 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// A count is at its largest value.
     pub saturated: bool,
-    /// Address of the access that failed.
+    /// Address of the access that failed, or offset of the argument that was refused.
     pub error_address: u64,
     /// Counters by `section.name`: for each unit of the section its values.
     pub counters: BTreeMap<String, Vec<Vec<u64>>>,

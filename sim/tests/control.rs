@@ -6,6 +6,7 @@ mod support;
 use gramer_machine::Accelerator;
 use gramer_sim::image::in_stream;
 use gramer_sim::model::{Model, Pins};
+use gramer_sim::run::{DONE as DONE_STATUS, REFUSED};
 use support::{core, instance};
 
 const CTRL: u32 = 0;
@@ -24,6 +25,8 @@ struct Bench {
     stream: Vec<[u8; 64]>,
     sent: usize,
     taken: usize,
+    /// What came out since the last start.
+    out: Vec<[u8; 64]>,
 }
 
 impl Bench {
@@ -34,6 +37,7 @@ impl Bench {
             stream: in_stream(&[], 1, &[], &[], &[]),
             sent: 0,
             taken: 0,
+            out: vec![],
         };
         bench.pins.wstrb = 15;
         (0..4).for_each(|_| bench.clock());
@@ -53,6 +57,9 @@ impl Bench {
         self.model.cycle(&mut self.pins).unwrap();
         self.sent += usize::from(offered && self.pins.in_tready == 1);
         self.taken += usize::from(self.pins.out_tvalid == 1);
+        if self.pins.out_tvalid == 1 {
+            self.out.push(self.pins.out_tdata);
+        }
     }
 
     fn write(&mut self, address: u32, data: u32, strobes: u8) {
@@ -108,6 +115,7 @@ impl Bench {
 
     fn again(&mut self) {
         (self.sent, self.taken) = (0, 0);
+        self.out.clear();
     }
 }
 
@@ -169,6 +177,87 @@ fn starts_are_taken_one_at_a_time_and_done_waits_for_continue() {
         assert_eq!(bench.taken, beats);
         bench.write(CTRL, CONTINUE, 1);
         assert_eq!(bench.read(CTRL, 0), IDLE);
+    }
+}
+
+/// Arguments out of range, one at a time, then two: the run ends at once and says which; so does the
+/// message. The next run is clean.
+#[test]
+fn arguments_out_of_range_are_refused() {
+    let Some((a, mut bench)) = bench() else { return };
+    let (vertex_lines, edge_lines) = a.scratchpad_lines();
+    let (vertex_sets, edge_sets) = a.cache_sets();
+    let (slots, depth) = (u64::from(a.machine.slots), u64::from(a.machine.depth));
+    let motif = u64::from(a.applications.max_motif);
+    let good = |name: &str| match name {
+        "k" => 3,
+        "slots" | "vertex_sets" | "edge_sets" => 1,
+        _ => 0,
+    };
+    // Status and address of a run with these values instead of good ones.
+    let mut outcome = |changes: &[(&str, u64)]| {
+        bench.again();
+        for (argument, offset) in a.offsets() {
+            let changed = changes.iter().find(|(name, _)| *name == argument.name);
+            let value = changed.map_or(good(&argument.name), |&(_, value)| value);
+            for word in 0..argument.bits / 32 {
+                bench.write(offset + 4 * word, (value >> (32 * word)) as u32, 15);
+            }
+        }
+        bench.write(CTRL, START, 1);
+        bench.until_done();
+        bench.write(CTRL, CONTINUE, 1);
+        assert_eq!(bench.sent, bench.stream.len(), "{changes:?}: the in-stream is left");
+        let (core, pu, partition, bank) = a.counter_values();
+        let values = core
+            + pu * a.machine.processing_units
+            + partition * a.machine.partitions
+            + bank * a.memory.ddr_banks;
+        let status = &bench.out[bench.out.len() - values.div_ceil(8) as usize - 1];
+        let word = |at: usize| u64::from_le_bytes(status[8 * at..8 * at + 8].try_into().unwrap());
+        assert_eq!(word(2), 0, "{changes:?}: next unit");
+        (word(0) as u32, word(1))
+    };
+    let wrong: [&[(&str, u64)]; 21] = [
+        &[("application", 3)],
+        &[("application", 1 << 31)],
+        &[("k", 0)],
+        &[("k", 1)],
+        &[("k", depth + 1)],
+        &[("k", 3 + (1 << 16))],
+        &[("k", motif + 1), ("application", 1)],
+        &[("k", 4), ("application", 2)],
+        &[("flags", 16)],
+        &[("slots", 0)],
+        &[("slots", slots + 1)],
+        &[("slots", 1 << 8)],
+        &[("lambda_eighths", 1 << gramer_machine::LAMBDA_BITS)],
+        &[("vertex_bound", u64::from(vertex_lines) + 1)],
+        &[("edge_bound", u64::from(edge_lines) + 1)],
+        &[("edge_bound", 1 << 32)],
+        &[("vertex_sets", 0)],
+        &[("vertex_sets", u64::from(vertex_sets) + 1)],
+        &[("edge_sets", 0)],
+        &[("edge_sets", u64::from(edge_sets) + 1)],
+        &[("slots", 0), ("edge_sets", 0)], // the first in their order
+    ];
+    for changes in wrong {
+        let (status, address) = outcome(changes);
+        let name = changes[0].0;
+        assert_eq!((status, address), (REFUSED, a.offset(name).unwrap().into()), "{changes:?}");
+        let said = a.refusal(address);
+        assert!(said.contains("refused its settings") && said.contains(name), "{said}");
+        assert_eq!(outcome(&[]), (DONE_STATUS, 0), "after {changes:?}");
+    }
+    for right in [
+        &[("k", depth), ("slots", slots)] as &[(&str, u64)],
+        &[("k", 2), ("application", 1)],
+        &[("k", motif), ("application", 1), ("flags", 15)],
+        &[("k", 3), ("application", 2), ("lambda_eighths", (1 << gramer_machine::LAMBDA_BITS) - 1)],
+        &[("vertex_bound", vertex_lines.into()), ("edge_bound", edge_lines.into())],
+        &[("vertex_sets", vertex_sets.into()), ("edge_sets", edge_sets.into())],
+    ] {
+        assert_eq!(outcome(right), (DONE_STATUS, 0), "{right:?}");
     }
 }
 

@@ -589,3 +589,33 @@ fn random_tasks_in_a_uniform_memory() {
     }
     assert!(met[0] == 0 && met[1] > 0 && met[2] > 0, "high, low, misses: {met:?}");
 }
+
+/// Registers between the regions of the die change the time alone: whole runs, and runs that are
+/// stopped, fail or have no room.
+#[test]
+fn random_tasks_with_registers_between_regions() {
+    if support::no_verilator() {
+        return;
+    }
+    for stages in 1..=2 {
+        let text = format!(
+            "base: small.yaml\nmachine: {{name: small_slr{stages}, slr_registers: {stages}}}\n"
+        );
+        let path = support::root().join("machines/small_slr.yaml");
+        let a = Accelerator::parse(&text, &path).unwrap();
+        let library = model::build(&a, Build::default()).unwrap();
+        let mut model = instance(&library);
+        let cases = number("GRAMER_CASES").unwrap_or(100);
+        for seed in 0..cases {
+            random_case(&a, &mut model, seed, 60)
+                .unwrap_or_else(|e| panic!("seed {seed}, {stages} registers: {e}"));
+        }
+        let mut met = [0; 4];
+        for seed in 0..cases.div_ceil(2) {
+            let runs = random_stops(&a, &mut model, seed)
+                .unwrap_or_else(|e| panic!("seed {seed}, stopped, {stages} registers: {e}"));
+            met.iter_mut().zip(runs).for_each(|(sum, n)| *sum += n);
+        }
+        assert!(cases < 100 || met.iter().all(|&n| n >= 5), "runs by status: {met:?}");
+    }
+}

@@ -42,12 +42,13 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
         })
     };
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
-    let ranges: [(&str, u32, u32, u32, bool); 15] = [
+    let ranges: [(&str, u32, u32, u32, bool); 16] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
         ("machine.slots", m.slots, 2, 32, true),
         ("machine.depth", m.depth, 3, 16, false),
         ("machine.stealing_buffer", m.stealing_buffer, 2, 64, true),
         ("machine.partitions", m.partitions, 1, 16, true),
+        ("machine.slr_registers", m.slr_registers, 0, 3, false),
         ("machine.clock_mhz", m.clock_mhz, 1, 1000, false),
         ("memory.misses", mem.misses, 2, 64, true),
         ("memory.ddr_banks", mem.ddr_banks, 1, MAX_BANKS, true),

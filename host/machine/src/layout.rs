@@ -66,6 +66,21 @@ impl Accelerator {
         self.offsets().into_iter().find(|(a, _)| a.name == name).map(|(_, offset)| offset)
     }
 
+    /// What it means that a run ended with the status `refused` and this address, which is the offset of
+    /// the first argument that the core found out of range.
+    pub fn refusal(&self, address: u64) -> String {
+        let offset = self.offsets().into_iter().find(|&(_, offset)| u64::from(offset) == address);
+        match offset {
+            Some((argument, offset)) => format!(
+                "the core refused its settings: argument {} (register {offset:#x}) is out of range: {}",
+                argument.name, argument.what
+            ),
+            None => format!(
+                "the core refused its settings: what register {address:#x} holds is out of range"
+            ),
+        }
+    }
+
     /// Bits of an AXI4-Lite address.
     pub fn control_address_bits(&self) -> u32 {
         let end = self.offsets().last().map_or(FIRST_ARGUMENT, |(_, offset)| offset + 12);

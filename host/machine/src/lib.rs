@@ -106,6 +106,10 @@ pub struct Machine {
     pub compaction: bool,
     /// Partitions of the on-chip memory, a power of two, 1 to 16, at least [`Memory::ddr_banks`].
     pub partitions: u32,
+    /// Registers on each path between regions of the die (SLRs): between the PUs, the partitions, the
+    /// DDR readers and what the core has once, 0 to 3. A description without it has none.
+    #[serde(default)]
+    pub slr_registers: u32,
     /// Clock in MHz.
     pub clock_mhz: u32,
     /// FPGA part.
@@ -224,6 +228,8 @@ pub struct Counters {
 
 /// Bytes of a line.
 pub const LINE_BYTES: u32 = 64;
+/// Bits of λ in steps of 1/8; the core refuses a larger one.
+pub const LAMBDA_BITS: u32 = 7;
 /// Bytes of a vertex record: edge offset (8), degree (4), label (1), none (3).
 pub const RECORD_BYTES: u32 = 16;
 /// Bytes of an edge entry, which is a vertex id.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{Accelerator, LINE_BYTES, Layout, layout};
+use crate::{Accelerator, LAMBDA_BITS, LINE_BYTES, Layout, layout};
 
 /// Name, value and meaning of every number of the machine that `rtl/` and `hls/` use.
 pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
@@ -18,6 +18,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("STEALING_BUFFER", m.stealing_buffer, "candidates a PU");
     number("COMPACTION", u32::from(m.compaction), "1: ancestor buffers hold cursors alone");
     number("PARTITIONS", m.partitions, "partitions of the on-chip memory");
+    number("SLR_REGISTERS", m.slr_registers, "on each path between regions of the die");
     number("BANKS", mem.ddr_banks, "DDR banks");
     number("UNIFORM", u32::from(mem.layout == Layout::Uniform), "1: no scratchpads");
     number("WAYS", mem.cache_ways, "of each cache");
@@ -26,6 +27,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("VERTEX_SETS", vertex_sets, "a partition");
     number("EDGE_SETS", edge_sets, "a partition");
     number("MISSES", mem.misses, "lines under way for each memory of a partition");
+    number("LAMBDA_W", LAMBDA_BITS, "of lambda in eighths");
     number("MAX_MOTIF", app.max_motif, "vertices of the largest counted pattern");
     number("LABEL_BITS", app.label_bits, "of a label in frequent subgraph mining");
     number("DICTIONARY", app.dictionary_entries, "entries");

@@ -41,6 +41,17 @@ fn the_paper_s_machine_has_the_sizes_of_the_paper() {
 }
 
 #[test]
+fn registers_between_regions_are_none_unless_said_and_three_at_most() {
+    let line = "  slr_registers: 0             # registers on each path between regions of the die (SLRs), 0 to 3\n";
+    assert!(PAPER.contains(line));
+    assert_eq!(parse(&PAPER.replace(line, "")).unwrap().machine.slr_registers, 0);
+    assert_eq!(
+        message("slr_registers: 0", "slr_registers: 4"),
+        "machine.yaml: machine.slr_registers is 4, but must be 0 to 3"
+    );
+}
+
+#[test]
 fn the_small_machine_is_valid() {
     let a = small();
     assert_eq!(a.machine.processing_units, 2);

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
-use gramer_machine::{Accelerator, layout};
+use gramer_machine::{Accelerator, LAMBDA_BITS, Layout, layout};
 use gramer_sim::ddr::Contents;
 
 use crate::memory::Memory;
@@ -28,6 +28,15 @@ struct Machine {
     entries_scanned: u32,
     candidates: u32,
     embeddings: u32,
+    slots: u32,
+    max_motif: u32,
+    lambda_bits: u32,
+    uniform: u32,
+    vertex_lines: u32,
+    edge_lines: u32,
+    vertex_sets: u32,
+    edge_sets: u32,
+    offsets: [u32; 9],
 }
 
 /// Mirrors `gramer::CoreArguments`.
@@ -37,6 +46,12 @@ struct Arguments {
     k: u32,
     flags: u32,
     result_beats: u32,
+    slots: u32,
+    lambda: u32,
+    vertex_bound: u32,
+    vertex_sets: u32,
+    edge_sets: u32,
+    edge_bound: u64,
     abort: u64,
     edge_base: u64,
     bank: [u64; 4],
@@ -122,20 +137,44 @@ pub fn run(
         entries_scanned: position(&a.counters.pu, "entries_scanned"),
         candidates: position(&a.counters.pu, "candidates"),
         embeddings: position(&a.counters.pu, "embeddings"),
+        slots: a.machine.slots,
+        max_motif: a.applications.max_motif,
+        lambda_bits: LAMBDA_BITS,
+        uniform: u32::from(a.memory.layout == Layout::Uniform),
+        vertex_lines: a.scratchpad_lines().0,
+        edge_lines: a.scratchpad_lines().1,
+        vertex_sets: a.cache_sets().0,
+        edge_sets: a.cache_sets().1,
+        offsets: [
+            "application",
+            "k",
+            "flags",
+            "slots",
+            "lambda_eighths",
+            "vertex_bound",
+            "edge_bound",
+            "vertex_sets",
+            "edge_sets",
+        ]
+        .map(|name| a.offset(name).unwrap_or(0)),
     };
     let arguments = Arguments {
         application: value("application") as u32,
         k: value("k") as u32,
         flags: value("flags") as u32,
         result_beats: value("result_beats") as u32,
+        slots: value("slots") as u32,
+        lambda: value("lambda_eighths") as u32,
+        vertex_bound: value("vertex_bound") as u32,
+        vertex_sets: value("vertex_sets") as u32,
+        edge_sets: value("edge_sets") as u32,
+        edge_bound: value("edge_bound"),
         abort: value("abort"),
         edge_base: value("edge_base"),
         bank: std::array::from_fn(|b| {
             if (b as u32) < machine.banks { value(&format!("bank{b}")) } else { 0 }
         }),
     };
-    let k = arguments.k;
-    ensure!((2..=depth).contains(&k), "k is {k}, not 2 to {depth}");
     let words: Vec<Line> = stream
         .iter()
         .map(|beat| {

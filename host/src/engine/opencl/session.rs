@@ -442,23 +442,14 @@ impl Job<'_> {
                 return Ok(());
             }
             let (results, told) = unit.run(self, name, context, places, &units, &area)?;
+            if let Some(failure) = results.failure(self.machine) {
+                return Err(Error::Device(format!("{name}: {failure}")));
+            }
             let next = match results.status {
                 Status::Done => units.len(),
                 // Stopped at once, its counts are void: all has to be done again.
                 Status::Aborted if told == STOP_AT_ONCE && !self.pass.list => 0,
-                Status::Full | Status::Aborted => (results.next_unit as usize).min(units.len()),
-                Status::Error => {
-                    let address = results.error_address;
-                    return Err(Error::Device(format!(
-                        "{name}: a memory access of the core failed, at address {address:#x}"
-                    )));
-                }
-                Status::Unknown(status) => {
-                    return Err(Error::Device(format!(
-                        "{name}: the core ended with status {status}, which its description \
-                         doesn't know"
-                    )));
-                }
+                _ => (results.next_unit as usize).min(units.len()),
             };
             if results.saturated && results.status == Status::Done {
                 return Err(Error::Unsupported(

@@ -72,6 +72,8 @@ pub enum Status {
     Aborted,
     /// A memory access was answered with an error.
     Error,
+    /// An argument is out of range: nothing was begun.
+    Refused,
     /// What no core of this description says.
     Unknown(u32),
 }
@@ -97,7 +99,7 @@ pub struct Results {
     pub status: Status,
     /// A count is at its largest value, so that it may be wrong.
     pub saturated: bool,
-    /// Address of the access that failed.
+    /// Address of the access that failed, or offset of the argument that was refused.
     pub error_address: u64,
     /// First unit that has to be done again, among those of the run.
     pub next_unit: u64,
@@ -106,6 +108,24 @@ pub struct Results {
     /// Counters by `section.name`, summed over the units of a section; a value a depth where there
     /// are several.
     pub counters: BTreeMap<String, Vec<u64>>,
+}
+
+impl Results {
+    /// What is wrong, of a run that has no results and would have none if it were run again; `None` of
+    /// any other.
+    pub fn failure(&self, machine: &Accelerator) -> Option<String> {
+        match self.status {
+            Status::Done | Status::Full | Status::Aborted => None,
+            Status::Error => Some(format!(
+                "a memory access of the core failed, at address {:#x}",
+                self.error_address
+            )),
+            Status::Refused => Some(machine.refusal(self.error_address)),
+            Status::Unknown(status) => Some(format!(
+                "the core ended with status {status}, which its description doesn't know"
+            )),
+        }
+    }
 }
 
 /// The shape of the result area of a run.
@@ -168,6 +188,7 @@ impl Area {
             1 => Status::Full,
             2 => Status::Aborted,
             3 => Status::Error,
+            4 => Status::Refused,
             other => Status::Unknown(other),
         };
         let mut records = self.read_records(records, k);
@@ -365,6 +386,32 @@ mod tests {
         assert_eq!(results.counters["pu.candidates"].len(), 16);
         let short = area.decode(&machine, &bytes[64..], 9, 4).unwrap_err();
         assert!(short.contains("beats came, but counts, status and counters have"), "{short}");
+    }
+
+    #[test]
+    fn a_run_without_results_says_why() {
+        let machine = small();
+        let area = Area::new(&machine, 1, 0);
+        let failure = |status, address| {
+            let beats = stream(&machine, &[], &[("status", status), ("error_address", address)]);
+            area.decode(&machine, &beats, 1, 3).unwrap().failure(&machine)
+        };
+        let slots = u64::from(machine.offset("slots").unwrap());
+        assert_eq!(
+            failure(4, slots).unwrap(),
+            "the core refused its settings: argument slots (register 0x28) is out of range: slots in \
+             use, 1 to machine.slots"
+        );
+        assert_eq!(
+            failure(4, 4).unwrap(),
+            "the core refused its settings: what register 0x4 holds is out of range"
+        );
+        let read = "a memory access of the core failed, at address 0x1040";
+        assert_eq!(failure(3, 0x1040).unwrap(), read);
+        assert!(failure(5, 0).unwrap().contains("status 5, which its description doesn't know"));
+        for status in 0..3 {
+            assert_eq!(failure(status, 0), None);
+        }
     }
 
     #[test]

@@ -1,0 +1,73 @@
+// A queue whose two ends lie in different regions of the die (SLR), for what its receiver may
+// leave standing. The sender has a credit for each place of the receiver's queue; a credit comes back
+// when a message is taken there. Both ends have the PU's way of handing on: more_* says that there
+// is a message beside the one that is being taken, and take_* takes data_* a cycle later.
+//
+//   more_i ─► take_o, data_i ──[registers]──► [queue] ─► more_o, data_o ◄─ take_i
+//                  ▲                              │
+//                  └── credits ──[registers]──────┘
+module gramer_slr_link #(
+  /// Bits of a message.
+  parameter int unsigned WIDTH = 8,
+  /// Registers each way, at least one.
+  parameter int unsigned STAGES = 1,
+  /// Messages that can be under way, a power of two.
+  parameter int unsigned DEPTH = 8
+) (
+  input  logic             clk_i,
+  // Sender
+  input  logic             rst_i,
+  input  logic             more_i, // there is a message beside the one that is taken now
+  output logic             take_o, // takes data_i
+  input  logic [WIDTH-1:0] data_i,
+  output logic             busy_o, // a message is under way, or waits at the other end
+  // Receiver
+  input  logic             far_rst_i,
+  output logic             more_o,
+  input  logic             take_i,
+  output logic [WIDTH-1:0] data_o
+);
+
+  localparam int unsigned COUNT_W = $clog2(DEPTH) + 1;
+
+  logic [COUNT_W-1:0] credits_q, waiting_q;
+  logic               arrived, returned;
+  logic [WIDTH-1:0]   message;
+
+  always_ff @(posedge clk_i) begin
+    take_o <= !rst_i && more_i && credits_q > COUNT_W'(take_o);
+    if (rst_i) credits_q <= COUNT_W'(DEPTH);
+    else credits_q <= credits_q - COUNT_W'(take_o) + COUNT_W'(returned);
+  end
+
+  assign busy_o = take_o || credits_q != COUNT_W'(DEPTH);
+
+  gramer_slr_registers #(.WIDTH(1 + WIDTH), .STAGES(STAGES)) i_forth (
+    .clk_i, .data_i ({take_o, data_i}), .data_o ({arrived, message})
+  );
+
+  gramer_slr_registers #(.WIDTH(1), .STAGES(STAGES)) i_back (
+    .clk_i, .data_i (take_i), .data_o (returned)
+  );
+
+  gramer_fifo #(.WIDTH(WIDTH), .DEPTH(DEPTH)) i_queue (
+    .clk_i, .rst_i (far_rst_i),
+    .push_i (arrived), .data_i (message), .full_o (),
+    .pop_i (take_i), .valid_o (), .data_o
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (far_rst_i) waiting_q <= '0;
+    else waiting_q <= waiting_q + COUNT_W'(arrived) - COUNT_W'(take_i);
+  end
+
+  assign more_o = waiting_q > COUNT_W'(take_i);
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (credits_q <= COUNT_W'(DEPTH)) else $error("a credit too many");
+    assert (!(take_o && credits_q == '0)) else $error("a message without a credit");
+  end
+`endif
+
+endmodule
