@@ -83,6 +83,13 @@ emulator: build setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 	cargo build --release --locked -p gramer-sim --no-default-features --bin gramer-emulator
 	cargo build --release --locked -p gramer-sleep
 
+PREFIX ?= /usr/local
+install: emulator simulator ## Install gramer, the emulator and the simulator with the core's sources (PREFIX=/usr/local)
+	install -D -t $(DESTDIR)$(PREFIX)/bin $(GRAMER)
+	install -D -t $(DESTDIR)$(PREFIX)/lib/gramer target/release/gramer-emulator target/release/gramer-sim target/release/libgramer_sleep.so
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/rtl rtl/*
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/sim/shim sim/shim/*
+
 test-emulation: emulator ## Tests through the Xilinx Runtime on the simulated core
 	GRAMER_EMULATOR=$(CURDIR)/target/release/gramer-emulator GRAMER_REQUIRE_XRT=1 \
 	  cargo test --locked -p gramer --features abi-test \

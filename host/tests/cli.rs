@@ -250,7 +250,8 @@ fn a_job_is_the_options_in_a_file() {
     assert_eq!((&document["task"], &document["induced"]), (&"motif".into(), &"edge".into()));
     let cases = [
         ("task: motif\ngraph: GRAPH\nk: 3\nthread: 2\n", "job.yaml:4", "did you mean `threads`?"),
-        ("task: motif\ngraph: GRAPH\nk: nine\n", "job.yaml", "invalid value 'nine'"),
+        ("task: motif\ngraph: GRAPH\nk: nine\n", "job.yaml:3: ", "invalid value 'nine'"),
+        ("task: motif\nk: 3\ngraph: GRAPH\nlist_format: csv\n", "job.yaml:4: ", "value 'csv'"),
         ("task: motif\ngraph: GRAPH\nk: 9\n", "", "k is 9, but must be 3 to 6"),
         ("task: motif\ngraph: GRAPH\n", "job.yaml", "--k"),
         ("task: tango\ngraph: GRAPH\n", "job.yaml:1", "there is no task `tango`"),
@@ -282,32 +283,148 @@ fn a_full_disk_is_reported() {
     assert!(text(&output.stderr).contains("<stdout>: cannot write: No space left on device"));
 }
 
+/// As the system's own tools do it: no complaint, and the code of a program that SIGPIPE ended.
 #[test]
-fn a_closed_pipe_ends_the_run_and_is_reported() {
+fn a_reader_that_goes_ends_the_run_silently() {
     let folder = Folder::new();
-    let mut child = gramer()
-        .args(["mine", "motif", "-k", "5", "--list", "-"])
-        .arg(folder.large())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let begun = Instant::now();
-    let output = child.wait_with_output().unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(20));
-    assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("<stdout>: cannot write: Broken pipe"));
+    let large = folder.large();
+    let large = large.to_str().unwrap();
+    for words in [
+        &["mine", "motif", "-k", "5", "--list", "-", large][..],
+        &["graph", "generate", "rmat", "--scale", "14", "--edge-factor", "8", "-"],
+        &["--help"],
+    ] {
+        let mut child =
+            gramer().args(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let begun = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(20));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(141), "{words:?}: {said}");
+        assert!(!said.contains("gramer:"), "{words:?}: {said}");
+    }
 }
 
 #[test]
-fn ctrl_c_stops_within_a_second_and_says_what_was_found() {
+fn an_output_that_is_closed_or_full_is_an_error() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let graph = graph.to_str().unwrap();
+    let list = ["mine", "clique", "-k", "3", "--list", "-", graph];
+    let mine = ["mine", "clique", "-k", "3", graph];
+    let cases: [&[&str]; 5] = [&list, &mine, &["--help"], &["--version"], &["completions", "bash"]];
+    for words in cases {
+        for to in [">&-", "> /dev/full"] {
+            let output = Command::new("sh")
+                .args(["-c", &format!("exec \"$0\" \"$@\" {to}")])
+                .arg(env!("CARGO_BIN_EXE_gramer"))
+                .args(words)
+                .output()
+                .unwrap();
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{words:?} {to}: {said}");
+            assert!(said.contains("<stdout>: cannot write: "), "{words:?} {to}: {said}");
+        }
+    }
+}
+
+#[test]
+fn tables_are_drawn_with_what_the_terminal_has() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let drawn = |variables: &[(&str, &str)]| {
+        let mut command = gramer();
+        command.args(["mine", "motif", "-k", "3"]).arg(&graph);
+        command.env_remove("LC_ALL").env_remove("LC_CTYPE").env_remove("LANG").env_remove("TERM");
+        text(&command.envs(variables.iter().copied()).output().unwrap().stdout)
+    };
+    assert!(drawn(&[("LANG", "C.UTF-8")]).contains('│'));
+    for plain in [&[("LC_ALL", "C"), ("LANG", "C.UTF-8")][..], &[("TERM", "dumb")]] {
+        let table = drawn(plain);
+        assert!(table.is_ascii() && table.contains("| triangle "), "{table}");
+    }
+}
+
+#[test]
+fn a_command_that_is_nearly_right_is_put_right() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let said = fault(&["mine", "match", "triangle"], &graph, 2);
+    assert!(said.contains("gramer mine match --pattern triangle "), "{said}");
+    let said = fault(&["mine", "triangle"], &graph, 2);
+    assert!(said.contains("gramer mine match --pattern triangle GRAPH"), "{said}");
+    let said = fault(&["mine", "motiv", "-k", "3"], &graph, 2);
+    assert!(said.contains("'motif'") && !said.contains("--pattern"), "{said}");
+    let said = fault(&["mine", "motif", "-k", "3", "--device", "emulator:smal"], &graph, 2);
+    assert!(said.contains("there is no machine `smal`: name one of paper, small, "), "{said}");
+}
+
+#[test]
+fn options_of_the_accelerator_are_shown_where_it_is_asked_for() {
+    let help = |words: &[&str]| {
+        let output = gramer().args(words).arg("--help").output().unwrap();
+        assert!(output.status.success());
+        text(&output.stdout)
+    };
+    let plain = help(&["mine", "motif"]);
+    assert!(!plain.contains("--result-beats") && plain.contains("--device emulator --help"));
+    assert!(plain.contains("-t, --threads") && plain.contains("-o, --output"), "{plain}");
+    assert!(help(&["mine", "motif", "--device", "emulator"]).contains("--result-beats"));
+    // They can be given all the same.
+    let folder = Folder::new();
+    let said = fault(&["mine", "motif", "-k", "3", "--lru"], &folder.graph(), 2);
+    assert!(said.contains("the options of the accelerator"), "{said}");
+    let document = run(&["mine", "motif", "-k", "3", "-t", "1", "--json"], &folder.graph());
+    let document: Value = serde_json::from_slice(&document.stdout).unwrap();
+    assert_eq!((&document["threads"], &document["total"]), (&1.into(), &6.into()));
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = gramer().args(["completions", shell]).output().unwrap();
+        let text = text(&output.stdout);
+        assert!(output.status.success() && text.contains("maximal"), "{shell}: {text}");
+    }
+    let output = gramer().arg("man").output().unwrap();
+    assert!(text(&output.stdout).contains(".TH gramer 1"));
+    let folder = Folder::new();
+    let pages = folder.path("pages");
+    assert!(gramer().arg("man").arg(&pages).output().unwrap().status.success());
+    let page = std::fs::read_to_string(pages.join("gramer-mine-motif.1")).unwrap();
+    assert!(page.contains("Vertices of a pattern, 3 to 6"), "{page}");
+}
+
+#[test]
+fn devices_name_the_emulator_and_what_it_lacks() {
+    let folder = Folder::new();
+    let output =
+        gramer().args(["devices", "--json"]).env("PATH", folder.0.path()).output().unwrap();
+    let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let machines = document["emulator"]["machines"].as_array().unwrap();
+    assert_eq!(machines[..2], ["paper", "small"]);
+    let missing = document["emulator"]["missing"].to_string();
+    assert!(missing.contains("no unzip") && missing.contains("no verilator"), "{missing}");
+    let output = gramer().arg("devices").env("PATH", folder.0.path()).output().unwrap();
+    let said = text(&output.stdout);
+    assert!(said.contains("emulator[:MACHINE]") && said.contains("no unzip; apt-get"), "{said}");
+}
+
+#[test]
+fn a_signal_stops_within_a_second_and_says_what_was_found() {
     let folder = Folder::new();
     let graph = folder.large();
-    let list = folder.path("list.tsv");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        stopped(&folder, &graph, signal, code);
+    }
+}
+
+fn stopped(folder: &Folder, graph: &Path, signal: Signal, code: i32) {
+    let list = folder.path(&format!("list-{code}.tsv"));
     let mut child = gramer()
         .args(["mine", "motif", "-k", "6", "--list", list.to_str().unwrap(), "--output", "json"])
-        .arg(&graph)
+        .arg(graph)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -319,11 +436,11 @@ fn ctrl_c_stops_within_a_second_and_says_what_was_found() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let interrupted = Instant::now();
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    kill_process(Pid::from_child(&child), signal).unwrap();
     let output = child.wait_with_output().unwrap();
     // The bound is a second; a busy machine gets some more.
     assert!(interrupted.elapsed() < Duration::from_secs(3), "{:?}", interrupted.elapsed());
-    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(output.status.code(), Some(code));
     assert!(text(&output.stderr).contains("interrupted"));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["complete"], false);

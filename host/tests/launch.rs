@@ -21,7 +21,7 @@ fn device() -> Option<String> {
         Ok(_) if Command::new("verilator").arg("--version").output().is_err() => {
             "there is no verilator (scripts/setup-rtl.sh)".into()
         }
-        Ok(_) => return Some(format!("emulator:{}", root().join("machines/small.yaml").display())),
+        Ok(_) => return Some("emulator:small".into()),
     };
     environment::skip(environment::XRT, &missing);
     None
@@ -224,7 +224,17 @@ fn a_killed_launcher_leaves_no_process_and_its_folder_until_the_next() {
         let output = gramer(words).output().unwrap();
         assert!(output.status.success(), "{}", text(&output.stderr));
     };
-    let lock = folder.join("lock");
+    let lock = folder.join("gramer-emulation");
+    // Folders of somebody else's that are called alike, with a file of a name that might be looked
+    // for, old and not locked.
+    let decoys = ["gramer-notes-", "gramer-emulation-notes-"].map(|prefix| {
+        let decoy = tempfile::Builder::new().prefix(prefix).tempdir_in("/tmp").unwrap();
+        for name in ["lock", "gramer-emulation", "data"] {
+            let file = std::fs::File::create(decoy.path().join(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - Duration::from_secs(7200)).unwrap();
+        }
+        decoy
+    });
     let age = |seconds| {
         let at = std::time::SystemTime::now() - Duration::from_secs(seconds);
         std::fs::File::options().write(true).open(&lock).unwrap().set_modified(at).unwrap();
@@ -246,6 +256,163 @@ fn a_killed_launcher_leaves_no_process_and_its_folder_until_the_next() {
     age(3600);
     other(&words);
     assert!(!folder.exists());
+    assert!(decoys.iter().all(|decoy| decoy.path().join("data").exists()));
+}
+
+/// From the first moment on: while the runtime unpacks the xclbin it ignores Ctrl-C, before that
+/// nothing handles it, and later the core has to be told.
+#[test]
+fn a_stop_is_heard_in_every_phase() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(folder.path());
+    let list = folder.path().join("list.tsv");
+    let signals = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
+    for (number, milliseconds) in [0, 60, 120, 200, 300, 400, 500, 650, 1000].iter().enumerate() {
+        let (signal, code) = signals[if number < 7 { 0 } else { number - 6 }];
+        let mark = mark();
+        let words = ["mine", "motif", "-k", "5", &graph, "--device", &device];
+        let mut command = gramer(&words);
+        if number % 2 == 1 {
+            command.arg("--list").arg(&list);
+        }
+        let child = command.env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
+        // The program itself needs a moment until it handles signals at all.
+        std::thread::sleep(Duration::from_millis(30 + milliseconds));
+        let stopped = Instant::now();
+        kill(signal, &child.id().to_string());
+        let output = child.wait_with_output().unwrap();
+        let (took, said) = (stopped.elapsed(), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "after {milliseconds} ms: {said}");
+        assert!(said.contains("gramer: interrupted"), "after {milliseconds} ms: {said}");
+        eprintln!("after {milliseconds} ms: {took:?}");
+        // The bound is a second; a busy machine gets some more.
+        assert!(took < Duration::from_secs(4), "after {milliseconds} ms: {took:?}");
+        assert_eq!(left(mark), Vec::<String>::new(), "after {milliseconds} ms");
+    }
+}
+
+/// The name of a machine works in any folder, whatever lies there; without the sources of the core a
+/// model that was built is used; and a missing temporary folder does no harm.
+#[test]
+fn a_machine_by_its_name_needs_nothing_of_the_folder_nor_of_the_repository() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    for decoy in ["accelerator.yaml", "small", "machines/small.yaml"] {
+        let decoy = folder.path().join(decoy);
+        std::fs::create_dir_all(decoy.parent().unwrap()).unwrap();
+        std::fs::write(decoy, "no machine\n").unwrap();
+    }
+    let words = ["mine", "clique", "-k", "3", &graph, "--device", &device, "--json"];
+    let mine = |variables: &[(&str, &str)]| {
+        let output = gramer(&words)
+            .current_dir(folder.path())
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        // Nothing has to be built, and nothing says so.
+        assert_eq!(text(&output.stderr), "");
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (found["total"].clone(), found["accelerator"]["cycles"].clone())
+    };
+    // It is built if need be.
+    let built = gramer(&words).output().unwrap();
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let expected = mine(&[]);
+    assert_eq!(mine(&[("GRAMER_SOURCES", "/nowhere"), ("TMPDIR", "/nowhere")]), expected);
+    // As little as the runtime needs, and no Verilator.
+    let programs = folder.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    for program in ["sh", "unzip", "dirname", "mkdir", "rm", "cat", "chmod"] {
+        let found = ["/usr/bin", "/bin"].map(|f| Path::new(f).join(program));
+        let found = found.into_iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(found, programs.join(program)).unwrap();
+    }
+    assert_eq!(mine(&[("PATH", programs.to_str().unwrap())]), expected);
+}
+
+/// An xclbin of an emulated machine brings its simulator: it needs no variables, and one that
+/// doesn't come up ends in a message.
+#[test]
+fn an_emulated_xclbin_is_set_up_and_watched() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let words = ["mine", "motif", "-k", "3", &graph, "--json"];
+    let cpu: Value = serde_json::from_slice(&gramer(&words).output().unwrap().stdout).unwrap();
+    let path = folder.path().join("small.xclbin");
+    let build = ["xclbin", "build", "--functional", "--machine", "small", "-o"];
+    let output = gramer(&build).arg(&path).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mine = |path: &Path| {
+        let begun = Instant::now();
+        let output = gramer(&words)
+            .arg("--device")
+            .arg(path)
+            .env("GRAMER_EMULATION_STARTS_WITHIN", "20")
+            .output()
+            .unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        output
+    };
+    let output = mine(&path);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("note: ") && said.contains("small.xclbin holds a program"), "{said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["results"], cpu["results"]);
+
+    let good = gramer::xclbin::Xclbin::read(&path).unwrap();
+    let cases = [
+        ("exit 1", "the simulator ended before the device was open"),
+        ("sleep 1000", "the emulated device did not come up within 20 s"),
+    ];
+    for (script, expected) in cases {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+        let options = zip::write::SimpleFileOptions::default().unix_permissions(0o755);
+        zip.start_file("behav_waveform/xsim/launch_hw_emu.sh", options).unwrap();
+        std::io::Write::write_all(&mut zip, format!("#!/bin/sh\n{script}\n").as_bytes()).unwrap();
+        let mut x = good.clone();
+        let bitstream = x.sections.iter_mut().find(|s| s.kind == gramer::xclbin::kind::BITSTREAM);
+        bitstream.unwrap().data = zip.finish().unwrap().into_inner();
+        let path = folder.path().join("bad.xclbin");
+        std::fs::write(&path, x.to_bytes()).unwrap();
+        let output = mine(&path);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{script}: {said}");
+        assert!(said.contains("gramer: ") && said.contains(expected), "{script}: {said}");
+    }
+}
+
+/// A few embeddings need no run to the end.
+#[test]
+fn a_limit_shortens_the_run() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let list = folder.path().join("list.tsv");
+    let cycles = |more: &[&str], listed: Option<u64>| {
+        let output = gramer(&["mine", "motif", "-k", "4", &graph, "--json", "--device", &device])
+            .arg("--list")
+            .arg(&list)
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let lines = std::fs::read_to_string(&list).unwrap();
+        let different: std::collections::HashSet<&str> = lines.lines().collect();
+        assert_eq!(Some(different.len() as u64), found["listed"].as_u64());
+        assert!(listed.is_none_or(|n| n == different.len() as u64), "{}", different.len());
+        found["accelerator"]["cycles"].as_u64().unwrap()
+    };
+    let whole = cycles(&[], None);
+    for limit in ["1", "10", "300"] {
+        let few = cycles(&["--limit", limit], Some(limit.parse().unwrap()));
+        assert!(10 * few < whole, "{few} cycles for {limit} of {whole}");
+    }
 }
 
 /// Where the library that shortens the runtime's naps is missing, all is slower and right.

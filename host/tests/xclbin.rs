@@ -19,8 +19,10 @@ use gramer_machine::Accelerator;
 use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 
+/// A machine by its name or its file in the repository.
 fn machine(name: &str) -> Accelerator {
-    read_machine(Some(&root().join(name))).unwrap()
+    let file = root().join(name);
+    read_machine(Some(if file.is_file() { &file } else { Path::new(name) })).unwrap()
 }
 
 /// A program that stands in for the emulator when the model is built.
@@ -98,7 +100,7 @@ fn the_program_in_it_is_whole_and_can_be_started() {
     let with = |functional| {
         let out = folder.path().join("a.xclbin");
         let emulator = Some(emulator.clone());
-        let options = BuildOptions { functional, emulator, compute_units: None };
+        let options = BuildOptions { functional, emulator, ..BuildOptions::default() };
         let x = build(&machine("machines/small.yaml"), &options, &out).unwrap();
         let bytes = x.section(kind::BITSTREAM).unwrap().to_vec();
         zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap()
@@ -238,6 +240,18 @@ fn a_build_that_cannot_be_done_says_why_and_leaves_no_file() {
     gramer().env("GRAMER_EMULATOR", &emulator).assert().code(1).stderr(
         contains("no verilator on the PATH").and(contains("could not build the model of machine")),
     );
+    // What is no emulator, and what is killed, leaves no message of its own.
+    gramer()
+        .env("GRAMER_EMULATOR", "/bin/true")
+        .assert()
+        .code(1)
+        .stderr(contains("it doesn't say where the model is; is it gramer-emulator?"));
+    fs::write(&emulator, "#!/bin/sh\nkill -9 $$\n").unwrap();
+    gramer()
+        .env("GRAMER_EMULATOR", &emulator)
+        .assert()
+        .code(1)
+        .stderr(contains("it was ended by signal 9"));
     fs::write(folder.path().join("m.yaml"), "machine: {slots: 5}\n").unwrap();
     gramer().args(["--machine", "m.yaml"]).assert().code(1).stderr(contains("m.yaml: "));
     gramer()
@@ -247,6 +261,126 @@ fn a_build_that_cannot_be_done_says_why_and_leaves_no_file() {
         .stderr(contains("none.yaml: cannot"));
     gramer().args(["--compute-units", "16"]).assert().code(2);
     assert!(!out.exists());
+}
+
+/// While the model is built, Ctrl-C ends the compilers too.
+#[test]
+fn a_build_is_stopped_with_all_that_it_has_started() {
+    use rustix::process::{Pid, Signal, kill_process};
+    use std::time::{Duration, Instant};
+
+    let folder = tempfile::tempdir().unwrap();
+    let emulator = emulator(folder.path());
+    let file = folder.path().join("compiler");
+    let script = "#!/bin/sh\necho step translating >&2\nsleep 1000 &\necho $! > compiler\nwait\n";
+    fs::write(&emulator, script).unwrap();
+    let child = Command::new(env!("CARGO_BIN_EXE_gramer"))
+        .current_dir(folder.path())
+        .env("GRAMER_EMULATOR", &emulator)
+        .args(["xclbin", "build", "--machine", "small", "-o", "a.xclbin"])
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n')) {
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let stopped = Instant::now();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(stopped.elapsed() < Duration::from_secs(2), "{:?}", stopped.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("building the model of machine small") && said.contains("interrupted"));
+    let compiler = fs::read_to_string(&file).unwrap();
+    let stat = fs::read_to_string(format!("/proc/{}/stat", compiler.trim())).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    assert!(!folder.path().join("a.xclbin").exists());
+}
+
+/// A zip with these files in place of a bitstream.
+fn with_program(x: &Xclbin, files: &[(&str, &str)]) -> Xclbin {
+    use std::io::Write;
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+    for (name, text) in files {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    let data = zip.finish().unwrap().into_inner();
+    let mut x = x.clone();
+    x.sections.push(Section { kind: kind::BITSTREAM, name: String::new(), data });
+    x
+}
+
+#[test]
+fn a_program_in_the_bitstream_is_shown_and_one_that_leaves_its_folder_is_not_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.xclbin");
+    let x = describe(&machine("small"), &path);
+    let script = ("behav_waveform/xsim/launch_hw_emu.sh", "#!/bin/sh\nexit 1\n");
+    fs::write(&path, with_program(&x, &[script]).to_bytes()).unwrap();
+    cargo_bin_cmd!("gramer").args(["xclbin", "info"]).arg(&path).assert().success().stdout(
+        contains("the BITSTREAM is a program, which runs as you")
+            .and(contains("behav_waveform/xsim/launch_hw_emu.sh")),
+    );
+    let refused = |x: &Xclbin, part: &str| {
+        fs::write(&path, x.to_bytes()).unwrap();
+        cargo_bin_cmd!("gramer")
+            .args(["mine", "clique", "-k", "3", "none.txt", "--device"])
+            .arg(&path)
+            .env_remove("XCL_EMULATION_MODE")
+            .assert()
+            .code(1)
+            .stderr(contains(format!("gramer: {}: ", path.display())).and(contains(part)));
+    };
+    for name in ["../evil", "/etc/evil", "a/../../evil", "a\\..\\evil"] {
+        refused(&with_program(&x, &[script, (name, "")]), "which is outside of its folder");
+    }
+    refused(&with_program(&x, &[("other.sh", "")]), "has no launch_hw_emu.sh");
+    refused(&x, "BITSTREAM is missing");
+    let mut x = x;
+    x.sections.push(Section { kind: kind::BITSTREAM, name: String::new(), data: vec![1; 99] });
+    refused(&x, "is no zip");
+}
+
+/// Whatever argument a description lacks, it ends in a message before anything is opened.
+#[test]
+fn a_description_that_lacks_an_argument_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.xclbin");
+    let whole = machine("small");
+    let mut missed = 0;
+    let mut refused = |a: &Accelerator, name: &str| {
+        let mut x = describe(&whole, &path);
+        x.mode = Mode(0);
+        let section = x.sections.iter_mut().find(|s| s.kind == kind::USER_METADATA).unwrap();
+        section.data = a.to_yaml().into_bytes();
+        fs::write(&path, x.to_bytes()).unwrap();
+        let refused = cargo_bin_cmd!("gramer")
+            .args(["mine", "clique", "-k", "3", "none.txt", "--device"])
+            .arg(&path)
+            .assert()
+            .code(1);
+        refused.stderr(contains(format!("without `{name}`")).and(contains("panicked").not()));
+        missed += 1;
+    };
+    for at in 0..whole.arguments.len() {
+        let mut a = whole.clone();
+        let name = a.arguments.remove(at).name;
+        refused(&a, &name);
+    }
+    for at in 0..whole.kernels.fill.arguments.len() {
+        let mut a = whole.clone();
+        let name = a.kernels.fill.arguments.remove(at).name;
+        refused(&a, &name);
+    }
+    for at in 0..whole.kernels.drain.arguments.len() {
+        let mut a = whole.clone();
+        let name = a.kernels.drain.arguments.remove(at).name;
+        refused(&a, &name);
+    }
+    assert_eq!(missed, 14 + 5 + 2);
 }
 
 #[test]

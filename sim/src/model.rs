@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use gramer_machine::{Accelerator, verilog};
 use libloading::Library;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
+use crate::cache::{self, Latest};
 use crate::verilated;
 
 /// Most DDR banks that the pins have room for.
@@ -169,10 +171,8 @@ fn compiler() -> &'static str {
     if *clang { "clang++" } else { "g++" }
 }
 
-/// Where the sources of the core and the models are.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("sim/ is in the repository").to_path_buf()
-}
+/// Names another folder of the core's sources.
+const RTL: &str = "GRAMER_RTL";
 
 /// The version of Verilator, or `None` if there is none.
 pub fn verilator() -> Option<String> {
@@ -194,20 +194,46 @@ struct Sources {
     rtl: PathBuf,
     shim: PathBuf,
     wrapper: Option<PathBuf>, // of the shim
-    coverage: Option<Coverage>,
-    package: String,
-    hash: String,
-    folder: PathBuf, // of the built model
+    /// Hash of these files.
+    content: String,
+    root: PathBuf,
 }
 
 /// Finds the sources of a model.
-fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
-    let version = verilator().context(
-        "no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh",
-    )?;
-    let root = root();
-    let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+fn sources(coverage: Option<Coverage>, trace: bool) -> Result<Sources> {
+    let root = cache::sources()?;
+    let rtl = std::env::var_os(RTL).map_or(root.join("rtl"), PathBuf::from);
     let shim = root.join("sim/shim/shim.cpp");
+    let wrapper = match (coverage, trace) {
+        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
+        (None, true) => Some(root.join("sim/shim/trace.cpp")),
+        (None, false) => None,
+    };
+    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
+        .with_context(|| format!("cannot read {}", rtl.display()))?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
+    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+    files.sort();
+    let mut hash = Xxh3::new();
+    for file in files.iter().chain([&shim]).chain(&wrapper) {
+        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+        hash.update(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+    }
+    Ok(Sources { rtl, shim, wrapper, content: format!("{:016x}", hash.digest()), root })
+}
+
+/// What is asked of a model beside its sources.
+struct Asked {
+    coverage: Option<Coverage>,
+    fast: bool,
+    trace: bool,
+    package: String,
+    /// Hash of these.
+    key: String,
+}
+
+fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
     let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
         Ok("lines") => Some(Coverage::Lines),
         Ok("toggles") => Some(Coverage::Toggles),
@@ -216,49 +242,99 @@ fn sources(accelerator: &Accelerator, options: Build) -> Result<Sources> {
         }
         _ => None,
     };
-    let wrapper = match (coverage, options.trace) {
-        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
-        (None, true) => Some(root.join("sim/shim/trace.cpp")),
-        (None, false) => None,
-    };
     let package = verilog::package(accelerator);
-    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
-        .with_context(|| format!("cannot read {}", rtl.display()))?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-    files.sort();
-
-    let mut hash = Xxh3::new();
     let fast = options.fast || coverage.is_some();
-    hash.update(format!("{version}Build {{ fast: {fast} }}{package}").as_bytes());
+    let trace = options.trace && coverage.is_none();
+    let mut hash = Xxh3::new();
+    hash.update(format!("Build {{ fast: {fast} }}{package}").as_bytes());
     if let Some(coverage) = coverage {
         hash.update(format!("{coverage:?}").as_bytes());
     }
-    if wrapper.is_some() && coverage.is_none() {
+    if trace {
         hash.update(TRACING.concat().as_bytes());
     }
-    for file in files.iter().chain([&shim]).chain(&wrapper) {
-        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.update(&fs::read(file)?);
-    }
-    let hash = format!("{:016x}", hash.digest());
+    let key = format!("{:016x}", hash.digest());
+    Ok(Asked { coverage, fast, trace, package, key })
+}
+
+/// A model by its name: which sources, if they are there, and in which folders it may lie.
+struct Named {
+    /// The hash of the whole model.
+    hash: String,
+    /// Name of its folder.
+    folder: String,
+    sources: Result<Sources>,
+    folders: Vec<PathBuf>,
+}
+
+/// The name of a model. Without Verilator or without the sources it is that of the last one that
+/// was built of the same description, and, as far as they are there, of the same sources.
+fn name(asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
-    let how = xxh3_64(HOW.concat().as_bytes()) >> 32;
-    let folder = root.join(format!("target/models/{hash}-{how:08x}"));
-    Ok(Sources { rtl, shim, wrapper, coverage, package, hash, folder })
+    let how = format!("{:08x}", xxh3_64(HOW.concat().as_bytes()) >> 32);
+    let sources = sources(asked.coverage, asked.trace);
+    let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
+    let version = verilator()
+        .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
+    let (content, missing) = match (sources, version) {
+        (Ok(sources), Ok(version)) => {
+            let all = [&version, &asked.key, &sources.content].map(String::as_str).join("\n");
+            let hash = format!("{:016x}", xxh3_64(all.as_bytes()));
+            let folder = format!("{hash}-{how}");
+            return Ok(Named { hash, folder, sources: Ok(sources), folders });
+        }
+        (Ok(sources), Err(missing)) => (Some(sources.content), missing),
+        (Err(missing), _) => (None, missing),
+    };
+    let latest = folders.iter().filter_map(|models| Latest::read(models, &asked.key)).find(|l| {
+        let same = content.as_ref().is_none_or(|content| *content == l.content);
+        same && std::env::var_os(RTL).is_none() && l.name.ends_with(&how)
+    });
+    match latest {
+        Some(latest) => Ok(Named {
+            hash: latest.name.split('-').next().unwrap_or_default().into(),
+            folder: latest.name,
+            sources: Err(missing),
+            folders,
+        }),
+        None => Err(missing),
+    }
 }
 
 /// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
 /// depend on, so not of compilers and their settings.
 ///
 /// # Errors
-/// If Verilator or the sources are missing.
+/// If Verilator or the sources are missing, and the model was never built.
 pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
-    Ok(sources(accelerator, options)?.hash)
+    Ok(name(&asked(accelerator, options)?)?.hash)
 }
 
-/// Builds the model of a machine, or finds it in `target/models`.
+/// How far the build of a model is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Something that the user should know.
+    Note(String),
+    /// Verilator translates the sources.
+    Translating,
+    /// So many files are compiled, of so many.
+    Compiling(usize, usize),
+    /// The library is linked.
+    Linking,
+}
+
+/// Hears of the steps of a build; an error ends it.
+pub type Tell<'a> = dyn FnMut(Step) -> Result<()> + 'a;
+
+/// [`build_telling`], without steps.
+///
+/// # Errors
+/// As [`build_telling`].
+pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    build_telling(accelerator, options, &mut |_| Ok(()))
+}
+
+/// Builds the model of a machine, or finds it in the folders of [`cache::folders`].
 ///
 /// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
 /// of which `GRAMER_MUTANT` chooses one when an instance is created.
@@ -270,29 +346,62 @@ pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
 /// # Errors
 /// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
 /// output.
-pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
-    let Sources { rtl, shim, wrapper, coverage, package, hash, folder } =
-        sources(accelerator, options)?;
-    let (fast, trace) = (options.fast || coverage.is_some(), options.trace && coverage.is_none());
-    let library = folder.join("libcore.so");
-    if library.exists() {
-        return Ok(library);
-    }
-
+pub fn build_telling(
+    accelerator: &Accelerator,
+    options: Build,
+    tell: &mut Tell<'_>,
+) -> Result<PathBuf> {
+    let asked = asked(accelerator, options)?;
+    let Named { hash, folder, sources, folders } = name(&asked)?;
+    let mut notes = vec![];
+    let mut find = || -> Result<Option<PathBuf>> {
+        for models in &folders {
+            let at = models.join(&folder);
+            if let Some(library) = cache::whole(&at, &mut |note| notes.push(note.to_string()))? {
+                return Ok(Some(library));
+            }
+        }
+        Ok(None)
+    };
     // Threads of one program wait for the first to build it.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    if library.exists() {
+    let found = find()?;
+    for note in notes {
+        tell(Step::Note(note))?;
+    }
+    let remember = |library: &Path, content: &str| {
+        if std::env::var_os(RTL).is_none()
+            && let Some(models) = library.parent().and_then(Path::parent)
+        {
+            let latest = Latest { content: content.into(), name: folder.clone() };
+            latest.note(models, &asked.key);
+        }
+    };
+    if let Some(library) = found {
+        if let Ok(sources) = &sources {
+            remember(&library, &sources.content);
+        }
         return Ok(library);
     }
-    let models = folder.parent().context("the model has no folder")?;
-    fs::create_dir_all(models)?;
+    let Sources { rtl, shim, wrapper, content, .. } = sources?;
+    let Asked { coverage, fast, trace, ref package, .. } = asked;
+    let models = cache::writable(&folders)?;
+    let folder = models.join(&folder);
+    let library = folder.join("libcore.so");
     // Built beside its final place and moved there whole: two builds at a time do no harm.
-    let work = tempfile::tempdir_in(models)?;
-    fs::write(work.path().join("gramer_pkg.sv"), &package)?;
+    let work = tempfile::Builder::new().prefix("building-").tempdir_in(models)?;
+    fs::write(work.path().join("gramer_pkg.sv"), package)?;
     fs::write(work.path().join("settings.vlt"), SETTINGS)?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
-    let mut command = Command::new("verilator");
+    tell(Step::Translating)?;
+    let start = |name: &str| {
+        let mut command = Command::new(name);
+        // A temporary folder that the user names may be missing.
+        command.env("TMPDIR", work.path()).stdin(Stdio::null());
+        command
+    };
+    let mut command = start("verilator");
     command
         .current_dir(&rtl)
         .args(["--cc", "-sv", "-Wall", "-O3", "--x-assign", "fast", "--x-initial", "fast"])
@@ -320,8 +429,8 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
     command.arg("gramer_core.sv");
     check(&mut command, "verilator")?;
     verilated::improve(work.path())?;
-    check(
-        Command::new("make").current_dir(work.path()).args([
+    compile(
+        start("make").current_dir(work.path()).args([
             "-s",
             "-j2",
             "-f",
@@ -330,13 +439,15 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             "OPT_FAST=-O2",
             "OPT_SLOW=-O0",
         ]),
-        "make",
+        work.path(),
+        tell,
     )?;
+    tell(Step::Linking)?;
     let include = String::from_utf8(
         Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output()?.stdout,
     )?;
     let include = Path::new(include.trim()).join("include");
-    let mut link = Command::new("g++");
+    let mut link = start("g++");
     if trace {
         link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
     }
@@ -361,22 +472,56 @@ pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
             .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
         "g++",
     )?;
+    cache::seal(work.path())?;
     if fs::rename(work.path(), &folder).is_err() {
         // Somebody else was faster.
         ensure!(library.exists(), "cannot put the model into {}", folder.display());
     } else {
         let _ = work.keep();
     }
+    remember(&library, &content);
     Ok(library)
+}
+
+/// Has make compile what Verilator wrote into `work`, and tells how far it is.
+fn compile(make: &mut Command, work: &Path, tell: &mut Tell<'_>) -> Result<()> {
+    let path = work.join("make.log");
+    let log = fs::File::create(&path)?;
+    let mut child =
+        make.stdout(log.try_clone()?).stderr(log).spawn().context("cannot start make")?;
+    let with = |end: &str| -> Result<usize> {
+        let names = fs::read_dir(work)?.filter_map(|entry| entry.ok()).map(|e| e.path());
+        Ok(names.filter(|path| path.extension().is_some_and(|e| e == end)).count())
+    };
+    let mut told = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return succeeded(status, &fs::read(&path)?, "make");
+        }
+        let step = Step::Compiling(with("o")?, with("cpp")?);
+        if told.as_ref() != Some(&step) {
+            if let Err(unheard) = tell(step.clone()) {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(unheard);
+            }
+            told = Some(step);
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 fn check(command: &mut Command, name: &str) -> Result<()> {
     let output = command.output().with_context(|| format!("cannot start {name}"))?;
-    if output.status.success() {
+    succeeded(output.status, &[output.stdout, output.stderr].concat(), name)
+}
+
+/// An error with the last of what a program said, if it failed.
+fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
+    if status.success() {
         return Ok(());
     }
-    let text = [output.stdout, output.stderr].concat();
-    let text = String::from_utf8_lossy(&text);
+    let text = String::from_utf8_lossy(said);
     let tail: Vec<&str> = text.lines().rev().take(40).collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
     bail!("{name} failed:\n{}", tail.join("\n"));

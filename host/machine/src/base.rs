@@ -11,15 +11,19 @@ const MAX_BASES: usize = 8;
 
 /// The description with its bases put under it, or `None` where it has no base.
 ///
-/// Mappings are merged key by key; everything else replaces what the base says.
-pub(crate) fn merged(text: &str, path: &Path) -> Result<Option<Value>> {
+/// Mappings are merged key by key; everything else replaces what the base says. `text_of` gives
+/// the text of a base by its path.
+pub(crate) fn merged(
+    text: &str,
+    path: &Path,
+    text_of: &dyn Fn(&Path) -> Result<String>,
+) -> Result<Option<Value>> {
     let mut value = read(text, path)?;
     let Some(mut base) = take_base(&mut value, path)? else { return Ok(None) };
     let mut at = path.to_path_buf();
     for _ in 0..MAX_BASES {
         at = at.parent().unwrap_or(Path::new("")).join(&base);
-        let text = std::fs::read_to_string(&at)
-            .map_err(|source| Error::Read { path: at.clone(), source })?;
+        let text = text_of(&at)?;
         let mut under = read(&text, &at)?;
         let next = take_base(&mut under, &at)?;
         put(&mut under, value);

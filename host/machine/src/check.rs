@@ -12,6 +12,41 @@ pub(crate) const MAX_BANKS: u32 = 4;
 /// Bits of an id on the AXI4 ports.
 const AXI_ID_BITS: u32 = 8;
 
+/// What an argument of a kernel must be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    /// A number; of so many bits, where programs pass it as such.
+    Scalar(Option<u32>),
+    /// The address of a buffer in a bank.
+    Buffer,
+}
+
+/// The arguments that programs set by name; beside these the core has one buffer a bank, `bank0`
+/// and so on. A description that lacks one can't be driven.
+const CORE_ARGUMENTS: [(&str, Passed); 12] = [
+    ("application", Passed::Scalar(None)),
+    ("k", Passed::Scalar(None)),
+    ("flags", Passed::Scalar(None)),
+    ("slots", Passed::Scalar(None)),
+    ("lambda_eighths", Passed::Scalar(None)),
+    ("vertex_bound", Passed::Scalar(None)),
+    ("edge_bound", Passed::Scalar(None)),
+    ("vertex_sets", Passed::Scalar(None)),
+    ("edge_sets", Passed::Scalar(None)),
+    ("result_beats", Passed::Scalar(None)),
+    ("abort", Passed::Buffer),
+    ("edge_base", Passed::Scalar(None)),
+];
+const FILL_ARGUMENTS: [(&str, Passed); 5] = [
+    ("head", Passed::Buffer),
+    ("head_beats", Passed::Scalar(Some(32))),
+    ("units", Passed::Buffer),
+    ("units_first", Passed::Scalar(Some(32))),
+    ("units_beats", Passed::Scalar(Some(32))),
+];
+const DRAIN_ARGUMENTS: [(&str, Passed); 2] =
+    [("result", Passed::Buffer), ("capacity", Passed::Scalar(Some(32)))];
+
 /// The message of the YAML reader, with the nearest known key where one isn't known.
 pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
     let message = error.to_string();
@@ -200,6 +235,46 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
                     &format!("`{name}`"),
                     "names consist of lower-case letters, digits and underscores".into(),
                 );
+            }
+        }
+    }
+    check_contract(a).or_else(|(key, value, rule)| wrong(&key, &value, rule))
+}
+
+/// Checks that the kernels have every argument that programs set, and that it is passed as they
+/// pass it.
+fn check_contract(a: &Accelerator) -> Result<(), Wrong> {
+    let banks: Vec<String> = (0..a.memory.ddr_banks).map(|bank| format!("bank{bank}")).collect();
+    let banks = banks.iter().map(|name| (name.as_str(), Passed::Buffer));
+    let kernels: [(&str, &[Argument], Vec<(&str, Passed)>); 3] = [
+        ("arguments", &a.arguments, CORE_ARGUMENTS.into_iter().chain(banks).collect()),
+        ("kernels.fill.arguments", &a.kernels.fill.arguments, FILL_ARGUMENTS.into()),
+        ("kernels.drain.arguments", &a.kernels.drain.arguments, DRAIN_ARGUMENTS.into()),
+    ];
+    for (section, arguments, wanted) in kernels {
+        for (name, passed) in wanted {
+            let Some(argument) = arguments.iter().find(|x| x.name == name) else {
+                let value = format!("without `{name}`");
+                return Err((section.into(), value, "programs set this argument".into()));
+            };
+            let key = |field: &str| format!("{section}.{name}.{field}");
+            match (passed, argument.bank) {
+                (Passed::Buffer, None) => {
+                    let rule = "it must be the address of a buffer, with port and bank";
+                    return Err((key("bank"), "missing".into(), rule.into()));
+                }
+                (Passed::Scalar(_), Some(bank)) => {
+                    let rule = "it must be a number, without port and bank";
+                    return Err((key("bank"), bank.to_string(), rule.into()));
+                }
+                (Passed::Scalar(Some(bits)), None) if argument.bits != bits => {
+                    return Err((
+                        key("bits"),
+                        argument.bits.to_string(),
+                        format!("must be {bits}"),
+                    ));
+                }
+                _ => {}
             }
         }
     }

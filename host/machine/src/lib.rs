@@ -10,6 +10,7 @@
 //! | [`header`] | the same numbers for HLS C++ |
 //! | [`vitis`] | `kernel.xml` of each kernel, the link configuration, the metadata of an xclbin |
 //! | [`layout`] | register offsets and counter positions for programs |
+//! | [`named`] | the machines that are built in, by name |
 //! | [`kernels`] | kernels, their instances and addresses |
 //! | [`streams`] | which bits of a beat hold what |
 //!
@@ -20,6 +21,7 @@ mod check;
 pub mod header;
 pub mod kernels;
 pub mod layout;
+pub mod named;
 pub mod streams;
 pub mod verilog;
 pub mod vitis;
@@ -226,6 +228,10 @@ pub struct Counters {
     pub bank: Vec<Counter>,
 }
 
+fn text_of(path: &Path) -> Result<String> {
+    std::fs::read_to_string(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })
+}
+
 /// Bytes of a line.
 pub const LINE_BYTES: u32 = 64;
 /// Bits of λ in steps of 1/8; the core refuses a larger one.
@@ -246,9 +252,7 @@ impl Accelerator {
     /// [`enum@Error`], which names the file and the key.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
-        Self::parse(&text, path)
+        Self::parse(&text_of(path)?, path)
     }
 
     /// Reads and checks a description that is in memory; `path` is for messages.
@@ -256,8 +260,17 @@ impl Accelerator {
     /// # Errors
     /// As [`Accelerator::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
+        Self::parse_with(text, path, &text_of)
+    }
+
+    /// As [`Accelerator::parse`]; `base_of` gives the text of a base by its path.
+    fn parse_with(
+        text: &str,
+        path: &Path,
+        base_of: &dyn Fn(&Path) -> Result<String>,
+    ) -> Result<Self> {
         let format = |what| Error::Format { path: path.to_path_buf(), what };
-        let mut accelerator: Accelerator = match base::merged(text, path)? {
+        let mut accelerator: Accelerator = match base::merged(text, path, base_of)? {
             // Read from the text itself, so that messages have lines.
             None => serde_yaml::from_str(text)
                 .map_err(|error| format(check::with_nearest_key(&error)))?,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use gramer_machine::{Accelerator, header, verilog, vitis};
+use gramer_machine::{Accelerator, header, named, verilog, vitis};
 
 const PAPER: &str = include_str!("../../../accelerator.yaml");
 
@@ -127,6 +127,83 @@ fn values_out_of_range_are_named_with_the_rule() {
         let text = message(from, to);
         assert!(text.contains(part), "`{to}` gave: {text}");
     }
+}
+
+/// Programs set these arguments by their names: without one of them a device can't be driven.
+#[test]
+fn every_argument_is_missed() {
+    let whole = parse(PAPER).unwrap();
+    let count = |a: &Accelerator| {
+        [a.arguments.len(), a.kernels.fill.arguments.len(), a.kernels.drain.arguments.len()]
+    };
+    let sections = ["arguments", "kernels.fill.arguments", "kernels.drain.arguments"];
+    let of = |a: &mut Accelerator, kernel: usize| match kernel {
+        0 => std::mem::take(&mut a.arguments),
+        1 => std::mem::take(&mut a.kernels.fill.arguments),
+        _ => std::mem::take(&mut a.kernels.drain.arguments),
+    };
+    let with = |kernel: usize, arguments| {
+        let mut a = whole.clone();
+        match kernel {
+            0 => a.arguments = arguments,
+            1 => a.kernels.fill.arguments = arguments,
+            _ => a.kernels.drain.arguments = arguments,
+        }
+        parse(&a.to_yaml())
+    };
+    for kernel in 0..3 {
+        for at in 0..count(&whole)[kernel] {
+            let mut less = of(&mut whole.clone(), kernel);
+            let gone = less.remove(at).name;
+            let said = with(kernel, less).expect_err("must be refused");
+            let expected = format!("{} is without `{gone}`, but", sections[kernel]);
+            assert!(said.contains(&expected), "{said}");
+
+            // A number in place of an address, and the other way round.
+            let mut other = of(&mut whole.clone(), kernel);
+            match other[at].bank.take() {
+                Some(_) => other[at].port = None,
+                None => {
+                    other[at].bits = 64;
+                    other[at].port = Some("m_axi_gmem".into());
+                    other[at].bank = Some(0);
+                }
+            }
+            let said = with(kernel, other).expect_err("must be refused");
+            assert!(said.contains(&format!("{}.{gone}.bank is ", sections[kernel])), "{said}");
+        }
+    }
+    let text = message("head_beats, bits: 32", "head_beats, bits: 64");
+    assert!(
+        text.contains("kernels.fill.arguments.head_beats.bits is 64, but must be 32"),
+        "{text}"
+    );
+}
+
+#[test]
+fn built_in_machines_are_those_of_the_repository() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files: Vec<String> = std::fs::read_dir(root.join("machines"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_string())
+        .collect();
+    files.push("paper".into());
+    files.sort();
+    let mut names: Vec<&str> = named::names().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    assert_eq!(names, files);
+    for name in names {
+        let file = match name {
+            "paper" => root.join("accelerator.yaml"),
+            name => root.join(format!("machines/{name}.yaml")),
+        };
+        assert_eq!(
+            named::named(name).unwrap().unwrap(),
+            Accelerator::read(file).unwrap(),
+            "{name}"
+        );
+    }
+    assert!(named::named("smal").is_none());
 }
 
 #[test]

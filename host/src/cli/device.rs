@@ -1,7 +1,11 @@
 //! The engine that `--device` names.
 
 use std::process::exit;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
+use super::signals;
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::engine::cpu::Cpu;
@@ -11,6 +15,7 @@ use crate::engine::reference::Reference;
 use crate::error::{Error, Result};
 use crate::launch;
 use crate::report::standard_output;
+use crate::xclbin::Xclbin;
 
 /// The engine that `--device` names. For an emulation, the command runs once more in a process of
 /// its own, and this one ends with it.
@@ -45,12 +50,14 @@ pub fn accelerator(
     settings: &Settings,
     context: &Context,
 ) -> Result<Option<Accelerator>> {
-    let file = match launch::parse(device) {
+    let file = match launch::parse(device)? {
         Some(request) => match launch::xclbin_of_child() {
             Some(file) => file,
             None => {
                 let code = launch::run(&request, &context.cancel)?;
-                exit(code.into())
+                // What it was stopped by is known here.
+                let stopped = context.cancel.is_cancelled() && code > 128;
+                exit(if stopped { signals::exit_code() } else { code }.into())
             }
         },
         None if opencl::is_xclbin(device) => device.to_string(),
@@ -58,5 +65,44 @@ pub fn accelerator(
     };
     // The runtime's own lines must not get among the results.
     standard_output::keep_for_results()?;
-    Accelerator::open(&file, device, settings.clone()).map(Some)
+    launch::opens(false);
+    let accelerator = open(&file, device, settings, context)?;
+    launch::opens(true);
+    Ok(Some(accelerator))
+}
+
+/// Opens the device in a thread of its own: the runtime waits for ever for an emulated one that
+/// doesn't come up, and it doesn't hear of Ctrl-C.
+fn open(file: &str, device: &str, settings: &Settings, context: &Context) -> Result<Accelerator> {
+    let (path, _) = opencl::parse(file)?;
+    let emulated = Xclbin::read(&path)?.mode.is_emulation();
+    let limit = launch::starts_within();
+    let (send, receive) = mpsc::channel();
+    let (file, name, settings) = (file.to_string(), device.to_string(), settings.clone());
+    let thread = std::thread::spawn(move || {
+        // Nobody hears of it if it comes too late.
+        let _ = send.send(Accelerator::open(&file, &name, settings));
+    });
+    let begun = Instant::now();
+    loop {
+        match receive.recv_timeout(Duration::from_millis(10)) {
+            Ok(opened) => return opened,
+            Err(RecvTimeoutError::Disconnected) => match thread.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("it sends before it ends"),
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let late = emulated && begun.elapsed() > limit;
+        if late || context.cancel.is_cancelled() {
+            super::LEAVE_AT_ONCE.store(true, Ordering::Relaxed);
+            context.cancel.check()?;
+            return Err(Error::Device(format!(
+                "{device}: the emulated device did not come up within {} s: the program in the \
+                 BITSTREAM of {} doesn't answer the Xilinx Runtime",
+                limit.as_secs(),
+                path.display()
+            )));
+        }
+    }
 }

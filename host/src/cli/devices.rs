@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{Table, presets};
+use gramer_machine::named;
 use serde::Serialize;
 
 use crate::engine::opencl::runtime::{Found, Missing, devices};
 use crate::error::Result;
+use crate::launch::lacking;
+use crate::report::symbols::new_table;
 
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
@@ -21,7 +23,16 @@ pub struct Args {
 #[derive(Debug, Serialize)]
 struct Listed {
     cpu: Cpu,
+    emulator: Emulator,
     opencl: Vec<Found>,
+    missing: Vec<Missing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Emulator {
+    /// Machines that can be named after `emulator:`, the first where none is.
+    machines: Vec<&'static str>,
+    /// What it lacks here; nothing where it can be used.
     missing: Vec<Missing>,
 }
 
@@ -44,6 +55,10 @@ impl Args {
                 threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
                 memory: memory(),
             },
+            emulator: Emulator {
+                machines: named::names().map(|(name, _)| name).collect(),
+                missing: lacking(),
+            },
             opencl: found.into_iter().map(|h| h.found).collect(),
             missing,
         };
@@ -58,8 +73,7 @@ impl Args {
 }
 
 fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut table = new_table();
     table.set_header(["--device", "platform", "device", "memory", "driver"]);
     let gib = |bytes: u64| match bytes {
         0 => "unknown".to_string(),
@@ -68,6 +82,11 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
     let threads = format!("{} threads", listed.cpu.threads);
     let version = format!("gramer {}", env!("CARGO_PKG_VERSION"));
     table.add_row(["cpu".into(), String::new(), threads, gib(listed.cpu.memory), version]);
+    let Emulator { machines, missing: lacks } = &listed.emulator;
+    let ready =
+        if lacks.is_empty() { "simulated core" } else { "simulated core: lacks, see below" };
+    let emulator = ["emulator[:MACHINE]", "Xilinx, emulated", ready, "of this host", ""];
+    table.add_row(emulator.map(String::from));
     for d in &listed.opencl {
         let device = match (d.index, d.emulated) {
             (Some(_), true) => format!("{}, emulated", d.name),
@@ -81,8 +100,17 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
         table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
     }
     writeln!(out, "{table}")?;
-    for missing in &listed.missing {
+    writeln!(out, "machines of the emulator: {}", machines.join(", "))?;
+    for missing in lacks.iter().chain(&listed.missing) {
         writeln!(out, "{missing}")?;
+    }
+    for d in listed.opencl.iter().filter(|d| d.index.is_none()) {
+        writeln!(
+            out,
+            "{} ({}): not used, because an xclbin programs accelerators of the Xilinx platform alone; \
+             this host's processor is `--device cpu`",
+            d.platform, d.name
+        )?;
     }
     Ok(())
 }

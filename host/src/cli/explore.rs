@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 use serde_json::{Value, json};
 
 use super::graph_args::GraphArgs;
@@ -15,6 +15,7 @@ use crate::explore::simulator::{Ran, Simulator};
 use crate::explore::{Measured, csv, described, plot, short_name, sweep, task};
 use crate::graph::output::write_whole;
 use crate::prepare::renumber;
+use crate::report::symbols::new_table;
 use crate::xclbin::build::read_machine;
 
 /// Metrics of the table; all are in the files.
@@ -52,8 +53,9 @@ pub struct Args {
     #[arg(long, value_name = "NAME=VALUES", required = true)]
     vary: Vec<String>,
 
-    /// Description of the machine that is varied; accelerator.yaml, or the paper's
-    #[arg(long, value_name = "FILE")]
+    /// The machine that is varied: a name such as `small`, or the path of a description; the
+    /// paper's by default
+    #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
     /// Points at a time; one for each core by default
@@ -195,8 +197,7 @@ fn table(
     folder: &Path,
     out: &mut dyn std::io::Write,
 ) -> std::io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut table = new_table();
     let settings = all.first().map_or(&[][..], |p| &p.settings);
     let names = settings.iter().map(|s| s.parameter.name());
     let titles = SHOWN.map(|m| match m.is_share() {

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 
 use super::graph_args::GraphArgs;
@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, VertexId};
 use crate::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
 use crate::prepare::{Capacities, Priority, on_k, renumber};
+use crate::report::symbols::new_table;
 use crate::task::{Induced, Measure, SizeLimit, Task};
 
 /// The share of vertices in the paper's figure 8a.
@@ -270,8 +271,7 @@ impl Ranking {
             return Ok(());
         };
         writeln!(out, "\naccesses of {} in % ({:.2} s)", task.task, task.seconds)?;
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = new_table();
         table.set_header([
             "iteration",
             "top %",
@@ -295,8 +295,7 @@ impl Ranking {
         align(&mut table, 6);
         writeln!(out, "{table}")?;
         writeln!(out, "\nmost accessed 5 % of the vertices that ON_k's top 5 % holds, in %")?;
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = new_table();
         table.set_header(["iteration", "accesses", "ON_0", "ON_1", "ON_2", "ON_3"]);
         for i in &task.iterations {
             let accuracies = i.accuracy_of_on_k.iter().map(|&a| percent(a));

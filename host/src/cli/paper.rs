@@ -24,8 +24,8 @@ pub struct Args {
     #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
     data: Option<PathBuf>,
 
-    /// Description of the machine; accelerator.yaml, or machines/explore.yaml with --quick
-    #[arg(long, value_name = "FILE")]
+    /// The machine: a name, or the path of a description; the paper's, or `explore` with --quick
+    #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
     /// Numbers of processing units beyond the paper, each a model that takes minutes to build;
@@ -68,7 +68,7 @@ impl Args {
         if let Some(jobs) = self.jobs {
             context.threads = jobs.into();
         }
-        let small = PathBuf::from("machines/explore.yaml");
+        let small = PathBuf::from("explore");
         let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
         let numbers = |given: Vec<u32>, quick: &[u32]| match given.is_empty() {
             false => given,

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
 use serde_yaml::Value;
 
 use super::{Cli, Command, command};
@@ -34,13 +35,7 @@ impl Args {
         let text =
             std::fs::read_to_string(&self.job).map_err(|e| Error::io(&self.job, "read", e))?;
         let line = command_line(&self.job, &text)?;
-        let cli = Cli::try_parse_from(line).map_err(|e| {
-            // clap's own text, without the command line's usage, which isn't what was written.
-            let text = e.render().to_string();
-            let said = text.split("\n\nUsage:").next().unwrap_or(&text);
-            let said = said.trim_start_matches("error: ").trim_end();
-            Error::usage(format!("{}: {said}", self.job.display()))
-        })?;
+        let cli = Cli::try_parse_from(line).map_err(|e| refused(&self.job, &text, &e))?;
         match cli.command {
             Command::Mine(task) => task.run(context),
             _ => Err(Error::usage(format!("{}: a job is a mining task", self.job.display()))),
@@ -48,19 +43,41 @@ impl Args {
     }
 }
 
+/// Where a field is.
+fn place(path: &Path, text: &str, key: &str) -> Place {
+    let starts = |line: &str| {
+        // Both ways of writing a name of two words are in use.
+        let line = line.trim_start().trim_start_matches(['"', '\'']).replace('_', "-");
+        line.strip_prefix(&key.replace('_', "-"))
+            .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    };
+    match text.lines().position(starts) {
+        Some(line) => Place::line(path, line as u64 + 1),
+        None => Place::file(path),
+    }
+}
+
+/// What clap refuses, at the place of the field that it is about.
+fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
+    // clap's own text, without the command line's usage, which isn't what was written.
+    let text = e.render().to_string();
+    let ends = ["\n\nUsage:", "\n\nFor more"].into_iter().filter_map(|end| text.find(end));
+    let said = &text[..ends.min().unwrap_or(text.len())];
+    let said = said.trim_start_matches("error: ").trim_end();
+    let place = match e.get(ContextKind::InvalidArg) {
+        // `--threads <N>`
+        Some(ContextValue::String(option)) => {
+            let name = option.trim_start_matches('-').split([' ', '=', '<']).next();
+            place(path, job, name.unwrap_or_default())
+        }
+        _ => Place::file(path),
+    };
+    Error::usage(format!("{place}: {said}"))
+}
+
 /// The words of the command line that a job stands for.
 fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
-    let at = |key: &str| -> Place {
-        let starts = |line: &str| {
-            line.trim_start().trim_start_matches(['"', '\'']).strip_prefix(key).is_some_and(
-                |rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'),
-            )
-        };
-        match text.lines().position(starts) {
-            Some(line) => Place::line(path, line as u64 + 1),
-            None => Place::file(path),
-        }
-    };
+    let at = |key: &str| place(path, text, key);
     let fault = |place: Place, what: String| Error::usage(format!("{place}: {what}"));
     let value: Value = serde_yaml::from_str(text).map_err(|e| {
         let place = e.location().map_or(Place::file(path), |l| Place::line(path, l.line() as u64));
@@ -107,9 +124,15 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
         }
         let Some(option) = options.get_arguments().find(|a| a.get_long() == Some(&long)) else {
             let known = options.get_arguments().filter_map(|a| a.get_long());
-            let known = known.chain(["task", "graph"]).filter(|&k| k != "help");
-            let nearest = known.min_by_key(|k| strsim::damerau_levenshtein(k, &long));
-            let hint = nearest.map_or(String::new(), |k| format!("; did you mean `{k}`?"));
+            let known: Vec<&str> =
+                known.chain(["task", "graph"]).filter(|&k| k != "help").collect();
+            let distance = |k: &str| strsim::damerau_levenshtein(k, &long);
+            let nearest = known.iter().copied().min_by_key(|k| distance(k));
+            // One that shares no more than half of its letters is no slip of the pen.
+            let hint = match nearest.filter(|k| 2 * distance(k) < k.len().max(long.len())) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => format!("; its fields are {}", known.join(", ")),
+            };
             return Err(fault(at(key), format!("there is no field `{key}`{hint}")));
         };
         let value_text = scalar(key, value)?;
@@ -158,6 +181,12 @@ mod tests {
         assert_eq!(
             message(text),
             "job.yaml:4: there is no field `indused`; did you mean `induced`?"
+        );
+        // Nothing is called alike.
+        let said = message("task: motif\ngraph: g\nk: 4\nfoo: 3\n");
+        assert!(
+            said.starts_with("job.yaml:4: there is no field `foo`; its fields are k, "),
+            "{said}"
         );
         assert_eq!(message("graph: g\n"), "job.yaml: the field `task` is missing");
         assert_eq!(message("task: motif\nk: 3\n"), "job.yaml: the field `graph` is missing");

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 
 use super::device::{accelerator, engine};
 use crate::context::Context;
@@ -18,6 +18,7 @@ use crate::graph::generate::{Labels, Model, Recipe, generate};
 use crate::graph::{Builder, Graph, VertexId};
 use crate::pattern::Pattern;
 use crate::prepare::renumber;
+use crate::report::symbols::new_table;
 use crate::task::{Induced, Measure, SizeLimit, Task};
 
 /// Options of the subcommand.
@@ -101,8 +102,7 @@ impl Args {
         let room = accelerator.machine().memory.bank_bytes / 2;
         let bytes = (u64::from(self.mib) << 20).min(room) as usize;
         let rows = accelerator.with_session(|session| session.bandwidth(bytes))?;
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = new_table();
         table.set_header(["device", "bank", "write MB/s", "read MB/s"]);
         let rate = |t: Duration| format!("{:.0}", bytes as f64 / t.as_secs_f64() / 1e6);
         for (name, bank, write, read) in rows {

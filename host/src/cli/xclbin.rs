@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::CellAlignment;
 use serde::Serialize;
 
+use crate::context::Context;
 use crate::error::Result;
+use crate::report::symbols::new_table;
 use crate::xclbin::build::{BuildOptions, build, read_machine};
 use crate::xclbin::layout::{KERNEL, Memory};
 use crate::xclbin::metadata::{Argument, Passed};
@@ -24,8 +26,8 @@ pub enum Command {
 /// Options of `gramer xclbin build`.
 #[derive(Debug, clap::Args)]
 pub struct BuildArgs {
-    /// Description of the machine; by default ./accelerator.yaml, else the machine of the paper
-    #[arg(long, value_name = "FILE")]
+    /// The machine: a name such as `small`, or the path of a description; the paper's by default
+    #[arg(long, value_name = "MACHINE")]
     machine: Option<PathBuf>,
 
     /// Cores, each with its own streams; they share the memory banks
@@ -58,7 +60,7 @@ impl Command {
     ///
     /// # Errors
     /// Those of reading, building and writing.
-    pub fn run(self) -> Result<()> {
+    pub fn run(self, context: &Context) -> Result<()> {
         match self {
             Command::Build(args) => {
                 let machine = read_machine(args.machine.as_deref())?;
@@ -66,6 +68,7 @@ impl Command {
                     compute_units: args.compute_units,
                     functional: args.functional,
                     emulator: None,
+                    cancel: context.cancel.clone(),
                 };
                 build(&machine, &options, &args.output)?;
                 Ok(())
@@ -95,6 +98,8 @@ struct Info {
     /// Name in its own description, where it has one.
     machine: Option<String>,
     sections: Vec<Section>,
+    /// Files of the program that runs as the device, if it is emulated.
+    program: Vec<String>,
     clocks: Vec<Clock>,
     memories: Vec<Memory>,
     kernels: Vec<Kernel>,
@@ -185,6 +190,7 @@ impl Info {
                     bytes: s.data.len(),
                 })
                 .collect(),
+            program: x.program()?,
             clocks: clocks.into_iter().map(|(name, mhz)| Clock { name, mhz }).collect(),
             memories,
             kernels,
@@ -194,8 +200,7 @@ impl Info {
 
 fn tables(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     let table = |header: &[&str], numbers: &[usize]| {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
+        let mut table = new_table();
         table.set_header(header);
         for &column in numbers {
             if let Some(column) = table.column_mut(column) {
@@ -217,6 +222,13 @@ fn tables(info: &Info, out: &mut dyn Write) -> io::Result<()> {
         sections.add_row([s.name.clone(), s.bytes.to_string()]);
     }
     writeln!(out, "\n{sections}")?;
+    if !info.program.is_empty() {
+        writeln!(
+            out,
+            "\nthe BITSTREAM is a program, which runs as you when this device is used:\n  {}",
+            info.program.join("\n  ")
+        )?;
+    }
     if !info.memories.is_empty() {
         let mut memories = table(&["memory", "MiB", "first address", "used"], &[1, 2]);
         for m in &info.memories {

@@ -103,6 +103,11 @@ pub trait Sink: Sync {
     /// [`ControlFlow::Break`] asks the engine to end the run (a limit was reached, or the
     /// output can't be written).
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()>;
+
+    /// The number of embeddings after which it asks to end, where it knows that beforehand.
+    fn limit(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A device that can mine.

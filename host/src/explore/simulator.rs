@@ -83,11 +83,14 @@ pub fn find() -> Result<PathBuf> {
         };
     }
     let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
-    match own.with_file_name(PROGRAM) {
-        path if path.is_file() => Ok(path),
-        path => Err(Error::Unsupported(format!(
+    let beside = own.with_file_name(PROGRAM);
+    // Where `make install` puts it.
+    let installed = own.ancestors().nth(2).map(|prefix| prefix.join("lib/gramer").join(PROGRAM));
+    match [Some(beside.clone()), installed].into_iter().flatten().find(|path| path.is_file()) {
+        Some(path) => Ok(path),
+        None => Err(Error::Unsupported(format!(
             "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}",
-            path.display()
+            beside.display()
         ))),
     }
 }

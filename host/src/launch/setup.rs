@@ -1,31 +1,44 @@
 //! The private folder of an emulation: everything that the Xilinx Runtime looks for.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
+use gramer_machine::Accelerator;
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::Pid;
 
 use super::Request;
-use crate::error::{Error, Result};
+use crate::context::Cancel;
+use crate::engine::opencl::runtime::Missing;
+use crate::error::{Error, Place, Result};
 use crate::report::standard_output;
+use crate::xclbin::Xclbin;
 use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
 
 /// AMD's own installation, which is preferred, and where a distribution puts the libraries.
 const AMD: &str = "/opt/xilinx/xrt";
 const SYSTEM: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"];
-/// What the folders' names begin with, and the file in them that a launcher holds a lock on.
-const PREFIX: &str = "gramer-";
-const LOCK: &str = "lock";
+/// What the folders' names begin with, and the file that marks them and that a launcher locks.
+const PREFIX: &str = "gramer-emulation-";
+const MARKER: &str = "gramer-emulation";
+/// What the marker holds, which nothing else does by chance.
+const MARK: &str = "A private folder of `gramer --device emulator`, which removes it at its end. If it \
+    was killed, the next one does: nobody holds a lock on this file then.\n";
 /// What the emulator adds to its process's number when the runtime closes the device.
 const CLOSED: &str = "closed";
 /// A folder that is younger may be one whose lock is just being taken.
 const SETTLED: Duration = Duration::from_secs(60);
 /// Bytes of a transfer between runtime and emulator.
 const PACKET: usize = 1 << 20;
+/// Most devices that one emulation has.
+const MOST_DEVICES: usize = 16;
+/// What the runtime prints, and how many of its last lines a failure quotes.
+const RUNTIME_LOG: &str = "runtime.log";
+const LINES_QUOTED: usize = 3;
 
 /// A folder that is removed when it is dropped.
 pub struct Setup {
@@ -42,24 +55,29 @@ pub struct Setup {
 
 impl Setup {
     /// Builds what is missing and puts everything in its place.
-    pub fn new(request: &Request) -> Result<Self> {
-        let machine = read_machine(request.machine.as_deref())?;
+    pub fn new(request: &Request, cancel: &Cancel) -> Result<Self> {
+        let wanted = Wanted::of(request)?;
         let libraries = libraries()?;
         if !on_path("unzip") {
             return Err(Error::Unsupported(
                 "the Xilinx Runtime needs the program unzip: apt-get install unzip".into(),
             ));
         }
-        let emulator = find_emulator()?;
+        let emulator = match request {
+            Request::Machine { .. } => Some(find_emulator()?),
+            // It brings its own; with ours comes the library that shortens naps.
+            Request::File { .. } => find_emulator().ok(),
+        };
         // The runtime's sockets are in /tmp/$USER: the folder's name stands for the user, so that
         // runs at the same time don't meet, and all of it goes away with the folder.
         let tmp = Path::new("/tmp");
         let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(tmp);
         let folder = folder.map_err(|e| Error::io(tmp, "make a folder in", e))?;
         let at = |name: &str| folder.path().join(name);
-        let lock = File::create(at(LOCK)).map_err(|e| Error::io(at(LOCK), "create", e))?;
+        let lock = File::create(at(MARKER)).map_err(|e| Error::io(at(MARKER), "create", e))?;
         flock(&lock, FlockOperation::LockExclusive)
-            .map_err(|e| Error::io(at(LOCK), "lock", e.into()))?;
+            .map_err(|e| Error::io(at(MARKER), "lock", e.into()))?;
+        (&lock).write_all(MARK.as_bytes()).map_err(|e| Error::io(at(MARKER), "write", e))?;
         sweep(tmp);
         let write = |name: &str, text: &str| {
             fs::write(at(name), text).map_err(|e| Error::io(at(name), "write", e))
@@ -80,12 +98,15 @@ impl Setup {
             }
         };
         let bank = r#"{"Size":"16GB"}"#;
-        let device = format!(
-            r#"{{"Version":{{"FileVersion":"2.0"}},"Platform":{{"Boards":[{{"Devices":[{{"Name":"{}","DdrBanks":[{}]}}]}}]}}}}"#,
-            machine.emulated_platform(),
-            [bank; 4].join(",")
-        );
-        write("emconfig.json", &device)?;
+        let device =
+            format!(r#"{{"Name":"{}","DdrBanks":[{}]}}"#, wanted.platform, [bank; 4].join(","));
+        let devices = vec![device; wanted.devices].join(",");
+        write(
+            "emconfig.json",
+            &format!(
+                r#"{{"Version":{{"FileVersion":"2.0"}},"Platform":{{"Boards":[{{"Devices":[{devices}]}}]}}}}"#
+            ),
+        )?;
         // The runtime loses its buffer for calls when that has to grow: the pad makes it as large
         // as it can become with the first call. The scheduler without kds polls without sleeping,
         // and hangs in copies without cdma=false.
@@ -96,26 +117,24 @@ impl Setup {
         );
         write("xrt.ini", &ini)?;
 
-        let options = BuildOptions {
-            functional: request.functional,
-            emulator: Some(emulator.clone()),
-            ..BuildOptions::default()
-        };
         let xclbin = at("device.xclbin");
-        let name = machine.machine.name.clone();
-        let note = Note::after(Duration::from_secs(2), move || {
-            eprintln!("building the model of machine {name}, which takes minutes once");
-        });
-        build(&machine, &options, &xclbin)?;
-        drop(note);
+        if let Some(machine) = &wanted.machine {
+            let options = BuildOptions {
+                functional: wanted.functional,
+                emulator: emulator.clone(),
+                cancel: cancel.clone(),
+                ..BuildOptions::default()
+            };
+            build(machine, &options, &xclbin)?;
+        }
 
         let program = at("gramer");
         let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
         if fs::hard_link(&own, &program).is_err() {
             fs::copy(&own, &program).map_err(|e| Error::io(&program, "write", e))?;
         }
-        let sleep = emulator.with_file_name("libgramer_sleep.so");
-        let sleep = sleep.is_file().then_some(sleep);
+        let sleep = emulator.map(|emulator| emulator.with_file_name("libgramer_sleep.so"));
+        let sleep = sleep.filter(|sleep| sleep.is_file());
         Ok(Setup { folder, program, xclbin, xrt, sleep, _lock: lock })
     }
 
@@ -136,7 +155,7 @@ impl Setup {
             ("USER", user),
             ("GRAMER_EMULATOR_LOG", path("emulator.log")),
             ("GRAMER_EMULATOR_PID", path("emulator.pid")),
-            (standard_output::LOG, path("runtime.log")),
+            (standard_output::LOG, path(RUNTIME_LOG)),
         ];
         // The emulator runs in a folder of the runtime's.
         if let Some(trace) = std::env::var_os("GRAMER_TRACE") {
@@ -148,9 +167,14 @@ impl Setup {
         all
     }
 
-    /// Where the child says that it came to its own end.
-    pub fn end(&self) -> PathBuf {
-        self.at("end")
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Whether the child has left this word.
+    pub fn has(&self, word: &str) -> bool {
+        self.at(word).exists()
     }
 
     /// The emulator's process, once the runtime has started it.
@@ -177,23 +201,131 @@ impl Setup {
     pub fn log(&self) -> String {
         fs::read_to_string(self.at("emulator.log")).unwrap_or_default().trim_end().to_string()
     }
+
+    /// What explains a failure: what the emulator said, else the last lines of the runtime.
+    pub fn said(&self) -> String {
+        let log = self.log();
+        if !log.is_empty() {
+            return log;
+        }
+        let text = fs::read(self.at(RUNTIME_LOG)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+        match &lines[lines.len().saturating_sub(LINES_QUOTED)..] {
+            [] => String::new(),
+            lines => format!("the runtime's last words: {}", lines.join("; ")),
+        }
+    }
 }
 
-/// Removes what launchers have left that were killed: the folders whose lock nobody holds. What
-/// can't be removed is another user's.
+/// What is asked of the set-up.
+struct Wanted {
+    /// The machine whose xclbin is built; `None` for a file that is there.
+    machine: Option<Accelerator>,
+    functional: bool,
+    /// Name of the emulated devices, and how many there are.
+    platform: String,
+    devices: usize,
+}
+
+impl Wanted {
+    fn of(request: &Request) -> Result<Self> {
+        match request {
+            Request::Machine { machine, functional } => {
+                let machine = read_machine(machine.as_deref())?;
+                Ok(Wanted {
+                    functional: *functional,
+                    platform: machine.emulated_platform(),
+                    devices: 1,
+                    machine: Some(machine),
+                })
+            }
+            Request::File { path, indices } => {
+                let xclbin = Xclbin::read(path)?;
+                if xclbin.machine()?.is_none() {
+                    return Err(xclbin.no_machine());
+                }
+                xclbin.check_program()?;
+                let devices = indices.iter().max().map_or(1, |most| most + 1);
+                if devices > MOST_DEVICES {
+                    return Err(Error::usage(format!(
+                        "{}: at most {MOST_DEVICES} devices are emulated, counted from 0",
+                        path.display()
+                    )));
+                }
+                let platform = xclbin.platform;
+                if !platform.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)) {
+                    return Err(Error::input(
+                        Place::file(path),
+                        "the name of its platform has other characters than letters, digits, _, - \
+                         and .",
+                    ));
+                }
+                Ok(Wanted { machine: None, functional: false, platform, devices })
+            }
+        }
+    }
+}
+
+/// What an emulated device lacks here, with the remedies; empty where it can be used.
+pub fn lacking() -> Vec<Missing> {
+    let missing = |reason: String, remedy: &str| Missing {
+        what: "emulator".into(),
+        reason,
+        remedy: remedy.into(),
+    };
+    let mut all = vec![];
+    if let Err(e) = libraries() {
+        all.push(missing(e.to_string(), "`make setup-xrt` installs what it needs"));
+    }
+    if !on_path("unzip") {
+        all.push(missing("there is no unzip".into(), "apt-get install unzip"));
+    }
+    if let Err(e) = find_emulator() {
+        all.push(missing(e.to_string(), "`make emulator` builds it"));
+    }
+    if !on_path("verilator") {
+        let reason = "there is no verilator: only machines whose model was built before, and \
+                      `:functional` ones, can be used";
+        all.push(missing(reason.into(), "apt-get install verilator"));
+    }
+    all
+}
+
+/// Removes what launchers of this user have left that were killed: the folders with their marker
+/// whose lock nobody holds. Nothing else is touched, whatever it is called.
 fn sweep(tmp: &Path) {
     for entry in fs::read_dir(tmp).into_iter().flatten().flatten() {
-        if !entry.file_name().to_string_lossy().starts_with(PREFIX) {
-            continue;
-        }
-        let lock = entry.path().join(LOCK);
-        let age = fs::metadata(&lock).and_then(|m| m.modified()).map(|at| at.elapsed());
-        let settled = age.is_ok_and(|age| age.is_ok_and(|age| age > SETTLED));
-        let abandoned = |lock: File| flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-        if settled && File::open(&lock).is_ok_and(abandoned) {
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) && is_abandoned(&entry.path()) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Whether a folder was made by a launcher of this user that is gone.
+fn is_abandoned(folder: &Path) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    // The entry itself, not what a link points to.
+    let ours = fs::symlink_metadata(folder).is_ok_and(|m| m.is_dir() && m.uid() == user);
+    if !ours {
+        return false;
+    }
+    // Neither through a link, nor waiting for a pipe's other end.
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let marker = OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(folder.join(MARKER));
+    let Ok(mut marker) = marker else { return false };
+    let Ok(about) = marker.metadata() else { return false };
+    let settled = about.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
+    if !about.is_file() || about.uid() != user || about.len() != MARK.len() as u64 || !settled {
+        return false;
+    }
+    let mut text = String::new();
+    marker.read_to_string(&mut text).is_ok()
+        && text == MARK
+        && flock(&marker, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
 /// The folder with the runtime's libraries: that of `XILINX_XRT`, as for a card, else AMD's
@@ -229,26 +361,60 @@ fn on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Says something if it isn't dropped in time.
-struct Note(Option<(mpsc::Sender<()>, std::thread::JoinHandle<()>)>);
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
 
-impl Note {
-    fn after(time: Duration, say: impl FnOnce() + Send + 'static) -> Self {
-        let (stop, stopped) = mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
-            if stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
-                say();
-            }
-        });
-        Note(Some((stop, thread)))
-    }
-}
+    use super::*;
 
-impl Drop for Note {
-    fn drop(&mut self) {
-        if let Some((stop, thread)) = self.0.take() {
-            drop(stop);
-            let _ = thread.join();
+    /// Folders that look much like a launcher's, and one that is.
+    #[test]
+    fn only_folders_with_the_mark_are_swept() {
+        let tmp = tempfile::tempdir().unwrap();
+        let old = std::time::SystemTime::now() - 2 * SETTLED;
+        let make = |folder: &str, file: &str, text: &str| {
+            let folder = tmp.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("data"), "precious").unwrap();
+            fs::write(folder.join(file), text).unwrap();
+            let file = File::options().write(true).open(folder.join(file)).unwrap();
+            file.set_modified(old).unwrap();
+            file
+        };
+        make("gramer-notes", "lock", "");
+        make("gramer-emulation-notes", "lock", "");
+        make("gramer-emulation-empty", MARKER, "");
+        make("gramer-emulation-other", MARKER, &MARK.replace("private", "public "));
+        make("other-emulation-x", MARKER, MARK);
+        make("elsewhere/gramer", MARKER, MARK);
+        symlink(tmp.path().join("elsewhere/gramer"), tmp.path().join("gramer-emulation-link"))
+            .unwrap();
+        fs::create_dir(tmp.path().join("gramer-emulation-linked")).unwrap();
+        symlink(
+            tmp.path().join("elsewhere/gramer").join(MARKER),
+            tmp.path().join("gramer-emulation-linked").join(MARKER),
+        )
+        .unwrap();
+        make("gramer-emulation-young", MARKER, MARK)
+            .set_modified(std::time::SystemTime::now())
+            .unwrap();
+        let held = make("gramer-emulation-held", MARKER, MARK);
+        flock(&held, FlockOperation::LockExclusive).unwrap();
+        make("gramer-emulation-gone", MARKER, MARK);
+        let names = || {
+            let entries = fs::read_dir(tmp.path()).unwrap().flatten();
+            let mut names: Vec<String> =
+                entries.map(|e| e.file_name().to_str().unwrap().to_string()).collect();
+            names.sort();
+            names
+        };
+        let mut expected = names();
+        sweep(tmp.path());
+        expected.retain(|name| name != "gramer-emulation-gone");
+        assert_eq!(names(), expected);
+        for folder in ["gramer-notes", "gramer-emulation-notes", "elsewhere/gramer"] {
+            let data = fs::read_to_string(tmp.path().join(folder).join("data")).unwrap();
+            assert_eq!(data, "precious");
         }
     }
 }

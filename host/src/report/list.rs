@@ -126,6 +126,10 @@ impl<'a> ListWriter<'a> {
 }
 
 impl Sink for ListWriter<'_> {
+    fn limit(&self) -> Option<u64> {
+        (self.limit < u64::MAX).then_some(self.limit)
+    }
+
     fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         if number >= self.limit {

@@ -4,11 +4,12 @@ mod json;
 mod list;
 mod progress;
 pub mod standard_output;
+pub mod symbols;
 mod table;
 
 pub use json::json;
 pub use list::{ListFormat, ListWriter};
-pub use progress::Meter;
+pub use progress::{BuildMeter, Meter};
 pub use table::table;
 
 use std::time::Duration;

@@ -1,12 +1,15 @@
 //! The progress bar.
 
+use std::fmt::Write;
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
+use super::symbols::{Symbols, symbols};
 use crate::context::Progress;
 
 /// Shows a [`Progress`] on standard error while it lives: nothing in the first second, and
@@ -29,11 +32,7 @@ impl Meter {
                 return;
             }
             let bar = ProgressBar::new(0);
-            if let Ok(style) = ProgressStyle::with_template(
-                "{msg} {wide_bar} {percent:>3} %  {per_sec}  {elapsed} elapsed, {eta} to go",
-            ) {
-                bar.set_style(style);
-            }
+            set_style(&bar, "{msg} {wide_bar} {percent:>3} %  {per_sec}  {elapsed} elapsed{to_go}");
             bar.set_message(what);
             while wait(Duration::from_millis(100)) {
                 let (done, total) = progress.get();
@@ -44,6 +43,86 @@ impl Meter {
         });
         Meter { stop: Some(stop), thread: Some(thread) }
     }
+}
+
+fn set_style(bar: &ProgressBar, template: &str) {
+    let Ok(style) = ProgressStyle::with_template(template) else { return };
+    let style = style.with_key("to_go", |state: &ProgressState, out: &mut dyn Write| {
+        // Decoration.
+        let _ = out.write_str(&to_go(state.pos(), state.eta()));
+    });
+    bar.set_style(match symbols() {
+        Symbols::Unicode => style,
+        Symbols::Ascii => style.progress_chars("#>-").tick_chars("|/-\\ "),
+    });
+}
+
+/// What is said of the time that is left; nothing as long as nothing is done to judge it by.
+fn to_go(done: u64, left: Duration) -> String {
+    match done {
+        0 => String::new(),
+        _ => format!(", {} to go", HumanDuration(left)),
+    }
+}
+
+/// Shows how far the build of a model is: a bar on a terminal, else one line that it has begun.
+/// Nothing is shown before the first step: a model that is there has none.
+#[derive(Debug)]
+pub struct BuildMeter {
+    machine: String,
+    bar: Option<ProgressBar>,
+    begun: bool,
+}
+
+impl BuildMeter {
+    /// Of the model of this machine.
+    pub fn new(machine: &str) -> Self {
+        BuildMeter { machine: machine.into(), bar: None, begun: false }
+    }
+
+    /// A step; `of` is how much of it is done, of how much.
+    pub fn step(&mut self, what: &str, of: Option<(u64, u64)>) {
+        let machine = &self.machine;
+        if !std::mem::replace(&mut self.begun, true) {
+            if console_is_terminal() {
+                self.bar = Some(ProgressBar::new(0));
+            } else {
+                say(&format!("building the model of machine {machine}, which takes minutes, once"));
+            }
+        }
+        let Some(bar) = &self.bar else { return };
+        match of {
+            Some((done, all)) => {
+                set_style(bar, "{msg} {wide_bar} {pos} of {len} files  {elapsed} elapsed");
+                bar.set_length(all);
+                bar.set_position(done);
+            }
+            None => set_style(bar, "{msg} {spinner}  {elapsed} elapsed"),
+        }
+        bar.set_message(format!("building the model of machine {machine} (once): {what}"));
+        bar.enable_steady_tick(Duration::from_millis(200));
+    }
+
+    /// A line that the user should see.
+    pub fn note(&mut self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.println(text),
+            None => say(text),
+        }
+    }
+}
+
+impl Drop for BuildMeter {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// A line on standard error, which may be closed.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 fn console_is_terminal() -> bool {
@@ -58,5 +137,16 @@ impl Drop for Meter {
             // The bar is decoration: a panic in its thread must not become ours.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_time_is_promised_before_anything_is_done() {
+        assert_eq!(to_go(0, Duration::ZERO), "");
+        assert_eq!(to_go(1, Duration::from_secs(90)), ", 90 seconds to go");
     }
 }

@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{Error, Result};
 
@@ -11,6 +12,27 @@ use crate::error::{Error, Result};
 pub const LOG: &str = "GRAMER_RUNTIME_LOG";
 
 static KEPT: OnceLock<File> = OnceLock::new();
+/// Set if there was none when the process began.
+static CLOSED: AtomicBool = AtomicBool::new(false);
+
+/// Says that the process began without standard output: what Rust's library has opened in its place
+/// swallows everything.
+pub fn was_closed() {
+    CLOSED.store(true, Ordering::Relaxed);
+}
+
+/// Refuses whatever is written, as the system does it for a file that isn't open.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(rustix::io::Errno::BADF.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// From here on only [`writer`] reaches standard output; what libraries print there goes to the
 /// file that `GRAMER_RUNTIME_LOG` names, else to standard error.
@@ -37,6 +59,9 @@ pub fn keep_for_results() -> Result<()> {
 
 /// Standard output for results.
 pub fn writer() -> Box<dyn Write + Send> {
+    if CLOSED.load(Ordering::Relaxed) {
+        return Box::new(Nowhere);
+    }
     match KEPT.get().and_then(|kept| kept.try_clone().ok()) {
         Some(kept) => Box::new(kept),
         None => Box::new(io::stdout()),

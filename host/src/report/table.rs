@@ -3,11 +3,12 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement};
 
 use crate::engine::Measured;
 use crate::task::{Measure, SizeLimit, Task};
 
+use super::symbols::new_table;
 use super::{Report, Stopped, labelled_name};
 
 /// Writes the report as a heading, a table and a closing line.
@@ -38,8 +39,7 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         Task::Match { mappings: true, .. } => "mappings",
         _ => "count",
     };
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
+    let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["pattern", "vertices", "edges", counted]);
     for r in &report.outcome.results {

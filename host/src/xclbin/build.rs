@@ -1,11 +1,14 @@
 //! The container of an emulated machine: the sections that the Xilinx Runtime reads, and a program
 //! to start in place of a bitstream.
 
-use std::io::{Cursor, Write};
+use std::io::{BufRead, BufReader, Cursor, Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
-use gramer_machine::{Accelerator, vitis};
+use gramer_machine::{Accelerator, named, vitis};
+use rustix::process::{Pid, Signal, kill_process_group};
 use xxhash_rust::xxh3::xxh3_128;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -15,11 +18,17 @@ use super::layout::{
     mem_topology,
 };
 use super::{Mode, Section, Xclbin, kind};
+use crate::context::Cancel;
 use crate::error::{Error, Place, Result};
 use crate::graph::output::write_whole;
+use crate::report::BuildMeter;
 
 /// Folder inside the zip that the runtime starts the script in.
 const FOLDER: &str = "behav_waveform/xsim";
+/// The program in that folder that the runtime starts.
+pub const SCRIPT: &str = "launch_hw_emu.sh";
+/// The machine where none is named.
+const DEFAULT_MACHINE: &str = "paper";
 /// The program that answers the runtime.
 pub const EMULATOR: &str = "gramer-emulator";
 /// A larger program is not packed but named by its path.
@@ -34,14 +43,16 @@ pub struct BuildOptions {
     pub functional: bool,
     /// The emulator; [`find_emulator`] finds it if absent.
     pub emulator: Option<PathBuf>,
+    /// Ends the build of the model.
+    pub cancel: Cancel,
 }
 
-/// Builds the xclbin of a machine and writes it, whole or not at all. What the emulator says
-/// while it builds the model of the core goes to standard error.
+/// Builds the xclbin of a machine and writes it, whole or not at all. How far the build of a model
+/// is that isn't there yet goes to standard error.
 ///
 /// # Errors
 /// Those of the description, of writing, and [`Error::Unsupported`] if the emulator is missing or
-/// can't build the model.
+/// can't build the model; [`Error::Interrupted`].
 pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Result<Xclbin> {
     let mut accelerator = machine.clone();
     if let Some(units) = options.compute_units {
@@ -56,7 +67,7 @@ pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Resul
     };
     let model = match options.functional {
         true => None,
-        false => Some(build_model(&emulator, &accelerator)?),
+        false => Some(build_model(&emulator, &accelerator, &options.cancel)?),
     };
     let mut xclbin = describe(&accelerator, out);
     let program = bitstream(&accelerator, &emulator, model.as_deref())?;
@@ -69,20 +80,26 @@ pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Resul
     Ok(xclbin)
 }
 
-/// Reads a description of a machine; without a path `accelerator.yaml` of the current folder, and
-/// where there is none, the machine of the paper.
+/// A machine by its name or by the path of its description; without either, the machine of the
+/// paper. A name is that of a built-in machine, whatever files there are: `./small` is a file.
 ///
 /// # Errors
-/// [`Error::Input`] with what is wrong with it.
+/// [`Error::Usage`] for a name that isn't known, [`Error::Input`] with what is wrong with a
+/// description.
 pub fn read_machine(path: Option<&Path>) -> Result<Accelerator> {
-    const HERE: &str = "accelerator.yaml";
-    const PAPER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../accelerator.yaml"));
-    let path = path.unwrap_or(Path::new(HERE));
-    let read = match path == Path::new(HERE) && !path.exists() {
-        true => Accelerator::parse(PAPER, path),
-        false => Accelerator::read(path),
-    };
-    read.map_err(|e| match e {
+    let path = path.unwrap_or(Path::new(DEFAULT_MACHINE));
+    let built_in = path.to_str().and_then(named::named);
+    let is_word = path.components().count() == 1 && path.extension().is_none();
+    if built_in.is_none() && is_word && !path.exists() {
+        let names: Vec<&str> = named::names().map(|(name, _)| name).collect();
+        return Err(Error::usage(format!(
+            "there is no machine `{0}`: name one of {1}, or the path of a description, such as \
+             ./{0}.yaml",
+            path.display(),
+            names.join(", ")
+        )));
+    }
+    built_in.unwrap_or_else(|| Accelerator::read(path)).map_err(|e| match e {
         gramer_machine::Error::Read { path, source } => Error::io(path, "read", source),
         other => {
             let text = other.to_string();
@@ -167,7 +184,7 @@ fn bitstream(a: &Accelerator, emulator: &Path, model: Option<&Path>) -> Result<V
          exec \"${{GRAMER_EMULATOR:-{program}}}\" --machine machine.yaml --model {core}\n"
     );
     let mut files = vec![
-        ("launch_hw_emu.sh", 0o755, script.into_bytes()),
+        (SCRIPT, 0o755, script.into_bytes()),
         ("machine.yaml", 0o644, a.to_yaml().into_bytes()),
     ];
     if let Some(model) = model {
@@ -205,8 +222,9 @@ pub fn find_emulator() -> Result<PathBuf> {
         };
     }
     let here = std::env::current_exe().ok();
-    // Tests and examples are one folder below the programs.
-    let beside = here.iter().flat_map(|exe| exe.ancestors().skip(1).take(2).map(PathBuf::from));
+    // Tests and examples are one folder below the programs; `make install` puts it into lib/gramer.
+    let beside = here.iter().flat_map(|exe| exe.ancestors().skip(1).take(2));
+    let beside = beside.flat_map(|folder| [folder.to_path_buf(), folder.join("lib/gramer")]);
     let path = std::env::var_os("PATH").unwrap_or_default();
     beside
         .chain(std::env::split_paths(&path))
@@ -226,27 +244,95 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// Has the emulator build the model of the core, or find it in its cache.
-fn build_model(emulator: &Path, a: &Accelerator) -> Result<PathBuf> {
-    let folder = tempfile::tempdir().map_err(|e| Error::io(std::env::temp_dir(), "create", e))?;
-    let machine = folder.path().join("machine.yaml");
-    std::fs::write(&machine, a.to_yaml()).map_err(|e| Error::io(&machine, "write", e))?;
-    let output = Command::new(emulator)
-        .arg("--machine")
-        .arg(&machine)
-        .arg("--build-model")
-        .stdin(Stdio::null())
-        .stderr(Stdio::inherit())
-        .output()
+/// Has the emulator build the model of the core, or find it among those that were built.
+fn build_model(emulator: &Path, a: &Accelerator, cancel: &Cancel) -> Result<PathBuf> {
+    let mut child = Command::new(emulator)
+        .args(["--machine", "/dev/stdin", "--build-model"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        // The compilers that it starts end with it.
+        .process_group(0)
+        .spawn()
         .map_err(|e| Error::io(emulator, "start", e))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let model = PathBuf::from(text.trim_end());
-    if output.status.success() && model.is_file() {
-        return Ok(model);
+    let (input, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let name = &a.machine.name;
+    let (status, printed, said) = std::thread::scope(|scope| {
+        let yaml = a.to_yaml();
+        // A program that is no emulator may not read it.
+        scope.spawn(move || input.map(|mut input| input.write_all(yaml.as_bytes())));
+        let printed = scope.spawn(move || {
+            let mut text = vec![];
+            let _ = out.map(|mut out| out.read_to_end(&mut text));
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        let said = scope.spawn(move || steps(err.map(BufReader::new), name));
+        let status = wait(&mut child, cancel);
+        let text = |thread: std::thread::ScopedJoinHandle<'_, String>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        (status, text(printed), text(said))
+    });
+    let status = status.map_err(|e| Error::io(emulator, "wait for", e))?;
+    cancel.check()?;
+    let failed = |why: String| {
+        Err(Error::Unsupported(format!(
+            "{} could not build the model of machine {name}: {why}",
+            emulator.display()
+        )))
+    };
+    let model = PathBuf::from(printed.trim_end());
+    match (status.success(), status.signal()) {
+        (true, _) if model.is_file() => Ok(model),
+        (true, _) => failed("it doesn't say where the model is; is it gramer-emulator?".into()),
+        (false, Some(signal)) => failed(format!("it was ended by signal {signal}")),
+        (false, None) if said.is_empty() => failed(format!("it ended with {status}")),
+        (false, None) => failed(said),
     }
-    Err(Error::Unsupported(format!(
-        "{} could not build the model of machine {}: its message is above",
-        emulator.display(),
-        a.machine.name
-    )))
+}
+
+/// Waits for the end of a child that leads its group. Once the user wants to stop, all of the group
+/// is told to, and killed if it doesn't.
+fn wait(child: &mut Child, cancel: &Cancel) -> std::io::Result<ExitStatus> {
+    const ENDS_WITHIN: Duration = Duration::from_millis(500);
+    let group = Pid::from_child(child);
+    let mut told: Option<Instant> = None;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            if told.is_some() {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            return Ok(status);
+        }
+        match told {
+            None if cancel.is_cancelled() => {
+                told = Some(Instant::now());
+                let _ = kill_process_group(group, Signal::TERM);
+            }
+            Some(at) if at.elapsed() > ENDS_WITHIN => {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            _ => {}
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Shows the steps that the emulator prints; gives its other lines.
+fn steps(lines: Option<impl BufRead>, machine: &str) -> String {
+    let mut meter = BuildMeter::new(machine);
+    let mut said = vec![];
+    for line in lines.into_iter().flat_map(BufRead::lines).map_while(Result::ok) {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            ["step", "translating"] => meter.step("translating", None),
+            ["step", "compiling", done, all] => {
+                meter.step("compiling", done.parse().ok().zip(all.parse().ok()));
+            }
+            ["step", "linking"] => meter.step("linking", None),
+            ["note", ..] => meter.note(&line["note ".len()..]),
+            _ => said.push(line),
+        }
+    }
+    said.join("\n").trim_start_matches("gramer-emulator: ").to_string()
 }

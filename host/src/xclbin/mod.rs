@@ -15,7 +15,7 @@ pub mod build;
 pub mod layout;
 pub mod metadata;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use gramer_machine::Accelerator;
 
@@ -274,6 +274,55 @@ impl Xclbin {
         let text = std::str::from_utf8(data).map_err(|e| what(&e))?;
         let text = text.trim_end_matches('\0');
         Accelerator::parse(text, Path::new("machine")).map(Some).map_err(|e| what(&e))
+    }
+
+    /// That there is no description of a machine in it.
+    pub fn no_machine(&self) -> Error {
+        self.wrong(
+            "the section USER_METADATA is missing, which describes the machine: was it built \
+             with `gramer xclbin build`, or is it of another design?",
+        )
+    }
+
+    /// Names of the files in the program that stands for an emulated device; empty where the
+    /// bitstream is that of a card, or missing.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is emulated and the program can't be read.
+    pub fn program(&self) -> Result<Vec<String>> {
+        let data = self.section(kind::BITSTREAM).filter(|_| self.mode.is_emulation());
+        let Some(data) = data else { return Ok(vec![]) };
+        let zip = zip::ZipArchive::new(std::io::Cursor::new(data)).map_err(|e| {
+            self.wrong(format!("the section BITSTREAM is no zip with a simulator: {e}"))
+        })?;
+        Ok(zip.file_names().map(str::to_string).collect())
+    }
+
+    /// Checks that an emulated device can be started from it: that there is a script to start, and
+    /// that all of its files stay in their folder.
+    ///
+    /// # Errors
+    /// [`Error::Input`] that names the file.
+    pub fn check_program(&self) -> Result<()> {
+        self.required(kind::BITSTREAM)?;
+        let names = self.program()?;
+        let leaves = |name: &&String| {
+            let parts = Path::new(name.as_str()).components();
+            name.contains('\\') || parts.into_iter().any(|p| !matches!(p, Component::Normal(_)))
+        };
+        if let Some(name) = names.iter().find(leaves) {
+            return Err(self.wrong(format!(
+                "the program in the section BITSTREAM has the file {name:?}, which is outside of its \
+                 folder: it isn't started"
+            )));
+        }
+        match names.iter().any(|name| name.ends_with(&format!("/{}", build::SCRIPT))) {
+            true => Ok(()),
+            false => Err(self.wrong(format!(
+                "the program in the section BITSTREAM has no {}: there is nothing to start",
+                build::SCRIPT
+            ))),
+        }
     }
 
     /// An error of this file.

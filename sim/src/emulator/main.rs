@@ -15,11 +15,12 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use gramer_machine::Accelerator;
-use gramer_sim::model::{self, Build};
+use gramer_sim::model::{self, Build, Step};
 use prost::Message;
 use protocol::{Link, call};
 
@@ -44,7 +45,8 @@ fn main() -> ExitCode {
     match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("gramer-emulator: {error:#}");
+            // Nobody may be there to read it.
+            let _ = writeln!(std::io::stderr(), "gramer-emulator: {error:#}");
             log(&format!("gramer-emulator: {error:#}"));
             ExitCode::FAILURE
         }
@@ -56,9 +58,10 @@ fn run(options: &Options) -> Result<()> {
     if options.build_model {
         // Only a model that was built for it can write a waveform.
         let trace = std::env::var_os("GRAMER_TRACE").is_some();
-        let library = model::build(&accelerator, Build { trace, ..Build::default() })?;
-        println!("{}", library.display());
-        return Ok(());
+        end_with_the_group();
+        let build = Build { trace, ..Build::default() };
+        let library = model::build_telling(&accelerator, build, &mut tell)?;
+        return Ok(writeln!(std::io::stdout(), "{}", library.display())?);
     }
     let library = options.model.clone().context("--model is missing")?;
     let library = match library.as_os_str() == "functional" {
@@ -78,6 +81,38 @@ fn run(options: &Options) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Says how far the build of a model is, in lines that `gramer` reads. It ends when nobody does.
+fn tell(step: Step) -> Result<()> {
+    let line = match step {
+        Step::Note(text) => format!("note {text}"),
+        Step::Translating => "step translating".into(),
+        Step::Compiling(done, all) => format!("step compiling {done} {all}"),
+        Step::Linking => "step linking".into(),
+    };
+    writeln!(std::io::stderr(), "{line}").context("nobody waits for the model")
+}
+
+/// A signal to end goes on to the compilers, if this process leads their group, and the build then
+/// ends as after any failure: without its folder.
+fn end_with_the_group() {
+    extern "C" fn pass_on(signal: libc::c_int) {
+        static PASSED: AtomicBool = AtomicBool::new(false);
+        if !PASSED.swap(true, Ordering::Relaxed) {
+            // SAFETY: both calls may be made in a handler of signals.
+            unsafe {
+                if libc::getpgrp() == libc::getpid() {
+                    libc::kill(0, signal);
+                }
+            }
+        }
+    }
+    let handler = pass_on as extern "C" fn(libc::c_int);
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler makes only calls that may be made there.
+        unsafe { libc::signal(signal, handler as libc::sighandler_t) };
+    }
 }
 
 /// Answers one request.
@@ -151,7 +186,8 @@ fn serve(device: &device::Device, link: &mut Link, number: u32, payload: &[u8]) 
 static OUTPUT: Mutex<Option<File>> = Mutex::new(None);
 
 fn capture_output() -> Result<()> {
-    let file = tempfile::tempfile().context("cannot make a temporary file")?;
+    // Here, in the runtime's folder: a temporary folder that the user names may be missing.
+    let file = tempfile::tempfile_in(".").context("cannot make a temporary file")?;
     // SAFETY: both descriptors are open, and standard output stays one.
     if unsafe { libc::dup2(file.as_raw_fd(), libc::STDOUT_FILENO) } < 0 {
         bail!("cannot redirect the output: {}", std::io::Error::last_os_error());

@@ -67,13 +67,17 @@ pub struct Common {
     pub device: String,
 
     /// Worker threads; one for each core by default
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
     /// How results are printed
-    #[arg(long, value_enum, default_value = "table", help_heading = "Output")]
+    #[arg(long, short, value_enum, default_value = "table", help_heading = "Output")]
     pub output: Output,
+
+    /// The same as `--output json`
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    pub json: bool,
 
     /// Write every embedding to FILE as it is found (`-` is standard output; results then go to
     /// standard error)
@@ -150,8 +154,8 @@ impl Common {
             times: Times { load, prepare, mine },
         };
         let write = |out: &mut dyn std::io::Write| match self.output {
-            Output::Table => table(&report, out),
-            Output::Json => json(&report, out),
+            Output::Table if !self.json => table(&report, out),
+            _ => json(&report, out),
         };
         if self.list.as_ref().is_some_and(|path| path.as_os_str() == "-") {
             write(&mut std::io::stderr().lock()).map_err(|e| Error::io("<stderr>", "write", e))?;

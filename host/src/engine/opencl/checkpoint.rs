@@ -154,7 +154,8 @@ mod tests {
     }
 
     fn key(k: u32) -> Key {
-        let pass = Pass { application: 1, k, dictionary: vec![], patterns: 2, list: false };
+        let dictionary = vec![];
+        let pass = Pass { application: 1, k, dictionary, patterns: 2, list: false, enough: None };
         Key::new(view(), &pass, false)
     }
 

@@ -77,7 +77,10 @@ pub fn is_xclbin(device: &str) -> bool {
 }
 
 /// File and indices of `FILE[@INDEX[,INDEX…]]`.
-fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
+///
+/// # Errors
+/// [`Error::Usage`] for other indices than different numbers.
+pub fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
     let (file, indices) = match device.rsplit_once('@') {
         Some((file, indices)) if !indices.contains('/') => (file, indices),
         _ => return Ok((device.into(), vec![0])),

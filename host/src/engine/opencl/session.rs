@@ -33,6 +33,9 @@ use crate::xclbin::{Xclbin, kind};
 const CHUNK: usize = 16 << 20;
 /// Beats of records by default: 64 MiB.
 const RECORD_BEATS: u32 = 1 << 20;
+/// Most beats that a record takes, and beats that are left over where few records are wanted.
+const BEATS_A_RECORD: u64 = 2;
+const SPARE: u64 = 64;
 /// After Ctrl-C the units under way may end; after so long the core is stopped at once.
 const GRACE: Duration = Duration::from_millis(500);
 /// So long a core that was told to stop may take.
@@ -54,6 +57,8 @@ pub struct Pass {
     pub patterns: u32,
     /// Whether embeddings are listed.
     pub list: bool,
+    /// So many listed embeddings are enough.
+    pub enough: Option<u64>,
 }
 
 /// What a pass found.
@@ -154,12 +159,7 @@ impl Session {
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
         let xclbin = Xclbin::parse(&bytes, path)?;
-        let machine = xclbin.machine()?.ok_or_else(|| {
-            xclbin.wrong(
-                "the section USER_METADATA is missing, which describes the machine: was it built \
-                 with `gramer xclbin build`, or is it of another design?",
-            )
-        })?;
+        let machine = xclbin.machine()?.ok_or_else(|| xclbin.no_machine())?;
         for kind in
             [kind::EMBEDDED_METADATA, kind::MEM_TOPOLOGY, kind::CONNECTIVITY, kind::IP_LAYOUT]
         {
@@ -278,8 +278,10 @@ impl Session {
         take: Option<&Taker<'_>>,
         context: &Context,
     ) -> Result<Explored> {
+        // If a thread panics, kernels may run on: the buffers that they use stay.
+        let broken = std::mem::replace(&mut self.broken, true);
         let outcome = self.explore_passes(pass, image, settings, plan, take, context);
-        self.broken |= matches!(outcome, Err(Error::Device(_)));
+        self.broken = broken || matches!(outcome, Err(Error::Device(_)));
         outcome
     }
 
@@ -299,7 +301,11 @@ impl Session {
             false => 0,
             true => settings.result_beats.unwrap_or_else(|| {
                 let share = machine.memory.bank_bytes / (8 * machine.kernels.compute_units as u64);
-                RECORD_BEATS.min((share / LINE as u64) as u32).max(1)
+                let beats = RECORD_BEATS.min((share / LINE as u64) as u32).max(1);
+                // The core stops when the area is full: one for a few embeddings is soon.
+                let few =
+                    pass.enough.map(|n| n.saturating_mul(BEATS_A_RECORD).saturating_add(SPARE));
+                few.and_then(|few| u32::try_from(few).ok()).map_or(beats, |few| beats.min(few))
             }),
         };
         let area = Area::new(machine, pass.patterns, records);
@@ -506,7 +512,14 @@ impl Job<'_> {
                     results.records.len()
                 )));
             }
-            for record in &results.records {
+            // An embedding is one whether its unit was finished or not. Where these are enough,
+            // nothing is done again, so that none is listed twice.
+            let all = results.records.len() + results.unfinished.len();
+            let rest = match self.pass.enough {
+                Some(enough) if all as u64 >= enough => &results.unfinished[..],
+                _ => &[],
+            };
+            for record in results.records.iter().chain(rest) {
                 let count = counts.get_mut(record.pattern as usize).ok_or_else(|| {
                     Error::Device(format!("{name}: pattern {} was listed", record.pattern))
                 })?;
@@ -714,10 +727,12 @@ impl ComputeUnit {
         value: &T,
         name: &str,
     ) -> Result<()> {
-        let position = places.positions[&(kernel, argument.to_string())];
+        let position = places.positions.get(&(kernel, argument.to_string())).ok_or_else(|| {
+            Error::Device(format!("{name}: its kernels have no argument `{argument}`"))
+        })?;
         // SAFETY: the position is that of the argument in the metadata, and callers pass a value
         // of its size: a u32, a u64, or a buffer's handle.
-        unsafe { self.kernels[kernel].set_arg(position, value) }
+        unsafe { self.kernels[kernel].set_arg(*position, value) }
             .map_err(|e| failed(name, &format!("setting the argument {argument}"), e.0))
     }
 
@@ -1009,5 +1024,50 @@ fn size(bytes: u64) -> String {
         1024..1_048_576 => format!("{:.1} KiB", bytes as f64 / 1024.0),
         1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
         _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::super::units::{Cut, whole};
+    use super::*;
+    use crate::graph::View;
+    use crate::xclbin::build::read_machine;
+
+    /// Kernels may run on with buffers that must not be released then.
+    #[test]
+    fn after_a_panic_nothing_of_a_device_is_released() {
+        let mut machine = read_machine(Some(Path::new("small"))).unwrap();
+        // No description that is read is so; here it makes a pass panic.
+        machine.streams.input.parts.clear();
+        let (offsets, neighbours) = (vec![0, 1, 2], vec![1, 0]);
+        let view = View {
+            offsets: &offsets,
+            neighbours: &neighbours,
+            vertex_labels: None,
+            edge_labels: None,
+        };
+        let image = Image::new(view, &machine);
+        let cut = Cut { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
+        let plan = Plan::new(view, &whole(view), cut);
+        let mut session = Session {
+            machine: machine.clone(),
+            cards: ManuallyDrop::new(vec![]),
+            broken: false,
+            runs: 0,
+            counters: BTreeMap::new(),
+        };
+        let dictionary = vec![];
+        let pass =
+            Pass { application: 0, k: 3, dictionary, patterns: 1, list: false, enough: None };
+        let context = Context::default();
+        let settings = Settings::default();
+        let explored = catch_unwind(AssertUnwindSafe(|| {
+            session.explore(&pass, &image, &settings, plan, None, &context)
+        }));
+        assert!(explored.is_err());
+        assert!(session.broken);
     }
 }

@@ -7,10 +7,13 @@ use gramer_machine::Accelerator;
 use crate::engine::reference::Comparison;
 use crate::error::{Error, Result};
 
+/// What the help calls these options.
+pub const HEADING: &str = "Accelerator";
+
 /// How the accelerator runs; the answers don't depend on it.
 #[derive(Debug, Clone, PartialEq, clap::Args)]
 #[group(skip)]
-#[command(next_help_heading = "Accelerator")]
+#[command(next_help_heading = HEADING)]
 pub struct Settings {
     /// Order in which the accelerator compares ids
     #[arg(long, value_enum, default_value = "descending", value_name = "ORDER")]

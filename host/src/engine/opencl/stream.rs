@@ -105,6 +105,8 @@ pub struct Results {
     pub next_unit: u64,
     /// The records, without those of units that have to be done again.
     pub records: Vec<Record>,
+    /// Those of units that have to be done again.
+    pub unfinished: Vec<Record>,
     /// Counters by `section.name`, summed over the units of a section; a value a depth where there
     /// are several.
     pub counters: BTreeMap<String, Vec<u64>>,
@@ -191,15 +193,13 @@ impl Area {
             4 => Status::Refused,
             other => Status::Unknown(other),
         };
-        let mut records = self.read_records(records, k);
+        let records = self.read_records(records, k);
         if listed != records.len() as u64 && status == Status::Done {
             let found = records.len();
             return Err(format!("{found} records came, but the status says {listed}"));
         }
-        if status != Status::Done {
-            // Those of units that have to be done again.
-            records.retain(|r| u64::from(r.ordinal) < next_unit);
-        }
+        let finished = |r: &Record| status == Status::Done || u64::from(r.ordinal) < next_unit;
+        let (records, unfinished) = records.into_iter().partition(finished);
         Ok(Results {
             counts: words(counts).take(patterns as usize).collect(),
             status,
@@ -207,6 +207,7 @@ impl Area {
             error_address: get("error_address"),
             next_unit,
             records,
+            unfinished,
             counters: read_counters(machine, &words(counters).collect::<Vec<_>>()),
         })
     }
@@ -437,6 +438,7 @@ mod tests {
         };
         assert_eq!(results.status, Status::Full);
         assert_eq!(results.records, [record(0, 3, [10, 11, 12]), record(1, 0, [30, 31, 32])]);
+        assert_eq!(results.unfinished, [record(2, 1, [20, 21, 22])]);
         // At the end the number of records must be the one that the core counted.
         let bytes = stream(&machine, &[two, one], &[("next_unit", 3), ("records", 4)]);
         let wrong = area.decode(&machine, &bytes, 9, 3).unwrap_err();

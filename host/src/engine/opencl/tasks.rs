@@ -203,7 +203,8 @@ impl Run<'_> {
         let pattern = Pattern::clique(k);
         let list = self.sink.is_some();
         let (patterns, dictionary) = (1, vec![]);
-        let pass = Pass { application: CLIQUE, k: k as u32, dictionary, patterns, list };
+        let enough = self.sink.and_then(Sink::limit);
+        let pass = Pass { application: CLIQUE, k: k as u32, dictionary, patterns, list, enough };
         let (check, sink) = (self.check(), self.sink);
         let take = |record: &Record| {
             check(record)?;
@@ -221,7 +222,8 @@ impl Run<'_> {
         let entry = |key| all.number(key).map_or(0, |n| KNOWN | n as u16);
         let dictionary = (0..1u32 << bits).map(entry).collect();
         let (patterns, list) = (all.patterns().len() as u32, self.sink.is_some());
-        let pass = Pass { application: MOTIF, k: k as u32, dictionary, patterns, list };
+        let enough = self.sink.and_then(Sink::limit);
+        let pass = Pass { application: MOTIF, k: k as u32, dictionary, patterns, list, enough };
         let (check, sink, view) = (self.check(), self.sink, self.view);
         let take = |record: &Record| {
             check(record)?;
@@ -256,7 +258,7 @@ impl Run<'_> {
         for size in 2..=largest {
             let wanted = |p: &Pattern| parts_reported(p, &reported);
             let table = self.table(labels, size, &reported, &wanted);
-            let found = self.pass(&table.pass(size, false), None)?;
+            let found = self.pass(&table.pass(size, false, None), None)?;
             if !found.complete {
                 return Ok(Outcome { results, complete: false, ..Outcome::default() });
             }
@@ -314,7 +316,7 @@ impl Run<'_> {
                 Ok(sink.embedding(pattern, &vertices).is_continue())
             })
         };
-        Ok(self.pass(&table.pass(size, true), Some(&take))?.complete)
+        Ok(self.pass(&table.pass(size, true, sink.limit()), Some(&take))?.complete)
     }
 
     fn table(
@@ -392,13 +394,14 @@ impl Table {
         Table { dictionary, patterns }
     }
 
-    fn pass(&self, size: usize, list: bool) -> Pass {
+    fn pass(&self, size: usize, list: bool, enough: Option<u64>) -> Pass {
         Pass {
             application: FSM,
             k: size as u32,
             dictionary: self.dictionary.clone(),
             patterns: (self.patterns.len() as u32).max(1),
             list,
+            enough,
         }
     }
 }

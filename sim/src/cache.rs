@@ -1,0 +1,208 @@
+//! Where the sources of the core are, and where built models are kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Names the folder that holds `rtl/` and `sim/shim/`, where they aren't found by themselves.
+pub const SOURCES: &str = "GRAMER_SOURCES";
+/// Names the folder for built models.
+pub const MODELS: &str = "GRAMER_MODELS";
+
+/// The model in its folder, and beside it the hash of its bytes.
+const LIBRARY: &str = "libcore.so";
+const CHECKSUM: &str = "libcore.xxh3";
+/// Folders above a program that may be a repository or a prefix: `target/debug/deps/` has four.
+const ABOVE: usize = 4;
+
+fn named(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
+}
+
+/// The repository that this program was built in; it may have gone.
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("sim/ is in the repository")
+}
+
+/// The folder with `rtl/` and `sim/shim/`: `GRAMER_SOURCES`, else a repository that this program
+/// lies in, else `share/gramer` of the prefix that it is installed in, else the repository that it
+/// was built in.
+///
+/// # Errors
+/// If none is there.
+pub fn sources() -> Result<PathBuf> {
+    let has = |folder: &PathBuf| folder.join("rtl/gramer_core.sv").is_file();
+    if let Some(folder) = named(SOURCES) {
+        return match has(&folder) {
+            true => Ok(folder),
+            false => bail!("{SOURCES} is {}, but there is no rtl/ in it", folder.display()),
+        };
+    }
+    let program = std::env::current_exe().unwrap_or_default();
+    let above = program.ancestors().skip(1).take(ABOVE);
+    let mut folders = above.flat_map(|f| [f.to_path_buf(), f.join("share/gramer")]);
+    folders.find(has).or_else(|| Some(repository().to_path_buf()).filter(has)).with_context(|| {
+        format!(
+            "the sources of the core (rtl/) are neither near {} nor in {}: name the repository in \
+             {SOURCES}",
+            program.display(),
+            repository().display()
+        )
+    })
+}
+
+/// Folders that may hold models, the preferred one first: `GRAMER_MODELS` alone where it is set;
+/// else `target/models` of the repository, and `gramer/models` in the user's cache.
+pub fn folders(sources: Option<&Path>) -> Vec<PathBuf> {
+    if let Some(folder) = named(MODELS) {
+        return vec![folder];
+    }
+    let repository = sources.unwrap_or(repository());
+    let own = repository.join("Cargo.toml").is_file().then(|| repository.join("target/models"));
+    let cache = named("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let cache = cache.or_else(|| named("HOME").map(|home| home.join(".cache")));
+    own.into_iter().chain(cache.map(|cache| cache.join("gramer/models"))).collect()
+}
+
+/// The first of the folders that can be written, made if it is missing.
+///
+/// # Errors
+/// If none can be.
+pub fn writable(folders: &[PathBuf]) -> Result<&Path> {
+    let mut refused = vec![];
+    for folder in folders {
+        let tried = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+        match tried {
+            Ok(_) => return Ok(folder),
+            Err(e) => refused.push(format!("{}: {e}", folder.display())),
+        }
+    }
+    bail!("no folder for the model can be written: name one in {MODELS} ({})", refused.join("; "))
+}
+
+/// Writes the hash of a model's bytes beside it.
+///
+/// # Errors
+/// Those of reading and writing.
+pub fn seal(folder: &Path) -> Result<()> {
+    let bytes = fs::read(folder.join(LIBRARY))?;
+    Ok(fs::write(folder.join(CHECKSUM), format!("{:016x}\n", xxh3_64(&bytes)))?)
+}
+
+/// The model in a folder, if it is there and whole. One that was cut or changed is removed, and
+/// `tell` hears of it.
+///
+/// # Errors
+/// If a damaged model can't be removed.
+pub fn whole(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Option<PathBuf>> {
+    let library = folder.join(LIBRARY);
+    let Ok(bytes) = fs::read(&library) else {
+        return Ok(None);
+    };
+    let sum = fs::read_to_string(folder.join(CHECKSUM)).unwrap_or_default();
+    if sum.trim_end() == format!("{:016x}", xxh3_64(&bytes)) {
+        return Ok(Some(library));
+    }
+    tell(&format!("the model in {} is damaged and is built again", folder.display()));
+    // Moved away first: another process may look at it now.
+    let grave = folder.parent().and_then(|models| tempfile::tempdir_in(models).ok());
+    let grave = grave.with_context(|| {
+        format!("the model in {} is damaged; remove that folder", folder.display())
+    })?;
+    match fs::rename(folder, grave.path().join("damaged")) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            bail!("the model in {} is damaged; remove that folder: {e}", folder.display())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// What is noted of the last model of a description: which sources it was built from, and the name
+/// of its folder. With it a model is found where sources or Verilator are gone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Latest {
+    /// Hash of the sources.
+    pub content: String,
+    /// Name of the model's folder.
+    pub name: String,
+}
+
+impl Latest {
+    fn path(models: &Path, key: &str) -> PathBuf {
+        models.join(format!("latest-{key}"))
+    }
+
+    /// Notes it for the description with this key. It is a convenience: a folder that can't be
+    /// written goes without.
+    pub fn note(&self, models: &Path, key: &str) {
+        if Self::read(models, key).as_ref() == Some(self) {
+            return;
+        }
+        let _ = tempfile::NamedTempFile::new_in(models).map(|file| {
+            let text = format!("{} {}\n", self.content, self.name);
+            let written = fs::write(file.path(), text);
+            written.map(|()| file.persist(Self::path(models, key)))
+        });
+    }
+
+    /// What was noted.
+    pub fn read(models: &Path, key: &str) -> Option<Self> {
+        let text = fs::read_to_string(Self::path(models, key)).ok()?;
+        let (content, name) = text.trim_end().split_once(' ')?;
+        // A name alone, so that nothing outside of the folder is reached.
+        let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+        plain.then(|| Latest { content: content.into(), name: name.into() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_that_was_cut_is_removed_and_a_whole_one_is_found() {
+        let models = tempfile::tempdir().unwrap();
+        let folder = models.path().join("abc-1");
+        fs::create_dir(&folder).unwrap();
+        let mut said = vec![];
+        assert_eq!(whole(&folder, &mut |line| said.push(line.to_string())).unwrap(), None);
+        fs::write(folder.join(LIBRARY), "a model").unwrap();
+        seal(&folder).unwrap();
+        let found = whole(&folder, &mut |line| said.push(line.to_string())).unwrap();
+        assert_eq!((found, said.len()), (Some(folder.join(LIBRARY)), 0));
+        for damaged in ["a mode", ""] {
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(LIBRARY), "a model").unwrap();
+            seal(&folder).unwrap();
+            fs::write(folder.join(LIBRARY), damaged).unwrap();
+            let found = whole(&folder, &mut |line| said.push(line.to_string())).unwrap();
+            assert_eq!(found, None);
+            assert!(said.pop().unwrap().contains("abc-1 is damaged"));
+            assert_eq!(fs::read_dir(models.path()).unwrap().count(), 0);
+        }
+    }
+
+    #[test]
+    fn the_latest_model_is_noted_and_names_no_other_folder() {
+        let models = tempfile::tempdir().unwrap();
+        assert_eq!(Latest::read(models.path(), "k"), None);
+        let latest = Latest { content: "12".into(), name: "00ab-12".into() };
+        latest.note(models.path(), "k");
+        assert_eq!(Latest::read(models.path(), "k"), Some(latest));
+        fs::write(models.path().join("latest-k"), "12 ../elsewhere\n").unwrap();
+        assert_eq!(Latest::read(models.path(), "k"), None);
+    }
+
+    #[test]
+    fn the_first_folder_that_can_be_written_is_taken() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let (no, yes) = (file.join("models"), folder.path().join("a/models"));
+        assert_eq!(writable(&[no.clone(), yes.clone()]).unwrap(), yes);
+        let said = writable(&[no]).unwrap_err().to_string();
+        assert!(said.contains("GRAMER_MODELS"), "{said}");
+    }
+}
