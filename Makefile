@@ -14,8 +14,6 @@ GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
 DEMO_SMALL := target/demo/rmat8.gramer
 FUZZ_SECONDS ?= 60
-HLS_FLAGS := -std=c++17 -O1 -g -Wall -Wextra -Wno-unknown-pragmas -fsanitize=address,undefined \
-  -fno-sanitize-recover=all -Ihls -Ihls/simulation -Itarget/generated/accelerator
 
 # Every target that `help` lists makes no file of its name.
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -114,22 +112,19 @@ formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/for
 formal-changed: ## All proofs if their sources changed since all passed, else those that take moments
 	@scripts/formal.sh --changed
 
-hls-test: generate setup-rtl ## C simulation of the data movers and the core's functional model
-	@mkdir -p target/hls
-	g++ $(HLS_FLAGS) -o target/hls/movers_test hls/tests/movers_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp
-	target/hls/movers_test
-	g++ $(HLS_FLAGS) -o target/hls/core_model_test hls/tests/core_model_test.cpp
-	target/hls/core_model_test
-	g++ $(HLS_FLAGS) -o target/hls/kernels_test hls/tests/kernels_test.cpp hls/gramer_fill.cpp hls/gramer_drain.cpp hls/core_model.cpp
-	target/hls/kernels_test
+hls-test: generate setup-rtl setup-hls ## C simulation of the movers and the core's model, with small and with open headers
+	@scripts/hls-test.sh
+
+setup-hls: ## Install the open ap_types headers (.venv)
+	@scripts/setup-hls.sh
 
 setup-eda: ## Install the open hardware tools (.venv: Yosys, pyslang, z3)
 	@scripts/setup-eda.sh
 
-vitis-check: setup-eda generate ## Interfaces, Tcl files and constraints of the Vitis build, without Vitis
+vitis-check: setup-eda generate ## The Vitis build against the rules of its manuals, without Vitis
 	@.venv/bin/python scripts/vitis_check.py
 
-xclbin: generate ## Binary by Vitis: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... FREQUENCY=200 MACHINE=accelerator
+xclbin: generate ## Binary by Vitis, for --device: TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=... MACHINE=accelerator
 	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
 	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
 

@@ -1,13 +1,14 @@
-# Alveo U280 (xcu280-fsvh2892-2L-e): the core's floorplan and exceptions.
-# Written by scripts/board.py from constraints/boards.yaml and the paper's machine; do not edit.
+# Alveo U280 (xcu280-fsvh2892-2L-e): floorplan and exceptions of machine `accelerator`.
+# Written by scripts/board.py from constraints/ and the machine's generated files; do not edit.
 # The linker reads it before placement, when the clock is the platform's; constraints/clock.tcl
 # makes one for a synthesis of the core alone.
 
-set core [get_cells -hierarchical -filter {NAME =~ *gramer_core_1/inst/i_core}]
 proc cells {pattern} {
   global core
   return [get_cells $core/$pattern]
 }
+
+set core [get_cells -hierarchical -filter {NAME =~ *gramer_core_1/inst/i_core}]
 
 # Regions (SLR). Soft assignments, so that the placer may move a few cells over a border.
 set_property USER_SLR_ASSIGNMENT SLR0 [cells {gen_partition[0].i_partition}]

@@ -3,8 +3,8 @@
 
   board.py BOARD part|platform      a value of constraints/boards.yaml
   board.py BOARD link MACHINE       the linker's configuration for the card
-  board.py BOARD constraints        constraints/BOARD.tcl, from the paper's machine
-  board.py --write                  rewrites every constraints/BOARD.tcl
+  board.py BOARD constraints [MACHINE]   the floorplan and exceptions of a machine on the card
+  board.py --write                  rewrites every constraints/BOARD.tcl: the paper's machine
 """
 
 import re
@@ -47,27 +47,34 @@ def exceptions() -> list:
     return [(register, int(cycles), reason) for register, cycles, reason in rows]
 
 
-def numbers(machine: str) -> dict:
-    """The machine's numbers, from the package that gramer-machine generated."""
-    path = ROOT / "target" / "generated" / machine / "gramer_pkg.sv"
+def generated(folder: Path, name: str) -> str:
+    """A file that gramer-machine generated."""
+    path = folder / name
     if not path.exists():
-        sys.exit(f"error: {path.relative_to(ROOT)} is missing; run `make generate`")
+        sys.exit(f"error: {path} is missing; run `make generate`")
+    return path.read_text()
+
+
+def machine(name: str) -> Path:
+    """The folder of a machine of the repository."""
+    return ROOT / "target" / "generated" / name
+
+
+def numbers(folder: Path) -> dict:
+    """The machine's numbers, from the package that gramer-machine generated."""
     return {k: int(v) for k, v in
-            re.findall(r"localparam int unsigned (\w+) = (\d+);", path.read_text())}
+            re.findall(r"localparam int unsigned (\w+) = (\d+);", generated(folder, "gramer_pkg.sv"))}
 
 
-def link(board: dict, machine: str) -> str:
+def link(board: dict, folder: Path) -> str:
     """The generated configuration, with the card's memory. HBM's channels are shared out evenly,
     since a bank of the core is larger than one. The core's parts are placed by the floorplan: it
     has more block RAM than a region, so its region is not given here."""
-    path = ROOT / "target" / "generated" / machine / "link.cfg"
-    if not path.exists():
-        sys.exit(f"error: {path.relative_to(ROOT)} is missing; run `make generate`")
-    banks = numbers(machine)["BANKS"]
+    banks = numbers(folder)["BANKS"]
     if board["banks"] < banks:
         sys.exit(f"error: the machine has {banks} DDR banks, the card {board['banks']}")
     lines = []
-    for line in path.read_text().splitlines():
+    for line in generated(folder, "link.cfg").splitlines():
         region = re.match(r"slr=(\w+):SLR(\d+)$", line)
         if region and region[1].startswith("gramer_core_"):
             continue
@@ -81,63 +88,84 @@ def link(board: dict, machine: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def constraints(name: str, board: dict) -> str:
-    """The floorplan and the exceptions for the core of the paper's machine on a card."""
-    sizes = numbers("accelerator")
+def compute_units(board: dict, folder: Path) -> dict:
+    """The instances of the core, each with the region of the movers that feed it."""
+    text = link(board, folder)
+    count = int(re.search(r"^nk=gramer_core:(\d+)", text, re.M)[1])
+    regions = dict(re.findall(r"^slr=(\w+):SLR(\d+)$", text, re.M))
+    return {f"gramer_core_{u}": int(regions.get(f"gramer_fill_{u}", u % board["slrs"]))
+            for u in range(1, count + 1)}
+
+
+def constraints(board: dict, folder: Path) -> str:
+    """The floorplan and the exceptions for every compute unit of a machine on a card."""
+    sizes = numbers(folder)
     slrs, banks = board["slrs"], sizes["BANKS"]
+    sweep = max(sizes["VERTEX_SETS"], sizes["EDGE_SETS"])
+    longest = max(cycles for _, cycles, _ in exceptions())
+    if sweep <= longest:
+        sys.exit(f"error: the machine's caches have {sweep} sets, too few for multicycle exceptions of "
+                 f"{longest} cycles (constraints/exceptions.tsv); a larger cache is needed on a card")
 
     def region(bank):
         return board["bank_slr"][bank % len(board["bank_slr"])]
 
     # A partition goes beside its bank. Where all memory enters at one place (HBM), and for the PUs,
-    # they are spread evenly, since no region holds them all.
+    # they are spread evenly, since no region holds them all. What a core has once goes beside the
+    # movers that feed it.
     one_entry = len(set(board["bank_slr"])) == 1
-    places = {f"SLR{s}": [] for s in range(slrs)}
-    for p in range(sizes["PARTITIONS"]):
-        slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
-        places[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
-            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
-    for p in range(sizes["PUS"]):
-        slr = p * slrs // sizes["PUS"]
-        places[f"SLR{slr}"] += [f"gen_pu[{p}].i_pu"] + [
-            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
-    for b in range(banks):
-        places[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
-    places[f"SLR{board['core_slr']}"] += [
-        "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
-    ]
+
+    def places(centre):
+        found = {f"SLR{s}": [] for s in range(slrs)}
+        for p in range(sizes["PARTITIONS"]):
+            slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
+            found[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
+                f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
+        for p in range(sizes["PUS"]):
+            found[f"SLR{p * slrs // sizes['PUS']}"] += [f"gen_pu[{p}].i_pu"] + [
+                f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
+        for b in range(banks):
+            found[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
+        found[f"SLR{centre}"] += [
+            "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
+        ]
+        return found
+
     lines = [
-        f"# {board['card']} ({board['part']}): the core's floorplan and exceptions.",
-        "# Written by scripts/board.py from constraints/boards.yaml and the paper's machine; do not edit.",
+        f"# {board['card']} ({board['part']}): floorplan and exceptions of machine `{folder.name}`.",
+        "# Written by scripts/board.py from constraints/ and the machine's generated files; do not edit.",
         "# The linker reads it before placement, when the clock is the platform's; constraints/clock.tcl",
         "# makes one for a synthesis of the core alone.",
         "",
-        "set core [get_cells -hierarchical -filter {NAME =~ *gramer_core_1/inst/i_core}]",
         "proc cells {pattern} {",
         "  global core",
         "  return [get_cells $core/$pattern]",
         "}",
-        "",
-        "# Regions (SLR). Soft assignments, so that the placer may move a few cells over a border.",
     ]
-    for slr, cells in places.items():
-        for cell in cells:
-            lines.append(f"set_property USER_SLR_ASSIGNMENT {slr} [cells {{{cell}}}]")
-    sweep = max(sizes["VERTEX_SETS"], sizes["EDGE_SETS"])
-    lines += [
-        "",
-        "# Multicycle exceptions of constraints/exceptions.tsv. A run starts in the cycle in which its",
-        f"# settings are written; the sets are forgotten in the {sweep} cycles after it.",
-    ]
-    before = None
-    for register, cycles, reason in exceptions():
-        if reason != before:
-            lines.append(f"# {reason[0].upper()}{reason[1:]}.")
-        before = reason
-        name, _, field = register.partition(".")
-        cell = f"{name}_reg[{field}]*" if field else f"{name}_reg*"
-        lines.append(f"set_multicycle_path {cycles} -setup -from [cells {{{cell}}}]")
-        lines.append(f"set_multicycle_path {cycles - 1} -hold -from [cells {{{cell}}}]")
+    for unit, centre in compute_units(board, folder).items():
+        lines += [
+            "",
+            f"set core [get_cells -hierarchical -filter {{NAME =~ *{unit}/inst/i_core}}]",
+            "",
+            "# Regions (SLR). Soft assignments, so that the placer may move a few cells over a border.",
+        ]
+        for slr, cells in places(centre).items():
+            for cell in cells:
+                lines.append(f"set_property USER_SLR_ASSIGNMENT {slr} [cells {{{cell}}}]")
+        lines += [
+            "",
+            "# Multicycle exceptions of constraints/exceptions.tsv. A run starts in the cycle in which its",
+            f"# settings are written; the sets are forgotten in the {sweep} cycles after it.",
+        ]
+        before = None
+        for register, cycles, reason in exceptions():
+            if reason != before:
+                lines.append(f"# {reason[0].upper()}{reason[1:]}.")
+            before = reason
+            name, _, field = register.partition(".")
+            cell = f"{name}_reg[{field}]*" if field else f"{name}_reg*"
+            lines.append(f"set_multicycle_path {cycles} -setup -from [cells {{{cell}}}]")
+            lines.append(f"set_multicycle_path {cycles - 1} -hold -from [cells {{{cell}}}]")
     lines += [
         "",
         "# No false path is declared: there is one clock, and no register that is never used.",
@@ -150,19 +178,19 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments == ["--write"]:
         for name, board in table.items():
-            (ROOT / "constraints" / f"{name}.tcl").write_text(constraints(name, board))
+            (ROOT / "constraints" / f"{name}.tcl").write_text(constraints(board, machine("accelerator")))
         return 0
     if len(arguments) < 2 or arguments[0] not in table:
-        print(f"error: board.py BOARD part|platform|link|constraints; boards: {', '.join(table)}",
+        print(f"error: board.py BOARD part|platform|link MACHINE|constraints [MACHINE]; boards: {', '.join(table)}",
               file=sys.stderr)
         return 2
     board, what = table[arguments[0]], arguments[1]
     if what in ("part", "platform"):
         print(board[what])
     elif what == "link" and len(arguments) == 3:
-        print(link(board, arguments[2]), end="")
-    elif what == "constraints":
-        print(constraints(arguments[0], board), end="")
+        print(link(board, machine(arguments[2])), end="")
+    elif what == "constraints" and len(arguments) <= 3:
+        print(constraints(board, machine((arguments[2:] or ["accelerator"])[0])), end="")
     else:
         print(f"error: nothing is called {' '.join(arguments[1:])}", file=sys.stderr)
         return 2

@@ -31,6 +31,7 @@ python_packages() {
   [ "$(cat "$mark" 2> /dev/null)" = "$wanted" ] && return
   python3 -c 'import ensurepip, venv' 2> /dev/null || install_packages python3-venv
   [ -x .venv/bin/python ] || python3 -m venv .venv
-  .venv/bin/pip install --quiet "${@/#/--requirement=}"
+  # Not bin/pip, which names the folder that it was made in: a copy of .venv would install there.
+  .venv/bin/python -m pip install --quiet "${@/#/--requirement=}"
   echo "$wanted" > "$mark"
 }

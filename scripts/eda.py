@@ -64,7 +64,7 @@ def sources(folder: Path) -> dict[str, Path]:
     files = {"gramer_pkg": folder / "gramer_pkg.sv", "gramer_types_pkg": RTL / "gramer_types_pkg.sv"}
     for path in sorted(RTL.glob("*.sv")):
         files.setdefault(path.stem, path)
-    kernel = folder / "gramer_kernel.sv"
+    kernel = folder / "gramer_kernel.v"
     if kernel.exists():
         files["gramer_kernel"] = kernel
     return files

@@ -8,8 +8,10 @@ cd "$(dirname "$0")/.."
 make --silent generate > /dev/null
 for machine in accelerator.yaml machines/*.yaml; do
   out=target/generated/$(basename "$machine" .yaml)
-  verilator --lint-only -Wall -sv --assert --top-module gramer_kernel rtl/verilator.vlt \
-    "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv "$out/gramer_kernel.sv"
+  # The top module for Vitis is Verilog-2005 (UG1118), the core SystemVerilog.
+  verilator --lint-only -Wall +1364-2005ext+v --assert --top-module gramer_kernel \
+    rtl/verilator.vlt "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv \
+    "$out/gramer_kernel.v"
   echo "$machine: no warning"
 done
 python_packages lint scripts/requirements-lint.txt

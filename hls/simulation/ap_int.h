@@ -35,6 +35,19 @@ class ap_uint {
 };
 
 template <>
+class ap_uint<1> {
+  bool value;
+
+ public:
+  ap_uint() = default;
+  // The lowest bit, as in the original: of -1 and of 3 it is 1, of 2 it is 0.
+  ap_uint(long long value) : value(value & 1) {}
+  ap_uint(int value) : value(value & 1) {}
+  ap_uint(bool value) : value(value) {}
+  operator bool() const { return value; }
+};
+
+template <>
 class ap_uint<64> {
   uint64_t value;
 

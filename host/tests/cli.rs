@@ -377,7 +377,7 @@ fn options_of_the_accelerator_are_shown_where_it_is_asked_for() {
     assert!(said.contains("the options of the accelerator"), "{said}");
     let document = run(&["mine", "motif", "-k", "3", "-t", "1", "--json"], &folder.graph());
     let document: Value = serde_json::from_slice(&document.stdout).unwrap();
-    assert_eq!((&document["threads"], &document["total"]), (&1.into(), &7.into()));
+    assert_eq!((&document["threads"], &document["total"]), (&1.into(), &6.into()));
 }
 
 #[test]

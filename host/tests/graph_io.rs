@@ -138,7 +138,7 @@ fn what_is_no_edge_line_is_named_with_its_line() {
             ("5 1 1 1\n1 2\n", 2, "it has 2 columns, but the first edge line has 4"),
             ("0 1\n1 2 3\n", 2, "it has 3 columns, but the first edge line has 2"),
             ("0 1\r1 2\r2 3\r", 1, "a carriage return inside a line"),
-            ("a b\nc d\n1 2\n", 2, "`c` is no vertex id"),
+            ("a b\nc d\n1 2\n", 1, "`a` is no vertex id"),
             ("0 1\n1 2 # c\n", 2, "column 3, `#`, is no number"),
             ("58,10 59,11\n61,13\n", 2, "it has 2 columns, but the first edge line has 4"),
             ("0 1\n\u{e9}\u{e9} 2\n", 2, "`éé` is no vertex id"),

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Builds the accelerator's binary with Vitis: packages the core, compiles the movers, links.
 #
-#   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… FREQUENCY=200 MACHINE=accelerator build.sh
+#   TARGET=hw|hw_emu|sw_emu BOARD=u250 PLATFORM=… MACHINE=accelerator build.sh
 #
-# For Vitis 2022.1 and later. Everything goes under target/xclbin/MACHINE-BOARD-TARGET; the binary
-# is gramer.xclbin there, and summary.txt says what came out.
+# For Vitis 2022.1 and later. Everything goes under target/xclbin/MACHINE-BOARD-TARGET (XCLBIN_DIR
+# names another folder than target/xclbin); the binary is gramer.xclbin there, with the description
+# of the machine in it that the host wants, and summary.txt says what came out. The kernels' clock
+# is the machine's, clock_mhz.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 root=$PWD
@@ -12,14 +14,21 @@ root=$PWD
 TARGET=${TARGET:-hw}
 BOARD=${BOARD:-u250}
 MACHINE=${MACHINE:-accelerator}
-FREQUENCY=${FREQUENCY:-200}
 
 usage() { echo "error: $1" >&2; exit 2; }
 case $TARGET in hw | hw_emu | sw_emu) ;; *) usage "TARGET=$TARGET; it is hw, hw_emu or sw_emu" ;; esac
-[[ $FREQUENCY =~ ^[0-9]+$ ]] || usage "FREQUENCY=$FREQUENCY; it is a number of MHz"
 generated=$root/target/generated/$MACHINE
 [ -f "$generated/gramer_core.xml" ] || usage "no machine $MACHINE; run make generate"
 scripts/board.py "$BOARD" part > /dev/null || exit 2
+# The machine is the one source of the frequency: its description goes into the binary, and the
+# host takes the seconds of a run from it.
+clock=$(sed -n 's/^ *clock_mhz: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
+[ -n "$clock" ] || usage "$generated/machine.yaml has no clock_mhz; run make generate"
+if [ "${FREQUENCY:-$clock}" != "$clock" ]; then
+  usage "FREQUENCY=$FREQUENCY, but machine $MACHINE runs at $clock MHz. Describe one that runs at \
+$FREQUENCY MHz in machines/NAME.yaml, with \`base: ../accelerator.yaml\` and \
+\`machine: {name: NAME, clock_mhz: $FREQUENCY}\`, and build it with MACHINE=NAME"
+fi
 PLATFORM=${PLATFORM:-$(scripts/board.py "$BOARD" platform)}
 part=$(scripts/board.py "$BOARD" part)
 if [ "$TARGET" = hw ] && grep -q "SLR_REGISTERS = 0;" "$generated/gramer_pkg.sv"; then
@@ -28,7 +37,7 @@ if [ "$TARGET" = hw ] && grep -q "SLR_REGISTERS = 0;" "$generated/gramer_pkg.sv"
 fi
 
 missing=()
-for tool in vivado v++; do command -v "$tool" > /dev/null || missing+=("$tool"); done
+for tool in vivado v++ xclbinutil; do command -v "$tool" > /dev/null || missing+=("$tool"); done
 hls=()
 if command -v vitis_hls > /dev/null; then hls=(vitis_hls -f)
 elif command -v vitis-run > /dev/null; then hls=(vitis-run --mode hls --tcl)
@@ -36,17 +45,25 @@ else missing+=("vitis_hls (or vitis-run)"); fi
 if [ ${#missing[@]} -gt 0 ]; then
   {
     echo "error: Vitis is not there: ${missing[*]} not found on the PATH."
-    echo "  Install AMD Vitis 2022.1 or later and the platform $PLATFORM, and source its"
-    echo "  settings64.sh. Without Vitis, \`make emulator\` runs the same kernels: gramer mine … --device emulator"
+    echo "  Install AMD Vitis 2022.1 or later, the Xilinx Runtime (xclbinutil) and the platform"
+    echo "  $PLATFORM, and source settings64.sh and the runtime's setup.sh. Without Vitis, \`make emulator\` runs the same kernels: gramer mine … --device emulator"
   } >&2
   exit 1
 fi
 
-build=$root/target/xclbin/$MACHINE-$BOARD-$TARGET
+registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
+if [ "$TARGET" = hw ] && [ "${registers:-0}" = 0 ]; then
+  {
+    echo "warning: machine $MACHINE has no registers between the regions (SLRs) of the card, over which its"
+    echo "  floorplan spreads it. If the clock is not met there, describe a machine with slr_registers: 1."
+  } >&2
+fi
+
+build=${XCLBIN_DIR:-$root/target/xclbin}/$MACHINE-$BOARD-$TARGET
 mkdir -p "$build"
 cd "$build"
 run() { echo "+ $*" >&2; "$@"; }
-period=$(awk "BEGIN { printf \"%.3f\", 1000 / $FREQUENCY }")
+period=$(awk "BEGIN { printf \"%.3f\", 1000 / $clock }")
 
 run vivado -mode batch -notrace -source "$root/scripts/vitis/package_core.tcl" \
   -log package.log -journal package.jou \
@@ -57,21 +74,27 @@ for kernel in gramer_fill gramer_drain; do
     run v++ --compile --target "$TARGET" --platform "$PLATFORM" --kernel "$kernel" \
       -I "$root/hls" --output "$build/$kernel.xo" "$root/hls/$kernel.cpp"
   else
-    run "${hls[@]}" "$root/scripts/vitis/compile_movers.tcl" \
-      "$kernel" "$root/hls" "$build" "$part" "$period"
+    # Neither vitis_hls nor vitis-run documents arguments of a script.
+    GRAMER_KERNEL=$kernel GRAMER_HLS=$root/hls GRAMER_BUILD=$build GRAMER_PART=$part \
+      GRAMER_CLOCK_NS=$period run "${hls[@]}" "$root/scripts/vitis/compile_movers.tcl"
   fi
 done
 
 # The linker's configuration: streams and banks from the machine, memory and regions of the board.
 "$root/scripts/board.py" "$BOARD" link "$MACHINE" > link.cfg
 link=(--link --target "$TARGET" --platform "$PLATFORM" --config link.cfg
-  --kernel_frequency "$FREQUENCY" --save-temps --report_level 2)
+  --kernel_frequency "$clock" --save-temps --report_level 2)
 if [ "$TARGET" = hw ]; then
   # The floorplan must be there before placement, and the reports are taken after routing.
-  link+=(--linkhook.do_first "vpl.impl.place_design,$root/constraints/$BOARD.tcl"
+  "$root/scripts/board.py" "$BOARD" constraints "$MACHINE" > constraints.tcl
+  link+=(--linkhook.do_first "vpl.impl.place_design,$build/constraints.tcl"
     --linkhook.do_last "vpl.impl.route_design,$root/scripts/vitis/reports.tcl")
 fi
-run v++ "${link[@]}" --output gramer.xclbin gramer_core.xo gramer_fill.xo gramer_drain.xo
+rm -f gramer.xclbin
+run v++ "${link[@]}" --output linked.xclbin gramer_core.xo gramer_fill.xo gramer_drain.xo
+# The host takes everything that it must know of the machine from this section.
+run xclbinutil --input linked.xclbin --add-section "USER_METADATA:RAW:$generated/machine.yaml" \
+  --output gramer.xclbin
 [ "$TARGET" = hw ] || run emconfigutil --platform "$PLATFORM" --nd 1
 
 python3 "$root/scripts/vitis/summary.py" "$build" > summary.txt

@@ -2,8 +2,11 @@
 #
 #   tclsh mock.tcl COMMANDS FILE ARGUMENT...
 #
-# Prints each object that is asked for by name, and ends with 1 at the first fault. A command that
-# is neither Tcl's own nor in the table is a fault.
+# Prints every call (`call`, the command and its words, between tabs and unit separators) and each
+# object that is asked for by name, and ends with 1 at the first fault. A command that is neither
+# Tcl's own nor in the table is a fault. The bus interfaces of the packaged core, which Vivado infers
+# from its ports, are those of MOCK_INTERFACES. A script that doesn't exit by itself leaves the line
+# `open` behind, as a tool that waits at its prompt.
 lassign $argv table script
 set rest [lrange $argv 2 end]
 
@@ -30,6 +33,19 @@ $child eval {
   rename cd {}
   proc cd {args} {}
   rename exec {}
+  rename exit {}
+}
+# An end in the middle of the vendor's commands is the script's own; what was printed stays.
+proc leave {{code 0}} {
+  flush stdout
+  exit $code
+}
+interp alias $child exit {} leave
+
+# Files of the project.
+set added {}
+proc plain {words} {
+  lsearch -all -inline -not -glob $words -*
 }
 proc vendor {name options answer words} {
   set wants {}
@@ -51,12 +67,41 @@ proc vendor {name options answer words} {
   if {$wants ne ""} {
     fault "$name: $wants wants a value"
   }
+  puts "call\t[join [list $name {*}$words] \x1f]"
   set last [lindex $words end]
   switch $name {
+    add_files {
+      foreach file [plain $words] {
+        lappend ::added {*}$file
+      }
+    }
+    get_files {
+      return [lsearch -all -inline -glob $::added *[string trimleft $last *]]
+    }
+    get_property {
+      # Objects are their names here.
+      return $last
+    }
+    ipx::get_bus_interfaces {
+      if {![info exists ::env(MOCK_INTERFACES)]} {
+        fault "the check gave no MOCK_INTERFACES"
+      }
+      return $::env(MOCK_INTERFACES)
+    }
+    ipx::get_memory_maps - ipx::get_address_blocks - ipx::add_register {
+      return [lindex $words 0]
+    }
+    ipx::add_bus_parameter - ipx::add_register_parameter {
+      return $last/[lindex $words 0]
+    }
     get_cells {
       if {"-filter" in $words} {
-        puts "filter\t[lindex $words [lsearch $words -filter]+1]"
-        return CORE
+        set filter [lindex $words [lsearch $words -filter]+1]
+        if {![regexp {^NAME =~ (\S+)$} $filter all pattern]} {
+          fault "the check does not understand the filter $filter"
+        }
+        puts "filter\t$pattern"
+        return $pattern
       }
       puts "cell\t$last"
       return $last
@@ -91,3 +136,4 @@ $child eval [list set argc [llength $rest]]
 if {[catch {$child eval [list source $script]} message]} {
   fault $message
 }
+puts open

@@ -18,12 +18,14 @@ foreach file $modules {
     lappend sources $file
   }
 }
-lappend sources $generated/gramer_kernel.sv
+lappend sources $generated/gramer_kernel.v
 
 file mkdir $build
 create_project -force -part $part package_core $build/package_core
 add_files -norecurse $sources
 set_property file_type SystemVerilog [get_files *.sv]
+# The top level: the packager takes Verilog or VHDL there.
+set_property file_type Verilog [get_files *.v]
 set_property top gramer_kernel [current_fileset]
 update_compile_order -fileset sources_1
 
@@ -41,6 +43,8 @@ set_property version 1.0 $core
 set_property display_name {GRAMER core} $core
 set_property sdx_kernel true $core
 set_property sdx_kernel_type rtl $core
+set_property ipi_drc {ignore_freq_hz true} $core
+set_property vitis_drc {ctrl_protocol ap_ctrl_chain} $core
 set_property supported_families {} $core
 set_property auto_family_support_level level_2 $core
 
@@ -53,9 +57,51 @@ foreach interface [ipx::get_bus_interfaces -of_objects $core] {
 }
 ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
 
+# The read masters send incrementing bursts of full width alone: the interconnect needs no logic for
+# others.
+foreach interface [ipx::get_bus_interfaces -of_objects $core] {
+  if {[string match m_axi* [get_property name $interface]]} {
+    foreach name {HAS_BURST SUPPORTS_NARROW_BURST} {
+      set parameter [ipx::add_bus_parameter $name $interface]
+      set_property value 0 $parameter
+      set_property value_source constant $parameter
+    }
+  }
+}
+
+# The registers: those of the control protocol, and of each argument of kernel.xml.
+set map [ipx::get_memory_maps s_axi_control -of_objects $core]
+set block [ipx::get_address_blocks reg0 -of_objects $map]
+proc add_register {block name offset bits} {
+  set register [ipx::add_register $name $block]
+  set_property address_offset $offset $register
+  set_property size $bits $register
+  return $register
+}
+foreach {name offset} {CTRL 0x0 GIER 0x4 IP_IER 0x8 IP_ISR 0xc} {
+  add_register $block $name $offset 32
+}
+set channel [open $generated/gramer_core.xml]
+set description [read $channel]
+close $channel
+foreach {all text} [regexp -all -inline {<arg ([^>]*)/>} $description] {
+  foreach {all key value} [regexp -all -inline {(\w+)="([^"]*)"} $text] {
+    set argument($key) $value
+  }
+  # Streams have no register.
+  if {$argument(addressQualifier) ne "4"} {
+    set register [add_register $block $argument(name) $argument(offset) \
+                    [expr {8 * $argument(size)}]]
+    if {$argument(addressQualifier) eq "1"} {
+      set parameter [ipx::add_register_parameter ASSOCIATED_BUSIF $register]
+      set_property value $argument(port) $parameter
+    }
+  }
+}
+
 ipx::create_xgui_files $core
 ipx::update_checksums $core
-ipx::check_integrity -kernel $core
+ipx::check_integrity -kernel -xrt $core
 ipx::save_core $core
 close_project
 

@@ -39,6 +39,9 @@ struct Pins {
   uint8_t out_tdata[64];
 };
 
+// An instance, and the context of Verilator that it lives in. What belongs to the context of a thread
+// (a failed assertion, scopes) belongs to the instance that the thread used last, so every entry
+// says which one that is: a thread may have several.
 struct Model {
   std::unique_ptr<VerilatedContext> context{new VerilatedContext};
   std::unique_ptr<MODEL_CLASS> top;
@@ -59,6 +62,7 @@ uint64_t model_pins_size() { return sizeof(Pins); }
 // `plusargs` are separated by spaces.
 Model* model_new(uint32_t seed, const char* plusargs) {
   auto* model = new Model;
+  Verilated::threadContextp(model->context.get());
   model->context->randReset(2);
   model->context->randSeed(int(seed));
   std::vector<std::string> arguments{"core"};
@@ -71,6 +75,8 @@ Model* model_new(uint32_t seed, const char* plusargs) {
   for (const auto& argument : arguments) pointers.push_back(argument.c_str());
   model->context->commandArgs(int(pointers.size()), pointers.data());
   model->top.reset(new MODEL_CLASS{model->context.get(), "core"});
+  // Before the end of the first reset registers hold anything, and assertions say nothing.
+  model->context->assertOn(false);
   return model;
 }
 
@@ -101,22 +107,24 @@ const char* model_state(Model* model) {
   return model->state.c_str();
 }
 
-// The sum of `count` elements from `first` of the arrays `name` whose path contains `part`; -1 if
-// there is none.
+// The sum of `count` elements from `first` of the arrays `name` whose path contains `part`, modulo
+// 2^63 (before a run they hold anything); -1 if there is none.
 int64_t model_sum(Model* model, const char* part, const char* name, uint32_t first,
                   uint32_t count) {
-  int64_t sum = -1;
+  bool found = false;
+  uint64_t sum = 0;
   for (const auto& [path, scope] : *model->context->scopeNameMap()) {
     if (!std::strstr(path, part) || !scope->varsp()) continue;
     const VerilatedVar* var = scope->varFind(name);
     if (!var || var->udims() != 1 || first + count > uint32_t(var->elements(1))) continue;
-    if (sum < 0) sum = 0;
-    for (uint32_t at = first; at < first + count; at++) sum += int64_t(element(*var, at));
+    found = true;
+    for (uint32_t at = first; at < first + count; at++) sum += element(*var, at);
   }
-  return sum;
+  return found ? int64_t(sum & INT64_MAX) : -1;
 }
 
 void model_free(Model* model) {
+  Verilated::threadContextp(model->context.get());
   model->top->final();
   delete model;
 }
@@ -125,6 +133,8 @@ void model_free(Model* model) {
 // Returns 1 if the design has stopped at a failed assertion.
 int model_cycle(Model* model, Pins* pins) {
   MODEL_CLASS& top = *model->top;
+  Verilated::threadContextp(model->context.get());
+  if (pins->reset_n) model->context->assertOn(true);
   top.ap_rst_n = pins->reset_n;
   top.s_axi_control_awvalid = pins->awvalid;
   top.s_axi_control_awaddr = pins->awaddr;

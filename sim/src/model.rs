@@ -146,7 +146,7 @@ impl Model {
     }
 
     /// The sum of elements `first` to `first + count - 1` of an array of [`STATE`] over all
-    /// instances whose path contains `part`.
+    /// instances whose path contains `part`, modulo 2^63.
     ///
     /// # Errors
     /// If there is none.

@@ -71,9 +71,10 @@ impl Watch {
             return Ok(());
         }
         self.next = now + EVERY;
-        let mut steps = 0;
+        let mut steps = 0u64;
         for &(first, count) in &self.steps {
-            steps += model.sum(".i_pu", "counters_q", first, count)?;
+            // Before the run the counters hold anything.
+            steps = steps.wrapping_add(model.sum(".i_pu", "counters_q", first, count)?);
         }
         if self.seen != Some((handed, steps)) {
             (self.seen, self.moved) = (Some((handed, steps)), now);

@@ -9,6 +9,9 @@ use gramer_sim::model::{Model, Pins};
 use gramer_sim::run::{DONE as DONE_STATUS, REFUSED};
 use support::{core, instance};
 
+/// The largest λ, in its steps.
+const LAMBDA_MOST: u32 = gramer_machine::LAMBDA_MAX * gramer_machine::LAMBDA_STEPS;
+
 const CTRL: u32 = 0;
 const GLOBAL_ENABLE: u32 = 4;
 const ENABLE: u32 = 8;
@@ -231,7 +234,7 @@ fn arguments_out_of_range_are_refused() {
         &[("slots", 0)],
         &[("slots", slots + 1)],
         &[("slots", 1 << 8)],
-        &[("lambda_eighths", 1 << gramer_machine::LAMBDA_BITS)],
+        &[("lambda_eighths", LAMBDA_MOST + 1)],
         &[("vertex_bound", u64::from(vertex_lines) + 1)],
         &[("edge_bound", u64::from(edge_lines) + 1)],
         &[("edge_bound", 1 << 32)],
@@ -253,7 +256,7 @@ fn arguments_out_of_range_are_refused() {
         &[("k", depth), ("slots", slots)] as &[(&str, u64)],
         &[("k", 2), ("application", 1)],
         &[("k", motif), ("application", 1), ("flags", 15)],
-        &[("k", 3), ("application", 2), ("lambda_eighths", (1 << gramer_machine::LAMBDA_BITS) - 1)],
+        &[("k", 3), ("application", 2), ("lambda_eighths", LAMBDA_MOST)],
         &[("vertex_bound", vertex_lines.into()), ("edge_bound", edge_lines.into())],
         &[("vertex_sets", vertex_sets.into()), ("edge_sets", edge_sets.into())],
     ] {

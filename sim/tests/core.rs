@@ -323,21 +323,21 @@ fn a_run_is_stopped_after_its_units() {
 }
 
 /// The largest embeddings of the machine, and their records: one beat to 14 vertices, two above. The
-/// units are those of one vertex and one or two of its neighbours, since a whole clique of 17 vertices
-/// has 131,071 cliques.
+/// units are of the last vertex of a clique and one neighbour, since a whole one of 16 vertices has
+/// 65,535 cliques.
 #[test]
 fn cliques_of_13_to_16_vertices() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
-    let all: Vec<(u32, u32)> = (0..17).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
-    let graph = Csr::new(17, &all, vec![]);
     let mut model = instance(&library);
-    // Vertices k, the neighbours of vertex 16 that the unit takes, and how many cliques those have.
-    for (k, first, limit, cliques) in
-        [(13, 14, 15, 364), (14, 14, 15, 91), (15, 14, 15, 14), (16, 14, 16, 16)]
-    {
-        let s = Settings { list: Some(1000), ..settings(&a, Application::Clique, k) };
-        let units = [Unit { start: 16, first, limit }];
-        let simulation = Simulation { max_cycles: 20_000_000, ..Simulation::of(&a) };
+    let task = |vertices: u32| {
+        let all: Vec<(u32, u32)> = (0..vertices).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
+        let unit = Unit { start: vertices - 1, first: vertices - 2, limit: vertices - 1 };
+        (Csr::new(vertices as usize, &all, vec![]), [unit])
+    };
+    for (k, vertices, cliques) in [(13, 14, 12), (14, 15, 13), (15, 16, 14), (16, 16, 1)] {
+        let (graph, units) = task(vertices);
+        let s = Settings { list: Some(100), ..settings(&a, Application::Clique, k) };
+        let simulation = Simulation { max_cycles: 2_000_000, ..Simulation::of(&a) };
         let outcome = run(&a, &mut model, &graph, &units, &s, &simulation).unwrap();
         assert_eq!((outcome.status, outcome.records.len()), (DONE, cliques), "k = {k}");
         compare(&a, &graph, &units, &s, &outcome).unwrap();
@@ -346,7 +346,7 @@ fn cliques_of_13_to_16_vertices() {
     // A record of two beats is written whole or not at all.
     let mut s = settings(&a, Application::Clique, 15);
     s.list = Some(7);
-    let units = [Unit { start: 16, first: 14, limit: 15 }];
+    let (graph, units) = task(16);
     let outcome = run(&a, &mut model, &graph, &units, &s, &Simulation::of(&a)).unwrap();
     assert_eq!((outcome.status, outcome.records.len(), outcome.next_unit), (FULL, 3, 0));
 }

@@ -24,12 +24,18 @@ type Task = (Csr, Settings, Simulation);
 fn tasks(a: &Accelerator) -> Vec<Task> {
     let task = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(400 + seed);
-        let mut graph = random_graph(&mut rng, 40).ranked();
-        while graph.edges.len() < 40 || graph.edges.len() > 160 {
-            graph = random_graph(&mut rng, 40).ranked();
-        }
         let kinds = [Application::Motif, Application::Clique, Application::Fsm, Application::Clique];
         let application = kinds[seed as usize % 4];
+        let mut graph = random_graph(&mut rng, 40).ranked();
+        if application == Application::Clique {
+            // Dense enough to have some.
+            let pairs = (0..16).flat_map(|v| (0..v).map(move |u| (u, v)));
+            let edges: Vec<(u32, u32)> = pairs.filter(|_| rng.u32(0..10) < 7).collect();
+            graph = Csr::new(16, &edges, vec![]).ranked();
+        }
+        while graph.edges.len() < 40 || graph.edges.len() > 200 {
+            graph = random_graph(&mut rng, 40).ranked();
+        }
         let mut s = settings(a, application, 3 + (seed / 4) as u32);
         match application {
             Application::Clique if seed % 4 == 1 => s.list = Some(2000),
@@ -362,14 +368,31 @@ fn a_run_in_which_nothing_moves_is_ended() {
     }
 }
 
-/// A slow host is no standstill, whatever the bound is: it knows the pauses.
+/// A slow host is no standstill: the bound knows its pauses, which are longer than what the core may take.
 #[test]
 fn a_slow_host_is_no_standstill() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
-    let (graph, s, simulation) = tasks(&a).swap_remove(1);
+    let (graph, s, simulation) = tasks(&a).swap_remove(3);
     let units = whole_units(&graph);
     let mut model = instance(&library);
-    let slow = Simulation { in_pause: 60_000, out_pause: 60_000, ..simulation };
+    let slow = Simulation { in_pause: 15_000, out_pause: 15_000, ..simulation };
     let outcome = run(&a, &mut model, &graph, &units, &s, &slow).unwrap();
     compare(&a, &graph, &units, &s, &outcome).unwrap();
+}
+
+/// Several cores of a thread, as in the emulated device: what one finds wrong is its own.
+#[test]
+fn a_thread_may_have_several_cores() {
+    let Some((a, library)) = core("machines/small.yaml") else { return };
+    let tasks = tasks(&a);
+    let (graph, s, simulation) = &tasks[3];
+    let units = whole_units(graph);
+    let mut first = instance(&library);
+    let before = run(&a, &mut first, graph, &units, s, simulation).unwrap();
+    drop(instance(&library));
+    let mut second = instance(&library);
+    let after = run(&a, &mut second, graph, &units, s, simulation).unwrap();
+    assert_eq!(before, after);
+    drop(second);
+    run(&a, &mut first, graph, &units, s, simulation).unwrap();
 }

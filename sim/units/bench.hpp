@@ -40,9 +40,6 @@ public:
       const char *arguments[] = {"bench", argument.c_str()};
       Verilated::commandArgs(2, arguments);
     }
-    // What registers hold before the reset.
-    Verilated::randReset(2);
-    Verilated::randSeed(int(seed_ % 0x7fffffff) + 1);
     dut = std::make_unique<Vdut>();
   }
 

@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     std::fs::create_dir_all(folder)?;
     let mut files = vec![
         ("gramer_pkg.sv".to_string(), verilog::package(&a)),
-        ("gramer_kernel.sv".into(), verilog::kernel(&a)),
+        ("gramer_kernel.v".into(), verilog::kernel(&a)),
         ("gramer_machine.hpp".into(), header::cpp(&a)),
         ("link.cfg".into(), vitis::link_config(&a)),
         ("machine.yaml".into(), a.to_yaml()),

@@ -6,7 +6,7 @@
 //!
 //! | module | what it generates |
 //! |---|---|
-//! | [`verilog`] | the SystemVerilog package `gramer_pkg` and the Vitis top `gramer_kernel` |
+//! | [`verilog`] | the SystemVerilog package `gramer_pkg` and the Verilog top `gramer_kernel` for Vitis |
 //! | [`header`] | the same numbers for HLS C++ |
 //! | [`vitis`] | `kernel.xml` of each kernel, the link configuration, the metadata of an xclbin |
 //! | [`layout`] | register offsets and counter positions for programs |

@@ -1,4 +1,4 @@
-//! The SystemVerilog package and the top module for Vitis.
+//! The SystemVerilog package, and the Verilog top module for Vitis.
 
 use std::fmt::Write;
 
@@ -69,7 +69,8 @@ pub fn package(a: &Accelerator) -> String {
 }
 
 /// The module `gramer_kernel`: the core with the ports that Vitis expects of an RTL kernel, one
-/// named AXI4 read master a bank and streams with TKEEP.
+/// named AXI4 read master per bank and streams with TKEEP. It is Verilog-2005, since the packager
+/// takes no SystemVerilog top level (UG1118, "Top-Level HDL Requirements").
 pub fn kernel(a: &Accelerator) -> String {
     let banks = a.memory.ddr_banks;
     let address = a.control_address_bits() - 1;
@@ -78,7 +79,8 @@ pub fn kernel(a: &Accelerator) -> String {
          //\n\
          // The core as an RTL kernel of Vitis: ports by the names that its packager infers\n\
          // interfaces from, and what an AXI4 interconnect wants of a master that only reads.\n\
-         module gramer_kernel (\n  input  logic         ap_clk,\n  input  logic         ap_rst_n,\n",
+         // Verilog-2005: the packager takes no SystemVerilog top level.\n\
+         module gramer_kernel (\n  input  wire         ap_clk,\n  input  wire         ap_rst_n,\n",
         a.machine.name
     );
     let mut ports: Vec<(bool, u32, String)> = vec![(true, 1, "interrupt".into())];
@@ -124,12 +126,12 @@ pub fn kernel(a: &Accelerator) -> String {
         let direction = if *out { "output" } else { "input " };
         let range = if *bits == 1 { String::new() } else { format!("[{}:0]", bits - 1) };
         let comma = if at == last { "" } else { "," };
-        let _ = writeln!(text, "  {direction} logic {range:7} {name}{comma}");
+        let _ = writeln!(text, "  {direction} wire {range:7} {name}{comma}");
     }
     text.push_str(");\n\n");
     for &(_, bits, name, constant) in &READ_CHANNELS {
         if constant.is_none() {
-            let _ = writeln!(text, "  logic [{}:0] {name};", banks * bits - 1);
+            let _ = writeln!(text, "  wire [{}:0] {name};", banks * bits - 1);
         }
     }
     text.push('\n');
@@ -144,21 +146,17 @@ pub fn kernel(a: &Accelerator) -> String {
             };
         }
     }
-    text.push_str("\n  assign m_axis_out_tkeep = '1; // every byte of a beat counts\n\n");
-    text.push_str("  gramer_core i_core (\n    .ap_clk, .ap_rst_n, .interrupt,\n");
-    for (_, _, name) in ports.iter().filter(|p| p.2.starts_with("s_axi_control")) {
-        let _ = writeln!(text, "    .{name},");
-    }
-    for &(_, _, name, constant) in &READ_CHANNELS {
-        if constant.is_none() {
-            let _ = writeln!(text, "    .m_axi_{name} ({name}),");
-        }
-    }
-    text.push_str(
-        "    .s_axis_in_tvalid, .s_axis_in_tready, .s_axis_in_tdata, .s_axis_in_tlast,\n    \
-         .m_axis_out_tvalid, .m_axis_out_tready, .m_axis_out_tdata, .m_axis_out_tlast\n  );\n\n  \
-         logic unused;\n  assign unused = &{1'b0, s_axis_in_tkeep};\n\nendmodule\n",
-    );
+    text.push_str("\n  assign m_axis_out_tkeep = {64{1'b1}}; // every byte of a beat counts\n\n");
+    // Ports of the core: those of the same name here, and each channel of all banks together.
+    let own = ["ap_clk", "ap_rst_n"].into_iter().chain(ports.iter().map(|p| p.2.as_str()));
+    let same = own
+        .filter(|name| !name.starts_with("m_axi_bank") && !name.ends_with("_tkeep"))
+        .map(|name| format!("    .{name}({name})"));
+    let packed = READ_CHANNELS.iter().filter(|(_, _, _, constant)| constant.is_none());
+    let packed = packed.map(|(_, _, name, _)| format!("    .m_axi_{name}({name})"));
+    let connections: Vec<String> = same.chain(packed).collect();
+    let _ = writeln!(text, "  gramer_core i_core (\n{}\n  );\n", connections.join(",\n"));
+    text.push_str("  wire unused;\n  assign unused = &{1'b0, s_axis_in_tkeep};\n\nendmodule\n");
     text
 }
 

@@ -21,12 +21,14 @@ pub fn exit_code() -> u8 {
 }
 
 /// The first Ctrl-C (or signal to terminate, or that the terminal has gone) asks the run to stop,
-/// the second ends the program at once. What was ignored at the start stays so (`nohup`).
+/// the second ends the program at once. A terminal that goes is ignored where it was at the start
+/// (`nohup`).
 ///
 /// # Errors
 /// If the system refuses.
 pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
+    let wanted = wanted.filter(|&signal| signal != SIGHUP || !is_ignored(signal));
     let mut signals = Signals::new(wanted)?;
     let cancel = cancel.clone();
     std::thread::spawn(move || {

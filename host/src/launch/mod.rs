@@ -197,7 +197,8 @@ pub fn run(request: &Request, cancel: &Cancel) -> Result<u8> {
     let mut child = command.spawn().map_err(|e| Error::io(&setup.program, "start", e))?;
     let group = Pid::from_child(&child);
     let outcome = watch(&mut child, &setup, cancel);
-    if outcome.is_ok() {
+    // One that was left before the device was open doesn't know that yet.
+    if outcome.is_ok() && (setup.has(OPENED) || !cancel.is_cancelled()) {
         wait_for(|| !setup.emulator_runs(), EMULATOR_ENDS);
     }
     // Whatever is left of the session: the emulator, and what it may have started.
@@ -269,9 +270,9 @@ fn watch(child: &mut Child, setup: &Setup, cancel: &Cancel) -> Result<ExitStatus
             let _ = kill_process(own, STOP);
         }
         if !opened && setup.has(OPENING) && round % 20 == 0 {
-            let others = setup.emulator_runs() || has_company(own);
-            company |= others;
-            if alone.holds_for(company && !others) > ALONE {
+            let (living, dead) = company_of(own);
+            company |= living || dead;
+            if alone.holds_for(company && !living && !setup.emulator_runs()) > ALONE {
                 return Err(
                     "given up because the simulator ended before the device was open".into()
                 );
@@ -301,19 +302,26 @@ impl Since {
     }
 }
 
-/// Whether a process that leads its session has living others in it.
-fn has_company(leader: Pid) -> bool {
+/// Whether a process that leads its session has others in it: living ones, and ended ones that it
+/// hasn't asked for.
+fn company_of(leader: Pid) -> (bool, bool) {
     let leader = leader.as_raw_nonzero().get();
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = processes.filter_map(|p| p.file_name().to_str()?.parse::<i32>().ok());
-    numbers.filter(|&number| number != leader).any(|number| {
+    let (mut living, mut dead) = (false, false);
+    for number in numbers.filter(|&number| number != leader) {
         let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
         // The state follows the name, which is in brackets and may hold anything.
         let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
         let state = fields.next();
-        let session = fields.nth(2).and_then(|field| field.parse().ok());
-        session == Some(leader) && !matches!(state, Some("Z" | "X"))
-    })
+        if fields.nth(2).and_then(|field| field.parse().ok()) == Some(leader) {
+            match state {
+                Some("Z" | "X") => dead = true,
+                _ => living = true,
+            }
+        }
+    }
+    (living, dead)
 }
 
 fn wait_for(done: impl Fn() -> bool, limit: Duration) {

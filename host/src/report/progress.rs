@@ -147,6 +147,6 @@ mod tests {
     #[test]
     fn no_time_is_promised_before_anything_is_done() {
         assert_eq!(to_go(0, Duration::ZERO), "");
-        assert_eq!(to_go(1, Duration::from_secs(90)), ", 90 seconds to go");
+        assert_eq!(to_go(1, Duration::from_secs(45)), ", 45 seconds to go");
     }
 }

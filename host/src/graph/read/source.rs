@@ -56,8 +56,8 @@ struct Gzip<R: BufRead> {
     trailing: Arc<AtomicBool>,
 }
 
-/// The first byte of a member.
-const GZIP: u8 = 0x1f;
+/// The first bytes of a member.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 impl<R: BufRead> Gzip<R> {
     fn new(raw: R, trailing: Arc<AtomicBool>) -> Self {
@@ -72,7 +72,11 @@ impl<R: BufRead> Gzip<R> {
             match rest.get(zeros) {
                 None if rest.is_empty() => return Ok(None),
                 None => {}
-                Some(&GZIP) => {
+                // The second byte may not have been read yet; then the decoder tells.
+                Some(&first)
+                    if first == GZIP[0]
+                        && rest.get(zeros + 1).is_none_or(|&second| second == GZIP[1]) =>
+                {
                     raw.consume(zeros);
                     self.fresh = true;
                     return Ok(Some(GzDecoder::new(raw)));
