@@ -22,6 +22,11 @@ pub mod watch;
 
 /// A hash of the sources that simulate what is around a model ([`model::hash`]): cycles depend on both.
 pub fn surroundings() -> u64 {
-    let sources = [include_str!("ddr.rs"), include_str!("image.rs"), include_str!("run.rs"), include_str!("watch.rs")];
+    let sources = [
+        include_str!("ddr.rs"),
+        include_str!("image.rs"),
+        include_str!("run.rs"),
+        include_str!("watch.rs"),
+    ];
     xxhash_rust::xxh3::xxh3_64(sources.concat().as_bytes())
 }

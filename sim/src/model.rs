@@ -132,8 +132,8 @@ impl Model {
             let free = *library.get(b"model_free")?;
             let state = *library.get(b"model_state")?;
             let sum = *library.get(b"model_sum")?;
-            let new = library
-                .get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
+            let new =
+                library.get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
             let handle = new(seed, plusargs.as_ptr());
             Ok(Model { fresh: true, seed, handle, cycle, state, sum, free, _library: library })
         }
@@ -290,9 +290,9 @@ struct Sources {
 /// Finds the sources of a model.
 fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Result<Sources> {
     let root = cache::sources()?;
-    let rtl = other.map(Path::to_path_buf).unwrap_or_else(|| {
-        std::env::var_os(RTL).map_or(root.join("rtl"), PathBuf::from)
-    });
+    let rtl = other
+        .map(Path::to_path_buf)
+        .unwrap_or_else(|| std::env::var_os(RTL).map_or(root.join("rtl"), PathBuf::from));
     let shim = root.join("sim/shim/shim.cpp");
     let wrapper = match (coverage, trace) {
         (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),

@@ -157,10 +157,7 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .into_iter()
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("there is no module {top}"));
-    run(verilator
-        .arg(work.path().join("gramer_pkg.sv"))
-        .arg("gramer_types_pkg.sv")
-        .arg(file));
+    run(verilator.arg(work.path().join("gramer_pkg.sv")).arg("gramer_types_pkg.sv").arg(file));
     // One translation unit: the headers, which take longest, are read once.
     let mut all = String::new();
     for entry in fs::read_dir(work.path()).unwrap() {

@@ -411,7 +411,9 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
             let line = relative(&all, at(&all, &[(Parameter::Lambda, "1")]), Parameter::Lambda);
             // λ = 1 is 1 by itself; the paper's go up to 8.
             let of_the_paper = |text: &str| text.parse().is_ok_and(|lambda: f64| lambda <= 8.0);
-            for (_, speed) in line.iter().filter(|(lambda, _)| lambda != "1" && of_the_paper(lambda)) {
+            for (_, speed) in
+                line.iter().filter(|(lambda, _)| lambda != "1" && of_the_paper(lambda))
+            {
                 lambda_all[which].add(speed.map(|s| s.0));
             }
             lambda_names = line.iter().map(|(lambda, _)| lambda.clone()).collect();
