@@ -350,7 +350,8 @@ fn mine(options: Options) -> Result<()> {
         return output::print(&(identity(&accelerator)? + "\n"));
     }
     check(&options, &accelerator)?;
-    let build = Build { fast: !options.assertions, trace: options.trace.is_some(), ..Build::default() };
+    let build =
+        Build { fast: !options.assertions, trace: options.trace.is_some(), ..Build::default() };
     let library = model::build(&accelerator, build)?;
     let hash = model::hash(&accelerator, build)?;
     if options.model {

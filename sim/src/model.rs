@@ -130,8 +130,8 @@ impl Model {
             let free = *library.get(b"model_free")?;
             let state = *library.get(b"model_state")?;
             let sum = *library.get(b"model_sum")?;
-            let new = library
-                .get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
+            let new =
+                library.get::<unsafe extern "C" fn(u32, *const c_char) -> Handle>(b"model_new")?;
             let handle = new(seed, plusargs.as_ptr());
             Ok(Model { fresh: true, seed, handle, cycle, state, sum, free, _library: library })
         }

@@ -385,10 +385,8 @@ pub fn run(
             pins.in_tlast = rng.u8(0..2);
         }
         if !offered {
-            offered = sent < stream.len()
-                && started.is_some()
-                && now >= in_after
-                && !held(&mut rng);
+            offered =
+                sent < stream.len() && started.is_some() && now >= in_after && !held(&mut rng);
             if offered {
                 pins.in_tdata = stream[sent];
                 pins.in_tlast = u8::from(sent + 1 == stream.len());

@@ -326,7 +326,8 @@ fn cliques_of_13_to_16_vertices() {
     let Some((a, library)) = core("machines/small.yaml") else { return };
     let mut model = instance(&library);
     let task = |vertices: u32| {
-        let all: Vec<(u32, u32)> = (0..vertices).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
+        let all: Vec<(u32, u32)> =
+            (0..vertices).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
         let unit = Unit { start: vertices - 1, first: vertices - 2, limit: vertices - 1 };
         (Csr::new(vertices as usize, &all, vec![]), [unit])
     };
@@ -386,12 +387,8 @@ fn a_unit_that_comes_as_the_stream_ends_is_mined() {
     let all = whole_units(&graph);
     for units in [&all[5..], &all[..1], &all] {
         for in_pause in [0, 500] {
-            let simulation = Simulation {
-                spread: true,
-                in_pause,
-                max_cycles: 100_000,
-                ..Simulation::of(&a)
-            };
+            let simulation =
+                Simulation { spread: true, in_pause, max_cycles: 100_000, ..Simulation::of(&a) };
             let outcome = run(&a, &mut model, &graph, units, &s, &simulation).unwrap();
             assert_eq!((outcome.status, outcome.next_unit), (DONE, units.len() as u64));
             compare(&a, &graph, units, &s, &outcome).unwrap();

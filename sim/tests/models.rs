@@ -24,7 +24,8 @@ type Task = (Csr, Settings, Simulation);
 fn tasks(a: &Accelerator) -> Vec<Task> {
     let task = |seed: u64| {
         let mut rng = fastrand::Rng::with_seed(400 + seed);
-        let kinds = [Application::Motif, Application::Clique, Application::Fsm, Application::Clique];
+        let kinds =
+            [Application::Motif, Application::Clique, Application::Fsm, Application::Clique];
         let application = kinds[seed as usize % 4];
         let mut graph = random_graph(&mut rng, 40).ranked();
         if application == Application::Clique {
@@ -69,9 +70,8 @@ fn tasks(a: &Accelerator) -> Vec<Task> {
 
 /// What an instance says to each task, one after the other.
 fn outcomes(a: &Accelerator, model: &mut Model, tasks: &[Task]) -> Vec<anyhow::Result<Outcome>> {
-    let one = |(graph, s, simulation): &Task| {
-        run(a, model, graph, &whole_units(graph), s, simulation)
-    };
+    let one =
+        |(graph, s, simulation): &Task| run(a, model, graph, &whole_units(graph), s, simulation);
     tasks.iter().map(one).collect()
 }
 
@@ -96,7 +96,12 @@ fn equal(what: &str, expected: &[Outcome], got: &[anyhow::Result<Outcome>]) {
             Ok(got) => panic!(
                 "{what}: task {number} ends with status {} after {} cycles, counts {:?}; expected \
                  {} after {}, {:?}",
-                got.status, got.cycles, got.counts, expected.status, expected.cycles, expected.counts
+                got.status,
+                got.cycles,
+                got.counts,
+                expected.status,
+                expected.cycles,
+                expected.counts
             ),
             Err(error) => panic!("{what}: task {number}: {error:#}"),
         }
@@ -198,17 +203,14 @@ fn copy_with_late_registers(exceptions: &[Exception], folder: &Path) {
         let found = declaration.captures(&text);
         let found = found.unwrap_or_else(|| panic!("gramer_core.sv has no register {name}"));
         let kind = format!("{} {}", &found[1], &found[2]);
-        let listed = found[3].split(',').map(str::trim).find(|v| {
-            v.split_whitespace().next() == Some(name)
-        });
+        let listed =
+            found[3].split(',').map(str::trim).find(|v| v.split_whitespace().next() == Some(name));
         let array = listed.unwrap().strip_prefix(name).unwrap().trim().to_string();
         let whole = found.get(0).unwrap().range();
 
         // Writes keep the name, reads get numbers.
-        let place = Regex::new(&format!(
-            r"\b{name}\b(?P<write>(?:\.\w+|\[[^\]]*\])*\s*<=)?"
-        ))
-        .unwrap();
+        let place =
+            Regex::new(&format!(r"\b{name}\b(?P<write>(?:\.\w+|\[[^\]]*\])*\s*<=)?")).unwrap();
         let (before, rest) = (text[..whole.end].to_string(), text[whole.end..].to_string());
         assert!(!place.is_match(&before[..whole.start]), "{name} is used before it is declared");
         let mut places = 0;
@@ -289,8 +291,11 @@ fn copy_with_late_registers(exceptions: &[Exception], folder: &Path) {
     fs::write(path, text).unwrap();
     let lint = folder.join("verilator.vlt");
     let text = fs::read_to_string(&lint).unwrap();
-    fs::write(lint, text + "\nlint_off -file \"*/gramer_core.sv\"\nlint_off -file \"gramer_core.sv\"\n")
-        .unwrap();
+    fs::write(
+        lint,
+        text + "\nlint_off -file \"*/gramer_core.sv\"\nlint_off -file \"gramer_core.sv\"\n",
+    )
+    .unwrap();
 }
 
 /// An instance of the copy after a reset that lasts, and a while after its end, as on a card.
@@ -363,7 +368,8 @@ fn a_run_in_which_nothing_moves_is_ended() {
         for part in ["no progress from cycle", "pu_busy", "busy_o", "taken_q", "due never"] {
             assert!(error.contains(part), "lost {lost}: {part} is missing in: {error}");
         }
-        let cycle = Regex::new(r"to (\d+), though").unwrap().captures(&error).unwrap()[1].to_string();
+        let cycle =
+            Regex::new(r"to (\d+), though").unwrap().captures(&error).unwrap()[1].to_string();
         assert!(cycle.parse::<u64>().unwrap() < 100_000, "lost {lost}: {error}");
     }
 }
