@@ -12,6 +12,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use environment::root;
+use gramer::engine::opencl::session::Session;
 use gramer::xclbin::build::{BuildOptions, build, describe, read_machine};
 use gramer::xclbin::metadata::Passed;
 use gramer::xclbin::{Mode, Section, Xclbin, kind};
@@ -199,6 +200,62 @@ fn info_shows_files_of_others() {
     assert_eq!(value["memories"][3]["tag"], "bank3");
     assert_eq!(value["clocks"][1]["mhz"], 500.0);
     assert_eq!(value["machine"], serde_json::Value::Null);
+}
+
+/// A file with the sections that `v++` writes for our kernels gets USER_METADATA by `xclbinutil`, as
+/// `make xclbin` calls it, and is taken then. Before, the message says how.
+#[test]
+fn a_linked_file_is_taken_when_its_machine_is_described() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let a = machine("accelerator.yaml");
+    fs::write(path("machine.yaml"), a.to_yaml()).unwrap();
+    for mode in [Mode(0), Mode(4), Mode(5)] {
+        let mut linked = describe(&a, &path("linked.xclbin"));
+        linked.mode = mode;
+        linked.sections.retain(|s| s.kind != kind::USER_METADATA);
+        linked.sections.reverse();
+        let others = of_vitis().sections.into_iter().filter(|s| linked.section(s.kind).is_none());
+        linked.sections.extend(others.collect::<Vec<_>>());
+        linked
+            .sections
+            .insert(0, Section { kind: kind::BITSTREAM, name: String::new(), data: vec![0; 100] });
+        // `info` looks into the program of an emulation, which this isn't.
+        linked.sections.retain(|s| mode == Mode(0) || s.kind != kind::BITSTREAM);
+        fs::write(path("linked.xclbin"), linked.to_bytes()).unwrap();
+        let missing = Session::taken(&Xclbin::read(&path("linked.xclbin")).unwrap()).unwrap_err();
+        assert!(
+            missing.to_string().contains("--add-section USER_METADATA:RAW:machine.yaml"),
+            "{missing}"
+        );
+        if mode == Mode(0) {
+            cargo_bin_cmd!("gramer")
+                .args(["xclbin", "info"])
+                .arg(path("linked.xclbin"))
+                .assert()
+                .success()
+                .stdout(contains("not taken by --device").and(contains("xclbinutil --input FILE")));
+        }
+        let added = Command::new("python3")
+            .arg(root().join("scripts/vitis/mock_tools.py"))
+            .args(["xclbinutil", "--input", "linked.xclbin", "--add-section"])
+            .args(["USER_METADATA:RAW:machine.yaml", "--output", "gramer.xclbin", "--force"])
+            .current_dir(folder.path())
+            .status()
+            .unwrap();
+        assert!(added.success());
+        let x = Xclbin::read(&path("gramer.xclbin")).unwrap();
+        assert_eq!(x.sections.len(), linked.sections.len() + 1);
+        assert_eq!(Session::taken(&x).unwrap(), a);
+        if mode == Mode(0) {
+            cargo_bin_cmd!("gramer")
+                .args(["xclbin", "info"])
+                .arg(path("gramer.xclbin"))
+                .assert()
+                .success()
+                .stdout(contains("it is taken by --device").and(contains("machine paper")));
+        }
+    }
 }
 
 #[test]

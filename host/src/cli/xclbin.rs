@@ -7,6 +7,7 @@ use comfy_table::CellAlignment;
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::engine::opencl::session::Session;
 use crate::error::Result;
 use crate::report::symbols::new_table;
 use crate::xclbin::build::{BuildOptions, build, read_machine};
@@ -97,6 +98,8 @@ struct Info {
     uuid: String,
     /// Name in its own description, where it has one.
     machine: Option<String>,
+    /// Why `--device` doesn't take it; absent if it does.
+    refused: Option<String>,
     sections: Vec<Section>,
     /// Files of the program that runs as the device, if it is emulated.
     program: Vec<String>,
@@ -178,6 +181,7 @@ impl Info {
             version: format!("{major}.{minor}.{patch}"),
             uuid: hex(&x.uuid),
             machine: x.machine()?.map(|a| a.machine.name),
+            refused: Session::taken(x).err().map(|e| e.to_string()),
             sections: x
                 .sections
                 .iter()
@@ -213,6 +217,10 @@ fn tables(info: &Info, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "made by version {}, uuid {}", info.version, info.uuid)?;
     if let Some(machine) = &info.machine {
         writeln!(out, "machine {machine}")?;
+    }
+    match &info.refused {
+        None => writeln!(out, "it is taken by --device")?,
+        Some(reason) => writeln!(out, "it is not taken by --device: {reason}")?,
     }
     for clock in &info.clocks {
         writeln!(out, "clock {}: {} MHz", clock.name, clock.mhz)?;

@@ -279,8 +279,10 @@ impl Xclbin {
     /// That there is no description of a machine in it.
     pub fn no_machine(&self) -> Error {
         self.wrong(
-            "the section USER_METADATA is missing, which describes the machine: was it built \
-             with `gramer xclbin build`, or is it of another design?",
+            "the section USER_METADATA is missing, which describes the machine. `make xclbin` and \
+             `gramer xclbin build` write it; to a file that Vitis has linked by itself it is added \
+             with `xclbinutil --input FILE --add-section USER_METADATA:RAW:machine.yaml --output \
+             NEW.xclbin`, where machine.yaml is of `make generate`. Or is the file of another design?",
         )
     }
 

@@ -159,14 +159,7 @@ impl Session {
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
         let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
         let xclbin = Xclbin::parse(&bytes, path)?;
-        let machine = xclbin.machine()?.ok_or_else(|| xclbin.no_machine())?;
-        for kind in
-            [kind::EMBEDDED_METADATA, kind::MEM_TOPOLOGY, kind::CONNECTIVITY, kind::IP_LAYOUT]
-        {
-            xclbin.required(kind)?;
-        }
-        stream::check(&machine).map_err(|e| xclbin.wrong(e))?;
-        let places = Places::of(&xclbin, &machine)?;
+        let (machine, places) = Self::described(&xclbin)?;
         let shown = shown
             .rsplit_once(".xclbin@")
             .map_or(shown.to_string(), |s| s.0.to_string() + ".xclbin");
@@ -179,6 +172,27 @@ impl Session {
             runs: 0,
             counters: BTreeMap::new(),
         })
+    }
+
+    /// What [`Session::open`] asks of a file before it asks the runtime: the machine that it describes,
+    /// with every kernel, argument and bank.
+    ///
+    /// # Errors
+    /// What is missing, and how it gets there.
+    pub fn taken(xclbin: &Xclbin) -> Result<Accelerator> {
+        Ok(Self::described(xclbin)?.0)
+    }
+
+    fn described(xclbin: &Xclbin) -> Result<(Accelerator, Arc<Places>)> {
+        let machine = xclbin.machine()?.ok_or_else(|| xclbin.no_machine())?;
+        for kind in
+            [kind::EMBEDDED_METADATA, kind::MEM_TOPOLOGY, kind::CONNECTIVITY, kind::IP_LAYOUT]
+        {
+            xclbin.required(kind)?;
+        }
+        stream::check(&machine).map_err(|e| xclbin.wrong(e))?;
+        let places = Places::of(xclbin, &machine)?;
+        Ok((machine, places))
     }
 
     /// The machine in the file.
