@@ -338,10 +338,10 @@ impl<'a> Search<'a> {
             // Its occurrence is met elsewhere: no reason to go back.
             return Found { count: 0, reasons: ALL };
         }
-        if let Some(sink) = self.sink {
-            if sink.embedding(self.pattern, mapping).is_break() {
-                self.stopped = true;
-            }
+        if let Some(sink) = self.sink
+            && sink.embedding(self.pattern, mapping).is_break()
+        {
+            self.stopped = true;
         }
         Found::some(1)
     }

@@ -423,10 +423,10 @@ impl<'a> Filter<'a> {
         for at in self.graph.row(x) {
             let there = self.masks[self.graph.neighbours[at] as usize];
             any |= there;
-            if there != 0 {
-                if let Ok(l) = self.edge_labels.binary_search(&labels[at]) {
-                    by_label[l] |= there;
-                }
+            if there != 0
+                && let Ok(l) = self.edge_labels.binary_search(&labels[at])
+            {
+                by_label[l] |= there;
             }
         }
         bits(mask)
