@@ -314,7 +314,7 @@ fn is_abandoned(folder: &Path) -> bool {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let marker = OpenOptions::new()
         .read(true)
-        .custom_flags(flags.bits().cast_signed())
+        .custom_flags(flags.bits() as i32)
         .open(folder.join(MARKER));
     let Ok(mut marker) = marker else { return false };
     let Ok(about) = marker.metadata() else { return false };
