@@ -282,7 +282,8 @@ struct Sources {
     rtl: PathBuf,
     shim: PathBuf,
     wrapper: Option<PathBuf>, // of the shim
-    /// Hash of these files.
+    /// Names and text of these files, one after the other, and their hash.
+    bytes: Vec<u8>,
     content: String,
     root: PathBuf,
 }
@@ -305,12 +306,13 @@ fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Res
         .collect::<Result<_, _>>()?;
     files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
     files.sort();
-    let mut hash = Xxh3::new();
+    let mut bytes = vec![];
     for file in files.iter().chain([&shim]).chain(&wrapper) {
-        hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
-        hash.update(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+        bytes.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
+        bytes.extend(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
     }
-    Ok(Sources { rtl, shim, wrapper, content: format!("{:016x}", hash.digest()), root })
+    let content = format!("{:016x}", xxh3_64(&bytes));
+    Ok(Sources { rtl, shim, wrapper, bytes, content, root })
 }
 
 /// What is asked of a model beside its sources.
@@ -321,7 +323,8 @@ struct Asked {
     accesses: bool,
     raw: bool,
     package: String,
-    /// Hash of these, but for `raw`.
+    /// All of this but `raw` as text, and its hash.
+    about: String,
     key: String,
 }
 
@@ -337,19 +340,19 @@ fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
     let package = verilog::package(accelerator);
     let fast = options.fast || coverage.is_some();
     let trace = options.trace && coverage.is_none();
-    let mut hash = Xxh3::new();
-    hash.update(format!("Build {{ fast: {fast} }}{package}").as_bytes());
+    let mut about = format!("Build {{ fast: {fast} }}{package}");
     if let Some(coverage) = coverage {
-        hash.update(format!("{coverage:?}").as_bytes());
+        about += &format!("{coverage:?}");
     }
     if trace {
-        hash.update(TRACING.concat().as_bytes());
+        about += &TRACING.concat();
     }
     if options.accesses {
-        hash.update(b"accesses");
+        about += "accesses";
     }
-    let key = format!("{:016x}", hash.digest());
-    Ok(Asked { coverage, fast, trace, accesses: options.accesses, raw: options.raw, package, key })
+    let key = format!("{:016x}", xxh3_64(about.as_bytes()));
+    let (accesses, raw) = (options.accesses, options.raw);
+    Ok(Asked { coverage, fast, trace, accesses, raw, package, about, key })
 }
 
 /// A model by its name: which sources, if they are there, and in which folders it may lie.
@@ -374,8 +377,11 @@ fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
         .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
     let (content, missing) = match (sources, version) {
         (Ok(sources), Ok(version)) => {
-            let all = [&version, &asked.key, &sources.content].map(String::as_str).join("\n");
-            let hash = format!("{:016x}", xxh3_64(all.as_bytes()));
+            let mut hash = Xxh3::new();
+            for part in [version.as_bytes(), asked.about.as_bytes(), &sources.bytes] {
+                hash.update(part);
+            }
+            let hash = format!("{:016x}", hash.digest());
             let folder = format!("{hash}-{how}");
             return Ok(Named { hash, folder, sources: Ok(sources), folders });
         }

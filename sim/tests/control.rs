@@ -10,7 +10,7 @@ use gramer_sim::run::{DONE as DONE_STATUS, REFUSED};
 use support::{core, instance};
 
 /// The largest λ, in its steps.
-const LAMBDA_MOST: u32 = gramer_machine::LAMBDA_MAX * gramer_machine::LAMBDA_STEPS;
+const LAMBDA_MOST: u64 = (gramer_machine::LAMBDA_MAX * gramer_machine::LAMBDA_STEPS) as u64;
 
 const CTRL: u32 = 0;
 const GLOBAL_ENABLE: u32 = 4;

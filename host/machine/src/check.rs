@@ -242,12 +242,15 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
     check_contract(a).or_else(|(key, value, rule)| wrong(&key, &value, rule))
 }
 
+/// A section of arguments, and those that it must have.
+type Contract<'a> = (&'a str, &'a [Argument], Vec<(&'a str, Passed)>);
+
 /// Checks that the kernels have every argument that programs set, and that it is passed as they
 /// pass it.
 fn check_contract(a: &Accelerator) -> Result<(), Wrong> {
     let banks: Vec<String> = (0..a.memory.ddr_banks).map(|bank| format!("bank{bank}")).collect();
     let banks = banks.iter().map(|name| (name.as_str(), Passed::Buffer));
-    let kernels: [(&str, &[Argument], Vec<(&str, Passed)>); 3] = [
+    let kernels: [Contract<'_>; 3] = [
         ("arguments", &a.arguments, CORE_ARGUMENTS.into_iter().chain(banks).collect()),
         ("kernels.fill.arguments", &a.kernels.fill.arguments, FILL_ARGUMENTS.into()),
         ("kernels.drain.arguments", &a.kernels.drain.arguments, DRAIN_ARGUMENTS.into()),

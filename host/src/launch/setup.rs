@@ -312,10 +312,8 @@ fn is_abandoned(folder: &Path) -> bool {
     }
     // Neither through a link, nor waiting for a pipe's other end.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let marker = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(folder.join(MARKER));
+    let marker =
+        OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(folder.join(MARKER));
     let Ok(mut marker) = marker else { return false };
     let Ok(about) = marker.metadata() else { return false };
     let settled = about.modified().is_ok_and(|at| at.elapsed().is_ok_and(|age| age > SETTLED));
