@@ -1,0 +1,96 @@
+//! `gramer devices`.
+
+use std::io::{self, Write};
+
+use comfy_table::{Table, presets};
+use serde::Serialize;
+
+use gramer_accelerator::runtime::{Found, Missing, devices};
+use gramer_graph::error::Result;
+
+/// Options of the subcommand.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "A device that its platform lists as an accelerator is used with \
+    `--device FILE.xclbin@INDEX`.")]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    cpu: Cpu,
+    opencl: Vec<Found>,
+    missing: Vec<Missing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Cpu {
+    threads: usize,
+    /// Bytes; 0 where the system doesn't say.
+    memory: u64,
+}
+
+impl Args {
+    /// Lists the devices.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn run(self) -> Result<()> {
+        let (found, missing) = devices();
+        let listed = Listed {
+            cpu: Cpu {
+                threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+                memory: memory(),
+            },
+            opencl: found.into_iter().map(|h| h.found).collect(),
+            missing,
+        };
+        super::print(|out| match self.json {
+            true => {
+                serde_json::to_writer_pretty(&mut *out, &listed)?;
+                writeln!(out)
+            }
+            false => table(&listed, out),
+        })
+    }
+}
+
+fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(["--device", "platform", "device", "memory", "driver"]);
+    let gib = |bytes: u64| match bytes {
+        0 => "unknown".to_string(),
+        bytes => format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64),
+    };
+    let threads = format!("{} threads", listed.cpu.threads);
+    let version = format!("gramer {}", env!("CARGO_PKG_VERSION"));
+    table.add_row(["cpu".into(), String::new(), threads, gib(listed.cpu.memory), version]);
+    for d in &listed.opencl {
+        let device = match (d.index, d.emulated) {
+            (Some(_), true) => format!("{}, emulated", d.name),
+            (Some(_), false) => format!("{}, a card", d.name),
+            (None, _) => format!("{} ({})", d.name, d.kind),
+        };
+        let name = match d.index {
+            Some(index) => format!("FILE.xclbin@{index}"),
+            None => "not used".into(),
+        };
+        table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
+    }
+    writeln!(out, "{table}")?;
+    for missing in &listed.missing {
+        writeln!(out, "{missing}")?;
+    }
+    Ok(())
+}
+
+/// Bytes of the machine's memory.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"));
+    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}

@@ -1,0 +1,332 @@
+//! Patterns from files.
+//!
+//! | written as | example |
+//! |---|---|
+//! | t/v/e lines, as query sets and `.lg` files have them | `t 3 2`, `v 0 5`, `v 1 *`, `e 0 1 7` |
+//! | edges, one a line, with a label if you like | `0 1`, `1 2` |
+//! | YAML or JSON, as results print a pattern | `{vertices: 3, edges: [[0, 1], [0, 2]]}` |
+//!
+//! A label of `*` or `-1` (`null` in YAML and JSON) stands for any label.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{MAX_VERTICES, Pattern, named};
+use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::{Label, NO_LABEL};
+
+/// A pattern from a file, or by its name (`triangle`, `5-path`; see [`super::name`]) where there
+/// is no such file.
+///
+/// # Errors
+/// [`Error::Io`] if the file can't be read and is no name either; otherwise as
+/// [`parse_pattern`].
+pub fn read_pattern(path: &Path) -> Result<Pattern> {
+    match std::fs::read(path) {
+        Ok(bytes) => parse_pattern(&bytes, path),
+        Err(e) => {
+            if let Some(pattern) = path.to_str().and_then(named) {
+                return Ok(pattern);
+            }
+            if e.kind() == std::io::ErrorKind::NotFound {
+                let what = "there is no such file, and no pattern has this name (names are \
+                            triangle, 4-cycle, 5-path, house, …)";
+                return Err(Error::input(Place::file(path), what));
+            }
+            Err(Error::io(path, "read", e))
+        }
+    }
+}
+
+/// A pattern from the bytes of a file; `path` serves for messages only.
+///
+/// # Errors
+/// [`Error::Input`] that names the line, for what is no pattern: empty, disconnected, more than
+/// [`MAX_VERTICES`] vertices, unknown or repeated vertices, loops, repeated edges, words that are
+/// no numbers.
+pub fn parse_pattern(bytes: &[u8], path: &Path) -> Result<Pattern> {
+    let whole = |what: String| Error::input(Place::file(path), what);
+    let text = std::str::from_utf8(bytes).map_err(|_| whole("this is no text".into()))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.lines().map(str::trim).find(|l| !l.is_empty() && !is_comment(l));
+    let Some(first) = first else {
+        return Err(whole("the pattern is empty".into()));
+    };
+    let pattern = if first.starts_with('{') || first.contains(':') || first == "---" {
+        parse_yaml(text, path)?
+    } else {
+        parse_lines(text, path)?
+    };
+    if pattern.vertices() == 0 {
+        return Err(whole("the pattern is empty".into()));
+    }
+    if !pattern.is_connected() {
+        return Err(whole("the pattern is not connected: every vertex must be reachable".into()));
+    }
+    Ok(pattern)
+}
+
+fn is_comment(line: &str) -> bool {
+    line.starts_with('#') || line.starts_with('%')
+}
+
+fn too_large(vertices: usize) -> String {
+    format!("the pattern has {vertices} vertices, but at most {MAX_VERTICES} are possible")
+}
+
+/// The pattern as results print it, or an entry of `results` that holds it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    vertices: usize,
+    edges: Vec<(usize, usize)>,
+    #[serde(default)]
+    labels: Option<Vec<Option<Label>>>,
+    #[serde(default)]
+    edge_labels: Option<Vec<Option<Label>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    pattern: Written,
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
+    #[serde(default, rename = "count")]
+    _count: Option<serde_yaml::Value>,
+}
+
+fn parse_yaml(text: &str, path: &Path) -> Result<Pattern> {
+    let whole = |what: String| Error::input(Place::file(path), what);
+    let read = match serde_yaml::from_str::<Written>(text) {
+        Ok(written) => Ok(written),
+        Err(e) => serde_yaml::from_str::<Entry>(text).map(|entry| entry.pattern).map_err(|_| e),
+    };
+    let written = read.map_err(|e| match e.location() {
+        Some(at) => Error::input(Place::line(path, at.line() as u64), e.to_string()),
+        None => whole(e.to_string()),
+    })?;
+    let Written { vertices, edges, labels, edge_labels } = written;
+    if vertices > MAX_VERTICES {
+        return Err(whole(too_large(vertices)));
+    }
+    for (what, given, expected) in [
+        ("labels", labels.as_ref().map(Vec::len), vertices),
+        ("edge_labels", edge_labels.as_ref().map(Vec::len), edges.len()),
+    ] {
+        if given.is_some_and(|given| given != expected) {
+            return Err(whole(format!("`{what}` must have {expected} entries")));
+        }
+    }
+    let mut pattern = Pattern::new(vertices);
+    for &(i, j) in &edges {
+        if i >= vertices || j >= vertices {
+            return Err(whole(format!("the edge [{i}, {j}] names a vertex that isn't there")));
+        }
+        if i == j {
+            return Err(whole(format!("the edge [{i}, {j}] is a loop")));
+        }
+        if pattern.has_edge(i, j) {
+            return Err(whole(format!("the edge [{i}, {j}] is there twice")));
+        }
+        pattern.add_edge(i, j);
+    }
+    let checked = |label: Option<Label>| match label {
+        Some(NO_LABEL) => Err(whole(format!("the label {NO_LABEL} is out of range"))),
+        label => Ok(label.unwrap_or(NO_LABEL)),
+    };
+    for (i, label) in labels.into_iter().flatten().enumerate() {
+        pattern.set_vertex_label(i, checked(label)?);
+    }
+    for (&(i, j), label) in edges.iter().zip(edge_labels.into_iter().flatten()) {
+        pattern.set_edge_label(i, j, checked(label)?);
+    }
+    Ok(pattern)
+}
+
+/// One line that counts, with where it is.
+struct Line<'a> {
+    path: &'a Path,
+    number: u64,
+    words: Vec<&'a str>,
+}
+
+impl Line<'_> {
+    fn fault(&self, what: impl Into<String>) -> Error {
+        Error::input(Place::line(self.path, self.number), what)
+    }
+
+    /// The vertex at word `at`.
+    fn id(&self, at: usize) -> Result<u64> {
+        let Some(word) = self.words.get(at) else {
+            return Err(self.fault(format!("{:?} ends too early", self.words.join(" "))));
+        };
+        word.parse().map_err(|_| self.fault(format!("{word:?} is no vertex: a number from 0 on")))
+    }
+
+    /// The label at word `at`, if there is one.
+    fn label(&self, at: usize) -> Result<Option<Label>> {
+        match self.words.get(at) {
+            None => Ok(None),
+            Some(&("*" | "-1")) => Ok(Some(NO_LABEL)),
+            Some(word) => match word.parse() {
+                Ok(label) if label != NO_LABEL => Ok(Some(label)),
+                _ => Err(self.fault(format!(
+                    "{word:?} is no label: a number below {NO_LABEL}, or * for any"
+                ))),
+            },
+        }
+    }
+}
+
+fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
+    let lines: Vec<Line<'_>> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty() && !is_comment(line.trim()))
+        .map(|(at, line)| Line {
+            path,
+            number: at as u64 + 1,
+            words: line
+                .split(|c: char| c.is_whitespace() || c == ',')
+                .filter(|w| !w.is_empty())
+                .collect(),
+        })
+        .collect();
+    let records = lines[0].words.first().is_some_and(|w| matches!(*w, "t" | "v" | "e"));
+    let mut declared: BTreeMap<u64, Option<Label>> = BTreeMap::new();
+    let mut edges: Vec<(&Line<'_>, u64, u64, Option<Label>)> = vec![];
+    for (nth, line) in lines.iter().enumerate() {
+        match line.words.first().copied() {
+            Some("t") if records => {
+                if nth > 0 {
+                    return Err(line.fault("a second pattern begins here; give one a file"));
+                }
+            }
+            Some("v") if records => {
+                let id = line.id(1)?;
+                if declared.insert(id, line.label(2)?).is_some() {
+                    return Err(line.fault(format!("vertex {id} is there twice")));
+                }
+            }
+            Some("e") if records => {
+                edges.push((line, line.id(1)?, line.id(2)?, line.label(3)?));
+            }
+            Some(word) if records => {
+                return Err(line.fault(format!("{word:?} is no kind of line: t, v or e")));
+            }
+            _ => {
+                if line.words.len() > 3 {
+                    let what = "is no edge: two vertices, and a label if you like";
+                    return Err(line.fault(format!("{:?} {what}", line.words.join(" "))));
+                }
+                let (u, v) = (line.id(0)?, line.id(1)?);
+                declared.entry(u).or_default();
+                declared.entry(v).or_default();
+                edges.push((line, u, v, line.label(2)?));
+            }
+        }
+    }
+    if declared.len() > MAX_VERTICES {
+        return Err(Error::input(Place::file(path), too_large(declared.len())));
+    }
+    let number = |line: &Line<'_>, id: u64| {
+        let at = declared.keys().position(|&known| known == id);
+        at.ok_or_else(|| line.fault(format!("vertex {id} isn't declared by a `v` line")))
+    };
+    let mut pattern = Pattern::new(declared.len());
+    for (line, u, v, label) in edges {
+        let (i, j) = (number(line, u)?, number(line, v)?);
+        if i == j {
+            return Err(line.fault(format!("the edge {u} {v} is a loop")));
+        }
+        if pattern.has_edge(i, j) {
+            return Err(line.fault(format!("the edge {u} {v} is there twice")));
+        }
+        pattern.add_edge(i, j);
+        if let Some(label) = label {
+            pattern.set_edge_label(i, j, label);
+        }
+    }
+    for (i, label) in declared.values().enumerate() {
+        if let Some(label) = label {
+            pattern.set_vertex_label(i, *label);
+        }
+    }
+    Ok(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Pattern> {
+        parse_pattern(text.as_bytes(), Path::new("q.graph"))
+    }
+
+    fn message(text: &str) -> String {
+        parse(text).expect_err("the pattern is wrong").to_string()
+    }
+
+    #[test]
+    fn all_forms_say_the_same() {
+        let mut expected = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        expected.set_edge_label(0, 1, 7);
+        expected.set_edge_label(1, 2, NO_LABEL);
+        for (i, label) in [5, NO_LABEL, 9].into_iter().enumerate() {
+            expected.set_vertex_label(i, label);
+        }
+        let lines = "t 3 2\nv 0 5 1\nv 1 * 2\nv 2 9 1\ne 0 1 7\ne 1 2 -1\n";
+        assert_eq!(parse(lines).unwrap(), expected);
+        assert_eq!(parse(&lines.replace('\n', "\r\n")).unwrap(), expected);
+        let yaml =
+            "vertices: 3\nedges: [[0, 1], [1, 2]]\nlabels: [5, null, 9]\nedge_labels: [7, null]";
+        assert_eq!(parse(yaml).unwrap(), expected);
+        let json = serde_json::to_string(&expected).unwrap();
+        assert_eq!(parse(&json).unwrap(), expected);
+        let entry = format!("{{\"pattern\": {json}, \"name\": \"wedge\", \"count\": 12}}");
+        assert_eq!(parse(&entry).unwrap(), expected);
+        let plain = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        assert_eq!(parse("# a wedge\n10 20\n20,30\n").unwrap(), plain);
+    }
+
+    #[test]
+    fn names_serve_where_there_is_no_file() {
+        assert_eq!(read_pattern(Path::new("triangle")).unwrap(), Pattern::clique(3));
+        let fault = read_pattern(Path::new("trangle")).unwrap_err().to_string();
+        assert!(fault.contains("no such file, and no pattern has this name"), "{fault}");
+    }
+
+    #[test]
+    fn wrong_patterns_say_what_is_wrong_and_where() {
+        assert_eq!(message(""), "q.graph: the pattern is empty");
+        assert_eq!(message("# nothing\n"), "q.graph: the pattern is empty");
+        assert!(message("0 1\n2 3\n").starts_with("q.graph: the pattern is not connected"));
+        let path: String = (0..16).map(|i| format!("{i} {}\n", i + 1)).collect();
+        assert_eq!(
+            message(&path),
+            "q.graph: the pattern has 17 vertices, but at most 16 are possible"
+        );
+        assert_eq!(message("t 2 1\nv 0 1\nv 0 2\n"), "q.graph:3: vertex 0 is there twice");
+        assert_eq!(message("v 0 1\ne 0 4\n"), "q.graph:2: vertex 4 isn't declared by a `v` line");
+        assert_eq!(message("0 0\n"), "q.graph:1: the edge 0 0 is a loop");
+        assert_eq!(message("0 1\n1 0\n"), "q.graph:2: the edge 1 0 is there twice");
+        assert_eq!(message("0 x\n"), "q.graph:1: \"x\" is no vertex: a number from 0 on");
+        assert_eq!(message("0 -1\n"), "q.graph:1: \"-1\" is no vertex: a number from 0 on");
+        assert!(message("0 1 4294967295\n").contains("is no label"));
+        assert!(message("v 0 1\nw 1\n").contains("is no kind of line"));
+        assert!(message("0 1 2 3\n").contains("is no edge"));
+        assert_eq!(message("0\n"), "q.graph:1: \"0\" ends too early");
+        assert!(message("{vertices: 2, edges: [[0, 2]]}").contains("isn't there"));
+        assert!(message("{vertices: 2, edges: [[0, 1]], labels: [1]}").contains("2 entries"));
+        assert!(message("{vertices: 99, edges: []}").contains("99 vertices"));
+        assert!(message("{vertices: 2, edgs: []}").contains("edgs"));
+        assert!(message("v 0 1\nv 1 1\ne 0 1\nt 1\n").starts_with("q.graph:4: a second pattern"));
+        assert_eq!(
+            parse_pattern(&[0xff, 0xfe], Path::new("q")).unwrap_err().to_string(),
+            "q: this is no text"
+        );
+    }
+}
