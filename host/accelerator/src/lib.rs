@@ -30,12 +30,14 @@ pub mod xilinx;
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_engine::{Engine, Outcome, Sink};
-use gramer_graph::Graph;
+use gramer_engine::{Engine, Outcome, Prepared, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, Label};
 use gramer_pattern::task::Task;
+use image::Image;
 use session::Session;
 use settings::Settings;
 
@@ -101,20 +103,63 @@ impl Engine for Accelerator {
         self.name.clone()
     }
 
-    fn supports(&self, task: &Task) -> Result<()> {
-        tasks::supports(&self.machine, task)
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
+        tasks::supports(&self.machine, task, graph)
     }
 
-    fn run(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        sink: Option<&dyn Sink>,
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
         context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        self.supports(task)?;
-        self.with_session(|session| tasks::run(session, &self.settings, graph, task, sink, context))
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let resident = Resident {
+            accelerator: self,
+            graph,
+            labels: tasks::labels(&self.machine, graph).ok(),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        self.with_session(|session| resident.load(session, context))?;
+        Ok(Box::new(resident))
+    }
+}
+
+/// A graph in the memory of the devices. Tasks find it there as long as no other graph is prepared
+/// on the same devices; then it is written anew.
+struct Resident<'a> {
+    accelerator: &'a Accelerator,
+    graph: &'a Graph,
+    /// The graph's labels in order, where the machine has room for them.
+    labels: Option<Vec<Label>>,
+    /// Tells it from others.
+    number: u64,
+}
+
+impl Resident<'_> {
+    /// Writes the graph into the devices' memory unless it is there already.
+    fn load(&self, session: &mut Session, context: &Context) -> Result<Image<'_>> {
+        let mut image = Image::new(self.graph.view(), &self.accelerator.machine);
+        if let Some(labels) = &self.labels {
+            image = image.with_labels(labels);
+        }
+        session.load(&image, self.number, context)?;
+        Ok(image)
+    }
+}
+
+impl Prepared for Resident<'_> {
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+        self.accelerator.supports(task, Some(self.graph))?;
+        let settings = &self.accelerator.settings;
+        self.accelerator
+            .with_session(|session| tasks::run(session, settings, self, task, sink, context))
+    }
+}
+
+impl Drop for Resident<'_> {
+    fn drop(&mut self) {
+        self.accelerator.with_session(|session| session.unload(self.number));
     }
 }
 

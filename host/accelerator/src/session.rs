@@ -76,6 +76,10 @@ pub struct Session {
     /// Not released after a failure: the runtime waits for commands that never end.
     cards: ManuallyDrop<Vec<Card>>,
     broken: bool,
+    /// The graph in the devices' memory: by its number.
+    loaded: Option<u64>,
+    /// No task has begun since it was put there.
+    fresh: bool,
     runs: u64,
     counters: BTreeMap<String, Vec<u64>>,
 }
@@ -176,6 +180,8 @@ impl Session {
             machine,
             cards: ManuallyDrop::new(cards?),
             broken: false,
+            loaded: None,
+            fresh: false,
             runs: 0,
             counters: BTreeMap::new(),
         })
@@ -197,12 +203,16 @@ impl Session {
         (self.machine.memory.bank_bytes / 32 / 16 / units).min(1 << 26) as usize
     }
 
-    /// Begins a task: what was measured so far is forgotten.
+    /// Begins a task: what was measured so far is forgotten, but for the transfer of a graph that no
+    /// task has used yet.
     pub fn begin(&mut self) {
         self.runs = 0;
         self.counters.clear();
+        let fresh = std::mem::take(&mut self.fresh);
         for card in self.cards.iter_mut() {
-            card.moved = Moved::default();
+            if !fresh {
+                card.moved = Moved::default();
+            }
             for unit in &mut card.units {
                 unit.moved = Moved::default();
                 unit.cycles = 0;
@@ -227,13 +237,19 @@ impl Session {
         }
     }
 
-    /// Puts a graph into the memory of every device.
+    /// Puts a graph into the memory of every device, unless it is there. `number` tells graphs
+    /// apart.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a bank is too small, [`Error::Interrupted`].
-    pub fn load(&mut self, image: &Image<'_>, context: &Context) -> Result<()> {
+    pub fn load(&mut self, image: &Image<'_>, number: u64, context: &Context) -> Result<()> {
+        if self.loaded == Some(number) {
+            return Ok(());
+        }
+        self.loaded = None;
         let banks = self.machine.memory.ddr_banks as usize;
         for card in self.cards.iter_mut() {
+            card.moved = Moved::default();
             card.graph.clear();
             for bank in 0..banks {
                 let (need, room) = (image.bank_bytes(bank), self.machine.memory.bank_bytes);
@@ -261,7 +277,18 @@ impl Session {
                 }
             }
         }
+        self.loaded = Some(number);
+        self.fresh = true;
         Ok(())
+    }
+
+    /// Frees the memory of the graph with this number, if it is there.
+    pub fn unload(&mut self, number: u64) {
+        // After a failure commands may still be under way that read it.
+        if self.loaded == Some(number) && !self.broken {
+            self.loaded = None;
+            self.cards.iter_mut().for_each(|card| card.graph.clear());
+        }
     }
 
     /// Runs a pass over the ranges of `plan` on all compute units, each of which takes the next

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gramer_machine::Accelerator;
 
+use super::Resident;
 use super::checkpoint::{Key, Saved, remove};
 use super::image::Image;
 use super::session::{Explored, Pass, Session, Taker};
@@ -31,7 +32,7 @@ const FSM_PAIRS: u32 = 3;
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the limit and the engine that does it.
-pub fn supports(machine: &Accelerator, task: &Task) -> Result<()> {
+pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Result<()> {
     let name = &machine.machine.name;
     let (depth, motif) = (machine.machine.depth, machine.applications.max_motif);
     let what = match task {
@@ -46,9 +47,10 @@ pub fn supports(machine: &Accelerator, task: &Task) -> Result<()> {
         {
             format!("mines labelled patterns of up to {FSM_VERTICES} vertices, not {n}")
         }
-        Task::Clique { .. }
-        | Task::Motif { induced: Induced::Vertex, .. }
-        | Task::Fsm { measure: Measure::Embeddings, .. } => return Ok(()),
+        Task::Clique { .. } | Task::Motif { induced: Induced::Vertex, .. } => return Ok(()),
+        Task::Fsm { measure: Measure::Embeddings, .. } => {
+            return graph.map_or(Ok(()), |graph| labels(machine, graph).map(drop));
+        }
         Task::MaximalCliques => "doesn't find maximal cliques".into(),
         Task::Motif { .. } => {
             "explores vertex-induced embeddings, not edge-induced ones".to_string()
@@ -59,15 +61,15 @@ pub fn supports(machine: &Accelerator, task: &Task) -> Result<()> {
     Err(Error::Unsupported(format!("machine {name} {what}; the CPU engine does it (--device cpu)")))
 }
 
-/// Answers a task; see [`gramer_engine::Engine::run`].
+/// Answers a task; see [`gramer_engine::Prepared::run`].
 ///
 /// # Errors
 /// [`Error::Unsupported`] for what the machine or a device's memory can't hold, before the start;
 /// [`Error::Device`] for what the runtime refuses.
-pub fn run(
+pub(crate) fn run(
     session: &mut Session,
     settings: &Settings,
-    graph: &Graph,
+    resident: &Resident<'_>,
     task: &Task,
     sink: Option<&dyn Sink>,
     context: &Context,
@@ -79,17 +81,14 @@ pub fn run(
         ));
     }
     session.begin();
-    let view = graph.view();
-    let limits = Limits { machine: session.machine().clone() };
-    let image = Image::new(view, &limits.machine);
+    let image = resident.load(session, context)?;
+    let view = resident.graph.view();
     let mut run = Run { session, settings, view, sink, context, image };
     let mut outcome = match task {
         Task::Clique { k } => run.cliques(*k)?,
         Task::Motif { k, .. } => run.motifs(*k)?,
         Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
-            let labels = limits.labels(graph)?;
-            run.image = run.image.with_labels(&labels);
-            run.frequent(&labels, *largest, *support)?
+            run.frequent(&labels(run.session.machine(), resident.graph)?, *largest, *support)?
         }
         _ => return Err(Error::Unsupported(format!("{} is not done here", task.name()))),
     };
@@ -97,35 +96,28 @@ pub fn run(
     Ok(outcome)
 }
 
-/// What a graph must keep to.
-struct Limits {
-    machine: Accelerator,
-}
-
-impl Limits {
-    /// The labels of a graph in order; `[0]` for one without.
-    fn labels(&self, graph: &Graph) -> Result<Vec<Label>> {
-        let name = &self.machine.machine.name;
-        if graph.has_edge_labels() {
-            return Err(Error::Unsupported(format!(
-                "machine {name} doesn't read edge labels: leave them out (--no-edge-labels), or \
-                 use the CPU engine (--device cpu)"
-            )));
-        }
-        let labels: BTreeSet<Label> = match graph.view().vertex_labels {
-            Some(labels) => labels.iter().copied().collect(),
-            None => BTreeSet::from([0]),
-        };
-        let most = 1usize << self.machine.applications.label_bits;
-        if labels.len() > most {
-            return Err(Error::Unsupported(format!(
-                "the graph has {} vertex labels, and machine {name} has room for {most}; the CPU \
-                 engine does it (--device cpu)",
-                labels.len()
-            )));
-        }
-        Ok(labels.into_iter().collect())
+/// The labels of a graph in order; `[0]` for one without.
+pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>> {
+    let name = &machine.machine.name;
+    if graph.has_edge_labels() {
+        return Err(Error::Unsupported(format!(
+            "machine {name} doesn't read edge labels: leave them out (--no-edge-labels), or \
+             use the CPU engine (--device cpu)"
+        )));
     }
+    let labels: BTreeSet<Label> = match graph.view().vertex_labels {
+        Some(labels) => labels.iter().copied().collect(),
+        None => BTreeSet::from([0]),
+    };
+    let most = 1usize << machine.applications.label_bits;
+    if labels.len() > most {
+        return Err(Error::Unsupported(format!(
+            "the graph has {} vertex labels, and machine {name} has room for {most}; the CPU \
+             engine does it (--device cpu)",
+            labels.len()
+        )));
+    }
+    Ok(labels.into_iter().collect())
 }
 
 /// One task on one graph.
@@ -183,10 +175,6 @@ impl Run<'_> {
         Ok(found)
     }
 
-    fn load(&mut self) -> Result<()> {
-        self.session.load(&self.image, self.context)
-    }
-
     /// Checks that a record names vertices of the graph.
     fn check(&self) -> impl Fn(&Record) -> Result<()> + use<> {
         let vertices = self.view.vertices();
@@ -199,7 +187,6 @@ impl Run<'_> {
     }
 
     fn cliques(&mut self, k: usize) -> Result<Outcome> {
-        self.load()?;
         let pattern = Pattern::clique(k);
         let list = self.sink.is_some();
         let (patterns, dictionary) = (1, vec![]);
@@ -215,7 +202,6 @@ impl Run<'_> {
     }
 
     fn motifs(&mut self, k: usize) -> Result<Outcome> {
-        self.load()?;
         let all = Dictionary::of(k);
         let bits = k * (k - 1) / 2;
         let entry = |key| all.number(key).map_or(0, |n| KNOWN | n as u16);
@@ -250,7 +236,6 @@ impl Run<'_> {
 
     /// One pass a size, each through the patterns that the passes before it reported.
     fn frequent(&mut self, labels: &[Label], largest: usize, support: u64) -> Result<Outcome> {
-        self.load()?;
         let mut reported: HashSet<Pattern> = HashSet::new();
         let mut results: Vec<Count> = vec![];
         for size in 2..=largest {
@@ -416,7 +401,7 @@ mod tests {
     fn tasks_beyond_the_machine_name_the_limit_and_the_engine_that_can() {
         let small = machine("machines/small.yaml");
         let refused = |task: Task, part: &str| {
-            let text = supports(&small, &task).unwrap_err().to_string();
+            let text = supports(&small, &task, None).unwrap_err().to_string();
             assert!(text.starts_with("machine small ") && text.contains(part), "{text}");
             assert!(text.ends_with("the CPU engine does it (--device cpu)"), "{text}");
         };
@@ -429,15 +414,15 @@ mod tests {
         refused(fsm(SizeLimit::MaxEdges(2), Measure::Mni), "minimum-image");
         let mut shallow = small.clone();
         shallow.machine.depth = 8;
-        assert!(supports(&shallow, &Task::Clique { k: 8 }).is_ok());
-        let text = supports(&shallow, &Task::Clique { k: 9 }).unwrap_err().to_string();
+        assert!(supports(&shallow, &Task::Clique { k: 8 }, None).is_ok());
+        let text = supports(&shallow, &Task::Clique { k: 9 }, None).unwrap_err().to_string();
         assert!(text.contains("up to 8 vertices, and k is 9"), "{text}");
         for task in [
             Task::Clique { k: 16 },
             Task::Motif { k: 5, induced: vertex },
             fsm(SizeLimit::MaxVertices(3), Measure::Embeddings),
         ] {
-            supports(&small, &task).unwrap();
+            supports(&small, &task, None).unwrap();
         }
     }
 

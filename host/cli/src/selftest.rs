@@ -54,7 +54,7 @@ impl Args {
         let (mut tests, mut wrong) = (0, vec![]);
         for (name, graph) in graphs(context)? {
             for (task, list) in tasks() {
-                if engine.supports(&task).is_err() {
+                if engine.supports(&task, None).is_err() {
                     continue;
                 }
                 context.cancel.check()?;

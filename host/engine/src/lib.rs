@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
-use gramer_graph::{Graph, VertexId};
+use gramer_graph::{Graph, Order, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
@@ -105,31 +105,74 @@ pub trait Sink: Sync {
 }
 
 /// A device that can mine.
-pub trait Engine {
+///
+/// ```
+/// use gramer_engine::{Engine, cpu::Cpu};
+/// use gramer_graph::{Builder, Context};
+/// use gramer_pattern::Task;
+///
+/// let mut builder = Builder::default();
+/// for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.finish()?;
+/// let context = Context::default();
+/// let prepared = Cpu.prepare(&graph, &context)?;
+/// let triangles = prepared.run(&Task::Clique { k: 3 }, None, &context)?;
+/// assert_eq!(triangles.results[0].count, 1);
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+pub trait Engine: Send + Sync {
     /// What results call it: `cpu`, `reference`, or a device's own name.
     fn name(&self) -> String;
 
-    /// Whether this engine can do the task.
+    /// The order of vertices in which it is fastest; answers are the same in any order.
+    fn order(&self) -> Order {
+        Order::RankOn1
+    }
+
+    /// Whether this engine can do the task, on `graph` where that is known already.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Unsupported`] with the reason and the engine that can.
-    fn supports(&self, task: &Task) -> Result<()>;
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()>;
 
-    /// Answers `task`. The graph must be in the order of [`gramer_graph::Order::RankOn1`] for
-    /// speed; the answer is the same in any order. With a `sink` every embedding is handed to it
-    /// as well (for [`Task::Fsm`], those of the reported patterns).
-    ///
-    /// Once `context.cancel` is raised the engine returns what it has, with
-    /// [`Outcome::complete`] unset.
+    /// Makes a graph ready for any number of tasks: a device with a memory of its own keeps it
+    /// there until what comes back is dropped.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Usage`] for a task out of range, [`gramer_graph::Error::Unsupported`] as
-    /// [`Engine::supports`].
+    /// [`gramer_graph::Error::Unsupported`] if the device has no room for the graph,
+    /// [`gramer_graph::Error::Interrupted`].
+    fn prepare<'a>(&'a self, graph: &'a Graph, context: &Context)
+    -> Result<Box<dyn Prepared + 'a>>;
+
+    /// Prepares a graph for one task and answers it; see [`Prepared::run`].
+    ///
+    /// # Errors
+    /// Those of [`Engine::prepare`] and [`Prepared::run`].
     fn run(
         &self,
         graph: &Graph,
         task: &Task,
         sink: Option<&dyn Sink>,
         context: &Context,
-    ) -> Result<Outcome>;
+    ) -> Result<Outcome> {
+        task.check()?;
+        self.supports(task, Some(graph))?;
+        self.prepare(graph, context)?.run(task, sink, context)
+    }
+}
+
+/// A graph on a device.
+pub trait Prepared: Send + Sync {
+    /// Answers `task`. With a `sink` every embedding is handed to it as well (for [`Task::Fsm`],
+    /// those of the reported patterns).
+    ///
+    /// Once `context.cancel` is raised the engine returns what it has, with
+    /// [`Outcome::complete`] unset.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Usage`] for a task out of range,
+    /// [`gramer_graph::Error::Unsupported`] as [`Engine::supports`].
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome>;
 }

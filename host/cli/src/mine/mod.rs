@@ -97,7 +97,7 @@ impl Common {
     fn run(&self, task: &gramer_pattern::Task, mut context: Context) -> Result<()> {
         task.check()?;
         let engine = engine(&self.device, &(&self.settings).into(), &context)?;
-        engine.supports(task)?;
+        engine.supports(task, None)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }

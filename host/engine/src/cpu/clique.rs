@@ -8,16 +8,16 @@
 use std::ops::ControlFlow;
 
 use crate::{Count, Outcome, Sink};
+use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
-use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
 
 use super::oriented::Oriented;
-use super::{Units, run_units, triangle};
+use super::{Resident, Units, run_units, triangle};
 
 pub(super) fn run(
-    graph: &Graph,
+    graph: &Resident<'_>,
     k: usize,
     sink: Option<&dyn Sink>,
     context: &Context,
@@ -41,18 +41,18 @@ fn units(oriented: &Oriented, k: usize, threads: usize) -> Units {
 }
 
 /// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
-pub(super) fn count(graph: &Graph, k: usize, context: &Context) -> (u128, bool) {
+pub(super) fn count(graph: &Resident<'_>, k: usize, context: &Context) -> (u128, bool) {
     if k == 3 {
-        return triangle::count(graph.view(), context);
+        return triangle::count(graph.graph.view(), context);
     }
-    let oriented = Oriented::by_degeneracy(graph.view());
-    let units = units(&oriented, k, context.threads());
+    let oriented = graph.oriented();
+    let units = units(oriented, k, context.threads());
     let (states, complete) = run_units(
         &units,
         context,
-        || (0u128, Local::new(&oriented, k)),
+        || (0u128, Local::new(oriented, k)),
         |(total, local), unit| {
-            local.enter(&oriented, unit.start);
+            local.enter(oriented, unit.start);
             let range = unit.part.start as usize..unit.part.end as usize;
             for i in range {
                 *total += local.count(i, k - 1) as u128;
@@ -66,19 +66,19 @@ pub(super) fn count(graph: &Graph, k: usize, context: &Context) -> (u128, bool) 
     (states.iter().map(|s| s.0).sum(), complete)
 }
 
-fn list(graph: &Graph, k: usize, sink: &dyn Sink, context: &Context) -> (u128, bool) {
-    let oriented = Oriented::by_degeneracy(graph.view());
-    let units = units(&oriented, k, context.threads());
+fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, context: &Context) -> (u128, bool) {
+    let oriented = graph.oriented();
+    let units = units(oriented, k, context.threads());
     let pattern = Pattern::clique(k);
     let (states, complete) = run_units(
         &units,
         context,
-        || (0u128, Local::new(&oriented, k)),
+        || (0u128, Local::new(oriented, k)),
         |(total, local), unit| {
-            local.enter(&oriented, unit.start);
+            local.enter(oriented, unit.start);
             let mut clique = vec![oriented.vertex[unit.start as usize]];
             for i in unit.part.start as usize..unit.part.end as usize {
-                local.list(i, k - 1, &oriented, &mut clique, &mut |clique| {
+                local.list(i, k - 1, oriented, &mut clique, &mut |clique| {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }

@@ -7,17 +7,21 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::{Count, Outcome, Sink};
+use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
-use gramer_graph::{Graph, VertexId};
 use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::clique::ones;
 use super::oriented::Oriented;
-use super::{Units, run_units};
+use super::{Resident, Units, run_units};
 
 /// One entry a size, from 1 to the largest clique.
-pub(super) fn run(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+pub(super) fn run(
+    graph: &Resident<'_>,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<Outcome> {
     let (sizes, complete) = by_size(graph, sink, context);
     let by_size = || sizes.iter().copied().enumerate().skip(1);
     let results = by_size()
@@ -29,8 +33,8 @@ pub(super) fn run(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> 
 }
 
 /// Number of maximal cliques by size (index 0 is unused), and whether the run was finished.
-fn by_size(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> (Vec<u128>, bool) {
-    let oriented = Oriented::by_degeneracy(graph.view());
+fn by_size(graph: &Resident<'_>, sink: Option<&dyn Sink>, context: &Context) -> (Vec<u128>, bool) {
+    let oriented = graph.oriented();
     let mut sources = vec![vec![]; oriented.vertices()];
     for n in 0..oriented.vertices() as u32 {
         for &t in oriented.targets(n) {
@@ -49,7 +53,7 @@ fn by_size(graph: &Graph, sink: Option<&dyn Sink>, context: &Context) -> (Vec<u1
     let (states, complete) = run_units(
         &units,
         context,
-        || Search::new(&oriented, &sources, sink, context),
+        || Search::new(oriented, &sources, sink, context),
         |search, unit| {
             let range = unit.part.start as usize..unit.part.end as usize;
             search.start(unit.start, range)

@@ -13,12 +13,15 @@ mod units;
 
 pub(crate) use units::{Units, run_units};
 
+use std::sync::OnceLock;
+
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::task::Task;
 
-use super::{Engine, Outcome, Sink};
+use super::{Engine, Outcome, Prepared, Sink};
+use oriented::Oriented;
 
 /// Mines on the machine's own cores.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,27 +32,48 @@ impl Engine for Cpu {
         "cpu".into()
     }
 
-    fn supports(&self, _task: &Task) -> Result<()> {
-        Ok(())
+    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
+        task.check()
     }
 
-    fn run(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        _context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(Resident::new(graph)))
+    }
+}
+
+/// A graph with what tasks derive from it, each made by the first task that asks.
+pub(crate) struct Resident<'a> {
+    pub graph: &'a Graph,
+    oriented: OnceLock<Oriented>,
+}
+
+impl<'a> Resident<'a> {
+    pub fn new(graph: &'a Graph) -> Self {
+        Resident { graph, oriented: OnceLock::new() }
+    }
+
+    /// The graph oriented by degeneracy.
+    pub fn oriented(&self) -> &Oriented {
+        self.oriented.get_or_init(|| Oriented::by_degeneracy(self.graph.view()))
+    }
+}
+
+impl Prepared for Resident<'_> {
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
         task.check()?;
         match task {
-            Task::Clique { k } => clique::run(graph, *k, sink, context),
-            Task::MaximalCliques => maximal::run(graph, sink, context),
-            Task::Motif { k, induced } => motif::run(graph, *k, *induced, sink, context),
+            Task::Clique { k } => clique::run(self, *k, sink, context),
+            Task::MaximalCliques => maximal::run(self, sink, context),
+            Task::Motif { k, induced } => motif::run(self, *k, *induced, sink, context),
             Task::Fsm { limit, support, measure } => {
-                fsm::run(graph, *limit, *support, *measure, sink, context)
+                fsm::run(self.graph, *limit, *support, *measure, sink, context)
             }
             Task::Match { pattern, induced, mappings } => {
-                matching::run(graph, pattern, *induced, *mappings, sink, context)
+                matching::run(self.graph, pattern, *induced, *mappings, sink, context)
             }
         }
     }

@@ -8,15 +8,15 @@ use std::ops::ControlFlow;
 use crate::{Count, Outcome, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
-use gramer_graph::{Graph, VertexId, View};
+use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::{MotifPlan, copies};
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::{census, clique, cycle};
+use super::{Resident, census, clique, cycle};
 
 pub(super) fn run(
-    graph: &Graph,
+    graph: &Resident<'_>,
     k: usize,
     induced: Induced,
     sink: Option<&dyn Sink>,
@@ -40,10 +40,10 @@ pub(super) fn run(
 
 /// Vertex-induced counts by number of the pattern, and whether the run was finished. The
 /// equations need all sums, so a run that was not finished gives zeros.
-fn vertex_induced(graph: &Graph, k: usize, context: &Context) -> (Vec<u128>, bool) {
+fn vertex_induced(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
     let plan = MotifPlan::of(k);
     let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
-    let (sums, complete) = sums(graph.view(), k, plan, context);
+    let (sums, complete) = sums(graph.graph.view(), k, plan, context);
     if !complete {
         return zeros();
     }
@@ -55,14 +55,14 @@ fn vertex_induced(graph: &Graph, k: usize, context: &Context) -> (Vec<u128>, boo
     if !plan.left_over().is_empty() {
         let complete;
         (cycles, complete) = match k {
-            4 => cycle::four(graph.view(), context),
-            5 => cycle::five(graph.view(), context),
+            4 => cycle::four(graph.graph.view(), context),
+            5 => cycle::five(graph.graph.view(), context),
             _ => {
                 let (smaller, complete) = smaller_counts(graph, context);
                 if !complete {
                     return zeros();
                 }
-                cycle::six(graph.view(), context, smaller)
+                cycle::six(graph.graph.view(), context, smaller)
             }
         };
         if !complete {
@@ -73,8 +73,11 @@ fn vertex_induced(graph: &Graph, k: usize, context: &Context) -> (Vec<u128>, boo
 }
 
 /// The edge-induced numbers of all patterns of 2 to 5 vertices, and whether the run was finished.
-fn smaller_counts(graph: &Graph, context: &Context) -> (impl Fn(&Pattern) -> u128 + use<>, bool) {
-    let edges = graph.edges() as u128;
+fn smaller_counts(
+    graph: &Resident<'_>,
+    context: &Context,
+) -> (impl Fn(&Pattern) -> u128 + use<>, bool) {
+    let edges = graph.graph.edges() as u128;
     let mut by_size = vec![];
     let mut complete = true;
     for k in 3..=5 {
@@ -131,7 +134,7 @@ fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, context: &Context) -> (Vec<
 
 /// Visits every embedding.
 fn list(
-    graph: &Graph,
+    graph: &Resident<'_>,
     k: usize,
     induced: Induced,
     sink: &dyn Sink,
@@ -141,7 +144,7 @@ fn list(
     let patterns = dictionary.patterns();
     let make = || (vec![0u128; patterns.len()], Vec::with_capacity(k));
     let (states, complete) =
-        census::run(graph.view(), k, context, make, |(counts, members), frontier, last| {
+        census::run(graph.graph.view(), k, context, make, |(counts, members), frontier, last| {
             if context.cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }

@@ -61,7 +61,7 @@ use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
-use super::{Count, Engine, Outcome, Sink};
+use super::{Count, Engine, Outcome, Prepared, Sink};
 
 /// Which of two vertex ids comes first; see the module.
 ///
@@ -108,7 +108,8 @@ impl Engine for Reference {
         "reference".into()
     }
 
-    fn supports(&self, task: &Task) -> Result<()> {
+    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
         let what = match task {
             Task::Clique { .. }
             | Task::Motif { induced: Induced::Vertex, .. }
@@ -124,16 +125,26 @@ impl Engine for Reference {
         )))
     }
 
-    fn run(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        sink: Option<&dyn Sink>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        task.check()?;
-        self.supports(task)?;
-        let run = Run { view: graph.view(), comparison: self.comparison, context };
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        _context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(Resident { engine: *self, graph }))
+    }
+}
+
+/// A graph as the reference engine reads it: as it is.
+struct Resident<'a> {
+    engine: Reference,
+    graph: &'a Graph,
+}
+
+impl Prepared for Resident<'_> {
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+        self.engine.supports(task, Some(self.graph))?;
+        let comparison = self.engine.comparison;
+        let run = Run { view: self.graph.view(), comparison, context };
         Ok(match task {
             Task::Clique { k } => run.cliques(*k, sink),
             Task::Motif { k, .. } => run.motifs(*k, sink),
