@@ -2,6 +2,7 @@
 //! outside it knows how.
 
 pub mod cpu;
+pub mod interpreter;
 pub mod reference;
 
 use std::collections::BTreeMap;

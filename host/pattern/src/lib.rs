@@ -1,6 +1,7 @@
 //! Patterns: small connected graphs of up to [`MAX_VERTICES`] vertices, with optional labels.
 
 mod canonical;
+mod deserialize;
 mod file;
 mod name;
 pub mod plan;

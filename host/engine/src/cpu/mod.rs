@@ -11,6 +11,7 @@ mod oriented;
 mod triangle;
 mod units;
 
+pub use matching::execute_plan;
 pub(crate) use units::{Units, run_units};
 
 use std::sync::OnceLock;

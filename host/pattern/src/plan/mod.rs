@@ -2,4 +2,5 @@
 
 pub mod matching_order;
 pub mod motif;
+pub mod search;
 pub mod symmetry;

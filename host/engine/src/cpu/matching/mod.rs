@@ -20,7 +20,6 @@
 //!    no part in a failure ([`search`]), in parallel over work units.
 
 mod occurrence;
-mod plan;
 mod search;
 mod sets;
 mod space;
@@ -29,27 +28,16 @@ use crate::{Count, Outcome, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
-use gramer_pattern::plan::matching_order::{Estimates, matching_order};
-use gramer_pattern::plan::symmetry::{Restrictions, ambiguous};
+use gramer_pattern::plan::matching_order::Estimates;
+use gramer_pattern::plan::search::{Planner, SearchPlan, Then, bits};
+use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
-use gramer_pattern::{Pattern, automorphism_count};
+use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::{Units, run_units};
 use occurrence::Representative;
-use plan::{Plan, Planner, Then};
 use search::Search;
 use space::Space;
-
-/// The members of a set of pattern vertices.
-fn bits(mut set: u16) -> impl Iterator<Item = usize> + Clone {
-    std::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let v = set.trailing_zeros() as usize;
-            set &= set - 1;
-            v
-        })
-    })
-}
 
 /// Counts the mappings or the occurrences of `pattern`; see the module for what they are. Each is
 /// handed to `sink`, if there is one: for an occurrence, one of its mappings.
@@ -134,36 +122,64 @@ fn search(
     if (0..pattern.vertices()).any(|v| space.candidates(v) == 0) {
         return Ok((0, true));
     }
-    let estimates = plan::estimates(pattern, &space);
+    let estimates = estimates(pattern, &space);
     let apart = !mappings && ambiguous(pattern);
     let emit = sink.is_some() || apart;
-    let (order, restrictions) = if emit {
-        let order = matching_order(pattern, &estimates, |_| false);
-        let restrictions = if mappings {
-            Restrictions::none(pattern.vertices())
-        } else {
-            Restrictions::new(pattern, &order, u16::MAX)
-        };
-        (order, restrictions)
+    let plan =
+        Planner { pattern, space: &space, estimates: &estimates, induced }.best(mappings, emit);
+    let representative = apart.then(|| {
+        let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
+        Representative::new(graph.view(), pattern, &order)
+    });
+    let (count, complete) =
+        execute(&plan, &mut space, given, sink, representative.as_ref(), context)?;
+    let count = if emit {
+        count
+    } else if mappings {
+        count.checked_mul(plan.factor.into()).ok_or_else(too_many)?
     } else {
-        cheapest(pattern, &space, &estimates, induced)
+        // The counted automorphisms are a divisor of all.
+        count / u128::from(plan.automorphisms / plan.factor)
     };
-    let pairs = plan::directed(pattern, &order);
-    let numbers = space.build_lists(pattern, &pairs, &context.cancel)?;
-    let lists =
-        |u, w| numbers[pairs.iter().position(|&p| p == (u, w)).expect("an edge of the pattern")];
-    let planner = Planner { pattern, space: &space, estimates: &estimates, induced, lists: &lists };
-    let plan = planner.plan(&order, &restrictions, emit);
-    let representative = apart.then(|| Representative::new(graph.view(), pattern, &order));
+    Ok((count, complete))
+}
 
-    let units = units(&plan, &space, context.threads());
+fn too_many() -> Error {
+    Error::Unsupported("the number of mappings needs more than 128 bits".into())
+}
+
+/// Executes a plan that was made for any graph: the mappings that it counts, before its factor, and
+/// whether the search went to its end. What a [`Then::Emit`] meets goes to `sink`.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the number needs more than 128 bits, [`Error::Interrupted`].
+pub fn execute_plan(
+    graph: &Graph,
+    plan: &SearchPlan,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    let mut space = Space::of_plan(graph.view(), plan);
+    execute(plan, &mut space, &plan.pattern, sink, None, context)
+}
+
+fn execute(
+    plan: &SearchPlan,
+    space: &mut Space<'_>,
+    given: &Pattern,
+    sink: Option<&dyn Sink>,
+    representative: Option<&Representative<'_>>,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    let lists = space.build_lists(plan, &context.cancel)?;
+    let space = &*space;
+    let units = units(plan, space, &lists, context.threads());
     let (states, complete) = run_units(
         &units,
         context,
-        || Search::new(&plan, &space, given, sink, representative.as_ref(), &context.cancel),
+        || Search::new(plan, space, &lists, given, sink, representative, &context.cancel),
         |search, unit| search.unit(unit.start, unit.part.clone()),
     );
-    let too_many = || Error::Unsupported("the number of mappings needs more than 128 bits".into());
     let mut count = 0u128;
     for state in &states {
         if state.overflow {
@@ -171,74 +187,43 @@ fn search(
         }
         count = count.checked_add(state.count).ok_or_else(too_many)?;
     }
-    if emit {
-        return Ok((count, complete));
-    }
-    if mappings {
-        Ok((count.checked_mul(plan.factor).ok_or_else(too_many)?, complete))
-    } else {
-        // The counted automorphisms are a divisor of all.
-        Ok((count / (automorphism_count(pattern) / plan.factor), complete))
-    }
+    Ok((count, complete))
 }
 
-/// The cheapest way to count: with all conditions, with none, or with those of the vertices that
-/// formulas don't count.
-fn cheapest(
-    pattern: &Pattern,
-    space: &Space<'_>,
-    estimates: &Estimates,
-    induced: bool,
-) -> (Vec<usize>, Restrictions) {
+/// The estimates of a candidate space.
+fn estimates(pattern: &Pattern, space: &Space<'_>) -> Estimates {
     let n = pattern.vertices();
-    let all = ((1u32 << n) - 1) as u16;
-    let planner = Planner { pattern, space, estimates, induced, lists: &|u, w| u * n + w };
-    let closed = |placed| plan::closed(pattern, space, induced, placed);
-    let mut order = matching_order(pattern, estimates, closed);
-    let mut plain = Restrictions::none(n);
-    if automorphism_count(pattern) == 1 {
-        return (order, plain);
-    }
-    let mut cost = planner.plan(&order, &plain, false).cost;
-    let mut consider = |candidate: Vec<usize>, restrictions: Restrictions| {
-        let estimate = planner.plan(&candidate, &restrictions, false).cost;
-        if estimate < cost {
-            (order, plain, cost) = (candidate, restrictions, estimate);
-        }
+    let mut estimates = Estimates {
+        candidates: (0..n).map(|v| space.candidates(v) as f64).collect(),
+        reach: vec![[0.0; MAX_VERTICES]; n],
+        biased: vec![[0.0; MAX_VERTICES]; n],
     };
-    let by_formula = matching_order(pattern, estimates, closed);
-    let mut prefix = 0u16;
-    for &v in &by_formula {
-        if prefix != 0 && closed(prefix) {
-            break;
+    for u in 0..n {
+        for w in bits(pattern.neighbours(u)) {
+            let size = space.size(u, w);
+            if size.entries > 0.0 {
+                estimates.reach[u][w] = size.entries / estimates.candidates[u];
+                estimates.biased[u][w] = size.squares / size.entries;
+            }
         }
-        prefix |= 1 << v;
     }
-    let some = Restrictions::new(pattern, &by_formula, prefix);
-    consider(by_formula.clone(), some);
-    let every = Restrictions::new(pattern, &by_formula, all);
-    consider(by_formula, every);
-    let listed = matching_order(pattern, estimates, |placed| placed.count_ones() as usize + 1 >= n);
-    let every = Restrictions::new(pattern, &listed, all);
-    consider(listed, every);
-    (order, plain)
+    estimates
 }
 
 /// Work units: a candidate of the first vertex, and a range of the list that the last step after
 /// it goes through.
-fn units(plan: &Plan, space: &Space<'_>, threads: usize) -> Units {
+fn units(plan: &SearchPlan, space: &Space<'_>, numbers: &[Option<usize>], threads: usize) -> Units {
     let root = &plan.steps[0];
     let next = match root.then.last() {
         Some(Then::Step(step)) => Some(&plan.steps[*step]),
         _ => None,
     };
     let lists = next.and_then(|step| {
-        let slot = &plan.slots[step.source.as_ref()?.slot];
-        slot.list.filter(|_| slot.borrowed()).map(|(_, lists)| space.lists(lists))
+        let set = step.source.as_ref()?.set;
+        numbers[set].filter(|_| plan.sets[set].borrowed()).map(|lists| space.lists(lists))
     });
     let after = next.and_then(|step| {
-        let slot = step.slots.iter().map(|&s| &plan.slots[s]);
-        slot.filter_map(|s| s.list).map(|(_, lists)| space.lists(lists)).next()
+        step.sets.iter().find_map(|&set| numbers[set]).map(|lists| space.lists(lists))
     });
     let weight = |start: VertexId| match (lists, after) {
         (Some(lists), Some(after)) => {

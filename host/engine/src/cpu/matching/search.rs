@@ -5,10 +5,12 @@ use std::ops::{ControlFlow, Range};
 use crate::Sink;
 use gramer_graph::VertexId;
 use gramer_graph::context::Cancel;
+use gramer_pattern::plan::search::{
+    CandidateSet, Formula, Partitions, SearchPlan, Source, Step, Then, bits,
+};
 use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::occurrence::Representative;
-use super::plan::{Close, Partitions, Plan, Slot, Source, Step, Then};
 use super::sets;
 use super::space::Space;
 
@@ -56,7 +58,7 @@ struct Memo {
 const NO_KEY: u64 = u64::MAX;
 
 impl Memo {
-    fn slot(key: u64) -> usize {
+    fn place(key: u64) -> usize {
         (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % MEMO_ENTRIES
     }
 
@@ -68,7 +70,7 @@ impl Memo {
             self.entries.resize(MEMO_ENTRIES, (NO_KEY, 0));
         }
         self.lookups += 1;
-        let entry = self.entries[Self::slot(key)];
+        let entry = self.entries[Self::place(key)];
         if entry.0 == key {
             self.hits += 1;
             return Some(entry.1);
@@ -82,23 +84,25 @@ impl Memo {
 
     fn put(&mut self, key: u64, count: u128) {
         if !self.given_up {
-            self.entries[Self::slot(key)] = (key, count);
+            self.entries[Self::place(key)] = (key, count);
         }
     }
 }
 
-/// A filled slot: where its elements are.
+/// A filled set: where its elements are.
 #[derive(Debug, Clone, Copy, Default)]
 struct Filled {
-    /// Of a borrowed slot: the candidate whose list it is.
+    /// Of a borrowed set: the candidate whose list it is.
     of: u32,
     len: usize,
 }
 
 /// One thread's state.
 pub(super) struct Search<'a> {
-    plan: &'a Plan,
+    plan: &'a SearchPlan,
     space: &'a Space<'a>,
+    /// Number of the lists of each set of the plan that has a list.
+    lists: &'a [Option<usize>],
     pattern: &'a Pattern,
     sink: Option<&'a dyn Sink>,
     representative: Option<&'a Representative<'a>>,
@@ -119,8 +123,9 @@ pub(super) struct Search<'a> {
 
 impl<'a> Search<'a> {
     pub fn new(
-        plan: &'a Plan,
+        plan: &'a SearchPlan,
         space: &'a Space<'a>,
+        lists: &'a [Option<usize>],
         pattern: &'a Pattern,
         sink: Option<&'a dyn Sink>,
         representative: Option<&'a Representative<'a>>,
@@ -129,14 +134,15 @@ impl<'a> Search<'a> {
         Search {
             plan,
             space,
+            lists,
             pattern,
             sink,
             representative,
             cancel,
             positions: [0; MAX_VERTICES],
             images: [0; MAX_VERTICES],
-            filled: vec![Filled::default(); plan.slots.len()],
-            buffers: plan.slots.iter().map(|_| vec![]).collect(),
+            filled: vec![Filled::default(); plan.sets.len()],
+            buffers: plan.sets.iter().map(|_| vec![]).collect(),
             blocks: vec![],
             memos: (0..MAX_VERTICES).map(|_| Memo::default()).collect(),
             patience: PATIENCE,
@@ -175,15 +181,19 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The elements of a filled slot.
+    /// The vertex from whose image a set's list leads, and the number of the lists.
     #[inline]
-    fn set(&self, slot: usize) -> &[u32] {
-        let filled = self.filled[slot];
-        let set = match self.plan.slots[slot].list {
-            Some((_, lists)) if self.plan.slots[slot].borrowed() => {
-                self.space.lists(lists).of(filled.of)
-            }
-            _ => &self.buffers[slot],
+    fn list(&self, set: usize) -> Option<(usize, usize)> {
+        Some((self.plan.sets[set].list?.of, self.lists[set]?))
+    }
+
+    /// The elements of a filled set.
+    #[inline]
+    fn set(&self, set: usize) -> &[u32] {
+        let filled = self.filled[set];
+        let set = match self.lists[set] {
+            Some(lists) if self.plan.sets[set].borrowed() => self.space.lists(lists).of(filled.of),
+            _ => &self.buffers[set],
         };
         &set[..filled.len]
     }
@@ -191,7 +201,7 @@ impl<'a> Search<'a> {
     /// `set` without what the conditions `bounds` rule out.
     #[inline]
     fn within<'s>(&self, mut set: &'s [u32], bounds: u16) -> &'s [u32] {
-        for u in super::bits(bounds) {
+        for u in bits(bounds) {
             set = sets::below(set, self.positions[u]);
         }
         set
@@ -200,42 +210,42 @@ impl<'a> Search<'a> {
     /// The candidates of a source, conflicts included.
     #[inline]
     fn candidates(&self, source: &Source) -> &[u32] {
-        self.within(self.set(source.slot), source.bounds)
+        self.within(self.set(source.set), source.bounds)
     }
 
-    /// Fills a slot and says whether anything is in it.
-    fn fill(&mut self, number: usize, slot: &Slot) -> bool {
-        if slot.borrowed() {
-            let (u, lists) = slot.list.expect("a slot begins with a list");
+    /// Fills a set and says whether anything is in it.
+    fn fill(&mut self, number: usize, set: &CandidateSet) -> bool {
+        if set.borrowed() {
+            let (u, lists) = self.list(number).expect("a set begins with a list");
             let of = self.positions[u];
-            let len = self.within(self.space.lists(lists).of(of), slot.bounds).len();
+            let len = self.within(self.space.lists(lists).of(of), set.bounds).len();
             self.filled[number] = Filled { of, len };
             return len > 0;
         }
         let mut out = std::mem::take(&mut self.buffers[number]);
         let mut work = 1;
-        match (slot.parent, slot.list) {
+        match (set.parent, self.list(number)) {
             (Some(parent), Some((u, lists))) => {
-                let a = self.within(self.set(parent), slot.bounds);
-                let b = self.within(self.space.lists(lists).of(self.positions[u]), slot.bounds);
+                let a = self.within(self.set(parent), set.bounds);
+                let b = self.within(self.space.lists(lists).of(self.positions[u]), set.bounds);
                 work += a.len().min(b.len());
                 sets::intersect(a, b, &mut out);
             }
             (Some(parent), None) => {
                 out.clear();
-                out.extend_from_slice(self.within(self.set(parent), slot.bounds));
+                out.extend_from_slice(self.within(self.set(parent), set.bounds));
             }
             (None, Some((u, lists))) => {
                 let list = self.space.lists(lists).of(self.positions[u]);
                 out.clear();
-                out.extend_from_slice(self.within(list, slot.bounds));
+                out.extend_from_slice(self.within(list, set.bounds));
             }
-            (None, None) => unreachable!("a slot begins with a list"),
+            (None, None) => unreachable!("a set begins with a list"),
         }
-        for &u in &slot.subtract {
+        for &u in &set.subtract {
             work += out.len();
             let row = self.space.graph.neighbours(self.images[u]);
-            sets::subtract(&mut out, row, |p| self.space.id(slot.class, p));
+            sets::subtract(&mut out, row, |p| self.space.id(set.class, p));
         }
         self.spend(work);
         self.filled[number].len = out.len();
@@ -246,10 +256,10 @@ impl<'a> Search<'a> {
     /// Everything below a step whose vertex has its image. `part` restricts the last step that
     /// follows to these positions of its list.
     fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Found {
-        for &number in &step.slots {
-            let slot = &self.plan.slots[number];
-            if !self.fill(number, slot) {
-                return Found::none(slot.reasons);
+        for &number in &step.sets {
+            let set = &self.plan.sets[number];
+            if !self.fill(number, set) {
+                return Found::none(set.reasons);
             }
         }
         let mut product = 1u128;
@@ -259,7 +269,7 @@ impl<'a> Search<'a> {
                     let last = i + 1 == step.then.len();
                     self.step(&self.plan.steps[*next], part.clone().filter(|_| last))
                 }
-                Then::Close(close) => self.close(close),
+                Then::Formula(formula) => self.formula(formula),
                 Then::Emit => self.emit(),
             };
             if found.count == 0 {
@@ -305,7 +315,7 @@ impl<'a> Search<'a> {
         let mut count = 0u128;
         let mut reasons = source.reasons;
         for i in range {
-            let position = self.set(source.slot)[i];
+            let position = self.set(source.set)[i];
             let image = self.space.id(step.class, position);
             if source.conflicts.iter().any(|&u| self.images[u] == image) {
                 continue;
@@ -347,19 +357,19 @@ impl<'a> Search<'a> {
     }
 
     /// The value of a formula.
-    fn close(&mut self, close: &'a Close) -> Found {
-        let (count, reasons) = match close {
-            Close::One(source) => {
+    fn formula(&mut self, formula: &'a Formula) -> Found {
+        let (count, reasons) = match formula {
+            Formula::One(source) => {
                 let set = self.candidates(source);
                 let used = self.used(source, |class, id| self.holds(set, class, id));
                 ((set.len() - used) as u128, source.reasons)
             }
-            Close::Intersection(source) => {
-                let slot = &self.plan.slots[source.slot];
-                let (u, lists) = slot.list.expect("an intersection has a list");
-                let a = self.set(slot.parent.expect("an intersection has a parent"));
-                let a = self.within(a, slot.bounds);
-                let b = self.within(self.space.lists(lists).of(self.positions[u]), slot.bounds);
+            Formula::Intersection(source) => {
+                let set = &self.plan.sets[source.set];
+                let (u, lists) = self.list(source.set).expect("an intersection has a list");
+                let a = self.set(set.parent.expect("an intersection has a parent"));
+                let a = self.within(a, set.bounds);
+                let b = self.within(self.space.lists(lists).of(self.positions[u]), set.bounds);
                 let size = sets::intersection_size(a, b);
                 let used = self
                     .used(source, |class, id| self.holds(a, class, id) && self.holds(b, class, id));
@@ -367,7 +377,7 @@ impl<'a> Search<'a> {
                 self.spend(work);
                 ((size - used) as u128, source.reasons)
             }
-            Close::Same { source, vertices, ordered } => {
+            Formula::Same { source, vertices, ordered } => {
                 let set = self.candidates(source);
                 let used = self.used(source, |class, id| self.holds(set, class, id));
                 let free = (set.len() - used) as u128;
@@ -385,7 +395,7 @@ impl<'a> Search<'a> {
                 self.overflow |= count.is_none();
                 (count.unwrap_or(u128::MAX), source.reasons)
             }
-            Close::Partitions(partitions) => {
+            Formula::Partitions(partitions) => {
                 let reasons = partitions.sources.iter().fold(0, |m, s| m | s.reasons);
                 (self.partitions(partitions), reasons)
             }
@@ -395,7 +405,7 @@ impl<'a> Search<'a> {
 
     /// How many of the images that `source` must not use pass `holds`.
     fn used(&self, source: &Source, holds: impl Fn(u8, VertexId) -> bool) -> usize {
-        let class = self.plan.slots[source.slot].class;
+        let class = self.plan.sets[source.set].class;
         source.conflicts.iter().filter(|&&u| holds(class, self.images[u])).count()
     }
 
@@ -419,7 +429,7 @@ impl<'a> Search<'a> {
             // whatever their classes.
             let low = block.trailing_zeros() as usize;
             let source = &partitions.sources[low];
-            let class = self.plan.slots[source.slot].class;
+            let class = self.plan.sets[source.set].class;
             let rest = block & (block - 1);
             let (made, next) = blocks.split_at_mut(i);
             let out = &mut next[0];

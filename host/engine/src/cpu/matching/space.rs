@@ -14,7 +14,7 @@ use gramer_graph::error::Result;
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_orbits_chain};
 
-use super::bits;
+use gramer_pattern::plan::search::{Candidates, SearchPlan, bits};
 
 /// Most rounds of refinement; what is left after them is found by the search.
 const ROUNDS: usize = 6;
@@ -103,18 +103,49 @@ impl<'g> Space<'g> {
         Ok(space)
     }
 
-    /// Makes the lists from the candidates of u to those of w, for each pair (u, w), and returns
-    /// their numbers in the order of the pairs. Pairs of the same classes share their lists.
+    /// The candidates by label alone, in the classes of a plan.
+    pub fn of_plan(graph: View<'g>, plan: &SearchPlan) -> Self {
+        let n = plan.pattern.vertices();
+        let mut class = vec![0; n];
+        for step in &plan.steps {
+            class[step.vertex] = step.class;
+        }
+        // A vertex that a formula counts has no step, but the class of its set.
+        let unlabelled =
+            plan.classes.iter().all(|&label| label == NO_LABEL) && !plan.pattern.has_edge_labels();
+        let members = |&label: &Label| {
+            let every = 0..graph.vertices() as VertexId;
+            every.filter(|&x| label == NO_LABEL || graph.vertex_label(x) == label).collect()
+        };
+        let classes = match unlabelled {
+            true => vec![None],
+            false => plan.classes.iter().map(members).map(Some).collect(),
+        };
+        Space {
+            graph,
+            class,
+            classes,
+            overlap: vec![u16::MAX; n],
+            linked: vec![u16::MAX; n],
+            sizes: vec![],
+            lists: vec![],
+            keys: vec![],
+        }
+    }
+
+    /// Makes the lists that the sets of a plan are made from, and returns the number of the lists of
+    /// each set that has one. Sets of the same classes share their lists.
     pub fn build_lists(
         &mut self,
-        pattern: &Pattern,
-        pairs: &[(usize, usize)],
+        plan: &SearchPlan,
         cancel: &Cancel,
-    ) -> Result<Vec<usize>> {
-        let key = |s: &Self, (u, w): (usize, usize)| {
-            (s.class[u], s.class[w], pattern.edge_label(u, w).expect("an edge of the pattern"))
-        };
-        let mut wanted: Vec<(u8, u8, Label)> = pairs.iter().map(|&p| key(self, p)).collect();
+    ) -> Result<Vec<Option<usize>>> {
+        let keys: Vec<Option<(u8, u8, Label)>> = plan
+            .sets
+            .iter()
+            .map(|set| set.list.map(|l| (self.class[l.of], set.class, l.edge_label)))
+            .collect();
+        let mut wanted: Vec<(u8, u8, Label)> = keys.iter().copied().flatten().collect();
         wanted.sort_unstable_by_key(|k| (k.1, k.0, k.2));
         wanted.dedup();
         let mut position: Vec<u32> = vec![];
@@ -147,25 +178,14 @@ impl<'g> Space<'g> {
             self.lists.push(lists);
             self.keys.push((from, to, label));
         }
-        Ok(pairs
-            .iter()
-            .map(|&p| {
-                let key = key(self, p);
-                self.keys.iter().position(|&k| k == key).expect("just made")
-            })
-            .collect())
+        let number = |key| self.keys.iter().position(|&k| k == key).expect("just made");
+        Ok(keys.into_iter().map(|key| key.map(number)).collect())
     }
 
     /// The lists with this number; see [`Space::build_lists`].
     #[inline]
     pub fn lists(&self, number: usize) -> &Lists<'g> {
         &self.lists[number]
-    }
-
-    /// Class of a pattern vertex.
-    #[inline]
-    pub fn class(&self, v: usize) -> u8 {
-        self.class[v]
     }
 
     /// Number of candidates of a pattern vertex.
@@ -182,19 +202,23 @@ impl<'g> Space<'g> {
         }
     }
 
-    /// Whether two pattern vertices share a candidate, as bits.
-    pub fn overlap(&self, v: usize) -> u16 {
-        self.overlap[v]
-    }
-
-    /// Pattern vertices with a candidate next to one of `v`, as bits.
-    pub fn linked(&self, v: usize) -> u16 {
-        self.linked[v]
-    }
-
     /// Sizes of the lists from the candidates of `u` to those of its neighbour `w`.
     pub fn size(&self, u: usize, w: usize) -> ListSize {
         self.sizes[u][w]
+    }
+}
+
+impl Candidates for Space<'_> {
+    fn class(&self, v: usize) -> u8 {
+        self.class[v]
+    }
+
+    fn overlap(&self, v: usize) -> u16 {
+        self.overlap[v]
+    }
+
+    fn linked(&self, v: usize) -> u16 {
+        self.linked[v]
     }
 }
 
