@@ -25,6 +25,7 @@ setup: ## Install what the build needs (a C compiler) and check the Rust toolcha
 	@scripts/setup.sh
 
 # Of the whole workspace: of some packages alone, what they share has other features and is built again.
+LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern
 RELEASE := cargo build --release --locked --workspace
 
 build: setup ## Build the command line (target/release/gramer)
@@ -157,7 +158,7 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked --workspace --test abi --test real_long -- -D warnings # they run by name alone
 	cargo metadata --locked --format-version 1 --manifest-path host/fuzz/Cargo.toml > /dev/null # has `make fuzz` all versions?
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps -p gramer -p gramer-machine
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps $(LIBRARIES)
 
 bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
@@ -178,7 +179,7 @@ fuzz: setup ## Feed the parsers with broken input, FUZZ_SECONDS (60) each
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
 doc: setup ## API documentation (target/doc)
-	cargo doc --locked --no-deps -p gramer
+	cargo doc --locked --no-deps $(LIBRARIES)
 
 clean: ## Remove everything that was built
 	cargo clean

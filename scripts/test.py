@@ -33,7 +33,8 @@ SUMMARY = WORK / "summary"
 # tests of another part that it runs too; what it demands when it runs alone; commands that are a check
 # each; what each test program is told; and whether it is small.
 PARTS = {
-    "host": {"packages": ["gramer", "gramer-abi", "gramer-sleep"], "tests": None, "doc": True},
+    "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-engine",
+                          "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-sleep"], "tests": None, "doc": True},
     "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
     "rtl": {"packages": ["gramer-sim", "gramer-sim-command"], "tests": None, "demands": ["RTL"]},
     # They wait for processes of their own, whose models take a processor each.

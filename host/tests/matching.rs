@@ -5,8 +5,11 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gramer::engine::cpu::execute_plan;
+use gramer::engine::interpreter::interpret;
 use gramer::engine::{Engine, Outcome, Sink, cpu::Cpu};
 use gramer::graph::{Builder, NO_LABEL, VertexId, View};
+use gramer::plan::search::SearchPlan;
 use gramer::task::Induced;
 use gramer::{Context, Error, Graph, Pattern, Task};
 
@@ -174,6 +177,7 @@ fn check(graph: &Graph, pattern: &Pattern) {
         let mut mappings = every_mapping(graph.view(), pattern, induced);
         mappings.sort_unstable();
         let images: BTreeSet<Image> = mappings.iter().map(|m| image(pattern, m)).collect();
+        check_plans(graph, pattern, induced, &mappings, images.len());
         for threads in [1, 3] {
             let case = || format!("{pattern:?} {induced} {threads} threads\n{graph:?}");
             let count = |all: bool, sink: Option<&Collect>| {
@@ -198,6 +202,51 @@ fn check(graph: &Graph, pattern: &Pattern) {
             assert!(listed.iter().all(|m| mappings.binary_search(m).is_ok()));
             let met: BTreeSet<Image> = listed.iter().map(|m| image(pattern, m)).collect();
             assert_eq!(met, images, "list of the occurrences of {}", case());
+        }
+    }
+}
+
+/// The plan for any graph, as the interpreter and the CPU engine execute it, after a way through its
+/// serialised form.
+fn check_plans(
+    graph: &Graph,
+    pattern: &Pattern,
+    induced: Induced,
+    mappings: &[Vec<VertexId>],
+    occurrences: usize,
+) {
+    for (all, emit) in [(true, false), (true, true), (false, true)] {
+        if !all && gramer::plan::symmetry::ambiguous(pattern) {
+            continue;
+        }
+        let made = SearchPlan::of(pattern, induced, all, emit);
+        let text = serde_json::to_string(&made).unwrap();
+        let plan: SearchPlan = serde_json::from_str(&text).unwrap();
+        assert_eq!(plan, made);
+        let mut met = vec![];
+        let interpreted = interpret(&plan, graph.view(), |mapping| {
+            met.push(mapping.to_vec());
+            ControlFlow::Continue(())
+        });
+        let interpreted = interpreted.unwrap();
+        let case = || format!("{induced} all {all} emit {emit}\n{text}\n{graph:?}");
+        let factor = if emit { 1 } else { u128::from(plan.factor) };
+        let expected = if all { mappings.len() } else { occurrences };
+        assert_eq!(interpreted * factor, expected as u128, "{}", case());
+        if emit {
+            met.sort_unstable();
+            assert_eq!(met.len(), expected, "{}", case());
+            assert!(met.iter().all(|m| mappings.binary_search(m).is_ok()), "{}", case());
+            assert!(met.windows(2).all(|two| two[0] != two[1]), "{}", case());
+        }
+        let listed = Collect::default();
+        let sink = emit.then_some(&listed as &dyn Sink);
+        let executed = execute_plan(graph, &plan, sink, &Context::with_threads(2)).unwrap();
+        assert_eq!(executed, (interpreted, true), "{}", case());
+        if emit {
+            let mut listed = listed.0.into_inner().unwrap();
+            listed.sort_unstable();
+            assert_eq!(listed, met, "{}", case());
         }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cl_sys as sys;
-use gramer::engine::opencl::xilinx::{CL_MEM_EXT_PTR_XILINX, MemExtPtr, XCL_MEM_TOPOLOGY};
+use gramer::accelerator::xilinx::{CL_MEM_EXT_PTR_XILINX, MemExtPtr, XCL_MEM_TOPOLOGY};
 use opencl3::{device, event, memory, types};
 
 /// Prints `name value` for everything below.

@@ -11,11 +11,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use clap::{Parser, ValueEnum};
-use gramer::engine::opencl::tasks::Table;
+use gramer::accelerator::tasks::Table;
 use gramer::engine::reference::parts_reported;
 use gramer::graph::read::{ReadOptions, read_graph};
+use gramer::pattern::labelled_name;
 use gramer::pattern::{self, Dictionary, Pattern};
-use gramer::report::labelled_name;
 use gramer_machine::{Accelerator, lambda_range, lambda_steps};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};

@@ -1,0 +1,184 @@
+//! Devices that speak OpenCL: the accelerator on a card or emulated.
+//!
+//! Nothing here knows whether a device is emulated; platform and program binary decide. The
+//! OpenCL library is loaded when it is first asked for, so that the program starts without one.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`runtime`] | platforms, devices, what is missing where there are none |
+//! | [`xilinx`] | the vendor's extension that places a buffer in a memory bank |
+//! | [`settings`] | run-time switches of the accelerator |
+//! | [`image`] | a graph as it lies in the banks |
+//! | [`units`] | work units and the ranges that one run takes |
+//! | [`stream`] | what goes into the streams and comes out |
+//! | [`session`] | a programmed device: kernels, buffers, runs |
+//! | [`checkpoint`] | a stopped run on disk |
+//! | [`tasks`] | mining tasks as passes of the core |
+
+pub mod checkpoint;
+pub mod image;
+pub mod launch;
+pub mod runtime;
+pub mod session;
+pub mod settings;
+pub mod stream;
+pub mod tasks;
+pub mod units;
+pub mod xclbin;
+pub mod xilinx;
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gramer_engine::{Engine, Outcome, Prepared, Sink};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, Label};
+use gramer_pattern::task::Task;
+use image::Image;
+use session::Session;
+use settings::Settings;
+
+/// The accelerator behind OpenCL.
+pub struct Accelerator {
+    name: String,
+    machine: gramer_machine::Accelerator,
+    settings: Settings,
+    /// A run has the device to itself.
+    session: Mutex<Session>,
+}
+
+impl Accelerator {
+    /// Opens the devices that `file` names, `FILE.xclbin[@INDEX[,INDEX…]]`, and programs them.
+    /// Work is divided among all of them. Results call them `name`.
+    ///
+    /// # Errors
+    /// Those of reading the file, and [`Error::Device`] for what the runtime refuses.
+    pub fn open(file: &str, name: &str, settings: Settings) -> Result<Self> {
+        let (path, indices) = parse(file)?;
+        let session = Session::open(&path, &indices, name)?;
+        let machine = session.machine().clone();
+        settings.check(&machine)?;
+        Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })
+    }
+
+    /// The machine in the file.
+    pub fn machine(&self) -> &gramer_machine::Accelerator {
+        &self.machine
+    }
+
+    /// Runs `work` with the programmed devices.
+    pub fn with_session<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
+        work(&mut self.session.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+/// Whether `--device` names an xclbin.
+pub fn is_xclbin(device: &str) -> bool {
+    let file = device.rsplit_once('@').map_or(device, |(file, _)| file);
+    [device, file].iter().any(|name| Path::new(name).extension().is_some_and(|e| e == "xclbin"))
+}
+
+/// File and indices of `FILE[@INDEX[,INDEX…]]`.
+///
+/// # Errors
+/// [`Error::Usage`] for other indices than different numbers.
+pub fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
+    let (file, indices) = match device.rsplit_once('@') {
+        Some((file, indices)) if !indices.contains('/') => (file, indices),
+        _ => return Ok((device.into(), vec![0])),
+    };
+    let numbers: Option<Vec<usize>> = indices.split(',').map(|i| i.parse().ok()).collect();
+    let mut seen = std::collections::HashSet::new();
+    match numbers {
+        Some(numbers) if numbers.iter().all(|i| seen.insert(*i)) => Ok((file.into(), numbers)),
+        _ => Err(Error::usage(format!(
+            "{device}: after @ comes the index of a device, or several different ones separated \
+             by commas; `gramer devices` shows them"
+        ))),
+    }
+}
+
+impl Engine for Accelerator {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
+        tasks::supports(&self.machine, task, graph)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let resident = Resident {
+            accelerator: self,
+            graph,
+            labels: tasks::labels(&self.machine, graph).ok(),
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        self.with_session(|session| resident.load(session, context))?;
+        Ok(Box::new(resident))
+    }
+}
+
+/// A graph in the memory of the devices. Tasks find it there as long as no other graph is prepared
+/// on the same devices; then it is written anew.
+struct Resident<'a> {
+    accelerator: &'a Accelerator,
+    graph: &'a Graph,
+    /// The graph's labels in order, where the machine has room for them.
+    labels: Option<Vec<Label>>,
+    /// Tells it from others.
+    number: u64,
+}
+
+impl Resident<'_> {
+    /// Writes the graph into the devices' memory unless it is there already.
+    fn load(&self, session: &mut Session, context: &Context) -> Result<Image<'_>> {
+        let mut image = Image::new(self.graph.view(), &self.accelerator.machine);
+        if let Some(labels) = &self.labels {
+            image = image.with_labels(labels);
+        }
+        session.load(&image, self.number, context)?;
+        Ok(image)
+    }
+}
+
+impl Prepared for Resident<'_> {
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+        self.accelerator.supports(task, Some(self.graph))?;
+        let settings = &self.accelerator.settings;
+        self.accelerator
+            .with_session(|session| tasks::run(session, settings, self, task, sink, context))
+    }
+}
+
+impl Drop for Resident<'_> {
+    fn drop(&mut self) {
+        self.accelerator.with_session(|session| session.unload(self.number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_a_file_with_indices() {
+        assert!(is_xclbin("a.xclbin") && is_xclbin("dir/a.xclbin@1") && is_xclbin("a.xclbin@0,2"));
+        assert!(!is_xclbin("cpu") && !is_xclbin("emulator:a.yaml"));
+        assert_eq!(parse("a.xclbin").unwrap(), ("a.xclbin".into(), vec![0]));
+        assert_eq!(parse("d@e/a.xclbin").unwrap(), ("d@e/a.xclbin".into(), vec![0]));
+        assert_eq!(parse("d@e/a.xclbin@3").unwrap(), ("d@e/a.xclbin".into(), vec![3]));
+        assert_eq!(parse("a.xclbin@0,2").unwrap().1, [0, 2]);
+        for wrong in ["a.xclbin@", "a.xclbin@x", "a.xclbin@1,1", "a.xclbin@-1"] {
+            assert!(parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Run-time switches of the accelerator.
+
+use std::path::PathBuf;
+
+use gramer_machine::{Accelerator, lambda_range, lambda_steps};
+
+use gramer_engine::reference::Comparison;
+use gramer_graph::error::{Error, Result};
+
+/// What the help calls these options.
+pub const HEADING: &str = "Accelerator";
+
+/// How the accelerator runs; the answers don't depend on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Order in which the accelerator compares ids
+    pub comparison: Comparison,
+
+    /// Without work stealing between slots
+    pub no_stealing: bool,
+
+    /// Replace the least recently used line instead of by rank and recency
+    pub lru: bool,
+
+    /// Slots of a PU in use; all by default
+    pub slots: Option<u32>,
+
+    /// Weight of recency in replacement: λ of equation (2), in the range of
+    /// [`gramer_machine::lambda_steps`].
+    pub lambda: f64,
+
+    /// Share of the graph with high priority, 0 to 1; by default the paper's
+    /// min(50 %, memory / (2 (V + E)))
+    pub tau: Option<f64>,
+
+    /// Share of the on-chip memory in use, above 0 to 1
+    pub capacity: f64,
+
+    /// Runs that the work is cut into; by default as many as are worth while
+    pub runs: Option<u32>,
+
+    /// Beats of 64 bytes for listed embeddings of one run
+    pub result_beats: Option<u32>,
+
+    /// Give up if one run of the kernels takes longer than this many seconds
+    pub time_limit: Option<u64>,
+
+    /// Where a run that is stopped by Ctrl-C leaves its counts and the work that is left; a run
+    /// with the same file goes on from there
+    pub checkpoint: Option<PathBuf>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            comparison: Comparison::default(),
+            no_stealing: false,
+            lru: false,
+            slots: None,
+            lambda: 1.0,
+            tau: None,
+            capacity: 1.0,
+            runs: None,
+            result_beats: None,
+            time_limit: None,
+            checkpoint: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the option.
+    pub fn check(&self, machine: &Accelerator) -> Result<()> {
+        let most = machine.machine.slots;
+        if let Some(slots) = self.slots.filter(|s| !(1..=most).contains(s)) {
+            return Err(Error::usage(format!("--slots is {slots}, but must be 1 to {most}")));
+        }
+        let (lambda, capacity) = (self.lambda, self.capacity);
+        if lambda_steps(lambda).is_none() {
+            let range = lambda_range();
+            return Err(Error::usage(format!("--lambda is {lambda}, but must be {range}")));
+        }
+        if let Some(tau) = self.tau.filter(|t| !(0.0..=1.0).contains(t)) {
+            return Err(Error::usage(format!("--tau is {tau}, but must be 0 to 1")));
+        }
+        if !(capacity > 0.0 && capacity <= 1.0) {
+            return Err(Error::usage(format!(
+                "--capacity is {capacity}, but must be above 0 to 1"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The argument `flags` of the core.
+    pub fn flags(&self, list: bool) -> u32 {
+        u32::from(self.comparison == Comparison::Ascending)
+            | u32::from(!self.no_stealing) << 1
+            | u32::from(self.lru) << 2
+            | u32::from(list) << 3
+    }
+
+    /// The argument `lambda_eighths` of the core, once [`Settings::check`] has passed.
+    pub fn lambda_eighths(&self) -> u32 {
+        lambda_steps(self.lambda).unwrap_or_default()
+    }
+
+    /// Cache sets in use of all there are.
+    pub fn sets(&self, all: u32) -> u32 {
+        ((f64::from(all) * self.capacity).floor() as u32).max(1)
+    }
+}

@@ -1,0 +1,179 @@
+//! The subcommands, and how the program ends.
+
+use std::ffi::OsString;
+use std::io::{ErrorKind, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::{CommandFactory, FromArgMatches, Parser};
+
+use crate::{
+    devices, explore, generated, graph, hints, mine, paper, run, selftest, signals, xclbin,
+};
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::standard_output;
+
+/// What messages call standard output.
+const STDOUT: &str = "<stdout>";
+
+/// Count and list patterns in graphs, exactly.
+#[derive(Debug, Parser)]
+#[command(
+    name = "gramer",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        gramer mine motif -k 4 graph.txt               every 4-vertex pattern with its count\n  \
+        gramer mine clique --maximal graph.txt.zst     maximal cliques by size\n  \
+        gramer mine fsm --support 100 --max-vertices 3 labelled.lg\n  \
+        gramer mine match --pattern query.graph data.graph --list found.jsonl\n  \
+        gramer graph convert graph.txt graph.gramer    an image: checked, not parsed\n\n\
+        Exit codes: 0 done, 1 failure, 2 wrong usage, 130 interrupted (129 and 143 by the signals\n\
+        HUP and TERM), 141 nobody reads the output any more."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Mine a graph
+    #[command(subcommand)]
+    Mine(mine::Task),
+    /// Mine as a YAML file says, whose fields are the options of `mine`
+    Run(run::Args),
+    /// Look at graphs, convert and make them
+    #[command(subcommand)]
+    Graph(graph::Command),
+    /// List the devices that can mine, and say what others lack
+    Devices(devices::Args),
+    /// Test a device: small graphs against the CPU engine, and the speed of its memory banks
+    Selftest(selftest::Args),
+    /// Run a task on many variants of the machine, simulated: table, CSV, plots
+    Explore(explore::Args),
+    /// The paper's experiments on the simulated machine, as a report
+    Paper(paper::Args),
+    /// Build and look at what programs a device
+    #[command(subcommand)]
+    Xclbin(xclbin::Command),
+    /// Print the completions of a shell
+    Completions(generated::Completions),
+    /// Print the manual page, or write those of all commands into a folder
+    Man(generated::Man),
+}
+
+/// The exit code of a program whose reader has gone, as if the signal PIPE had ended it.
+const READER_GONE: u8 = 141;
+
+/// Set once a device doesn't answer: its library would wait for it again on the way out.
+pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
+/// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
+pub fn main() -> ExitCode {
+    gramer_graph::panics::install();
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let parsed = hints::command(&words)
+        .try_get_matches_from(&words)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let code = match parsed {
+        Ok(cli) => run_command(cli),
+        Err(e) => usage(&e, &words),
+    };
+    gramer_accelerator::launch::ends();
+    if LEAVE_AT_ONCE.load(Ordering::Relaxed) {
+        // SAFETY: it doesn't return, and what the process has written is written.
+        unsafe { libc::_exit(code.into()) }
+    }
+    ExitCode::from(code)
+}
+
+/// Runs a command and complains of its failure.
+fn run_command(cli: Cli) -> u8 {
+    let context = Context::default();
+    if let Err(e) = signals::stop_on(&context.cancel) {
+        complain(&Error::Unsupported(format!("Ctrl-C will not stop the run cleanly: {e}")));
+    }
+    // A fault of ours must not look like a fault of the user's input.
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match cli.command {
+        Command::Mine(task) => task.run(context),
+        Command::Run(args) => args.run(context),
+        Command::Graph(command) => command.run(context),
+        Command::Devices(args) => args.run(),
+        Command::Selftest(args) => args.run(&context),
+        Command::Explore(args) => args.run(context),
+        Command::Paper(args) => args.run(context),
+        Command::Xclbin(command) => command.run(&context),
+        Command::Completions(args) => args.run(),
+        Command::Man(args) => args.run(),
+    }));
+    match outcome {
+        Ok(Ok(())) => 0,
+        Ok(Err(e)) => failure(&e),
+        Err(_) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "gramer: this is a fault in gramer itself, not in what you asked; please report \
+                 it with the message above"
+            );
+            1
+        }
+    }
+}
+
+/// Complains of a failure and gives its exit code. Whoever reads no further knows that.
+fn failure(e: &Error) -> u8 {
+    match e {
+        Error::Io { path, source, .. }
+            if source.kind() == ErrorKind::BrokenPipe && path.as_os_str() == STDOUT =>
+        {
+            return READER_GONE;
+        }
+        _ => complain(e),
+    }
+    match e {
+        Error::Interrupted => signals::exit_code(),
+        e => e.exit_code(),
+    }
+}
+
+/// Prints what clap says: help and version to standard output, faults to standard error.
+fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
+    if e.use_stderr() {
+        // Nothing can be done where even this can't be written.
+        let _ = e.print();
+        if let Some(hint) = hints::hint(e, words) {
+            let _ = writeln!(std::io::stderr(), "\n{hint}");
+        }
+        return e.exit_code() as u8;
+    }
+    let text = e.render();
+    let plain = !std::io::stdout().is_terminal();
+    let printed = print(|out| match plain {
+        true => write!(out, "{text}"),
+        false => write!(out, "{}", text.ansi()),
+    });
+    printed.map_or_else(|e| failure(&e), |()| 0)
+}
+
+fn complain(e: &Error) {
+    let _ = writeln!(std::io::stderr(), "gramer: {e}");
+}
+
+/// Writes to standard output; a closed pipe is an error like any other.
+pub fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Result<()> {
+    let mut text = Vec::new();
+    let mut out = standard_output::writer();
+    write(&mut text)
+        .and_then(|()| out.write_all(&text))
+        .and_then(|()| out.flush())
+        .map_err(|e| Error::io(STDOUT, "write", e))
+}
+
+/// The command as clap knows it, for whoever needs its options.
+pub fn command() -> clap::Command {
+    Cli::command()
+}

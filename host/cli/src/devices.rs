@@ -1,0 +1,124 @@
+//! `gramer devices`.
+
+use std::io::{self, Write};
+
+use gramer_machine::named;
+use serde::Serialize;
+
+use crate::report::symbols::new_table;
+use gramer_accelerator::launch::lacking;
+use gramer_accelerator::runtime::{Found, Missing, devices};
+use gramer_graph::error::Result;
+
+/// Options of the subcommand.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "A device that its platform lists as an accelerator is used with \
+    `--device FILE.xclbin@INDEX`.")]
+pub struct Args {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Listed {
+    cpu: Cpu,
+    emulator: Emulator,
+    opencl: Vec<Found>,
+    missing: Vec<Missing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Emulator {
+    /// Machines that can be named after `emulator:`, the first where none is.
+    machines: Vec<&'static str>,
+    /// What it lacks here; nothing where it can be used.
+    missing: Vec<Missing>,
+}
+
+#[derive(Debug, Serialize)]
+struct Cpu {
+    threads: usize,
+    /// Bytes; 0 where the system doesn't say.
+    memory: u64,
+}
+
+impl Args {
+    /// Lists the devices.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn run(self) -> Result<()> {
+        let (found, missing) = devices();
+        let listed = Listed {
+            cpu: Cpu {
+                threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+                memory: memory(),
+            },
+            emulator: Emulator {
+                machines: named::names().map(|(name, _)| name).collect(),
+                missing: lacking(),
+            },
+            opencl: found.into_iter().map(|h| h.found).collect(),
+            missing,
+        };
+        super::print(|out| match self.json {
+            true => {
+                serde_json::to_writer_pretty(&mut *out, &listed)?;
+                writeln!(out)
+            }
+            false => table(&listed, out),
+        })
+    }
+}
+
+fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = new_table();
+    table.set_header(["--device", "platform", "device", "memory", "driver"]);
+    let gib = |bytes: u64| match bytes {
+        0 => "unknown".to_string(),
+        bytes => format!("{:.1} GiB", bytes as f64 / (1u64 << 30) as f64),
+    };
+    let threads = format!("{} threads", listed.cpu.threads);
+    let version = format!("gramer {}", env!("CARGO_PKG_VERSION"));
+    table.add_row(["cpu".into(), String::new(), threads, gib(listed.cpu.memory), version]);
+    let Emulator { machines, missing: lacks } = &listed.emulator;
+    let ready =
+        if lacks.is_empty() { "simulated core" } else { "simulated core: lacks, see below" };
+    let emulator = ["emulator[:MACHINE]", "Xilinx, emulated", ready, "of this host", ""];
+    table.add_row(emulator.map(String::from));
+    for d in &listed.opencl {
+        let device = match (d.index, d.emulated) {
+            (Some(_), true) => format!("{}, emulated", d.name),
+            (Some(_), false) => format!("{}, a card", d.name),
+            (None, _) => format!("{} ({})", d.name, d.kind),
+        };
+        let name = match d.index {
+            Some(index) => format!("FILE.xclbin@{index}"),
+            None => "not used".into(),
+        };
+        table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
+    }
+    writeln!(out, "{table}")?;
+    writeln!(out, "machines of the emulator: {}", machines.join(", "))?;
+    for missing in lacks.iter().chain(&listed.missing) {
+        writeln!(out, "{missing}")?;
+    }
+    for d in listed.opencl.iter().filter(|d| d.index.is_none()) {
+        writeln!(
+            out,
+            "{} ({}): not used, because an xclbin programs accelerators of the Xilinx platform alone; \
+             this host's processor is `--device cpu`",
+            d.platform, d.name
+        )?;
+    }
+    Ok(())
+}
+
+/// Bytes of the machine's memory.
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let line = text.lines().find_map(|l| l.strip_prefix("MemTotal:"));
+    let kib = line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}

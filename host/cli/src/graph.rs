@@ -1,0 +1,457 @@
+//! `gramer graph info | convert | generate | rank`.
+
+use crate::choice::choice;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
+
+use super::graph_args::GraphArgs;
+use super::graph_rank::{RankArgs, rank};
+use super::mine::Output;
+use gramer_graph::context::{Cancel, Context};
+use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::output::{check_output, write_whole};
+use gramer_graph::prepare::renumber;
+use gramer_graph::read::{Compression, Format};
+use gramer_graph::write::{remarks, write_labels, write_text};
+use gramer_graph::{Graph, Summary, image, in_input_order};
+
+/// The subcommands of `gramer graph`.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Say how large a graph is and what was dropped from its file
+    Info(InfoArgs),
+    /// Write a graph as a binary image or in another text format
+    Convert(ConvertArgs),
+    /// Make a random graph, the same one for the same seed on every machine
+    Generate(GenerateArgs),
+    /// Show which vertices and edges are valuable, and how well ON_k finds them
+    Rank(RankArgs),
+}
+
+impl Command {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// What reading, making or writing the graph refuses.
+    pub fn run(self, mut context: Context) -> Result<()> {
+        let threads = match &self {
+            Command::Info(args) => args.threads.threads,
+            Command::Convert(args) => args.threads.threads,
+            Command::Generate(args) => args.model.common().threads.threads,
+            Command::Rank(args) => args.threads,
+        };
+        if let Some(threads) = threads {
+            context.threads = threads.into();
+        }
+        match &self {
+            Command::Info(args) => info(args, &context),
+            Command::Convert(args) => convert(args, &context),
+            Command::Generate(args) => make(args, &context),
+            Command::Rank(args) => rank(args, &context),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+struct Threads {
+    /// Threads that read and write; one for each core by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+/// Options of `gramer graph info`.
+#[derive(Debug, Args)]
+pub struct InfoArgs {
+    #[command(flatten)]
+    graph: GraphArgs,
+
+    #[command(flatten)]
+    threads: Threads,
+
+    /// How results are printed
+    #[arg(long, value_enum, default_value = "table")]
+    output: Output,
+}
+
+/// What `info` prints.
+#[derive(Debug, Serialize)]
+struct Info {
+    graph: String,
+    format: Format,
+    compression: Compression,
+    bytes: u64,
+    /// What an image was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_from: Option<String>,
+    seconds: f64,
+    #[serde(flatten)]
+    summary: Summary,
+    notes: Vec<String>,
+}
+
+fn info(args: &InfoArgs, context: &Context) -> Result<()> {
+    let start = Instant::now();
+    let loaded = args.graph.load_with_notes(context)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let made_from = match (loaded.format, loaded.compression) {
+        (Format::Image, Compression::None) if args.graph.graph.is_file() => {
+            image::name(&args.graph.graph)?
+        }
+        _ => None,
+    };
+    let info = Info {
+        graph: args.graph.graph.to_string_lossy().into_owned(),
+        format: loaded.format,
+        compression: loaded.compression,
+        bytes: loaded.bytes,
+        made_from,
+        seconds,
+        summary: loaded.graph.guarded(|| Summary::new(&loaded.graph, &context.cancel))?,
+        notes: loaded.notes,
+    };
+    super::print(|out| match args.output {
+        Output::Json => {
+            serde_json::to_writer_pretty(&mut *out, &info)?;
+            writeln!(out)
+        }
+        Output::Table => out.write_all(info.table().as_bytes()),
+    })
+}
+
+impl Info {
+    fn table(&self) -> String {
+        let s = &self.summary;
+        let compression = match self.compression {
+            Compression::None => "",
+            Compression::Gzip => ", gzip",
+            Compression::Zstd => ", zstd",
+        };
+        let labels = |count: u64| match count {
+            0 => "none".to_string(),
+            count => grouped(count),
+        };
+        let rate = self.bytes as f64 / 1e6 / self.seconds.max(1e-9);
+        let rows = [
+            ("graph", Place::file(&self.graph).to_string()),
+            ("format", format!("{}{compression}", self.format)),
+            ("made from", self.made_from.clone().unwrap_or_default()),
+            ("vertices", grouped(s.vertices)),
+            ("edges", grouped(s.edges)),
+            ("vertices without edges", grouped(s.isolated)),
+            (
+                "degree: least, mean, most",
+                format!(
+                    "{}, {:.2}, {}",
+                    grouped(s.min_degree),
+                    s.mean_degree,
+                    grouped(s.max_degree)
+                ),
+            ),
+            ("components", grouped(s.components)),
+            ("vertices of the largest", grouped(s.largest_component)),
+            ("vertex labels", labels(s.vertex_labels)),
+            ("edge labels", labels(s.edge_labels)),
+            ("order of the vertices", s.order.to_string()),
+            ("edges read", grouped(s.raw_edges)),
+            ("self loops dropped", grouped(s.self_loops)),
+            ("duplicates dropped", grouped(s.duplicates)),
+            ("with another edge label", grouped(s.label_conflicts)),
+            ("memory", format!("{:.1} MB", s.memory_bytes as f64 / 1e6)),
+            ("read in", format!("{:.3} s ({rate:.0} MB/s)", self.seconds)),
+        ];
+        let lines = rows.iter().filter(|(_, value)| !value.is_empty());
+        lines.map(|(name, value)| format!("{name:<28}{value}\n")).collect()
+    }
+}
+
+/// A number with its thousands set apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Order of the vertices of a written graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrderArg {
+    /// By Rank(ON_1), as mining wants it
+    Rank,
+    /// As in the input, by ascending id
+    Input,
+}
+
+/// Where a graph goes.
+#[derive(Debug, Args)]
+struct Target {
+    /// File to write; `-` is standard output
+    #[arg(value_name = "OUT", default_value = "-")]
+    out: PathBuf,
+
+    /// Format to write, where the name of the file doesn't say it; a name without extension is an
+    /// edge list
+    #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT")]
+    to: Option<Format>,
+
+    /// Order of the vertices [default: rank for images, input for text]
+    #[arg(long, value_enum)]
+    order: Option<OrderArg>,
+
+    /// Write the vertex labels here as well, as a table `id label`
+    #[arg(long, value_name = "FILE")]
+    labels_out: Option<PathBuf>,
+
+    /// Replace files that are there already
+    #[arg(long)]
+    force: bool,
+}
+
+/// Options of `gramer graph convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    #[command(flatten)]
+    graph: GraphArgs,
+
+    #[command(flatten)]
+    target: Target,
+
+    #[command(flatten)]
+    threads: Threads,
+}
+
+fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
+    args.target.check(&args.graph.inputs().collect::<Vec<_>>())?;
+    let graph = args.graph.load(context)?;
+    let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
+    args.target.write(graph, &name.unwrap_or_default(), context)
+}
+
+impl Target {
+    /// Refuses outputs that would destroy something, and names that say no format.
+    fn check(&self, inputs: &[&Path]) -> Result<()> {
+        check_output(&self.out, self.force, inputs)?;
+        self.format()?;
+        let Some(labels) = &self.labels_out else { return Ok(()) };
+        check_output(labels, self.force, inputs)?;
+        let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
+        if self.out.file_name() == labels.file_name() && folder(&self.out) == folder(labels) {
+            let what = "graph and labels can't go to the same file";
+            return Err(Error::usage(format!("{}: {what}", Place::file(labels))));
+        }
+        Ok(())
+    }
+
+    fn format(&self) -> Result<Format> {
+        if let Some(format) = self.to {
+            return Ok(format);
+        }
+        let extension = self.out.extension().map(|e| e.to_string_lossy().to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("gramer") => Ok(Format::Image),
+            Some("lg") => Ok(Format::Lg),
+            Some("graph" | "tve") => Ok(Format::Tve),
+            Some("metis") => Ok(Format::Metis),
+            Some("mtx") => Ok(Format::Mtx),
+            Some("txt" | "edges" | "edgelist" | "el" | "snap") => Ok(Format::Edges),
+            None => Ok(Format::Edges),
+            Some(_) => Err(Error::usage(format!(
+                "{}: the name doesn't say which format to write: end it with .gramer (an image), \
+                 .txt (an edge list), .lg, .graph, .metis or .mtx, or name one with --to",
+                Place::file(&self.out)
+            ))),
+        }
+    }
+
+    fn write(&self, graph: Graph, name: &str, context: &Context) -> Result<()> {
+        let format = self.format()?;
+        let order = self.order.unwrap_or(match format {
+            Format::Image => OrderArg::Rank,
+            _ => OrderArg::Input,
+        });
+        let graph = graph.guarded(|| match order {
+            OrderArg::Rank => renumber(&graph, context),
+            OrderArg::Input => in_input_order(&graph, context),
+        })?;
+        if self.labels_out.is_some() && !graph.has_vertex_labels() {
+            return Err(Error::usage("--labels-out is given, but the graph has no vertex labels"));
+        }
+        graph.guarded(|| self.save(&graph, name, format, context))
+    }
+
+    fn save(&self, graph: &Graph, name: &str, format: Format, context: &Context) -> Result<()> {
+        if format == Format::Image {
+            save(&self.out, context, |out| image::write_to(out, graph, name))?;
+        } else {
+            for note in remarks(graph, format)? {
+                if !(self.labels_out.is_some() && note.contains("no vertex labels")) {
+                    eprintln!("note: {}: {note}", Place::file(&self.out));
+                }
+            }
+            save(&self.out, context, |out| write_text(out, graph, format))?;
+        }
+        match &self.labels_out {
+            Some(path) => save(path, context, |out| write_labels(out, graph)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes a file, whole or not at all; Ctrl-C stops it.
+fn save(
+    path: &Path,
+    context: &Context,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let written = write_whole(path, |out| write(&mut Stoppable { out, cancel: &context.cancel }));
+    context.cancel.check()?;
+    written
+}
+
+/// A stream that fails once the run is to stop.
+struct Stoppable<'a> {
+    out: &'a mut dyn Write,
+    cancel: &'a Cancel,
+}
+
+/// Bytes that are written between looks at the flag: moments, on a slow disk too.
+const AT_ONCE: usize = 1 << 20;
+
+impl Write for Stoppable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() {
+            // The kind `Interrupted` would be tried again.
+            return Err(io::Error::other("interrupted"));
+        }
+        self.out.write(&bytes[..bytes.len().min(AT_ONCE)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Options of `gramer graph generate`.
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    #[command(subcommand)]
+    model: ModelArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum ModelArgs {
+    /// R-MAT (Kronecker): skewed degrees, as in web and social graphs
+    Rmat {
+        /// The graph has 2^SCALE vertices
+        #[arg(long)]
+        scale: u32,
+        /// Edges drawn a vertex; loops and duplicates among them are dropped
+        #[arg(long, default_value_t = 16)]
+        edge_factor: u64,
+        /// Probability of the upper left quadrant
+        #[arg(long, default_value_t = 0.57)]
+        a: f64,
+        /// Probability of the upper right quadrant
+        #[arg(long, default_value_t = 0.19)]
+        b: f64,
+        /// Probability of the lower left quadrant; the rest goes to the lower right one
+        #[arg(long, default_value_t = 0.19)]
+        c: f64,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Erdős–Rényi: every edge equally likely
+    Er {
+        /// Number of vertices
+        #[arg(long)]
+        vertices: u64,
+        /// Number of edges: G(n, m)
+        #[arg(long, required_unless_present = "probability")]
+        edges: Option<u64>,
+        /// Probability of each edge: G(n, p)
+        #[arg(long, conflicts_with = "edges")]
+        probability: Option<f64>,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+    /// Barabási–Albert: new vertices prefer those with many edges
+    Ba {
+        /// Number of vertices
+        #[arg(long)]
+        vertices: u64,
+        /// Edges of each new vertex
+        #[arg(long)]
+        edges_per_vertex: u64,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+}
+
+#[derive(Debug, Args)]
+struct CommonArgs {
+    /// The same seed makes the same graph
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Give the vertices labels, 0 to N - 1
+    #[arg(long, value_name = "N")]
+    vertex_labels: Option<u32>,
+    /// Give the edges labels, 0 to N - 1
+    #[arg(long, value_name = "N")]
+    edge_labels: Option<u32>,
+    /// Zipf exponent of the labels: label i has weight (i + 1)^-S; 0 makes them equally likely
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    zipf: f64,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    threads: Threads,
+}
+
+impl ModelArgs {
+    fn common(&self) -> &CommonArgs {
+        match self {
+            ModelArgs::Rmat { common, .. }
+            | ModelArgs::Er { common, .. }
+            | ModelArgs::Ba { common, .. } => common,
+        }
+    }
+}
+
+fn make(args: &GenerateArgs, context: &Context) -> Result<()> {
+    let (model, common) = match &args.model {
+        ModelArgs::Rmat { scale, edge_factor, a, b, c, common } => {
+            let (scale, edge_factor) = (*scale, *edge_factor);
+            (Model::Rmat { scale, edge_factor, a: *a, b: *b, c: *c }, common)
+        }
+        ModelArgs::Er { vertices, edges: Some(edges), common, .. } => {
+            (Model::ErdosRenyiEdges { vertices: *vertices, edges: *edges }, common)
+        }
+        ModelArgs::Er { vertices, probability, common, .. } => {
+            let p = probability.unwrap_or_default();
+            (Model::ErdosRenyiProbability { vertices: *vertices, p }, common)
+        }
+        ModelArgs::Ba { vertices, edges_per_vertex, common } => {
+            let (vertices, edges_per_vertex) = (*vertices, *edges_per_vertex);
+            (Model::BarabasiAlbert { vertices, edges_per_vertex }, common)
+        }
+    };
+    let labels = |count: Option<u32>| count.map(|count| Labels { count, exponent: common.zipf });
+    let recipe = Recipe {
+        model,
+        seed: common.seed,
+        vertex_labels: labels(common.vertex_labels),
+        edge_labels: labels(common.edge_labels),
+    };
+    common.target.check(&[])?;
+    let graph = generate(&recipe, context)?;
+    common.target.write(graph, &format!("{model:?}, seed {}", common.seed), context)
+}

@@ -1,0 +1,85 @@
+//! The options that say which graph, for every subcommand that reads one.
+
+use crate::choice::choice;
+use std::path::{Path, PathBuf};
+
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Place, Result};
+use gramer_graph::read::{Format, Loaded, ReadOptions, read};
+
+/// Which graph, and how to read it.
+#[derive(Debug, Clone, clap::Args)]
+pub struct GraphArgs {
+    /// Graph file, plain, gzip or zstd; `-` is standard input
+    #[arg(value_name = "GRAPH")]
+    pub graph: PathBuf,
+
+    /// Format of the graph, where its content should not decide
+    #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT")]
+    pub format: Option<Format>,
+
+    /// Vertex labels: one a line (line i belongs to id i, from 0), or `id label`
+    #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels")]
+    pub labels: Option<PathBuf>,
+
+    /// Column of the label (from 1) in a table whose row i belongs to id i
+    #[arg(long, value_name = "N", requires = "labels")]
+    pub labels_column: Option<usize>,
+
+    /// Leave vertex labels out
+    #[arg(long)]
+    pub no_vertex_labels: bool,
+
+    /// Leave edge labels out
+    #[arg(long)]
+    pub no_edge_labels: bool,
+
+    /// Refuse a graph of more vertices [default: a text may declare 1,048,576, or 16 for each edge]
+    #[arg(long, value_name = "N")]
+    pub max_graph_vertices: Option<u64>,
+
+    /// Don't check the data of an image (for images larger than memory that this machine wrote)
+    #[arg(long)]
+    pub trust_image: bool,
+}
+
+impl GraphArgs {
+    /// The options for the reader.
+    pub fn options(&self) -> ReadOptions {
+        ReadOptions {
+            format: self.format,
+            labels: self.labels.clone(),
+            labels_column: self.labels_column,
+            vertex_labels: !self.no_vertex_labels,
+            edge_labels: !self.no_edge_labels,
+            verify: !self.trust_image,
+            max_vertices: self.max_graph_vertices,
+        }
+    }
+
+    /// The files that are read.
+    pub fn inputs(&self) -> impl Iterator<Item = &Path> {
+        [Some(&self.graph), self.labels.as_ref()].into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// Reads the graph and prints remarks about it to standard error.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn load(&self, context: &Context) -> Result<Graph> {
+        Ok(self.load_with_notes(context)?.graph)
+    }
+
+    /// As [`GraphArgs::load`], with format and size of what was read.
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn load_with_notes(&self, context: &Context) -> Result<Loaded> {
+        let loaded = read(&self.graph, &self.options(), context)?;
+        for note in &loaded.notes {
+            eprintln!("note: {}: {note}", Place::file(&self.graph));
+        }
+        Ok(loaded)
+    }
+}

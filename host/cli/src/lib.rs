@@ -1,0 +1,25 @@
+//! The command line `gramer`, as a library that its program and its tests use. One file per
+//! subcommand.
+
+mod accelerator_args;
+mod choice;
+mod command_line;
+mod device;
+mod devices;
+mod explore;
+mod generated;
+mod graph;
+mod graph_args;
+mod graph_rank;
+mod hints;
+mod mine;
+mod paper;
+pub mod report;
+mod run;
+mod selftest;
+mod signals;
+mod xclbin;
+
+pub(crate) use command_line::{LEAVE_AT_ONCE, command, print};
+
+pub use command_line::main;

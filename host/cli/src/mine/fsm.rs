@@ -1,0 +1,60 @@
+//! `gramer mine fsm`.
+
+use super::Common;
+use crate::choice::choice;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+
+/// Options of the task.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "A pattern is frequent by embeddings if it has at least SUPPORT vertex-induced \
+    embeddings\nand each of its connected induced sub-patterns with one vertex fewer is frequent. \
+    It is frequent\nby mni if each of its vertices is mapped to at least SUPPORT different \
+    vertices by its\nedge-induced occurrences.\n\nExamples:\n  \
+    gramer mine fsm --max-vertices 3 --support 100 labelled.lg\n  \
+    gramer mine fsm --measure mni --max-edges 3 --support 100 graph.txt --labels labels.txt"
+)]
+pub struct Args {
+    /// Least support, at least 1
+    #[arg(long, short = 's', value_name = "SUPPORT")]
+    support: u64,
+
+    /// Largest number of vertices, 2 to 8 (3 by default)
+    #[arg(long, value_name = "N", conflicts_with = "max_edges")]
+    max_vertices: Option<usize>,
+
+    /// Largest number of edges, 1 to 7 (measure mni)
+    #[arg(long, value_name = "N")]
+    max_edges: Option<usize>,
+
+    /// What support is
+    #[arg(long, value_parser = choice::<Measure>(), default_value = "embeddings")]
+    measure: Measure,
+
+    /// Which occurrences count; each measure has its own
+    #[arg(long, value_parser = choice::<Induced>())]
+    induced: Option<Induced>,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Args {
+    /// What is asked.
+    pub fn task(&self) -> Result<Task> {
+        let limit = match (self.max_vertices, self.max_edges) {
+            (None, Some(n)) => SizeLimit::MaxEdges(n),
+            (n, _) => SizeLimit::MaxVertices(n.unwrap_or(3)),
+        };
+        let task = Task::Fsm { limit, support: self.support, measure: self.measure };
+        match self.induced {
+            Some(induced) if induced != task.induced() => Err(Error::usage(format!(
+                "--induced {induced} doesn't go with this measure, which counts {}-induced \
+                 occurrences: measure embeddings is vertex-induced, mni is edge-induced",
+                task.induced()
+            ))),
+            _ => Ok(task),
+        }
+    }
+}

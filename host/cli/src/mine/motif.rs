@@ -1,0 +1,31 @@
+//! `gramer mine motif`.
+
+use super::Common;
+use crate::choice::choice;
+use gramer_graph::error::Result;
+use gramer_pattern::task::{Induced, Task};
+
+/// Options of the task.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    gramer mine motif -k 4 graph.txt\n  \
+    gramer mine motif -k 5 --induced edge graph.gramer --output json")]
+pub struct Args {
+    /// Vertices of a pattern, 3 to 6
+    #[arg(short = 'k', long = "k", value_name = "K")]
+    k: usize,
+
+    /// Whether an occurrence has all edges between its vertices (vertex), or some (edge)
+    #[arg(long, value_parser = choice::<Induced>(), default_value = "vertex")]
+    induced: Induced,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+impl Args {
+    /// What is asked.
+    pub fn task(&self) -> Result<Task> {
+        Ok(Task::Motif { k: self.k, induced: self.induced })
+    }
+}

@@ -1,0 +1,107 @@
+//! `gramer paper`: the paper's experiments.
+
+use std::path::PathBuf;
+
+use gramer_accelerator::xclbin::build::read_machine;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_laboratory::paper::{Options, data_folder, run};
+
+/// Options of the subcommand.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The report opens with a table of the paper's claims: reproduced, partly or \
+    not, in how many cases\nof each order of comparison, with our figures. Results of points are \
+    kept, so a run that was\nstopped goes on where it was. Cycles come from the simulated core, by \
+    the program gramer-sim\nbeside this one (or $GRAMER_SIM)."
+)]
+pub struct Args {
+    /// Small random graphs on a small machine: minutes instead of hours
+    #[arg(long)]
+    quick: bool,
+
+    /// Folder of the real graphs; $GRAMER_DATA by default
+    #[arg(long, value_name = "FOLDER", conflicts_with = "quick")]
+    data: Option<PathBuf>,
+
+    /// The machine: a name, or the path of a description; the paper's, or `explore` with --quick
+    #[arg(long, value_name = "MACHINE")]
+    machine: Option<PathBuf>,
+
+    /// Numbers of processing units beyond the paper, each a model that takes minutes to build;
+    /// 1 to 16, with --quick 1 and 2
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    processing_units: Vec<u32>,
+
+    /// Numbers of memory partitions, likewise; with --quick 2 and 4
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    partitions: Vec<u32>,
+
+    /// Leave out the comparison of samples with whole runs, and the points that would be sampled
+    #[arg(long)]
+    no_sampling: bool,
+
+    /// Points at a time; one for each core by default
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+
+    /// Estimate a point from a sample of its work units after so many cycles
+    #[arg(long, value_name = "N", default_value_t = 20_000_000)]
+    max_cycles: u64,
+
+    /// Folder of the report; made if it is missing
+    #[arg(long, value_name = "FOLDER", default_value = "target/paper/report")]
+    out: PathBuf,
+
+    /// Write the report as one HTML page as well, index.html beside README.md
+    #[arg(long)]
+    html: bool,
+
+    /// Folder that keeps each point's result
+    #[arg(long, value_name = "FOLDER", default_value = "target/paper/cache")]
+    cache: PathBuf,
+}
+
+impl Args {
+    /// Runs the experiments.
+    ///
+    /// # Errors
+    /// Those of reading, simulating and writing; [`Error::Device`] if points have no result, after
+    /// the report is written.
+    pub fn run(self, mut context: Context) -> Result<()> {
+        if let Some(jobs) = self.jobs {
+            context.threads = jobs.into();
+        }
+        let small = PathBuf::from("explore");
+        let machine = self.machine.or_else(|| self.quick.then(|| small.clone()));
+        let numbers = |given: Vec<u32>, quick: &[u32]| match given.is_empty() {
+            false => given,
+            true if self.quick => quick.to_vec(),
+            true => vec![1, 2, 4, 8, 16],
+        };
+        let options = Options {
+            quick: self.quick,
+            machine: read_machine(machine.as_deref())?,
+            small: read_machine(Some(&small))?,
+            processing_units: numbers(self.processing_units, &[1, 2]),
+            partitions: numbers(self.partitions, &[2, 4]),
+            sampling: !self.no_sampling,
+            data: data_folder(self.data.as_deref()),
+            out: self.out,
+            html: self.html,
+            cache: self.cache,
+            max_cycles: self.max_cycles,
+        };
+        let missing = run(&options, &context)?;
+        let report = options.out.join("README.md");
+        super::print(|out| writeln!(out, "{}", report.display()))?;
+        match missing.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Device(format!(
+                "{} points failed: {}",
+                missing.len(),
+                missing.join("; ")
+            ))),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! `gramer run`: a job from a YAML file.
+//!
+//! The fields of a job are the options of `gramer mine TASK`, so they are turned into a command
+//! line and read by the same parser: neither can have an option that the other lacks.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use serde_yaml::Value;
+
+use crate::command_line::{Cli, Command, command};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Place, Result, quote, said};
+use gramer_graph::input::{MAX_SMALL_FILE, check_yaml, read_small};
+
+/// Options of the subcommand.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "A job:\n  \
+    task: motif\n  graph: graph.txt\n  k: 4\n  output: json\n\n\
+    Fields are the options of `gramer mine TASK` without dashes in front, `task` and `graph`;\n\
+    switches are true or false. Paths are relative to the current folder, as on the command line.")]
+pub struct Args {
+    /// The job
+    #[arg(value_name = "JOB")]
+    job: PathBuf,
+}
+
+impl Args {
+    /// Runs the job.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a field that isn't known or has a wrong value, and those of the task.
+    pub fn run(self, context: Context) -> Result<()> {
+        let text = read_small(&self.job, MAX_SMALL_FILE, "job", &context.cancel)?;
+        let text = String::from_utf8(text)
+            .map_err(|_| Error::usage(format!("{}: this is no text", Place::file(&self.job))))?;
+        let line = command_line(&self.job, &text)?;
+        let cli = Cli::try_parse_from(line).map_err(|e| refused(&self.job, &text, &e))?;
+        match cli.command {
+            Command::Mine(task) => task.run(context),
+            _ => Err(Error::usage(format!("{}: a job is a mining task", Place::file(&self.job)))),
+        }
+    }
+}
+
+/// Where a field is.
+fn place(path: &Path, text: &str, key: &str) -> Place {
+    let starts = |line: &str| {
+        // Both ways of writing a name of two words are in use.
+        let line = line.trim_start().trim_start_matches(['"', '\'']).replace('_', "-");
+        line.strip_prefix(&key.replace('_', "-"))
+            .is_some_and(|rest| rest.trim_start_matches(['"', '\'']).trim_start().starts_with(':'))
+    };
+    match text.lines().position(starts) {
+        Some(line) => Place::line(path, line as u64 + 1),
+        None => Place::file(path),
+    }
+}
+
+/// What clap refuses, at the place of the field that it is about.
+fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
+    // clap's own text, without the command line's usage, which isn't what was written.
+    let text = e.render().to_string();
+    let ends = ["\n\nUsage:", "\n\nFor more"].into_iter().filter_map(|end| text.find(end));
+    let said = &text[..ends.min().unwrap_or(text.len())];
+    let said = said.trim_start_matches("error: ").trim_end();
+    let place = match e.get(ContextKind::InvalidArg) {
+        // `--threads <N>`
+        Some(ContextValue::String(option)) => {
+            let name = option.trim_start_matches('-').split([' ', '=', '<']).next();
+            place(path, job, name.unwrap_or_default())
+        }
+        _ => Place::file(path),
+    };
+    Error::usage(format!("{place}: {said}"))
+}
+
+/// The words of the command line that a job stands for.
+fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
+    let at = |key: &str| place(path, text, key);
+    let fault = |place: Place, what: String| Error::usage(format!("{place}: {what}"));
+    let line_of = |line: Option<u64>| match line {
+        Some(line) => Place::line(path, line),
+        None => Place::file(path),
+    };
+    check_yaml(text).map_err(|(line, what)| fault(line_of(line), what))?;
+    let value: Value = serde_yaml::from_str(text).map_err(|e| {
+        let place = line_of(e.location().map(|l| l.line() as u64));
+        fault(place, format!("this is no YAML: {}", said(&e.to_string())))
+    })?;
+    let Value::Mapping(fields) = value else {
+        let what = "a job is a list of fields such as `task: motif`";
+        return Err(fault(Place::file(path), what.into()));
+    };
+    let scalar = |key: &str, value: &Value| -> Result<String> {
+        match value {
+            Value::String(s) => Ok(s.clone()),
+            Value::Number(n) => Ok(n.to_string()),
+            Value::Bool(b) => Ok(b.to_string()),
+            _ => Err(fault(
+                at(key),
+                format!("the value of {} must be one word or number", quote(key)),
+            )),
+        }
+    };
+
+    let mine = command();
+    let mine = mine.find_subcommand("mine").expect("mine is a subcommand");
+    let tasks: Vec<&str> = mine.get_subcommands().map(|c| c.get_name()).collect();
+    let missing = |key: &str| fault(Place::file(path), format!("the field `{key}` is missing"));
+    let task = scalar("task", fields.get("task").ok_or_else(|| missing("task"))?)?;
+    let options = mine.find_subcommand(&task).ok_or_else(|| {
+        let what = format!("there is no task {}; the tasks are {}", quote(&task), tasks.join(", "));
+        fault(at("task"), what)
+    })?;
+
+    let mut line: Vec<OsString> = vec!["gramer".into(), "mine".into(), task.into()];
+    let mut graph = None;
+    for (key, value) in &fields {
+        let Value::String(key) = key else {
+            return Err(fault(
+                Place::file(path),
+                format!("{} is no name of a field", quote(format!("{key:?}"))),
+            ));
+        };
+        // Both ways of writing a name of two words are in use.
+        let long = key.replace('_', "-");
+        match long.as_str() {
+            "task" => continue,
+            "graph" => {
+                graph = Some(scalar(key, value)?);
+                continue;
+            }
+            _ => {}
+        }
+        let Some(option) = options.get_arguments().find(|a| a.get_long() == Some(&long)) else {
+            let known = options.get_arguments().filter_map(|a| a.get_long());
+            let known: Vec<&str> =
+                known.chain(["task", "graph"]).filter(|&k| k != "help").collect();
+            let distance = |k: &str| strsim::damerau_levenshtein(k, &long);
+            let nearest = known.iter().copied().min_by_key(|k| distance(k));
+            // One that shares no more than half of its letters is no slip of the pen.
+            let hint = match nearest.filter(|k| 2 * distance(k) < k.len().max(long.len())) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => format!("; its fields are {}", known.join(", ")),
+            };
+            return Err(fault(at(key), format!("there is no field {}{hint}", quote(key))));
+        };
+        let value_text = scalar(key, value)?;
+        if option.get_action().takes_values() {
+            line.push(format!("--{long}={value_text}").into());
+        } else {
+            match value {
+                Value::Bool(true) => line.push(format!("--{long}").into()),
+                Value::Bool(false) => {}
+                _ => {
+                    let what = format!("the value of {} must be true or false", quote(key));
+                    return Err(fault(at(key), what));
+                }
+            }
+        }
+    }
+    line.push("--".into());
+    line.push(graph.ok_or_else(|| missing("graph"))?.into());
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Result<String> {
+        let line = command_line(Path::new("job.yaml"), text)?;
+        Ok(line.iter().map(|w| w.to_string_lossy()).collect::<Vec<_>>().join(" "))
+    }
+
+    fn message(text: &str) -> String {
+        words(text).expect_err("the job is wrong").to_string()
+    }
+
+    #[test]
+    fn a_job_becomes_a_command_line() {
+        let text =
+            "task: match\ngraph: -x y.txt\npattern: house\nmappings: true\nlist_format: tsv\n";
+        let expected = "gramer mine match --pattern=house --mappings --list-format=tsv -- -x y.txt";
+        assert_eq!(words(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn wrong_jobs_say_what_is_wrong_and_where() {
+        let text = "task: motif\ngraph: g\nk: 4\nindused: edge\n";
+        assert_eq!(
+            message(text),
+            "job.yaml:4: there is no field `indused`; did you mean `induced`?"
+        );
+        // Nothing is called alike.
+        let said = message("task: motif\ngraph: g\nk: 4\nfoo: 3\n");
+        assert!(
+            said.starts_with("job.yaml:4: there is no field `foo`; its fields are k, "),
+            "{said}"
+        );
+        assert_eq!(message("graph: g\n"), "job.yaml: the field `task` is missing");
+        assert_eq!(message("task: motif\nk: 3\n"), "job.yaml: the field `graph` is missing");
+        let text = "graph: g\ntask: motiv\n";
+        let tasks = "the tasks are clique, motif, fsm, match";
+        assert_eq!(message(text), format!("job.yaml:2: there is no task `motiv`; {tasks}"));
+        let text = "task: clique\ngraph: g\nmaximal: 3\n";
+        assert_eq!(message(text), "job.yaml:3: the value of `maximal` must be true or false");
+        assert!(message("task: [a\n").starts_with("job.yaml:"));
+        assert_eq!(
+            message("task: motif\ngraph: g\nk: [3]\n"),
+            "job.yaml:3: the value of `k` must be one word or number"
+        );
+        assert!(message("- 3").starts_with("job.yaml: a job is a list of fields"));
+    }
+}

@@ -1,0 +1,210 @@
+//! `gramer selftest`.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use comfy_table::CellAlignment;
+
+use super::device::{accelerator, engine};
+use crate::accelerator_args::AcceleratorArgs;
+use crate::report::symbols::new_table;
+use gramer_accelerator::Accelerator;
+use gramer_engine::cpu::Cpu;
+use gramer_engine::{Engine, Outcome, Sink};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::prepare::renumber;
+use gramer_graph::{Builder, Graph, VertexId};
+use gramer_pattern::Pattern;
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+
+/// Options of the subcommand.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The device, as for `gramer mine`
+    #[arg(long, value_name = "DEVICE")]
+    device: String,
+
+    /// MiB that are written to and read from each memory bank
+    #[arg(long, value_name = "MIB", default_value_t = 64)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=4096))]
+    mib: u32,
+
+    #[command(flatten)]
+    settings: AcceleratorArgs,
+}
+
+impl Args {
+    /// Tests the device; prints a line a test as it is done.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if an answer differs from the CPU engine's, and what the device refuses.
+    pub fn run(self, context: &Context) -> Result<()> {
+        let accelerator = accelerator(&self.device, &(&self.settings).into(), context)?;
+        let other;
+        let engine: &dyn Engine = match &accelerator {
+            Some(accelerator) => accelerator,
+            None => {
+                other = engine(&self.device, &(&self.settings).into(), context)?;
+                other.as_ref()
+            }
+        };
+        let (mut tests, mut wrong) = (0, vec![]);
+        for (name, graph) in graphs(context)? {
+            for (task, list) in tasks() {
+                if engine.supports(&task, None).is_err() {
+                    continue;
+                }
+                context.cancel.check()?;
+                let question = format!("{}{}", describe(&task), if list { ", listed" } else { "" });
+                let begun = Instant::now();
+                let answer = ask(engine, &graph, &task, list, context)?;
+                let took = begun.elapsed();
+                context.cancel.check()?;
+                let right = ask(&Cpu, &graph, &task, list, context)?;
+                let equal = answer.0.results == right.0.results
+                    && answer.0.complete == right.0.complete
+                    && answer.1 == right.1;
+                tests += 1;
+                let cycles = answer.0.measured.as_ref().map_or(String::new(), |m| {
+                    format!(", {} cycles in {} runs", m.longest(), m.runs)
+                });
+                let verdict = if equal { "right" } else { "WRONG" };
+                super::print(|out| {
+                    writeln!(out, "{verdict}  {name}: {question} ({}{cycles})", time(took))
+                })?;
+                if !equal {
+                    wrong.push(format!(
+                        "{name}: {question}: the device says {:?}, the CPU engine {:?}",
+                        counts(&answer.0),
+                        counts(&right.0)
+                    ));
+                }
+            }
+        }
+        if let Some(accelerator) = &accelerator {
+            self.bandwidth(accelerator)?;
+        }
+        if wrong.is_empty() {
+            return super::print(|out| writeln!(out, "{tests} tests: all right"));
+        }
+        Err(Error::Device(format!(
+            "{} of {tests} tests are wrong:\n{}",
+            wrong.len(),
+            wrong.join("\n")
+        )))
+    }
+
+    fn bandwidth(&self, accelerator: &Accelerator) -> Result<()> {
+        let room = accelerator.machine().memory.bank_bytes / 2;
+        let bytes = (u64::from(self.mib) << 20).min(room) as usize;
+        let rows = accelerator.with_session(|session| session.bandwidth(bytes))?;
+        let mut table = new_table();
+        table.set_header(["device", "bank", "write MB/s", "read MB/s"]);
+        let rate = |t: Duration| format!("{:.0}", bytes as f64 / t.as_secs_f64() / 1e6);
+        for (name, bank, write, read) in rows {
+            table.add_row([name, bank.to_string(), rate(write), rate(read)]);
+        }
+        for column in 1..4 {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        super::print(|out| writeln!(out, "{table}"))
+    }
+}
+
+/// Small graphs that between them have hubs, cliques, isolated vertices and labels.
+fn graphs(context: &Context) -> Result<Vec<(&'static str, Graph)>> {
+    let labels = |count| Some(Labels { count, exponent: 0.5 });
+    let recipe =
+        |model, seed, vertex_labels| Recipe { model, seed, vertex_labels, edge_labels: None };
+    let random = Model::ErdosRenyiEdges { vertices: 70, edges: 240 };
+    let grown = Model::BarabasiAlbert { vertices: 90, edges_per_vertex: 4 };
+    let dense = Model::ErdosRenyiProbability { vertices: 18, p: 0.7 };
+    let mut hub = Builder::new();
+    hub.vertex_range(0..120);
+    for v in 1..110 {
+        hub.edge(0, v);
+        hub.edge(v, v % 7 + 1);
+    }
+    let mut one = Builder::new();
+    one.edge(0, 1);
+    let made = [
+        ("one edge", one.build_with(context)?),
+        ("random graph", generate(&recipe(random, 1, labels(3)), context)?),
+        ("grown graph", generate(&recipe(grown, 2, labels(4)), context)?),
+        ("dense graph", generate(&recipe(dense, 3, labels(2)), context)?),
+        ("hub", hub.build_with(context)?),
+    ];
+    made.into_iter().map(|(name, graph)| Ok((name, renumber(&graph, context)?))).collect()
+}
+
+/// Every application, and whether embeddings are listed.
+fn tasks() -> Vec<(Task, bool)> {
+    let motif = |k| Task::Motif { k, induced: Induced::Vertex };
+    let fsm = |support| Task::Fsm {
+        limit: SizeLimit::MaxVertices(3),
+        support,
+        measure: Measure::Embeddings,
+    };
+    vec![
+        (Task::Clique { k: 3 }, false),
+        (Task::Clique { k: 5 }, false),
+        (motif(3), false),
+        (motif(4), false),
+        (fsm(1), false),
+        (fsm(20), false),
+        (Task::Clique { k: 4 }, true),
+        (motif(3), true),
+        (fsm(20), true),
+    ]
+}
+
+fn describe(task: &Task) -> String {
+    match task {
+        Task::Clique { k } => format!("cliques of {k}"),
+        Task::Motif { k, .. } => format!("motifs of {k}"),
+        Task::Fsm { support, .. } => format!("patterns of up to 3 vertices, support {support}"),
+        other => other.name().to_string(),
+    }
+}
+
+/// Embeddings as sets: their order is free.
+type Embeddings = BTreeSet<(Pattern, Vec<VertexId>)>;
+
+struct Collect(Mutex<Embeddings>);
+
+impl Sink for Collect {
+    fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
+        let mut vertices = vertices.to_vec();
+        vertices.sort_unstable();
+        let mut all = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.insert((pattern.clone(), vertices));
+        ControlFlow::Continue(())
+    }
+}
+
+fn ask(
+    engine: &dyn Engine,
+    graph: &Graph,
+    task: &Task,
+    list: bool,
+    context: &Context,
+) -> Result<(Outcome, Embeddings)> {
+    let collect = Collect(Mutex::default());
+    let sink = list.then_some(&collect as &dyn Sink);
+    let outcome = engine.run(graph, task, sink, context)?;
+    Ok((outcome, collect.0.into_inner().unwrap_or_default()))
+}
+
+fn counts(outcome: &Outcome) -> Vec<u128> {
+    outcome.results.iter().map(|r| r.count).collect()
+}
+
+fn time(t: Duration) -> String {
+    format!("{:.1} ms", 1e3 * t.as_secs_f64())
+}

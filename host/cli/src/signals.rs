@@ -1,0 +1,55 @@
+//! Signals that ask a run to stop.
+
+use std::io;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use gramer_accelerator::launch;
+use gramer_graph::context::Cancel;
+
+/// The first signal that came; 0 if none did.
+static FIRST: AtomicU8 = AtomicU8::new(0);
+
+/// The exit code after a signal, as shells give it: 130 after Ctrl-C, or where none came.
+pub fn exit_code() -> u8 {
+    match FIRST.load(Ordering::Relaxed) {
+        0 => 128 + SIGINT as u8,
+        signal => 128 + signal,
+    }
+}
+
+/// The first Ctrl-C (or signal to terminate, or that the terminal has gone) asks the run to stop,
+/// the second ends the program at once. A terminal that goes is ignored where it was at the start
+/// (`nohup`).
+///
+/// # Errors
+/// If the system refuses.
+pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter();
+    let wanted = wanted.filter(|&signal| signal != SIGHUP || !is_ignored(signal));
+    let mut signals = Signals::new(wanted)?;
+    let cancel = cancel.clone();
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
+            // The launcher repeats its signal until it is noticed, and kills by itself.
+            let second = cancel.is_cancelled() && launch::xclbin_of_child().is_none();
+            if second && !launch::give_up() {
+                std::process::exit(exit_code().into());
+            }
+            cancel.cancel();
+            launch::noticed();
+        }
+    });
+    Ok(())
+}
+
+fn is_ignored(signal: i32) -> bool {
+    // SAFETY: all fields of the structure may be zero.
+    let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: without a new action the call only fills the structure.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &mut now) };
+    asked == 0 && now.sa_sigaction == libc::SIG_IGN
+}

@@ -1,0 +1,202 @@
+//! `gramer graph` as a user runs it: messages, exit codes, whole files or none.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+fn gramer() -> Command {
+    Command::cargo_bin("gramer").unwrap()
+}
+
+/// Standard error of a run that must fail with this code.
+fn fails(args: &[&str], code: i32) -> String {
+    let output = gramer().args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// What `graph info` says, for programs.
+fn info(args: &[&str]) -> serde_json::Value {
+    let output = gramer().args(["graph", "info", "--output", "json"]).args(args).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Standard output of a run that must succeed, given some input.
+fn stdout(args: &[&str], input: impl Into<Vec<u8>>) -> Vec<u8> {
+    let output = gramer().args(args).write_stdin(input).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {output:?}");
+    output.stdout
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+#[test]
+fn faults_of_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (missing, empty, bad) = (path("missing.txt"), path("empty.txt"), path("bad.txt"));
+    std::fs::write(&empty, "").unwrap();
+    std::fs::write(&bad, "0 1\n1 2\nfoo bar\n").unwrap();
+    let here = shown(folder.path());
+    for (file, message) in [
+        (&missing, format!("{missing}: cannot read: No such file or directory")),
+        (&here, format!("{here}: is a directory; name the graph file in it")),
+        (&empty, format!("{empty}: is empty")),
+        (&bad, format!("{bad}:3: `foo bar` is no edge line: `foo` is no vertex id")),
+    ] {
+        let stderr = fails(&["graph", "info", file], 1);
+        assert!(stderr.contains(&message), "{stderr}");
+        assert_eq!(stderr.trim_end().lines().count(), 1, "{stderr}");
+    }
+    let good = path("good.txt");
+    std::fs::write(&good, "0 1\n1 2\n").unwrap();
+    let labels = path("labels.txt");
+    std::fs::write(&labels, "0 1\n1 1\n2 1\n5 1\n").unwrap();
+    let stderr = fails(&["graph", "info", &good, "--labels", &labels], 1);
+    assert!(stderr.contains(&format!("{labels}:4: a label for vertex 5, which is")), "{stderr}");
+    let stderr = fails(&["graph", "info", &good, "--labels", &missing], 1);
+    assert!(stderr.contains(&format!("{missing}: cannot read")), "{stderr}");
+    let stderr = fails(&["graph", "info", &good, "--labels-column", "2"], 2);
+    assert!(stderr.contains("--labels <FILE>"), "{stderr}");
+    let stderr = fails(&["graph", "info", &good, "--format", "xml"], 2);
+    assert!(stderr.contains("edges, lg, tve, arabesque, metis, mtx, triples, image"), "{stderr}");
+}
+
+#[test]
+fn faults_of_images() {
+    let folder = tempfile::tempdir().unwrap();
+    let (good, image) =
+        (shown(&folder.path().join("g.txt")), shown(&folder.path().join("g.gramer")));
+    std::fs::write(&good, "0 1\n1 2\n").unwrap();
+    stdout(&["graph", "convert", &good, &image], "");
+    let read = info(&[&image]);
+    assert_eq!(
+        (&read["edges"], &read["format"], &read["order"]),
+        (&2.into(), &"image".into(), &"rank".into())
+    );
+    let bytes = std::fs::read(&image).unwrap();
+    let mut other = bytes.clone();
+    other[8] = 9;
+    std::fs::write(&image, &other).unwrap();
+    let stderr = fails(&["graph", "info", &image], 1);
+    let message = "the image has version 9, but this program reads version 1; make it again";
+    assert!(stderr.contains(message), "{stderr}");
+    std::fs::write(&image, &bytes[..40]).unwrap();
+    assert!(fails(&["graph", "info", &image], 1).contains("the image is cut off"));
+    let mut damaged = bytes.clone();
+    let last = damaged.len() - 1;
+    damaged[last] ^= 1;
+    std::fs::write(&image, &damaged).unwrap();
+    assert!(fails(&["graph", "info", &image], 1).contains("the checksum of its data is wrong"));
+    assert!(fails(&["graph", "info", &good, "--format", "image"], 1).contains("is no graph image"));
+}
+
+#[test]
+fn standard_input_and_output() {
+    let metis = stdout(&["graph", "convert", "-", "-", "--to", "metis"], "0 1\n1 2\n");
+    assert_eq!(String::from_utf8_lossy(&metis), "3 2\n2\n1 3\n2\n");
+    // An image through a pipe.
+    let image = stdout(&["graph", "convert", "-", "--to", "image"], "5 7\n7 9\n");
+    let back = stdout(&["graph", "convert", "-"], image);
+    assert_eq!(String::from_utf8_lossy(&back), "5 7\n7 9\n");
+    let output = gramer().args(["graph", "info", "-"]).write_stdin("x\n").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stderr).contains("<stdin>:1: `x` is no edge line"));
+}
+
+#[test]
+fn conversion_says_what_gets_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, table) =
+        (shown(&folder.path().join("in.lg")), shown(&folder.path().join("labels.txt")));
+    std::fs::write(&input, "t # 1\nv 3 7\nv 5 8\nv 9 9\ne 3 5 2\n").unwrap();
+    let convert = |to: &str, more: &[&str]| {
+        let output =
+            gramer().args(["graph", "convert", &input, "-", "--to", to]).args(more).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (out, err) = convert("edges", &[]);
+    assert_eq!(out, "3 5\n");
+    assert!(err.contains("edges holds no vertex labels"), "{err}");
+    assert!(err.contains("edges holds no edge labels"), "{err}");
+    assert!(err.contains("edges holds no vertices without edges: 1 are left out"), "{err}");
+    let (out, err) = convert("tve", &[]);
+    assert_eq!(out, "t 3 1\nv 0 7 1\nv 1 8 1\nv 2 9 0\ne 0 1 2\n");
+    assert!(err.contains("vertices are numbered from 0 in the order of the graph"), "{err}");
+    let (_, err) = convert("edges", &["--labels-out", &table]);
+    assert!(!err.contains("vertex labels"), "{err}");
+    assert_eq!(std::fs::read_to_string(&table).unwrap(), "3 7\n5 8\n9 9\n");
+    // A table of labels goes with any graph whose ids it has.
+    assert_eq!(info(&[&input, "--labels", &table])["vertex_labels"], 3);
+    let bare = info(&[&input, "--no-vertex-labels", "--no-edge-labels"]);
+    assert_eq!((&bare["vertex_labels"], &bare["edge_labels"]), (&0.into(), &0.into()));
+}
+
+#[test]
+fn generated_files_are_the_same_bytes_each_time() {
+    let make = |args: &[&str]| stdout(&[&["graph", "generate"], args].concat(), "");
+    let rmat = ["rmat", "--scale", "8", "--edge-factor", "4", "--seed"];
+    let first = make(&[&rmat[..], &["5"]].concat());
+    assert_eq!(first, make(&[&rmat[..], &["5", "--threads", "3"]].concat()));
+    assert_ne!(first, make(&[&rmat[..], &["6"]].concat()));
+    let ba = make(&["ba", "--vertices", "50", "--edges-per-vertex", "2"]);
+    assert_eq!(ba.iter().filter(|&&b| b == b'\n').count(), 3 + 47 * 2);
+    let er = ["er", "--vertices", "50", "--edges", "70", "--vertex-labels", "3", "--to", "lg"];
+    let lg = make(&er);
+    let folder = tempfile::tempdir().unwrap();
+    let path = shown(&folder.path().join("er.lg"));
+    std::fs::write(&path, lg).unwrap();
+    let er = info(&[&path]);
+    assert_eq!((&er["vertices"], &er["edges"]), (&50.into(), &70.into()));
+    assert_eq!((&er["vertex_labels"], &er["format"]), (&3.into(), &"lg".into()));
+    let stderr = fails(&["graph", "generate", "er", "--vertices", "5", "--probability", "2"], 2);
+    assert!(stderr.contains("probability is 2, but must be 0 to 1"), "{stderr}");
+    let stderr = fails(&["graph", "generate", "er", "--vertices", "5"], 2);
+    assert!(stderr.contains("--edges"), "{stderr}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_leaves_what_was_there() {
+    let big = ["graph", "generate", "rmat", "--scale", "12"];
+    let stderr = fails(&[&big[..], &["/dev/full"]].concat(), 1);
+    assert!(stderr.contains("/dev/full: cannot write: No space left on device"), "{stderr}");
+
+    // A limit on the size of files acts like a disk that fills up while an image is written.
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.gramer");
+    std::fs::write(&out, "what was there").unwrap();
+    let output = std::process::Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$@\"", "bash"])
+        .arg(assert_cmd::cargo::cargo_bin("gramer"))
+        .args(big)
+        .arg("--force")
+        .arg(&out)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("out.gramer: cannot write: File too large"), "{stderr}");
+    assert_eq!(std::fs::read(&out).unwrap(), b"what was there");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_closed_pipe_ends_the_program_without_a_complaint() {
+    let mut child = std::process::Command::new(assert_cmd::cargo::cargo_bin("gramer"))
+        .args(["graph", "generate", "rmat", "--scale", "14"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(141), "{stderr}");
+    assert!(!stderr.contains("cannot write"), "{stderr}");
+}

@@ -1,0 +1,588 @@
+//! `--device emulator`: the launcher sets everything up, watches, and leaves nothing behind.
+//!
+//! The tests need what `tests/opencl.rs` needs, and Verilator for the model of the core.
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use environment::root;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+/// The small machine, simulated; `None` where something is missing.
+fn device() -> Option<String> {
+    let emulator = gramer::accelerator::xclbin::build::find_emulator().map_err(|e| e.to_string());
+    let missing = match emulator.and_then(|_| environment::runtime()) {
+        Err(missing) => missing,
+        Ok(_) if Command::new("verilator").arg("--version").output().is_err() => {
+            "there is no verilator (scripts/setup-rtl.sh)".into()
+        }
+        Ok(_) => return Some("emulator:small".into()),
+    };
+    environment::skip(environment::XRT, &missing);
+    None
+}
+
+fn gramer(words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+    command.args(words).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A graph, and one that takes minutes to count 5-vertex motifs in.
+fn graphs(folder: &Path) -> (String, String) {
+    let make = |name: &str, scale: &str, factor: &str| {
+        let path = folder.join(name).to_str().unwrap().to_string();
+        let words = ["graph", "generate", "rmat", "--scale", scale, "--edge-factor", factor];
+        let made = gramer(&words).args(["--seed", "1", &path]).output().unwrap();
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        path
+    };
+    (make("small.gramer", "7", "5"), make("large.gramer", "11", "16"))
+}
+
+/// What an emulation has in the system: its folder in /tmp and the processes that name it.
+fn left(child: u32) -> Vec<String> {
+    let mut found = vec![];
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let environment = std::fs::read(entry.path().join("environ")).unwrap_or_default();
+        let mark = format!("GRAMER_LAUNCH_TEST={child}\0");
+        if environment.windows(mark.len()).any(|w| w == mark.as_bytes()) {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            if !line.is_empty() {
+                found.push(text(&line).replace('\0', " "));
+            }
+        }
+    }
+    found
+}
+
+/// A number that no other test of this run has.
+fn mark() -> u32 {
+    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    std::process::id() * 100 + NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Hundredths of a second of a processor that the process of a pid file has used.
+fn ticks(file: &Path) -> Option<u64> {
+    let pid = std::fs::read_to_string(file).ok()?;
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).ok()?;
+    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+    Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
+}
+
+/// Starts a long run and waits until its emulator runs; gives the process, its folder and its mark.
+#[allow(clippy::zombie_processes)] // `end` waits for it
+fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
+    let mark = mark();
+    let words = ["mine", "motif", "-k", "5", graph, "--device", device, "--output", "json"];
+    let mut child = gramer(&words).env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
+    let begun = Instant::now();
+    loop {
+        let folder = left(mark).iter().find_map(|line| {
+            let at = line.find("/tmp/gramer-")?;
+            Some(PathBuf::from(line[at..].split(['/', ' ']).take(3).collect::<Vec<_>>().join("/")))
+        });
+        // It simulates only what was started: half a second of a processor is more than its own start.
+        if let Some(folder) = folder
+            && ticks(&folder.join("emulator.pid")).is_some_and(|used| used >= 50)
+        {
+            return (child, folder, mark);
+        }
+        if begun.elapsed() > Duration::from_secs(400) {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("no emulator was started");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Waits for the end, which must come soon, and checks that nothing is left.
+fn end(child: Child, folder: &Path, mark: u32, limit: Duration) -> Output {
+    let begun = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let took = begun.elapsed();
+    assert!(took < limit, "{took:?}: {}", text(&output.stderr));
+    assert!(!folder.exists(), "{} is left", folder.display());
+    assert_eq!(left(mark), Vec::<String>::new(), "processes are left");
+    output
+}
+
+/// Sends a signal to a process that is known by its number.
+fn kill(signal: Signal, pid: &str) {
+    let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+#[test]
+fn results_are_clean_and_equal_two_at_a_time() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let words = ["mine", "motif", "-k", "3", &graph, "--output", "json"];
+    let expected = gramer(&words).output().unwrap();
+    let expected: Value = serde_json::from_slice(&expected.stdout).unwrap();
+    let start = || gramer(&words).args(["--device", &device]).spawn().unwrap();
+    let (one, two) = (start(), start());
+    let mut cycles = vec![];
+    for child in [one, two] {
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        // Nothing but the answer is on standard output.
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["results"], expected["results"]);
+        assert_eq!(found["device"], device.as_str());
+        cycles.push(found["accelerator"]["cycles"].as_u64().unwrap());
+    }
+    assert!(cycles[0] > 0 && cycles[0] == cycles[1], "{cycles:?}");
+}
+
+#[test]
+fn a_failure_of_the_child_is_the_launcher_s() {
+    let Some(device) = device() else { return };
+    let output = gramer(&["mine", "motif", "-k", "6", "none.txt", "--device", &device]);
+    let output = { output }.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("up to 5 vertices, and k is 6"));
+    let output = gramer(&["mine", "motif", "-k", "3", "none.txt", "--device", "emulator:no.yaml"]);
+    let output = { output }.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("no.yaml: cannot read"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_killed_emulator_or_child_ends_the_run_with_a_reason() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(graphs_folder.path());
+    let (child, folder, mark) = start(&device, &graph);
+    let emulator = std::fs::read_to_string(folder.join("emulator.pid")).unwrap();
+    kill(Signal::KILL, emulator.trim());
+    let output = end(child, &folder, mark, Duration::from_secs(5));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the emulator ended before it") || said.contains("failed"), "{said}");
+
+    let (child, folder, mark) = start(&device, &graph);
+    let own = std::fs::read_dir("/proc").unwrap().flatten().find(|p| {
+        std::fs::read_link(p.path().join("exe")).is_ok_and(|exe| exe == folder.join("gramer"))
+    });
+    kill(Signal::SEGV, own.unwrap().file_name().to_str().unwrap());
+    let output = end(child, &folder, mark, Duration::from_secs(5));
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    // The runtime catches the signal, or doesn't yet.
+    let reasons = ["ended by signal 11", "ended by a crash"];
+    assert!(reasons.iter().any(|r| said.contains(r)), "{said}");
+}
+
+#[test]
+fn ctrl_c_is_passed_on() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(graphs_folder.path());
+    let (child, folder, mark) = start(&device, &graph);
+    kill(Signal::INT, &child.id().to_string());
+    let output = end(child, &folder, mark, Duration::from_secs(20));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&found["complete"], &found["stopped"]), (&false.into(), &"interrupt".into()));
+}
+
+#[test]
+fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(graphs_folder.path());
+    let (child, folder, mark) = start(&device, &graph);
+    kill(Signal::INT, &child.id().to_string());
+    std::thread::sleep(Duration::from_millis(50));
+    kill(Signal::TERM, &child.id().to_string());
+    let output = end(child, &folder, mark, Duration::from_secs(5));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+}
+
+/// A launcher that is killed can't clean up: child and emulator end by themselves, and the next
+/// launcher removes its folder once it is old enough not to be one in the making.
+#[test]
+fn a_killed_launcher_leaves_no_process_and_its_folder_until_the_next() {
+    let Some(device) = device() else { return };
+    let graphs_folder = tempfile::tempdir().unwrap();
+    let (small, graph) = graphs(graphs_folder.path());
+    let (mut child, folder, mark) = start(&device, &graph);
+    let words = ["mine", "clique", "-k", "3", &small, "--device", &device];
+    let other = |words: &[&str]| {
+        let output = gramer(words).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    let lock = folder.join("gramer-emulation");
+    // Folders of somebody else's that are called alike, with a file of a name that might be looked
+    // for, old and not locked.
+    let decoys = ["gramer-notes-", "gramer-emulation-notes-"].map(|prefix| {
+        let decoy = tempfile::Builder::new().prefix(prefix).tempdir_in("/tmp").unwrap();
+        for name in ["lock", "gramer-emulation", "data"] {
+            let file = std::fs::File::create(decoy.path().join(name)).unwrap();
+            file.set_modified(std::time::SystemTime::now() - Duration::from_secs(7200)).unwrap();
+        }
+        decoy
+    });
+    let age = |seconds| {
+        let at = std::time::SystemTime::now() - Duration::from_secs(seconds);
+        std::fs::File::options().write(true).open(&lock).unwrap().set_modified(at).unwrap();
+    };
+    // While it lives nobody touches its folder, however old.
+    age(3600);
+    other(&words);
+    assert!(folder.join("emulator.pid").exists());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let begun = Instant::now();
+    while !left(mark).is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", left(mark));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    age(0);
+    other(&words);
+    assert!(folder.exists());
+    age(3600);
+    other(&words);
+    assert!(!folder.exists());
+    assert!(decoys.iter().all(|decoy| decoy.path().join("data").exists()));
+}
+
+/// From the first moment on: while the runtime unpacks the xclbin it ignores Ctrl-C, before that
+/// nothing handles it, and later the core has to be told.
+#[test]
+fn a_stop_is_heard_in_every_phase() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (_, graph) = graphs(folder.path());
+    let list = folder.path().join("list.tsv");
+    let signals = [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)];
+    for (number, milliseconds) in [0, 60, 120, 200, 300, 400, 500, 650, 1000].iter().enumerate() {
+        let (signal, code) = signals[if number < 7 { 0 } else { number - 6 }];
+        let mark = mark();
+        let words = ["mine", "motif", "-k", "5", &graph, "--device", &device];
+        let mut command = gramer(&words);
+        if number % 2 == 1 {
+            command.arg("--list").arg(&list);
+        }
+        let child = command.env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
+        // The program itself needs a moment until it handles signals at all.
+        std::thread::sleep(Duration::from_millis(30 + milliseconds));
+        let stopped = Instant::now();
+        kill(signal, &child.id().to_string());
+        let output = child.wait_with_output().unwrap();
+        let (took, said) = (stopped.elapsed(), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "after {milliseconds} ms: {said}");
+        assert!(said.contains("gramer: interrupted"), "after {milliseconds} ms: {said}");
+        eprintln!("after {milliseconds} ms: {took:?}");
+        // The bound is a second; a busy machine gets some more.
+        assert!(took < Duration::from_secs(4), "after {milliseconds} ms: {took:?}");
+        assert_eq!(left(mark), Vec::<String>::new(), "after {milliseconds} ms");
+    }
+}
+
+/// The name of a machine works in any folder, whatever lies there; without the sources of the core a
+/// model that was built is used; and a missing temporary folder does no harm.
+#[test]
+fn a_machine_by_its_name_needs_nothing_of_the_folder_nor_of_the_repository() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    for decoy in ["accelerator.yaml", "small", "machines/small.yaml"] {
+        let decoy = folder.path().join(decoy);
+        std::fs::create_dir_all(decoy.parent().unwrap()).unwrap();
+        std::fs::write(decoy, "no machine\n").unwrap();
+    }
+    let words = ["mine", "clique", "-k", "3", &graph, "--device", &device, "--json"];
+    let mine = |variables: &[(&str, &str)]| {
+        let output = gramer(&words)
+            .current_dir(folder.path())
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        // Nothing has to be built, and nothing says so.
+        assert_eq!(text(&output.stderr), "");
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (found["total"].clone(), found["accelerator"]["cycles"].clone())
+    };
+    // It is built if need be.
+    let built = gramer(&words).output().unwrap();
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    let expected = mine(&[]);
+    assert_eq!(mine(&[("GRAMER_SOURCES", "/nowhere"), ("TMPDIR", "/nowhere")]), expected);
+    // As little as the runtime needs, and no Verilator.
+    let programs = folder.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    for program in ["sh", "unzip", "dirname", "mkdir", "rm", "cat", "chmod"] {
+        let found = ["/usr/bin", "/bin"].map(|f| Path::new(f).join(program));
+        let found = found.into_iter().find(|path| path.exists()).unwrap();
+        std::os::unix::fs::symlink(found, programs.join(program)).unwrap();
+    }
+    assert_eq!(mine(&[("PATH", programs.to_str().unwrap())]), expected);
+}
+
+/// An xclbin of an emulated machine brings its simulator: it needs no variables, and one that
+/// doesn't come up ends in a message.
+#[test]
+fn an_emulated_xclbin_is_set_up_and_watched() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let words = ["mine", "motif", "-k", "3", &graph, "--json"];
+    let cpu: Value = serde_json::from_slice(&gramer(&words).output().unwrap().stdout).unwrap();
+    let path = folder.path().join("small.xclbin");
+    let build = ["xclbin", "build", "--functional", "--machine", "small", "-o"];
+    let output = gramer(&build).arg(&path).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mine = |path: &Path| {
+        let begun = Instant::now();
+        let output = gramer(&words)
+            .arg("--device")
+            .arg(path)
+            .env("GRAMER_EMULATION_STARTS_WITHIN", "20")
+            .output()
+            .unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+        output
+    };
+    let output = mine(&path);
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("note: ") && said.contains("small.xclbin holds a program"), "{said}");
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found["results"], cpu["results"]);
+
+    let good = gramer::accelerator::xclbin::Xclbin::read(&path).unwrap();
+    let cases = [
+        ("exit 1", "the simulator ended before the device was open"),
+        ("sleep 1000", "the emulated device did not come up within 20 s"),
+    ];
+    for (script, expected) in cases {
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
+        let options = zip::write::SimpleFileOptions::default().unix_permissions(0o755);
+        zip.start_file("behav_waveform/xsim/launch_hw_emu.sh", options).unwrap();
+        std::io::Write::write_all(&mut zip, format!("#!/bin/sh\n{script}\n").as_bytes()).unwrap();
+        let mut x = good.clone();
+        let bitstream =
+            x.sections.iter_mut().find(|s| s.kind == gramer::accelerator::xclbin::kind::BITSTREAM);
+        bitstream.unwrap().data = zip.finish().unwrap().into_inner();
+        let path = folder.path().join("bad.xclbin");
+        std::fs::write(&path, x.to_bytes()).unwrap();
+        let output = mine(&path);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{script}: {said}");
+        assert!(said.contains("gramer: ") && said.contains(expected), "{script}: {said}");
+    }
+}
+
+/// A few embeddings need no run to the end.
+#[test]
+fn a_limit_shortens_the_run() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let list = folder.path().join("list.tsv");
+    let cycles = |more: &[&str], listed: Option<u64>| {
+        let output = gramer(&["mine", "motif", "-k", "4", &graph, "--json", "--device", &device])
+            .arg("--list")
+            .arg(&list)
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let lines = std::fs::read_to_string(&list).unwrap();
+        let different: std::collections::HashSet<&str> = lines.lines().collect();
+        assert_eq!(Some(different.len() as u64), found["listed"].as_u64());
+        assert!(listed.is_none_or(|n| n == different.len() as u64), "{}", different.len());
+        found["accelerator"]["cycles"].as_u64().unwrap()
+    };
+    let whole = cycles(&[], None);
+    for limit in ["1", "10", "300"] {
+        let few = cycles(&["--limit", limit], Some(limit.parse().unwrap()));
+        assert!(10 * few < whole, "{few} cycles for {limit} of {whole}");
+    }
+}
+
+/// Where the library that shortens the runtime's naps is missing, all is slower and right.
+#[test]
+fn the_library_for_naps_can_be_missing() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let emulator = folder.path().join("gramer-emulator");
+    std::fs::copy(gramer::accelerator::xclbin::build::find_emulator().unwrap(), &emulator).unwrap();
+    let words = ["mine", "clique", "-k", "3", &graph, "--device", &device];
+    let output = gramer(&words).env("GRAMER_EMULATOR", &emulator).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+}
+
+/// The functional model answers what the simulated core answers, in no simulated time.
+#[test]
+fn the_functional_model_passes_the_selftest() {
+    let Some(device) = device() else { return };
+    let device = format!("{device}:functional");
+    let output = gramer(&["selftest", "--mib", "1", "--device", &device]).output().unwrap();
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(output.status.success() && said.contains("all right"), "{said}");
+}
+
+#[test]
+fn a_waveform_is_written_of_the_clocks_that_are_asked_for() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    // Clocks with a waveform are slow: a triangle is mined in some hundred.
+    let graph = folder.path().join("triangle.txt").to_str().unwrap().to_string();
+    std::fs::write(&graph, "0 1\n1 2\n2 0\n").unwrap();
+    let trace = folder.path().join("trace.fst");
+    let output = gramer(&["mine", "clique", "-k", "3", &graph, "--device", &device])
+        .env("GRAMER_TRACE", &trace)
+        .env("GRAMER_TRACE_CYCLES", "100-300")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    // The header of an FST: block type 0, its length of 329, first and last time.
+    let bytes = std::fs::read(&trace).unwrap();
+    assert_eq!(bytes[..9], [0, 0, 0, 0, 0, 0, 0, 1, 0x49]);
+    let time = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
+    assert!(time(9) >= 100 && time(17) > time(9), "{} to {}", time(9), time(17));
+}
+
+/// The runtime's sockets are in /tmp, which is read-only in a mount namespace of this test's.
+#[test]
+fn a_folder_for_sockets_that_cannot_be_written_is_named() {
+    let Some(device) = device() else { return };
+    let script = "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp && exec \"$@\"";
+    let command = gramer(&["mine", "clique", "-k", "3", "none.txt", "--device", &device]);
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    if said.contains("unshare failed") || said.contains("mount:") {
+        return environment::skip_here(&format!("no mount namespace can be had here: {said}"));
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("/tmp: cannot make a folder in"), "{said}");
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    if device().is_none() {
+        return;
+    }
+    let words = ["mine", "clique", "-k", "3", "none.txt", "--device", "emulator"];
+    let output = gramer(&words).env("PATH", "").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("needs the program unzip: apt-get install unzip"), "{said}");
+    let output = gramer(&words).env("GRAMER_EMULATOR", "/nowhere").output().unwrap();
+    assert!(text(&output.stderr).contains("there is no such file"));
+    assert_eq!(output.status.code(), Some(1));
+    let output = gramer(&words).env("XILINX_XRT", "/nowhere").output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("XILINX_XRT is /nowhere, but there is no Xilinx Runtime"), "{said}");
+
+    // A loader that can't be loaded is none.
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("libOpenCL.so.1"), "no library").unwrap();
+    let command = |words: &[&str]| {
+        let output = gramer(words).env("LD_LIBRARY_PATH", folder.path()).output().unwrap();
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let (code, said) = command(&["devices"]);
+    assert_eq!(code, Some(0));
+    assert!(said.contains("no OpenCL loader") && said.contains("ocl-icd-libopencl1"), "{said}");
+    let device = device().unwrap();
+    let (code, said) = command(&["mine", "clique", "-k", "3", "none.txt", "--device", &device]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("no OpenCL loader") && said.contains("ocl-icd-libopencl1"), "{said}");
+}
+
+#[test]
+fn memory_that_runs_out_and_time_that_runs_out_are_named() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (small, large) = graphs(folder.path());
+    let machine = folder.path().join("tight.yaml");
+    let base = root().join("machines/small.yaml");
+    let tight = format!("base: {}\nmemory: {{bank_bytes: 1048576}}\n", base.display());
+    std::fs::write(&machine, tight).unwrap();
+    let list = folder.path().join("list.tsv");
+    let output =
+        gramer(&["mine", "clique", "-k", "3", &small, "--result-beats", "20000", "--list"])
+            .arg(&list)
+            .arg("--device")
+            .arg(format!("emulator:{}", machine.display()))
+            .output()
+            .unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("a buffer of 1.2 MiB can't be had in memory bank 0"), "{said}");
+
+    let begun = Instant::now();
+    let words = ["mine", "motif", "-k", "5", &large, "--device", &device, "--time-limit", "1"];
+    let output = gramer(&words).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("took longer than the time limit of 1 s"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
+
+/// The emulated device computes what the sources of the core say: with a fault in them, answers
+/// are wrong or there is an error, and with an equal copy all is right.
+#[test]
+fn faults_in_the_core_are_seen_through_the_runtime() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let selftest = |rtl: &Path| {
+        let words = ["selftest", "--mib", "1", "--time-limit", "60", "--device", &device];
+        let output = gramer(&words).env("GRAMER_RTL", rtl).output().unwrap();
+        (output.status.code(), text(&output.stdout) + &text(&output.stderr))
+    };
+    let fails = "  always_ff @(posedge clk) if (s_axis_in_tvalid && s_axis_in_tready && s_axis_in_tlast)\n\
+                 assert (1'b0) else \
+                 $error(\"the test's\");\nendmodule\n";
+    let faults = [
+        ("", "", ""),
+        ("gramer_core.sv", "endmodule\n", fails),
+        ("gramer_process_stage.sv", "sum : sum + 1'b1", "sum : sum + 2'd2"),
+        ("gramer_filter.sv", "structure = (found_i.mask & earlier) == '0;", "structure = 1'b1;"),
+    ];
+    for (number, (file, from, to)) in faults.iter().enumerate() {
+        let rtl = folder.path().join(format!("rtl{number}"));
+        std::fs::create_dir(&rtl).unwrap();
+        for entry in std::fs::read_dir(root().join("rtl")).unwrap().flatten() {
+            std::fs::copy(entry.path(), rtl.join(entry.file_name())).unwrap();
+        }
+        if !file.is_empty() {
+            let source = std::fs::read_to_string(rtl.join(file)).unwrap();
+            assert!(source.contains(from), "{file} has no `{from}`");
+            std::fs::write(rtl.join(file), source.replacen(from, to, 1)).unwrap();
+        }
+        let (code, said) = selftest(&rtl);
+        match file.is_empty() {
+            true => assert!(code == Some(0) && said.contains("all right"), "{said}"),
+            false => assert_eq!(code, Some(1), "{file}: {said}"),
+        }
+        // An assertion's message and cycle reach the user.
+        if file == &"gramer_core.sv" {
+            assert!(said.contains("failed in cycle") && said.contains("the test's"), "{said}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Cycles of 4, 5 and 6 vertices, edge-induced.
+
+use std::ops::ControlFlow;
+
+use gramer_graph::context::Context;
+use gramer_graph::{VertexId, View};
+use gramer_pattern::{Pattern, automorphism_count};
+
+use super::{Units, run_units};
+
+/// Paths of two edges from a root, by end. Reset by visiting them again.
+struct Paths {
+    count: Vec<u32>,
+    ends: Vec<VertexId>,
+}
+
+impl Paths {
+    fn new(vertices: usize) -> Self {
+        Paths { count: vec![0; vertices], ends: vec![] }
+    }
+
+    fn clear(&mut self) {
+        for &end in &self.ends {
+            self.count[end as usize] = 0;
+        }
+        self.ends.clear();
+    }
+}
+
+/// Neighbours of `v` after `root`.
+#[inline]
+fn after<'a>(graph: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
+    let row = graph.neighbours(v);
+    &row[row.partition_point(|&u| u <= root)..]
+}
+
+fn units(graph: View<'_>, context: &Context) -> Units {
+    Units::new(
+        graph.vertices(),
+        context,
+        // A root is not divided: its paths are shared by all of its cycles.
+        |v| after(graph, v, v).len().min(1),
+        |v| after(graph, v, v).len() as u64,
+    )
+}
+
+/// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
+/// so that lists after it are short) to the same end.
+pub(super) fn four(graph: View<'_>, context: &Context) -> (u128, bool) {
+    let (states, complete) = run_units(
+        &units(graph, context),
+        context,
+        || (0u128, Paths::new(graph.vertices())),
+        |(total, paths), unit| {
+            let root = unit.start;
+            let mut cycles = 0u64;
+            for &b in after(graph, root, root) {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                for &c in after(graph, b, root) {
+                    let count = &mut paths.count[c as usize];
+                    if *count == 0 {
+                        paths.ends.push(c);
+                    }
+                    cycles += *count as u64;
+                    *count += 1;
+                }
+            }
+            *total += cycles as u128;
+            paths.clear();
+            ControlFlow::Continue(())
+        },
+    );
+    (states.iter().map(|s| s.0).sum(), complete)
+}
+
+/// Number of 5-cycles: for the smallest vertex a and the edge c–d opposite to it, the pairs of
+/// paths a–b–c and a–e–d, less those that meet. They meet where b = e (a triangle b c d with b
+/// next to a), where b = d (a and d are adjacent), where e = c (a and c are).
+pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
+    struct State {
+        total: i128,
+        paths: Paths,
+        /// By vertex: whether it is next to the root.
+        near: Vec<bool>,
+    }
+    let (states, complete) = run_units(
+        &units(graph, context),
+        context,
+        || State {
+            total: 0,
+            paths: Paths::new(graph.vertices()),
+            near: vec![false; graph.vertices()],
+        },
+        |State { total, paths, near }, unit| {
+            let root = unit.start;
+            let first = after(graph, root, root);
+            for &b in first {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                near[b as usize] = true;
+                for &c in after(graph, b, root) {
+                    let count = &mut paths.count[c as usize];
+                    if *count == 0 {
+                        paths.ends.push(c);
+                    }
+                    *count += 1;
+                }
+            }
+            let mut sum = 0i128;
+            for &c in &paths.ends {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                let (to_c, c_near) = (paths.count[c as usize] as i128, near[c as usize]);
+                let mut others = 0u64;
+                for &d in after(graph, c, c.max(root)) {
+                    let to_d = paths.count[d as usize];
+                    others += to_d as u64;
+                    // Without a path to d nothing meets: b = d needs one to c over d, and then c
+                    // being near gives one to d over c.
+                    if near[d as usize] {
+                        sum -= to_d as i128;
+                        sum += c_near as i128;
+                    }
+                    if c_near && to_d > 0 {
+                        sum -= to_c;
+                    }
+                }
+                sum += to_c * others as i128;
+            }
+            *total += sum;
+            paths.clear();
+            for &b in first {
+                near[b as usize] = false;
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    let (meeting, all_met) = meeting_pairs(graph, context);
+    let total: i128 = states.iter().map(|s| s.total).sum();
+    // An interrupted run gives no number; the caller looks at the flag first.
+    let cycles = if complete && all_met { (total - meeting as i128) as u128 } else { 0 };
+    (cycles, complete && all_met)
+}
+
+/// The pairs of paths of [`five`] with b = e, over all roots a: for each triangle, each of its
+/// vertices as b, and each neighbour a of b before the whole triangle.
+fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
+    let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
+    let units = Units::new(graph.vertices(), context, before, |v| (before(v) as u64).pow(2));
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (0u128, vec![u32::MAX; graph.vertices()]),
+        |(total, position), unit| {
+            let z = unit.start;
+            let row = &graph.neighbours(z)[..before(z)];
+            for (at, &u) in row.iter().enumerate() {
+                position[u as usize] = at as u32;
+            }
+            let mut pairs = 0u64;
+            for &y in &row[unit.part.start as usize..unit.part.end as usize] {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                for (at_y, &x) in graph.neighbours(y)[..before(y)].iter().enumerate() {
+                    let at_z = position[x as usize];
+                    if at_z != u32::MAX {
+                        pairs += (before(x) + at_y) as u64 + at_z as u64;
+                    }
+                }
+            }
+            *total += pairs as u128;
+            for &u in row {
+                position[u as usize] = u32::MAX;
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    (states.iter().map(|s| s.0).sum(), complete)
+}
+
+/// Number of 6-cycles, from the closed walks of six steps: a walk that visits a vertex twice runs
+/// over a smaller pattern, whose edge-induced number `smaller` gives.
+pub(super) fn six(
+    graph: View<'_>,
+    context: &Context,
+    smaller: impl Fn(&Pattern) -> u128,
+) -> (u128, bool) {
+    let (states, complete) = run_units(
+        &Units::new(
+            graph.vertices(),
+            context,
+            |v| graph.degree(v).min(1),
+            |v| graph.degree(v) as u64,
+        ),
+        context,
+        || (0u128, [vec![0u64; graph.vertices()], vec![0u64; graph.vertices()]], [vec![], vec![]]),
+        |(total, [two, three], [ends_of_two, ends_of_three]), unit| {
+            let step = |from: &[VertexId],
+                        walks: &dyn Fn(VertexId) -> u64,
+                        to: &mut [u64],
+                        ends: &mut Vec<VertexId>| {
+                for &u in from {
+                    if context.cancel.is_cancelled() {
+                        return;
+                    }
+                    for &w in graph.neighbours(u) {
+                        if to[w as usize] == 0 {
+                            ends.push(w);
+                        }
+                        to[w as usize] += walks(u);
+                    }
+                }
+            };
+            step(graph.neighbours(unit.start), &|_| 1, two, ends_of_two);
+            step(ends_of_two, &|u| two[u as usize], three, ends_of_three);
+            if context.cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            for &x in ends_of_three.iter() {
+                *total += (three[x as usize] as u128).pow(2);
+                three[x as usize] = 0;
+            }
+            for &x in ends_of_two.iter() {
+                two[x as usize] = 0;
+            }
+            ends_of_two.clear();
+            ends_of_three.clear();
+            ControlFlow::Continue(())
+        },
+    );
+    if !complete {
+        return (0, false);
+    }
+    let walks: u128 = states.iter().map(|s| s.0).sum();
+    let shorter: u128 = folded_cycles(6)
+        .iter()
+        .map(|image| automorphism_count(image) * smaller(&image.canonical().0))
+        .sum();
+    ((walks - shorter) / 12, true)
+}
+
+/// The patterns that the k-cycle becomes when some of its vertices, no two of them adjacent, are
+/// put into one; one entry for each way to do it.
+fn folded_cycles(k: usize) -> Vec<Pattern> {
+    let mut found = vec![];
+    let mut block = vec![0usize; k];
+    fold_from(1, &mut block, &mut found);
+    found
+}
+
+/// Assigns blocks to the vertices from `at` on, in every way that starts new blocks in order.
+fn fold_from(at: usize, block: &mut [usize], found: &mut Vec<Pattern>) {
+    let k = block.len();
+    if at == k {
+        let blocks = block.iter().max().map_or(0, |b| b + 1);
+        if blocks < k && block[k - 1] != block[0] {
+            let edges: Vec<_> = (0..k).map(|v| (block[v], block[(v + 1) % k])).collect();
+            found.push(Pattern::from_edges(blocks, &edges));
+        }
+        return;
+    }
+    let fresh = block[..at].iter().max().map_or(0, |b| b + 1);
+    for b in (0..=fresh).filter(|&b| b != block[at - 1]).collect::<Vec<_>>() {
+        block[at] = b;
+        fold_from(at + 1, block, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    #[test]
+    fn cycles_of_complete_graphs() {
+        let mut b = Builder::new();
+        for u in 0..8u64 {
+            for v in 0..u {
+                b.edge(u, v);
+            }
+        }
+        let g = b.build();
+        let context = Context::with_threads(2);
+        // n! / (n - k)! / 2k.
+        assert_eq!(four(g.view(), &context), (210, true));
+        assert_eq!(five(g.view(), &context), (672, true));
+    }
+
+    #[test]
+    fn the_six_cycle_folds_in_as_many_ways_as_known() {
+        // Partitions of six things in a ring without neighbours in a block: OEIS A000296 has 41,
+        // one of which keeps all six apart.
+        assert_eq!(folded_cycles(6).len(), 40);
+    }
+}

@@ -1,0 +1,89 @@
+//! Frequent subgraph mining.
+//!
+//! Two questions, two engines: [`embeddings`] counts vertex-induced embeddings, [`mni`] finds
+//! minimum-image supports of edge-induced patterns. Both go level by level, so a level's frequent
+//! patterns prune the next. Vertex labels and, where the graph has them, edge labels are part of
+//! a pattern; a graph without vertex labels has one label.
+
+mod code;
+mod embeddings;
+mod labels;
+mod mni;
+mod rows;
+mod tally;
+#[cfg(test)]
+mod tests;
+mod trie;
+mod triples;
+
+use std::cmp::Reverse;
+
+use crate::{Count, Outcome, Sink};
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Induced, Measure, SizeLimit};
+
+use labels::Labels;
+
+/// The frequent patterns of `graph`: smaller ones first (by vertices, then edges), more frequent
+/// ones first among those of one size, then by canonical form. The sink gets each embedding of
+/// each of them once, aligned with the canonical form.
+///
+/// # Errors
+/// [`Error::Unsupported`] where a pattern's edge labels don't fit the engine's keys; see
+/// [`rows::Rows::new`].
+pub(super) fn run(
+    graph: &Graph,
+    limit: SizeLimit,
+    support: u64,
+    measure: Measure,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<Outcome> {
+    let view = graph.view();
+    let labels = Labels::new(view);
+    let (found, mut complete) = match (measure, limit) {
+        (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
+            embeddings::mine(view, &labels, max, support, context)?
+        }
+        (Measure::Mni, limit) => mni::mine(view, &labels, limit, support, context),
+        (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
+            return Err(Error::usage("measure embeddings goes with max-vertices"));
+        }
+    };
+    let mut results: Vec<Count> = found
+        .iter()
+        .map(|&(code, count)| {
+            let pattern = code.to_pattern(&labels, view).canonical().0;
+            Count { pattern, count }
+        })
+        .collect();
+    results.sort_by_cached_key(|r| {
+        (r.pattern.vertices(), r.pattern.edge_count(), Reverse(r.count), r.pattern.clone())
+    });
+    if let Some(sink) = sink.filter(|_| complete) {
+        complete = match measure {
+            Measure::Embeddings => embeddings::list(view, &labels, &found, sink, context)?,
+            Measure::Mni => list_occurrences(graph, &results, sink, context)?,
+        };
+    }
+    Ok(Outcome { results, complete, ..Outcome::default() })
+}
+
+/// Hands over each edge-induced occurrence of each pattern; says whether all were.
+fn list_occurrences(
+    graph: &Graph,
+    reported: &[Count],
+    sink: &dyn Sink,
+    context: &Context,
+) -> Result<bool> {
+    for Count { pattern, .. } in reported {
+        let listed =
+            super::matching::run(graph, pattern, Induced::Edge, false, Some(sink), context)?;
+        if !listed.complete {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,242 @@
+//! Subgraph matching: the occurrences of one pattern.
+//!
+//! # What is counted
+//! A *mapping* takes the vertices of the pattern to different vertices of the graph, edges to
+//! edges, and, if vertex-induced, non-edges to non-edges. Vertices and edges with a label go to
+//! ones with the same label; those without (wildcards, and all of an unlabelled pattern) go to any.
+//!
+//! An *occurrence* is a subgraph of the graph: its vertices, and the edges that are images of the
+//! pattern's. Mappings with the same image are one occurrence. Without wildcards beside labels
+//! these are the mappings that the pattern's automorphisms lead to, and there are as many
+//! occurrences as mappings divided by automorphisms. With them it may be more: the wedge
+//! `1 – * – *` has two mappings onto a wedge whose ends both have label 1, and one onto a wedge
+//! where only one has; either is one occurrence.
+//!
+//! # How
+//! 1. Candidates of each pattern vertex, by label, degree and neighbourhood ([`space`]).
+//! 2. An order from a cost model over the candidates ([`gramer_pattern::plan::matching_order`]), conditions
+//!    that break the symmetry ([`gramer_pattern::plan::symmetry`]), and the plan ([`plan`]).
+//! 3. Depth-first search by intersection of sorted lists, with jumps back over vertices that have
+//!    no part in a failure ([`search`]), in parallel over work units.
+
+mod occurrence;
+mod search;
+mod sets;
+mod space;
+
+use crate::{Count, Outcome, Sink};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
+use gramer_pattern::plan::matching_order::Estimates;
+use gramer_pattern::plan::search::{Planner, SearchPlan, Then, bits};
+use gramer_pattern::plan::symmetry::ambiguous;
+use gramer_pattern::task::Induced;
+use gramer_pattern::{MAX_VERTICES, Pattern};
+
+use super::{Units, run_units};
+use occurrence::Representative;
+use search::Search;
+use space::Space;
+
+/// Counts the mappings or the occurrences of `pattern`; see the module for what they are. Each is
+/// handed to `sink`, if there is one: for an occurrence, one of its mappings.
+///
+/// Edge labels are ignored where the graph has none and the pattern's are all the same: some
+/// programs write a label 0 for every edge.
+///
+/// # Errors
+/// [`Error::Usage`] if the pattern asks for labels that the graph doesn't have, or is empty or
+/// disconnected; [`Error::Unsupported`] if the number needs more than 128 bits.
+pub(super) fn run(
+    graph: &Graph,
+    pattern: &Pattern,
+    induced: Induced,
+    mappings: bool,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<Outcome> {
+    let asked = comparable(graph, pattern)?;
+    let answer = |count, complete| Outcome {
+        results: vec![Count { pattern: pattern.clone(), count }],
+        complete,
+        ..Outcome::default()
+    };
+    match search(graph, pattern, &asked, induced, mappings, sink, context) {
+        Ok((count, complete)) => Ok(answer(count, complete)),
+        // Stopped before the search began: nothing found so far.
+        Err(Error::Interrupted) => Ok(answer(0, false)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The pattern with the labels that can be compared with the graph's.
+fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
+    if pattern.vertices() == 0 || !pattern.is_connected() {
+        return Err(Error::usage("the pattern must have a vertex and be connected"));
+    }
+    if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
+        return Err(Error::usage(
+            "the pattern asks for vertex labels, but the graph has none: give the graph labels \
+             (--labels FILE), or take the labels out of the pattern",
+        ));
+    }
+    if !pattern.has_edge_labels() || graph.has_edge_labels() {
+        return Ok(pattern.clone());
+    }
+    let mut labels: Vec<Label> = pattern
+        .edges()
+        .iter()
+        .filter_map(|&(i, j)| pattern.edge_label(i, j))
+        .filter(|&l| l != NO_LABEL)
+        .collect();
+    labels.sort_unstable();
+    labels.dedup();
+    if labels.len() > 1 {
+        return Err(Error::usage(format!(
+            "the pattern asks for {} different edge labels, but the edges of the graph have none: \
+             give a graph with edge labels, or take them out of the pattern",
+            labels.len()
+        )));
+    }
+    let mut plain = Pattern::from_edges(pattern.vertices(), &pattern.edges());
+    for v in (0..pattern.vertices()).filter(|_| pattern.has_vertex_labels()) {
+        plain.set_vertex_label(v, pattern.vertex_label(v));
+    }
+    Ok(plain)
+}
+
+/// The number found and whether the search went to its end. Embeddings go to the sink under the
+/// name of `given`, the pattern as it was asked for.
+fn search(
+    graph: &Graph,
+    given: &Pattern,
+    pattern: &Pattern,
+    induced: Induced,
+    mappings: bool,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    let induced = induced == Induced::Vertex;
+    let mut space = Space::new(graph.view(), pattern, induced, &context.cancel)?;
+    if (0..pattern.vertices()).any(|v| space.candidates(v) == 0) {
+        return Ok((0, true));
+    }
+    let estimates = estimates(pattern, &space);
+    let apart = !mappings && ambiguous(pattern);
+    let emit = sink.is_some() || apart;
+    let plan =
+        Planner { pattern, space: &space, estimates: &estimates, induced }.best(mappings, emit);
+    let representative = apart.then(|| {
+        let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
+        Representative::new(graph.view(), pattern, &order)
+    });
+    let (count, complete) =
+        execute(&plan, &mut space, given, sink, representative.as_ref(), context)?;
+    let count = if emit {
+        count
+    } else if mappings {
+        count.checked_mul(plan.factor.into()).ok_or_else(too_many)?
+    } else {
+        // The counted automorphisms are a divisor of all.
+        count / u128::from(plan.automorphisms / plan.factor)
+    };
+    Ok((count, complete))
+}
+
+fn too_many() -> Error {
+    Error::Unsupported("the number of mappings needs more than 128 bits".into())
+}
+
+/// Executes a plan that was made for any graph: the mappings that it counts, before its factor, and
+/// whether the search went to its end. What a [`Then::Emit`] meets goes to `sink`.
+///
+/// # Errors
+/// [`Error::Unsupported`] if the number needs more than 128 bits, [`Error::Interrupted`].
+pub fn execute_plan(
+    graph: &Graph,
+    plan: &SearchPlan,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    let mut space = Space::of_plan(graph.view(), plan);
+    execute(plan, &mut space, &plan.pattern, sink, None, context)
+}
+
+fn execute(
+    plan: &SearchPlan,
+    space: &mut Space<'_>,
+    given: &Pattern,
+    sink: Option<&dyn Sink>,
+    representative: Option<&Representative<'_>>,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    let lists = space.build_lists(plan, &context.cancel)?;
+    let space = &*space;
+    let units = units(plan, space, &lists, context);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || Search::new(plan, space, &lists, given, sink, representative, &context.cancel),
+        |search, unit| search.unit(unit.start, unit.part.clone()),
+    );
+    let mut count = 0u128;
+    for state in &states {
+        if state.overflow {
+            return Err(too_many());
+        }
+        count = count.checked_add(state.count).ok_or_else(too_many)?;
+    }
+    Ok((count, complete))
+}
+
+/// The estimates of a candidate space.
+fn estimates(pattern: &Pattern, space: &Space<'_>) -> Estimates {
+    let n = pattern.vertices();
+    let mut estimates = Estimates {
+        candidates: (0..n).map(|v| space.candidates(v) as f64).collect(),
+        reach: vec![[0.0; MAX_VERTICES]; n],
+        biased: vec![[0.0; MAX_VERTICES]; n],
+    };
+    for u in 0..n {
+        for w in bits(pattern.neighbours(u)) {
+            let size = space.size(u, w);
+            if size.entries > 0.0 {
+                estimates.reach[u][w] = size.entries / estimates.candidates[u];
+                estimates.biased[u][w] = size.squares / size.entries;
+            }
+        }
+    }
+    estimates
+}
+
+/// Work units: a candidate of the first vertex, and a range of the list that the last step after
+/// it goes through.
+fn units(
+    plan: &SearchPlan,
+    space: &Space<'_>,
+    numbers: &[Option<usize>],
+    context: &Context,
+) -> Units {
+    let root = &plan.steps[0];
+    let next = match root.then.last() {
+        Some(Then::Step(step)) => Some(&plan.steps[*step]),
+        _ => None,
+    };
+    let lists = next.and_then(|step| {
+        let set = step.source.as_ref()?.set;
+        numbers[set].filter(|_| plan.sets[set].borrowed()).map(|lists| space.lists(lists))
+    });
+    let after = next.and_then(|step| {
+        step.sets.iter().find_map(|&set| numbers[set]).map(|lists| space.lists(lists))
+    });
+    let weight = |start: VertexId| match (lists, after) {
+        (Some(lists), Some(after)) => {
+            lists.of(start).iter().map(|&p| 1 + after.of(p).len() as u64).sum()
+        }
+        (Some(lists), None) => lists.of(start).len() as u64,
+        (None, _) => 1,
+    };
+    let length = |start: VertexId| lists.map_or(1, |lists| lists.of(start).len());
+    Units::new(space.candidates(root.vertex), context, length, weight)
+}

@@ -1,0 +1,244 @@
+//! Algorithm 1 of the paper, as plainly as it can be written: the reference that the accelerator
+//! is compared with.
+//!
+//! One thread explores depth first. Every embedding is a set of vertices together with all the
+//! edges that the graph has between them, and each is reached exactly once, through the rule of
+//! Arabesque that the paper cites; an application is a set of [`Primitives`].
+//!
+//! # What is explored, and in which order
+//!
+//! An embedding lists its vertices in the order in which they were added: `v[0]` is its root. Two
+//! ids are compared by [`Comparison`]: *a comes before b* is a < b in ascending order and a > b in
+//! descending order. To extend an embedding of s vertices, for each position i = 0 … s − 1 in turn
+//! the list of `v[i]` is walked from its first entry to its last. An entry w passes
+//!
+//! 1. the **tests on ids**: the root comes before w; every `v[j]` with j > i comes before w; w is
+//!    not in the embedding. An entry that passes is a *candidate*;
+//! 2. the **connectivity** of w with every other position j ≠ i, found by searching for w in the
+//!    list of `v[j]`. If w is a neighbour of a `v[j]` with j < i, then i isn't the position of its
+//!    first neighbour: the list of that `v[j]` gave or refused this embedding already, and w is
+//!    dropped. Else the embedding with w is canonical;
+//! 3. the application's [`Primitives::filter`].
+//!
+//! A work unit is a root with a range of positions in its list. The range bounds the walk of the
+//! root's list while the embedding is the root alone, and nothing else.
+//!
+//! *Each connected set of vertices is reached once.* Its canonical order starts with the vertex
+//! that comes before all others; after that always comes the first of those that are neighbours
+//! of the vertices so far. The tests accept w exactly if appending it to a canonical order gives
+//! a canonical order: with i the position of w's first neighbour, w could have been chosen at any
+//! step after i, so the vertices chosen since (j > i) must come before it. Every prefix of a
+//! canonical order is one, so nothing is missed; and w is taken from the list of position i alone,
+//! so nothing comes twice.
+//!
+//! A complete subgraph is canonical in the order of its ids, and all its vertices are neighbours
+//! of the root. An application of [`Shape::Complete`] therefore walks the root's list only.
+//!
+//! # What is counted
+//!
+//! [`Counters::candidates_by_depth`] and [`Counters::embeddings_by_depth`] are fixed by the rules
+//! above and equal on every implementation; the accelerator must reproduce them. Accesses are
+//! counted as the paper does in figures 4 and 5, for a machine that keeps nothing between two
+//! embeddings: see [`Counters`].
+
+mod accesses;
+mod application;
+mod counters;
+mod explorer;
+
+pub use accesses::accesses;
+pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape};
+pub use counters::{Accesses, Counters};
+pub use explorer::{Embedding, Explorer, Stop, Unit};
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use gramer_graph::choice::Choice;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, VertexId, View};
+use gramer_pattern::Pattern;
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+
+use super::{Count, Engine, Outcome, Prepared, Sink};
+
+/// Which of two vertex ids comes first; see the module.
+///
+/// In the order of Rank(ON_1), ascending makes the most valuable vertices the roots, whose trees
+/// then are giants; descending spreads the work evenly. Results are equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comparison {
+    /// Smaller ids come first.
+    Ascending,
+    /// Larger ids come first.
+    #[default]
+    Descending,
+}
+
+impl Choice for Comparison {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Comparison::Ascending, "ascending", "Smaller ids come first"),
+        (Comparison::Descending, "descending", "Larger ids come first"),
+    ];
+}
+
+impl Comparison {
+    /// Whether `a` comes before `b`. No vertex comes before itself.
+    #[inline]
+    pub fn before(self, a: VertexId, b: VertexId) -> bool {
+        match self {
+            Comparison::Ascending => a < b,
+            Comparison::Descending => a > b,
+        }
+    }
+}
+
+/// The engine that runs algorithm 1: cliques, vertex-induced motifs and frequent subgraphs by
+/// embeddings. Single-threaded.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reference {
+    /// The order in which ids are compared.
+    pub comparison: Comparison,
+}
+
+impl Engine for Reference {
+    fn name(&self) -> String {
+        "reference".into()
+    }
+
+    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
+        let what = match task {
+            Task::Clique { .. }
+            | Task::Motif { induced: Induced::Vertex, .. }
+            | Task::Fsm { measure: Measure::Embeddings, .. } => return Ok(()),
+            Task::MaximalCliques => "maximal cliques",
+            Task::Motif { induced: Induced::Edge, .. } => "edge-induced motifs",
+            Task::Fsm { measure: Measure::Mni, .. } => "minimum-image support",
+            Task::Match { .. } => "matching",
+        };
+        Err(Error::Unsupported(format!(
+            "the reference engine explores vertex-induced embeddings and does not do {what}; the \
+             CPU engine does (--device cpu)"
+        )))
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        _context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(Resident { engine: *self, graph }))
+    }
+}
+
+/// A graph as the reference engine reads it: as it is.
+struct Resident<'a> {
+    engine: Reference,
+    graph: &'a Graph,
+}
+
+impl Prepared for Resident<'_> {
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+        self.engine.supports(task, Some(self.graph))?;
+        let comparison = self.engine.comparison;
+        let run = Run { view: self.graph.view(), comparison, context };
+        Ok(match task {
+            Task::Clique { k } => run.cliques(*k, sink),
+            Task::Motif { k, .. } => run.motifs(*k, sink),
+            Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
+                run.frequent(*largest, *support, sink)
+            }
+            _ => unreachable!("not supported"),
+        })
+    }
+}
+
+/// One run of the engine over the whole graph.
+struct Run<'a> {
+    view: View<'a>,
+    comparison: Comparison,
+    context: &'a Context,
+}
+
+impl Run<'_> {
+    /// Explores the whole graph; gives the primitives back and whether the run went to its end.
+    fn explore<P: Primitives>(&self, primitives: P) -> (P, bool) {
+        let units: Vec<Unit> = Unit::all(self.view).collect();
+        self.context.progress.begin(units.len() as u64);
+        let mut explorer = Explorer::new(self.view, self.comparison, primitives, self.context);
+        let complete = explorer.run_units(&units).is_continue();
+        (explorer.into_primitives(), complete)
+    }
+
+    fn cliques(&self, k: usize, sink: Option<&dyn Sink>) -> Outcome {
+        let pattern = Pattern::clique(k);
+        let (cliques, complete) =
+            self.explore(Cliques::new(k).with_sink(|e: &Embedding| match sink {
+                Some(sink) => sink.embedding(&pattern, e.vertices()),
+                None => ControlFlow::Continue(()),
+            }));
+        let count = cliques.count.into();
+        drop(cliques);
+        Outcome { results: vec![Count { pattern, count }], complete, ..Outcome::default() }
+    }
+
+    fn motifs(&self, k: usize, sink: Option<&dyn Sink>) -> Outcome {
+        let (motifs, complete) =
+            self.explore(Motifs::new(k).with_sink(|p: &Pattern, v: &[VertexId]| match sink {
+                Some(sink) => sink.embedding(p, v),
+                None => ControlFlow::Continue(()),
+            }));
+        let results =
+            motifs.counts().map(|(pattern, count)| Count { pattern, count: count.into() });
+        Outcome { results: results.collect(), complete, ..Outcome::default() }
+    }
+
+    /// One pass a size, each with the patterns that the passes before it reported.
+    fn frequent(&self, largest: usize, support: u64, sink: Option<&dyn Sink>) -> Outcome {
+        let mut reported = HashSet::new();
+        let mut results = vec![];
+        for size in 2..=largest {
+            let pass = LabelledPatterns::new(self.view, size, reported.clone());
+            let (pass, complete) = self.explore(pass);
+            if !complete {
+                return Outcome { results, complete, ..Outcome::default() };
+            }
+            let mut found: Vec<Count> = pass
+                .counts()
+                .filter(|&(pattern, count)| count >= support && parts_reported(pattern, &reported))
+                .map(|(pattern, count)| Count { pattern: pattern.clone(), count: count.into() })
+                .collect();
+            if found.is_empty() {
+                break;
+            }
+            found.sort_by_cached_key(|c| {
+                (c.pattern.edge_count(), std::cmp::Reverse(c.count), c.pattern.clone())
+            });
+            reported.extend(found.iter().map(|c| c.pattern.clone()));
+            results.append(&mut found);
+        }
+        let mut complete = true;
+        if let (Some(sink), Some(last)) = (sink, results.last()) {
+            let size = last.pattern.vertices();
+            let list = LabelledPatterns::new(self.view, size, reported)
+                .with_sink(|p: &Pattern, v: &[VertexId]| sink.embedding(p, v));
+            complete = self.explore(list).1;
+        }
+        Outcome { results, complete, ..Outcome::default() }
+    }
+}
+
+/// Whether every connected induced sub-pattern with one vertex fewer, of 2 or more vertices, has
+/// been reported: the rule that makes the answer independent of the numbering.
+pub fn parts_reported(pattern: &Pattern, reported: &HashSet<Pattern>) -> bool {
+    let n = pattern.vertices();
+    n <= 2
+        || (0..n).all(|left_out| {
+            let rest: Vec<usize> = (0..n).filter(|&i| i != left_out).collect();
+            let part = pattern.induced(&rest);
+            !part.is_connected() || reported.contains(&part.canonical().0)
+        })
+}

@@ -1,0 +1,24 @@
+//! Values that are chosen by name, on a command line or in a file.
+
+/// A type of a few values with names.
+///
+/// ```
+/// use gramer_graph::choice::Choice;
+/// use gramer_graph::read::Format;
+/// assert_eq!(Format::Mtx.name(), "mtx");
+/// assert_eq!(Format::named("metis"), Some(Format::Metis));
+/// ```
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Each value with its name and what it means.
+    const ALL: &'static [(Self, &'static str, &'static str)];
+
+    /// The name of the value.
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(value, ..)| *value == self).map_or("", |(_, name, _)| name)
+    }
+
+    /// The value with this name.
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known, _)| *known == name).map(|(value, ..)| *value)
+    }
+}

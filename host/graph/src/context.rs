@@ -1,0 +1,112 @@
+//! What a run is given besides graph and task: threads, a stop flag, a progress meter.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// A flag that any thread may raise and every engine looks at often (at least every few
+/// milliseconds), so that a run ends well within a second of Ctrl-C.
+#[derive(Debug, Clone, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Asks the run to stop.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the run was asked to stop.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// [`Error::Interrupted`] once the run was asked to stop.
+    pub fn check(&self) -> Result<()> {
+        if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Looks at a stop flag after every so much work: often enough for a second, seldom enough to
+/// cost nothing.
+#[derive(Debug)]
+pub struct Looks<'a> {
+    cancel: &'a Cancel,
+    since: usize,
+}
+
+impl<'a> Looks<'a> {
+    /// Steps, of nanoseconds to a cache miss each, between two looks: below ten milliseconds.
+    const STEPS: usize = 1 << 16;
+
+    /// Looks at this flag.
+    pub fn new(cancel: &'a Cancel) -> Self {
+        Looks { cancel, since: 0 }
+    }
+
+    /// Says that so many steps come now; [`Error::Interrupted`] once the run was asked to stop.
+    #[inline]
+    pub fn check(&mut self, steps: usize) -> Result<()> {
+        self.since += steps;
+        if self.since < Self::STEPS {
+            return Ok(());
+        }
+        self.since = 0;
+        self.cancel.check()
+    }
+}
+
+/// A meter of work done, in units of the engine's own (start vertices, edges, patterns). Engines
+/// only add to it; whoever shows it reads it from another thread.
+#[derive(Debug, Default)]
+pub struct Progress {
+    total: AtomicU64,
+    done: AtomicU64,
+}
+
+impl Progress {
+    /// Begins a phase of `total` units.
+    pub fn begin(&self, total: u64) {
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    /// Adds finished units.
+    #[inline]
+    pub fn add(&self, units: u64) {
+        self.done.fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// Units done and units in all (0 before the first phase).
+    pub fn get(&self) -> (u64, u64) {
+        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
+    }
+}
+
+/// The surroundings of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// Worker threads; 0 means one for each core.
+    pub threads: usize,
+    /// The stop flag.
+    pub cancel: Cancel,
+    /// The progress meter.
+    pub progress: Arc<Progress>,
+}
+
+impl Context {
+    /// A context with this many threads (0: one for each core).
+    pub fn with_threads(threads: usize) -> Self {
+        Context { threads, ..Context::default() }
+    }
+
+    /// The number of worker threads, at least 1.
+    pub fn threads(&self) -> usize {
+        if self.threads > 0 {
+            self.threads
+        } else {
+            std::thread::available_parallelism().map_or(1, |n| n.get())
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Undirected simple graphs in compressed sparse rows, with optional labels.
+//!
+//! Vertices are numbered from 0; the ids of the input come back through
+//! [`Graph::original_id`]. After [`crate::prepare::renumber`] the number of a vertex is its
+//! Rank(ON_1): vertex 0 is the most valuable one.
+
+mod build;
+pub mod choice;
+pub mod context;
+pub mod error;
+pub mod generate;
+pub mod image;
+pub mod input;
+mod mapping;
+mod origin;
+pub mod output;
+pub mod panics;
+pub mod parallel;
+pub mod prepare;
+pub mod read;
+mod reorder;
+pub mod standard_output;
+mod storage;
+mod summary;
+pub mod write;
+
+pub use build::{BuildStats, Builder, MAX_GRAPH_VERTICES};
+pub use context::Context;
+pub use error::{Error, Result};
+pub use reorder::in_input_order;
+pub use storage::Storage;
+pub use summary::Summary;
+
+/// Number of a vertex inside the program.
+pub type VertexId = u32;
+/// Label of a vertex or an edge. [`NO_LABEL`] is not a label.
+pub type Label = u32;
+/// Stands for "any label" in patterns; never a label of a graph.
+pub const NO_LABEL: Label = u32::MAX;
+
+/// What the vertex numbers mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Order of the input: by ascending original id.
+    Input,
+    /// Rank(ON_1), section IV-B of the paper: vertex 0 has the largest ON_1.
+    RankOn1,
+}
+
+/// An undirected simple graph: no self loops, no parallel edges, every edge in both rows, rows
+/// sorted by neighbour.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    /// V + 1 positions in `neighbours`.
+    offsets: Storage<u64>,
+    /// 2 E neighbours, row by row.
+    neighbours: Storage<VertexId>,
+    /// V labels.
+    vertex_labels: Option<Storage<Label>>,
+    /// 2 E labels, parallel to `neighbours`; both directions of an edge have the same.
+    edge_labels: Option<Storage<Label>>,
+    /// V ids of the input.
+    original_ids: Storage<u64>,
+    order: Order,
+    stats: BuildStats,
+    /// The image that it came from, where something can still be wrong with that.
+    origin: Option<origin::Origin>,
+}
+
+/// The arrays of a graph as plain slices: what engines work on.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// V + 1 positions in `neighbours`.
+    pub offsets: &'a [u64],
+    /// 2 E neighbours, row by row, each row ascending.
+    pub neighbours: &'a [VertexId],
+    /// V labels.
+    pub vertex_labels: Option<&'a [Label]>,
+    /// 2 E labels, parallel to `neighbours`.
+    pub edge_labels: Option<&'a [Label]>,
+}
+
+impl<'a> View<'a> {
+    /// Number of vertices.
+    #[inline]
+    pub fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Positions of `v`'s row in `neighbours`.
+    #[inline]
+    pub fn row(&self, v: VertexId) -> std::ops::Range<usize> {
+        self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize
+    }
+
+    /// Neighbours of `v`, ascending.
+    #[inline]
+    pub fn neighbours(&self, v: VertexId) -> &'a [VertexId] {
+        &self.neighbours[self.row(v)]
+    }
+
+    /// Number of neighbours of `v`.
+    #[inline]
+    pub fn degree(&self, v: VertexId) -> usize {
+        (self.offsets[v as usize + 1] - self.offsets[v as usize]) as usize
+    }
+
+    /// Whether `u` and `v` are neighbours (binary search in the shorter row).
+    #[inline]
+    pub fn has_edge(&self, u: VertexId, v: VertexId) -> bool {
+        let (a, b) = if self.degree(u) <= self.degree(v) { (u, v) } else { (v, u) };
+        self.neighbours(a).binary_search(&b).is_ok()
+    }
+
+    /// Label of `v`; 0 where the graph has no vertex labels.
+    #[inline]
+    pub fn vertex_label(&self, v: VertexId) -> Label {
+        self.vertex_labels.map_or(0, |l| l[v as usize])
+    }
+
+    /// Label of the edge `u`–`v`, 0 where the graph has no edge labels; `None` if there is no
+    /// such edge.
+    pub fn edge_label(&self, u: VertexId, v: VertexId) -> Option<Label> {
+        let (a, b) = if self.degree(u) <= self.degree(v) { (u, v) } else { (v, u) };
+        let at = self.neighbours(a).binary_search(&b).ok()?;
+        Some(self.edge_labels.map_or(0, |l| l[self.offsets[a as usize] as usize + at]))
+    }
+}
+
+/// The arrays that make up a graph; see [`Graph::from_parts`].
+#[derive(Debug, Clone)]
+pub struct Parts {
+    /// V + 1 positions in `neighbours`.
+    pub offsets: Storage<u64>,
+    /// 2 E neighbours, row by row, each row ascending, without the vertex itself.
+    pub neighbours: Storage<VertexId>,
+    /// V labels.
+    pub vertex_labels: Option<Storage<Label>>,
+    /// 2 E labels, parallel to `neighbours`.
+    pub edge_labels: Option<Storage<Label>>,
+    /// V ids of the input.
+    pub original_ids: Storage<u64>,
+    /// What the vertex numbers mean.
+    pub order: Order,
+    /// What was dropped on the way.
+    pub stats: BuildStats,
+}
+
+impl Graph {
+    /// Puts a graph together from arrays that are known to be right. Lengths are checked; the
+    /// rest (sorted symmetric rows, ids in range) is the caller's promise.
+    ///
+    /// # Panics
+    /// If the lengths contradict each other.
+    pub fn from_parts(parts: Parts) -> Self {
+        let vertices = parts.offsets.len() - 1;
+        let entries = parts.neighbours.len();
+        assert_eq!(parts.offsets[vertices] as usize, entries);
+        assert_eq!(parts.original_ids.len(), vertices);
+        assert!(parts.vertex_labels.as_ref().is_none_or(|l| l.len() == vertices));
+        assert!(parts.edge_labels.as_ref().is_none_or(|l| l.len() == entries));
+        let Parts { offsets, neighbours, vertex_labels, edge_labels, original_ids, order, stats } =
+            parts;
+        let origin = None;
+        Graph {
+            offsets,
+            neighbours,
+            vertex_labels,
+            edge_labels,
+            original_ids,
+            order,
+            stats,
+            origin,
+        }
+    }
+
+    /// The arrays as slices.
+    pub fn view(&self) -> View<'_> {
+        View {
+            offsets: &self.offsets,
+            neighbours: &self.neighbours,
+            vertex_labels: self.vertex_labels.as_deref(),
+            edge_labels: self.edge_labels.as_deref(),
+        }
+    }
+
+    /// Number of vertices, isolated ones included.
+    pub fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of undirected edges.
+    pub fn edges(&self) -> usize {
+        self.neighbours.len() / 2
+    }
+
+    /// Whether vertices have labels.
+    pub fn has_vertex_labels(&self) -> bool {
+        self.vertex_labels.is_some()
+    }
+
+    /// Whether edges have labels.
+    pub fn has_edge_labels(&self) -> bool {
+        self.edge_labels.is_some()
+    }
+
+    /// Number of different vertex labels; 0 without labels.
+    pub fn vertex_label_count(&self) -> usize {
+        self.vertex_labels.as_deref().map_or(0, distinct)
+    }
+
+    /// Number of different edge labels; 0 without labels.
+    pub fn edge_label_count(&self) -> usize {
+        self.edge_labels.as_deref().map_or(0, distinct)
+    }
+
+    /// The id that the input gave to vertex `v`.
+    #[inline]
+    pub fn original_id(&self, v: VertexId) -> u64 {
+        self.original_ids[v as usize]
+    }
+
+    /// The ids of the input, by vertex.
+    pub fn original_ids(&self) -> &[u64] {
+        &self.original_ids
+    }
+
+    /// What the vertex numbers mean.
+    pub fn order(&self) -> Order {
+        self.order
+    }
+
+    /// What was dropped when the graph was built.
+    pub fn stats(&self) -> BuildStats {
+        self.stats
+    }
+
+    /// The same graph with other vertex labels.
+    ///
+    /// # Panics
+    /// If there is not one label for each vertex.
+    pub fn with_vertex_labels(mut self, labels: Option<Vec<Label>>) -> Self {
+        assert!(labels.as_ref().is_none_or(|l| l.len() == self.vertices()));
+        self.vertex_labels = labels.map(Storage::from);
+        self
+    }
+
+    /// The same graph without edge labels.
+    pub fn without_edge_labels(mut self) -> Self {
+        self.edge_labels = None;
+        self
+    }
+
+    /// Largest degree; 0 for an empty graph.
+    pub fn max_degree(&self) -> usize {
+        self.offsets.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or(0)
+    }
+}
+
+fn distinct(labels: &[Label]) -> usize {
+    /// Labels below this are marked in a table of bits, which takes a nanosecond each.
+    const FEW: u32 = 1 << 24;
+    let largest = labels.iter().copied().fold(0, Label::max);
+    if largest < FEW {
+        let mut seen = vec![0u64; largest as usize / 64 + 1];
+        labels.iter().for_each(|&label| seen[label as usize / 64] |= 1 << (label % 64));
+        return seen.iter().map(|word| word.count_ones() as usize).sum();
+    }
+    labels.iter().copied().collect::<rustc_hash::FxHashSet<_>>().len()
+}

@@ -1,0 +1,237 @@
+//! Files that are mapped into memory, and what happens where somebody changes one in use.
+//!
+//! A file that is cut makes the processor stop at the first byte that is gone (`SIGBUS`). Nothing
+//! can be read in its place, so the process says which file it was and ends with exit code 1. A
+//! file that is overwritten gives other bytes without a word; its size and time of modification
+//! are compared at the end of each phase, and a run on a changed file is an error, whatever it
+//! found.
+
+use std::ffi::CString;
+use std::fs::{File, Metadata};
+use std::ops::Deref;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Once, OnceLock};
+use std::time::SystemTime;
+
+use memmap2::Mmap;
+
+use crate::error::{Error, Place, Result, shown};
+
+/// A file mapped for reading.
+#[derive(Debug)]
+pub struct Mapping {
+    map: Mmap,
+    path: PathBuf,
+    file: File,
+    /// Size and time of modification when it was opened.
+    state: State,
+    slot: &'static Slot,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct State {
+    size: u64,
+    modified: Option<SystemTime>,
+}
+
+impl State {
+    fn of(metadata: &Metadata) -> Self {
+        State { size: metadata.len(), modified: metadata.modified().ok() }
+    }
+}
+
+impl Mapping {
+    /// Maps a file; `None` where so many are mapped that this one can't be watched.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system refuses.
+    pub fn new(path: &Path, file: &File) -> Result<Option<Self>> {
+        let refused = |source| Error::io(path, "read", source);
+        watch_bus_errors();
+        let Some(slot) = SLOTS.iter().find(|slot| slot.claim()) else { return Ok(None) };
+        let opened = (|| {
+            let file = file.try_clone()?;
+            let state = State::of(&file.metadata()?);
+            // SAFETY: the bytes are read as plain numbers, and every position that they name is
+            // checked before it is used, so that a file that another process changes gives wrong
+            // numbers or a panic. `check_unchanged` tells of the first, `slot` of a file cut off.
+            let map = unsafe { Mmap::map(&file) }?;
+            Ok((file, state, map))
+        })();
+        match opened {
+            Ok((file, state, map)) => {
+                slot.watch(&map, path);
+                Ok(Some(Mapping { map, path: path.to_path_buf(), file, state, slot }))
+            }
+            Err(source) => {
+                slot.free();
+                Err(refused(source))
+            }
+        }
+    }
+
+    /// Whether the file still is what was mapped.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it was changed, [`Error::Io`] if it can't be told.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let now = self.file.metadata().map_err(|e| Error::io(&self.path, "read", e))?;
+        if State::of(&now) == self.state {
+            return Ok(());
+        }
+        let what = "the image was changed while it was in use, so that what was found in it means \
+                    nothing; leave it as it is until the end of the run (a new image may replace \
+                    it by renaming, as `gramer graph convert` does)";
+        Err(Error::input(Place::file(&self.path), what))
+    }
+}
+
+impl Deref for Mapping {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        self.slot.free();
+    }
+}
+
+/// A mapped range as a signal handler can look at it.
+#[derive(Debug)]
+struct Slot {
+    /// First byte; 0 where the slot is free, 1 where it is claimed.
+    start: AtomicUsize,
+    /// Last byte and one; 0 unless all is set.
+    end: AtomicUsize,
+    /// What to say. It is never freed, since a handler may be reading it.
+    message: AtomicPtr<u8>,
+    length: AtomicUsize,
+}
+
+static SLOTS: [Slot; 32] = [const {
+    Slot {
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        message: AtomicPtr::new(std::ptr::null_mut()),
+        length: AtomicUsize::new(0),
+    }
+}; 32];
+
+impl Slot {
+    fn claim(&self) -> bool {
+        self.start.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    fn watch(&self, map: &[u8], path: &Path) {
+        let message = format!(
+            "gramer: {}: the image was cut while it was in use; leave it as it is until the end \
+             of the run\n",
+            shown(path)
+        );
+        let message: &'static mut [u8] = message.into_bytes().leak();
+        self.length.store(message.len(), Ordering::Relaxed);
+        self.message.store(message.as_mut_ptr(), Ordering::Relaxed);
+        let range = map.as_ptr_range();
+        self.start.store(range.start as usize, Ordering::Relaxed);
+        self.end.store(range.end as usize, Ordering::Release);
+    }
+
+    fn free(&self) {
+        self.end.store(0, Ordering::Release);
+        self.start.store(0, Ordering::Release);
+    }
+}
+
+/// A file that is to go if the process has to end at once.
+#[derive(Debug)]
+pub struct Unfinished(Option<&'static AtomicPtr<libc::c_char>>);
+
+static UNFINISHED: [AtomicPtr<libc::c_char>; 32] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; 32];
+
+impl Unfinished {
+    /// Has `path` removed if a mapped file is cut while the result lives.
+    pub fn new(path: &Path) -> Self {
+        let Ok(name) = CString::new(path.as_os_str().as_bytes()) else { return Unfinished(None) };
+        // Never freed, as a handler may be reading it.
+        let name = name.into_raw();
+        let null = std::ptr::null_mut();
+        let claim = |slot: &&AtomicPtr<_>| {
+            slot.compare_exchange(null, name, Ordering::Release, Ordering::Relaxed).is_ok()
+        };
+        Unfinished(UNFINISHED.iter().find(claim))
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0 {
+            slot.store(std::ptr::null_mut(), Ordering::Release);
+        }
+    }
+}
+
+/// What handled the signal before.
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// Has [`on_bus_error`] called from now on.
+fn watch_bus_errors() {
+    static DONE: Once = Once::new();
+    DONE.call_once(|| {
+        // SAFETY: all zeros is a valid `sigaction`; the calls get pointers to whole ones; and the
+        // handler does only what is allowed in one.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            let mut previous: libc::sigaction = std::mem::zeroed();
+            if libc::sigaction(libc::SIGBUS, std::ptr::null(), &mut previous) == 0 {
+                let _ = PREVIOUS.set(previous);
+            }
+            let handler: extern "C" fn(_, _, _) = on_bus_error;
+            action.sa_sigaction = handler as libc::sighandler_t;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &action, std::ptr::null_mut());
+        }
+    });
+}
+
+/// Called where memory can't be read. Only atomic loads and calls that POSIX allows in a handler.
+extern "C" fn on_bus_error(_: libc::c_int, info: *mut libc::siginfo_t, _: *mut libc::c_void) {
+    // SAFETY: with `SA_SIGINFO` the system passes a valid `info`; the address is only compared.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    for slot in SLOTS.iter().filter(|_| code > 0) {
+        let end = slot.end.load(Ordering::Acquire);
+        if (slot.start.load(Ordering::Relaxed)..end).contains(&address) {
+            for unfinished in &UNFINISHED {
+                let name = unfinished.load(Ordering::Acquire);
+                if !name.is_null() {
+                    // SAFETY: a C string that is never freed.
+                    unsafe { libc::unlink(name) };
+                }
+            }
+            let message = slot.message.load(Ordering::Relaxed);
+            let length = slot.length.load(Ordering::Relaxed);
+            // SAFETY: the message is never freed. The process ends without running anything else.
+            unsafe {
+                libc::write(libc::STDERR_FILENO, message.cast(), length);
+                libc::_exit(1)
+            }
+        }
+    }
+    // Not ours: whoever was there before gets it when the instruction runs again.
+    // SAFETY: as for the handler itself, this is what was set before.
+    unsafe {
+        match PREVIOUS.get() {
+            Some(previous) => drop(libc::sigaction(libc::SIGBUS, previous, std::ptr::null_mut())),
+            None => drop(libc::signal(libc::SIGBUS, libc::SIG_DFL)),
+        }
+        if code <= 0 {
+            libc::raise(libc::SIGBUS);
+        }
+    }
+}

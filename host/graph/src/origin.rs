@@ -1,0 +1,68 @@
+//! Where a graph came from, as long as that matters.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Graph;
+use super::mapping::Mapping;
+use crate::error::{Error, Place, Result};
+use crate::panics::Hold;
+
+/// The image that a graph came from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    path: PathBuf,
+    /// The file, where the graph's arrays lie in it.
+    mapping: Option<Arc<Mapping>>,
+    /// Whether its data were checked.
+    checked: bool,
+}
+
+impl Origin {
+    pub fn new(path: &Path, mapping: Option<Arc<Mapping>>, checked: bool) -> Self {
+        Origin { path: path.to_path_buf(), mapping, checked }
+    }
+}
+
+impl Graph {
+    pub(super) fn with_origin(mut self, origin: Option<Origin>) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    /// For a graph made of `other`, whose arrays are all its own: what was never checked is still
+    /// not.
+    pub fn made_of(self, other: &Graph) -> Self {
+        let unchecked = other.origin.as_ref().filter(|origin| !origin.checked);
+        let origin = unchecked.map(|origin| Origin { mapping: None, ..origin.clone() });
+        self.with_origin(origin)
+    }
+
+    /// Runs `work`, which uses this graph. Where the graph lies in an image that was changed
+    /// meanwhile, or whose data were not checked, what goes wrong is the fault of that file.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the image was changed since it was opened, and in place of a panic if
+    /// its data were never checked; else those of `work`.
+    pub fn guarded<R>(&self, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        let Some(origin) = &self.origin else { return work() };
+        let hold = Hold::new();
+        let done = catch_unwind(AssertUnwindSafe(work));
+        if let Some(mapping) = &origin.mapping {
+            mapping.check_unchanged()?;
+        }
+        match done {
+            Ok(done) => done,
+            Err(_) if !origin.checked => {
+                let what = "the image is damaged: no graph can be what it holds. Its data were not \
+                            checked; without --trust-image it is said what is wrong";
+                Err(Error::input(Place::file(&origin.path), what))
+            }
+            Err(panic) => {
+                hold.release();
+                resume_unwind(panic)
+            }
+        }
+    }
+}

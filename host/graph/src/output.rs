@@ -1,0 +1,229 @@
+//! Files that appear whole or not at all, and never in place of the user's own unasked.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use super::mapping::Unfinished;
+use super::read::STDIN;
+use crate::error::{Error, Place, Result};
+
+/// Refuses an output before anything is read or written: one that is an input as well, by
+/// whatever name, and without `force` one that is there already. Devices and pipes are for
+/// writing to, and `-` is standard output.
+///
+/// # Errors
+/// [`Error::Usage`] with the reason.
+pub fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
+    let Ok(target) = fs::metadata(path) else { return Ok(()) };
+    if path.as_os_str() == STDIN || !target.is_file() {
+        return Ok(());
+    }
+    let place = Place::file(path);
+    let is_target = |input: &&&Path| {
+        input.as_os_str() != STDIN && fs::metadata(input).is_ok_and(|input| same(&input, &target))
+    };
+    if let Some(input) = inputs.iter().find(is_target) {
+        let input = Place::file(input);
+        return Err(Error::usage(format!(
+            "{place}: writing there would destroy {input}, which is read; name another file"
+        )));
+    }
+    if !force {
+        return Err(Error::usage(format!(
+            "{place}: is there already; name another file, or replace it with --force"
+        )));
+    }
+    Ok(())
+}
+
+/// Whether both are one file.
+fn same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// A file that is being written. What is written goes to a temporary file in the folder of the
+/// target, which takes its place in [`Output::finish`]; without that, or after a failure, the
+/// target is as it was. `-` is standard output; it, devices and pipes are written directly.
+pub struct Output {
+    /// As the user wrote it, for messages.
+    path: PathBuf,
+    to: Destination,
+}
+
+enum Destination {
+    Direct(Box<dyn Write + Send>),
+    Whole { file: NamedTempFile, target: PathBuf, _unfinished: Unfinished },
+}
+
+impl Output {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system refuses.
+    pub fn create(path: &Path) -> Result<Self> {
+        if path.as_os_str() == STDIN {
+            let to = Destination::Direct(crate::standard_output::writer());
+            return Ok(Output { path: "<stdout>".into(), to });
+        }
+        let failed = |source| Error::io(path, "create", source);
+        // A link is followed, so that it stays one.
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+        if let Ok(kind) = fs::metadata(&target).map(|m| m.file_type()) {
+            if kind.is_dir() {
+                let reason = io::Error::new(io::ErrorKind::IsADirectory, "is a directory");
+                return Err(failed(reason));
+            }
+            if !kind.is_file() {
+                let file = File::options().write(true).open(&target).map_err(failed)?;
+                let to = Destination::Direct(Box::new(file));
+                return Ok(Output { path: path.to_path_buf(), to });
+            }
+        }
+        let folder = match target.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".gramer-");
+        // As any new file; otherwise only its owner could read it.
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.tempfile_in(folder).map_err(failed)?;
+        let _unfinished = Unfinished::new(file.path());
+        Ok(Output {
+            path: path.to_path_buf(),
+            to: Destination::Whole { file, target, _unfinished },
+        })
+    }
+
+    /// What messages call it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the system refuses.
+    pub fn finish(mut self) -> Result<()> {
+        let written = self.flush();
+        let failed = |action| {
+            let path = self.path.clone();
+            move |source| Error::io(path, action, source)
+        };
+        written.map_err(failed("write"))?;
+        if let Destination::Whole { file, target, .. } = self.to {
+            file.as_file().sync_data().map_err(failed("write"))?;
+            file.persist(target).map_err(|e| failed("create")(e.error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.to {
+            Destination::Direct(out) => out.write(bytes),
+            Destination::Whole { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            Destination::Direct(out) => out.flush(),
+            Destination::Whole { file, .. } => file.flush(),
+        }
+    }
+}
+
+/// Writes a file through `write`, as an [`Output`].
+///
+/// # Errors
+/// [`Error::Io`] that names the file where the system refuses, for example a full disk or a
+/// closed pipe.
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<()> {
+    let mut output = Output::create(path)?;
+    let written = {
+        let mut out = BufWriter::with_capacity(BUFFER, &mut output);
+        write(&mut out).and_then(|()| out.flush())
+    };
+    written.map_err(|source| Error::io(output.path(), "write", source))?;
+    output.finish()
+}
+
+const BUFFER: usize = 1 << 18;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        write_whole(&path, |out| out.write_all(b"old")).unwrap();
+        let error = write_whole(&path, |out| {
+            out.write_all(&[b'x'; 2 * BUFFER])?;
+            Err(io::Error::new(io::ErrorKind::StorageFull, "no space left"))
+        });
+        let message = error.unwrap_err().to_string();
+        assert_eq!(message, format!("{}: cannot write: no space left", path.display()));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+        write_whole(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn inputs_and_files_of_the_user_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (graph, out) = (at("g.txt"), at("out.txt"));
+        fs::write(&graph, "0 1").unwrap();
+        assert!(check_output(&out, false, &[&graph]).is_ok());
+        fs::write(&out, "mine").unwrap();
+        let message = check_output(&out, false, &[&graph]).unwrap_err().to_string();
+        assert!(message.ends_with("replace it with --force"), "{message}");
+        assert!(check_output(&out, true, &[&graph]).is_ok());
+        // The same file by other names, even when forced.
+        std::os::unix::fs::symlink(&graph, at("link")).unwrap();
+        fs::hard_link(&graph, at("twin")).unwrap();
+        for name in ["g.txt", "link", "twin", "../g.txt"] {
+            let path = match name.strip_prefix("../") {
+                Some(name) => at(".").join(name),
+                None => at(name),
+            };
+            for force in [false, true] {
+                let error = check_output(&path, force, &[&at("none"), &graph]).unwrap_err();
+                assert!(error.to_string().contains("would destroy"), "{error}");
+                assert_eq!(error.exit_code(), 2);
+            }
+        }
+        for path in ["-", "/dev/null"] {
+            assert!(check_output(Path::new(path), false, &[Path::new(path)]).is_ok());
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_named() {
+        let error = write_whole(Path::new("/dev/full"), |out| out.write_all(b"x")).unwrap_err();
+        let message = error.to_string();
+        assert!(message.starts_with("/dev/full: cannot write: No space left"), "{message}");
+    }
+
+    #[test]
+    fn folders_that_are_missing_or_in_the_way() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write_whole(folder.path(), |_| Ok(())).unwrap_err().to_string();
+        assert!(error.ends_with("cannot create: is a directory"), "{error}");
+        let error = write_whole(&folder.path().join("no/where"), |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("no/where: cannot create: No such file"), "{error}");
+    }
+}

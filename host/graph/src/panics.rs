@@ -1,0 +1,45 @@
+//! Panics that may be the fault of a file: their messages are held back until that is known.
+
+use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How many runs want messages held.
+static HOLDING: AtomicUsize = AtomicUsize::new(0);
+/// The first message that is held.
+static HELD: Mutex<Option<String>> = Mutex::new(None);
+
+/// Makes [`Hold`] work for this process: for a program's `main`.
+pub fn install() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
+        if HOLDING.load(Ordering::SeqCst) == 0 {
+            return usual(info);
+        }
+        HELD.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| info.to_string());
+    }));
+}
+
+/// Holds messages while it lives.
+pub struct Hold(());
+
+impl Hold {
+    /// From now on.
+    pub fn new() -> Self {
+        HOLDING.fetch_add(1, Ordering::SeqCst);
+        Hold(())
+    }
+
+    /// Prints what was held: the panic is nobody's fault but ours.
+    pub fn release(self) {
+        if let Some(message) = HELD.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            eprintln!("{message}");
+        }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        HOLDING.fetch_sub(1, Ordering::SeqCst);
+    }
+}

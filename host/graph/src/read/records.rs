@@ -1,0 +1,194 @@
+//! Formats of `t`, `v` and `e` lines.
+//!
+//! - GraMi/gSpan `.lg`: `t # 1`, `v id label`, `e u v [label]`.
+//! - `.graph` of subgraph-matching programs: `t V E`, `v id label [degree]`, `e u v [label]`; or
+//!   `t 0 V` (igraph style), when V is the number of `v` lines. Counts are checked; the degree
+//!   column is not.
+//!
+//! Every vertex has a `v` line and exists even without an edge. Either all edges have a label or
+//! none has. Labels of edges with decimals are weights (as in GraMi's citeseer): then no edge
+//! gets a label. `t # -1` ends a graph; what follows is not read.
+
+use super::chunk::{Chunk, Declared, EdgeLines, End, Parser, gather_declared};
+use super::scan::{self, Fault, fields, is_comment, is_number, quote};
+use crate::Builder;
+use crate::error::Result;
+
+/// The `t` line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// `t # 1`, or no `t` line.
+    Number,
+    /// `t a b`: V and E, or 0 and V.
+    Counts(u64, u64),
+}
+
+/// A file of `t`, `v` and `e` lines.
+pub(crate) struct Records {
+    head: Head,
+    /// Line of the `t` line in the file, from 1; 0 without.
+    line: u64,
+}
+
+impl Records {
+    /// The parser for a file whose head this is, and how many bytes of it aren't body.
+    pub fn header(head: &[u8]) -> Result<(Self, usize), Fault> {
+        for (number, (at, line)) in (1..).zip(scan::lines(head)) {
+            if line.is_empty() || is_comment(line) {
+                continue;
+            }
+            let columns: Vec<&[u8]> = fields(line).collect();
+            if columns[0] != b"t" {
+                return Ok((Records { head: Head::Number, line: 0 }, at));
+            }
+            let parsed = match columns[1..] {
+                [b"#"] | [b"#", _] => Some(Head::Number),
+                [a, b] => scan::count(a).zip(scan::count(b)).map(|(a, b)| Head::Counts(a, b)),
+                _ => None,
+            };
+            let body = super::edges::line_end(head, at);
+            return match parsed {
+                Some(parsed) => Ok((Records { head: parsed, line: number }, body)),
+                None => Err(Fault {
+                    at,
+                    what: format!(
+                        "{} is no head of a graph: `t # 1` (.lg) or `t V E` is",
+                        quote(line)
+                    ),
+                }),
+            };
+        }
+        Ok((Records { head: Head::Number, line: 0 }, head.len()))
+    }
+
+    fn line(&self, line: &[u8], number: u32, chunk: &mut Chunk) -> Result<(), String> {
+        let mut columns = fields(line);
+        let kind = columns.next().unwrap_or_default();
+        let mut next = || columns.next();
+        match kind {
+            b"v" => {
+                let id = scan::id(next().ok_or("the vertex id is missing")?)?;
+                let label = scan::label(next().ok_or("the label is missing (`v id label`)")?)?;
+                if let Some(degree) = next()
+                    && scan::count(degree).is_none()
+                {
+                    return Err(format!("{} is no degree", quote(degree)));
+                }
+                chunk.declared.push(Declared { id, label, line: number });
+            }
+            b"e" => {
+                let mut end = || {
+                    let end = next().ok_or("an edge needs two vertex ids (`e u v [label]`)");
+                    end.map_err(String::from).and_then(scan::id)
+                };
+                let (u, v) = (end()?, end()?);
+                let label = match next() {
+                    None => {
+                        chunk.first_unlabelled.get_or_insert(number);
+                        0
+                    }
+                    Some(label) => {
+                        chunk.first_labelled.get_or_insert(number);
+                        if is_number(label) && label.iter().any(|b| matches!(b, b'.' | b'e' | b'E'))
+                        {
+                            chunk.first_decimal.get_or_insert(number);
+                            0
+                        } else {
+                            scan::label(label)?
+                        }
+                    }
+                };
+                chunk.edge_lines.record(chunk.edges.len(), number);
+                chunk.edges.push(u, v);
+                chunk.edges.labels.push(label);
+            }
+            // The mark at the end of a gSpan file.
+            b"t" if next() == Some(b"#") && next() == Some(b"-1") => chunk.end = Some(number),
+            b"t" => return Err("a second graph begins; a file must hold one graph".into()),
+            _ => return Err("lines begin with `v` or `e`".into()),
+        }
+        match columns.next() {
+            None => Ok(()),
+            Some(extra) => Err(format!("{} is too much", quote(extra))),
+        }
+    }
+}
+
+impl Parser for Records {
+    fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
+        chunk.edge_lines = EdgeLines::with_step(1);
+        for (number, (at, line)) in scan::lines(text).enumerate() {
+            if line.is_empty() || is_comment(line) {
+                continue;
+            }
+            if chunk.end.is_some() {
+                chunk.goes_on = true;
+                break;
+            }
+            scan::bare_return(line)
+                .map_or(Ok(()), Err)
+                .and_then(|()| self.line(line, number as u32, chunk))
+                .map_err(|why| Fault {
+                    at,
+                    what: format!("{} is no line of a t/v/e graph: {why}", quote(line)),
+                })?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self, mut chunks: Vec<Chunk>, end: &mut End) -> Result<Builder> {
+        if let Some(last) = chunks.last().filter(|c| c.goes_on)
+            && let Some(line) = last.end
+        {
+            end.notes.push(format!(
+                "line {}, `t # -1`, ends the graph: what follows it is ignored",
+                last.first_line + u64::from(line)
+            ));
+        }
+        let vertices: u64 = chunks.iter().map(|c| c.declared.len() as u64).sum();
+        let edges: u64 = chunks.iter().map(|c| c.edges.len() as u64).sum();
+        match self.head {
+            Head::Counts(a, b) if (a, b) == (vertices, edges) || (a, b) == (0, vertices) => {}
+            Head::Counts(a, b) => {
+                let what = format!(
+                    "the head says {a} vertices and {b} edges, but {vertices} `v` lines and \
+                     {edges} `e` lines follow: the file is cut off or its head is wrong"
+                );
+                return Err(end.fault_at(self.line, what));
+            }
+            Head::Number if vertices == 0 => {
+                return Err(end.fault("holds no vertex (no line `v id label`)"));
+            }
+            Head::Number => {}
+        }
+        let first = |of: fn(&Chunk) -> Option<u32>| {
+            chunks.iter().find_map(|c| of(c).map(|line| c.first_line + u64::from(line)))
+        };
+        let labelled = first(|c| c.first_labelled);
+        let unlabelled = first(|c| c.first_unlabelled);
+        let decimal = first(|c| c.first_decimal);
+        if let (Some(with), Some(without)) = (labelled, unlabelled) {
+            let what = format!(
+                "this edge has {} label, but the one at line {} has {}: all edges need one, or none",
+                if with > without { "a" } else { "no" },
+                with.min(without),
+                if with > without { "none" } else { "one" },
+            );
+            return Err(end.fault_at(with.max(without), what));
+        }
+        // A label 0 on every edge is a placeholder, and means the same as no label.
+        let all_zero = chunks.iter().all(|c| c.edges.labels.iter().all(|&l| l == 0));
+        if let Some(line) = decimal {
+            end.notes.push(format!(
+                "the numbers on the edges have decimals (line {line}): they are weights and \
+                 ignored, no edge has a label"
+            ));
+        } else if labelled.is_some() && all_zero {
+            end.notes.push("every edge has label 0: edges count as unlabelled".into());
+        }
+        if labelled.is_none() || decimal.is_some() || all_zero {
+            chunks.iter_mut().for_each(|c| c.edges.labels = Vec::new());
+        }
+        gather_declared(chunks, end, "`v` line")
+    }
+}

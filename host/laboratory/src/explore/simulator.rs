@@ -1,0 +1,373 @@
+//! Points on the simulated core: `gramer-sim` as a child a point, several at a time, each result
+//! kept in a file of its own, so that a sweep that was stopped goes on where it was.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use xxhash_rust::xxh3::Xxh3;
+
+use super::parameter::Point;
+use gramer_engine::reference::Unit;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::output::write_whole;
+use gramer_graph::{Graph, image};
+
+/// The program that simulates.
+pub const PROGRAM: &str = "gramer-sim";
+/// Names it where it isn't beside this one.
+pub const VARIABLE: &str = "GRAMER_SIM";
+
+/// A task as the simulator takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SimulatedTask {
+    /// `motif:3` and the like.
+    pub name: String,
+    /// The words of `gramer-sim` that stand for it.
+    pub words: Vec<String>,
+}
+
+/// What a point's file holds.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Kept {
+    /// Hash of model and simulation.
+    pub identity: String,
+    /// Task.
+    pub task: String,
+    /// Options of the run.
+    pub options: Vec<String>,
+    /// What `gramer-sim` printed.
+    pub result: Value,
+}
+
+/// What became of a point.
+#[derive(Debug, Clone)]
+pub enum Ran {
+    /// It ran to its end, now or before.
+    Done(Box<Kept>),
+    /// It has more cycles than allowed.
+    Limit,
+    /// It failed; the message of the simulator.
+    Failed(String),
+}
+
+/// The simulator, its cache and how much may run at a time.
+#[derive(Debug, Clone)]
+pub struct Simulator {
+    program: PathBuf,
+    cache: PathBuf,
+    jobs: usize,
+    pub(super) max_cycles: u64,
+}
+
+/// Finds `gramer-sim`: in the variable `GRAMER_SIM`, or beside this program.
+///
+/// # Errors
+/// [`Error::Unsupported`] with how to get it.
+pub fn find() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(VARIABLE).filter(|p| !p.is_empty()).map(PathBuf::from) {
+        return match path.is_file() {
+            true => fs::canonicalize(&path).map_err(|e| Error::io(&path, "find", e)),
+            false => Err(Error::Unsupported(format!(
+                "{VARIABLE} is {}, but there is no such file",
+                path.display()
+            ))),
+        };
+    }
+    let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
+    let beside = own.with_file_name(PROGRAM);
+    // Where `make install` puts it.
+    let installed = own.ancestors().nth(2).map(|prefix| prefix.join("lib/gramer").join(PROGRAM));
+    match [Some(beside.clone()), installed].into_iter().flatten().find(|path| path.is_file()) {
+        Some(path) => Ok(path),
+        None => Err(Error::Unsupported(format!(
+            "the simulator {} is missing: `make simulator` builds it, or name it in {VARIABLE}",
+            beside.display()
+        ))),
+    }
+}
+
+impl Simulator {
+    /// A simulator with a cache folder, which is made if it is missing.
+    ///
+    /// # Errors
+    /// As [`find`], and if the folder can't be made.
+    pub fn new(cache: &Path, jobs: usize, max_cycles: u64) -> Result<Self> {
+        let program = find()?;
+        let machines = cache.join("machines");
+        fs::create_dir_all(&machines).map_err(|e| Error::io(&machines, "create", e))?;
+        Ok(Simulator { program, cache: cache.to_path_buf(), jobs: jobs.max(1), max_cycles })
+    }
+
+    /// Most cycles of a point.
+    pub fn max_cycles(&self) -> u64 {
+        self.max_cycles
+    }
+
+    /// The same with another limit.
+    pub fn limited_to(&self, max_cycles: u64) -> Self {
+        Simulator { max_cycles, ..self.clone() }
+    }
+
+    /// Runs what isn't in the cache and gives one outcome a point, in their order. `told` hears of
+    /// each point as it is there: how many are, and which.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], and what concerns all points: the simulator or the cache.
+    pub fn run(
+        &self,
+        graph: &Graph,
+        task: &SimulatedTask,
+        points: &[Point],
+        context: &Context,
+        told: &(dyn Fn(usize, usize, &Ran) + Sync),
+    ) -> Result<Vec<Ran>> {
+        let (file, hash) = self.image(graph)?;
+        // Points of the same machine share its file, its identity and the lock of its build.
+        let mut machines: BTreeMap<String, Machine> = BTreeMap::new();
+        for point in points {
+            let yaml = point.machine.to_yaml();
+            if let Entry::Vacant(entry) = machines.entry(yaml) {
+                let machine = self.machine(entry.key(), context)?;
+                entry.insert(machine);
+            }
+        }
+        let works: Vec<Work> = points
+            .iter()
+            .map(|point| {
+                let machine = &machines[&point.machine.to_yaml()];
+                let words = [&task.words[..], &point.options[..]].concat();
+                let key = key(&[&machine.identity, &hash, &words.join("\n")]);
+                let [kept, limit] =
+                    ["json", "limit"].map(|end| self.cache.join(format!("{key}.{end}")));
+                Work { machine, words, kept, limit }
+            })
+            .collect();
+        let next = AtomicUsize::new(0);
+        let done = AtomicUsize::new(0);
+        let outcomes: Vec<Mutex<Option<Result<Ran>>>> =
+            works.iter().map(|_| Mutex::new(None)).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.min(works.len()) {
+                scope.spawn(|| {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(work) = works.get(at) else { break };
+                        let ran = self.point(work, task, &file, &points[at].options, context);
+                        if let Ok(ran) = &ran {
+                            told(done.fetch_add(1, Ordering::Relaxed) + 1, at, ran);
+                        }
+                        *outcomes[at].lock().expect("no panic with the lock") = Some(ran);
+                    }
+                });
+            }
+        });
+        outcomes
+            .into_iter()
+            .map(|o| o.into_inner().expect("no panic with the lock").expect("all were taken"))
+            .collect()
+    }
+
+    /// Writes work units into a file of the cache that is named by its content.
+    ///
+    /// # Errors
+    /// Those of writing.
+    pub fn units(&self, units: &[Unit]) -> Result<PathBuf> {
+        let line = |u: &Unit| format!("{} {} {}\n", u.start, u.part.start, u.part.end);
+        let text: String = units.iter().map(line).collect();
+        let folder = self.cache.join("units");
+        fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, "create", e))?;
+        let path = folder.join(format!("{}.txt", key(&[&text])));
+        if !path.exists() {
+            write_whole(&path, |out| out.write_all(text.as_bytes()))?;
+        }
+        Ok(path)
+    }
+
+    /// The graph as an image in the cache, and the hash of what is mined.
+    fn image(&self, graph: &Graph) -> Result<(PathBuf, String)> {
+        let view = graph.view();
+        let mut hash = Xxh3::new();
+        hash.update(bytemuck::cast_slice(view.offsets));
+        hash.update(bytemuck::cast_slice(view.neighbours));
+        hash.update(bytemuck::cast_slice(view.vertex_labels.unwrap_or(&[])));
+        let hash = format!("{:032x}", hash.digest128());
+        let path = self.cache.join(format!("{hash}.gramer"));
+        if !path.exists() {
+            image::write(&path, graph, "")?;
+        }
+        Ok((path, hash))
+    }
+
+    /// Writes a machine's file and asks the simulator for its identity.
+    fn machine(&self, yaml: &str, context: &Context) -> Result<Machine> {
+        let path = self.cache.join("machines").join(format!("{}.yaml", key(&[yaml])));
+        if !path.exists() {
+            write_whole(&path, |out| out.write_all(yaml.as_bytes()))?;
+        }
+        let words = ["--identity".into(), "--machine".into(), path.display().to_string()];
+        match self.child(&words, context)? {
+            Ok(identity) => Ok(Machine {
+                path,
+                identity: identity.trim().to_string(),
+                built: Mutex::new(false),
+            }),
+            Err(said) => Err(Error::Device(format!("{PROGRAM}: {said}"))),
+        }
+    }
+
+    fn point(
+        &self,
+        work: &Work,
+        task: &SimulatedTask,
+        graph: &Path,
+        options: &[String],
+        context: &Context,
+    ) -> Result<Ran> {
+        context.cancel.check()?;
+        if work.kept.exists() {
+            let text =
+                fs::read_to_string(&work.kept).map_err(|e| Error::io(&work.kept, "read", e))?;
+            let kept: Kept = serde_json::from_str(&text).map_err(|e| {
+                let what = format!("is no result of a point ({e}); remove the file");
+                Error::input(Place::file(&work.kept), what)
+            })?;
+            return Ok(Ran::Done(Box::new(kept)));
+        }
+        // A point that was given up before is, unless it may take longer now.
+        let before = fs::read_to_string(&work.limit).ok().and_then(|text| text.trim().parse().ok());
+        if before.is_some_and(|cycles: u64| cycles >= self.max_cycles) {
+            return Ok(Ran::Limit);
+        }
+        let machine = ["--machine".to_string(), work.machine.path.display().to_string()];
+        {
+            // One builds, the others of this machine wait.
+            let mut built = work.machine.built.lock().expect("no panic with the lock");
+            if !*built {
+                let words = [&["--model".to_string()][..], &machine].concat();
+                if let Err(said) = self.child(&words, context)? {
+                    return Ok(Ran::Failed(said));
+                }
+                *built = true;
+            }
+        }
+        let mut words = work.words.clone();
+        words.push(graph.display().to_string());
+        words.extend(machine);
+        words.extend(["--json".into(), "--max-cycles".into(), self.max_cycles.to_string()]);
+        let said = match self.child(&words, context)? {
+            Ok(said) => said,
+            Err(said) if said.contains("no end after") => {
+                let text = format!("{}\n", self.max_cycles);
+                write_whole(&work.limit, |out| out.write_all(text.as_bytes()))?;
+                return Ok(Ran::Limit);
+            }
+            Err(said) => return Ok(Ran::Failed(said)),
+        };
+        let result: Value = match serde_json::from_str(&said) {
+            Ok(result) => result,
+            Err(e) => return Ok(Ran::Failed(format!("printed something else than JSON: {e}"))),
+        };
+        let kept = Kept {
+            identity: work.machine.identity.clone(),
+            task: task.name.clone(),
+            options: options.to_vec(),
+            result,
+        };
+        write_whole(&work.kept, |out| Ok(serde_json::to_writer_pretty(out, &kept)?))?;
+        Ok(Ran::Done(Box::new(kept)))
+    }
+
+    /// Runs the simulator to its end: what it printed, or what it said when it failed.
+    fn child(&self, words: &[String], context: &Context) -> Result<Result<String, String>> {
+        let file = || tempfile::tempfile().map_err(|e| Error::io("<temporary>", "create", e));
+        let (out, said) = (file()?, file()?);
+        let same = |f: &File| f.try_clone().map_err(|e| Error::io("<temporary>", "open", e));
+        let child = Command::new(&self.program)
+            .args(words)
+            // Its last lines are its reason, not how it got there.
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .stdout(same(&out)?)
+            .stderr(same(&said)?)
+            .spawn()
+            .map_err(|e| Error::io(&self.program, "start", e))?;
+        let mut child = Ended(child);
+        let begun = Instant::now();
+        let status = loop {
+            match child.0.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) => {}
+                Err(e) => return Err(Error::io(&self.program, "wait for", e)),
+            }
+            // The child is killed on the way out.
+            context.cancel.check()?;
+            let short = begun.elapsed() < Duration::from_millis(500);
+            std::thread::sleep(Duration::from_millis(if short { 2 } else { 25 }));
+        };
+        let text = |file: &mut File| -> Result<String> {
+            use std::io::{Read, Seek};
+            let mut bytes = vec![];
+            file.rewind()
+                .and_then(|()| file.read_to_end(&mut bytes))
+                .map_err(|e| Error::io("<temporary>", "read", e))?;
+            Ok(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        let (mut out, mut said) = (out, said);
+        match status.success() {
+            true => Ok(Ok(text(&mut out)?)),
+            false => {
+                let lines = text(&mut said)?;
+                // Its error comes after its progress, and what an assertion says before both.
+                let told = [text(&mut out)?, lines].concat();
+                let last: Vec<&str> = told.lines().filter(|l| !l.trim().is_empty()).collect();
+                let from = last.len().saturating_sub(4);
+                Ok(Err(format!("{status}: {}", last[from..].join("; "))))
+            }
+        }
+    }
+}
+
+/// A child that doesn't outlive us.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        // It may have ended, and then there is nothing to do.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[derive(Debug)]
+struct Machine {
+    path: PathBuf,
+    identity: String,
+    built: Mutex<bool>,
+}
+
+#[derive(Debug)]
+struct Work<'a> {
+    machine: &'a Machine,
+    words: Vec<String>,
+    kept: PathBuf,
+    /// Holds the cycles after which the point was given up.
+    limit: PathBuf,
+}
+
+fn key(parts: &[&str]) -> String {
+    let mut hash = Xxh3::new();
+    for part in parts {
+        hash.update(part.as_bytes());
+        hash.update(b"\0");
+    }
+    format!("{:032x}", hash.digest128())
+}

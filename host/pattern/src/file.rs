@@ -1,0 +1,437 @@
+//! Patterns from files.
+//!
+//! | written as | example |
+//! |---|---|
+//! | t/v/e lines, as query sets and `.lg` files have them | `t 3 2`, `v 0 5`, `v 1 *`, `e 0 1 7` |
+//! | edges, one a line, with a label if you like | `0 1`, `1 2` |
+//! | YAML or JSON, as results print a pattern | `{vertices: 3, edges: [[0, 1], [0, 2]]}` |
+//!
+//! A label of `*` or `-1` (`null` in YAML and JSON) stands for any label.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{MAX_VERTICES, Pattern, named};
+use gramer_graph::context::Cancel;
+use gramer_graph::error::{Error, Place, Result, quote, said};
+use gramer_graph::input::{MAX_SMALL_FILE, check_yaml, read_small};
+use gramer_graph::{Label, NO_LABEL};
+
+/// A pattern from a file, or by its name (`triangle`, `5-path`; see [`super::name`]) where there
+/// is no such file.
+///
+/// # Errors
+/// [`Error::Io`] if the file can't be read and is no name either, [`Error::Input`] if it is
+/// larger than [`MAX_SMALL_FILE`], [`Error::Interrupted`] once `cancel` is raised; otherwise as
+/// [`parse_pattern`].
+pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
+    match read_small(path, MAX_SMALL_FILE, "pattern", cancel) {
+        Ok(bytes) => parse_pattern(&bytes, path),
+        Err(Error::Io { source, action, .. }) => {
+            if let Some(pattern) = path.to_str().and_then(named) {
+                return Ok(pattern);
+            }
+            if source.kind() == std::io::ErrorKind::NotFound {
+                let what = "there is no such file, and no pattern has this name (names are \
+                            triangle, 4-cycle, 5-path, house, …)";
+                return Err(Error::input(Place::file(path), what));
+            }
+            Err(Error::io(path, action, source))
+        }
+        Err(other) => Err(other),
+    }
+}
+
+/// A pattern from the bytes of a file; `path` serves for messages only.
+///
+/// # Errors
+/// [`Error::Input`] that names the line, for what is no pattern: empty, disconnected, more than
+/// [`MAX_VERTICES`] vertices, unknown or repeated vertices, loops, repeated edges, words that are
+/// no numbers.
+pub fn parse_pattern(bytes: &[u8], path: &Path) -> Result<Pattern> {
+    let whole = |what: String| Error::input(Place::file(path), what);
+    let text = std::str::from_utf8(bytes).map_err(|_| whole("this is no text".into()))?;
+    let text = text.trim_start_matches('\u{feff}');
+    let first = text.lines().map(str::trim).find(|l| !l.is_empty() && !is_comment(l));
+    let Some(first) = first else {
+        return Err(whole("the pattern is empty".into()));
+    };
+    let pattern = if first.starts_with('{') || first.contains(':') || first == "---" {
+        parse_yaml(text, path)?
+    } else {
+        parse_lines(text, path)?
+    };
+    if pattern.vertices() == 0 {
+        return Err(whole("the pattern is empty".into()));
+    }
+    if !pattern.is_connected() {
+        return Err(whole("the pattern is not connected: every vertex must be reachable".into()));
+    }
+    Ok(pattern)
+}
+
+fn is_comment(line: &str) -> bool {
+    line.starts_with('#') || line.starts_with('%')
+}
+
+fn too_large(vertices: usize) -> String {
+    format!("the pattern has {vertices} vertices, but at most {MAX_VERTICES} are possible")
+}
+
+/// The pattern as results print it, or an entry of `results` that holds it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    vertices: usize,
+    edges: Vec<(usize, usize)>,
+    #[serde(default)]
+    labels: Option<Vec<Option<Label>>>,
+    #[serde(default)]
+    edge_labels: Option<Vec<Option<Label>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    pattern: Written,
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
+    #[serde(default, rename = "count")]
+    _count: Option<serde_yaml::Value>,
+}
+
+fn parse_yaml(text: &str, path: &Path) -> Result<Pattern> {
+    let whole = |what: String| Error::input(Place::file(path), what);
+    check_yaml(text).map_err(|(line, what)| match line {
+        Some(line) => Error::input(Place::line(path, line), what),
+        None => whole(what),
+    })?;
+    let read = match serde_yaml::from_str::<Written>(text) {
+        Ok(written) => Ok(written),
+        Err(e) => serde_yaml::from_str::<Entry>(text).map(|entry| entry.pattern).map_err(|_| e),
+    };
+    let written = read.map_err(|e| match e.location() {
+        Some(at) => Error::input(Place::line(path, at.line() as u64), said(&e.to_string())),
+        None => whole(said(&e.to_string())),
+    })?;
+    let Written { vertices, edges, labels, edge_labels } = written;
+    if vertices > MAX_VERTICES {
+        return Err(whole(too_large(vertices)));
+    }
+    for (what, given, expected) in [
+        ("labels", labels.as_ref().map(Vec::len), vertices),
+        ("edge_labels", edge_labels.as_ref().map(Vec::len), edges.len()),
+    ] {
+        if given.is_some_and(|given| given != expected) {
+            return Err(whole(format!("`{what}` must have {expected} entries")));
+        }
+    }
+    let mut pattern = Pattern::new(vertices);
+    for &(i, j) in &edges {
+        if i >= vertices || j >= vertices {
+            return Err(whole(format!("the edge [{i}, {j}] names a vertex that isn't there")));
+        }
+        if i == j {
+            return Err(whole(format!("the edge [{i}, {j}] is a loop")));
+        }
+        if pattern.has_edge(i, j) {
+            return Err(whole(format!("the edge [{i}, {j}] is there twice")));
+        }
+        pattern.add_edge(i, j);
+    }
+    let checked = |label: Option<Label>| match label {
+        Some(NO_LABEL) => Err(whole(format!("the label {NO_LABEL} is out of range"))),
+        label => Ok(label.unwrap_or(NO_LABEL)),
+    };
+    for (i, label) in labels.into_iter().flatten().enumerate() {
+        pattern.set_vertex_label(i, checked(label)?);
+    }
+    for (&(i, j), label) in edges.iter().zip(edge_labels.into_iter().flatten()) {
+        pattern.set_edge_label(i, j, checked(label)?);
+    }
+    Ok(pattern)
+}
+
+/// One line that counts, with where it is.
+struct Line<'a> {
+    path: &'a Path,
+    number: u64,
+    words: Vec<&'a str>,
+}
+
+impl Line<'_> {
+    fn fault(&self, what: impl Into<String>) -> Error {
+        Error::input(Place::line(self.path, self.number), what)
+    }
+
+    /// The line for a message, its words one space apart.
+    fn quoted(&self) -> String {
+        // No more of a long line than is shown.
+        quote(self.words[..self.words.len().min(64)].join(" "))
+    }
+
+    /// Refuses words from `at` on.
+    fn ends(&self, at: usize) -> Result<()> {
+        match self.words.get(at) {
+            None => Ok(()),
+            Some(word) => Err(self.fault(format!("{} is too much", quote(word)))),
+        }
+    }
+
+    /// The vertex at word `at`.
+    fn id(&self, at: usize) -> Result<u64> {
+        let Some(word) = self.words.get(at) else {
+            return Err(self.fault(format!("{} ends too early", self.quoted())));
+        };
+        word.parse()
+            .map_err(|_| self.fault(format!("{} is no vertex: a number from 0 on", quote(word))))
+    }
+
+    /// The two numbers of a head: V and E, or 0 and V; none in `t # 1`.
+    fn counts(&self) -> Result<Option<(u64, u64)>> {
+        let wrong = || {
+            let what = "is no head of a pattern: `t V E` or `t # 1`";
+            self.fault(format!("{} {what}", self.quoted()))
+        };
+        match self.words[1..] {
+            ["#"] | ["#", _] => Ok(None),
+            [a, b] => match (a.parse(), b.parse()) {
+                (Ok(a), Ok(b)) => Ok(Some((a, b))),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
+    }
+
+    /// The label at word `at`, if there is one.
+    fn label(&self, at: usize) -> Result<Option<Label>> {
+        match self.words.get(at) {
+            None => Ok(None),
+            Some(&("*" | "-1")) => Ok(Some(NO_LABEL)),
+            Some(word) => match word.parse() {
+                Ok(label) if label != NO_LABEL => Ok(Some(label)),
+                _ => Err(self.fault(format!(
+                    "{} is no label: a number below {NO_LABEL}, or * for any",
+                    quote(word)
+                ))),
+            },
+        }
+    }
+}
+
+fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
+    let lines: Vec<Line<'_>> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty() && !is_comment(line.trim()))
+        .map(|(at, line)| Line {
+            path,
+            number: at as u64 + 1,
+            words: line
+                .split(|c: char| c.is_whitespace() || c == ',')
+                .filter(|w| !w.is_empty())
+                .collect(),
+        })
+        .collect();
+    let records = lines[0].words.first().is_some_and(|w| matches!(*w, "t" | "v" | "e"));
+    let mut counts = None;
+    let mut declared: BTreeMap<u64, Option<Label>> = BTreeMap::new();
+    let mut edges: Vec<(&Line<'_>, u64, u64, Option<Label>)> = vec![];
+    for (nth, line) in lines.iter().enumerate() {
+        match line.words.first().copied() {
+            // As in a graph file, this ends the pattern.
+            Some("t") if records && line.words[1..] == ["#", "-1"] => {
+                if let Some(next) = lines.get(nth + 1) {
+                    return Err(next.fault("a pattern ends before this line (`t # -1`)"));
+                }
+            }
+            Some("t") if records => {
+                if nth > 0 {
+                    return Err(line.fault("a second pattern begins here; give one a file"));
+                }
+                counts = line.counts()?;
+            }
+            Some("v") if records => {
+                let id = line.id(1)?;
+                let label = line.label(2)?;
+                if line.words.len() > 3 {
+                    // The degree, as query sets have it.
+                    line.id(3)?;
+                    line.ends(4)?;
+                }
+                if declared.insert(id, label).is_some() {
+                    return Err(line.fault(format!("vertex {id} is there twice")));
+                }
+            }
+            Some("e") if records => {
+                line.ends(4)?;
+                edges.push((line, line.id(1)?, line.id(2)?, line.label(3)?));
+            }
+            Some(word) if records => {
+                return Err(line.fault(format!("{} is no kind of line: t, v or e", quote(word))));
+            }
+            _ => {
+                if line.words.len() > 3 {
+                    let what = "is no edge: two vertices, and a label if you like";
+                    return Err(line.fault(format!("{} {what}", line.quoted())));
+                }
+                let (u, v) = (line.id(0)?, line.id(1)?);
+                declared.entry(u).or_default();
+                declared.entry(v).or_default();
+                edges.push((line, u, v, line.label(2)?));
+            }
+        }
+    }
+    let (v, e) = (declared.len() as u64, edges.len() as u64);
+    if let Some((a, b)) = counts
+        && (a, b) != (v, e)
+        && (a, b) != (0, v)
+    {
+        return Err(lines[0].fault(format!(
+            "the head says {a} vertices and {b} edges, but {v} `v` lines and {e} `e` lines follow: \
+             the file is cut off or its head is wrong"
+        )));
+    }
+    if declared.len() > MAX_VERTICES {
+        return Err(Error::input(Place::file(path), too_large(declared.len())));
+    }
+    let number = |line: &Line<'_>, id: u64| {
+        let at = declared.keys().position(|&known| known == id);
+        at.ok_or_else(|| line.fault(format!("vertex {id} isn't declared by a `v` line")))
+    };
+    let mut pattern = Pattern::new(declared.len());
+    for (line, u, v, label) in edges {
+        let (i, j) = (number(line, u)?, number(line, v)?);
+        if i == j {
+            return Err(line.fault(format!("the edge {u} {v} is a loop")));
+        }
+        if pattern.has_edge(i, j) {
+            return Err(line.fault(format!("the edge {u} {v} is there twice")));
+        }
+        pattern.add_edge(i, j);
+        if let Some(label) = label {
+            pattern.set_edge_label(i, j, label);
+        }
+    }
+    for (i, label) in declared.values().enumerate() {
+        if let Some(label) = label {
+            pattern.set_vertex_label(i, *label);
+        }
+    }
+    Ok(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Pattern> {
+        parse_pattern(text.as_bytes(), Path::new("q.graph"))
+    }
+
+    fn message(text: &str) -> String {
+        parse(text).expect_err("the pattern is wrong").to_string()
+    }
+
+    #[test]
+    fn all_forms_say_the_same() {
+        let mut expected = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        expected.set_edge_label(0, 1, 7);
+        expected.set_edge_label(1, 2, NO_LABEL);
+        for (i, label) in [5, NO_LABEL, 9].into_iter().enumerate() {
+            expected.set_vertex_label(i, label);
+        }
+        let lines = "t 3 2\nv 0 5 1\nv 1 * 2\nv 2 9 1\ne 0 1 7\ne 1 2 -1\n";
+        assert_eq!(parse(lines).unwrap(), expected);
+        assert_eq!(parse(&lines.replace('\n', "\r\n")).unwrap(), expected);
+        let yaml =
+            "vertices: 3\nedges: [[0, 1], [1, 2]]\nlabels: [5, null, 9]\nedge_labels: [7, null]";
+        assert_eq!(parse(yaml).unwrap(), expected);
+        let json = serde_json::to_string(&expected).unwrap();
+        assert_eq!(parse(&json).unwrap(), expected);
+        let entry = format!("{{\"pattern\": {json}, \"name\": \"wedge\", \"count\": 12}}");
+        assert_eq!(parse(&entry).unwrap(), expected);
+        let plain = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        assert_eq!(parse("# a wedge\n10 20\n20,30\n").unwrap(), plain);
+    }
+
+    #[test]
+    fn a_pattern_with_some_labels_survives_its_json() {
+        // Only some edges have a label, and one comes before an edge without.
+        for text in ["e 0 1 2\ne 1 2\nv 0\nv 1\nv 2\n", "0 2\n 00,20 2\n1,20 2\n1, 2"] {
+            let pattern = parse(text).unwrap();
+            let json = serde_json::to_string(&pattern).unwrap();
+            assert_eq!(parse(&json).unwrap(), pattern, "{json}");
+        }
+        let pattern = parse("0 1 2\n1 2\n").unwrap();
+        let json = serde_json::to_value(&pattern).unwrap();
+        assert_eq!(json["edges"].to_string(), "[[0,1],[1,2]]");
+        assert_eq!(json["edge_labels"].to_string(), "[2,null]");
+        // Edges that come after the labels are without, whatever the order.
+        let mut later = Pattern::from_edges(3, &[(0, 1)]);
+        later.set_edge_label(0, 1, 2);
+        later.add_edge(1, 2);
+        assert_eq!(later, pattern);
+    }
+
+    #[test]
+    fn what_is_cut_off_or_too_much_is_refused() {
+        let cut = message("t 5 9\nv 0 1\nv 1 1\ne 0 1\n");
+        assert!(
+            cut.starts_with("q.graph:1: the head says 5 vertices and 9 edges, but 2 `v`"),
+            "{cut}"
+        );
+        assert_eq!(message("v 0 1 2 3 4 5\n"), "q.graph:1: `3` is too much");
+        assert_eq!(message("v 0 1\nv 1 1\ne 0 1 2 3\n"), "q.graph:3: `3` is too much");
+        assert!(message("v 0 1 x\n").contains("`x` is no vertex"));
+        assert!(message("t 1\nv 0 1\n").starts_with("q.graph:1: `t 1` is no head of a pattern"));
+        assert!(message("t # 1\nv 0 1\nt # -1\nv 1 1\n").starts_with("q.graph:4: a pattern ends"));
+        assert!(parse("t # 1\nv 0 1\nt # -1\n").is_ok());
+        assert!(parse("t 0 2\nv 0 1\nv 1 1\ne 0 1\n").is_ok());
+        let long = format!("0 {}\n", "7".repeat(10 << 20));
+        assert!(message(&long).len() < 200);
+        assert!(message(&"0 1 2 3 ".repeat(1 << 17)).len() < 200);
+        assert!(message(&"{a: ".repeat(1 << 10)).contains("nested more than"));
+    }
+
+    #[test]
+    fn names_serve_where_there_is_no_file() {
+        let read = |name: &str| read_pattern(Path::new(name), &Cancel::default());
+        assert_eq!(read("triangle").unwrap(), Pattern::clique(3));
+        let fault = read("trangle").unwrap_err().to_string();
+        assert!(fault.contains("no such file, and no pattern has this name"), "{fault}");
+    }
+
+    #[test]
+    fn wrong_patterns_say_what_is_wrong_and_where() {
+        assert_eq!(message(""), "q.graph: the pattern is empty");
+        assert_eq!(message("# nothing\n"), "q.graph: the pattern is empty");
+        assert!(message("0 1\n2 3\n").starts_with("q.graph: the pattern is not connected"));
+        let path: String = (0..16).map(|i| format!("{i} {}\n", i + 1)).collect();
+        assert_eq!(
+            message(&path),
+            "q.graph: the pattern has 17 vertices, but at most 16 are possible"
+        );
+        assert_eq!(message("t 2 1\nv 0 1\nv 0 2\n"), "q.graph:3: vertex 0 is there twice");
+        assert_eq!(message("v 0 1\ne 0 4\n"), "q.graph:2: vertex 4 isn't declared by a `v` line");
+        assert_eq!(message("0 0\n"), "q.graph:1: the edge 0 0 is a loop");
+        assert_eq!(message("0 1\n1 0\n"), "q.graph:2: the edge 1 0 is there twice");
+        assert_eq!(message("0 x\n"), "q.graph:1: `x` is no vertex: a number from 0 on");
+        assert_eq!(message("0 -1\n"), "q.graph:1: `-1` is no vertex: a number from 0 on");
+        assert!(message("0 1 4294967295\n").contains("is no label"));
+        assert!(message("v 0 1\nw 1\n").contains("is no kind of line"));
+        assert!(message("0 1 2 3\n").contains("is no edge"));
+        assert_eq!(message("0\n"), "q.graph:1: `0` ends too early");
+        assert!(message("{vertices: 2, edges: [[0, 2]]}").contains("isn't there"));
+        assert!(message("{vertices: 2, edges: [[0, 1]], labels: [1]}").contains("2 entries"));
+        assert!(message("{vertices: 99, edges: []}").contains("99 vertices"));
+        assert!(message("{vertices: 2, edgs: []}").contains("edgs"));
+        assert!(message("v 0 1\nv 1 1\ne 0 1\nt 1\n").starts_with("q.graph:4: a second pattern"));
+        assert_eq!(
+            parse_pattern(&[0xff, 0xfe], Path::new("q")).unwrap_err().to_string(),
+            "q: this is no text"
+        );
+    }
+}

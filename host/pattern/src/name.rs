@@ -1,0 +1,167 @@
+//! Names of unlabelled patterns.
+
+use gramer_graph::NO_LABEL;
+
+use std::sync::OnceLock;
+
+use super::canonical::DICTIONARY_VERTICES;
+use super::{Dictionary, Pattern};
+
+/// A name, the number of vertices and the edges.
+type Named = (&'static str, usize, &'static [(usize, usize)]);
+
+/// Names that the field uses, with one graph of each.
+const NAMED: &[Named] = &[
+    ("vertex", 1, &[]),
+    ("edge", 2, &[(0, 1)]),
+    ("wedge", 3, &[(0, 1), (0, 2)]),
+    ("triangle", 3, &[(0, 1), (0, 2), (1, 2)]),
+    ("tailed-triangle", 4, &[(0, 1), (0, 2), (1, 2), (0, 3)]),
+    ("diamond", 4, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 3)]),
+    ("fork", 5, &[(0, 1), (0, 2), (0, 3), (3, 4)]),
+    ("bull", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 4)]),
+    ("cricket", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (0, 4)]),
+    ("lollipop", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (3, 4)]),
+    ("banner", 5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4)]),
+    ("hourglass", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (3, 4)]),
+    ("house", 5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]),
+    ("dart", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (0, 4)]),
+    ("kite", 5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 4)]),
+    ("gem", 5, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4)]),
+    ("4-wheel", 5, &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4), (4, 1)]),
+];
+
+/// The canonical name of an unlabelled pattern (labels are ignored).
+///
+/// Well-known graphs have the field's names: `wedge`, `triangle`, `k-path`, `(k-1)-star` (by
+/// leaves), `k-cycle`, `k-clique`, and a few more of 4 and 5 vertices. Other graphs of up to 6
+/// vertices are called `VvEe.N`: the N-th connected graph of V vertices and E edges, from 0, by
+/// the smallest adjacency bits (`6v8e.3`). Larger ones are named by the bits of their canonical
+/// form, in hexadecimal (`8v-a3f…`).
+pub fn name(pattern: &Pattern) -> String {
+    let n = pattern.vertices();
+    let edges = pattern.edge_count();
+    let plain = Pattern::from_bits(n, pattern.bits());
+    if n >= 4 && plain.is_connected() {
+        let degrees: Vec<usize> = (0..n).map(|i| plain.degree(i)).collect();
+        let largest = degrees.iter().copied().max().unwrap_or(0);
+        if edges == n * (n - 1) / 2 {
+            return format!("{n}-clique");
+        }
+        if edges == n - 1 && largest == n - 1 {
+            return format!("{}-star", n - 1);
+        }
+        if edges == n - 1 && largest == 2 {
+            return format!("{n}-path");
+        }
+        if edges == n && largest == 2 {
+            return format!("{n}-cycle");
+        }
+    }
+    let (canonical, _) = plain.canonical();
+    if let Some((name, ..)) = table().iter().find(|(_, p)| *p == canonical) {
+        return name.to_string();
+    }
+    if (1..=DICTIONARY_VERTICES).contains(&n) {
+        let same = Dictionary::of(n).patterns().iter().filter(|p| p.edge_count() == edges);
+        if let Some(at) = same.into_iter().position(|p| *p == canonical) {
+            return format!("{n}v{edges}e.{at}");
+        }
+    }
+    format!("{n}v-{:x}", canonical.bits())
+}
+
+fn table() -> &'static [(&'static str, Pattern)] {
+    static TABLE: OnceLock<Vec<(&'static str, Pattern)>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        NAMED
+            .iter()
+            .map(|&(name, n, edges)| (name, Pattern::from_edges(n, edges).canonical().0))
+            .collect()
+    })
+}
+
+/// The pattern that a name of [`name`] stands for, in canonical form: `triangle`, `5-path`,
+/// `6v8e.3`. `None` for other names.
+pub fn named(wanted: &str) -> Option<Pattern> {
+    if let Some((_, pattern)) = table().iter().find(|(name, _)| *name == wanted) {
+        return Some(pattern.clone());
+    }
+    if let Some((size, shape)) = wanted.split_once('-') {
+        let k: usize = size.parse().ok()?;
+        let ring = |n: usize| (1..n).map(|i| (i - 1, i)).collect::<Vec<_>>();
+        let in_range = |n: usize| (2..=super::MAX_VERTICES).contains(&n);
+        let pattern = match shape {
+            "clique" if in_range(k) => Pattern::clique(k),
+            "path" if in_range(k) => Pattern::from_edges(k, &ring(k)),
+            "star" if in_range(k + 1) => {
+                Pattern::from_edges(k + 1, &(1..=k).map(|i| (0, i)).collect::<Vec<_>>())
+            }
+            "cycle" if in_range(k) && k >= 3 => {
+                let mut edges = ring(k);
+                edges.push((0, k - 1));
+                Pattern::from_edges(k, &edges)
+            }
+            _ => return None,
+        };
+        return Some(pattern.canonical().0);
+    }
+    let (vertices, rest) = wanted.split_once('v')?;
+    let (edges, number) = rest.split_once("e.")?;
+    let (vertices, edges): (usize, usize) = (vertices.parse().ok()?, edges.parse().ok()?);
+    if !(1..=DICTIONARY_VERTICES).contains(&vertices) {
+        return None;
+    }
+    let same = Dictionary::of(vertices).patterns().iter().filter(|p| p.edge_count() == edges);
+    same.into_iter().nth(number.parse().ok()?).cloned()
+}
+
+/// The name of a pattern with its labels, by canonical vertex and edge: `wedge[2,0,1]{7,*}`.
+/// `*` stands for any label.
+pub fn labelled_name(pattern: &Pattern) -> String {
+    let list = |labels: &mut dyn Iterator<Item = u32>| {
+        let texts: Vec<String> =
+            labels.map(|l| if l == NO_LABEL { "*".to_string() } else { l.to_string() }).collect();
+        texts.join(",")
+    };
+    let mut text = name(pattern);
+    if !pattern.vertex_labels().is_empty() {
+        text += &format!("[{}]", list(&mut pattern.vertex_labels().iter().copied()));
+    }
+    if pattern.has_edge_labels() {
+        let labels =
+            pattern.edges().into_iter().map(|(i, j)| pattern.edge_label(i, j).unwrap_or(NO_LABEL));
+        text += &format!("{{{}}}", list(&mut labels.into_iter()));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_motif_has_a_name_of_its_own_that_leads_back() {
+        for k in 3..=6 {
+            let mut names: Vec<String> = vec![];
+            for p in Dictionary::of(k).patterns() {
+                let name = name(p);
+                assert_eq!(named(&name).as_ref(), Some(p), "{name}");
+                names.push(name);
+            }
+            let all = names.len();
+            names.sort();
+            names.dedup();
+            assert_eq!(names.len(), all);
+        }
+    }
+
+    #[test]
+    fn names_of_the_motifs_of_four() {
+        let names: Vec<String> = Dictionary::of(4).patterns().iter().map(name).collect();
+        let mut sorted = names.clone();
+        sorted.sort();
+        let expected = ["3-star", "4-clique", "4-cycle", "4-path", "diamond", "tailed-triangle"];
+        assert_eq!(sorted, expected);
+    }
+}

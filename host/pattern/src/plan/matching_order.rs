@@ -1,0 +1,166 @@
+//! In which order a search meets the vertices of a pattern.
+
+use crate::{MAX_VERTICES, Pattern};
+
+/// A neighbour that closes a cycle leaves at least this share of the candidates in the estimate:
+/// neighbours of neighbours are neighbours far more often than chance has it.
+const LEAST_CLOSING: f64 = 0.05;
+
+/// What the cost model knows of a pattern in a graph.
+#[derive(Debug, Clone)]
+pub struct Estimates {
+    /// Candidates of each pattern vertex.
+    pub candidates: Vec<f64>,
+    /// `reach[u][w]`: how many candidates of w a candidate of u is next to, on average over the
+    /// candidates of u.
+    pub reach: Vec<[f64; MAX_VERTICES]>,
+    /// The same where the candidate of u was reached over an edge, so that those with more
+    /// neighbours weigh more.
+    pub biased: Vec<[f64; MAX_VERTICES]>,
+}
+
+impl Estimates {
+    /// Expected number of candidates of `w` once the vertices `placed` have their images; `None`
+    /// if none of them is its neighbour.
+    pub fn extensions(&self, pattern: &Pattern, placed: u16, w: usize) -> Option<f64> {
+        let near = pattern.neighbours(w) & placed;
+        if near == 0 {
+            return None;
+        }
+        let reach = if placed.count_ones() == 1 { &self.reach } else { &self.biased };
+        let of = |u: usize| reach[u][w];
+        let us = (0..pattern.vertices()).filter(|u| near >> u & 1 == 1);
+        let least = us.clone().map(of).fold(f64::INFINITY, f64::min);
+        let mut extensions = least;
+        let mut first = true;
+        for u in us {
+            if first && of(u) == least {
+                first = false;
+                continue;
+            }
+            let share = of(u) / self.candidates[w].max(1.0);
+            extensions *= share.clamp(LEAST_CLOSING, 1.0);
+        }
+        Some(extensions)
+    }
+}
+
+/// The order with the least estimated cost: the sum over its prefixes of the expected number of
+/// partial mappings, weighted with the sets that are intersected there, up to the first prefix
+/// that is `closed` — whose remaining vertices are counted without being listed.
+///
+/// The least sum is found over all connected orders by dynamic programming over sets of vertices,
+/// which is at most 2^16 sets.
+pub fn matching_order(
+    pattern: &Pattern,
+    estimates: &Estimates,
+    closed: impl Fn(u16) -> bool,
+) -> Vec<usize> {
+    let n = pattern.vertices();
+    let all = ((1u32 << n) - 1) as u16;
+    #[derive(Clone, Copy)]
+    struct Best {
+        cost: f64,
+        mappings: f64,
+        last: u8,
+    }
+    let unseen = Best { cost: f64::INFINITY, mappings: 0.0, last: 0 };
+    let mut best = vec![unseen; all as usize + 1];
+    for v in 0..n {
+        let mappings = estimates.candidates[v];
+        best[1 << v] = Best { cost: mappings, mappings, last: v as u8 };
+    }
+    // Supersets are larger numbers.
+    let mut end: Option<(u16, f64)> = None;
+    for placed in 1..=all {
+        let here = best[placed as usize];
+        if here.cost == f64::INFINITY {
+            continue;
+        }
+        if placed == all || closed(placed) {
+            if end.is_none_or(|(_, cost)| here.cost < cost) {
+                end = Some((placed, here.cost));
+            }
+            continue;
+        }
+        if end.is_some_and(|(_, cost)| here.cost >= cost) {
+            continue;
+        }
+        for w in (0..n).filter(|w| placed >> w & 1 == 0) {
+            let Some(extensions) = estimates.extensions(pattern, placed, w) else { continue };
+            let mappings = here.mappings * extensions;
+            let sets = f64::from((pattern.neighbours(w) & placed).count_ones());
+            let cost = here.cost + mappings + here.mappings * sets;
+            let next = &mut best[(placed | 1 << w) as usize];
+            if cost < next.cost {
+                *next = Best { cost, mappings, last: w as u8 };
+            }
+        }
+    }
+    let (mut placed, _) = end.expect("a connected pattern has an order");
+    let mut order = vec![];
+    let closed_at = placed;
+    while placed != 0 {
+        let last = best[placed as usize].last;
+        order.push(last as usize);
+        placed &= !(1 << last);
+    }
+    order.reverse();
+    // The vertices that are only counted, few candidates first.
+    let mut rest: Vec<usize> = (0..n).filter(|v| closed_at >> v & 1 == 0).collect();
+    let mut placed = closed_at;
+    while !rest.is_empty() {
+        let at = (0..rest.len())
+            .filter_map(|i| Some((i, estimates.extensions(pattern, placed, rest[i])?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(i, _)| i)
+            .expect("the pattern is connected");
+        placed |= 1 << rest[at];
+        order.push(rest.remove(at));
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn even(pattern: &Pattern, candidates: &[f64]) -> Estimates {
+        let n = pattern.vertices();
+        Estimates {
+            candidates: candidates.to_vec(),
+            reach: vec![[3.0; MAX_VERTICES]; n],
+            biased: vec![[3.0; MAX_VERTICES]; n],
+        }
+    }
+
+    #[test]
+    fn every_order_is_connected() {
+        for pattern in crate::Dictionary::of(6).patterns() {
+            let estimates = even(pattern, &[9.0, 5.0, 7.0, 3.0, 8.0, 6.0]);
+            for tail in [1, 2, 6] {
+                let closed = |placed: u16| placed.count_ones() + tail > 6;
+                let order = matching_order(pattern, &estimates, closed);
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
+                let mut placed = 1u16 << order[0];
+                for &v in &order[1..] {
+                    assert_ne!(pattern.neighbours(v) & placed, 0, "{pattern:?} {order:?}");
+                    placed |= 1 << v;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_rarest_vertex_comes_first_and_cycles_are_closed_early() {
+        let path = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        let order = matching_order(&path, &even(&path, &[100.0, 50.0, 2.0]), |_| false);
+        assert_eq!(order, [2, 1, 0]);
+        // A triangle with two tails: the triangle before the tails.
+        let bull = Pattern::from_edges(5, &[(0, 1), (0, 2), (1, 2), (0, 3), (1, 4)]);
+        let order = matching_order(&bull, &even(&bull, &[90.0; 5]), |_| false);
+        assert_eq!(order[..3].iter().sum::<usize>(), 3, "{order:?}");
+    }
+}

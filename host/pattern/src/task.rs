@@ -1,0 +1,165 @@
+//! What can be asked of an engine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{MAX_VERTICES, Pattern};
+use gramer_graph::choice::Choice;
+use gramer_graph::error::{Error, Result};
+
+/// Which subgraphs count as an occurrence of a pattern. They are different questions with
+/// different answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Induced {
+    /// A set of vertices with *all* edges that the graph has between them.
+    Vertex,
+    /// A set of edges; the graph may have more edges between their ends.
+    Edge,
+}
+
+impl Choice for Induced {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (
+            Induced::Vertex,
+            "vertex",
+            "A set of vertices with all edges that the graph has between them",
+        ),
+        (Induced::Edge, "edge", "A set of edges; the graph may have more edges between their ends"),
+    ];
+}
+
+impl std::fmt::Display for Induced {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How often a labelled pattern occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// The number of its vertex-induced embeddings, by the rule that a pattern counts only if
+    /// each connected induced sub-pattern with one vertex fewer does.
+    Embeddings,
+    /// Minimum-image support of edge-induced occurrences: the smallest number of different
+    /// graph vertices that a pattern vertex is mapped to.
+    Mni,
+}
+
+impl Choice for Measure {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Measure::Embeddings, "embeddings", "The number of vertex-induced embeddings"),
+        (Measure::Mni, "mni", "Minimum-image support of edge-induced occurrences"),
+    ];
+}
+
+/// How far frequent subgraph mining goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SizeLimit {
+    /// Patterns of up to this many vertices.
+    MaxVertices(usize),
+    /// Patterns of up to this many edges.
+    MaxEdges(usize),
+}
+
+/// A mining task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Task {
+    /// The complete subgraphs of `k` vertices.
+    Clique {
+        /// 3 to 16.
+        k: usize,
+    },
+    /// The maximal cliques, by size.
+    MaximalCliques,
+    /// Every connected pattern of `k` vertices with its number of occurrences.
+    Motif {
+        /// 3 to 6.
+        k: usize,
+        /// What an occurrence is.
+        induced: Induced,
+    },
+    /// The frequent labelled patterns.
+    Fsm {
+        /// Largest pattern.
+        limit: SizeLimit,
+        /// Least support, at least 1.
+        support: u64,
+        /// What support is.
+        measure: Measure,
+    },
+    /// The occurrences of one pattern.
+    Match {
+        /// The query: connected, 1 to 16 vertices.
+        pattern: Pattern,
+        /// What an occurrence is.
+        induced: Induced,
+        /// All mappings of the pattern's vertices rather than each occurrence once.
+        mappings: bool,
+    },
+}
+
+impl Task {
+    /// The name of the task in results and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Task::Clique { .. } => "clique",
+            Task::MaximalCliques => "maximal-cliques",
+            Task::Motif { .. } => "motif",
+            Task::Fsm { .. } => "fsm",
+            Task::Match { .. } => "match",
+        }
+    }
+
+    /// Which induced question the task answers.
+    pub fn induced(&self) -> Induced {
+        match self {
+            // A complete subgraph is both.
+            Task::Clique { .. } | Task::MaximalCliques => Induced::Vertex,
+            Task::Motif { induced, .. } | Task::Match { induced, .. } => *induced,
+            Task::Fsm { measure: Measure::Embeddings, .. } => Induced::Vertex,
+            Task::Fsm { measure: Measure::Mni, .. } => Induced::Edge,
+        }
+    }
+
+    /// Checks the ranges that the documentation of the fields gives.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the field.
+    pub fn check(&self) -> Result<()> {
+        let range = |what: &str, value: usize, low: usize, high: usize| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(Error::usage(format!("{what} is {value}, but must be {low} to {high}")))
+            }
+        };
+        match self {
+            Task::Clique { k } => range("k", *k, 3, MAX_VERTICES),
+            Task::MaximalCliques => Ok(()),
+            Task::Motif { k, .. } => range("k", *k, 3, 6),
+            Task::Fsm { limit, support, measure } => {
+                if *support == 0 {
+                    return Err(Error::usage("support is 0, but must be at least 1"));
+                }
+                match (limit, measure) {
+                    (SizeLimit::MaxVertices(n), _) => range("max-vertices", *n, 2, 8),
+                    (SizeLimit::MaxEdges(n), Measure::Mni) => range("max-edges", *n, 1, 7),
+                    (SizeLimit::MaxEdges(_), Measure::Embeddings) => Err(Error::usage(
+                        "max-edges goes with measure mni (edge-induced); for measure embeddings \
+                         (vertex-induced) give max-vertices",
+                    )),
+                }
+            }
+            Task::Match { pattern, .. } => {
+                range("the number of pattern vertices", pattern.vertices(), 1, MAX_VERTICES)?;
+                if pattern.is_connected() {
+                    Ok(())
+                } else {
+                    Err(Error::usage("the pattern is not connected"))
+                }
+            }
+        }
+    }
+}

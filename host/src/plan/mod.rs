@@ -1,5 +1,0 @@
-//! How a pattern is searched: matching orders, symmetry breaking, equations between counts.
-
-pub mod matching_order;
-pub mod motif;
-pub mod symmetry;
