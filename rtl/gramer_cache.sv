@@ -43,9 +43,9 @@ module gramer_cache
 
   for (genvar w = 0; w < 4; w++) begin : gen_way
     (* ram_style = "distributed" *) logic               valid_mem [SETS];
-    (* ram_style = "distributed" *) logic [LOCAL_W-1:0] tag_mem   [SETS];
-    (* ram_style = "distributed" *) id_t                rank_mem  [SETS];
-    (* ram_style = "distributed" *) weight_t            weight_mem [SETS];
+    (* ram_style = "block" *) logic [LOCAL_W-1:0] tag_mem   [SETS];
+    (* ram_style = "block" *) id_t                rank_mem  [SETS];
+    (* ram_style = "block" *) weight_t            weight_mem [SETS];
 
     always_ff @(posedge clk_i) begin
       if (forget_i) valid_mem[forget_set_i] <= 1'b0;

@@ -59,7 +59,11 @@ module gramer_core
   output logic        m_axis_out_tlast
 );
 
-  localparam int unsigned SWEEP = VERTEX_SETS > EDGE_SETS ? VERTEX_SETS : EDGE_SETS;
+  // Cycles in which the caches forget: a set each, and as long as the PUs may still speak of the run
+  // before.
+  localparam int unsigned SETS_MOST = VERTEX_SETS > EDGE_SETS ? VERTEX_SETS : EDGE_SETS;
+  localparam int unsigned STALE = SLR_REGISTERS > 0 ? 2 * SLR_REGISTERS + 4 : 1;
+  localparam int unsigned SWEEP = SETS_MOST > STALE ? SETS_MOST : STALE;
   // Longer than the way from a candidate to its counter, and than the next unit is looked for; and a
   // unit may be on its way to a PU, and what the PU says of it on its way back.
   localparam int unsigned SETTLE = (PUS > 8 ? PUS + 7 : 15) + 2 * SLR_REGISTERS;
@@ -748,7 +752,7 @@ module gramer_core
   end
 
   always_ff @(posedge clk) begin
-    if (rst_q || clear) begin
+    if (rst_q || clear || forget) begin
       look_q  <= '0;
       lost_q  <= '1;
       first_q <= '1;
