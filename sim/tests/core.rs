@@ -207,10 +207,8 @@ fn random_stops(a: &Accelerator, model: &mut Model, seed: u64) -> Result<[u64; 4
         }
         let whole = outcome.status == DONE
             || outcome.status == ABORTED && simulation.abort.is_some_and(|(_, word)| word == 1);
-        if whole {
-            if let Err(e) = compare(a, &graph, &left[..next], &settings, &outcome) {
-                return error(format!("status {}: {e}", outcome.status));
-            }
+        if whole && let Err(e) = compare(a, &graph, &left[..next], &settings, &outcome) {
+            return error(format!("status {}: {e}", outcome.status));
         }
         if outcome.status == ERROR {
             failures += 1;

@@ -359,6 +359,7 @@ fn a_run_in_which_nothing_moves_is_ended() {
     let mut s = settings(&a, Application::Clique, 3);
     s.tau = Some(0.0);
     let units = whole_units(&graph);
+    let ended = Regex::new(r"to (\d+), though").unwrap();
     for (lost, reorder) in [(0, false), (7, false), (15, true)] {
         let mut simulation = Simulation { max_cycles: 10_000_000, ..Simulation::of(&a) };
         simulation.timing.lost_at = Some(lost);
@@ -368,8 +369,7 @@ fn a_run_in_which_nothing_moves_is_ended() {
         for part in ["no progress from cycle", "pu_busy", "busy_o", "taken_q", "due never"] {
             assert!(error.contains(part), "lost {lost}: {part} is missing in: {error}");
         }
-        let cycle =
-            Regex::new(r"to (\d+), though").unwrap().captures(&error).unwrap()[1].to_string();
+        let cycle = ended.captures(&error).unwrap()[1].to_string();
         assert!(cycle.parse::<u64>().unwrap() < 100_000, "lost {lost}: {error}");
     }
 }

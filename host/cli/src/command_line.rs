@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    devices, explore, generated, graph, hints, mine, paper, run, selftest, signals, xclbin,
+    devices, explore, generated, graph, hints, mine, paper, plan, run, selftest, signals, xclbin,
 };
 
 use gramer_graph::context::Context;
@@ -45,6 +45,8 @@ pub enum Command {
     Mine(mine::Task),
     /// Mine as a YAML file says, whose fields are the options of `mine`
     Run(run::Args),
+    /// Explain how a pattern is searched
+    Plan(plan::Args),
     /// Look at graphs, convert and make them
     #[command(subcommand)]
     Graph(graph::Command),
@@ -101,6 +103,7 @@ fn run_command(cli: Cli) -> u8 {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match cli.command {
         Command::Mine(task) => task.run(context),
         Command::Run(args) => args.run(context),
+        Command::Plan(args) => args.run(&context),
         Command::Graph(command) => command.run(context),
         Command::Devices(args) => args.run(),
         Command::Selftest(args) => args.run(&context),

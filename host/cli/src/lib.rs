@@ -14,6 +14,7 @@ mod graph_rank;
 mod hints;
 mod mine;
 mod paper;
+mod plan;
 pub mod report;
 mod run;
 mod selftest;

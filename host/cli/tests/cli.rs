@@ -506,3 +506,29 @@ fn graph_rank_says_what_the_top_is_worth() {
     let words = ["graph", "rank", "--task", "motif:3", "--max-embeddings", "2"];
     assert!(fault(&words, &graph, 1).contains("more than 2 embeddings"));
 }
+
+#[test]
+fn plans_are_explained_and_come_back() {
+    let shown = |words: &[&str]| {
+        let output = gramer().arg("plan").args(words).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = shown(&["4-cycle"]);
+    assert!(text.starts_with("4-cycle, edge-induced\n"), "{text}");
+    assert!(text.contains("every vertex of the graph"), "{text}");
+    assert!(text.contains("choose 2 of S") || text.contains("below v"), "{text}");
+    assert!(text.contains("an occurrence is 8 mappings"), "{text}");
+    let json = shown(&["house", "--induced", "vertex", "--list", "-o", "json"]);
+    let plan: gramer::plan::search::SearchPlan = serde_json::from_str(&json).unwrap();
+    let house = gramer::pattern::named("house").unwrap();
+    let expected =
+        gramer::plan::search::SearchPlan::of(&house, gramer::task::Induced::Vertex, false, true);
+    assert_eq!(plan, expected);
+    let picture = shown(&["house", "--output", "svg"]);
+    assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"), "{picture}");
+    let folder = Folder::new();
+    let apart = folder.file("apart.txt", "v 0 1\nv 1 1\nv 2 1\ne 0 1\n");
+    let refused = gramer().arg("plan").arg(apart).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+}

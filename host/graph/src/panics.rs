@@ -9,7 +9,7 @@ static HOLDING: AtomicUsize = AtomicUsize::new(0);
 /// The first message that is held.
 static HELD: Mutex<Option<String>> = Mutex::new(None);
 
-/// Makes [`Hold`] work for this process: for a program's `main`.
+/// Makes it possible to hold messages of panics back (`Hold`) in this process: for a program's `main`.
 pub fn install() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
@@ -21,11 +21,11 @@ pub fn install() {
 }
 
 /// Holds messages while it lives.
-pub struct Hold(());
+pub(crate) struct Hold(());
 
 impl Hold {
     /// From now on.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         HOLDING.fetch_add(1, Ordering::SeqCst);
         Hold(())
     }

@@ -151,12 +151,12 @@ fn every_argument_is_missed() {
         }
         parse(&a.to_yaml())
     };
-    for kernel in 0..3 {
+    for (kernel, section) in sections.iter().enumerate() {
         for at in 0..count(&whole)[kernel] {
             let mut less = of(&mut whole.clone(), kernel);
             let gone = less.remove(at).name;
             let said = with(kernel, less).expect_err("must be refused");
-            let expected = format!("{} is without `{gone}`, but", sections[kernel]);
+            let expected = format!("{section} is without `{gone}`, but");
             assert!(said.contains(&expected), "{said}");
 
             // A number in place of an address, and the other way round.
@@ -170,7 +170,7 @@ fn every_argument_is_missed() {
                 }
             }
             let said = with(kernel, other).expect_err("must be refused");
-            assert!(said.contains(&format!("{}.{gone}.bank is ", sections[kernel])), "{said}");
+            assert!(said.contains(&format!("{section}.{gone}.bank is ")), "{said}");
         }
     }
     let text = message("head_beats, bits: 32", "head_beats, bits: 64");

@@ -1,0 +1,247 @@
+//! `gramer plan`: how a pattern is searched.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use gramer_graph::NO_LABEL;
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
+use gramer_pattern::plan::symmetry::ambiguous;
+use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{labelled_name, read_pattern};
+
+use crate::choice::choice;
+use crate::print;
+
+/// How a plan is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Output {
+    /// Sentences, one per step
+    Text,
+    /// The plan as engines execute it
+    Json,
+    /// A picture of the steps
+    Svg,
+}
+
+/// Options of `gramer plan`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  gramer plan house\n  \
+    gramer plan query.graph --induced vertex --output json\n  \
+    gramer plan 5-cycle --output svg > plan.svg")]
+pub struct Args {
+    /// The pattern: a file, or a name such as `triangle`, `5-path`, `house`
+    #[arg(value_name = "PATTERN")]
+    pattern: PathBuf,
+
+    /// What an occurrence is
+    #[arg(long, value_parser = choice::<Induced>(), default_value = "edge")]
+    induced: Induced,
+
+    /// All mappings of the pattern's vertices rather than each occurrence once
+    #[arg(long)]
+    mappings: bool,
+
+    /// The plan that meets every embedding, not the one that counts
+    #[arg(long)]
+    list: bool,
+
+    /// How the plan is shown
+    #[arg(long, short, value_enum, default_value = "text")]
+    output: Output,
+}
+
+impl Args {
+    /// Runs the command.
+    ///
+    /// # Errors
+    /// Those of reading the pattern and of writing.
+    pub fn run(&self, context: &Context) -> Result<()> {
+        let pattern = read_pattern(&self.pattern, &context.cancel)?;
+        let (induced, mappings) = (self.induced, self.mappings);
+        Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;
+        let plan = SearchPlan::of(&pattern, induced, mappings, self.list);
+        print(|out| match self.output {
+            Output::Text => out.write_all(text(&plan).as_bytes()),
+            Output::Json => {
+                serde_json::to_writer_pretty(&mut *out, &plan)?;
+                writeln!(out)
+            }
+            Output::Svg => out.write_all(svg(&plan).as_bytes()),
+        })
+    }
+}
+
+/// `v0`, `v0 and v2`, `v0, v1 and v2`.
+fn names(vertices: impl IntoIterator<Item = usize>) -> String {
+    let all: Vec<String> = vertices.into_iter().map(|v| format!("v{v}")).collect();
+    match all.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+fn label(label: u32, what: &str) -> String {
+    if label == NO_LABEL { String::new() } else { format!(" with {what} {label}") }
+}
+
+fn conditions(bounds: u16, conflicts: &[usize]) -> String {
+    let mut text = String::new();
+    if bounds != 0 {
+        let _ = write!(text, ", below {}", names(bits(bounds)));
+    }
+    if !conflicts.is_empty() {
+        let _ = write!(text, ", not {}", names(conflicts.iter().copied()));
+    }
+    text
+}
+
+/// What a set holds, in words.
+fn set_text(plan: &SearchPlan, number: usize) -> String {
+    let CandidateSet { class, parent, list, subtract, bounds, .. } = &plan.sets[number];
+    let mut text = match (parent, list) {
+        (Some(parent), Some(list)) => {
+            format!("S{parent} ∩ N(v{}){}", list.of, label(list.edge_label, "edge label"))
+        }
+        (Some(parent), None) => format!("S{parent}"),
+        (None, Some(list)) => format!("N(v{}){}", list.of, label(list.edge_label, "edge label")),
+        (None, None) => "all vertices".into(),
+    };
+    for u in subtract {
+        let _ = write!(text, " − N(v{u})");
+    }
+    text + &label(plan.classes[usize::from(*class)], "label") + &conditions(*bounds, &[])
+}
+
+fn source_text(source: &Source) -> String {
+    format!("S{}{}", source.set, conditions(source.bounds, &source.conflicts))
+}
+
+fn formula_text(formula: &Formula) -> String {
+    match formula {
+        Formula::One(source) => format!("count {}", source_text(source)),
+        Formula::Intersection(source) => format!("measure {}", source_text(source)),
+        Formula::Same { source, vertices, ordered } => {
+            let ways = if *ordered { "choose" } else { "arrange" };
+            format!("{ways} {vertices} of {}", source_text(source))
+        }
+        Formula::Partitions(p) => {
+            let sets: Vec<String> = p.sources.iter().map(source_text).collect();
+            format!(
+                "count different members of {}, by inclusion and exclusion over {} terms",
+                sets.join("; "),
+                p.terms.len()
+            )
+        }
+    }
+}
+
+/// The lines of one step and of all below it: how deep, and the text.
+fn lines(plan: &SearchPlan, step: &Step, depth: usize, out: &mut Vec<(usize, String)>) {
+    let from = match &step.source {
+        None => format!(
+            "every vertex{} of the graph",
+            label(plan.classes[usize::from(step.class)], "label")
+        ),
+        Some(source) => format!("each of {}", source_text(source)),
+    };
+    out.push((depth, format!("v{}: {from}", step.vertex)));
+    for &set in &step.sets {
+        out.push((depth + 1, format!("S{set} = {}", set_text(plan, set))));
+    }
+    for then in &step.then {
+        match then {
+            Then::Step(next) => lines(plan, &plan.steps[*next], depth + 1, out),
+            Then::Formula(formula) => {
+                if let Formula::Intersection(source) = formula {
+                    let what = set_text(plan, source.set);
+                    out.push((depth + 1, format!("S{} = {what}", source.set)));
+                }
+                out.push((depth + 1, formula_text(formula)));
+            }
+            Then::Emit => out.push((depth + 1, "an embedding".into())),
+        }
+    }
+}
+
+fn all_lines(plan: &SearchPlan) -> Vec<(usize, String)> {
+    let mut out = vec![];
+    if let Some(root) = plan.steps.first() {
+        lines(plan, root, 0, &mut out);
+    }
+    out
+}
+
+fn head(plan: &SearchPlan) -> String {
+    let question = if plan.induced { "vertex-induced" } else { "edge-induced" };
+    format!("{}, {question}", labelled_name(&plan.pattern))
+}
+
+fn tail(plan: &SearchPlan) -> String {
+    let occurrence = match ambiguous(&plan.pattern) {
+        true => "mappings with the same image are one occurrence".to_string(),
+        false => format!("an occurrence is {} mappings", plan.automorphisms),
+    };
+    format!("Each mapping that is met stands for {}; {occurrence}.", plan.factor)
+}
+
+fn text(plan: &SearchPlan) -> String {
+    let mut text = head(plan) + "\n";
+    for (depth, line) in all_lines(plan) {
+        let _ = writeln!(text, "{}{line}", "  ".repeat(depth + 1));
+    }
+    text + &tail(plan) + "\nN(v) are the neighbours of the image of v; ids are compared.\n"
+}
+
+/// A picture: a box per line, indented by depth, joined to the one that it belongs to.
+fn svg(plan: &SearchPlan) -> String {
+    const ROW: usize = 34;
+    const INDENT: usize = 36;
+    const CHARACTER: usize = 8;
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let lines = all_lines(plan);
+    let right = |(depth, line): &(usize, String)| depth * INDENT + line.chars().count() * CHARACTER;
+    let foot = tail(plan);
+    let width = lines.iter().map(right).max().unwrap_or(0).max(foot.len() * CHARACTER) + 40;
+    let height = (lines.len() + 2) * ROW + 20;
+    let mut text = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"monospace\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" \
+         fill=\"white\"/>\n<text x=\"12\" y=\"24\" font-weight=\"bold\">{}</text>\n",
+        escape(&head(plan))
+    );
+    let mut above: Vec<usize> = vec![]; // the last row of each depth
+    for (row, (depth, line)) in lines.iter().enumerate() {
+        let (x, y) = (12 + depth * INDENT, (row + 1) * ROW + 6);
+        above.truncate(*depth);
+        if let Some(parent) = above.last() {
+            let (from_x, from_y) = (x - INDENT + 12, (parent + 1) * ROW + 30);
+            let middle = y + 12;
+            let _ = writeln!(
+                text,
+                "<path d=\"M{from_x} {from_y} V{middle} H{x}\" fill=\"none\" stroke=\"#777\"/>"
+            );
+        }
+        above.push(row);
+        let step = line.starts_with('v');
+        let (fill, stroke) = if step { ("#dbe9f6", "#2166ac") } else { ("#f7f7f7", "#999") };
+        let wide = line.chars().count() * CHARACTER + 16;
+        let _ = writeln!(
+            text,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{wide}\" height=\"24\" rx=\"4\" fill=\"{fill}\" \
+             stroke=\"{stroke}\"/><text x=\"{}\" y=\"{}\">{}</text>",
+            x + 8,
+            y + 17,
+            escape(line)
+        );
+    }
+    let _ = writeln!(
+        text,
+        "<text x=\"12\" y=\"{}\">{}</text>\n</svg>",
+        (lines.len() + 1) * ROW + 24,
+        escape(&foot)
+    );
+    text
+}
