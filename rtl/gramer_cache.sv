@@ -42,7 +42,7 @@ module gramer_cache
   wire [SET_W-1:0] weigh_set = age_i ? age_set_i : set_i;
 
   for (genvar w = 0; w < 4; w++) begin : gen_way
-    (* ram_style = "distributed" *) logic               valid_mem [SETS];
+    (* ram_style = "block" *) logic               valid_mem [SETS];
     (* ram_style = "block" *) logic [LOCAL_W-1:0] tag_mem   [SETS];
     (* ram_style = "block" *) id_t                rank_mem  [SETS];
     (* ram_style = "block" *) weight_t            weight_mem [SETS];
