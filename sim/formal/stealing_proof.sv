@@ -88,7 +88,7 @@ module stealing_proof
 
   id_t take_ids [DEPTH], end_ids [MAX_MOTIF];
 
-  embedding_table table_dut (
+  gramer_embedding_table table_dut (
     .clk_i, .row_i (row), .row_ids_o (row_ids), .row_lane_i (row_lane),
     .row_offset_o (row_offset), .row_degree_o (row_degree),
     .row_key_lane_i (key_lane), .row_key_o (row_key),
