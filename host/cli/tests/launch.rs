@@ -398,6 +398,7 @@ fn a_limit_shortens_the_run() {
         let output = gramer(&["mine", "motif", "-k", "4", &graph, "--json", "--device", &device])
             .arg("--list")
             .arg(&list)
+            .arg("--force")
             .args(more)
             .output()
             .unwrap();
