@@ -64,6 +64,9 @@ struct Unit {
   uint32_t vertex, first, limit;
 };
 
+constexpr uint32_t LAMBDA_MOST = 512;  // of the machine that is modelled here
+
+
 struct Task {
   uint32_t application, k, flags, banks, count_bits, result_beats;
   uint32_t patterns;                // with numbers
@@ -123,7 +126,7 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   const uint32_t depth = 16;
   const gramer::CoreMachine machine{2, 3, task.banks, depth, LABEL_BITS, task.count_bits,
                                     2, 2 + 2 * depth, 3, 2, 0, 1, 0, 1, 2, 2 + depth,
-                                    4, 6, 7, 0, 20, 40, 8, 16, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
+                                    4, 6, LAMBDA_MOST, 0, 20, 40, 8, 16, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
   const auto read = [&](uint64_t address) {
     const auto line = memory.find(address);
     CHECK(line != memory.end());  // only what the graph has
