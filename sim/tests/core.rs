@@ -699,7 +699,7 @@ fn random_tasks_with_registers_between_regions() {
         let a = Accelerator::parse(&text, &path).unwrap();
         let library = model::build(&a, Build::default()).unwrap();
         let mut model = instance(&library);
-        let cases = number("GRAMER_CASES").unwrap_or(100);
+        let cases = number("GRAMER_CASES").unwrap_or(40);
         for seed in 0..cases {
             random_case(&a, &mut model, seed, 60)
                 .unwrap_or_else(|e| panic!("seed {seed}, {stages} registers: {e}"));
