@@ -63,7 +63,7 @@ simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (tar
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
 
-test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/cycles.md)
+test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/hardware/cycles.md)
 	@scripts/test.py scripts
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
@@ -75,7 +75,7 @@ paper-quick: simulator setup-paper ## The paper's experiments on small random gr
 paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
 	$(GRAMER) paper --out docs/paper --cache target/paper/cache
 
-mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
+mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
 	scripts/mutants.py
 
 mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone (hours; once a month)
@@ -107,7 +107,7 @@ install: emulator simulator ## Install gramer, the emulator and the simulator wi
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation
 
-formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/formal.tsv)
+formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/hardware/formal.tsv)
 	@scripts/formal.sh
 
 formal-changed: ## All proofs if their sources changed since all passed, else those that take moments
@@ -129,7 +129,7 @@ xclbin: generate ## Binary by Vitis, for --device: TARGET=hw|hw_emu|sw_emu BOARD
 	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
 	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
 
-synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md and .tsv)
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/hardware/synthesis.md and .tsv)
 	@.venv/bin/python scripts/synth.py --write
 
 synth-changed: setup-eda generate ## The same of the whole core if a block changed since, writing nothing
@@ -144,10 +144,10 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 	  target/debug/examples/generate "$$machine" "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
 
-cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
+cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardware/cycles.md)
 	scripts/cycles.py
 
-coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/coverage.md)
+coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
 	scripts/coverage.sh
 
 lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
