@@ -63,7 +63,7 @@ simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (tar
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
 
-test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/hardware/cycles.md)
+test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
@@ -98,11 +98,17 @@ emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 	cargo build --release --locked -p gramer-sleep
 
 PREFIX ?= /usr/local
-install: emulator simulator ## Install gramer, the emulator and the simulator with the core's sources (PREFIX=/usr/local)
-	install -D -t $(DESTDIR)$(PREFIX)/bin $(GRAMER)
-	install -D -t $(DESTDIR)$(PREFIX)/lib/gramer target/release/gramer-emulator target/release/gramer-sim target/release/libgramer_sleep.so
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/rtl rtl/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/sim/shim sim/shim/*
+install: emulator simulator ## Install programs, the core's sources, manual pages, completions (PREFIX=/usr/local)
+	@scripts/release.py install "$(DESTDIR)" "$(PREFIX)"
+
+dist: emulator simulator ## An archive of the same, stripped, with all licences: target/dist/gramer-*.tar.gz
+	@scripts/release.py dist
+
+deb: emulator simulator ## A Debian package of the same: target/dist/gramer_*.deb
+	@scripts/release.py deb
+
+image: ## An OCI image, by podman or docker, from Containerfile (never built yet)
+	@scripts/image.sh
 
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation
@@ -149,6 +155,9 @@ cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardwa
 
 coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
 	scripts/coverage.sh
+
+licences: setup ## Licences, versions and sources of all dependencies against deny.toml
+	@scripts/licences.py
 
 lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
 	scripts/lint-rtl.sh
