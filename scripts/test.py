@@ -44,6 +44,9 @@ PARTS = {
                                         [".venv/bin/python", "tests/synthesis_gate.py"],
                                         [".venv/bin/python", "scripts/synth.py", "--changed"]]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
+    # An extension module has no test program: its tests are Python's.
+    "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
+               "small": True},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"]]},
 }
 # Found in no `--tests`, since it links what may be missing.
@@ -154,6 +157,11 @@ def run(command, folder, env):
         result = re.match(r"test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", line)
         if result:
             counts = [have + int(new) for have, new in zip(counts, result.groups())]
+        # Python's harness: 45 passed in 8.66s; 1 failed, 43 passed, 1 skipped in 9.00s.
+        elif re.match(r"(\d+ [a-z]+, )*\d+ [a-z]+ in [\d.]+s", line):
+            said = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", line)}
+            counts = [have + said.get(word, 0) for have, word in
+                      zip(counts, ("passed", "failed", "skipped"))]
         elif re.match(r"test .* \.\.\. ignored", line):
             ignored.append(line.strip())
     return child.wait(), counts, ignored
