@@ -76,11 +76,8 @@ def tests_of(name, tests):
     return [t for package in part["packages"] for t in tests[package] if t not in others]
 
 
-def build(parts, tests):
-    """Builds what the parts run; gives programs as (package, kind, name, executable)."""
-    wanted = sorted({test for name in parts for test in tests_of(name, tests)})
-    if not wanted:
-        return []
+def test_programs(parts, wanted):
+    """Builds the test programs of parts."""
     # A package that little depends on is built by itself when only it is tested.
     small = [package for name in parts for package in PARTS[name]["packages"]] \
         if all(PARTS[name].get("small") for name in parts) else []
@@ -102,12 +99,21 @@ def build(parts, tests):
             package = pathlib.Path(message["manifest_path"]).parent
             target = message["target"]
             found.append((str(package), target["kind"][0], target["name"], message["executable"]))
+    return found
+
+
+def build(parts, tests):
+    """Builds what the parts run; gives programs as (package, kind, name, executable)."""
+    wanted = sorted({test for name in parts for test in tests_of(name, tests)})
+    found = test_programs(parts, wanted) if wanted else []
     more = []
     if any(PARTS[name].get("emulator") for name in parts):
         # The tests of the emulation find both beside the programs.
         more += [["--bin", "gramer-emulator"], ["--package", "gramer-sleep"]]
     if "paper" in parts:
         more += [["--bin", "gramer-sim"]]
+    if "python" in parts:
+        more += [["--bin", "gramer", "--lib"]]
     for words in more:
         # `--example`: with the features of a build of tests, of which the programs were just built.
         select = words if "--package" in words else ["--workspace", "--example", "generate", *words]
