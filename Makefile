@@ -39,7 +39,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: setup setup-rtl setup-xrt setup-paper setup-eda ## All tests, from one build; how many passed, failed and were skipped
+test: setup setup-rtl setup-xrt setup-paper setup-eda setup-python ## All tests, from one build; how many passed, failed and were skipped
 	@scripts/test.py all
 
 test-host: setup ## Tests of the host: library, command line, engines
@@ -65,6 +65,15 @@ test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer
 
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
+
+test-python: setup setup-python ## Tests of the Python package against NetworkX, igraph and SciPy
+	@scripts/test.py python
+
+setup-python: ## Install what builds and tests the Python package
+	@scripts/setup-python.sh
+
+wheel: setup setup-python ## The Python package as a wheel for Python 3.9 and later (target/wheels)
+	.venv/bin/maturin build --release --locked --manifest-path host/python/Cargo.toml
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
