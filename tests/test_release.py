@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -104,6 +105,13 @@ class Release(unittest.TestCase):
         self.assertIn("verilator", fields)
         subprocess.run(["dpkg-deb", "-e", out, root / "DEBIAN"], check=True)
         subprocess.run(["md5sum", "--quiet", "-c", "DEBIAN/md5sums"], cwd=root, check=True)
+
+
+class Workflow(unittest.TestCase):
+    def test_it_runs_every_step(self):
+        steps = re.search(r"(?m)^steps=\((.*)\)$", (ROOT / ".ci/run").read_text()).group(1).split()
+        matrix = re.search(r"step: \[(.*)\]", (ROOT / ".github/workflows/ci.yml").read_text()).group(1)
+        self.assertEqual(steps, matrix.split(", "))
 
 
 if __name__ == "__main__":
