@@ -391,7 +391,8 @@ fn json_has_the_documented_fields_and_counts_as_the_reader_wants_them() {
     let words = ["mine", "fsm", "-s", "1", "--json", "--list", list.to_str().unwrap()];
     let number = run(&words, &folder.graph());
     let number: Value = serde_json::from_slice(&number.stdout).unwrap();
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md"))
+        .unwrap();
     let documented = |field: &str| page.contains(&format!("`{field}`"));
     for field in number.as_object().unwrap().keys() {
         assert!(documented(field), "{field}");
