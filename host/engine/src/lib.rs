@@ -183,3 +183,8 @@ pub trait Prepared: Send + Sync {
     /// [`gramer_graph::Error::Unsupported`] as [`Engine::supports`].
     fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome>;
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
