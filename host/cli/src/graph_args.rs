@@ -19,7 +19,7 @@ pub struct GraphArgs {
     #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT")]
     pub format: Option<Format>,
 
-    /// Vertex labels: one a line (line i belongs to id i, from 0), or `id label`
+    /// Vertex labels: one per line (line i belongs to id i, from 0), or `id label`
     #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels")]
     pub labels: Option<PathBuf>,
 

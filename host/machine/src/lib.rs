@@ -333,3 +333,8 @@ impl Accelerator {
             .collect();
     }
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
