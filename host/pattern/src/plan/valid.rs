@@ -330,8 +330,9 @@ mod tests {
         let triangle = || of(&[(0, 1), (1, 2), (2, 0)], true);
         let star = || of(&[(0, 1), (0, 2), (0, 3)], false);
         let square = || of(&[(0, 1), (1, 2), (2, 3), (3, 0)], true);
+        type Made = fn() -> SearchPlan;
         type Change = fn(&mut SearchPlan);
-        let changes: [(fn() -> SearchPlan, Change, &str); 18] = [
+        let changes: [(Made, Change, &str); 18] = [
             (triangle, |p| p.schema += 1, "schema is 2, but must be 1"),
             (triangle, |p| p.classes.clear(), "0 classes of 3"),
             (triangle, |p| p.classes.push(NO_LABEL), "2 classes of vertices with any label"),
