@@ -44,7 +44,8 @@ PARTS = {
                                         [".venv/bin/python", "tests/synthesis_gate.py"],
                                         [".venv/bin/python", "scripts/synth.py", "--changed"]]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
-    "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"]]},
+    "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
+                                          ["python3", "-B", "tests/test_replay.py"]]},
 }
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"
