@@ -31,8 +31,12 @@ RELEASE := cargo build --release --locked --workspace
 build: setup ## Build the command line (target/release/gramer)
 	$(RELEASE) --bin gramer
 
-demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
+demo: setup setup-rtl setup-xrt ## Mine on the CPU and on the emulated accelerator, and compare
 	@mkdir -p target/demo
+	$(RELEASE) --bin gramer-emulator
+	@# The machine's model beside the rest; if that fails, mining builds it and says why.
+	target/release/gramer-emulator --machine machines/small.yaml --build-model > target/demo/model.log 2>&1 & \
+	  model=$$!; $(MAKE) --no-print-directory emulator; wait $$model || true
 	@test -f $(DEMO_GRAPH) || $(GRAMER) graph generate rmat --scale 14 --edge-factor 16 --seed 1 $(DEMO_GRAPH)
 	$(GRAMER) graph info $(DEMO_GRAPH)
 	$(GRAMER) mine motif -k 4 $(DEMO_GRAPH)
@@ -178,7 +182,10 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo metadata --locked --format-version 1 --manifest-path host/fuzz/Cargo.toml > /dev/null # has `make fuzz` all versions?
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps $(LIBRARIES)
 
-bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
+setup-bench: ## Install what `make bench` needs beside the build (zstd)
+	@scripts/setup-bench.sh
+
+bench: build setup-bench ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
 check-data: build ## Every known count of the real graphs

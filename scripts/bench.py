@@ -315,7 +315,7 @@ def main():
     if not (DATA / "ground_truth.tsv").is_file():
         sys.exit(f"bench: the real graphs aren't in {DATA}; set GRAMER_DATA")
     if shutil.which("zstd") is None:
-        sys.exit("bench: the query sets are compressed: install the package zstd")
+        sys.exit("bench: the query sets are compressed: `make setup-bench` installs zstd")
     WORK.mkdir(parents=True, exist_ok=True)
     with open(PEERS) as file:
         beside, earlier = peers(file)

@@ -46,7 +46,8 @@ PARTS = {
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
-                                          ["python3", "-B", "tests/test_release.py"]]},
+                                          ["python3", "-B", "tests/test_release.py"],
+                                          ["python3", "-B", "tests/test_replay.py"]]},
     # An extension module has no test program: its tests are Python's.
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
                "small": True},

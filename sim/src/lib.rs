@@ -12,6 +12,7 @@
 //! Nothing here mines: counts come from the core alone.
 
 pub mod cache;
+mod compile;
 pub mod ddr;
 pub mod image;
 mod instances;

@@ -11,6 +11,7 @@ use gramer_machine::{Accelerator, Argument};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
 use opencl3::device::Device;
+use opencl3::error_codes::ClError;
 use opencl3::event::Event;
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED as UNDEFINED, ClMem};
@@ -163,7 +164,7 @@ impl Session {
     /// # Errors
     /// Those of reading the file; [`Error::Device`] for what the runtime refuses.
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
+        let bytes = Xclbin::bytes(path)?;
         let xclbin = Xclbin::parse(&bytes, path)?;
         let (machine, places) = Self::described(&xclbin)?;
         let shown = shown
@@ -1039,12 +1040,18 @@ fn write(
     data: &[u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
-    let begun = Instant::now();
     // SAFETY: the call returns when `data` has been taken; callers stay within the buffer.
-    unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) }
-        .map_err(|e| e.0)?;
+    let write = || unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
+    timed(&mut moved.transfer, write)?;
     moved.written += data.len() as u64;
-    moved.transfer += begun.elapsed();
+    Ok(())
+}
+
+/// Adds the time that a transfer takes, if it succeeds.
+fn timed<T>(transfer: &mut Duration, call: impl FnOnce() -> Result<T, ClError>) -> Result<(), i32> {
+    let begun = Instant::now();
+    call().map_err(|e| e.0)?;
+    *transfer += begun.elapsed();
     Ok(())
 }
 
@@ -1055,12 +1062,11 @@ fn read(
     data: &mut [u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
-    let begun = Instant::now();
+    let bytes = data.len() as u64;
     // SAFETY: the call returns when `data` is filled; callers stay within the buffer.
-    unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) }
-        .map_err(|e| e.0)?;
-    moved.read += data.len() as u64;
-    moved.transfer += begun.elapsed();
+    let read = || unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
+    timed(&mut moved.transfer, read)?;
+    moved.read += bytes;
     Ok(())
 }
 

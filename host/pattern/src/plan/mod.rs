@@ -4,3 +4,4 @@ pub mod matching_order;
 pub mod motif;
 pub mod search;
 pub mod symmetry;
+mod valid;
