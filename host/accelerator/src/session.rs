@@ -273,7 +273,7 @@ impl Session {
                 if need > room {
                     return Err(Error::Unsupported(format!(
                         "the graph needs {} in memory bank {bank}, but a bank of machine {} has \
-                         {}; the CPU engine does it (--device cpu)",
+                         {}; the engine `cpu` does it",
                         size(need),
                         self.machine.machine.name,
                         size(room)
@@ -507,8 +507,8 @@ impl Job<'_> {
             };
             if results.saturated && results.status == Status::Done {
                 return Err(Error::Unsupported(
-                    "a count exceeds 64 bits, the most that the core holds; the CPU engine \
-                     counts on (--device cpu)"
+                    "a count exceeds 64 bits, the most that the core holds; the engine `cpu` \
+                     counts on"
                         .into(),
                 ));
             }
@@ -892,7 +892,7 @@ impl ComputeUnit {
                 let stopped = if running { " and don't stop" } else { "" };
                 return Err(Error::Device(format!(
                     "{name}: the kernels took longer than the time limit of {limit} s{stopped}; \
-                     cut the work into more runs (--runs), or raise --time-limit"
+                     cut the work into more runs (the setting `runs`), or raise the setting `time_limit`"
                 )));
             }
             if !running {
@@ -1021,7 +1021,7 @@ fn buffer(
         let all = places.bytes.get(memory as usize).copied().unwrap_or(0);
         Error::Device(format!(
             "{name}: a buffer of {} can't be had in memory bank {memory}, which has {} in all: \
-             {}; the CPU engine needs none (--device cpu)",
+             {}; the engine `cpu` needs none",
             size(bytes),
             size(all),
             text(code)

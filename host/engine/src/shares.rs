@@ -202,3 +202,32 @@ fn too_large() -> Error {
 fn unlike() -> Error {
     Error::usage("the outcomes are of different tasks or engines, and don't add up")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{DeviceMetrics, Value};
+    use crate::work::WorkUnit;
+
+    #[test]
+    fn outcomes_come_back_from_text_with_all_their_digits() {
+        let results = vec![Count { pattern: Pattern::clique(3), count: u128::MAX }];
+        let mut outcome = Outcome::new(results, true);
+        outcome.larger_cliques = vec![(17, u128::from(u64::MAX) + 1)];
+        outcome.share =
+            Some(Share::new([0..4], [WorkUnit { start: 5, first: 1, limit: 2 }]).unwrap());
+        let mut metrics = DeviceMetrics::of("card");
+        metrics.headline("run.seconds", "s", Value::Seconds(0.25));
+        metrics.detail("cache.hits", "", Value::Counts(vec![u64::MAX, 0]));
+        outcome.devices.push(metrics);
+        for open in [
+            None,
+            Some(Open::Motifs { sums: vec![u128::MAX - 1] }),
+            Some(Open::Mappings { sum: u128::MAX, each: 12 }),
+        ] {
+            outcome.open = open;
+            let text = serde_json::to_string(&outcome).unwrap();
+            assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome, "{text}");
+        }
+    }
+}

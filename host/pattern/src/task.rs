@@ -197,3 +197,40 @@ pub fn parts_reported(pattern: &Pattern, reported: &HashSet<Pattern>) -> bool {
             !part.is_connected() || reported.contains(&part.canonical().0)
         })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_come_back_from_text() {
+        let mut pattern = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        pattern.set_vertex_label(1, 7);
+        let fsm = |limit, measure| Task::Fsm { limit, support: u64::MAX, measure };
+        for (task, text) in [
+            (Task::Clique { k: 4 }, r#"{"task":"clique","k":4}"#),
+            (Task::MaximalCliques, r#"{"task":"maximal-cliques"}"#),
+            (
+                Task::Motif { k: 3, induced: Induced::Edge },
+                r#"{"task":"motif","k":3,"induced":"edge"}"#,
+            ),
+            (
+                fsm(SizeLimit::MaxVertices(3), Measure::Embeddings),
+                r#"{"task":"fsm","limit":{"max_vertices":3},"support":18446744073709551615,"measure":"embeddings"}"#,
+            ),
+            (
+                fsm(SizeLimit::MaxEdges(2), Measure::Mni),
+                r#"{"task":"fsm","limit":{"max_edges":2},"support":18446744073709551615,"measure":"mni"}"#,
+            ),
+            (
+                Task::Match { pattern, induced: Induced::Vertex, mappings: true },
+                r#"{"task":"match","pattern":{"vertices":3,"edges":[[0,1],[1,2]],"labels":[null,7,null],"edge_labels":null},"induced":"vertex","mappings":true}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&task).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Task>(text).unwrap(), task);
+            assert!(text.contains(&format!("\"{}\"", task.name())));
+        }
+        assert!(serde_json::from_str::<Task>(r#"{"task":"clique"}"#).is_err());
+    }
+}

@@ -123,7 +123,7 @@ impl Engine for Reference {
         };
         Err(Error::Unsupported(format!(
             "the reference engine explores vertex-induced embeddings and does not do {what}; the \
-             CPU engine does (--device cpu)"
+             engine `cpu` does"
         )))
     }
 

@@ -77,7 +77,7 @@ fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
         return Err(Error::usage(
             "the pattern asks for vertex labels, but the graph has none: give the graph labels \
-             (--labels FILE), or take the labels out of the pattern",
+             (the setting `labels`), or take the labels out of the pattern",
         ));
     }
     if !pattern.has_edge_labels() || graph.has_edge_labels() {
