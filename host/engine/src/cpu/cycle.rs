@@ -6,6 +6,7 @@ use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Pattern, automorphism_count};
 
+use super::units::Unit;
 use super::{Units, run_units};
 
 /// Paths of two edges from a root, by end. Reset by visiting them again.
@@ -34,31 +35,46 @@ fn after<'a>(graph: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
     &row[row.partition_point(|&u| u <= root)..]
 }
 
-fn units(graph: View<'_>, context: &Context) -> Units {
-    Units::new(
-        graph.vertices(),
-        context,
-        // A root is not divided: its paths are shared by all of its cycles.
-        |v| after(graph, v, v).len().min(1),
-        |v| after(graph, v, v).len() as u64,
-    )
+/// Roots, divided by the ends of their paths of two edges: position i of a root's list is the
+/// vertex i places after it.
+pub(super) fn ends(graph: View<'_>, context: &Context) -> Units {
+    let list = |v: VertexId| match after(graph, v, v) {
+        [] => 0,
+        _ => graph.vertices() - 1 - v as usize,
+    };
+    let weight = |v: VertexId| {
+        after(graph, v, v).iter().map(|&b| after(graph, b, v).len() as u64 + 1).sum::<u64>()
+    };
+    Units::new(graph.vertices(), context, list, weight)
+}
+
+/// The ends that a unit of [`ends`] stands for.
+fn ends_of(unit: &Unit) -> std::ops::Range<VertexId> {
+    unit.start + 1 + unit.part.start..unit.start + 1 + unit.part.end
+}
+
+/// What a sorted row has of a range of vertices.
+#[inline]
+fn within<'a>(row: &'a [VertexId], range: &std::ops::Range<VertexId>) -> &'a [VertexId] {
+    let row = &row[..row.partition_point(|&u| u < range.end)];
+    &row[row.partition_point(|&u| u < range.start)..]
 }
 
 /// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
 /// so that lists after it are short) to the same end.
 pub(super) fn four(graph: View<'_>, context: &Context) -> (u128, bool) {
     let (states, complete) = run_units(
-        &units(graph, context),
+        &ends(graph, context),
         context,
         || (0u128, Paths::new(graph.vertices())),
         |(total, paths), unit| {
-            let root = unit.start;
+            let (root, ends) = (unit.start, ends_of(unit));
             let mut cycles = 0u64;
             for &b in after(graph, root, root) {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
-                for &c in after(graph, b, root) {
+                for &c in within(graph.neighbours(b), &ends) {
                     let count = &mut paths.count[c as usize];
                     if *count == 0 {
                         paths.ends.push(c);
@@ -86,7 +102,7 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
         near: Vec<bool>,
     }
     let (states, complete) = run_units(
-        &units(graph, context),
+        &ends(graph, context),
         context,
         || State {
             total: 0,
@@ -94,7 +110,7 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
             near: vec![false; graph.vertices()],
         },
         |State { total, paths, near }, unit| {
-            let root = unit.start;
+            let (root, ends) = (unit.start, ends_of(unit));
             let first = after(graph, root, root);
             for &b in first {
                 if context.cancel.is_cancelled() {
@@ -110,7 +126,8 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
                 }
             }
             let mut sum = 0i128;
-            for &c in &paths.ends {
+            // The edge opposite to the root belongs to the unit of its smaller vertex.
+            for &c in paths.ends.iter().filter(|c| ends.contains(c)) {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }

@@ -3,6 +3,11 @@
 //! Counting visits embeddings of k − 2 vertices only and solves the equations of
 //! [`gramer_pattern::plan::motif`]; listing visits every embedding.
 
+mod collisions;
+mod edges;
+mod five;
+mod neighbourhood;
+
 use std::ops::ControlFlow;
 
 use crate::{Count, Outcome, Sink};
@@ -41,6 +46,21 @@ pub(super) fn run(
 /// Vertex-induced counts by number of the pattern, and whether the run was finished. The
 /// equations need all sums, so a run that was not finished gives zeros.
 fn vertex_induced(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
+    let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
+    if k == 5 {
+        let (cliques, complete) = clique::count(graph, k, context);
+        let (cycles, whole) = cycle::five(graph.graph.view(), context);
+        if !(complete && whole) {
+            return zeros();
+        }
+        let (counts, complete) = five::edge_induced(graph.graph.view(), cycles, cliques, context);
+        return if complete { (induced_from_edges(k, &counts), true) } else { zeros() };
+    }
+    by_equations(graph, k, context)
+}
+
+/// Vertex-induced counts by the equations of [`MotifPlan`].
+fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
     let plan = MotifPlan::of(k);
     let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
     let (sums, complete) = sums(graph.graph.view(), k, plan, context);
@@ -101,6 +121,19 @@ fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
     let copies = copies(k);
     let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * c[p] as u128).sum();
     (0..counts.len()).map(inside).collect()
+}
+
+/// From edge-induced to vertex-induced counts: what lies in patterns with more edges is taken away.
+fn induced_from_edges(k: usize, counts: &[u128]) -> Vec<u128> {
+    let copies = copies(k);
+    let mut induced = counts.to_vec();
+    // Patterns are sorted by edges, so those with more come first here.
+    for p in (0..counts.len()).rev() {
+        let inside: u128 =
+            (p + 1..counts.len()).map(|host| induced[host] * u128::from(copies[host][p])).sum();
+        induced[p] -= inside;
+    }
+    induced
 }
 
 /// The sums A of the plan's equations.
@@ -181,4 +214,63 @@ fn list(
         }
     }
     (counts, complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    /// Edges as drawn, a part of them joined to few vertices so that these become hubs.
+    fn graph(edges: &[(u64, u64)], hubs: u64) -> gramer_graph::Graph {
+        let mut builder = Builder::new();
+        for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+            builder.edge(u, v);
+            if hubs > 0 && (u + v) % 3 == 0 && u != v % hubs {
+                builder.edge(u, v % hubs);
+            }
+        }
+        builder.build()
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+        #[test]
+        fn closed_forms_of_five_agree_with_the_equations(
+            edges in proptest::collection::vec((0u64..40, 0u64..40), 1..260),
+            hubs in 0u64..4,
+            threads in 1usize..4,
+        ) {
+            let graph = graph(&edges, hubs);
+            let context = Context::with_threads(threads);
+            let resident = Resident::new(&graph);
+            let by_forms = vertex_induced(&resident, 5, &context);
+            proptest::prop_assert_eq!(by_forms, by_equations(&resident, 5, &context));
+        }
+    }
+
+    #[test]
+    fn closed_forms_of_five_with_many_hubs() {
+        // 150 vertices next to each of 140 others: more hubs than have a bit, and rows that are
+        // searched, looked up and scanned.
+        let mut builder = Builder::new();
+        for hub in 0..140u64 {
+            for v in 0..150u64 {
+                if (hub * 7 + v * 13) % 11 != 0 {
+                    builder.edge(hub, 1000 + v);
+                }
+            }
+            builder.edge(hub, (hub + 1) % 140);
+        }
+        for leaf in 0..3000u64 {
+            builder.edge(0, 5000 + leaf);
+            builder.edge(5000 + leaf, 5000 + (leaf * 31 + 7) % 3000 + u64::from(leaf == 0));
+        }
+        let graph = builder.build();
+        let context = Context::with_threads(2);
+        let resident = Resident::new(&graph);
+        let sums = vertex_induced(&resident, 5, &context);
+        assert!(sums.1);
+        assert_eq!(sums, by_equations(&resident, 5, &context));
+    }
 }

@@ -1,0 +1,186 @@
+//! How many triangles and 4-cycles each edge is in.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gramer_graph::context::{Context, Looks};
+use gramer_graph::{VertexId, View};
+
+use super::super::{Units, run_units};
+
+/// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
+/// its edge is in.
+pub(super) struct EdgeCounts {
+    triangles: Vec<u64>,
+    cycles: Vec<u64>,
+}
+
+/// A sum that threads share. A single thread needs no locked instruction.
+#[inline]
+fn add(sum: &AtomicU64, value: u64, shared: bool) {
+    if shared {
+        sum.fetch_add(value, Ordering::Relaxed);
+    } else {
+        sum.store(sum.load(Ordering::Relaxed) + value, Ordering::Relaxed);
+    }
+}
+
+fn sums(len: usize) -> Vec<AtomicU64> {
+    std::iter::repeat_with(|| AtomicU64::new(0)).take(len).collect()
+}
+
+fn plain(sums: Vec<AtomicU64>) -> Vec<u64> {
+    sums.into_iter().map(AtomicU64::into_inner).collect()
+}
+
+impl EdgeCounts {
+    /// Counts; `None` once the run is asked to stop.
+    pub fn new(graph: View<'_>, context: &Context) -> Option<Self> {
+        let mut triangles = triangles(graph, context)?;
+        let mut cycles = cycles(graph, context)?;
+        // The two arcs of an edge have what each has seen: in both of them, the sum. Sources in
+        // ascending order meet every row in ascending order.
+        let mut looks = Looks::new(&context.cancel);
+        let mut cursor: Vec<usize> =
+            (0..graph.vertices() as VertexId).map(|v| graph.row(v).start).collect();
+        for v in 0..graph.vertices() as VertexId {
+            looks.check(1 + graph.degree(v)).ok()?;
+            for arc in graph.row(v) {
+                let u = graph.neighbours[arc];
+                let back = cursor[u as usize];
+                cursor[u as usize] += 1;
+                if u < v {
+                    for counts in [&mut triangles, &mut cycles] {
+                        let both = counts[arc] + counts[back];
+                        (counts[arc], counts[back]) = (both, both);
+                    }
+                }
+            }
+        }
+        Some(EdgeCounts { triangles, cycles })
+    }
+
+    /// Triangles on the edge of an arc.
+    #[inline]
+    pub fn triangles(&self, arc: usize) -> u64 {
+        self.triangles[arc]
+    }
+
+    /// 4-cycles through the edge of an arc.
+    #[inline]
+    pub fn cycles(&self, arc: usize) -> u64 {
+        self.cycles[arc]
+    }
+
+    /// Triangles of the graph.
+    pub fn all_triangles(&self) -> u128 {
+        self.triangles.iter().map(|&t| u128::from(t)).sum::<u128>() / 6
+    }
+}
+
+/// Position of the first neighbour of `v` that isn't before `root`, as an arc.
+#[inline]
+fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
+    graph.row(v).start + graph.neighbours(v).partition_point(|&u| u <= root)
+}
+
+/// Triangles by arc that leads to a smaller vertex: each is met once, from its largest vertex.
+fn triangles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
+    let found = sums(graph.neighbours.len());
+    let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
+    let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(|v| before(v) as u32).collect();
+    let list = |v: VertexId| ends[v as usize] as usize;
+    let units = Units::new(graph.vertices(), context, list, |v| (list(v) as u64).pow(2));
+    let shared = context.threads() > 1;
+    let (_, complete) = run_units(
+        &units,
+        context,
+        || vec![u32::MAX; graph.vertices()],
+        |place, unit| {
+            let v = unit.start;
+            let start = graph.row(v).start;
+            let row = &graph.neighbours(v)[..list(v)];
+            for (at, &w) in row.iter().enumerate() {
+                place[w as usize] = at as u32;
+            }
+            for at in unit.part.start as usize..unit.part.end as usize {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                let u = row[at];
+                let first = graph.row(u).start;
+                let mut here = 0;
+                for arc in first..first + list(u) {
+                    let third = place[graph.neighbours[arc] as usize];
+                    if third != u32::MAX {
+                        here += 1;
+                        add(&found[arc], 1, shared);
+                        add(&found[start + third as usize], 1, shared);
+                    }
+                }
+                add(&found[start + at], here, shared);
+            }
+            for &w in row {
+                place[w as usize] = u32::MAX;
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    complete.then(|| plain(found))
+}
+
+/// 4-cycles by arc: each is met from its smallest vertex, the root, as two paths of two edges to
+/// the same end. A root with much work is divided by its ends.
+fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
+    let found = sums(graph.neighbours.len());
+    let vertices = graph.vertices();
+    let units = super::super::cycle::ends(graph, context);
+    let shared = context.threads() > 1;
+    let (_, complete) = run_units(
+        &units,
+        context,
+        || (vec![0u32; vertices], vec![]),
+        |(paths, ends): &mut (Vec<u32>, Vec<VertexId>), unit| {
+            let root = unit.start;
+            let (from, to) = (root + 1 + unit.part.start, root + 1 + unit.part.end);
+            // The arcs from b to its neighbours among the ends.
+            let arcs = |b: VertexId| {
+                let row = graph.neighbours(b);
+                let base = graph.row(b).start;
+                base + row.partition_point(|&c| c < from)..base + row.partition_point(|&c| c < to)
+            };
+            let first = first_after(graph, root, root)..graph.row(root).end;
+            for &b in &graph.neighbours[first.clone()] {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                for &c in &graph.neighbours[arcs(b)] {
+                    if paths[c as usize] == 0 {
+                        ends.push(c);
+                    }
+                    paths[c as usize] += 1;
+                }
+            }
+            for at in first {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                let mut here = 0;
+                for arc in arcs(graph.neighbours[at]) {
+                    let others = u64::from(paths[graph.neighbours[arc] as usize] - 1);
+                    if others > 0 {
+                        here += others;
+                        add(&found[arc], others, shared);
+                    }
+                }
+                add(&found[at], here, shared);
+            }
+            for &c in ends.iter() {
+                paths[c as usize] = 0;
+            }
+            ends.clear();
+            ControlFlow::Continue(())
+        },
+    );
+    complete.then(|| plain(found))
+}
