@@ -8,6 +8,7 @@ mod matching;
 mod maximal;
 mod motif;
 mod oriented;
+mod sets;
 mod triangle;
 mod units;
 

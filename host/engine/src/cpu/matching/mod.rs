@@ -21,7 +21,7 @@
 
 mod occurrence;
 mod search;
-mod sets;
+use super::sets;
 mod space;
 
 use crate::{Count, Outcome, Sink};
