@@ -1,9 +1,11 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
+mod arcs;
 mod census;
 mod clique;
 mod cycle;
 mod fsm;
+mod homomorphism;
 mod matching;
 mod maximal;
 mod motif;
@@ -79,7 +81,7 @@ impl Prepared for Resident<'_> {
                 fsm::run(self.graph, *limit, *support, *measure, sink, context)
             }
             Task::Match { pattern, induced, mappings } => {
-                matching::run(self.graph, pattern, *induced, *mappings, sink, context)
+                matching::run(self, pattern, *induced, *mappings, sink, context)
             }
         }
     }

@@ -19,6 +19,7 @@
 //! 3. Depth-first search by intersection of sorted lists, with jumps back over vertices that have
 //!    no part in a failure ([`search`]), in parallel over work units.
 
+pub(crate) mod method;
 mod occurrence;
 mod search;
 use super::sets;
@@ -34,7 +35,7 @@ use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern};
 
-use super::{Units, run_units};
+use super::{Resident, Units, run_units};
 use occurrence::Representative;
 use search::Search;
 use space::Space;
@@ -49,24 +50,52 @@ use space::Space;
 /// [`Error::Usage`] if the pattern asks for labels that the graph doesn't have, or is empty or
 /// disconnected; [`Error::Unsupported`] if the number needs more than 128 bits.
 pub(super) fn run(
-    graph: &Graph,
+    resident: &Resident<'_>,
     pattern: &Pattern,
     induced: Induced,
     mappings: bool,
     sink: Option<&dyn Sink>,
     context: &Context,
 ) -> Result<Outcome> {
+    let graph = resident.graph;
     let asked = comparable(graph, pattern)?;
     let answer = |count, complete| Outcome {
         results: vec![Count { pattern: pattern.clone(), count }],
         complete,
         ..Outcome::default()
     };
+    if sink.is_none() && !asked.has_vertex_labels() && !asked.has_edge_labels() {
+        let search = SearchPlan::estimated(&asked, induced, &unlabelled(graph, &asked)).cost as f64;
+        if let Some((count, complete, _)) =
+            method::count(resident, &asked, induced, search, context)
+        {
+            let each = if mappings { method::mappings_each(&asked) } else { 1 };
+            return Ok(answer(count.checked_mul(each).ok_or_else(too_many)?, complete));
+        }
+    }
     match search(graph, pattern, &asked, induced, mappings, sink, context) {
         Ok((count, complete)) => Ok(answer(count, complete)),
         // Stopped before the search began: nothing found so far.
         Err(Error::Interrupted) => Ok(answer(0, false)),
         Err(error) => Err(error),
+    }
+}
+
+/// What the cost model knows of an unlabelled pattern: degrees alone.
+fn unlabelled(graph: &Graph, pattern: &Pattern) -> Estimates {
+    let n = pattern.vertices();
+    let view = graph.view();
+    let (mut arcs, mut walks) = (0.0, 0.0);
+    for v in 0..view.vertices() as VertexId {
+        let degree = view.degree(v) as f64;
+        arcs += degree;
+        walks += degree * degree;
+    }
+    let vertices = (view.vertices() as f64).max(1.0);
+    Estimates {
+        candidates: vec![vertices; n],
+        reach: vec![[arcs / vertices; MAX_VERTICES]; n],
+        biased: vec![[walks / f64::max(arcs, 1.0); MAX_VERTICES]; n],
     }
 }
 

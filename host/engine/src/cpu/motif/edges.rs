@@ -1,36 +1,18 @@
 //! How many triangles and 4-cycles each edge is in.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::{VertexId, View};
 
-use super::super::{Units, run_units};
+use super::super::arcs::{self, Sums};
+use super::super::run_units;
 
 /// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
 /// its edge is in.
 pub(super) struct EdgeCounts {
     triangles: Vec<u64>,
     cycles: Vec<u64>,
-}
-
-/// A sum that threads share. A single thread needs no locked instruction.
-#[inline]
-fn add(sum: &AtomicU64, value: u64, shared: bool) {
-    if shared {
-        sum.fetch_add(value, Ordering::Relaxed);
-    } else {
-        sum.store(sum.load(Ordering::Relaxed) + value, Ordering::Relaxed);
-    }
-}
-
-fn sums(len: usize) -> Vec<AtomicU64> {
-    std::iter::repeat_with(|| AtomicU64::new(0)).take(len).collect()
-}
-
-fn plain(sums: Vec<AtomicU64>) -> Vec<u64> {
-    sums.into_iter().map(AtomicU64::into_inner).collect()
 }
 
 impl EdgeCounts {
@@ -84,58 +66,21 @@ fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
     graph.row(v).start + graph.neighbours(v).partition_point(|&u| u <= root)
 }
 
-/// Triangles by arc that leads to a smaller vertex: each is met once, from its largest vertex.
+/// Triangles by arc that leads to a smaller vertex.
 fn triangles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
-    let found = sums(graph.neighbours.len());
-    let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
-    let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(|v| before(v) as u32).collect();
-    let list = |v: VertexId| ends[v as usize] as usize;
-    let units = Units::new(graph.vertices(), context, list, |v| (list(v) as u64).pow(2));
-    let shared = context.threads() > 1;
-    let (_, complete) = run_units(
-        &units,
-        context,
-        || vec![u32::MAX; graph.vertices()],
-        |place, unit| {
-            let v = unit.start;
-            let start = graph.row(v).start;
-            let row = &graph.neighbours(v)[..list(v)];
-            for (at, &w) in row.iter().enumerate() {
-                place[w as usize] = at as u32;
-            }
-            for at in unit.part.start as usize..unit.part.end as usize {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                let u = row[at];
-                let first = graph.row(u).start;
-                let mut here = 0;
-                for arc in first..first + list(u) {
-                    let third = place[graph.neighbours[arc] as usize];
-                    if third != u32::MAX {
-                        here += 1;
-                        add(&found[arc], 1, shared);
-                        add(&found[start + third as usize], 1, shared);
-                    }
-                }
-                add(&found[start + at], here, shared);
-            }
-            for &w in row {
-                place[w as usize] = u32::MAX;
-            }
-            ControlFlow::Continue(())
-        },
-    );
-    complete.then(|| plain(found))
+    let found = Sums::new(graph.neighbours.len(), context);
+    let (_, complete) = arcs::triangles(graph, context, || (), |(), _, arcs| {
+        arcs.into_iter().for_each(|arc| found.add(arc, 1));
+    });
+    found.finish().filter(|_| complete)
 }
 
 /// 4-cycles by arc: each is met from its smallest vertex, the root, as two paths of two edges to
 /// the same end. A root with much work is divided by its ends.
 fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
-    let found = sums(graph.neighbours.len());
+    let found = Sums::new(graph.neighbours.len(), context);
     let vertices = graph.vertices();
     let units = super::super::cycle::ends(graph, context);
-    let shared = context.threads() > 1;
     let (_, complete) = run_units(
         &units,
         context,
@@ -170,10 +115,10 @@ fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
                     let others = u64::from(paths[graph.neighbours[arc] as usize] - 1);
                     if others > 0 {
                         here += others;
-                        add(&found[arc], others, shared);
+                        found.add(arc, others);
                     }
                 }
-                add(&found[at], here, shared);
+                found.add(at, here);
             }
             for &c in ends.iter() {
                 paths[c as usize] = 0;
@@ -182,5 +127,5 @@ fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
             ControlFlow::Continue(())
         },
     );
-    complete.then(|| plain(found))
+    found.finish().filter(|_| complete)
 }

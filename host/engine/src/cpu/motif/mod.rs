@@ -43,10 +43,35 @@ pub(super) fn run(
     Ok(Outcome { results, complete, ..Outcome::default() })
 }
 
+/// The number of one pattern of 3 to 6 vertices, and whether the run was finished.
+pub(super) fn one(
+    graph: &Resident<'_>,
+    pattern: &Pattern,
+    induced: Induced,
+    context: &Context,
+) -> (u128, bool) {
+    let k = pattern.vertices();
+    let (counts, complete) = vertex_induced(graph, k, context);
+    let counts = match induced {
+        Induced::Vertex => counts,
+        Induced::Edge => edge_induced(k, &counts),
+    };
+    let number = Dictionary::of(k).number(pattern.bits() as u32).expect("it is connected");
+    (counts[number], complete)
+}
+
 /// Vertex-induced counts by number of the pattern, and whether the run was finished. The
 /// equations need all sums, so a run that was not finished gives zeros.
 fn vertex_induced(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
     let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
+    if k == 3 {
+        // Pairs of neighbours: those that are adjacent are in triangles, three in each.
+        let (triangles, complete) = clique::count(graph, k, context);
+        let view = graph.graph.view();
+        let pairs = |v| (view.degree(v) as u128 * (view.degree(v) as u128).saturating_sub(1)) / 2;
+        let wedges: u128 = (0..view.vertices() as VertexId).map(pairs).sum();
+        return if complete { (vec![wedges - 3 * triangles, triangles], true) } else { zeros() };
+    }
     if k == 5 {
         let (cliques, complete) = clique::count(graph, k, context);
         let (cycles, whole) = cycle::five(graph.graph.view(), context);

@@ -24,7 +24,7 @@ mod scalar;
 mod tests;
 
 pub(crate) use bitmap::{Bitmap, HubBitmaps};
-pub(crate) use scalar::{below, subtract};
+pub(crate) use scalar::{below, gallop, subtract};
 
 /// From this ratio of lengths on, the longer list is searched rather than walked.
 const GALLOP: usize = 32;

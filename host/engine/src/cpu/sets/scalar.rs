@@ -6,7 +6,7 @@ use super::Uninit;
 /// Position of the first element of `set` that is at least `x`, found by doubling steps from the
 /// front: as fast as the answer is near.
 #[inline]
-pub(super) fn gallop(set: &[u32], x: u32) -> usize {
+pub(crate) fn gallop(set: &[u32], x: u32) -> usize {
     let mut step = 1;
     while step < set.len() && set[step] < x {
         step *= 2;
