@@ -371,10 +371,13 @@ fn options_of_the_accelerator_are_shown_where_it_is_asked_for() {
     assert!(!plain.contains("--result-beats") && plain.contains("--device emulator --help"));
     assert!(plain.contains("-t, --threads") && plain.contains("-o, --output"), "{plain}");
     assert!(help(&["mine", "motif", "--device", "emulator"]).contains("--result-beats"));
-    // They can be given all the same.
+    // Each device has its own.
     let folder = Folder::new();
     let said = fault(&["mine", "motif", "-k", "3", "--lru"], &folder.graph(), 2);
-    assert!(said.contains("the options of the accelerator"), "{said}");
+    assert!(said.contains("unexpected argument '--lru'"), "{said}");
+    assert!(said.contains("tip: --lru is an option of --device emulator"), "{said}");
+    let all = gramer().args(["completions", "bash"]).output().unwrap();
+    assert!(text(&all.stdout).contains("--result-beats"));
     let document = run(&["mine", "motif", "-k", "3", "-t", "1", "--json"], &folder.graph());
     let document: Value = serde_json::from_slice(&document.stdout).unwrap();
     assert_eq!((&document["threads"], &document["total"]), (&1.into(), &6.into()));
@@ -519,6 +522,12 @@ fn plans_are_explained_and_come_back() {
     assert!(cycle.contains("every vertex of the graph"), "{cycle}");
     assert!(cycle.contains("choose 2 of S") || cycle.contains("below v"), "{cycle}");
     assert!(cycle.contains("an occurrence is 8 mappings"), "{cycle}");
+    assert!(cycle.contains("by paths of two edges that meet"), "{cycle}");
+    let path = shown(&["5-path"]);
+    // Of the path's ways to fold, the 4-cycle alone has a core.
+    assert!(path.contains("closed forms of all motifs of 5 vertices"), "{path}");
+    assert!(path.contains("with a core of up to 4 vertices"), "{path}");
+    assert!(!shown(&["5-path", "--list"]).contains("homomorphisms"));
     let json = shown(&["house", "--induced", "vertex", "--list", "-o", "json"]);
     let plan: gramer::plan::search::SearchPlan = serde_json::from_str(&json).unwrap();
     let house = gramer::pattern::named("house").unwrap();

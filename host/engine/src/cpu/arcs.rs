@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::{VertexId, View};
 
-use super::{Units, run_units};
+use super::{Job, Starts, run_units};
 
 /// Sums that threads share, one per arc or vertex.
 pub(super) struct Sums {
@@ -86,7 +86,8 @@ pub(super) fn triangles<S: Send>(
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
     let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(before).collect();
     let list = |v: VertexId| ends[v as usize] as usize;
-    let units = Units::new(graph.vertices(), context, list, |v| (list(v) as u64).pow(2));
+    let units =
+        Starts::vertices(graph).units(Job::whole(context), list, |v| (list(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,
@@ -99,7 +100,7 @@ pub(super) fn triangles<S: Send>(
                 place[w as usize] = at as u32;
             }
             let mut flow = ControlFlow::Continue(());
-            for at in unit.part.start as usize..unit.part.end as usize {
+            for at in unit.range() {
                 if context.cancel.is_cancelled() {
                     flow = ControlFlow::Break(());
                     break;

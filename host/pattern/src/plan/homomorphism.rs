@@ -148,6 +148,19 @@ pub struct Shape {
     pub common: f64,
 }
 
+impl Shape {
+    /// A graph of a million vertices with 20 neighbours each, or 200 where an edge leads, as
+    /// [`super::search::SearchPlan::of`] has it.
+    pub const TYPICAL: Shape = Shape {
+        vertices: 1e6,
+        arcs: 2e7,
+        walks: 4e9,
+        triangle_steps: 4e8,
+        cycle_steps: 8e8,
+        common: 10.0,
+    };
+}
+
 impl HomomorphismPlan {
     /// The plan for a connected pattern, of which labels are not looked at.
     ///

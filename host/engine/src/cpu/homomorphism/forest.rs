@@ -10,7 +10,7 @@ use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Node};
 
 use super::{Failed, Values};
-use crate::cpu::{Units, run_units};
+use crate::cpu::{Job, Starts, run_units};
 
 /// What a lookup in a short list costs beside a step along a row.
 const LOOKUP: usize = 8;
@@ -33,10 +33,9 @@ pub(super) fn count(
         1 => graph.degree(v).min(1),
         _ => graph.degree(v),
     };
-    let weight = |v: VertexId| {
-        graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>() + 1
-    };
-    let units = Units::new(graph.vertices(), context, list, weight);
+    let weight =
+        |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>() + 1;
+    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
     let (states, complete) = run_units(
         &units,
         context,
@@ -55,7 +54,7 @@ pub(super) fn count(
         |walk, unit| {
             walk.images[0] = unit.start;
             let weight = u128::from(walk.vertex(plan.apexes[0], unit.start));
-            let part = unit.part.start as usize..unit.part.end as usize;
+            let part = unit.range();
             if let Some(number) = walk.level(1, Some(part)) {
                 walk.add(number, weight);
             }
@@ -101,8 +100,7 @@ impl Walk<'_> {
     }
 
     fn add(&mut self, number: u128, weight: u128) {
-        let total =
-            number.checked_mul(weight).and_then(|product| self.total.checked_add(product));
+        let total = number.checked_mul(weight).and_then(|product| self.total.checked_add(product));
         match total {
             Some(total) => self.total = total,
             None => self.overflow = true,
@@ -134,9 +132,8 @@ impl Walk<'_> {
             }
         }
         let Some(&next) = plan.apexes.get(level) else { return Some(product) };
-        let near: Vec<usize> = (0..level)
-            .filter(|&at| plan.core.has_edge(plan.apexes[at], next))
-            .collect();
+        let near: Vec<usize> =
+            (0..level).filter(|&at| plan.core.has_edge(plan.apexes[at], next)).collect();
         let whole = level > 1 || near.len() > 1;
         let candidates = self.candidates(next, &near);
         let range = match part {
@@ -246,7 +243,13 @@ impl Walk<'_> {
     }
 
     /// Passes a message to the parent, whose candidates are `above`, or all vertices.
-    fn pass(&mut self, message: &Message, above: Option<Message>, from: usize, to: usize) -> Message {
+    fn pass(
+        &mut self,
+        message: &Message,
+        above: Option<Message>,
+        from: usize,
+        to: usize,
+    ) -> Message {
         let graph = self.graph;
         let degrees = |list: &Message| list.iter().map(|&(v, _)| graph.degree(v)).sum::<usize>();
         let push = degrees(message);

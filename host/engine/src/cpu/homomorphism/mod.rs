@@ -54,7 +54,8 @@ impl Decomposition {
         let mut homomorphisms = Homomorphisms::new(graph, context);
         let mut sum = 0i128;
         for (plan, coefficient) in &self.parts {
-            let number = i128::try_from(homomorphisms.count(plan)?).map_err(|_| Failed::Overflow)?;
+            let number =
+                i128::try_from(homomorphisms.count(plan)?).map_err(|_| Failed::Overflow)?;
             sum = number
                 .checked_mul((*coefficient).into())
                 .and_then(|term| sum.checked_add(term))
@@ -85,7 +86,8 @@ pub(super) fn shape(graph: View<'_>) -> Shape {
             source += 1;
         }
         let target = graph.neighbours[arc];
-        common += super::sets::intersection_size(graph.neighbours(source), graph.neighbours(target));
+        common +=
+            super::sets::intersection_size(graph.neighbours(source), graph.neighbours(target));
         sampled += 1;
     }
     Shape {
@@ -110,7 +112,6 @@ struct Homomorphisms<'a> {
     /// Tables, made from numbers in `values`.
     known: BTreeMap<[usize; 4], usize>,
     turned: Option<Rc<Vec<u32>>>,
-    counted: BTreeMap<(usize, u128), u128>,
 }
 
 impl<'a> Homomorphisms<'a> {
@@ -121,7 +122,6 @@ impl<'a> Homomorphisms<'a> {
             values: vec![Rc::default()],
             known: BTreeMap::new(),
             turned: None,
-            counted: BTreeMap::new(),
         }
     }
 

@@ -1,12 +1,13 @@
 //! Unlabelled patterns that are only counted: whether a search is the best way to their number.
 
 use gramer_graph::context::Context;
+use gramer_pattern::Pattern;
 use gramer_pattern::plan::homomorphism::Shape;
 use gramer_pattern::task::Induced;
-use gramer_pattern::{Pattern, automorphism_count};
 
 use crate::cpu::homomorphism::{self, Decomposition, Failed};
-use crate::cpu::{Resident, clique, cycle, motif};
+use crate::cpu::{Job, Resident, clique, cycle, motif};
+use crate::metrics::{DeviceMetrics, Value};
 
 /// Steps of a search cost more than those of a pass over rows: images are looked up, sets are made.
 const SEARCH_STEP: f64 = 3.0;
@@ -19,7 +20,7 @@ const MOTIF: usize = 6;
 
 /// How a number was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
+pub(super) enum Method {
     /// A search along a plan.
     Search,
     /// The number of cliques.
@@ -43,6 +44,13 @@ impl Method {
             Method::Homomorphisms => "homomorphisms",
         }
     }
+
+    /// The method as a result states it.
+    pub fn metrics(self) -> DeviceMetrics {
+        let mut metrics = DeviceMetrics::of("cpu");
+        metrics.headline("match.method", "", Value::Text(self.name().into()));
+        metrics
+    }
 }
 
 /// The number of mappings or occurrences by another way than a search, with whether it was
@@ -60,14 +68,19 @@ pub(super) fn count(
         return None;
     }
     if edges == k * (k - 1) / 2 {
-        let (count, complete) = clique::count(graph, k, context);
+        let (count, complete) = clique::count(graph, k, Job::whole(context));
         return Some((count, complete, Method::Cliques));
     }
     let view = graph.graph.view();
     let ring = edges == k && (0..k).all(|v| pattern.degree(v) == 2);
     if ring && induced == Induced::Edge && (k == 4 || k == 5) {
-        let (count, complete) =
-            if k == 4 { cycle::four(view, context) } else { cycle::five(view, context) };
+        let job = Job::whole(context);
+        let (count, complete) = if k == 4 {
+            cycle::four(view, job)
+        } else {
+            let (pairs, complete) = cycle::five(view, job);
+            (if complete { cycle::five_of(pairs) } else { 0 }, complete)
+        };
         return Some((count, complete, Method::Cycles));
     }
     let shape = homomorphism::shape(view);
@@ -104,9 +117,4 @@ fn motifs(k: usize, shape: &Shape) -> f64 {
         MOTIF => shape.walks * reach * reach / 6.0 * (16.0 + shape.arcs / shape.vertices.max(1.0)),
         _ => f64::INFINITY,
     }
-}
-
-/// Mappings of an unlabelled pattern with the same image.
-pub(super) fn mappings_each(pattern: &Pattern) -> u128 {
-    automorphism_count(pattern)
 }

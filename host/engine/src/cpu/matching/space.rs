@@ -193,6 +193,11 @@ impl<'g> Space<'g> {
         self.classes[self.class[v] as usize].as_ref().map_or(self.graph.vertices(), Vec::len)
     }
 
+    /// The candidates of a pattern vertex by position; `None` for all vertices.
+    pub fn ids(&self, v: usize) -> Option<&[VertexId]> {
+        self.classes[self.class[v] as usize].as_deref()
+    }
+
     /// The graph vertex at a position of a class.
     #[inline]
     pub fn id(&self, class: u8, position: u32) -> VertexId {
@@ -200,6 +205,12 @@ impl<'g> Space<'g> {
             None => position,
             Some(ids) => ids[position as usize],
         }
+    }
+
+    /// Whether a class has all vertices, so that positions are ids.
+    #[inline]
+    pub fn is_every_vertex(&self, class: u8) -> bool {
+        self.classes[class as usize].is_none()
     }
 
     /// Sizes of the lists from the candidates of `u` to those of its neighbour `w`.

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::{VertexId, View};
 
-use super::super::{Units, run_units};
+use super::super::{Job, Starts, run_units};
 
 /// Most hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
@@ -36,9 +36,8 @@ pub(super) struct Hubs {
 impl Hubs {
     /// The hubs of a graph; `None` once the run is asked to stop.
     pub fn new(graph: View<'_>, cancel: &Cancel) -> Option<Self> {
-        let mut busy: Vec<VertexId> = (0..graph.vertices() as VertexId)
-            .filter(|&v| graph.degree(v) >= HUB_DEGREE)
-            .collect();
+        let mut busy: Vec<VertexId> =
+            (0..graph.vertices() as VertexId).filter(|&v| graph.degree(v) >= HUB_DEGREE).collect();
         if busy.len() > HUBS {
             busy.select_nth_unstable_by_key(HUBS, |&v| (std::cmp::Reverse(graph.degree(v)), v));
             busy.truncate(HUBS);
@@ -177,7 +176,7 @@ pub(super) fn of_three(graph: View<'_>, context: &Context) -> Option<u128> {
     };
     // A vertex is divided by the other ends of its pairs, which are smaller.
     let list = |v: VertexId| if graph.degree(v) < 3 { 0 } else { v as usize };
-    let units = Units::new(graph.vertices(), context, list, weight);
+    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
     let (states, complete) = run_units(
         &units,
         context,
@@ -190,8 +189,8 @@ pub(super) fn of_three(graph: View<'_>, context: &Context) -> Option<u128> {
                     return ControlFlow::Break(());
                 }
                 let row = graph.neighbours(b);
-                let row = &row[..row.partition_point(|&c| c < unit.part.end)];
-                let row = &row[row.partition_point(|&c| c < unit.part.start)..];
+                let row = &row[..row.partition_point(|&c| c < unit.limit)];
+                let row = &row[row.partition_point(|&c| c < unit.first)..];
                 let mut here = 0u64;
                 for &c in row {
                     let before = u64::from(paths[c as usize]);

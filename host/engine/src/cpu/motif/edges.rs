@@ -6,7 +6,7 @@ use gramer_graph::context::{Context, Looks};
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
-use super::super::run_units;
+use super::super::{Job, cycle, run_units};
 
 /// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
 /// its edge is in.
@@ -69,9 +69,14 @@ fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
 /// Triangles by arc that leads to a smaller vertex.
 fn triangles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
     let found = Sums::new(graph.neighbours.len(), context);
-    let (_, complete) = arcs::triangles(graph, context, || (), |(), _, arcs| {
-        arcs.into_iter().for_each(|arc| found.add(arc, 1));
-    });
+    let (_, complete) = arcs::triangles(
+        graph,
+        context,
+        || (),
+        |(), _, arcs| {
+            arcs.into_iter().for_each(|arc| found.add(arc, 1));
+        },
+    );
     found.finish().filter(|_| complete)
 }
 
@@ -80,19 +85,20 @@ fn triangles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
 fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
     let found = Sums::new(graph.neighbours.len(), context);
     let vertices = graph.vertices();
-    let units = super::super::cycle::ends(graph, context);
+    let units = cycle::ends(graph, Job::whole(context));
     let (_, complete) = run_units(
         &units,
         context,
         || (vec![0u32; vertices], vec![]),
         |(paths, ends): &mut (Vec<u32>, Vec<VertexId>), unit| {
             let root = unit.start;
-            let (from, to) = (root + 1 + unit.part.start, root + 1 + unit.part.end);
+            let range = cycle::ends_of(unit);
             // The arcs from b to its neighbours among the ends.
             let arcs = |b: VertexId| {
                 let row = graph.neighbours(b);
                 let base = graph.row(b).start;
-                base + row.partition_point(|&c| c < from)..base + row.partition_point(|&c| c < to)
+                let part = cycle::within(row, &range);
+                base + part.start..base + part.end
             };
             let first = first_after(graph, root, root)..graph.row(root).end;
             for &b in &graph.neighbours[first.clone()] {

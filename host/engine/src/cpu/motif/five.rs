@@ -13,7 +13,7 @@ use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::super::{Units, run_units};
+use super::super::{Job, Starts, run_units};
 use super::collisions;
 use super::edges::EdgeCounts;
 use super::neighbourhood::Neighbourhood;
@@ -88,8 +88,7 @@ impl Sums {
         let mut tails = 0u128; // over neighbours: triangles with them × their other neighbours
         for arc in graph.row(v) {
             let u = graph.neighbours[arc];
-            let (t, c, du) =
-                (counts.triangles(arc) as u128, counts.cycles(arc) as u128, degree(u));
+            let (t, c, du) = (counts.triangles(arc) as u128, counts.cycles(arc) as u128, degree(u));
             self.fork += choose(d - 1, 2) * (du - 1);
             ends += du - 1;
             same += choose(du - 1, 2);
@@ -138,19 +137,18 @@ impl Sums {
     }
 }
 
-/// The edge-induced numbers by number in the dictionary of five, and whether the run was finished.
+/// The edge-induced numbers by number in the dictionary of five; `None` once the run is asked to stop.
 /// `cycles` and `cliques` are those of five vertices.
 pub(super) fn edge_induced(
     graph: View<'_>,
     cycles: u128,
     cliques: u128,
     context: &Context,
-) -> (Vec<u128>, bool) {
-    let stopped = || (vec![0; Dictionary::of(5).patterns().len()], false);
-    let Some(counts) = EdgeCounts::new(graph, context) else { return stopped() };
-    let Some(sums) = sums(graph, &counts, context) else { return stopped() };
-    let Some(collisions) = collisions::of_three(graph, context) else { return stopped() };
-    (by_pattern(&sums, counts.all_triangles(), cycles, cliques, collisions), true)
+) -> Option<Vec<u128>> {
+    let counts = EdgeCounts::new(graph, context)?;
+    let sums = sums(graph, &counts, context)?;
+    let collisions = collisions::of_three(graph, context)?;
+    Some(by_pattern(&sums, counts.all_triangles(), cycles, cliques, collisions))
 }
 
 /// All sums; `None` once the run is asked to stop.
@@ -158,20 +156,20 @@ fn sums(graph: View<'_>, counts: &EdgeCounts, context: &Context) -> Option<Sums>
     let hubs = collisions::Hubs::new(graph, &context.cancel)?;
     let list = |v: VertexId| graph.degree(v);
     let weight = |v: VertexId| 1 + (graph.degree(v) as u64).pow(2);
-    let units = Units::new(graph.vertices(), context, list, weight);
+    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
     let (states, complete) = run_units(
         &units,
         context,
         || (Sums::default(), Neighbourhood::new(graph, counts), collisions::Counter::new(graph)),
         |(sums, near, counter), unit| {
             let v = unit.start;
-            if unit.part.start == 0 {
+            if unit.first == 0 {
                 sums.vertex(graph, counts, v);
             }
             if graph.row(v).all(|arc| counts.triangles(arc) == 0) {
                 return ControlFlow::Continue(());
             }
-            let part = unit.part.start as usize..unit.part.end as usize;
+            let part = unit.range();
             near.fill(v, &hubs);
             near.triangles(part.clone(), |degrees, opposite, cliques| {
                 sums.triangle(degrees, opposite, cliques);
@@ -189,8 +187,8 @@ fn sums(graph: View<'_>, counts: &EdgeCounts, context: &Context) -> Option<Sums>
                 let common = common.iter().map(|&w| near.vertex(w as usize));
                 // The edge's own two ends see all of the common neighbours.
                 let t = counts.triangles(graph.row(v).start + at) as u128;
-                sums.collision_edge += counter.pairs_with_a_neighbour(common, &hubs)
-                    - 2 * choose(t, 2);
+                sums.collision_edge +=
+                    counter.pairs_with_a_neighbour(common, &hubs) - 2 * choose(t, 2);
             }
             ControlFlow::Continue(())
         },
@@ -232,26 +230,15 @@ fn by_pattern(
         (&[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4)], sums.gem - 12 * clique4),
         (&[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4)], sums.book),
         (&[(0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3)], sums.collision_edge),
-        (
-            &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 4)],
-            sums.clique4_tail / 3,
-        ),
-        (
-            &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4), (4, 1)],
-            sums.wheel,
-        ),
-        (
-            &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 4), (1, 4)],
-            sums.clique4_roof / 2,
-        ),
+        (&[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 4)], sums.clique4_tail / 3),
+        (&[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4), (4, 1)], sums.wheel),
+        (&[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (0, 4), (1, 4)], sums.clique4_roof / 2),
         (
             &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4)],
             sums.nearly_clique,
         ),
         (
-            &[
-                (0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4),
-            ],
+            &[(0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)],
             cliques,
         ),
     ];

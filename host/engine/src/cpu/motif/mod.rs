@@ -10,7 +10,7 @@ mod neighbourhood;
 
 use std::ops::ControlFlow;
 
-use crate::{Count, Outcome, Sink};
+use crate::{Count, Open, Outcome, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
@@ -18,29 +18,32 @@ use gramer_pattern::plan::motif::{MotifPlan, copies};
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::{Resident, census, clique, cycle};
+use super::{Job, Resident, census, clique, cycle};
 
 pub(super) fn run(
     graph: &Resident<'_>,
     k: usize,
     induced: Induced,
-    sink: Option<&dyn Sink>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Outcome> {
-    let (counts, complete) = match sink {
-        None => {
-            let (counts, complete) = vertex_induced(graph, k, context);
-            match induced {
-                Induced::Vertex => (counts, complete),
-                Induced::Edge => (edge_induced(k, &counts), complete),
-            }
+    let (counts, complete) = match job.sink {
+        None if job.units.share().is_none() => {
+            let (counts, complete) = whole(graph, k, job.context);
+            (if induced == Induced::Edge { edge_induced(k, &counts) } else { counts }, complete)
         }
-        Some(sink) => list(graph, k, induced, sink, context),
+        None => {
+            let mut sums = vec![];
+            let complete = add_sums(graph, k, job, &mut sums);
+            if complete && job.units.share().is_some() {
+                // The equations are solved when the sums of all units are there.
+                let open = Some(Open::Motifs { sums });
+                return Ok(Outcome { complete, open, ..Outcome::default() });
+            }
+            (if complete { counts(k, induced, &sums) } else { zeros(k) }, complete)
+        }
+        Some(sink) => list(graph, k, induced, sink, job),
     };
-    let patterns = Dictionary::of(k).patterns().iter();
-    let results =
-        patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count }).collect();
-    Ok(Outcome { results, complete, ..Outcome::default() })
+    Ok(Outcome { results: by_pattern(k, counts), complete, ..Outcome::default() })
 }
 
 /// The number of one pattern of 3 to 6 vertices, and whether the run was finished.
@@ -51,7 +54,7 @@ pub(super) fn one(
     context: &Context,
 ) -> (u128, bool) {
     let k = pattern.vertices();
-    let (counts, complete) = vertex_induced(graph, k, context);
+    let (counts, complete) = whole(graph, k, context);
     let counts = match induced {
         Induced::Vertex => counts,
         Induced::Edge => edge_induced(k, &counts),
@@ -60,92 +63,38 @@ pub(super) fn one(
     (counts[number], complete)
 }
 
-/// Vertex-induced counts by number of the pattern, and whether the run was finished. The
-/// equations need all sums, so a run that was not finished gives zeros.
-fn vertex_induced(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
-    let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
-    if k == 3 {
-        // Pairs of neighbours: those that are adjacent are in triangles, three in each.
-        let (triangles, complete) = clique::count(graph, k, context);
-        let view = graph.graph.view();
-        let pairs = |v| (view.degree(v) as u128 * (view.degree(v) as u128).saturating_sub(1)) / 2;
-        let wedges: u128 = (0..view.vertices() as VertexId).map(pairs).sum();
-        return if complete { (vec![wedges - 3 * triangles, triangles], true) } else { zeros() };
-    }
-    if k == 5 {
-        let (cliques, complete) = clique::count(graph, k, context);
-        let (cycles, whole) = cycle::five(graph.graph.view(), context);
-        if !(complete && whole) {
-            return zeros();
+/// Vertex-induced counts of the whole graph by number of the pattern, and whether the run was
+/// finished; zeros if not. Closed forms need sums over all edges first, so shares go without them.
+fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
+    let (job, view) = (Job::whole(context), graph.graph.view());
+    let found = match k {
+        3 => {
+            // Pairs of neighbours: those that are adjacent are in triangles, three in each.
+            let (triangles, complete) = clique::count(graph, k, job);
+            let wedges: u128 = (0..view.vertices() as VertexId)
+                .map(|v| view.degree(v) as u128)
+                .map(|degree| degree * degree.saturating_sub(1) / 2)
+                .sum();
+            complete.then(|| vec![wedges - 3 * triangles, triangles])
         }
-        let (counts, complete) = five::edge_induced(graph.graph.view(), cycles, cliques, context);
-        return if complete { (induced_from_edges(k, &counts), true) } else { zeros() };
-    }
-    by_equations(graph, k, context)
-}
-
-/// Vertex-induced counts by the equations of [`MotifPlan`].
-fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
-    let plan = MotifPlan::of(k);
-    let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
-    let (sums, complete) = sums(graph.graph.view(), k, plan, context);
-    if !complete {
-        return zeros();
-    }
-    let (cliques, complete) = clique::count(graph, k, context);
-    if !complete {
-        return zeros();
-    }
-    let mut cycles = 0;
-    if !plan.left_over().is_empty() {
-        let complete;
-        (cycles, complete) = match k {
-            4 => cycle::four(graph.graph.view(), context),
-            5 => cycle::five(graph.graph.view(), context),
-            _ => {
-                let (smaller, complete) = smaller_counts(graph, context);
-                if !complete {
-                    return zeros();
-                }
-                cycle::six(graph.graph.view(), context, smaller)
-            }
-        };
-        if !complete {
-            return zeros();
+        5 => {
+            let (cliques, complete) = clique::count(graph, k, job);
+            let (pairs, whole) = cycle::five(view, job);
+            (complete && whole)
+                .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, context))
+                .flatten()
+                .map(|counts| induced_from_edges(k, &counts))
         }
-    }
-    (plan.solve(&sums, cliques, |_| cycles), true)
-}
-
-/// The edge-induced numbers of all patterns of 2 to 5 vertices, and whether the run was finished.
-fn smaller_counts(
-    graph: &Resident<'_>,
-    context: &Context,
-) -> (impl Fn(&Pattern) -> u128 + use<>, bool) {
-    let edges = graph.graph.edges() as u128;
-    let mut by_size = vec![];
-    let mut complete = true;
-    for k in 3..=5 {
-        let (counts, whole) = vertex_induced(graph, k, context);
-        complete &= whole;
-        by_size.push(edge_induced(k, &counts));
-    }
-    let count = move |p: &Pattern| match p.vertices() {
-        2 => edges,
-        k => {
-            let number = Dictionary::of(k).number(p.bits() as u32).expect("it is connected");
-            by_size[k - 3][number]
-        }
+        _ => by_equations(graph, k, context),
     };
-    (count, complete)
+    let complete = found.is_some();
+    (found.unwrap_or_else(|| zeros(k)), complete)
 }
 
-/// From vertex-induced to edge-induced counts: every embedding holds the patterns that its edges
-/// can be thinned out to.
-fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
-    let copies = copies(k);
-    let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * c[p] as u128).sum();
-    (0..counts.len()).map(inside).collect()
+/// Vertex-induced counts of the whole graph by the equations of [`MotifPlan`].
+fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> Option<Vec<u128>> {
+    let mut sums = vec![];
+    add_sums(graph, k, Job::whole(context), &mut sums).then(|| vertex_induced(k, &sums))
 }
 
 /// From edge-induced to vertex-induced counts: what lies in patterns with more edges is taken away.
@@ -161,11 +110,117 @@ fn induced_from_edges(k: usize, counts: &[u128]) -> Vec<u128> {
     induced
 }
 
+/// An answer from the sums of all units, as [`Open::Motifs`] holds them; `None` if they aren't
+/// those of this task.
+pub(crate) fn closed(k: usize, induced: Induced, sums: &[u128]) -> Option<Vec<Count>> {
+    (sums.len() == sums_of(k)).then(|| by_pattern(k, counts(k, induced, sums)))
+}
+
+fn by_pattern(k: usize, counts: Vec<u128>) -> Vec<Count> {
+    let patterns = Dictionary::of(k).patterns().iter();
+    patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count }).collect()
+}
+
+/// Where a run was not finished: the equations need all sums.
+fn zeros(k: usize) -> Vec<u128> {
+    vec![0; Dictionary::of(k).patterns().len()]
+}
+
+/// Number of sums that [`add_sums`] adds.
+fn sums_of(k: usize) -> usize {
+    let plan = MotifPlan::of(k);
+    let cycles = match k {
+        _ if plan.left_over().is_empty() => 0,
+        4 => 1,
+        5 => 2,
+        _ => 2 + (3..=5).map(sums_of).sum::<usize>(),
+    };
+    plan.sums() + 1 + cycles
+}
+
+/// Adds to `all` what the vertex-induced counts follow from: the plan's sums, the cliques, what the
+/// number of k-cycles follows from. Each is a sum over units. Says whether the run was finished.
+fn add_sums(graph: &Resident<'_>, k: usize, job: Job<'_>, all: &mut Vec<u128>) -> bool {
+    let plan = MotifPlan::of(k);
+    let view = graph.graph.view();
+    let mut add = |(sums, complete): (Vec<u128>, bool)| {
+        all.extend(sums);
+        complete
+    };
+    let one = |(sum, complete)| (vec![sum], complete);
+    if !add(sums(view, k, plan, job)) || !add(one(clique::count(graph, k, job))) {
+        return false;
+    }
+    match k {
+        _ if plan.left_over().is_empty() => true,
+        4 => add(one(cycle::four(view, job))),
+        5 => {
+            let (sums, complete) = cycle::five(view, job);
+            add((sums.into(), complete))
+        }
+        _ => {
+            let entries = job.units.iter(view).map(|unit| unit.range().len() as u128).sum();
+            add(one(cycle::six(view, job)))
+                && add((vec![entries], true))
+                && (3..=5).all(|k| add_sums(graph, k, job, all))
+        }
+    }
+}
+
+/// Counts by number of the pattern from the sums that [`add_sums`] makes.
+fn counts(k: usize, induced: Induced, sums: &[u128]) -> Vec<u128> {
+    let counts = vertex_induced(k, sums);
+    match induced {
+        Induced::Vertex => counts,
+        Induced::Edge => edge_induced(k, &counts),
+    }
+}
+
+fn vertex_induced(k: usize, all: &[u128]) -> Vec<u128> {
+    let plan = MotifPlan::of(k);
+    let (sums, rest) = all.split_at(plan.sums());
+    let (cliques, rest) = (rest[0], &rest[1..]);
+    let cycles = match k {
+        _ if plan.left_over().is_empty() => 0,
+        4 => rest[0],
+        5 => cycle::five_of([rest[0], rest[1]]),
+        _ => cycle::six_of(rest[0], smaller(rest[1], &rest[2..])),
+    };
+    plan.solve(sums, cliques, |_| cycles)
+}
+
+/// The edge-induced numbers of all patterns of 2 to 5 vertices: of 2 the edges, each of which is in two
+/// lists; of the others from their sums.
+fn smaller(entries: u128, mut sums: &[u128]) -> impl Fn(&Pattern) -> u128 + use<> {
+    let by_size: Vec<Vec<u128>> = (3..=5)
+        .map(|k| {
+            let own;
+            (own, sums) = sums.split_at(sums_of(k));
+            edge_induced(k, &vertex_induced(k, own))
+        })
+        .collect();
+    move |p: &Pattern| match p.vertices() {
+        2 => entries / 2,
+        k => {
+            let number = Dictionary::of(k).number(p.bits() as u32).expect("it is connected");
+            by_size[k - 3][number]
+        }
+    }
+}
+
+/// From vertex-induced to edge-induced counts: every embedding holds the patterns that its edges
+/// can be thinned out to.
+fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
+    let copies = copies(k);
+    let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * c[p] as u128).sum();
+    (0..counts.len()).map(inside).collect()
+}
+
 /// The sums A of the plan's equations.
-fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, context: &Context) -> (Vec<u128>, bool) {
+fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, job: Job<'_>) -> (Vec<u128>, bool) {
     let make = || (vec![0u128; plan.sums()], [0u32; 1 << census::MAX_SIZE]);
     let (states, complete) =
-        census::run(graph, k - 2, context, make, |(sums, outside), frontier, last| {
+        census::run(graph, k - 2, job, make, |(sums, outside), frontier, last| {
             frontier.outside(last, outside);
             for term in plan.terms(frontier.bits_with(last)) {
                 let first = outside[term.first as usize] as u64;
@@ -196,13 +251,14 @@ fn list(
     k: usize,
     induced: Induced,
     sink: &dyn Sink,
-    context: &Context,
+    job: Job<'_>,
 ) -> (Vec<u128>, bool) {
+    let context = job.context;
     let dictionary = Dictionary::of(k);
     let patterns = dictionary.patterns();
     let make = || (vec![0u128; patterns.len()], Vec::with_capacity(k));
     let (states, complete) =
-        census::run(graph.graph.view(), k, context, make, |(counts, members), frontier, last| {
+        census::run(graph.graph.view(), k, job, make, |(counts, members), frontier, last| {
             if context.cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }
@@ -261,7 +317,7 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
         #[test]
-        fn closed_forms_of_five_agree_with_the_equations(
+        fn closed_forms_agree_with_the_equations(
             edges in proptest::collection::vec((0u64..40, 0u64..40), 1..260),
             hubs in 0u64..4,
             threads in 1usize..4,
@@ -269,8 +325,11 @@ mod tests {
             let graph = graph(&edges, hubs);
             let context = Context::with_threads(threads);
             let resident = Resident::new(&graph);
-            let by_forms = vertex_induced(&resident, 5, &context);
-            proptest::prop_assert_eq!(by_forms, by_equations(&resident, 5, &context));
+            for k in [3, 5] {
+                let (by_forms, complete) = whole(&resident, k, &context);
+                proptest::prop_assert!(complete);
+                proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, &context));
+            }
         }
     }
 
@@ -294,8 +353,8 @@ mod tests {
         let graph = builder.build();
         let context = Context::with_threads(2);
         let resident = Resident::new(&graph);
-        let sums = vertex_induced(&resident, 5, &context);
-        assert!(sums.1);
-        assert_eq!(sums, by_equations(&resident, 5, &context));
+        let (counts, complete) = whole(&resident, 5, &context);
+        assert!(complete);
+        assert_eq!(Some(counts), by_equations(&resident, 5, &context));
     }
 }

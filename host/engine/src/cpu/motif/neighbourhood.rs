@@ -138,7 +138,8 @@ impl<'a> Neighbourhood<'a> {
     ) {
         let words = self.members.len().div_ceil(64);
         let entries = self.offsets[self.members.len()];
-        let as_bits = self.members.len() <= BIT_MEMBERS && words * self.members.len() <= 4 * entries;
+        let as_bits =
+            self.members.len() <= BIT_MEMBERS && words * self.members.len() <= 4 * entries;
         if as_bits {
             self.bits.resize(words * self.members.len(), 0);
             for at in 0..self.members.len() {

@@ -181,7 +181,6 @@ pub(crate) fn intersection_size(a: &[u32], b: &[u32]) -> usize {
 }
 
 /// Writes a \ b to `out`, which is emptied first. For |a \ b| take |a| − |a ∩ b|.
-#[allow(dead_code)] // for matching
 pub(crate) fn difference(a: &[u32], b: &[u32], out: &mut Vec<u32>) {
     fill(out, a.len() + PAD, |out| {
         if a.len() * GALLOP < b.len() {
