@@ -1,13 +1,16 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
+mod arcs;
 mod census;
 mod clique;
 mod cycle;
 mod fsm;
+mod homomorphism;
 mod matching;
 mod maximal;
 mod motif;
 mod oriented;
+mod sets;
 mod triangle;
 mod units;
 
@@ -78,6 +81,13 @@ pub(crate) struct Job<'a> {
     pub context: &'a Context,
 }
 
+impl<'a> Job<'a> {
+    /// All units of a graph, counted.
+    pub fn whole(context: &'a Context) -> Self {
+        Job { units: Units::All, sink: None, context }
+    }
+}
+
 impl Prepared for Resident<'_> {
     fn run(
         &self,
@@ -97,7 +107,7 @@ impl Prepared for Resident<'_> {
                 fsm::run(self.graph, *limit, *support, *measure, job)
             }
             Task::Match { pattern, induced, mappings } => {
-                matching::run(self.graph, pattern, *induced, *mappings, job)
+                matching::run(self, pattern, *induced, *mappings, job)
             }
             other => Err(other.unsupported_by("the CPU engine")),
         }?;

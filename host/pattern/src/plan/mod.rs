@@ -1,5 +1,6 @@
 //! How a pattern is searched: matching orders, symmetry breaking, equations between counts.
 
+pub mod homomorphism;
 pub mod matching_order;
 pub mod motif;
 pub mod search;

@@ -686,6 +686,16 @@ impl SearchPlan {
         Planner { pattern, space: &ByLabel::new(pattern), estimates: &estimates, induced }
             .best(mappings, emit)
     }
+
+    /// The plan that counts, with candidates by label alone and the costs of a given graph.
+    pub fn estimated(
+        pattern: &Pattern,
+        induced: crate::task::Induced,
+        estimates: &Estimates,
+    ) -> Self {
+        let induced = induced == crate::task::Induced::Vertex;
+        Planner { pattern, space: &ByLabel::new(pattern), estimates, induced }.best(false, false)
+    }
 }
 
 impl Planner<'_> {
