@@ -1,5 +1,5 @@
 //! What goes into the streams and what comes out: the head and the units that fill sends, and the
-//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/rtl.md`.
+//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/hardware/rtl.md`.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use opencl3::context::Context;
 use opencl3::event::Event;
 use opencl3::types::cl_mem;
 
-use crate::Settings;
+use crate::{Balance, Settings, Strategy};
 use crate::error::{failed, refused};
 use crate::local::{CLASSES, ClassShape};
 use crate::memory::{Budget, Place};
@@ -55,6 +55,10 @@ pub(crate) struct Device {
     pub queue: CommandQueue,
     /// Classes of roots of `local`.
     pub classes: Vec<ClassShape>,
+    /// How tasks are done, where that was said.
+    pub strategy: Option<Strategy>,
+    /// When `wide` moves work.
+    pub balance: Balance,
     context: Context,
     /// What messages call it.
     label: String,
@@ -90,6 +94,8 @@ impl Device {
                 true => CLASSES.to_vec(),
                 false => settings.classes.clone(),
             },
+            strategy: settings.strategy,
+            balance: settings.balance,
             context,
             label,
             checked: settings.checked,

@@ -2,8 +2,10 @@
 
 use std::sync::{Arc, OnceLock};
 
+use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Count, Engine, Outcome, Prepared, Sink};
 use gramer_graph::Graph;
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Induced, Task};
@@ -15,7 +17,8 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::resident::Resident;
 use crate::select::select;
-use crate::{Settings, platform};
+use crate::wide::{self, Wanted};
+use crate::{Settings, Strategy, platform};
 
 /// A GPU behind OpenCL.
 ///
@@ -68,6 +71,30 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// How a task is done: as was said, or in the fastest way.
+    fn strategy(&self, task: &Task) -> Result<Strategy> {
+        let able: &[Strategy] = match task {
+            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Strategy::Local, Strategy::Wide],
+            Task::Clique { .. } => &[Strategy::Local],
+            Task::Motif { k: 3 | 4, .. } => &[Strategy::Formula, Strategy::Wide],
+            _ => &[Strategy::Wide],
+        };
+        match self.device.strategy {
+            None => Ok(able[0]),
+            Some(said) if able.contains(&said) => Ok(said),
+            Some(said) => {
+                let able: Vec<&str> = able.iter().map(|s| s.name()).collect();
+                Err(Error::Unsupported(format!(
+                    "the strategy {} doesn't do this; {} does",
+                    said.name(),
+                    able.join(" or ")
+                )))
+            }
+        }
+    }
+}
+
 /// What can't be done here is done there.
 fn refuse<T>(what: &str) -> Result<T> {
     Err(Error::Unsupported(format!("the GPU engine has no {what} yet; use --device cpu")))
@@ -81,11 +108,15 @@ impl Engine for Gpu {
     fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
         task.check()?;
         match task {
-            Task::Clique { .. } | Task::Motif { k: 3 | 4, .. } => Ok(()),
-            Task::Motif { k, .. } => refuse(&format!("motifs of {k} vertices, only of 3 and 4")),
+            Task::Clique { .. } | Task::Motif { induced: Induced::Vertex, .. } => {
+                self.strategy(task).map(|_| ())
+            }
+            Task::Motif { k: 7.., .. } => refuse("edge-induced motifs of more than 6 vertices"),
+            Task::Motif { .. } => self.strategy(task).map(|_| ()),
             Task::MaximalCliques => refuse("maximal cliques"),
             Task::Fsm { .. } => refuse("frequent patterns"),
             Task::Match { .. } => refuse("matching"),
+            other => refuse(other.name()),
         }
     }
 
@@ -137,7 +168,47 @@ impl OnDevice<'_> {
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
         let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
         let results = vec![Count { pattern: Pattern::clique(k), count }];
-        Ok(Outcome { results, complete, ..Outcome::default() })
+        Ok(Outcome::new(results, complete))
+    }
+
+    fn wide_cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
+        let found = self.wide(k, Wanted::Cliques, context)?;
+        let pattern = Pattern::clique(k);
+        let count = found.counts.get(&pattern).copied().unwrap_or(0);
+        let results = vec![Count { pattern, count }];
+        let mut outcome = Outcome::new(results, found.complete);
+        outcome.devices.push(self.metrics_of(&found));
+        Ok(outcome)
+    }
+
+    fn metrics_of(&self, found: &wide::Found) -> DeviceMetrics {
+        let mut metrics = DeviceMetrics::of(self.gpu.device.label());
+        metrics.detail("wide.slices", "", Value::Count(found.slices));
+        metrics.detail("wide.donations", "", Value::Count(found.given));
+        metrics
+    }
+
+    fn wide(&self, k: usize, wanted: Wanted, context: &Context) -> Result<wide::Found> {
+        wide::search(&self.resident, k, wanted, self.gpu.device.balance, context)
+    }
+
+    /// Up to six vertices all patterns, above those that occur.
+    fn wide_motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
+        let found = self.wide(k, Wanted::Motifs, context)?;
+        let metrics = self.metrics_of(&found);
+        let wide::Found { mut counts, complete, .. } = found;
+        let mut outcome = if k > 6 {
+            let mut results: Vec<Count> =
+                counts.into_iter().map(|(pattern, count)| Count { pattern, count }).collect();
+            results.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
+            Outcome::new(results, complete)
+        } else {
+            let patterns = Dictionary::of(k).patterns();
+            let all = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
+            of_patterns(k, induced, all, complete)
+        };
+        outcome.devices.push(metrics);
+        Ok(outcome)
     }
 
     fn motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
@@ -155,14 +226,19 @@ impl OnDevice<'_> {
         let patterns = Dictionary::of(k).patterns();
         let complete = counts.is_some();
         // The formulas need all sums: a run that was not finished gives zeros.
-        let mut counts = counts.unwrap_or_else(|| vec![0; patterns.len()]);
-        if induced == Induced::Edge {
-            counts = edge_induced(k, &counts);
-        }
-        let results =
-            patterns.iter().zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
-        Ok(Outcome { results: results.collect(), complete, ..Outcome::default() })
+        let counts = counts.unwrap_or_else(|| vec![0; patterns.len()]);
+        Ok(of_patterns(k, induced, counts, complete))
     }
+}
+
+/// The answer from vertex-induced counts in the order of the dictionary.
+fn of_patterns(k: usize, induced: Induced, mut counts: Vec<u128>, complete: bool) -> Outcome {
+    if induced == Induced::Edge {
+        counts = edge_induced(k, &counts);
+    }
+    let patterns = Dictionary::of(k).patterns().iter();
+    let results = patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
+    Outcome::new(results.collect(), complete)
 }
 
 /// Edge-induced counts: an embedding holds the patterns that its edges can be thinned out to.
@@ -195,15 +271,27 @@ fn of_four(four: &Four) -> Vec<u128> {
 }
 
 impl Prepared for OnDevice<'_> {
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+    fn run(
+        &self,
+        task: &Task,
+        _units: gramer_engine::Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
         self.gpu.supports(task, None)?;
         if sink.is_some() {
             return refuse(&format!("list of embeddings for the task {}", task.name()));
         }
         let _one = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match task {
-            Task::Clique { k } => self.cliques(*k, context),
-            Task::Motif { k, induced } => self.motifs(*k, *induced, context),
+            Task::Clique { k } => match self.gpu.strategy(task)? {
+                Strategy::Wide => self.wide_cliques(*k, context),
+                _ => self.cliques(*k, context),
+            },
+            Task::Motif { k, induced } => match self.gpu.strategy(task)? {
+                Strategy::Wide => self.wide_motifs(*k, *induced, context),
+                _ => self.motifs(*k, *induced, context),
+            },
             _ => unreachable!("it was refused above"),
         }
     }

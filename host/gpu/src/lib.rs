@@ -15,6 +15,7 @@
 //! | `slices` | portions of work |
 //! | `local` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
 mod device;
 mod engine;
@@ -28,16 +29,39 @@ mod program;
 mod resident;
 pub mod select;
 mod slices;
+mod wide;
 
 pub use engine::Gpu;
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use select::is_gpu;
+pub use wide::Balance;
 
 use std::path::PathBuf;
 
+use gramer_graph::choice::Choice;
+
+/// How a task is done. Each is exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// Bitmaps of oriented neighbourhoods: cliques.
+    Local,
+    /// Closed formulas over smaller counts: motifs of three and four vertices.
+    Formula,
+    /// DuMato's exploration without a plan: motifs of three to eight vertices, cliques.
+    Wide,
+}
+
+impl Choice for Strategy {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Strategy::Local, "local", "Bitmaps of neighbourhoods, for cliques"),
+        (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
+        (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
+    ];
+}
+
 /// How a device is used.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Settings {
     /// Bytes of device memory that may be used; nine tenths of it where not given.
     pub memory: Option<u64>,
@@ -48,4 +72,8 @@ pub struct Settings {
     /// Classes of roots of the strategy `local`, by words; none: those that are fastest on the
     /// device that was measured.
     pub classes: Vec<ClassShape>,
+    /// How tasks are done; none: in the way that is known to be the fastest.
+    pub strategy: Option<Strategy>,
+    /// When the strategy `wide` moves work between warps, and how much.
+    pub balance: Balance,
 }

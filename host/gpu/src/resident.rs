@@ -114,7 +114,7 @@ impl Resident {
     }
 
     /// Looks at the error word of checked kernels.
-    fn check(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         if !self.device.is_checked() {
             return Ok(());
         }
