@@ -1,8 +1,12 @@
 //! The engine: which task goes to which strategy.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
 
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink};
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -14,6 +18,7 @@ use crate::formula::{self, Cycles, Four, Three};
 use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::resident::Resident;
+use crate::search::{self, Labels, Question};
 use crate::select::select;
 use crate::{Settings, platform};
 
@@ -37,7 +42,10 @@ use crate::{Settings, platform};
 /// ```
 pub struct Gpu {
     name: String,
-    device: Arc<Device>,
+    found: platform::Found,
+    /// The context takes a tenth of a second, in which the host may read a graph.
+    opening: Mutex<Option<JoinHandle<Result<Device>>>>,
+    opened: OnceLock<Arc<Device>>,
 }
 
 impl Gpu {
@@ -47,24 +55,47 @@ impl Gpu {
     /// [`Error::Usage`] for a name that no device has, [`Error::Device`] where there is none or it
     /// can't be opened.
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
-        let opened = Device::open(select(device)?, settings)?;
-        Ok(Gpu { name: device.into(), device: Arc::new(opened) })
+        let handle = select(device)?;
+        let (found, settings) = (handle.found.clone(), settings.clone());
+        let opening = std::thread::spawn(move || Device::open(handle, &settings));
+        let opening = Mutex::new(Some(opening));
+        Ok(Gpu { name: device.into(), found, opening, opened: OnceLock::new() })
+    }
+
+    /// The device, once it is open.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where it can't be opened.
+    fn device(&self) -> Result<&Arc<Device>> {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = opening.take() {
+            let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let _ = self.opened.set(Arc::new(device));
+        }
+        self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
     }
 
     /// What was opened.
     pub fn found(&self) -> &platform::Found {
-        &self.device.found
+        &self.found
     }
 
     /// Bytes of device memory: what may be used, and the most that was in use at a time.
-    pub fn memory(&self) -> (u64, u64) {
-        (self.device.budget.limit(), self.device.budget.peak())
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device can't be opened.
+    pub fn memory(&self) -> Result<(u64, u64)> {
+        let budget = &self.device()?.budget;
+        Ok((budget.limit(), budget.peak()))
     }
 
     /// Programs that were built from source, and that came from the cache, since it was opened.
-    pub fn programs(&self) -> (u64, u64) {
-        use std::sync::atomic::Ordering::Relaxed;
-        (self.device.work.built.load(Relaxed), self.device.work.cached.load(Relaxed))
+    ///
+    /// # Errors
+    /// As [`Gpu::memory`].
+    pub fn programs(&self) -> Result<(u64, u64)> {
+        let work = &self.device()?.work;
+        Ok((work.built.load(Relaxed), work.cached.load(Relaxed)))
     }
 }
 
@@ -78,14 +109,17 @@ impl Engine for Gpu {
         self.name.clone()
     }
 
-    fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
         match task {
             Task::Clique { .. } | Task::Motif { k: 3 | 4, .. } => Ok(()),
             Task::Motif { k, .. } => refuse(&format!("motifs of {k} vertices, only of 3 and 4")),
             Task::MaximalCliques => refuse("maximal cliques"),
             Task::Fsm { .. } => refuse("frequent patterns"),
-            Task::Match { .. } => refuse("matching"),
+            Task::Match { pattern, mappings, .. } => match graph {
+                Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
+                None => Ok(()),
+            },
         }
     }
 
@@ -94,14 +128,16 @@ impl Engine for Gpu {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        let resident = Resident::new(self.device.clone(), graph, context)?;
+        let resident = Resident::new(self.device()?.clone(), graph, context)?;
         Ok(Box::new(OnDevice {
             gpu: self,
             resident,
-            running: std::sync::Mutex::new(()),
+            running: Mutex::new(()),
             roots: OnceLock::new(),
             cycles: OnceLock::new(),
             edges: OnceLock::new(),
+            graph,
+            labels: OnceLock::new(),
         }))
     }
 }
@@ -111,10 +147,12 @@ struct OnDevice<'a> {
     gpu: &'a Gpu,
     resident: Resident,
     /// Tasks share the sums: one runs at a time.
-    running: std::sync::Mutex<()>,
+    running: Mutex<()>,
     roots: OnceLock<Roots>,
     cycles: OnceLock<Cycles>,
     edges: OnceLock<Buffer<u32>>,
+    graph: &'a Graph,
+    labels: OnceLock<Labels>,
 }
 
 /// The value of a cell, made by `make` if it has none.
@@ -132,12 +170,48 @@ impl OnDevice<'_> {
 
     fn cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
         let roots = self.roots()?;
-        self.resident.clear()?;
+        self.resident.begin()?;
         let complete = local::count(&self.resident, roots, k, None, context)?;
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
         let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
-        let results = vec![Count { pattern: Pattern::clique(k), count }];
-        Ok(Outcome { results, complete, ..Outcome::default() })
+        Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
+    }
+
+    /// Counts a pattern by search, and hands what is found to the sink.
+    fn matches(
+        &self,
+        pattern: &Pattern,
+        induced: Induced,
+        mappings: bool,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<(Count, bool)> {
+        let asked = search::comparable(self.graph, pattern, mappings)?;
+        let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
+        let question = Question { given: pattern, induced, mappings, sink };
+        let (count, complete) =
+            search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
+        Ok((Count { pattern: pattern.clone(), count }, complete))
+    }
+
+    /// Lists the embeddings of cliques or motifs, pattern by pattern.
+    fn list(
+        &self,
+        patterns: &[Pattern],
+        induced: Induced,
+        sink: &dyn Sink,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (mut results, mut complete) = (vec![], true);
+        for pattern in patterns {
+            let found = match complete {
+                true => self.matches(pattern, induced, false, Some(sink), context)?,
+                false => (Count { pattern: pattern.clone(), count: 0 }, false),
+            };
+            complete &= found.1;
+            results.push(found.0);
+        }
+        Ok(Outcome::new(results, complete))
     }
 
     fn motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
@@ -148,7 +222,7 @@ impl OnDevice<'_> {
             let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
             let arcs = self.resident.oriented.ends.len();
             let edges = made(&self.edges, || {
-                Buffer::new(&self.gpu.device.place(), arcs, "triangles of arcs")
+                Buffer::new(&self.resident.device.place(), arcs, "triangles of arcs")
             })?;
             formula::four(&self.resident, roots, cycles, edges, context)?.map(|four| of_four(&four))
         };
@@ -161,7 +235,7 @@ impl OnDevice<'_> {
         }
         let results =
             patterns.iter().zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
-        Ok(Outcome { results: results.collect(), complete, ..Outcome::default() })
+        Ok(Outcome::new(results.collect(), complete))
     }
 }
 
@@ -195,23 +269,61 @@ fn of_four(four: &Four) -> Vec<u128> {
 }
 
 impl Prepared for OnDevice<'_> {
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
-        self.gpu.supports(task, None)?;
-        if sink.is_some() {
-            return refuse(&format!("list of embeddings for the task {}", task.name()));
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.gpu.supports(task, Some(self.graph))?;
+        if units.share().is_some() {
+            return refuse("shares of work units");
         }
-        let _one = self.running.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match task {
-            Task::Clique { k } => self.cliques(*k, context),
-            Task::Motif { k, induced } => self.motifs(*k, *induced, context),
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = &self.resident.device;
+        let before = (device.work.launches.load(Relaxed), Instant::now());
+        let mut outcome = match (task, sink) {
+            (Task::Clique { k }, None) => self.cliques(*k, context),
+            (Task::Clique { k }, Some(sink)) => {
+                self.list(&[Pattern::clique(*k)], Induced::Edge, sink, context)
+            }
+            (Task::Motif { k, induced }, None) => self.motifs(*k, *induced, context),
+            (Task::Motif { k, induced }, Some(sink)) => {
+                self.list(Dictionary::of(*k).patterns(), *induced, sink, context)
+            }
+            (Task::Match { pattern, induced, mappings }, sink) => {
+                let (count, complete) =
+                    self.matches(pattern, *induced, *mappings, sink, context)?;
+                Ok(Outcome::new(vec![count], complete))
+            }
             _ => unreachable!("it was refused above"),
-        }
+        }?;
+        let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
+        metrics.headline("run.time", "s", Value::time(before.1.elapsed()));
+        let launches = device.work.launches.load(Relaxed) - before.0;
+        metrics.headline("run.launches", "", Value::Count(launches));
+        metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
+        metrics.detail("run.strategy", "", Value::Text(strategy(task, sink.is_some()).into()));
+        metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
+        outcome.devices.push(metrics);
+        Ok(outcome.of(units))
+    }
+}
+
+/// The strategy for a task, with its reason.
+fn strategy(task: &Task, listed: bool) -> &'static str {
+    match task {
+        _ if listed => "plan: every embedding is met",
+        Task::Match { .. } => "plan: depth-first search over sorted lists",
+        Task::Motif { .. } => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
+        _ => "local: bitmaps of oriented neighbourhoods",
     }
 }
 
 impl Drop for OnDevice<'_> {
     fn drop(&mut self) {
         // A run that failed may have left kernels in the queue that use the buffers.
-        let _ = self.gpu.device.finish();
+        let _ = self.resident.device.finish();
     }
 }

@@ -13,7 +13,8 @@
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
 //! | `slices` | portions of work |
-//! | `local` | cliques and triangles by bitmaps of neighbourhoods |
+//! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
+//! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `formula` | motifs of three and four vertices by closed formulas |
 
 mod device;
@@ -23,9 +24,12 @@ mod formula;
 mod graph;
 mod local;
 pub mod memory;
+mod nest;
+mod plan;
 pub mod platform;
 mod program;
 mod resident;
+mod search;
 pub mod select;
 mod slices;
 
