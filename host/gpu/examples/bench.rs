@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
-use gramer_engine::{Engine, Outcome};
+use gramer_engine::{Engine, Outcome, Units};
 use gramer_gpu::{ClassShape, Gpu, Settings};
 use gramer_graph::context::Context;
 use gramer_graph::read::{ReadOptions, read_graph};
@@ -113,7 +113,7 @@ fn main() -> Result<(), Failure> {
         for (label, task) in tasks.iter().filter_map(|t| Some((t, task(t)?))) {
             let run = || -> Result<(f64, Outcome), Failure> {
                 let begun = Instant::now();
-                let outcome = prepared.run(&task, None, &context)?;
+                let outcome = prepared.run(&task, Units::All, None, &context)?;
                 Ok((1e3 * begun.elapsed().as_secs_f64(), outcome))
             };
             let (first, outcome) = run()?;

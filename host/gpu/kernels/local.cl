@@ -3,7 +3,8 @@
 // The host sets NAME, K, W (words of a row), T (lanes that share a root), R (roots of a work-group),
 // TILE (lanes that read one list together) and HASH (size of the table, a power of two), and with
 //   EDGES     the triangles of each arc are counted as well,
-//   PER_TASK  the sum of each task is written beside the total.
+//   PER_TASK  the sum of each task is written beside the total,
+//   NEST      the loops below a pair, and SETS, the words s0_0, s0_1, ... of the pair's set.
 //
 // Arcs lead from the lower to the higher rank. A root with n targets gives a graph of n vertices: row
 // j has a bit for each i < j that has an arc to j. A clique of K with this root is a clique of K − 1
@@ -153,6 +154,32 @@ void NAME(__global const uint *restrict offsets, __global const uint *restrict t
     uint p = lane + T * part;
     const uint step = T * parts;
 
+#ifdef NEST
+    // The loops that the host wrote out.
+    for (; p < pairs; p += step) {
+        uint low = 0, high = n;
+        while (high - low > 1) {
+            const uint middle = (low + high) / 2;
+            if (before[middle] <= p)
+                low = middle;
+            else
+                high = middle;
+        }
+        uint rank = p - before[low], word = 0;
+        const __local uint *const row = rows + low * STRIDE;
+        for (; word < W - 1; word++) {
+            const uint here = popcount(row[word]);
+            if (rank < here)
+                break;
+            rank -= here;
+        }
+        const uint i = 32 * word + select_bit(row[word], rank);
+        const __local uint *const other = rows + INDEX(i * STRIDE, n * STRIDE, 7);
+        uint found = 0;
+        SETS
+        NEST
+    }
+#else
 // Sets are W words in registers. A lane's loops over the sets of all levels are one loop: what is
 // empty is filled again from the level above, so that lanes with small sets don't wait for others.
 #define PASTE_(a, b) a##b
@@ -283,6 +310,7 @@ void NAME(__global const uint *restrict offsets, __global const uint *restrict t
     }
 #undef INNER
 #endif
+#endif
 
     totals[get_local_id(0)] = total;
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -304,6 +332,8 @@ void NAME(__global const uint *restrict offsets, __global const uint *restrict t
     }
 }
 
+#undef NEST
+#undef SETS
 #undef NAME
 #undef W
 #undef T

@@ -10,7 +10,7 @@ use opencl3::context::Context;
 use opencl3::event::Event;
 use opencl3::types::cl_mem;
 
-use crate::{Balance, Settings, Strategy};
+use crate::Settings;
 use crate::error::{failed, refused};
 use crate::local::{CLASSES, ClassShape};
 use crate::memory::{Budget, Place};
@@ -44,6 +44,8 @@ pub(crate) struct Work {
     pub launches: AtomicU64,
     pub built: AtomicU64,
     pub cached: AtomicU64,
+    /// Traversals that `wide` gave to warps without work.
+    pub donations: AtomicU64,
 }
 
 /// An opened device.
@@ -55,10 +57,6 @@ pub(crate) struct Device {
     pub queue: CommandQueue,
     /// Classes of roots of `local`.
     pub classes: Vec<ClassShape>,
-    /// How tasks are done, where that was said.
-    pub strategy: Option<Strategy>,
-    /// When `wide` moves work.
-    pub balance: Balance,
     context: Context,
     /// What messages call it.
     label: String,
@@ -94,8 +92,6 @@ impl Device {
                 true => CLASSES.to_vec(),
                 false => settings.classes.clone(),
             },
-            strategy: settings.strategy,
-            balance: settings.balance,
             context,
             label,
             checked: settings.checked,

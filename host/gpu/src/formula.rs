@@ -181,7 +181,7 @@ pub(crate) struct Four {
 /// # Errors
 /// As [`local::count`].
 pub(crate) fn three(graph: &Resident, roots: &Roots, context: &Context) -> Result<Option<Three>> {
-    graph.clear()?;
+    graph.begin()?;
     queue_sums(graph, None)?;
     if !local::count(graph, roots, 3, None, context)? {
         return Ok(None);
@@ -202,7 +202,7 @@ pub(crate) fn four(
     edges: &Buffer<u32>,
     context: &Context,
 ) -> Result<Option<Four>> {
-    graph.clear()?;
+    graph.begin()?;
     edges.zero(&graph.device.queue)?;
     if !cycles.count(graph, context)? || !local::count(graph, roots, 4, Some(edges), context)? {
         return Ok(None);

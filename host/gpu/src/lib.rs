@@ -13,7 +13,8 @@
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
 //! | `slices` | portions of work |
-//! | `local` | cliques and triangles by bitmaps of neighbourhoods |
+//! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
+//! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `formula` | motifs of three and four vertices by closed formulas |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
@@ -24,9 +25,12 @@ mod formula;
 mod graph;
 mod local;
 pub mod memory;
+mod nest;
+mod plan;
 pub mod platform;
 mod program;
 mod resident;
+mod search;
 pub mod select;
 mod slices;
 mod wide;
@@ -48,6 +52,8 @@ pub enum Strategy {
     Local,
     /// Closed formulas over smaller counts: motifs of three and four vertices.
     Formula,
+    /// Depth-first search after a plan: matching, any pattern, lists of embeddings.
+    Plan,
     /// DuMato's exploration without a plan: motifs of three to eight vertices, cliques.
     Wide,
 }
@@ -56,6 +62,7 @@ impl Choice for Strategy {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Strategy::Local, "local", "Bitmaps of neighbourhoods, for cliques"),
         (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
+        (Strategy::Plan, "plan", "Search after a plan, for anything"),
         (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
     ];
 }

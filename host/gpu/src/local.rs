@@ -13,6 +13,7 @@ use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
+use crate::nest::nest;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
@@ -180,6 +181,12 @@ fn program(device: &Device, roots: &Roots, k: usize, extra: Extra<'_>) -> Result
     let used = roots.classes.iter().zip(&roots.lists).filter(|used| !used.1.tasks.is_empty());
     for (class, _) in used {
         let bits = class.table_bits();
+        if let Some(text) = (k > 4).then(|| nest(k, class.words)).flatten() {
+            let sets: Vec<String> = (0..class.words)
+                .map(|y| format!("const uint s0_{y} = row[{y}] & other[{y}];"))
+                .collect();
+            sources.push(format!("{text}#define SETS {}\n", sets.join(" ")));
+        }
         sources.push(format!(
             "#define NAME {}\n#define W {}\n#define T {}\n#define R {}\n#define TILE {}\n\
              #define HASH {}\n#define HASH_BITS {bits}\n{LOCAL}",
@@ -215,7 +222,7 @@ pub(crate) fn count(
         return run(graph, roots, k, extra, context);
     }
     let Some(weighed) = weighed(graph, roots, k, context)? else { return Ok(false) };
-    graph.clear()?;
+    graph.begin()?;
     let done = run(graph, &weighed, k, extra, context)?;
     // Its tasks must not be freed before the kernels have read them.
     graph.device.finish()?;

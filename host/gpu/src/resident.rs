@@ -1,6 +1,6 @@
 //! A graph in device memory: what strategies share.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
@@ -30,6 +30,11 @@ pub(crate) struct Resident {
     /// Arcs from smaller to larger numbers.
     pub oriented: Rows,
     pub sums: Buffer<u32>,
+    /// What the sums were when they were last read: they are never cleared, which would be a command
+    /// more for each task. `None` once a task may have left without reading them.
+    before: Mutex<Option<[u128; SUMS]>>,
+    /// What they were when the present task began.
+    start: Mutex<[u128; SUMS]>,
     /// The first fault that a checked kernel met.
     pub fault: Buffer<u32>,
     full: OnceLock<Rows>,
@@ -52,7 +57,8 @@ impl Resident {
         let sums = Buffer::new(&place, SUMS * SLOTS * WORDS, "sums")?;
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let (full, degrees) = (OnceLock::new(), OnceLock::new());
-        Ok(Resident { device, by, oriented, sums, fault, full, degrees })
+        let (before, start) = (Mutex::new(None), Mutex::new([0; SUMS]));
+        Ok(Resident { device, by, oriented, sums, before, start, fault, full, degrees })
     }
 
     /// All edges, both ways; put there by the first task that asks.
@@ -89,15 +95,22 @@ impl Resident {
         [Arg::U32(self.by.vertices() as u32), Arg::U32(edges as u32)]
     }
 
-    /// Sets all sums to 0.
+    /// Begins a task: its sums count from here.
     ///
     /// # Errors
     /// [`Error::Device`].
-    pub fn clear(&self) -> Result<()> {
-        self.sums.zero(&self.device.queue)
+    pub fn begin(&self) -> Result<()> {
+        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken until the sums were read.
+        if before.is_none() {
+            self.sums.zero(&self.device.queue)?;
+        }
+        *self.start.lock().unwrap_or_else(PoisonError::into_inner) =
+            before.take().unwrap_or([0; SUMS]);
+        Ok(())
     }
 
-    /// Waits for all kernels, and reads the sums.
+    /// Waits for all kernels, and reads the sums of the task.
     ///
     /// # Errors
     /// [`Error::Device`] for a fault that a checked kernel met, and what the runtime refuses.
@@ -105,12 +118,14 @@ impl Resident {
         let mut words = vec![0u32; SUMS * SLOTS * WORDS];
         self.sums.read(&self.device.queue, &mut words)?;
         self.check()?;
-        let mut sums = [0u128; SUMS];
+        let mut now = [0u128; SUMS];
         for (at, part) in words.chunks_exact(WORDS).enumerate() {
             let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
-            sums[at / SLOTS] = sums[at / SLOTS].wrapping_add(value);
+            now[at / SLOTS] = now[at / SLOTS].wrapping_add(value);
         }
-        Ok(sums)
+        let start = *self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        Ok(std::array::from_fn(|i| now[i].wrapping_sub(start[i])))
     }
 
     /// Looks at the error word of checked kernels.

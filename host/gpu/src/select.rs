@@ -2,7 +2,7 @@
 
 use gramer_graph::error::{Error, Result};
 
-use crate::platform::{Found, Handle, handles};
+use crate::platform::{Found, Handle, handles, nvidia};
 
 /// Whether `--device` names a GPU: `gpu`, or `gpu:` with an index, a part of a name, or `portable`.
 pub fn is_gpu(device: &str) -> bool {
@@ -14,6 +14,11 @@ pub fn is_gpu(device: &str) -> bool {
 /// # Errors
 /// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] where there is none.
 pub(crate) fn select(device: &str) -> Result<Handle> {
+    if device == "gpu"
+        && let Some(first) = nvidia().into_iter().next()
+    {
+        return Ok(first);
+    }
     let (mut handles, missing) = handles();
     let found: Vec<&Found> = handles.iter().map(|h| &h.found).collect();
     match position(device, &found) {

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use gramer_graph::context::Context;
@@ -63,9 +64,6 @@ pub(crate) struct Found {
     pub counts: HashMap<Pattern, u128>,
     /// Whether the search went to its end.
     pub complete: bool,
-    /// Slices, and traversals that were given to warps without work.
-    pub slices: u64,
-    pub given: u64,
 }
 
 /// Buffers of a search.
@@ -185,7 +183,7 @@ pub(crate) fn search(
     )?;
     let idle_limit = (search.warps as f64 * balance.threshold.clamp(0.0, 1.0)) as usize;
     let mut status = search.status;
-    let mut found = Found { counts: HashMap::new(), complete: true, slices: 0, given: 0 };
+    let mut found = Found { counts: HashMap::new(), complete: true };
     let (mut steps, mut claimed, mut active) = (1000u32, 0u32, 0usize);
     context.progress.begin(roots as u64);
     while claimed < roots as u32 || active > 0 {
@@ -230,8 +228,7 @@ pub(crate) fn search(
         let took = begun.elapsed().as_secs_f64().max(1e-6);
         let factor = (SLICE.as_secs_f64() / took).clamp(0.25, 4.0);
         steps = (f64::from(steps) * factor).clamp(100.0, 1e9) as u32;
-        found.slices += 1;
-        found.given += u64::from(said[GIVEN]);
+        device.work.donations.fetch_add(said[GIVEN].into(), Relaxed);
         context.progress.add(u64::from(said[NEXT_ROOT] - claimed));
         (claimed, active) = (said[NEXT_ROOT], said[ACTIVE] as usize);
     }

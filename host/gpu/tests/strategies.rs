@@ -1,8 +1,8 @@
 //! Every strategy against the CPU engine, on any OpenCL device: the one that GRAMER_GPU_DEVICE names,
 //! by default the portable one. Kernels test their indices.
 
-use gramer_engine::Engine;
 use gramer_engine::cpu::Cpu;
+use gramer_engine::{Engine, Units};
 use gramer_gpu::{Gpu, Settings};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
@@ -191,7 +191,7 @@ fn the_budget_is_kept_or_the_least_is_named() {
                 refused += 1;
             }
         }
-        let (limit, peak) = gpu.memory();
+        let (limit, peak) = gpu.memory().unwrap();
         assert!(limit == kib << 10 && peak <= limit);
     }
     assert!((1..5).contains(&refused));
@@ -203,14 +203,14 @@ fn a_run_stops_when_it_is_asked_to() {
     let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.5 }, 3);
     let context = Context::default();
     let prepared = gpu.prepare(&graph, &context).unwrap();
-    let whole = prepared.run(&Task::Clique { k: 5 }, None, &context).unwrap();
+    let whole = prepared.run(&Task::Clique { k: 5 }, Units::All, None, &context).unwrap();
     let cancel = context.cancel.clone();
     let begun = std::time::Instant::now();
     let stop = std::thread::spawn(move || {
         std::thread::sleep(std::time::Duration::from_millis(100));
         cancel.cancel();
     });
-    let part = prepared.run(&Task::Clique { k: 9 }, None, &context).unwrap();
+    let part = prepared.run(&Task::Clique { k: 9 }, Units::All, None, &context).unwrap();
     assert!(!part.complete && begun.elapsed().as_secs_f64() < 5.0);
     stop.join().unwrap();
     assert!(whole.complete);
@@ -227,7 +227,7 @@ fn programs_come_from_the_cache_when_it_is_whole() {
         let task = Task::Clique { k: 4 };
         let outcome = gpu.run(&graph, &task, None, &Context::default()).unwrap();
         assert_eq!(outcome.results[0].count, 15);
-        Some(gpu.programs())
+        Some(gpu.programs().unwrap())
     };
     let Some(first) = run() else { return environment::skip(environment::OPENCL, "no device") };
     assert_eq!((first, run().unwrap()), ((1, 0), (0, 1)));

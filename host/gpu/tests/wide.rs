@@ -92,7 +92,7 @@ fn a_level_that_does_not_fit_is_made_in_portions() {
     let model = Model::BarabasiAlbert { vertices: 100, edges_per_vertex: 4 };
     let graph = random(model, 1);
     assert_eq!(answer(&gpu, &graph, &motif(4)).results, answer(&Cpu, &graph, &motif(4)).results);
-    let (limit, peak) = gpu.memory();
+    let (limit, peak) = gpu.memory().unwrap();
     assert!(peak <= limit);
 }
 
