@@ -155,6 +155,7 @@ impl Engine for Gpu {
                 Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
                 None => Ok(()),
             },
+            other => refuse(other.name()),
         }
     }
 

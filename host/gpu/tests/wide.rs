@@ -132,6 +132,9 @@ fn a_strategy_that_can_not_do_it_names_one_that_can() {
 #[test]
 fn a_search_stops_when_it_is_asked_to() {
     let Some(gpu) = open(Settings { checked: false, ..wide() }) else { return };
+    // Built before the time is taken.
+    let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);
+    answer(&gpu, &small, &motif(6));
     let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.3 }, 3);
     let context = Context::default();
     let cancel = context.cancel.clone();
