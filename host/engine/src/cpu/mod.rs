@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 
 use gramer_graph::Graph;
 use gramer_graph::context::{Cancel, Context};
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
 use super::{Engine, Outcome, Prepared, Sink, Units, shares};
@@ -38,7 +38,14 @@ impl Engine for Cpu {
     }
 
     fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
-        task.check()
+        task.check()?;
+        match task {
+            Task::Motif { k: k @ 7.., .. } => Err(Error::Unsupported(format!(
+                "the CPU engine counts motifs of up to 6 vertices and k is {k}; the GPU engine goes to \
+                 8 (--device gpu), the reference engine too, slowly (--device reference)"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn prepare<'a>(
