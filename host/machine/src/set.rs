@@ -97,9 +97,7 @@ const STATUS: [(&str, &str); 5] = [
 impl Accelerator {
     /// Quarter-lines of the image that a cluster of the set core holds on chip; 0 without a set core.
     pub fn set_quarters(&self) -> u32 {
-        self.set
-            .as_ref()
-            .map_or(0, |s| s.partition_lines * self.machine.partitions * LINE_QUARTERS)
+        self.set.as_ref().map_or(0, |s| s.partition_lines * self.machine.partitions * LINE_QUARTERS)
     }
 }
 
