@@ -11,6 +11,7 @@
 //! | [`image`] | a graph as it lies in the banks |
 //! | [`units`] | work units and the ranges that one run takes |
 //! | [`stream`] | what goes into the streams and comes out |
+//! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
 //! | [`checkpoint`] | a stopped run on disk |
 //! | [`tasks`] | mining tasks as passes of the core |
@@ -20,6 +21,7 @@ pub mod image;
 pub mod launch;
 pub mod runtime;
 pub mod session;
+pub mod set;
 pub mod settings;
 pub mod stream;
 pub mod tasks;
