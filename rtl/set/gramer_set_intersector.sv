@@ -1,6 +1,7 @@
 // Which entries of a held line are in a streamed line: 16 × 16 equality of ids, a pair of lines a cycle.
 // Lanes that don't belong to the lists don't count. The match comes two cycles after the lines.
 module gramer_set_intersector
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic   clk_i,

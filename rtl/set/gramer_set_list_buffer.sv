@@ -2,31 +2,28 @@
 // copies, for the streamer reads members and the intersector reads held lines in the same cycle.
 // Block RAM with an output register: the line comes two cycles after the read.
 module gramer_set_list_buffer
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
-#(
-  /// Lists, a power of two.
-  parameter int unsigned SLOTS = 16,
-  localparam int unsigned SLOT_W = $clog2(SLOTS)
-) (
-  input  logic              clk_i,
-  input  logic              write_i,
-  input  logic [SLOT_W-1:0] write_slot_i,
-  input  lline_t            write_at_i,
-  input  line_t             line_i,
+(
+  input  logic   clk_i,
+  input  logic   write_i,
+  input  slot_t  write_slot_i,
+  input  lline_t write_at_i,
+  input  line_t  line_i,
   // Members
-  input  logic              member_read_i,
-  input  logic [SLOT_W-1:0] member_slot_i,
-  input  lline_t            member_at_i,
-  output line_t             member_line_o,
+  input  logic   member_read_i,
+  input  slot_t  member_slot_i,
+  input  lline_t member_at_i,
+  output line_t  member_line_o,
   // Held lines
-  input  logic              held_read_i,
-  input  logic [SLOT_W-1:0] held_slot_i,
-  input  lline_t            held_at_i,
-  output line_t             held_line_o
+  input  logic   held_read_i,
+  input  slot_t  held_slot_i,
+  input  lline_t held_at_i,
+  output line_t  held_line_o
 );
 
-  (* ram_style = "block" *) line_t members [SLOTS*LIST_LINES];
-  (* ram_style = "block" *) line_t held [SLOTS*LIST_LINES];
+  (* ram_style = "block" *) line_t members [LISTS*LIST_LINES];
+  (* ram_style = "block" *) line_t held [LISTS*LIST_LINES];
 
   line_t member_q, held_q;
   logic  member_read_q, held_read_q;

@@ -5,15 +5,10 @@
 //
 //   request, at ─► [queue of each PU] ─► turns ─► [URAM] ─► answer, line
 module gramer_set_partition
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// PUs of the cluster.
-  parameter int unsigned PUS = 8,
-  /// Lines, a power of two.
-  parameter int unsigned LINES = 8192,
-  /// Lines that a PU may have under way, a power of two.
-  parameter int unsigned ANSWERS = 32,
-  localparam int unsigned AT_W = $clog2(LINES)
+  localparam int unsigned AT_W = $clog2(PARTITION_LINES)
 ) (
   input  logic            clk_i,
   input  logic            rst_i,
@@ -33,7 +28,7 @@ module gramer_set_partition
   // From the turn to the answer: the memory and its two registers.
   localparam int unsigned STAGES = 4;
 
-  (* ram_style = "ultra" *) line_t mem [LINES];
+  (* ram_style = "ultra" *) line_t mem [PARTITION_LINES];
 
   logic [PUS-1:0]  waiting, grant, turn_q;
   logic [AT_W-1:0] head [PUS];

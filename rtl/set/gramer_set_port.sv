@@ -6,15 +6,10 @@
 //   issue ─► [order] ──────────────► whose turn ─► line_o, meta_o
 //        └─► partitions ─► [queue of each partition] ─┘
 module gramer_set_port
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// Partitions of the cluster, a power of two.
-  parameter int unsigned PARTITIONS = 8,
-  /// Lines of a partition, a power of two.
-  parameter int unsigned LINES = 8192,
-  /// Lines that may be under way, a power of two.
-  parameter int unsigned ANSWERS = 32,
-  localparam int unsigned AT_W = $clog2(LINES)
+  localparam int unsigned AT_W = $clog2(PARTITION_LINES)
 ) (
   input  logic            clk_i,
   input  logic            rst_i,

@@ -3,6 +3,7 @@
 // that 8, 4, 2 or 1 rows are read at once. Two copies: one for sets in the making, one for
 // the counting of members. Block RAM with an output register: words come two cycles after the read.
 module gramer_set_row_memory
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic    clk_i,

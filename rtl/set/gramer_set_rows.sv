@@ -2,6 +2,7 @@
 // the member's row of the matrix. A row that isn't empty goes into the row memory; a root is complete
 // with its last row. Triangles are only counted.
 module gramer_set_rows
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
   input  logic   clk_i,
@@ -16,13 +17,12 @@ module gramer_set_rows
   output word_t  write_word_o [ROW_BANKS],
   // A root whose rows are complete; in this cycle its rows are there
   output logic   root_valid_o,
-  output context_t place_o,
+  output place_t place_o,
   output root_t  root_o,
   output set_t   rows_o,  // members whose rows aren't empty
   output set_t   first_o, // of them, those with enough for an embedding that counts
   // Triangles
   output logic   found_o,
-  output sum_t   found_sum_o,
   output logic [4:0] found_count_o,
   output logic   unit_done_o, // pulse: a unit of triangles
   output logic   busy_o
@@ -44,7 +44,6 @@ module gramer_set_rows
     last_valid_q <= !rst_i && valid_i && step_i.unit_last && step_i.root.k != TRIANGLE;
     found_o      <= !rst_i && valid_i && step_i.root.k == TRIANGLE && step_i.counts && match_i != '0;
     unit_done_o  <= !rst_i && valid_i && step_i.unit_last && step_i.root.k == TRIANGLE;
-    found_sum_o   <= step_i.root.sum;
     found_count_o <= found;
     if (rst_i) begins_q <= 1'b1;
     else if (valid_i) begins_q <= step_i.member_last || step_i.unit_last;
@@ -78,10 +77,8 @@ module gramer_set_rows
     clear_q <= rst_i || last_valid_q;
     place_o <= step_q.place;
     root_o  <= step_q.root;
-    for (int m = 0; m < MEMBERS; m++) begin
-      rows_q[m]  <= (rows_q[m] && !clear_q) || (some && step_q.member == member_t'(m));
-      first_q[m] <= (first_q[m] && !clear_q) || (enough && step_q.member == member_t'(m));
-    end
+    rows_q  <= (clear_q ? '0 : rows_q) | (some ? set_t'(1) << step_q.member : '0);
+    first_q <= (clear_q ? '0 : first_q) | (enough ? set_t'(1) << step_q.member : '0);
   end
 
   assign root_valid_o = root_q;

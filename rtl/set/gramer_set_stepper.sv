@@ -8,12 +8,9 @@
 // A unit's first step waits until its rows have a place in the row memory, a ring whose roots
 // are freed in order. Triangles need none.
 module gramer_set_stepper
+  import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
-#(
-  /// Lists of the list buffer, a power of two.
-  parameter int unsigned SLOTS = 16,
-  localparam int unsigned SLOT_W = $clog2(SLOTS)
-) (
+(
   input  logic   clk_i,
   input  logic   rst_i,
   // Lines of the image
@@ -22,15 +19,18 @@ module gramer_set_stepper
   input  line_t  line_i,
   input  meta_t  meta_i,
   // The list of each slot, written before its lines come
-  input  list_t  list_i [SLOTS],
+  input  list_t  list_i [LISTS],
   // List buffer
   output logic   write_o,
-  output logic [SLOT_W-1:0] write_slot_o,
+  output slot_t  write_slot_o,
   output lline_t write_at_o,
   output line_t  write_line_o,
   output logic   loaded_o, // pulse: the list that is written is complete
+  // Lengths of a block
+  output logic   lengths_valid_o,
+  output logic [31:0] lengths_up_o,
   output logic   read_o,
-  output logic [SLOT_W-1:0] read_slot_o,
+  output slot_t  read_slot_o,
   output lline_t read_at_o,
   output logic   freed_o,  // pulse: the oldest list is not needed any more
   // Intersector: with the held line
@@ -72,13 +72,15 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- b: first and last id
 
+  logic b_aside, b_emits, b_last;
+
   // The lanes in use follow each other.
   id_t               a_lowest, a_highest;
   line_t             b_line_q;
   meta_t             b_meta_q;
   lanes_t            b_lanes_q;
   id_t               b_low_q, b_high_q;
-  logic [SLOT_W-1:0] load_slot_q, slot_q;
+  slot_t             load_slot_q, slot_q;
   logic [WINDOW_W-1:0] b_window_q;
 
   always_comb begin
@@ -101,43 +103,44 @@ module gramer_set_stepper
         b_lanes_q  <= a_lanes_q;
         b_low_q    <= a_lowest;
         b_high_q   <= a_highest;
-        b_window_q <= a_meta_q.member[MEMBER_W-1 -: WINDOW_W]; // lines before the member don't matter
+        b_window_q <= '0;
       end
     end else if (b_emits && !b_last) b_window_q <= b_window_q + 1'b1;
   end
 
   // ---------------------------------------------------------------- lines of lists
 
-  assign write_o      = b_valid_q && b_meta_q.load;
+  assign write_o      = b_valid_q && b_meta_q.load && !b_meta_q.lengths;
   assign write_slot_o = load_slot_q;
   assign write_at_o   = b_meta_q.at;
   assign write_line_o = b_line_q;
 
   // Last id of each held line, and of the line before a window.
-  (* ram_style = "distributed" *) id_t before [SLOTS*WINDOWS];
+  (* ram_style = "distributed" *) id_t previous [LISTS*WINDOWS];
   id_t window_max [WINDOW];
   id_t before_max;
 
   for (genvar x = 0; x < WINDOW; x++) begin : gen_max
-    (* ram_style = "distributed" *) id_t mem [SLOTS*WINDOWS];
+    (* ram_style = "distributed" *) id_t mem [LISTS*WINDOWS];
     always_ff @(posedge clk_i)
       if (write_o && b_meta_q.at[2:0] == 3'(x)) mem[{load_slot_q, b_meta_q.at[4:3]}] <= b_high_q;
     assign window_max[x] = mem[{slot_q, b_window_q}];
   end
 
   always_ff @(posedge clk_i) begin
+    lengths_valid_o <= !rst_i && b_valid_q && b_meta_q.lengths;
+    lengths_up_o    <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
     if (write_o && b_meta_q.at[2:0] == '1)
-      before[{load_slot_q, WINDOW_W'(b_meta_q.at[4:3] + 1'b1)}] <= b_high_q;
+      previous[{load_slot_q, WINDOW_W'(b_meta_q.at[4:3] + 1'b1)}] <= b_high_q;
     loaded_o <= !rst_i && write_o && b_meta_q.last;
     if (rst_i) load_slot_q <= '0;
     else if (write_o && b_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
   end
 
-  assign before_max = before[{slot_q, b_window_q}];
+  assign before_max = previous[{slot_q, b_window_q}];
 
   // ---------------------------------------------------------------- c: a window of held lines
 
-  logic   b_emits, b_last;
   list_t  b_list;
   line_t  c_line_q;
   meta_t  c_meta_q;
@@ -146,14 +149,16 @@ module gramer_set_stepper
   id_t    c_max_q [WINDOW];
   id_t    c_before_q;
   list_t  c_list_q;
-  logic [SLOT_W-1:0] c_slot_q;
+  slot_t  c_slot_q;
   logic [WINDOW_W-1:0] c_window_q;
   logic   c_last_q;
 
+  assign b_aside = b_meta_q.load || b_meta_q.lengths; // not for the intersector
   assign b_list  = list_i[slot_q];
-  assign b_emits = b_valid_q && !b_meta_q.load && c_ready;
-  assign b_last  = b_meta_q.none || b_window_q == b_list.last[4:3];
-  assign b_ready = b_meta_q.load || (c_ready && b_last);
+  assign b_emits = b_valid_q && !b_aside && c_ready;
+  // A member's list has only members before it.
+  assign b_last  = b_meta_q.none || b_window_q == b_meta_q.member[MEMBER_W-1 -: WINDOW_W];
+  assign b_ready = b_aside || (c_ready && b_last);
   assign c_ready = !c_valid_q || d_ready;
 
   always_ff @(posedge clk_i) begin
@@ -186,7 +191,7 @@ module gramer_set_stepper
   meta_t  d_meta_q;
   lanes_t d_lanes_q;
   list_t  d_list_q;
-  logic [SLOT_W-1:0] d_slot_q;
+  slot_t  d_slot_q;
   logic [WINDOW_W-1:0] d_window_q;
   logic   d_last_q, d_first_q, d_counts_q; // first: no step of the unit has been made
   logic   go, one_left, unit_done, wants_rows;
@@ -210,39 +215,39 @@ module gramer_set_stepper
 
   // Room for the rows: reserved with the unit's first step.
   logic [ROW_AT_W:0]    words, free_q;
-  logic [CONTEXT_W:0]   free_places_q;
+  logic [PLACE_W:0]   free_places_q;
   row_at_t              base_q, base;
-  context_t             place_q;
+  place_t               place_q;
   logic                 room, reserve;
 
   assign d_size     = class_of(d_list_q.last);
   assign words      = words_of(d_list_q.last, d_size);
-  assign wants_rows = d_list_q.plan.k != TRIANGLE;
+  assign wants_rows = d_list_q.k != TRIANGLE;
   assign room       = !wants_rows || (free_q >= words && free_places_q != '0);
   assign go         = d_valid_q && (!d_first_q || room);
   assign reserve    = go && d_first_q && wants_rows;
   assign unit_done  = go && one_left && d_last_q && d_meta_q.unit_last;
-  assign d_ready    = go && one_left;
+  assign d_ready    = !d_valid_q || (go && one_left);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       d_valid_q     <= 1'b0;
       d_first_q     <= 1'b1;
       free_q        <= (ROW_AT_W+1)'(ROW_WORDS);
-      free_places_q <= (CONTEXT_W+1)'(CONTEXTS);
+      free_places_q <= (PLACE_W+1)'(PLACES);
       base_q        <= '0;
       place_q       <= '0;
     end else begin
-      if (!d_valid_q || d_ready) d_valid_q <= c_valid_q;
+      if (d_ready) d_valid_q <= c_valid_q;
       if (go) d_first_q <= unit_done;
       free_q <= free_q - (reserve ? words : '0) + (root_freed_i ? root_words_i : '0);
-      free_places_q <= free_places_q - (CONTEXT_W+1)'(reserve) + (CONTEXT_W+1)'(root_freed_i);
+      free_places_q <= free_places_q - (PLACE_W+1)'(reserve) + (PLACE_W+1)'(root_freed_i);
       if (unit_done && wants_rows) begin
         base_q  <= base_q + row_at_t'(words);
         place_q <= place_q + 1'b1;
       end
     end
-    if (!d_valid_q || d_ready) begin
+    if (d_ready) begin
       d_line_q   <= c_line_q;
       d_meta_q   <= c_meta_q;
       d_lanes_q  <= c_lanes_q;
@@ -251,8 +256,8 @@ module gramer_set_stepper
       d_window_q <= c_window_q;
       d_last_q   <= c_last_q;
       d_left_q   <= c_overlaps;
-      d_counts_q <= 12'(c_meta_q.member) >= c_list_q.first_member
-                    && 12'(c_meta_q.member) <= c_list_q.last_member;
+      d_counts_q <= (RANGE_W+1)'(c_meta_q.member) >= c_list_q.range_first
+                    && (RANGE_W+1)'(c_meta_q.member) < c_list_q.range_last;
     end else if (go) d_left_q <= d_left_q & ~d_low;
     freed_o <= !rst_i && unit_done;
   end
@@ -284,8 +289,7 @@ module gramer_set_stepper
         member_last: one_left && d_last_q && d_meta_q.last,
         unit_last: unit_done,
         place: place_q,
-        root: '{base: base, size: d_size, last: d_list_q.last, k: d_list_q.plan.k,
-                sum: d_list_q.plan.sum}
+        root: '{base: base, size: d_size, last: d_list_q.last, k: d_list_q.k}
       };
     end
     if (e_valid_q) begin
@@ -299,9 +303,9 @@ module gramer_set_stepper
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (free_q <= (ROW_AT_W+1)'(ROW_WORDS)) else $error("more rows freed than reserved");
-    assert (free_places_q <= (CONTEXT_W+1)'(CONTEXTS)) else $error("a root freed twice");
+    assert (free_places_q <= (PLACE_W+1)'(PLACES)) else $error("a root freed twice");
     // Entries, then padding: the lanes in use are one run that begins with the list.
-    if (a_valid_q && !a_meta_q.none) begin
+    if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
       assert (a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
     end
   end

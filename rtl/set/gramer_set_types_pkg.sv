@@ -2,29 +2,24 @@
 // graph image's lines and entries, and the sizes of a list that fits into the list buffer.
 package gramer_set_types_pkg;
 
-  localparam int unsigned LINE_W     = 512; // one line: 16 entries
-  localparam int unsigned LANES      = 16;  // entries of a line
-  localparam int unsigned ENTRY_W    = 32;
-  localparam int unsigned QUARTER    = 4;   // entries of a quarter-line
-  localparam int unsigned ID_W       = 26;  // a vertex' id is the quarter-line where its list begins
-  localparam int unsigned QUARTERS_W = 6;   // quarter-lines to read for it
-  localparam int unsigned LINE_AT_W  = ID_W - 2; // a line of the image
-  localparam int unsigned LIST_LINES = 32;  // of the longest list in the list buffer
-  localparam int unsigned LLINE_W    = 5;
-  localparam int unsigned MEMBERS    = LIST_LINES * LANES; // its entries, and columns of a row
-  localparam int unsigned MEMBER_W   = 9;
-  localparam int unsigned SETS_K_W   = 5;   // vertices of an embedding: 3 to 16
-  localparam int unsigned PLANS      = 4;
-  localparam int unsigned PLAN_W     = 2;
-  localparam int unsigned SUMS       = 8;
-  localparam int unsigned SUM_W      = 3;
-  localparam int unsigned CONTEXTS   = 16;  // roots whose rows are in the row memory
-  localparam int unsigned CONTEXT_W  = 4;
-  localparam int unsigned ROW_BANKS  = 8;   // sub-banks of the row memory, a word each
-  localparam int unsigned WORD_W     = 64;
-  localparam int unsigned ROW_WORDS  = 512; // of a sub-bank
-  localparam int unsigned ROW_AT_W   = 9;
-  localparam int unsigned CLASS_W    = 2;   // a row has 1 << class words
+  import gramer_set_pkg::*;
+
+  localparam int unsigned LANES      = LINE_ENTRIES;
+  localparam int unsigned QUARTER    = QUARTER_ENTRIES;
+  localparam int unsigned ENTRY_W    = ID_W + SIZE_W;
+  localparam int unsigned LINE_AT_W  = ID_W - $clog2(LINE_QUARTERS); // a line of the image
+  localparam int unsigned SLOT_W     = $clog2(LISTS);
+  localparam int unsigned LLINE_W    = $clog2(LIST_LINES);
+  localparam int unsigned MEMBERS    = LIST_LINES * LANES; // columns of a row
+  localparam int unsigned MEMBER_W   = $clog2(MEMBERS);
+  localparam int unsigned K_W        = $clog2(K_MOST + 1);
+  localparam int unsigned PLAN_W     = $clog2(PLANS);
+  localparam int unsigned SUM_AT_W   = $clog2(SUMS);
+  localparam int unsigned PLACES     = 16; // roots whose rows are in the row memory
+  localparam int unsigned PLACE_W    = $clog2(PLACES);
+  localparam int unsigned WORD_W     = 64; // columns of a word of a row
+  localparam int unsigned ROW_AT_W   = $clog2(ROW_WORDS);
+  localparam int unsigned RANGE_W    = 12; // of a unit
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
@@ -34,37 +29,38 @@ package gramer_set_types_pkg;
   typedef logic [LANES-1:0]      lanes_t;
   typedef logic [MEMBERS-1:0]    set_t;  // members of a list, by position
   typedef logic [WORD_W-1:0]     word_t;
-  typedef logic [CONTEXT_W-1:0]  context_t;
+  typedef logic [PLACE_W-1:0]    place_t;   // of a root in the row memory
   typedef logic [ROW_AT_W-1:0]   row_at_t;
-  typedef logic [CLASS_W-1:0]    class_t;
-  typedef logic [SETS_K_W-1:0]   k_t;
-  typedef logic [SUM_W-1:0]      sum_t;
+  typedef logic [1:0]            class_t;   // a row has 1 << class words
+  typedef logic [K_W-1:0]        k_t;
+  typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
 
   // An entry of a list.
   typedef struct packed {
-    logic [QUARTERS_W-1:0] quarters;
-    id_t                   id;
+    logic [SIZE_W-1:0] size; // quarter-lines to read
+    id_t               id;
   } entry_t;
 
   // A work unit as it comes in the in-stream: a root's list, and which of its members count.
   typedef struct packed {
-    logic [11:0]       last;
-    logic [11:0]       first;
-    logic [PLAN_W-1:0] plan;
-    logic [11:0]       quarters;
-    id_t               address; // in quarter-lines
+    logic [RANGE_W-1:0] last; // exclusive
+    logic [RANGE_W-1:0] first;
+    logic [PLAN_W-1:0]  plan;
+    logic [RANGE_W-1:0] quarters; // 0: there is no unit
+    id_t                address;
   } unit_t;
 
   // What is done with a unit.
   typedef struct packed {
-    k_t   k;
-    sum_t sum; // that it is added to
+    k_t         k;
+    logic [3:0] operation;
   } plan_t;
 
   // What goes with a line from its request to its use. The lanes of quarters [low, high] belong to
   // the list.
   typedef struct packed {
     logic       load;        // a line of a root's list; else of a member's
+    logic       lengths;     // a line whose last quarter has the lengths of a block
     logic       none;        // no line: the unit ends here
     logic [1:0] low;
     logic [1:0] high;
@@ -76,12 +72,12 @@ package gramer_set_types_pkg;
 
   // What is known of the list in a slot of the list buffer.
   typedef struct packed {
-    plan_t      plan;
-    logic [1:0] low;   // first quarter in its first line
-    logic [1:0] high;  // last quarter in its last line
-    lline_t     last;  // last line
-    logic [11:0] first_member; // whose embeddings count
-    logic [11:0] last_member;
+    k_t         k;
+    logic [1:0] low;  // first quarter in its first line
+    logic [1:0] high; // last quarter in its last line
+    lline_t     last; // last line
+    logic [RANGE_W:0] range_first; // members that count, by their lanes from the first line's first
+    logic [RANGE_W:0] range_last;  // exclusive
   } list_t;
 
   // A root whose rows are, or will be, in the row memory.
@@ -90,7 +86,6 @@ package gramer_set_types_pkg;
     class_t  size;
     lline_t  last; // last line of the list
     k_t      k;
-    sum_t    sum;
   } root_t;
 
   // One step of the intersector: a streamed line against a held one.
@@ -103,7 +98,7 @@ package gramer_set_types_pkg;
     logic    counts;      // the member's embeddings count
     logic    member_last; // last step of its list
     logic    unit_last;   // last step of the unit
-    context_t place;
+    place_t  place;
     root_t   root;
   } step_t;
 
@@ -126,13 +121,21 @@ package gramer_set_types_pkg;
     return member[2:0] & (3'd7 >> size);
   endfunction
 
+  // Of 64 members that follow each other, those whose rows are in a group of sub-banks.
+  function automatic word_t in_group(input class_t size, input logic [2:0] group);
+    word_t members;
+    for (int unsigned m = 0; m < WORD_W; m++)
+      members[m] = row_group(size, member_t'(m)) == group;
+    return members;
+  endfunction
+
   // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
   localparam k_t TRIANGLE = 5'd3;
 
   // Lanes that belong to quarters [low, high] of a line.
   function automatic lanes_t lanes_of(input logic [1:0] low, input logic [1:0] high);
     lanes_t lanes;
-    for (int unsigned q = 0; q < 4; q++)
+    for (int unsigned q = 0; q < LINE_QUARTERS; q++)
       lanes[q*QUARTER +: QUARTER] = {QUARTER{2'(q) >= low && 2'(q) <= high}};
     return lanes;
   endfunction
