@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use gramer_machine::{Accelerator, verilog};
+use gramer_machine::{Accelerator, Core, verilog};
 use libloading::Library;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -235,11 +235,27 @@ pub const STATE: [(&str, &[&str]); 10] = [
     ("gramer_pattern_buffer", &["state_q", "queued_q"]),
 ];
 
+/// Settings of the models of the set core, as [`SETTINGS`].
+const SET_SETTINGS: &str = "`verilator_config
+no_inline -module \"gramer_set_pu\"
+";
+
+/// As [`STATE`], of the set core.
+const SET_STATE: [(&str, &[&str]); 2] =
+    [("gramer_set_pu", &["counters_q"]), ("gramer_fifo", &["write_q", "read_q"])];
+
+/// The folder of the set core in that of the sources.
+const SET: &str = "set";
+
 /// [`SETTINGS`], and what [`STATE`] names is public.
-fn settings() -> String {
-    let mut text = String::from(SETTINGS);
-    for (module, names) in STATE {
-        for name in names {
+fn settings(core: Core) -> String {
+    let (text, state) = match core {
+        Core::Paper => (SETTINGS, &STATE[..]),
+        Core::Set => (SET_SETTINGS, &SET_STATE[..]),
+    };
+    let mut text = String::from(text);
+    for (module, names) in state {
+        for name in *names {
             text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
         }
     }
@@ -289,7 +305,12 @@ struct Sources {
 }
 
 /// Finds the sources of a model.
-fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Result<Sources> {
+fn sources(
+    core: Core,
+    other: Option<&Path>,
+    coverage: Option<Coverage>,
+    trace: bool,
+) -> Result<Sources> {
     let root = cache::sources()?;
     let rtl = other
         .map(Path::to_path_buf)
@@ -300,12 +321,17 @@ fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Res
         (None, true) => Some(root.join("sim/shim/trace.cpp")),
         (None, false) => None,
     };
-    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
-        .with_context(|| format!("cannot read {}", rtl.display()))?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-    files.sort();
+    let mut files = vec![];
+    for folder in [Some(rtl.clone()), (core == Core::Set).then(|| rtl.join(SET))] {
+        let Some(folder) = folder else { continue };
+        let entries = fs::read_dir(&folder)
+            .with_context(|| format!("cannot read {}", folder.display()))?
+            .map(|entry| entry.map(|e| e.path()));
+        let mut own = entries.collect::<Result<Vec<_>, _>>()?;
+        own.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+        own.sort();
+        files.extend(own);
+    }
     let mut bytes = vec![];
     for file in files.iter().chain([&shim]).chain(&wrapper) {
         bytes.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
@@ -317,6 +343,7 @@ fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Res
 
 /// What is asked of a model beside its sources.
 struct Asked {
+    core: Core,
     coverage: Option<Coverage>,
     fast: bool,
     trace: bool,
@@ -352,7 +379,8 @@ fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
     }
     let key = format!("{:016x}", xxh3_64(about.as_bytes()));
     let (accesses, raw) = (options.accesses, options.raw);
-    Ok(Asked { coverage, fast, trace, accesses, raw, package, about, key })
+    let core = accelerator.core;
+    Ok(Asked { core, coverage, fast, trace, accesses, raw, package, about, key })
 }
 
 /// A model by its name: which sources, if they are there, and in which folders it may lie.
@@ -371,7 +399,7 @@ fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
     let how = format!("{:08x}{raw}", xxh3_64(HOW.concat().as_bytes()) >> 32);
-    let sources = sources(other, asked.coverage, asked.trace);
+    let sources = sources(asked.core, other, asked.coverage, asked.trace);
     let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
     let version = verilator()
         .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
@@ -512,7 +540,7 @@ fn build_of(
     // Built beside its final place and moved there whole: two builds at a time do no harm.
     let work = tempfile::Builder::new().prefix("building-").tempdir_in(models)?;
     fs::write(work.path().join("gramer_pkg.sv"), package)?;
-    fs::write(work.path().join("settings.vlt"), settings())?;
+    fs::write(work.path().join("settings.vlt"), settings(accelerator.core))?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
     tell(Step::Translating)?;
     let start = |name: &str| {
@@ -525,7 +553,7 @@ fn build_of(
     command
         .current_dir(&rtl)
         .args(["--cc", "-sv", "-Wall", "-O3"])
-        .args(["--top-module", "gramer_core", "--prefix", &prefix])
+        .args(["--top-module", accelerator.core_module(), "--prefix", &prefix])
         // A compiler's time grows faster than a function; the functions of a waveform are long lists.
         .args(["--output-split", "40000", "--output-split-ctrace", "1000"])
         .args(["-CFLAGS", "-fPIC -O2"]);
@@ -551,8 +579,13 @@ fn build_of(
     }
     command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
     command.arg(work.path().join("settings.vlt"));
-    command.arg(work.path().join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
-    command.arg("gramer_core.sv");
+    command.arg(work.path().join("gramer_pkg.sv"));
+    command.args(match accelerator.core {
+        Core::Paper => &["gramer_types_pkg.sv", "-y", ".", "gramer_core.sv"][..],
+        Core::Set => {
+            &["set/gramer_set_types_pkg.sv", "-y", ".", "-y", SET, "set/gramer_set_core.sv"]
+        }
+    });
     check(&mut command, "verilator")?;
     if !raw {
         verilated::improve(work.path())?;
@@ -589,7 +622,7 @@ fn build_of(
             .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-o", "libcore.so"])
             .arg(format!("-DMODEL_HEADER=\"{prefix}.h\""))
             .arg(format!("-DMODEL_CLASS={prefix}"))
-            .arg(format!("-DBANKS={}", accelerator.memory.ddr_banks))
+            .arg(format!("-DBANKS={}", accelerator.core_ports()))
             .args(["-I.", "-I"])
             .arg(&include)
             .arg("-I")
