@@ -177,7 +177,8 @@ module gramer_set_core
 
   gramer_set_loader i_loader (
     .clk_i (clk), .rst_i (rst_q),
-    .start_i (begin_q), .stop_i (kill_q), .lines_i (refused_q ? '0 : TOTAL_W'(lines_q)), .base_i (base_q),
+    .start_i (begin_q), .stop_i (kill_q), .lines_i (refused_q ? '0 : TOTAL_W'(lines_q)),
+    .base_i (base_q),
     .write_o (write), .write_at_o (write_at), .write_line_o (write_line),
     .loaded_o (loaded), .all_o (all),
     .word_valid_i (poll_valid), .word_ready_o (poll_ready), .word_address_i (abort_q),
@@ -230,7 +231,7 @@ module gramer_set_core
   unit_t       unit [UNITS_A_GROUP];
   logic [PUS-1:0] push;
   logic [FREE_W-1:0] free [PUS];
-  logic [63:0] places, units;
+  logic [63:0] places, handed;
 
   gramer_set_distributor i_distributor (
     .clk_i (clk), .rst_i (rst_q), .start_i (begin_q), .stop_i (stop_q),
@@ -238,7 +239,7 @@ module gramer_set_core
     .tdata_i (s_axis_in_tdata), .tlast_i (s_axis_in_tlast),
     .whole_i (whole_q), .all_i (all), .loaded_i (loaded),
     .plan_o (plan), .free_i (free), .push_o (push), .unit_o (unit),
-    .finished_o (finished), .places_o (places), .units_o (units)
+    .finished_o (finished), .places_o (places), .units_o (handed)
   );
 
   logic [SUM_AT_W-1:0] sum_at;
@@ -266,7 +267,7 @@ module gramer_set_core
   always_ff @(posedge clk) begin
     unique case (32'(counter_at))
       gramer_pkg::CNT_CORE_CYCLES:     core_counter_q <= cycles_q;
-      gramer_pkg::CNT_CORE_WORK_UNITS: core_counter_q <= units;
+      gramer_pkg::CNT_CORE_WORK_UNITS: core_counter_q <= handed;
       gramer_pkg::CNT_CORE_SATURATED:  core_counter_q <= 64'(saturated != '0);
       default:                         core_counter_q <= load_cycles_q;
     endcase

@@ -121,6 +121,7 @@ module gramer_set_distributor
 
   logic [PUS-1:0] most, most_q, grant, blind_q [BLIND];
   logic           picked;
+  logic [2:0]     b_count;
 
   always_comb begin
     most = '0;
@@ -139,6 +140,11 @@ module gramer_set_distributor
     .valid_o (picked), .grant_o (grant), .index_o ()
   );
 
+  always_comb begin
+    b_count = '0;
+    for (int u = 0; u < UNITS_A_GROUP; u++) b_count += 3'(b_unit_q[u].quarters != '0);
+  end
+
   assign b_take = b_valid_q && b_there_q && (picked || !b_some_q) && !stop_i;
 
   always_ff @(posedge clk_i) begin
@@ -151,11 +157,8 @@ module gramer_set_distributor
       places_o <= '0;
       units_o  <= '0;
     end else if (b_take) begin
-      logic [2:0] count;
-      count = '0;
-      for (int u = 0; u < UNITS_A_GROUP; u++) count += 3'(b_unit_q[u].quarters != '0);
       places_o <= places_o + 64'(UNITS_A_GROUP);
-      units_o  <= units_o + 64'(count);
+      units_o  <= units_o + 64'(b_count);
     end
   end
 

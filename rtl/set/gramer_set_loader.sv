@@ -113,7 +113,8 @@ module gramer_set_loader
     word_o       <= rdata_i[32'(word_address_i[5:2])*32 +: 32];
     beat_o       <= !rst_i && rvalid_i;
     error_o      <= !rst_i && rvalid_i && rresp_i != '0;
-    error_address_o <= is_word ? {word_address_i[63:6], 6'b0} : base_i + (64'(line) << $clog2(LINE_BYTES));
+    error_address_o <= is_word ? {word_address_i[63:6], 6'b0}
+                               : base_i + (64'(line) << $clog2(LINE_BYTES));
     loaded_o     <= oldest_q;
     all_o        <= !rst_i && !start_i && oldest_q == lines_q;
   end

@@ -169,7 +169,8 @@ module gramer_set_maker
 
   always_ff @(posedge clk_i) begin
     if (valid_q[3])
-      left4_q <= set3_q & rows3_q & (token_q[3].fresh ? '1 : {{MEMBERS-1{1'b1}}, 1'b0} << limit3_q);
+      left4_q <= set3_q & rows3_q
+                 & (token_q[3].fresh ? '1 : {{MEMBERS-1{1'b1}}, 1'b0} << limit3_q);
     if (valid_q[4]) left5_q <= left4_q;
     some5_q    <= some4;
     at5_q      <= at4;
@@ -190,8 +191,8 @@ module gramer_set_maker
   assign group9 = row_group(token_q[9].size, token_q[9].member);
   always_comb begin
     for (int w = 0; w < WORDS; w++)
-      row9[w] = w >> token_q[9].size == 0 ? word_i[(32'(group9) << token_q[9].size) + w & (ROW_BANKS-1)]
-                                         : '0;
+      row9[w] = w >> token_q[9].size != 0 ? '0
+                : word_i[(32'(group9) << token_q[9].size) + w & (ROW_BANKS-1)];
   end
 
   always_comb begin

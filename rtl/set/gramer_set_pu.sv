@@ -167,11 +167,11 @@ module gramer_set_pu
 
   logic [63:0] counters_q [PU_COUNTERS];
   logic        busy, stepped_q, held_q;
-  logic [1:0]  units;
+  logic [1:0]  ended;
 
   assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
                   || level_busy || add_q != '0;
-  assign units  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed);
+  assign ended  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed);
 
   always_ff @(posedge clk_i) begin
     busy_o    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
@@ -180,7 +180,7 @@ module gramer_set_pu
     counter_o <= counters_q[counter_at_i];
     if (clear_i) for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
     else begin
-      counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + 64'(units);
+      counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + 64'(ended);
       if (member) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
       if (request_o != '0)
         counters_q[CNT_PU_LINES_REQUESTED] <= counters_q[CNT_PU_LINES_REQUESTED] + 1'b1;

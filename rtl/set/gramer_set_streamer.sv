@@ -118,6 +118,7 @@ module gramer_set_streamer
   line_t                  p_line_q;
   lanes_t                 p_lanes_q;
   entry_t                 entry [LANES];
+  logic [RANGE_W:0]       f1_place [LANES];
 
   assign fetch_list  = list_o[fetch_slot_q];
   assign fetch_last  = fetch_at_q == fetch_list.last;
@@ -126,7 +127,11 @@ module gramer_set_streamer
   assign read_slot_o = fetch_slot_q;
   assign read_at_o   = fetch_at_q;
 
-  always_comb for (int l = 0; l < LANES; l++) entry[l] = line_i[l*ENTRY_W +: ENTRY_W];
+  always_comb
+    for (int l = 0; l < LANES; l++) begin
+      entry[l]    = line_i[l*ENTRY_W +: ENTRY_W];
+      f1_place[l] = (RANGE_W+1)'({f1_q.at, 4'(l)});
+    end
 
   always_ff @(posedge clk_i) begin
     f0_valid_q <= !rst_i && fetch;
@@ -138,12 +143,10 @@ module gramer_set_streamer
     if (f1_valid_q) begin
       p_line_q <= line_i;
       for (int l = 0; l < LANES; l++) begin
-        logic [RANGE_W:0] place;
-        place = (RANGE_W+1)'({f1_q.at, 4'(l)});
         p_lanes_q[l] <= entry[l].id != '1 && entry[l].size != '0
-                        && place < f1_q.own.range_last
-                        && place > (RANGE_W+1)'({f1_q.own.low, 2'b0})
-                        && (f1_q.own.k != TRIANGLE || place >= f1_q.own.range_first)
+                        && f1_place[l] < f1_q.own.range_last
+                        && f1_place[l] > (RANGE_W+1)'({f1_q.own.low, 2'b0})
+                        && (f1_q.own.k != TRIANGLE || f1_place[l] >= f1_q.own.range_first)
                         && !(f1_q.last && 2'(l / QUARTER) > f1_q.own.high);
       end
     end

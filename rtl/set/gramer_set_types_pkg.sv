@@ -113,7 +113,8 @@ package gramer_set_types_pkg;
   endfunction
 
   // Where row `member` begins: the word, after `base`, of sub-banks group << size and up.
-  function automatic row_at_t row_word(input row_at_t base, input class_t size, input member_t member);
+  function automatic row_at_t row_word(input row_at_t base, input class_t size,
+                                       input member_t member);
     return base + row_at_t'(member >> (3 - 32'(size)));
   endfunction
 
