@@ -37,9 +37,12 @@ use gramer_engine::{Engine, Outcome, Prepared, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
+use gramer_machine::Core;
 use gramer_pattern::task::Task;
 use image::Image;
 use session::Session;
+use set::engine::SetResident;
+use set::tasks::SetTask;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
@@ -62,6 +65,9 @@ impl Accelerator {
         let session = Session::open(&path, &indices, name)?;
         let machine = session.machine().clone();
         settings.check(&machine)?;
+        if machine.core == Core::Set {
+            set::engine::check(&settings, &machine.machine.name)?;
+        }
         Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })
     }
 
@@ -109,7 +115,10 @@ impl Engine for Accelerator {
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
-        tasks::supports(&self.machine, task, graph)
+        match self.machine.core {
+            Core::Paper => tasks::supports(&self.machine, task, graph),
+            Core::Set => SetTask::of(&self.machine, task, false).map(drop),
+        }
     }
 
     fn prepare<'a>(
@@ -118,6 +127,11 @@ impl Engine for Accelerator {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        if self.machine.core == Core::Set {
+            let numbers = [(); 2].map(|()| NEXT.fetch_add(1, Ordering::Relaxed));
+            let resident = SetResident::new(graph, numbers);
+            return Ok(Box::new(OnSetCore { accelerator: self, resident }));
+        }
         let resident = Resident {
             accelerator: self,
             graph,
@@ -164,6 +178,31 @@ impl Prepared for Resident<'_> {
 impl Drop for Resident<'_> {
     fn drop(&mut self) {
         self.accelerator.with_session(|session| session.unload(self.number));
+    }
+}
+
+/// A graph for the set core; see [`SetResident`].
+struct OnSetCore<'a> {
+    accelerator: &'a Accelerator,
+    resident: SetResident<'a>,
+}
+
+impl Prepared for OnSetCore<'_> {
+    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+        task.check()?;
+        let settings = &self.accelerator.settings;
+        self.accelerator.with_session(|session| {
+            let mut outcome = self.resident.run(session, settings, task, sink, context)?;
+            outcome.measured = Some(session.measured());
+            Ok(outcome)
+        })
+    }
+}
+
+impl Drop for OnSetCore<'_> {
+    fn drop(&mut self) {
+        let numbers = self.resident.numbers();
+        self.accelerator.with_session(|session| numbers.map(|number| session.unload(number)));
     }
 }
 
