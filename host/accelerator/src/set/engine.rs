@@ -98,7 +98,7 @@ impl<'a> SetResident<'a> {
             // Equations want all sums whole.
             task.counts(&Total::default(), &Degrees::default())
         };
-        Ok(Outcome { results, complete: found.complete, ..Outcome::default() })
+        Ok(Outcome::new(results, found.complete))
     }
 }
 
