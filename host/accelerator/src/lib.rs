@@ -9,16 +9,18 @@
 //! | [`xilinx`] | the vendor's extension that places a buffer in a memory bank |
 //! | [`settings`] | run-time switches of the accelerator |
 //! | [`image`] | a graph as it lies in the banks |
-//! | [`units`] | work units and the ranges that one run takes |
+//! | [`units`] | the ranges of work units that one run takes |
 //! | [`stream`] | what goes into the streams and comes out |
 //! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
+//! | [`metrics`] | what a session measures |
 //! | [`checkpoint`] | a stopped run on disk |
 //! | [`tasks`] | mining tasks as passes of the core |
 
 pub mod checkpoint;
 pub mod image;
 pub mod launch;
+pub mod metrics;
 pub mod runtime;
 pub mod session;
 pub mod set;
@@ -33,13 +35,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_engine::{Engine, Outcome, Prepared, Sink};
+use gramer_engine::{Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
+use gramer_machine::Core;
 use gramer_pattern::task::Task;
 use image::Image;
 use session::Session;
+use set::engine::SetResident;
+use set::tasks::SetTask;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
@@ -62,6 +67,9 @@ impl Accelerator {
         let session = Session::open(&path, &indices, name)?;
         let machine = session.machine().clone();
         settings.check(&machine)?;
+        if machine.core == Core::Set {
+            set::engine::check(&settings, &machine.machine.name)?;
+        }
         Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })
     }
 
@@ -109,7 +117,15 @@ impl Engine for Accelerator {
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
-        tasks::supports(&self.machine, task, graph)
+        match self.machine.core {
+            Core::Paper => tasks::supports(&self.machine, task, graph),
+            Core::Set => SetTask::of(&self.machine, task, false).map(drop),
+        }
+    }
+
+    fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
+        let bytes = bytes.min(self.machine.memory.bank_bytes / 2) as usize;
+        self.with_session(|session| session.memories(bytes, &context.cancel))
     }
 
     fn prepare<'a>(
@@ -118,6 +134,11 @@ impl Engine for Accelerator {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        if self.machine.core == Core::Set {
+            let numbers = [(); 2].map(|()| NEXT.fetch_add(1, Ordering::Relaxed));
+            let resident = SetResident::new(graph, numbers);
+            return Ok(Box::new(OnSetCore { accelerator: self, resident }));
+        }
         let resident = Resident {
             accelerator: self,
             graph,
@@ -153,17 +174,63 @@ impl Resident<'_> {
 }
 
 impl Prepared for Resident<'_> {
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
         self.accelerator.supports(task, Some(self.graph))?;
-        let settings = &self.accelerator.settings;
-        self.accelerator
-            .with_session(|session| tasks::run(session, settings, self, task, sink, context))
+        shares::check(self.graph, task, units, sink)?;
+        let outcome = self
+            .accelerator
+            .with_session(|session| tasks::run(session, self, task, units, sink, context))?;
+        Ok(outcome.of(units))
     }
 }
 
 impl Drop for Resident<'_> {
     fn drop(&mut self) {
         self.accelerator.with_session(|session| session.unload(self.number));
+    }
+}
+
+/// A graph for the set core; see [`SetResident`].
+struct OnSetCore<'a> {
+    accelerator: &'a Accelerator,
+    resident: SetResident<'a>,
+}
+
+impl Prepared for OnSetCore<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        task.check()?;
+        if units.share().is_some() {
+            return Err(Error::Unsupported(format!(
+                "machine {} mines all units of a graph, not a share; the CPU engine does it \
+                 (--device cpu), or the paper's core (--device emulator)",
+                self.accelerator.machine.machine.name
+            )));
+        }
+        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
+        self.accelerator.with_session(|session| {
+            let mut outcome = self.resident.run(session, settings, task, sink, context)?;
+            outcome.devices = vec![session.metrics().named(name)];
+            Ok(outcome)
+        })
+    }
+}
+
+impl Drop for OnSetCore<'_> {
+    fn drop(&mut self) {
+        let numbers = self.resident.numbers();
+        self.accelerator.with_session(|session| numbers.map(|number| session.unload(number)));
     }
 }
 

@@ -1,5 +1,7 @@
 //! Programmed devices: kernels, buffers, and runs of the kernels over ranges of work units.
 
+mod set;
+
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -18,14 +20,16 @@ use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 
 use super::image::{Image, LINE};
+use super::metrics::CoreMetrics;
 use super::runtime::{self, text};
 use super::settings::Settings;
 use super::stream::{self, Area, Record, Results, Status};
-use super::units::{Plan, Unit};
+use super::units::Ranges;
 use super::xilinx;
 use crate::xclbin::metadata::{Kernel as Described, Passed};
 use crate::xclbin::{Xclbin, kind};
-use gramer_engine::Measured;
+use gramer_engine::MemorySpeed;
+use gramer_engine::work::WorkUnit;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 
@@ -69,7 +73,7 @@ pub struct Explored {
     /// Whether every unit was explored.
     pub complete: bool,
     /// The units that were not, whose embeddings are not in the counts.
-    pub rest: Vec<Unit>,
+    pub rest: Vec<WorkUnit>,
 }
 
 /// Takes the records of a run; `false` ends the pass.
@@ -117,6 +121,21 @@ struct ComputeUnit {
     room: (u64, u64),
     cycles: u64,
     moved: Moved,
+    /// The image that a set core has on chip: by its number.
+    on_chip: Option<u64>,
+}
+
+/// What the kernels are run for.
+#[derive(Clone, Copy)]
+struct Execution<'a> {
+    machine: &'a Accelerator,
+    stop: &'a Stop<'a>,
+    /// Counts in the out-stream.
+    patterns: u32,
+    /// Vertices of a listed embedding.
+    k: u32,
+    /// Whether embeddings are listed.
+    list: bool,
 }
 
 /// Data that went to and fro, and how long it took.
@@ -130,7 +149,8 @@ struct Moved {
 
 /// The memory of each buffer argument and the position of each argument, by kernel.
 struct Places {
-    memories: BTreeMap<(usize, String), u32>,
+    /// By compute unit too: they may be connected to different ones.
+    memories: BTreeMap<(usize, u32, String), u32>,
     positions: BTreeMap<(usize, String), u32>,
     /// Bytes of each memory.
     bytes: Vec<u64>,
@@ -235,10 +255,10 @@ impl Session {
     }
 
     /// What was measured since [`Session::begin`].
-    pub fn measured(&self) -> Measured {
+    pub fn metrics(&self) -> CoreMetrics {
         let units = || self.cards.iter().flat_map(|c| &c.units);
         let moved = || self.cards.iter().map(|c| &c.moved).chain(units().map(|u| &u.moved));
-        Measured {
+        CoreMetrics {
             machine: self.machine.machine.name.clone(),
             compute_units: self.compute_units(),
             clock_mhz: self.machine.machine.clock_mhz,
@@ -302,10 +322,12 @@ impl Session {
         if self.loaded == Some(number) && !self.broken {
             self.loaded = None;
             self.cards.iter_mut().for_each(|card| card.graph.clear());
+            let units = self.cards.iter_mut().flat_map(|card| &mut card.units);
+            units.for_each(|unit| unit.on_chip = None);
         }
     }
 
-    /// Runs a pass over the ranges of `plan` on all compute units, each of which takes the next
+    /// Runs a pass over `ranges` on all compute units, each of which takes the next
     /// range when it is done with one. With `take`, each record is handed to it.
     ///
     /// # Errors
@@ -315,13 +337,13 @@ impl Session {
         pass: &Pass,
         image: &Image<'_>,
         settings: &Settings,
-        plan: Plan,
+        ranges: Ranges,
         take: Option<&Taker<'_>>,
         context: &Context,
     ) -> Result<Explored> {
         // If a thread panics, kernels may run on: the buffers that they use stay.
         let broken = std::mem::replace(&mut self.broken, true);
-        let outcome = self.explore_passes(pass, image, settings, plan, take, context);
+        let outcome = self.explore_passes(pass, image, settings, ranges, take, context);
         self.broken = broken || matches!(outcome, Err(Error::Device(_)));
         outcome
     }
@@ -331,7 +353,7 @@ impl Session {
         pass: &Pass,
         image: &Image<'_>,
         settings: &Settings,
-        plan: Plan,
+        ranges: Ranges,
         take: Option<&Taker<'_>>,
         context: &Context,
     ) -> Result<Explored> {
@@ -353,13 +375,13 @@ impl Session {
         for card in self.cards.iter_mut() {
             card.prepare(machine, pass, settings, image, bounds, &head, &area)?;
         }
-        context.progress.begin(plan.units() as u64);
+        context.progress.begin(ranges.units() as u64);
         let job = Job {
             machine,
             pass,
             take,
             context,
-            plan: Mutex::new(plan),
+            ranges: Mutex::new(ranges),
             stop: Stop {
                 cancel: &context.cancel,
                 raised: AtomicBool::new(false),
@@ -399,21 +421,23 @@ impl Session {
         let found = job.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.runs += found.runs;
         add(&mut self.counters, &found.counters);
-        let plan = job.plan.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Explored { counts: found.counts, complete: found.complete, rest: plan.rest() })
+        let ranges = job.ranges.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Explored { counts: found.counts, complete: found.complete, rest: ranges.rest() })
     }
 
-    /// Time to write and to read `bytes` in each memory bank of each device, with the device's
-    /// name and the bank.
+    /// Time to write and to read `bytes` in each memory bank of each device. A graph that is there
+    /// goes.
     ///
     /// # Errors
-    /// [`Error::Device`], also if what is read isn't what was written.
-    pub fn bandwidth(&mut self, bytes: usize) -> Result<Vec<(String, usize, Duration, Duration)>> {
-        let banks = self.machine.memory.ddr_banks as usize;
+    /// [`Error::Device`], also if what is read isn't what was written; [`Error::Interrupted`].
+    pub fn memories(&mut self, bytes: usize, cancel: &Cancel) -> Result<Vec<MemorySpeed>> {
+        let banks = self.machine.core_ports() as usize;
         let mut rows = vec![];
+        self.loaded = None;
         for card in self.cards.iter_mut() {
             card.graph.clear();
             for bank in 0..banks {
+                cancel.check()?;
                 let memory = card.places.memory(CORE, &format!("bank{bank}"))?;
                 let mut buffer = card.buffer(bytes as u64, memory)?;
                 let data: Vec<u8> = (0..bytes).map(|i| (i * 31 + (i >> 8) + bank) as u8).collect();
@@ -437,7 +461,9 @@ impl Session {
                         card.name, back[at], data[at]
                     )));
                 }
-                rows.push((card.name.clone(), bank, times[0], times[1]));
+                let [write, read] = times;
+                let (device, memory, bytes) = (card.name.clone(), bank.to_string(), bytes as u64);
+                rows.push(MemorySpeed { device, memory, bytes, write, read });
             }
         }
         Ok(rows)
@@ -459,7 +485,7 @@ struct Job<'a> {
     pass: &'a Pass,
     take: Option<&'a Taker<'a>>,
     context: &'a Context,
-    plan: Mutex<Plan>,
+    ranges: Mutex<Ranges>,
     stop: Stop<'a>,
     found: Mutex<Found>,
 }
@@ -481,7 +507,7 @@ impl Job<'_> {
         places: &Places,
         mut area: Area,
     ) -> Result<()> {
-        let lock = || self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(units) = { lock().take() } {
             if self.stop.asked() {
                 lock().give_back(units);
@@ -634,7 +660,7 @@ impl Card {
             let queue = || queue(&context, &device, &name);
             let transfer = queue()?;
             let buffer = |kernel, argument: &str, bytes| {
-                let memory = places.memory(kernel, argument)?;
+                let memory = places.memory_of(kernel, unit - 1, argument)?;
                 buffer(&context, &transfer, &name, bytes, memory, places)
             };
             let of_unit = (
@@ -653,6 +679,7 @@ impl Card {
                 room: (LINE as u64, LINE as u64),
                 cycles: 0,
                 moved: Moved::default(),
+                on_chip: None,
             });
         }
         Ok(Card {
@@ -798,14 +825,34 @@ impl ComputeUnit {
         name: &str,
         context: &Cl,
         places: &Places,
-        units: &[Unit],
+        units: &[WorkUnit],
+        area: &Area,
+    ) -> Result<(Results, u32)> {
+        let pass = job.pass;
+        let run = Execution {
+            machine: job.machine,
+            stop: &job.stop,
+            patterns: pass.patterns,
+            k: pass.k,
+            list: pass.list,
+        };
+        self.execute(&run, name, context, places, &stream::units(units), area)
+    }
+
+    /// Runs the kernels over beats of work units.
+    fn execute(
+        &mut self,
+        run: &Execution<'_>,
+        name: &str,
+        context: &Cl,
+        places: &Places,
+        beats: &[u8],
         area: &Area,
     ) -> Result<(Results, u32)> {
         let refused = |what: &str| {
             let what = what.to_string();
             move |e| failed(name, &what, e)
         };
-        let beats = stream::units(units);
         if beats.len() as u64 > self.room.0 {
             let memory = places.memory(FILL, "units")?;
             let bytes = beats.len() as u64;
@@ -816,7 +863,7 @@ impl ComputeUnit {
         let buffer = self.units.get();
         self.set(places, FILL, "units", &buffer, name)?;
         self.set(places, FILL, "units_beats", &((beats.len() / LINE) as u32), name)?;
-        write(&self.transfer, &mut self.units, 0, &beats, &mut self.moved)
+        write(&self.transfer, &mut self.units, 0, beats, &mut self.moved)
             .map_err(refused("writing the work units"))?;
         write(&self.transfer, &mut self.abort, 0, &[0; LINE], &mut self.moved)
             .map_err(refused("writing the abort word"))?;
@@ -829,14 +876,14 @@ impl ComputeUnit {
                 unsafe { self.queues[kernel].enqueue_task(self.kernels[kernel].get(), &[]) };
             events.push(event.map_err(|e| failed(name, "starting the kernels", e.0))?);
         }
-        let told = self.wait(&job.stop, &events, name)?;
+        let told = self.wait(run.stop, &events, name)?;
         self.moved.kernels += begun.elapsed();
 
-        let first = if job.pass.list { LINE } else { area.beats() as usize * LINE };
+        let first = if run.list { LINE } else { area.beats() as usize * LINE };
         let mut bytes = vec![0; first];
         read(&self.transfer, &self.result, 0, &mut bytes, &mut self.moved)
             .map_err(refused("reading the results"))?;
-        let (beats, overflow) = Area::summary(job.machine, &bytes[..LINE]);
+        let (beats, overflow) = Area::summary(run.machine, &bytes[..LINE]);
         if beats == 0 {
             return Err(Error::Device(format!("{name}: the kernels ended without a result")));
         }
@@ -853,9 +900,8 @@ impl ComputeUnit {
             read(&self.transfer, &self.result, first, rest, &mut self.moved)
                 .map_err(refused("reading the results"))?;
         }
-        let pass = job.pass;
         let results = area
-            .decode(job.machine, &bytes[LINE..end], pass.patterns, pass.k)
+            .decode(run.machine, &bytes[LINE..end], run.patterns, run.k)
             .map_err(|e| Error::Device(format!("{name}: {e}")))?;
         let cycles = results.counters.get("core.cycles").and_then(|c| c.first()).copied();
         self.cycles += cycles.unwrap_or(0);
@@ -959,28 +1005,35 @@ impl Places {
                 if found.passed != Passed::Buffer {
                     return Err(wrong());
                 }
-                // All instances of a kernel are connected alike.
-                let prefix = format!("{}:", kernel.name);
-                let memory = connections.iter().find(|c| {
-                    let of = usize::try_from(c.instance).ok().and_then(|i| instances.get(i));
-                    of.is_some_and(|i| i.name.starts_with(&prefix))
-                        && u32::try_from(c.argument) == Ok(position)
-                });
-                let memory =
-                    memory.and_then(|c| u32::try_from(c.memory).ok()).ok_or_else(|| {
-                        xclbin.wrong(format!(
-                            "the argument {name} of the kernel {} is connected to no memory",
-                            kernel.name
-                        ))
-                    })?;
-                places.memories.insert((at, name.clone()), memory);
+                for unit in 0..kernels.compute_units {
+                    let instance = format!("{0}:{0}_{1}", kernel.name, unit + 1);
+                    let memory = connections.iter().find(|c| {
+                        let of = usize::try_from(c.instance).ok().and_then(|i| instances.get(i));
+                        of.is_some_and(|i| i.name == instance)
+                            && u32::try_from(c.argument) == Ok(position)
+                    });
+                    let memory =
+                        memory.and_then(|c| u32::try_from(c.memory).ok()).ok_or_else(|| {
+                            xclbin.wrong(format!(
+                                "the argument {name} of the kernel {} is connected to no memory",
+                                kernel.name
+                            ))
+                        })?;
+                    places.memories.insert((at, unit, name.clone()), memory);
+                }
             }
         }
         Ok(Arc::new(places))
     }
 
+    /// The memory of a buffer argument where all compute units have one.
     fn memory(&self, kernel: usize, argument: &str) -> Result<u32> {
-        self.memories.get(&(kernel, argument.to_string())).copied().ok_or_else(|| {
+        self.memory_of(kernel, 0, argument)
+    }
+
+    /// The memory of a buffer argument of a compute unit.
+    fn memory_of(&self, kernel: usize, unit: u32, argument: &str) -> Result<u32> {
+        self.memories.get(&(kernel, unit, argument.to_string())).copied().ok_or_else(|| {
             Error::Device(format!("the machine has no buffer argument `{argument}`"))
         })
     }
@@ -1072,9 +1125,10 @@ fn size(bytes: u64) -> String {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use super::super::units::{Cut, whole};
+    use super::super::units::Runs;
     use super::*;
     use crate::xclbin::build::read_machine;
+    use gramer_engine::work::Units;
     use gramer_graph::View;
 
     /// Kernels may run on with buffers that must not be released then.
@@ -1091,8 +1145,8 @@ mod tests {
             edge_labels: None,
         };
         let image = Image::new(view, &machine);
-        let cut = Cut { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
-        let plan = Plan::new(view, &whole(view), cut);
+        let limits = Runs { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
+        let ranges = Ranges::new(view, Units::All, limits);
         let mut session = Session {
             machine: machine.clone(),
             cards: ManuallyDrop::new(vec![]),
@@ -1108,7 +1162,7 @@ mod tests {
         let context = Context::default();
         let settings = Settings::default();
         let explored = catch_unwind(AssertUnwindSafe(|| {
-            session.explore(&pass, &image, &settings, plan, None, &context)
+            session.explore(&pass, &image, &settings, ranges, None, &context)
         }));
         assert!(explored.is_err());
         assert!(session.broken);

@@ -1,13 +1,13 @@
 //! What goes into the streams and what comes out: the head and the units that fill sends, and the
-//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/rtl.md`.
+//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/hardware/rtl.md`.
 
 use std::collections::BTreeMap;
 
 use gramer_machine::streams::Field;
-use gramer_machine::{Accelerator, layout};
+use gramer_machine::{Accelerator, Core, layout};
 
 use super::image::{Image, LINE};
-use super::units::Unit;
+use gramer_engine::work::WorkUnit;
 use gramer_graph::VertexId;
 
 /// Dictionary entries in a beat.
@@ -50,7 +50,7 @@ pub fn head(
 }
 
 /// The beats of some units, at least one.
-pub fn units(units: &[Unit]) -> Vec<u8> {
+pub fn units(units: &[WorkUnit]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(units.len().div_ceil(UNITS_A_BEAT).max(1) * LINE);
     for unit in units {
         for word in [unit.start, unit.first, unit.limit, 1] {
@@ -144,10 +144,8 @@ impl Area {
     pub fn new(machine: &Accelerator, patterns: u32, records: u32) -> Self {
         let (core, pu, partition, bank) = machine.counter_values();
         let m = &machine.machine;
-        let values = core
-            + pu * m.processing_units
-            + partition * m.partitions
-            + bank * machine.memory.ddr_banks;
+        let values =
+            core + pu * m.processing_units + partition * m.partitions + bank * machine.core_ports();
         Area { records, counts: patterns.div_ceil(8).max(1), counters: values.div_ceil(8) }
     }
 
@@ -259,7 +257,7 @@ fn read_counters(machine: &Accelerator, words: &[u64]) -> BTreeMap<String, Vec<u
         ("core", &c.core, 1),
         ("pu", &c.pu, m.processing_units),
         ("partition", &c.partition, m.partitions),
-        ("bank", &c.bank, machine.memory.ddr_banks),
+        ("bank", &c.bank, machine.core_ports()),
     ];
     let mut sums = BTreeMap::new();
     let mut at = 0;
@@ -283,8 +281,12 @@ fn read_counters(machine: &Accelerator, words: &[u64]) -> BTreeMap<String, Vec<u
 /// Names the field.
 pub fn check(machine: &Accelerator) -> Result<(), String> {
     let s = &machine.streams;
+    let header: (&str, &[&str]) = match machine.core {
+        Core::Paper => ("header", &["dictionary_beats", "vertex_lines", "edge_lines", "patterns"]),
+        Core::Set => ("plan", &["operation", "k"]),
+    };
     let wanted: [(&str, _, &str, &[&str]); 3] = [
-        ("in", &s.input, "header", &["dictionary_beats", "vertex_lines", "edge_lines", "patterns"]),
+        ("in", &s.input, header.0, header.1),
         (
             "out",
             &s.output,
@@ -344,7 +346,7 @@ mod tests {
 
     #[test]
     fn units_fill_beats_and_there_is_always_one() {
-        let unit = Unit { start: 7, first: 1, limit: 5 };
+        let unit = WorkUnit { start: 7, first: 1, limit: 5 };
         let bytes = units(&[unit; 5]);
         assert_eq!(bytes.len(), 128);
         assert_eq!(bytes[64..], beat([7, 1, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));

@@ -371,10 +371,13 @@ fn options_of_the_accelerator_are_shown_where_it_is_asked_for() {
     assert!(!plain.contains("--result-beats") && plain.contains("--device emulator --help"));
     assert!(plain.contains("-t, --threads") && plain.contains("-o, --output"), "{plain}");
     assert!(help(&["mine", "motif", "--device", "emulator"]).contains("--result-beats"));
-    // They can be given all the same.
+    // Each device has its own.
     let folder = Folder::new();
     let said = fault(&["mine", "motif", "-k", "3", "--lru"], &folder.graph(), 2);
-    assert!(said.contains("the options of the accelerator"), "{said}");
+    assert!(said.contains("unexpected argument '--lru'"), "{said}");
+    assert!(said.contains("tip: --lru is an option of --device emulator"), "{said}");
+    let all = gramer().args(["completions", "bash"]).output().unwrap();
+    assert!(text(&all.stdout).contains("--result-beats"));
     let document = run(&["mine", "motif", "-k", "3", "-t", "1", "--json"], &folder.graph());
     let document: Value = serde_json::from_slice(&document.stdout).unwrap();
     assert_eq!((&document["threads"], &document["total"]), (&1.into(), &6.into()));

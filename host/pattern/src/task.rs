@@ -1,5 +1,7 @@
 //! What can be asked of an engine.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{MAX_VERTICES, Pattern};
@@ -54,7 +56,7 @@ impl Choice for Measure {
 }
 
 /// How far frequent subgraph mining goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeLimit {
     /// Patterns of up to this many vertices.
@@ -64,7 +66,21 @@ pub enum SizeLimit {
 }
 
 /// A mining task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// ```
+/// use gramer_pattern::task::{Induced, Task};
+///
+/// let task = Task::Motif { k: 4, induced: Induced::Vertex };
+/// task.check()?;
+/// assert_eq!(task.name(), "motif");
+/// assert!(Task::Clique { k: 2 }.check().is_err());
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+///
+/// Serialised as `{"task": "motif", "k": 4, "induced": "vertex"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "kebab-case", rename_all_fields = "snake_case")]
+#[non_exhaustive]
 pub enum Task {
     /// The complete subgraphs of `k` vertices.
     Clique {
@@ -110,6 +126,11 @@ impl Task {
             Task::Fsm { .. } => "fsm",
             Task::Match { .. } => "match",
         }
+    }
+
+    /// The error of an engine that doesn't know this kind of task; `engine` is a name for messages.
+    pub fn unsupported_by(&self, engine: &str) -> Error {
+        Error::Unsupported(format!("{engine} does not do the task {}", self.name()))
     }
 
     /// Which induced question the task answers.
@@ -162,4 +183,17 @@ impl Task {
             }
         }
     }
+}
+
+/// Whether every connected induced sub-pattern with one vertex fewer, of 2 or more vertices, has
+/// been reported: the rule of [`Measure::Embeddings`], which makes the answer independent of the
+/// numbering.
+pub fn parts_reported(pattern: &Pattern, reported: &HashSet<Pattern>) -> bool {
+    let n = pattern.vertices();
+    n <= 2
+        || (0..n).all(|left_out| {
+            let rest: Vec<usize> = (0..n).filter(|&i| i != left_out).collect();
+            let part = pattern.induced(&rest);
+            !part.is_connected() || reported.contains(&part.canonical().0)
+        })
 }

@@ -7,56 +7,51 @@
 
 use std::ops::ControlFlow;
 
+use crate::work::Groups;
 use crate::{Count, Outcome, Sink};
 use gramer_graph::VertexId;
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Cancel;
 use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
 
 use super::oriented::Oriented;
-use super::{Resident, Units, run_units, triangle};
+use super::{Job, Resident, Starts, run_units, triangle};
 
-pub(super) fn run(
-    graph: &Resident<'_>,
-    k: usize,
-    sink: Option<&dyn Sink>,
-    context: &Context,
-) -> Result<Outcome> {
-    let (count, complete) = match sink {
-        None => count(graph, k, context),
-        Some(sink) => list(graph, k, sink, context),
+pub(super) fn run(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<Outcome> {
+    let (count, complete) = match job.sink {
+        None => count(graph, k, job),
+        Some(sink) => list(graph, k, sink, job),
     };
     let results = vec![Count { pattern: Pattern::clique(k), count }];
     Ok(Outcome { results, complete, ..Outcome::default() })
 }
 
-fn units(oriented: &Oriented, k: usize, context: &Context) -> Units {
+fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> Groups {
     let targets = |n| oriented.targets(n).len();
     // Fewer than k - 1 targets hold no clique.
     let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
     // The real cost lies between the square (building the matrix) and the power k - 1.
-    Units::new(oriented.vertices(), context, list, |n| {
-        if targets(n) + 1 < k { 0 } else { (targets(n) as u64).pow(3) }
-    })
+    Starts::numbered(graph.graph.view(), &oriented.vertex)
+        .units(job, list, |n| if targets(n) + 1 < k { 0 } else { (targets(n) as u64).pow(3) })
 }
 
 /// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
-pub(super) fn count(graph: &Resident<'_>, k: usize, context: &Context) -> (u128, bool) {
+pub(super) fn count(graph: &Resident<'_>, k: usize, job: Job<'_>) -> (u128, bool) {
     if k == 3 {
-        return triangle::count(graph.graph.view(), context);
+        return triangle::count(graph.graph.view(), job);
     }
+    let context = job.context;
     let Ok(oriented) = graph.oriented(&context.cancel) else {
         return (0, false);
     };
-    let units = units(oriented, k, context);
+    let units = units(graph, oriented, k, job);
     let (states, complete) = run_units(
         &units,
         context,
         || (0u128, Local::new(oriented, k)),
         |(total, local), unit| {
             local.enter(oriented, unit.start);
-            let range = unit.part.start as usize..unit.part.end as usize;
-            for i in range {
+            for i in unit.range() {
                 *total += local.count(i, k - 1, &context.cancel) as u128;
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
@@ -68,11 +63,12 @@ pub(super) fn count(graph: &Resident<'_>, k: usize, context: &Context) -> (u128,
     (states.iter().map(|s| s.0).sum(), complete)
 }
 
-fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, context: &Context) -> (u128, bool) {
+fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
     let Ok(oriented) = graph.oriented(&context.cancel) else {
         return (0, false);
     };
-    let units = units(oriented, k, context);
+    let units = units(graph, oriented, k, job);
     let pattern = Pattern::clique(k);
     let (states, complete) = run_units(
         &units,
@@ -81,7 +77,7 @@ fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, context: &Context) -> (
         |(total, local), unit| {
             local.enter(oriented, unit.start);
             let mut clique = vec![oriented.vertex[unit.start as usize]];
-            for i in unit.part.start as usize..unit.part.end as usize {
+            for i in unit.range() {
                 local.list(i, k - 1, oriented, &mut clique, &mut |clique| {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());

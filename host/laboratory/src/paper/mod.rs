@@ -485,7 +485,7 @@ fn synthesis() -> Section {
         title: "Tables II and IV: resources and clock".into(),
         blocks: vec![Block::Text(
             "Resources, clock and power come from synthesis, not from simulation: see \
-             [docs/synthesis.md](../synthesis.md)."
+             [docs/hardware/synthesis.md](../hardware/synthesis.md)."
                 .into(),
         )],
         claims: vec![Claim {
@@ -496,7 +496,7 @@ fn synthesis() -> Section {
                 verdict: Verdict::None(NOT_MEASURED),
                 ours: String::new(),
             }),
-            why: "a matter of synthesis: docs/synthesis.md".into(),
+            why: "a matter of synthesis: docs/hardware/synthesis.md".into(),
         }],
     }
 }

@@ -177,6 +177,11 @@ impl Rows {
         self.classes[v as usize]
     }
 
+    /// The vertices of the graph by number.
+    pub fn originals(&self) -> &[VertexId] {
+        &self.originals
+    }
+
     /// The vertex of the graph.
     pub fn original(&self, v: u32) -> VertexId {
         self.originals[v as usize]
