@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
-use gramer_machine::{Accelerator, verilog};
+use gramer_machine::{Accelerator, Core, verilog};
 use libloading::Library;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
@@ -257,16 +257,34 @@ const OWN: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// [`SETTINGS`], and what [`STATE`] names is public, as is what [`OWN`] names where it applies.
-fn settings(slr_registers: u32) -> String {
-    let mut text = String::from(SETTINGS);
-    for (module, names) in OWN.iter().filter(|_| slr_registers > 0) {
+/// Settings of the models of the set core, as [`SETTINGS`].
+const SET_SETTINGS: &str = "`verilator_config
+no_inline -module \"gramer_set_pu\"
+";
+
+/// As [`STATE`], of the set core.
+const SET_STATE: [(&str, &[&str]); 2] =
+    [("gramer_set_pu", &["counters_q"]), ("gramer_fifo", &["write_q", "read_q"])];
+
+/// The folder of the set core in that of the sources.
+const SET: &str = "set";
+
+/// The settings of a core's models; what its state names is public, as is what [`OWN`] names where it
+/// applies.
+fn settings(accelerator: &Accelerator) -> String {
+    let (text, state) = match accelerator.core {
+        Core::Paper => (SETTINGS, &STATE[..]),
+        Core::Set => (SET_SETTINGS, &SET_STATE[..]),
+    };
+    let mut text = String::from(text);
+    let apart = accelerator.core == Core::Paper && accelerator.machine.slr_registers > 0;
+    for (module, names) in OWN.iter().filter(|_| apart) {
         for name in *names {
             text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
         }
     }
-    for (module, names) in STATE {
-        for name in names {
+    for (module, names) in state {
+        for name in *names {
             text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
         }
     }
@@ -311,7 +329,12 @@ struct Sources {
 }
 
 /// Finds the sources of a model.
-fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Result<Sources> {
+fn sources(
+    core: Core,
+    other: Option<&Path>,
+    coverage: Option<Coverage>,
+    trace: bool,
+) -> Result<Sources> {
     let root = cache::sources()?;
     let rtl = other
         .map(Path::to_path_buf)
@@ -322,12 +345,17 @@ fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Res
         (None, true) => Some(root.join("sim/shim/trace.cpp")),
         (None, false) => None,
     };
-    let mut files: Vec<PathBuf> = fs::read_dir(&rtl)
-        .with_context(|| format!("cannot read {}", rtl.display()))?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
-    files.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
-    files.sort();
+    let mut files = vec![];
+    for folder in [Some(rtl.clone()), (core == Core::Set).then(|| rtl.join(SET))] {
+        let Some(folder) = folder else { continue };
+        let entries = fs::read_dir(&folder)
+            .with_context(|| format!("cannot read {}", folder.display()))?
+            .map(|entry| entry.map(|e| e.path()));
+        let mut own = entries.collect::<Result<Vec<_>, _>>()?;
+        own.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+        own.sort();
+        files.extend(own);
+    }
     let mut bytes = vec![];
     for file in files.iter().chain([&shim]).chain(&wrapper) {
         bytes.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
@@ -339,6 +367,7 @@ fn sources(other: Option<&Path>, coverage: Option<Coverage>, trace: bool) -> Res
 
 /// What is asked of a model beside its sources.
 struct Asked {
+    core: Core,
     coverage: Option<Coverage>,
     fast: bool,
     trace: bool,
@@ -374,7 +403,8 @@ fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
     }
     let key = format!("{:016x}", xxh3_64(about.as_bytes()));
     let (accesses, raw) = (options.accesses, options.raw);
-    Ok(Asked { coverage, fast, trace, accesses, raw, package, about, key })
+    let core = accelerator.core;
+    Ok(Asked { core, coverage, fast, trace, accesses, raw, package, about, key })
 }
 
 /// A model by its name: which sources, if they are there, and in which folders it may lie.
@@ -393,7 +423,7 @@ fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
     let how = format!("{:08x}{raw}", xxh3_64(HOW.concat().as_bytes()) >> 32);
-    let sources = sources(other, asked.coverage, asked.trace);
+    let sources = sources(asked.core, other, asked.coverage, asked.trace);
     let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
     let version = verilator()
         .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
@@ -542,7 +572,7 @@ fn build_of(
         folder: work.path(),
         prefix: &prefix,
         shim: sources.wrapper.as_ref().unwrap_or(&sources.shim),
-        banks: accelerator.memory.ddr_banks,
+        banks: accelerator.core_ports(),
         trace: asked.trace,
         coverage: asked.coverage.is_some(),
         // It runs a few small tasks: most of its time is this compiler's.
@@ -570,12 +600,12 @@ fn translate(
 ) -> Result<()> {
     let Asked { coverage, fast, trace, accesses, ref package, .. } = *asked;
     fs::write(work.join("gramer_pkg.sv"), package)?;
-    fs::write(work.join("settings.vlt"), settings(accelerator.machine.slr_registers))?;
+    fs::write(work.join("settings.vlt"), settings(accelerator))?;
     let mut command = compile::start("verilator", work);
     command
         .current_dir(rtl)
         .args(["--cc", "-sv", "-Wall", "-O3"])
-        .args(["--top-module", "gramer_core", "--prefix", prefix])
+        .args(["--top-module", accelerator.core_module(), "--prefix", prefix])
         // The functions of a waveform are long lists, and a compiler's time grows faster than a function.
         .args(["--output-split", "40000", "--output-split-ctrace", "1000"]);
     // What a register holds before its reset must not matter: where assertions are, it is random.
@@ -599,8 +629,12 @@ fn translate(
         command.arg("--coverage-toggle");
     }
     command.arg("--Mdir").arg(work).arg("verilator.vlt");
-    command.arg(work.join("settings.vlt"));
-    command.arg(work.join("gramer_pkg.sv")).args(["gramer_types_pkg.sv", "-y", "."]);
-    command.arg("gramer_core.sv");
+    command.arg(work.join("settings.vlt")).arg(work.join("gramer_pkg.sv"));
+    command.args(match accelerator.core {
+        Core::Paper => &["gramer_types_pkg.sv", "-y", ".", "gramer_core.sv"][..],
+        Core::Set => {
+            &["set/gramer_set_types_pkg.sv", "-y", ".", "-y", SET, "set/gramer_set_core.sv"]
+        }
+    });
     compile::check(&mut command, "verilator")
 }

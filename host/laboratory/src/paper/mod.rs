@@ -78,7 +78,7 @@ pub struct Lab<'a> {
     /// The context.
     pub context: &'a Context,
     /// Takes a line for people on how far it is.
-    pub tell: &'a dyn Fn(&str),
+    pub tell: &'a (dyn Fn(&str) + Sync),
     /// Hash of the base machine's model and of the simulation around it, once a point has run.
     pub model: std::cell::RefCell<String>,
     /// Points that failed, in words.
@@ -119,7 +119,7 @@ pub struct Options {
 /// # Errors
 /// Those of reading, simulating and writing. After [`Error::Interrupted`] the next run goes on with
 /// the points that are missing.
-pub fn run(options: &Options, context: &Context, tell: &dyn Fn(&str)) -> Result<Vec<String>> {
+pub fn run(options: &Options, context: &Context, tell: &(dyn Fn(&str) + Sync)) -> Result<Vec<String>> {
     let simulator = Simulator::new(&options.cache, context.threads(), options.max_cycles)?;
     let (inputs, large) = inputs(options, context)?;
     let lab = Lab {
