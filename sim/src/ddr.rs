@@ -155,6 +155,8 @@ impl Bank {
 #[derive(Debug)]
 pub struct Ddr {
     banks: Vec<Bank>,
+    /// By core: the one bank that it has a port on, or `None` for all of them.
+    own: Vec<Option<usize>>,
     timing: Timing,
     accesses: u64,
     moved: Vec<u64>,
@@ -165,7 +167,7 @@ impl Ddr {
     pub fn new(banks: usize, cores: usize, movers: usize, timing: Timing) -> Self {
         let ports = || (0..cores).map(|_| Port::default()).collect();
         let banks = (0..banks).map(|_| Bank { ports: ports(), ..Bank::default() }).collect();
-        Ddr { banks, timing, accesses: 0, moved: vec![0; movers] }
+        Ddr { banks, own: vec![None; cores], timing, accesses: 0, moved: vec![0; movers] }
     }
 
     /// Beats that each bank has delivered to a core.
@@ -212,6 +214,20 @@ impl Ddr {
         text
     }
 
+    /// Gives each core one port alone, on its bank of `banks`; without it a core has a port on every
+    /// bank.
+    pub fn connect(&mut self, banks: Vec<u32>) {
+        self.own = banks.into_iter().map(|bank| Some(bank as usize)).collect();
+    }
+
+    /// The pins of a core that go to a bank.
+    fn pins_of(own: Option<usize>, bank: usize) -> Option<usize> {
+        match own {
+            None => Some(bank),
+            Some(own) => (own == bank).then_some(0),
+        }
+    }
+
     /// The longest that an access is on its way while all others of `accesses` come before it.
     pub fn longest_access(&self, accesses: u64) -> u64 {
         let cores = self.banks.iter().map(|bank| bank.ports.len()).max().unwrap_or(1) as u64;
@@ -232,11 +248,13 @@ impl Ddr {
         contents: &impl Contents,
         rng: &mut fastrand::Rng,
     ) -> Result<()> {
+        let own = self.own[core];
         for (b, bank) in self.banks.iter_mut().enumerate() {
+            let Some(p) = Self::pins_of(own, b) else { continue };
             let held = |rng: &mut fastrand::Rng| {
                 self.timing.back_pressure > 0 && rng.u32(0..self.timing.back_pressure) == 0
             };
-            pins.bank_arready[b] = u8::from(!held(rng));
+            pins.bank_arready[p] = u8::from(!held(rng));
             // A beat that has been offered stays until it is taken.
             let reorder = self.timing.reorder;
             if bank.offered.is_none() && bank.due(now, reorder) == Some(core) && !held(rng) {
@@ -258,16 +276,16 @@ impl Ddr {
             }
             match bank.offered.as_ref().filter(|beat| beat.port == core) {
                 Some(beat) => {
-                    pins.bank_rvalid[b] = 1;
-                    pins.bank_rdata[b] = beat.line;
-                    pins.bank_rid[b] = beat.id;
-                    pins.bank_rresp[b] = beat.response;
+                    pins.bank_rvalid[p] = 1;
+                    pins.bank_rdata[p] = beat.line;
+                    pins.bank_rid[p] = beat.id;
+                    pins.bank_rresp[p] = beat.response;
                 }
                 None => {
                     // What isn't valid means nothing, whatever it is.
-                    pins.bank_rvalid[b] = 0;
-                    pins.bank_rid[b] = rng.u8(..);
-                    pins.bank_rdata[b].fill(rng.u8(..));
+                    pins.bank_rvalid[p] = 0;
+                    pins.bank_rid[p] = rng.u8(..);
+                    pins.bank_rdata[p].fill(rng.u8(..));
                 }
             }
         }
@@ -279,22 +297,24 @@ impl Ddr {
     /// # Errors
     /// If the core breaks a rule of AXI4.
     pub fn sample(&mut self, now: u64, core: usize, pins: &Pins) -> Result<()> {
+        let own = self.own[core];
         for (b, bank) in self.banks.iter_mut().enumerate() {
+            let Some(p) = Self::pins_of(own, b) else { continue };
             let port = &mut bank.ports[core];
-            let taken = bank.offered.take_if(|beat| beat.port == core && pins.bank_rready[b] == 1);
+            let taken = bank.offered.take_if(|beat| beat.port == core && pins.bank_rready[p] == 1);
             if let Some(beat) = taken {
                 port.queue.remove(beat.at);
                 port.beats += 1;
                 bank.next_beat = now + self.timing.cycles_a_beat;
             }
             let at = Address {
-                address: pins.bank_araddr[b],
-                id: pins.bank_arid[b],
-                len: pins.bank_arlen[b],
-                size: pins.bank_arsize[b],
-                burst: pins.bank_arburst[b],
+                address: pins.bank_araddr[p],
+                id: pins.bank_arid[p],
+                len: pins.bank_arlen[p],
+                size: pins.bank_arsize[p],
+                burst: pins.bank_arburst[p],
             };
-            let valid = pins.bank_arvalid[b] == 1;
+            let valid = pins.bank_arvalid[p] == 1;
             if let Some(before) = port.waiting {
                 ensure!(valid, "AXI bank {b}, cycle {now}: ARVALID falls before ARREADY");
                 ensure!(
@@ -303,7 +323,7 @@ impl Ddr {
                      {before:x?} to {at:x?}"
                 );
             }
-            port.waiting = (valid && pins.bank_arready[b] == 0).then_some(at);
+            port.waiting = (valid && pins.bank_arready[p] == 0).then_some(at);
             // Also an address that waits has to be a good one.
             if !valid {
                 continue;
@@ -329,7 +349,7 @@ impl Ddr {
                 !port.queue.iter().any(|p| p.id == id),
                 "AXI bank {b}, cycle {now}: id {id} is under way already"
             );
-            if pins.bank_arready[b] == 0 {
+            if pins.bank_arready[p] == 0 {
                 continue;
             }
             let fails = self.timing.fail_at == Some(self.accesses);

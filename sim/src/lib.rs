@@ -7,16 +7,20 @@
 //! | [`ddr`] | the memory banks, and a checker of the protocol on every port |
 //! | [`image`] | a prepared graph as it lies in memory, and the in-stream of a run |
 //! | [`run`] | a task on a graph, straight on the core |
+//! | [`set`] | in-streams on a cluster of the set core |
 //! | [`watch`] | ends a run in which nothing moves any more |
 //!
 //! Nothing here mines: counts come from the core alone.
 
 pub mod cache;
+mod compile;
 pub mod ddr;
+mod drive;
 pub mod image;
 mod instances;
 pub mod model;
 pub mod run;
+pub mod set;
 mod verilated;
 pub mod watch;
 
@@ -24,8 +28,10 @@ pub mod watch;
 pub fn surroundings() -> u64 {
     let sources = [
         include_str!("ddr.rs"),
+        include_str!("drive.rs"),
         include_str!("image.rs"),
         include_str!("run.rs"),
+        include_str!("set.rs"),
         include_str!("watch.rs"),
     ];
     xxhash_rust::xxh3::xxh3_64(sources.concat().as_bytes())

@@ -1,17 +1,16 @@
 //! A task on a graph, straight on the core.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use gramer_machine::{
     Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, Layout, RECORD_BYTES, RECORDS_A_LINE, layout,
 };
 
-use crate::ddr::{Buffers, Ddr, StreamChecker, Timing};
+use crate::ddr::{Buffers, Ddr, Timing};
+use crate::drive::{Driven, Job, drive};
 use crate::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
-use crate::model::{Model, Pins};
-use crate::watch::Watch;
+use crate::model::Model;
 
 /// The applications of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -314,180 +313,55 @@ pub fn run(
         "edge_base" => edge_base,
         bank => bank.strip_prefix("bank").and_then(|b| b.parse().ok()).map_or(0, base),
     };
-    let mut writes = vec![];
-    for (argument, offset) in a.offsets() {
-        let value = value(&argument.name);
-        writes.push((offset, value as u32));
-        if argument.bits == 64 {
-            writes.push((offset + 4, (value >> 32) as u32));
-        }
-    }
-    writes.push((0, 1)); // ap_start
-
-    let mut rng = fastrand::Rng::with_seed(simulation.seed);
-    let held = |rng: &mut fastrand::Rng| {
-        simulation.back_pressure > 0 && rng.u32(0..simulation.back_pressure) == 0
-    };
-    let mut pins = Pins::new();
-    pins.reset_n = 1;
-    pins.wstrb = 15;
-    if model.fresh {
-        pins.reset_n = 0;
-        for clock in 0..4 {
-            model.cycle(&mut pins)?;
-            let valid = pins.out_tvalid == 1 || pins.bank_arvalid.contains(&1);
-            // The reset goes through a register, so what it clears is low two clocks later.
-            ensure!(clock < 2 || !valid, "a VALID is high while the core is being reset");
-        }
-        pins.reset_n = 1;
-        model.fresh = false;
-    }
-    let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
-    let (mut asked, mut answered) = (0u64, 0u64); // reads of the control register
-    let mut end = None; // the next run may begin
     let a_beat = if simulation.spread { 1 } else { UNITS_A_BEAT };
     let head = stream.len() - units.len().div_ceil(a_beat).max(1);
-    let mut taken = vec![];
-    let mut out: Vec<[u8; 64]> = vec![];
-    let mut checker = StreamChecker::default();
-    let mut offered = false;
-    let clock = Instant::now();
-    let mut shown = false;
-    let mut now = 0u64;
-    let (mut in_after, mut out_after) = (0, 0); // the next beat of a stream isn't earlier
-    let mut watch = Watch::new(a, &ddr, simulation.back_pressure > 0);
-    watch.allow(simulation.in_pause + simulation.out_pause);
-    while end.is_none() {
-        if now >= simulation.max_cycles {
-            bail!(
-                "no end after {now} cycles, the limit; {written} of {} registers written, \
-                 {sent} of {} beats in, {} beats out",
-                writes.len(),
-                stream.len(),
-                out.len()
-            );
-        }
-        if let Some((_, word)) = simulation.abort.filter(|&(at, _)| at == now) {
-            memory.write_word(abort_word, word);
-        }
-        // Control: write the arguments and start, then poll ap_done.
-        pins.bready = u8::from(!held(&mut rng));
-        pins.rready = u8::from(!held(&mut rng));
-        let writing = written < writes.len();
-        pins.awvalid = u8::from(writing);
-        pins.wvalid = u8::from(writing);
-        // What isn't valid means nothing, whatever it is.
-        (pins.awaddr, pins.wdata) =
-            if writing { writes[written] } else { (rng.u32(0..16) * 4, rng.u32(..)) };
-        // After the last beat: one read of the status after the other, until done.
-        let reading = !writing && checker.ended() && asked == answered && done.is_none();
-        pins.arvalid = u8::from(reading);
-        pins.araddr = if reading { 0 } else { 8 };
-        if !offered {
-            rng.fill(&mut pins.in_tdata);
-            pins.in_tlast = rng.u8(0..2);
-        }
-        if !offered {
-            offered =
-                sent < stream.len() && started.is_some() && now >= in_after && !held(&mut rng);
-            if offered {
-                pins.in_tdata = stream[sent];
-                pins.in_tlast = u8::from(sent + 1 == stream.len());
-            }
-        }
-        pins.in_tvalid = u8::from(offered);
-        pins.out_tready = u8::from(now >= out_after && !held(&mut rng));
-        ddr.drive(now, 0, &mut pins, &memory, &mut rng)?;
-        model.cycle(&mut pins)?;
-        ddr.sample(now, 0, &pins)?;
-        if writing && pins.awready == 1 && pins.wready == 1 {
-            written += 1;
-            if done.is_some() {
-                end = Some(now);
-            } else if written == writes.len() {
-                started = Some(now);
-            }
-        }
-        if reading && pins.arready == 1 {
-            asked += 1;
-        }
-        if pins.rvalid == 1 && pins.rready == 1 {
-            ensure!(asked == answered + 1, "cycle {now}: an answer to no read");
-            answered += 1;
-            if pins.rdata & 2 != 0 && done.is_none() {
-                done = Some(now);
-                writes.push((0, 16)); // ap_continue
-            }
-        }
-        if offered && pins.in_tready == 1 {
-            if sent >= head {
-                taken.push(now - started.unwrap_or(now));
-            }
-            sent += 1;
-            offered = false;
-            in_after = now + 1 + simulation.in_pause;
-        }
-        if checker.sample(now, &pins)? {
-            out.push(pins.out_tdata);
-            out_after = now + 1 + simulation.out_pause;
-        }
-        now += 1;
-        // Polls of the status go on for ever, so they don't count.
-        let handed = written + sent + out.len() + usize::from(done.is_some());
-        watch.look(now, handed as u64, model, &ddr)?;
-        if simulation.progress > 0 && now % simulation.progress == 0 {
-            let rate = now as f64 / clock.elapsed().as_secs_f64();
-            eprint!(
-                "\r\x1b[K{now} cycles, {rate:.0} a second, {sent} of {} beats of the in-stream",
-                stream.len()
-            );
-            shown = true;
-        }
-    }
-    if shown {
-        eprint!("\r\x1b[K"); // a result takes the place of the line
-    }
-    ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
-    let beats = ddr.beats(0);
-    let cycles = done.unwrap_or(now) - started.unwrap_or(0);
-    let outcome = Outcome { taken, ..decode(a, settings, &out, cycles)? };
-    for (b, beats) in beats.iter().enumerate() {
-        let counted = outcome.counters["bank.beats"][b][0];
-        ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
-    }
+    let job = Job { arguments: &value, stream: &stream, head, abort_word };
+    let driven = drive(a, model, &mut memory, &mut ddr, &job, simulation)?;
+    let listed = settings.list.map(|beats| (settings.k, beats));
+    let outcome = decode(a, settings.patterns, listed, driven)?;
     outcome.check()?;
     Ok(outcome)
 }
 
-/// Reads the out-stream: counts, status, counters.
-fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Result<Outcome> {
+/// Reads the out-stream: records of `listed` (their vertices, and beats of the area), counts, status,
+/// counters.
+///
+/// # Errors
+/// If it isn't as long as it must be, or a counter isn't what was seen at the ports.
+pub(crate) fn decode(
+    a: &Accelerator,
+    patterns: u32,
+    listed: Option<(u32, u32)>,
+    driven: Driven,
+) -> Result<Outcome> {
+    let Driven { out, cycles, taken, beats } = driven;
     let words: Vec<u64> = out
         .iter()
         .flat_map(|beat| beat.chunks_exact(8))
         .map(|w| u64::from_le_bytes(w.try_into().expect("8 bytes")))
         .collect();
-    let count_words = s.patterns.max(1).next_multiple_of(8) as usize;
+    let count_words = patterns.max(1).next_multiple_of(8) as usize;
     let depth = a.machine.depth;
     let sections = [
         ("core", &a.counters.core, 1),
         ("pu", &a.counters.pu, a.machine.processing_units),
         ("partition", &a.counters.partition, a.machine.partitions),
-        ("bank", &a.counters.bank, a.memory.ddr_banks),
+        ("bank", &a.counters.bank, a.core_ports()),
     ];
     let total: u32 = sections.iter().map(|(_, c, units)| layout::values(c, depth) * units).sum();
     let tail = count_words + 8 + total.next_multiple_of(8) as usize;
     ensure!(words.len() >= tail, "{} words came, at least {tail} must", words.len());
-    let (listed, words) = words.split_at(words.len() - tail);
-    let area = s.list.unwrap_or(0) as usize;
-    ensure!(listed.len() <= area * 8, "{} beats of records, not {area}", listed.len() / 8);
-    let records = records(listed, s.k as usize);
+    let (head, words) = words.split_at(words.len() - tail);
+    let (k, area) = listed.unwrap_or((0, 0));
+    ensure!(head.len() <= area as usize * 8, "{} beats of records, not {area}", head.len() / 8);
+    let records = records(head, k as usize);
     ensure!(
         records.len() as u64 == words[count_words + 3],
         "{} records came, {} were counted",
         records.len(),
         words[count_words + 3]
     );
-    let mut counters = BTreeMap::new();
+    let mut counters: BTreeMap<String, Vec<Vec<u64>>> = BTreeMap::new();
     let mut at = count_words + 8; // after counts and status
     for (section, list, units) in sections {
         let values = layout::values(list, depth) as usize;
@@ -502,8 +376,12 @@ fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Resul
         }
         at += values * units as usize;
     }
+    for (b, beats) in beats.iter().enumerate() {
+        let counted = counters["bank.beats"][b][0];
+        ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
+    }
     Ok(Outcome {
-        counts: words[..s.patterns as usize].to_vec(),
+        counts: words[..patterns as usize].to_vec(),
         status: words[count_words] as u32,
         saturated: words[count_words] >> 32 & 1 == 1,
         error_address: words[count_words + 1],
@@ -511,7 +389,7 @@ fn decode(a: &Accelerator, s: &Settings, out: &[[u8; 64]], cycles: u64) -> Resul
         records,
         counters,
         cycles,
-        taken: vec![],
+        taken,
     })
 }
 

@@ -1,7 +1,7 @@
 //! Liveness: a run in which nothing moves any more is ended with the state of every part.
 
 use anyhow::{Result, bail};
-use gramer_machine::{Accelerator, layout};
+use gramer_machine::{Accelerator, Core, layout};
 
 use crate::ddr::Ddr;
 use crate::model::Model;
@@ -10,6 +10,9 @@ use crate::model::Model;
 /// don't count: a PU that waits, or asks for ever, gets nowhere.
 const STEPS: [&str; 5] =
     ["candidates", "embeddings", "extensions", "entries_scanned", "slots_freed"];
+/// The same of the set core: what lists, sets and maps are read for. A unit that is finished counts too.
+const SET_STEPS: [&str; 7] =
+    ["units", "members", "lines_answered", "steps", "level_sets", "level_rows", "map_entries"];
 /// Cycles between two looks.
 const EVERY: u64 = 1024;
 /// Accesses that a PU may need one after the other before one of its counters grows: the record of
@@ -35,17 +38,26 @@ impl Watch {
     /// # Panics
     /// If the machine's PUs lack a counter that every machine has.
     pub fn new(a: &Accelerator, ddr: &Ddr, held: bool) -> Self {
+        let wanted = if a.core == Core::Set { &SET_STEPS[..] } else { &STEPS };
         let steps: Vec<(u32, u32)> = layout::positions(&a.counters.pu, a.machine.depth)
             .into_iter()
-            .filter(|(name, _, _)| STEPS.contains(name))
+            .filter(|(name, _, _)| wanted.contains(name))
             .map(|(_, first, count)| (first, count))
             .collect();
-        assert_eq!(steps.len(), STEPS.len(), "every machine's PUs count {STEPS:?}");
-        let tokens = u64::from(a.machine.processing_units * a.machine.slots);
-        let (vertex_sets, edge_sets) = a.cache_sets();
-        // What takes its time before and after the search: sets that are forgotten, counters that
-        // are cleared and added up.
-        let whole = u64::from(vertex_sets.max(edge_sets) + a.applications.pattern_counters);
+        assert_eq!(steps.len(), wanted.len(), "every machine's PUs count {wanted:?}");
+        let (tokens, whole) = match &a.set {
+            // The image is loaded, and the map is cleared.
+            Some(set) => (set.answers, set.partition_lines * a.machine.partitions + set.map_words),
+            None => {
+                let (vertex_sets, edge_sets) = a.cache_sets();
+                // What takes its time before and after the search: sets that are forgotten, counters
+                // that are cleared and added up.
+                let whole = vertex_sets.max(edge_sets) + a.applications.pattern_counters;
+                (a.machine.slots, whole)
+            }
+        };
+        let tokens = u64::from(a.machine.processing_units * tokens);
+        let whole = u64::from(whole);
         let streams = 4096 * if held { 4 } else { 1 };
         let limit = ACCESSES * ddr.longest_access(tokens) + whole + streams;
         Watch { limit, steps, seen: None, moved: 0, next: 0 }

@@ -5,13 +5,14 @@
 #[path = "../../host/tests/common/environment.rs"]
 mod environment;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use environment::root;
-use gramer_machine::{Accelerator, verilog};
+use gramer_machine::{Accelerator, Core, verilog};
 use gramer_sim::model;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -114,9 +115,10 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     let package = verilog::package(&machine);
     // A copy of rtl/ with faults (`make mutants`), of which GRAMER_MUTANT chooses one.
     let rtl = std::env::var_os("GRAMER_RTL").map_or(root.join("rtl"), PathBuf::from);
+    let set = rtl.join("set");
     let units = root.join("sim/units");
     let bench = units.join(format!("{name}.cpp"));
-    let mut sources: Vec<PathBuf> = [&rtl, &units]
+    let mut sources: Vec<PathBuf> = [&rtl, &set, &units]
         .into_iter()
         .flat_map(|folder| fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()))
         .filter(|path| path.extension().is_some_and(|e| e == "sv"))
@@ -127,24 +129,31 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     let runtime = runtime(version);
     let work = tempfile::tempdir_in(&models).unwrap();
     fs::write(work.path().join("gramer_pkg.sv"), &package).unwrap();
+    // A set core has two packages, which share what is around either core.
+    let mut seen = HashSet::new();
     let numbers: String = package
         .lines()
         .filter_map(|line| line.trim().strip_prefix("localparam int unsigned "))
+        .filter(|line| seen.insert(*line))
         .map(|line| format!("static const unsigned long long {line}\n"))
         .collect();
+    let types = match machine.core {
+        Core::Paper => "gramer_types_pkg.sv",
+        Core::Set => "set/gramer_set_types_pkg.sv",
+    };
     fs::write(work.path().join("gramer_pkg.hpp"), numbers).unwrap();
     let mut verilator = Command::new("verilator");
     verilator
         .current_dir(&rtl)
         .args(["--cc", "-sv", "--assert", "-Wno-lint", "-Wno-style", "-O3", "--prefix", "Vdut"])
-        .args(["--output-split", "0", "--top-module", top, "-y", ".", "-y"])
+        .args(["--output-split", "0", "--top-module", top, "-y", ".", "-y", "set", "-y"])
         .arg(&units)
         .args(parameters.iter().map(|p| format!("-G{p}")))
         .arg("--Mdir")
         .arg(work.path());
     let mut hash = Xxh3::new();
     hash.update(format!("{version}{top}{parameters:?}{package}").as_bytes());
-    let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp"].map(|name| units.join(name));
+    let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp"].map(|name| units.join(name));
     for source in sources.iter().chain([&bench]).chain(&included) {
         hash.update(&fs::read(source).unwrap());
     }
@@ -152,12 +161,12 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     if done.exists() {
         return done;
     }
-    let file = [&rtl, &units]
+    let file = [&rtl, &set, &units]
         .map(|folder| folder.join(format!("{top}.sv")))
         .into_iter()
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("there is no module {top}"));
-    run(verilator.arg(work.path().join("gramer_pkg.sv")).arg("gramer_types_pkg.sv").arg(file));
+    run(verilator.arg(work.path().join("gramer_pkg.sv")).arg(types).arg(file));
     // One translation unit: the headers, which take longest, are read once.
     let mut all = String::new();
     for entry in fs::read_dir(work.path()).unwrap() {
@@ -218,14 +227,16 @@ fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
 }
 
 const SMALL: &str = "base: small.yaml";
+const SET: &str = "base: set-small.yaml";
 
 macro_rules! benches {
-    ($($name:ident: $top:literal [$($parameter:literal),*];)*) => {
-        $(#[test] fn $name() { bench(stringify!($name), $top, &[$($parameter),*], SMALL); })*
+    ($machine:ident: $($name:ident: $top:literal [$($parameter:literal),*];)*) => {
+        $(#[test] fn $name() { bench(stringify!($name), $top, &[$($parameter),*], $machine); })*
     };
 }
 
 benches! {
+    SMALL:
     fifo: "gramer_fifo" [];
     rr_arbiter: "gramer_rr_arbiter" ["REQUESTS=5"];
     slot_buffer: "gramer_slot_buffer" [];
@@ -247,6 +258,12 @@ benches! {
     partition: "gramer_partition" [];
     scheduler: "gramer_scheduler" [];
     pu: "gramer_pu" [];
+}
+
+// The set core.
+benches! {
+    SET:
+    set_cluster: "gramer_set_cluster" [];
 }
 
 // Stamps so short that they are aged every few dozen accesses.

@@ -11,6 +11,7 @@
 //! | [`image`] | a graph as it lies in the banks |
 //! | [`units`] | the ranges of work units that one run takes |
 //! | [`stream`] | what goes into the streams and comes out |
+//! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
 //! | [`metrics`] | what a session measures |
 //! | [`checkpoint`] | a stopped run on disk |
@@ -22,6 +23,7 @@ pub mod launch;
 pub mod metrics;
 pub mod runtime;
 pub mod session;
+pub mod set;
 pub mod settings;
 pub mod stream;
 pub mod tasks;
@@ -37,9 +39,12 @@ use gramer_engine::{Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares}
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
+use gramer_machine::Core;
 use gramer_pattern::task::Task;
 use image::Image;
 use session::Session;
+use set::engine::SetResident;
+use set::tasks::SetTask;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
@@ -62,6 +67,9 @@ impl Accelerator {
         let session = Session::open(&path, &indices, name)?;
         let machine = session.machine().clone();
         settings.check(&machine)?;
+        if machine.core == Core::Set {
+            set::engine::check(&settings, &machine.machine.name)?;
+        }
         Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })
     }
 
@@ -109,7 +117,10 @@ impl Engine for Accelerator {
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
-        tasks::supports(&self.machine, task, graph)
+        match self.machine.core {
+            Core::Paper => tasks::supports(&self.machine, task, graph),
+            Core::Set => SetTask::of(&self.machine, task, false).map(drop),
+        }
     }
 
     fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
@@ -123,6 +134,11 @@ impl Engine for Accelerator {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        if self.machine.core == Core::Set {
+            let numbers = [(); 2].map(|()| NEXT.fetch_add(1, Ordering::Relaxed));
+            let resident = SetResident::new(graph, numbers);
+            return Ok(Box::new(OnSetCore { accelerator: self, resident }));
+        }
         let resident = Resident {
             accelerator: self,
             graph,
@@ -177,6 +193,44 @@ impl Prepared for Resident<'_> {
 impl Drop for Resident<'_> {
     fn drop(&mut self) {
         self.accelerator.with_session(|session| session.unload(self.number));
+    }
+}
+
+/// A graph for the set core; see [`SetResident`].
+struct OnSetCore<'a> {
+    accelerator: &'a Accelerator,
+    resident: SetResident<'a>,
+}
+
+impl Prepared for OnSetCore<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        task.check()?;
+        if units.share().is_some() {
+            return Err(Error::Unsupported(format!(
+                "machine {} mines all units of a graph, not a share; the CPU engine does it \
+                 (--device cpu), or the paper's core (--device emulator)",
+                self.accelerator.machine.machine.name
+            )));
+        }
+        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
+        self.accelerator.with_session(|session| {
+            let mut outcome = self.resident.run(session, settings, task, sink, context)?;
+            outcome.devices = vec![session.metrics().named(name)];
+            Ok(outcome)
+        })
+    }
+}
+
+impl Drop for OnSetCore<'_> {
+    fn drop(&mut self) {
+        let numbers = self.resident.numbers();
+        self.accelerator.with_session(|session| numbers.map(|number| session.unload(number)));
     }
 }
 

@@ -56,7 +56,9 @@ impl CoreMetrics {
         m.headline("run.cycles", "cycles", Value::Count(longest));
         m.headline("run.seconds_at_clock", "s", Value::Seconds(at_clock));
         m.detail("run.cycles_by_compute_unit", "cycles", Value::Counts(self.cycles.clone()));
-        for kind in ["vertex", "edge"] {
+        // The set core has one memory, whose accesses are its own counters.
+        let kinds = ["vertex", "edge"].map(|kind| (kind, format!("pu.{kind}_accesses")));
+        for (kind, _) in kinds.iter().filter(|(_, name)| self.counters.contains_key(name)) {
             let accesses = self.counter(&format!("pu.{kind}_accesses"));
             m.headline(format!("{kind}.accesses"), "", Value::Count(accesses));
             let parts = ["high_hits", "low_hits", "misses"]

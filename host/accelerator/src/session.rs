@@ -1,5 +1,7 @@
 //! Programmed devices: kernels, buffers, and runs of the kernels over ranges of work units.
 
+mod set;
+
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -11,6 +13,7 @@ use gramer_machine::{Accelerator, Argument};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
 use opencl3::device::Device;
+use opencl3::error_codes::ClError;
 use opencl3::event::Event;
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED as UNDEFINED, ClMem};
@@ -119,6 +122,21 @@ struct ComputeUnit {
     room: (u64, u64),
     cycles: u64,
     moved: Moved,
+    /// The image that a set core has on chip: by its number.
+    on_chip: Option<u64>,
+}
+
+/// What the kernels are run for.
+#[derive(Clone, Copy)]
+struct Execution<'a> {
+    machine: &'a Accelerator,
+    stop: &'a Stop<'a>,
+    /// Counts in the out-stream.
+    patterns: u32,
+    /// Vertices of a listed embedding.
+    k: u32,
+    /// Whether embeddings are listed.
+    list: bool,
 }
 
 /// Data that went to and fro, and how long it took.
@@ -132,7 +150,8 @@ struct Moved {
 
 /// The memory of each buffer argument and the position of each argument, by kernel.
 struct Places {
-    memories: BTreeMap<(usize, String), u32>,
+    /// By compute unit too: they may be connected to different ones.
+    memories: BTreeMap<(usize, u32, String), u32>,
     positions: BTreeMap<(usize, String), u32>,
     /// Bytes of each memory.
     bytes: Vec<u64>,
@@ -163,7 +182,7 @@ impl Session {
     /// # Errors
     /// Those of reading the file; [`Error::Device`] for what the runtime refuses.
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
+        let bytes = Xclbin::bytes(path)?;
         let xclbin = Xclbin::parse(&bytes, path)?;
         let (machine, places) = Self::described(&xclbin)?;
         let shown = shown
@@ -304,6 +323,8 @@ impl Session {
         if self.loaded == Some(number) && !self.broken {
             self.loaded = None;
             self.cards.iter_mut().for_each(|card| card.graph.clear());
+            let units = self.cards.iter_mut().flat_map(|card| &mut card.units);
+            units.for_each(|unit| unit.on_chip = None);
         }
     }
 
@@ -411,7 +432,7 @@ impl Session {
     /// # Errors
     /// [`Error::Device`], also if what is read isn't what was written; [`Error::Interrupted`].
     pub fn memories(&mut self, bytes: usize, cancel: &Cancel) -> Result<Vec<MemorySpeed>> {
-        let banks = self.machine.memory.ddr_banks as usize;
+        let banks = self.machine.core_ports() as usize;
         let mut rows = vec![];
         self.loaded = None;
         for card in self.cards.iter_mut() {
@@ -640,7 +661,7 @@ impl Card {
             let queue = || queue(&context, &device, &name);
             let transfer = queue()?;
             let buffer = |kernel, argument: &str, bytes| {
-                let memory = places.memory(kernel, argument)?;
+                let memory = places.memory_of(kernel, unit - 1, argument)?;
                 buffer(&context, &transfer, &name, bytes, memory, places)
             };
             let of_unit = (
@@ -659,6 +680,7 @@ impl Card {
                 room: (LINE as u64, LINE as u64),
                 cycles: 0,
                 moved: Moved::default(),
+                on_chip: None,
             });
         }
         Ok(Card {
@@ -807,11 +829,31 @@ impl ComputeUnit {
         units: &[WorkUnit],
         area: &Area,
     ) -> Result<(Results, u32)> {
+        let pass = job.pass;
+        let run = Execution {
+            machine: job.machine,
+            stop: &job.stop,
+            patterns: pass.patterns,
+            k: pass.k,
+            list: pass.list,
+        };
+        self.execute(&run, name, context, places, &stream::units(units), area)
+    }
+
+    /// Runs the kernels over beats of work units.
+    fn execute(
+        &mut self,
+        run: &Execution<'_>,
+        name: &str,
+        context: &Cl,
+        places: &Places,
+        beats: &[u8],
+        area: &Area,
+    ) -> Result<(Results, u32)> {
         let refused = |what: &str| {
             let what = what.to_string();
             move |e| failed(name, &what, e)
         };
-        let beats = stream::units(units);
         if beats.len() as u64 > self.room.0 {
             let memory = places.memory(FILL, "units")?;
             let bytes = beats.len() as u64;
@@ -822,7 +864,7 @@ impl ComputeUnit {
         let buffer = self.units.get();
         self.set(places, FILL, "units", &buffer, name)?;
         self.set(places, FILL, "units_beats", &((beats.len() / LINE) as u32), name)?;
-        write(&self.transfer, &mut self.units, 0, &beats, &mut self.moved)
+        write(&self.transfer, &mut self.units, 0, beats, &mut self.moved)
             .map_err(refused("writing the work units"))?;
         write(&self.transfer, &mut self.abort, 0, &[0; LINE], &mut self.moved)
             .map_err(refused("writing the abort word"))?;
@@ -835,14 +877,14 @@ impl ComputeUnit {
                 unsafe { self.queues[kernel].enqueue_task(self.kernels[kernel].get(), &[]) };
             events.push(event.map_err(|e| failed(name, "starting the kernels", e.0))?);
         }
-        let told = self.wait(&job.stop, &events, name)?;
+        let told = self.wait(run.stop, &events, name)?;
         self.moved.kernels += begun.elapsed();
 
-        let first = if job.pass.list { LINE } else { area.beats() as usize * LINE };
+        let first = if run.list { LINE } else { area.beats() as usize * LINE };
         let mut bytes = vec![0; first];
         read(&self.transfer, &self.result, 0, &mut bytes, &mut self.moved)
             .map_err(refused("reading the results"))?;
-        let (beats, overflow) = Area::summary(job.machine, &bytes[..LINE]);
+        let (beats, overflow) = Area::summary(run.machine, &bytes[..LINE]);
         if beats == 0 {
             return Err(Error::Device(format!("{name}: the kernels ended without a result")));
         }
@@ -859,9 +901,8 @@ impl ComputeUnit {
             read(&self.transfer, &self.result, first, rest, &mut self.moved)
                 .map_err(refused("reading the results"))?;
         }
-        let pass = job.pass;
         let results = area
-            .decode(job.machine, &bytes[LINE..end], pass.patterns, pass.k)
+            .decode(run.machine, &bytes[LINE..end], run.patterns, run.k)
             .map_err(|e| Error::Device(format!("{name}: {e}")))?;
         let cycles = results.counters.get("core.cycles").and_then(|c| c.first()).copied();
         self.cycles += cycles.unwrap_or(0);
@@ -965,28 +1006,35 @@ impl Places {
                 if found.passed != Passed::Buffer {
                     return Err(wrong());
                 }
-                // All instances of a kernel are connected alike.
-                let prefix = format!("{}:", kernel.name);
-                let memory = connections.iter().find(|c| {
-                    let of = usize::try_from(c.instance).ok().and_then(|i| instances.get(i));
-                    of.is_some_and(|i| i.name.starts_with(&prefix))
-                        && u32::try_from(c.argument) == Ok(position)
-                });
-                let memory =
-                    memory.and_then(|c| u32::try_from(c.memory).ok()).ok_or_else(|| {
-                        xclbin.wrong(format!(
-                            "the argument {name} of the kernel {} is connected to no memory",
-                            kernel.name
-                        ))
-                    })?;
-                places.memories.insert((at, name.clone()), memory);
+                for unit in 0..kernels.compute_units {
+                    let instance = format!("{0}:{0}_{1}", kernel.name, unit + 1);
+                    let memory = connections.iter().find(|c| {
+                        let of = usize::try_from(c.instance).ok().and_then(|i| instances.get(i));
+                        of.is_some_and(|i| i.name == instance)
+                            && u32::try_from(c.argument) == Ok(position)
+                    });
+                    let memory =
+                        memory.and_then(|c| u32::try_from(c.memory).ok()).ok_or_else(|| {
+                            xclbin.wrong(format!(
+                                "the argument {name} of the kernel {} is connected to no memory",
+                                kernel.name
+                            ))
+                        })?;
+                    places.memories.insert((at, unit, name.clone()), memory);
+                }
             }
         }
         Ok(Arc::new(places))
     }
 
+    /// The memory of a buffer argument where all compute units have one.
     fn memory(&self, kernel: usize, argument: &str) -> Result<u32> {
-        self.memories.get(&(kernel, argument.to_string())).copied().ok_or_else(|| {
+        self.memory_of(kernel, 0, argument)
+    }
+
+    /// The memory of a buffer argument of a compute unit.
+    fn memory_of(&self, kernel: usize, unit: u32, argument: &str) -> Result<u32> {
+        self.memories.get(&(kernel, unit, argument.to_string())).copied().ok_or_else(|| {
             Error::Device(format!("the machine has no buffer argument `{argument}`"))
         })
     }
@@ -1039,12 +1087,18 @@ fn write(
     data: &[u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
-    let begun = Instant::now();
     // SAFETY: the call returns when `data` has been taken; callers stay within the buffer.
-    unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) }
-        .map_err(|e| e.0)?;
+    let write = || unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
+    timed(&mut moved.transfer, write)?;
     moved.written += data.len() as u64;
-    moved.transfer += begun.elapsed();
+    Ok(())
+}
+
+/// Adds the time that a transfer takes, if it succeeds.
+fn timed<T>(transfer: &mut Duration, call: impl FnOnce() -> Result<T, ClError>) -> Result<(), i32> {
+    let begun = Instant::now();
+    call().map_err(|e| e.0)?;
+    *transfer += begun.elapsed();
     Ok(())
 }
 
@@ -1055,12 +1109,11 @@ fn read(
     data: &mut [u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
-    let begun = Instant::now();
+    let bytes = data.len() as u64;
     // SAFETY: the call returns when `data` is filled; callers stay within the buffer.
-    unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) }
-        .map_err(|e| e.0)?;
-    moved.read += data.len() as u64;
-    moved.transfer += begun.elapsed();
+    let read = || unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
+    timed(&mut moved.transfer, read)?;
+    moved.read += bytes;
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use gramer_machine::streams::Field;
-use gramer_machine::{Accelerator, layout};
+use gramer_machine::{Accelerator, Core, layout};
 
 use super::image::{Image, LINE};
 use gramer_engine::work::WorkUnit;
@@ -144,10 +144,8 @@ impl Area {
     pub fn new(machine: &Accelerator, patterns: u32, records: u32) -> Self {
         let (core, pu, partition, bank) = machine.counter_values();
         let m = &machine.machine;
-        let values = core
-            + pu * m.processing_units
-            + partition * m.partitions
-            + bank * machine.memory.ddr_banks;
+        let values =
+            core + pu * m.processing_units + partition * m.partitions + bank * machine.core_ports();
         Area { records, counts: patterns.div_ceil(8).max(1), counters: values.div_ceil(8) }
     }
 
@@ -259,7 +257,7 @@ fn read_counters(machine: &Accelerator, words: &[u64]) -> BTreeMap<String, Vec<u
         ("core", &c.core, 1),
         ("pu", &c.pu, m.processing_units),
         ("partition", &c.partition, m.partitions),
-        ("bank", &c.bank, machine.memory.ddr_banks),
+        ("bank", &c.bank, machine.core_ports()),
     ];
     let mut sums = BTreeMap::new();
     let mut at = 0;
@@ -283,8 +281,12 @@ fn read_counters(machine: &Accelerator, words: &[u64]) -> BTreeMap<String, Vec<u
 /// Names the field.
 pub fn check(machine: &Accelerator) -> Result<(), String> {
     let s = &machine.streams;
+    let header: (&str, &[&str]) = match machine.core {
+        Core::Paper => ("header", &["dictionary_beats", "vertex_lines", "edge_lines", "patterns"]),
+        Core::Set => ("plan", &["operation", "k"]),
+    };
     let wanted: [(&str, _, &str, &[&str]); 3] = [
-        ("in", &s.input, "header", &["dictionary_beats", "vertex_lines", "edge_lines", "patterns"]),
+        ("in", &s.input, header.0, header.1),
         (
             "out",
             &s.output,

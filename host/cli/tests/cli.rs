@@ -555,6 +555,12 @@ fn plans_are_explained_and_come_back() {
     assert!(cycle.contains("every vertex of the graph"), "{cycle}");
     assert!(cycle.contains("choose 2 of S") || cycle.contains("below v"), "{cycle}");
     assert!(cycle.contains("an occurrence is 8 mappings"), "{cycle}");
+    assert!(cycle.contains("by paths of two edges that meet"), "{cycle}");
+    let path = shown(&["5-path"]);
+    // Of the path's ways to fold, the 4-cycle alone has a core.
+    assert!(path.contains("closed forms of all motifs of 5 vertices"), "{path}");
+    assert!(path.contains("with a core of up to 4 vertices"), "{path}");
+    assert!(!shown(&["5-path", "--list"]).contains("homomorphisms"));
     let json = shown(&["house", "--induced", "vertex", "--list", "-o", "json"]);
     let plan: gramer::plan::search::SearchPlan = serde_json::from_str(&json).unwrap();
     let house = gramer::pattern::named("house").unwrap();

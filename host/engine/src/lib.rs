@@ -207,3 +207,8 @@ pub trait Prepared: Send + Sync {
         context: &Context,
     ) -> Result<Outcome>;
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

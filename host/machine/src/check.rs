@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::kernels::BANK_STEP;
 use crate::streams::Stream;
-use crate::{Accelerator, Argument, Counter, Error, LINE_BYTES, Layout, Result};
+use crate::{Accelerator, Argument, Core, Counter, Error, LINE_BYTES, Layout, Result, set};
 
 /// Most DDR banks.
 pub(crate) const MAX_BANKS: u32 = 4;
@@ -36,6 +36,12 @@ const CORE_ARGUMENTS: [(&str, Passed); 12] = [
     ("result_beats", Passed::Scalar(None)),
     ("abort", Passed::Buffer),
     ("edge_base", Passed::Scalar(None)),
+];
+/// The same of the set core.
+const SET_ARGUMENTS: [(&str, Passed); 3] = [
+    ("flags", Passed::Scalar(None)),
+    ("image_lines", Passed::Scalar(Some(32))),
+    ("abort", Passed::Buffer),
 ];
 const FILL_ARGUMENTS: [(&str, Passed); 5] = [
     ("head", Passed::Buffer),
@@ -239,6 +245,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             }
         }
     }
+    set::check(a).or_else(|(key, value, rule)| wrong(&key, &value, rule))?;
     check_contract(a).or_else(|(key, value, rule)| wrong(&key, &value, rule))
 }
 
@@ -248,10 +255,14 @@ type Contract<'a> = (&'a str, &'a [Argument], Vec<(&'a str, Passed)>);
 /// Checks that the kernels have every argument that programs set, and that it is passed as they
 /// pass it.
 fn check_contract(a: &Accelerator) -> Result<(), Wrong> {
-    let banks: Vec<String> = (0..a.memory.ddr_banks).map(|bank| format!("bank{bank}")).collect();
+    let banks: Vec<String> = (0..a.core_ports()).map(|bank| format!("bank{bank}")).collect();
     let banks = banks.iter().map(|name| (name.as_str(), Passed::Buffer));
+    let core = match a.core {
+        Core::Paper => &CORE_ARGUMENTS[..],
+        Core::Set => &SET_ARGUMENTS[..],
+    };
     let kernels: [Contract<'_>; 3] = [
-        ("arguments", &a.arguments, CORE_ARGUMENTS.into_iter().chain(banks).collect()),
+        ("arguments", &a.arguments, core.iter().copied().chain(banks).collect()),
         ("kernels.fill.arguments", &a.kernels.fill.arguments, FILL_ARGUMENTS.into()),
         ("kernels.drain.arguments", &a.kernels.drain.arguments, DRAIN_ARGUMENTS.into()),
     ];
@@ -294,7 +305,7 @@ fn argument_names(arguments: &[Argument]) -> Vec<&str> {
 }
 
 /// What is wrong with a value: key, value, rule.
-type Wrong = (String, String, String);
+pub(crate) type Wrong = (String, String, String);
 
 fn check_argument(a: &Accelerator, section: &str, argument: &Argument) -> Result<(), Wrong> {
     let key = |field: &str| format!("{section}.{}.{field}", argument.name);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::{Accelerator, verilog};
+use crate::{Accelerator, Core, set, verilog};
 
 /// `gramer_machine.hpp`: the numbers of the SystemVerilog package under the same names, the fields
 /// of the streams as `IN_HEADER_PATTERNS_AT` and `_BITS`, and the offsets of the movers' arguments.
@@ -15,7 +15,11 @@ pub fn cpp(a: &Accelerator) -> String {
     let mut number = |name: &str, value: u32, what: &str| {
         let _ = writeln!(text, "constexpr unsigned {name} = {value}; // {what}");
     };
-    for (name, value, what) in verilog::numbers(a) {
+    let numbers = match a.core {
+        Core::Paper => verilog::numbers(a),
+        Core::Set => set::numbers(a),
+    };
+    for (name, value, what) in numbers {
         number(&name, value, &what);
     }
     for kernel in [&a.kernels.fill, &a.kernels.drain] {
@@ -25,20 +29,10 @@ pub fn cpp(a: &Accelerator) -> String {
             number(&name, offset, &argument.what);
         }
     }
-    for (stream, of) in
-        [("IN", &a.streams.input), ("OUT", &a.streams.output), ("RESULT", &a.streams.result)]
-    {
-        number(&format!("{stream}_BITS"), of.bits, "of a beat");
-        for part in &of.parts {
-            let part_name = part.name.to_uppercase();
-            if let Some(each) = part.each {
-                number(&format!("{stream}_{part_name}_EACH"), each, &part.what);
-            }
-            for field in &part.fields {
-                let name = format!("{stream}_{part_name}_{}", field.name.to_uppercase());
-                number(&format!("{name}_AT"), field.at, "lowest bit");
-                number(&format!("{name}_BITS"), field.bits, "number of bits");
-            }
+    if a.core == Core::Paper {
+        // Those of the set core are among its numbers.
+        for (name, value, what) in a.streams.numbers() {
+            number(&name, value, &what);
         }
     }
     text.push_str("\n} // namespace gramer\n\n#endif\n");

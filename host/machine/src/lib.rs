@@ -6,6 +6,7 @@
 //!
 //! | module | what it generates |
 //! |---|---|
+//! | [`set`] | sizes and formats of the set core, and its package `gramer_set_pkg` |
 //! | [`verilog`] | the SystemVerilog package `gramer_pkg` and the Verilog top `gramer_kernel` for Vitis |
 //! | [`header`] | the same numbers for HLS C++ |
 //! | [`vitis`] | `kernel.xml` of each kernel, the link configuration, the metadata of an xclbin |
@@ -22,6 +23,7 @@ pub mod header;
 pub mod kernels;
 pub mod layout;
 pub mod named;
+pub mod set;
 pub mod streams;
 pub mod verilog;
 pub mod vitis;
@@ -69,10 +71,27 @@ pub enum Error {
 /// A result whose error is [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// Which core a machine has.
+#[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Core {
+    /// That of the paper: one candidate after another (`docs/rtl.md`).
+    #[default]
+    Paper,
+    /// The set core: lists against lists (`docs/set-core.md`).
+    Set,
+}
+
 /// A whole description.
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
+    /// Which core it has. A description without it has the paper's.
+    #[serde(default)]
+    pub core: Core,
+    /// Sizes of the set core; present if and only if `core` is `set`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set: Option<set::SetCore>,
     /// Processing units and what is in them.
     pub machine: Machine,
     /// On-chip memory and DDR.
@@ -191,9 +210,12 @@ pub struct Argument {
     /// The memory port that reads or writes the buffer, where the argument is an address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub port: Option<String>,
-    /// The DDR bank of that buffer.
+    /// The DDR bank of that buffer, for the first compute unit where each has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bank: Option<u32>,
+    /// Each compute unit has a bank of its own: that of the next is the next one, round and round.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own_bank: bool,
     /// What it means.
     pub what: String,
 }
@@ -311,9 +333,33 @@ impl Accelerator {
         serde_yaml::to_string(self).expect("plain data")
     }
 
-    /// Puts one argument a bank where `each_bank` stands.
+    /// The SystemVerilog module of the core.
+    pub fn core_module(&self) -> &'static str {
+        match self.core {
+            Core::Paper => "gramer_core",
+            Core::Set => "gramer_set_core",
+        }
+    }
+
+    /// AXI4 read ports of one core: one for each DDR bank in the paper's, one in a cluster of the set
+    /// core.
+    pub fn core_ports(&self) -> u32 {
+        match self.core {
+            Core::Paper => self.memory.ddr_banks,
+            Core::Set => 1,
+        }
+    }
+
+    /// The DDR bank of an argument's buffer for compute unit `unit` (from 0); `None` if it is no
+    /// address.
+    pub fn bank_of(&self, argument: &Argument, unit: u32) -> Option<u32> {
+        let own = if argument.own_bank { unit } else { 0 };
+        Some((argument.bank? + own) % self.memory.ddr_banks)
+    }
+
+    /// Puts one argument a port of the core where `each_bank` stands.
     fn expand(&mut self) {
-        let banks = self.memory.ddr_banks;
+        let banks = self.core_ports();
         let arguments = std::mem::take(&mut self.arguments);
         self.arguments = arguments
             .into_iter()
@@ -333,3 +379,8 @@ impl Accelerator {
             .collect();
     }
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

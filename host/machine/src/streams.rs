@@ -55,7 +55,37 @@ pub struct Field {
     pub bits: u32,
 }
 
+impl Streams {
+    /// Beats, entries and fields as names, values and meanings: `IN_UNIT_EACH`, `IN_UNIT_START_AT` and
+    /// `IN_UNIT_START_BITS`.
+    pub(crate) fn numbers(&self) -> Vec<(String, u32, String)> {
+        let mut all = vec![];
+        let mut number =
+            |name: String, value: u32, what: &str| all.push((name, value, what.to_string()));
+        for (stream, of) in [("IN", &self.input), ("OUT", &self.output), ("RESULT", &self.result)] {
+            number(format!("{stream}_BITS"), of.bits, "of a beat");
+            for part in &of.parts {
+                let part_name = part.name.to_uppercase();
+                if let Some(each) = part.each {
+                    number(format!("{stream}_{part_name}_EACH"), each, &part.what);
+                }
+                for field in &part.fields {
+                    let name = format!("{stream}_{part_name}_{}", field.name.to_uppercase());
+                    number(format!("{name}_AT"), field.at, "lowest bit");
+                    number(format!("{name}_BITS"), field.bits, "number of bits");
+                }
+            }
+        }
+        all
+    }
+}
+
 impl Stream {
+    /// A part by name.
+    pub fn part(&self, name: &str) -> Option<&Part> {
+        self.parts.iter().find(|p| p.name == name)
+    }
+
     /// A field by part and name.
     pub fn field(&self, part: &str, name: &str) -> Option<&Field> {
         let part = self.parts.iter().find(|p| p.name == part)?;

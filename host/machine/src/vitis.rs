@@ -36,7 +36,7 @@ pub fn link_config(a: &Accelerator) -> String {
         let _ = writeln!(text, "nk={}:{units}", kernel.name);
     }
     for instance in a.instances() {
-        for (argument, bank) in buffers(a.arguments_of(instance.kernel)) {
+        for (argument, bank) in buffers(a, a.arguments_of(instance.kernel), instance.unit) {
             let _ = writeln!(text, "sp={}.{}:DDR[{bank}]", instance.name, argument.name);
         }
     }
@@ -111,9 +111,13 @@ fn links(a: &Accelerator) -> Vec<(&Kernel, &Kernel)> {
         .collect()
 }
 
-/// The arguments that are addresses of buffers, with their banks.
-pub fn buffers(arguments: &[Argument]) -> impl Iterator<Item = (&Argument, u32)> {
-    arguments.iter().filter_map(|argument| Some((argument, argument.bank?)))
+/// The arguments that are addresses of buffers, with their banks for compute unit `unit`.
+pub fn buffers<'a>(
+    a: &'a Accelerator,
+    arguments: &'a [Argument],
+    unit: u32,
+) -> impl Iterator<Item = (&'a Argument, u32)> {
+    arguments.iter().filter_map(move |argument| Some((argument, a.bank_of(argument, unit)?)))
 }
 
 /// The element `kernel`. With instances it is part of an xclbin, where ports and arguments are

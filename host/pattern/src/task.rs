@@ -91,7 +91,7 @@ pub enum Task {
     MaximalCliques,
     /// Every connected pattern of `k` vertices with its number of occurrences.
     Motif {
-        /// 3 to 6.
+        /// 3 to 8; engines have bounds of their own.
         k: usize,
         /// What an occurrence is.
         induced: Induced,
@@ -159,7 +159,7 @@ impl Task {
         match self {
             Task::Clique { k } => range("k", *k, 3, MAX_VERTICES),
             Task::MaximalCliques => Ok(()),
-            Task::Motif { k, .. } => range("k", *k, 3, 6),
+            Task::Motif { k, .. } => range("k", *k, 3, 8),
             Task::Fsm { limit, support, measure } => {
                 if *support == 0 {
                     return Err(Error::usage("support is 0, but must be at least 1"));

@@ -2,7 +2,9 @@
 //!
 //! Exit code 0: the task was done; 1: it failed; 2: an option is wrong.
 
+mod check;
 mod output;
+mod set;
 
 use std::collections::HashSet;
 use std::io::IsTerminal as _;
@@ -10,13 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use check::{Usage, check};
 use clap::{Parser, ValueEnum};
 use gramer::accelerator::tasks::Table;
 use gramer::engine::reference::parts_reported;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::labelled_name;
 use gramer::pattern::{self, Dictionary, Pattern};
-use gramer_machine::{Accelerator, lambda_range, lambda_steps};
+use gramer_machine::{Accelerator, Core, lambda_range, lambda_steps};
 use gramer_sim::image::{Csr, Unit};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{
@@ -122,6 +125,9 @@ struct Options {
         requires = "trace"
     )]
     trace_cycles: String,
+    /// Load the graph's image while units run, instead of before (set core alone).
+    #[arg(long)]
+    load: bool,
     /// Keep the design's assertions in (slower).
     #[arg(long)]
     assertions: bool,
@@ -146,23 +152,6 @@ fn window(text: &str) -> Result<String, String> {
     }
 }
 
-/// An option that is out of range or contradicts another.
-#[derive(Debug)]
-struct Usage(String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
-
-/// An error of the command line where `good` is false.
-fn usage(good: bool, message: impl FnOnce() -> String) -> Result<()> {
-    if good { Ok(()) } else { Err(Usage(message()).into()) }
-}
-
 fn main() -> ExitCode {
     let options = Options::parse(); // ends with 2 itself
     if let Some(trace) = &options.trace {
@@ -181,37 +170,6 @@ fn main() -> ExitCode {
             ExitCode::from(if wrong_use { 2 } else { 1 })
         }
     }
-}
-
-/// Checks what clap can't: ranges that the machine sets.
-fn check(options: &Options, a: &Accelerator) -> Result<()> {
-    let (Some(task), Some(k)) = (options.task, options.k) else { return Ok(()) };
-    let (least, largest) = match task {
-        Mine::Clique => (3, a.machine.depth),
-        Mine::Motif => (3, a.applications.max_motif),
-        Mine::Fsm => (2, 3),
-    };
-    usage((least..=largest).contains(&k), || {
-        format!("-k is {k}, but must be {least} to {largest} on machine {}", a.machine.name)
-    })?;
-    usage(task == Mine::Fsm || options.support.is_none(), || {
-        "--support is an option of fsm alone".into()
-    })?;
-    let slots = options.slots.unwrap_or(a.machine.slots);
-    usage((1..=a.machine.slots).contains(&slots), || {
-        format!("--slots is {slots}, but must be 1 to {}", a.machine.slots)
-    })?;
-    usage(lambda_steps(options.lambda).is_some(), || {
-        format!("--lambda is {}, but must be {}", options.lambda, lambda_range())
-    })?;
-    usage(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), || "--tau must be 0 to 1".into())?;
-    usage(options.capacity > 0.0 && options.capacity <= 1.0, || {
-        "--capacity must be above 0 to 1".into()
-    })?;
-    usage(options.cycles_a_beat != Some(0), || "--cycles-a-beat must be at least 1".into())?;
-    usage(options.back_pressure != 1, || {
-        "--back-pressure 1 would hold every clock back: 2 or more, or 0 for none".into()
-    })
 }
 
 /// A graph on the simulated machine, and everything that one pass after the other has in common.
@@ -351,6 +309,20 @@ fn identity(accelerator: &Accelerator) -> Result<String> {
     Ok(format!("{model}-{:016x}", gramer_sim::surroundings()))
 }
 
+/// The simulation that the options ask for.
+fn simulated(options: &Options, accelerator: &Accelerator) -> Simulation {
+    let mut simulation = Simulation::of(accelerator);
+    simulation.timing.latency = options.latency.unwrap_or(simulation.timing.latency);
+    simulation.timing.cycles_a_beat =
+        options.cycles_a_beat.unwrap_or(simulation.timing.cycles_a_beat);
+    simulation.timing.back_pressure = options.back_pressure;
+    simulation.back_pressure = options.back_pressure;
+    simulation.seed = options.seed;
+    simulation.max_cycles = options.max_cycles;
+    simulation.progress = if std::io::stderr().is_terminal() { 100_000 } else { 0 };
+    simulation
+}
+
 fn mine(options: Options) -> Result<()> {
     let accelerator = Accelerator::read(&options.machine)?;
     if options.identity {
@@ -383,6 +355,18 @@ fn mine(options: Options) -> Result<()> {
         }
     };
 
+    if accelerator.core == Core::Set {
+        let simulation = &simulated(&options, &accelerator);
+        let cliques = task == Mine::Clique;
+        let (library, model, load) = (&library, &hash, options.load);
+        let (accelerator, graph) = (&accelerator, path);
+        let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
+        let done = set::mine(&asked)?;
+        let text =
+            if options.json { set::json(&asked, &done)? } else { set::tables(&asked, &done) };
+        return output::print(&text);
+    }
+
     let context = gramer::Context::default();
     let loaded = read_graph(path, &ReadOptions::default(), &context)?;
     let loaded = gramer::prepare::renumber(&loaded, &context)?;
@@ -412,16 +396,7 @@ fn mine(options: Options) -> Result<()> {
         accelerator.machine.name
     );
 
-    let mut simulation = Simulation::of(&accelerator);
-    simulation.timing.latency = options.latency.unwrap_or(simulation.timing.latency);
-    simulation.timing.cycles_a_beat =
-        options.cycles_a_beat.unwrap_or(simulation.timing.cycles_a_beat);
-    simulation.timing.back_pressure = options.back_pressure;
-    simulation.back_pressure = options.back_pressure;
-    simulation.seed = options.seed;
-    simulation.max_cycles = options.max_cycles;
-    simulation.progress = if std::io::stderr().is_terminal() { 100_000 } else { 0 };
-
+    let simulation = simulated(&options, &accelerator);
     let settings = Settings {
         application: Application::Clique,
         k,

@@ -238,6 +238,7 @@ impl Device {
     fn compute(&self) -> Result<()> {
         let a = &self.accelerator;
         let units = a.kernels.compute_units as usize;
+        ensure!(a.set.is_none(), "machine {} has no functional model", a.machine.name);
         let ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, self.timing());
         let active: Vec<Option<Run>> = (0..units).map(|_| None).collect();
         while let Some(unit) = self.next_start(&active, false) {
@@ -264,6 +265,12 @@ impl Device {
         let a = &self.accelerator;
         let units = a.kernels.compute_units as usize;
         let mut ddr = Ddr::new(a.memory.ddr_banks as usize, units, 2 * units, self.timing());
+        if a.set.is_some() {
+            // A cluster has one port, on the bank of its image.
+            let image = a.arguments.iter().find(|x| x.name == "bank0");
+            let image = image.context("the core has no argument bank0")?;
+            ddr.connect((0..units as u32).map(|u| a.bank_of(image, u).unwrap_or(0)).collect());
+        }
         let mut cores: Vec<Core> =
             (0..units).map(|_| Core::reset(library)).collect::<Result<_>>()?;
         let mut active: Vec<Option<Run>> = (0..units).map(|_| None).collect();

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gramer_machine::Accelerator;
+use gramer_machine::{Accelerator, Core};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::Pid;
 
@@ -234,6 +234,13 @@ impl Wanted {
         match request {
             Request::Machine { machine, functional } => {
                 let machine = read_machine(machine.as_deref())?;
+                if *functional && machine.core == Core::Set {
+                    return Err(Error::usage(format!(
+                        "machine {} has a set core, which is emulated with its simulated hardware \
+                         alone: leave out `:functional`; set-small is the fastest",
+                        machine.machine.name
+                    )));
+                }
                 Ok(Wanted {
                     functional: *functional,
                     platform: machine.emulated_platform(),

@@ -141,7 +141,7 @@ pub fn describe(a: &Accelerator, path: &Path) -> Xclbin {
             name: format!("{}:{}", instance.kernel.name, instance.name),
         });
         for (position, argument) in a.arguments_of(instance.kernel).iter().enumerate() {
-            if let Some(bank) = argument.bank {
+            if let Some(bank) = a.bank_of(argument, instance.unit) {
                 connections.push(Connection {
                     argument: position as i32,
                     instance: at as i32,

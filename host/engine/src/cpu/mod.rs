@@ -1,13 +1,16 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
+mod arcs;
 mod census;
 mod clique;
 mod cycle;
 mod fsm;
+mod homomorphism;
 mod matching;
 mod maximal;
 mod motif;
 mod oriented;
+mod sets;
 mod triangle;
 mod units;
 
@@ -19,7 +22,7 @@ use std::sync::OnceLock;
 
 use gramer_graph::Graph;
 use gramer_graph::context::{Cancel, Context};
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
 use super::{Engine, Outcome, Prepared, Sink, Units, shares};
@@ -35,7 +38,14 @@ impl Engine for Cpu {
     }
 
     fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
-        task.check()
+        task.check()?;
+        match task {
+            Task::Motif { k: k @ 7.., .. } => Err(Error::Unsupported(format!(
+                "the CPU engine counts motifs of up to 6 vertices and k is {k}; the GPU engine goes to \
+                 8 (--device gpu), the reference engine too, slowly (--device reference)"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn prepare<'a>(
@@ -78,6 +88,13 @@ pub(crate) struct Job<'a> {
     pub context: &'a Context,
 }
 
+impl<'a> Job<'a> {
+    /// All units of a graph, counted.
+    pub fn whole(context: &'a Context) -> Self {
+        Job { units: Units::All, sink: None, context }
+    }
+}
+
 impl Prepared for Resident<'_> {
     fn run(
         &self,
@@ -97,7 +114,7 @@ impl Prepared for Resident<'_> {
                 fsm::run(self.graph, *limit, *support, *measure, job)
             }
             Task::Match { pattern, induced, mappings } => {
-                matching::run(self.graph, pattern, *induced, *mappings, job)
+                matching::run(self, pattern, *induced, *mappings, job)
             }
             other => Err(other.unsupported_by("the CPU engine")),
         }?;

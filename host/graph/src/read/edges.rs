@@ -1,4 +1,4 @@
-//! Edge lists: two ids a line.
+//! Edge lists: two ids per line.
 //!
 //! An *edge line* holds two vertex ids (whole numbers, 0 to 2^64 - 1) and perhaps further
 //! numbers such as a weight or a time, which are ignored. Fields are separated by white space,

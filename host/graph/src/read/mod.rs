@@ -41,7 +41,7 @@ use crate::error::{Error, Place, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Edge list: two ids a line, further columns ignored
+    /// Edge list: two ids per line, further columns ignored
     Edges,
     /// GraMi and gSpan: `t # 1`, `v id label`, `e u v label`
     Lg,

@@ -1,0 +1,223 @@
+//! Runs of the set core: each compute unit has an image of its own and is sent a stream of its own.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gramer_machine::set::SUMS;
+
+use super::{Area, CORE, ComputeUnit, Execution, FILL, LINE, Places, STOP_AT_ONCE, Session, Stop};
+use super::{add, buffer, failed, size, write};
+use crate::set::sums::Total;
+use crate::set::units::InStream;
+use crate::stream::{Results, Status};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use opencl3::context::Context as Cl;
+use opencl3::memory::ClMem;
+
+/// Bit 0 of the core's flags.
+const WAIT: u64 = 1;
+
+/// What the compute units found together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summed {
+    /// The sums of all of them.
+    pub total: Total,
+    /// Whether every unit was explored; the sums are of those that were.
+    pub complete: bool,
+}
+
+impl Session {
+    /// Puts the image with this number into the bank of every compute unit, unless it is there.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if a bank is too small, [`Error::Interrupted`].
+    pub fn load_image(&mut self, image: &[u8], number: u64, context: &Context) -> Result<()> {
+        if self.loaded == Some(number) {
+            return Ok(());
+        }
+        self.loaded = None;
+        let (need, room) = (image.len() as u64, self.machine.memory.bank_bytes);
+        if need > room {
+            return Err(Error::Unsupported(format!(
+                "the graph needs {} in a memory bank, but a bank of machine {} has {}; the CPU \
+                 engine does it (--device cpu)",
+                size(need),
+                self.machine.machine.name,
+                size(room)
+            )));
+        }
+        for card in self.cards.iter_mut() {
+            card.moved = Default::default();
+            card.graph.clear();
+            for (at, unit) in (0..).zip(&mut card.units) {
+                context.cancel.check()?;
+                unit.on_chip = None;
+                let memory = card.places.memory_of(CORE, at, "bank0")?;
+                let mut to =
+                    buffer(&card.context, &card.queue, &card.name, need, memory, &card.places)?;
+                unit.set(&card.places, CORE, "bank0", &to.get(), &card.name)?;
+                write(&card.queue, &mut to, 0, image, &mut card.moved)
+                    .map_err(|e| failed(&card.name, "writing the graph", e))?;
+                card.graph.push(to);
+            }
+        }
+        self.loaded = Some(number);
+        self.fresh = true;
+        Ok(())
+    }
+
+    /// Whether every compute unit has the image with this number on chip, from an earlier run.
+    pub fn is_on_chip(&self, number: u64) -> bool {
+        let mut units = self.cards.iter().flat_map(|card| &card.units);
+        units.all(|unit| unit.on_chip == Some(number))
+    }
+
+    /// Runs a stream on each compute unit, one after the other in the order of the devices, over the
+    /// image of `lines` lines that [`Session::load_image`] put there as `number`.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for what the runtime refuses and what no core should answer;
+    /// [`Error::Unsupported`] if a sum doesn't fit into the core's counts.
+    pub fn run_streams(
+        &mut self,
+        streams: &[InStream],
+        number: u64,
+        lines: u32,
+        time_limit: Option<Duration>,
+        context: &Context,
+    ) -> Result<Summed> {
+        // If a thread panics, kernels may run on: the buffers that they use stay.
+        let broken = std::mem::replace(&mut self.broken, true);
+        let outcome = self.run_all(streams, number, lines, time_limit, context);
+        self.broken = broken || matches!(outcome, Err(Error::Device(_)));
+        outcome
+    }
+
+    fn run_all(
+        &mut self,
+        streams: &[InStream],
+        number: u64,
+        lines: u32,
+        time_limit: Option<Duration>,
+        context: &Context,
+    ) -> Result<Summed> {
+        let machine = &self.machine;
+        let area = Area::new(machine, SUMS, 0);
+        let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
+        context.progress.begin(streams.len() as u64);
+        let units = self.cards.iter_mut().flat_map(|card| {
+            let (name, cl, places) = (&card.name, &card.context, &*card.places);
+            let units = (0..).zip(&mut card.units);
+            units.map(move |(at, unit)| (at, unit, name, cl, places))
+        });
+        let outcomes: Vec<Result<Results>> = std::thread::scope(|scope| {
+            let run = Execution { machine, stop: &stop, patterns: SUMS, k: 0, list: false };
+            let threads: Vec<_> = units
+                .zip(streams)
+                .map(|((at, unit, name, cl, places), stream)| {
+                    let job = StreamJob { stream, number, lines, at, name, cl, places };
+                    let (progress, stop) = (&context.progress, &stop);
+                    scope.spawn(move || {
+                        let outcome = unit.run_stream(&run, &job, &area);
+                        if outcome.is_err() {
+                            // The others needn't go on.
+                            stop.raised.store(true, Ordering::Relaxed);
+                        }
+                        progress.add(1);
+                        outcome
+                    })
+                })
+                .collect();
+            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let mut summed = Summed { total: Total::default(), complete: true };
+        for results in outcomes {
+            let results = results?;
+            self.runs += 1;
+            add(&mut self.counters, &results.counters);
+            summed.complete &= results.status == Status::Done;
+            for (sum, &own) in summed.total.iter_mut().zip(&results.counts) {
+                *sum += u128::from(own);
+            }
+        }
+        Ok(summed)
+    }
+}
+
+/// What one compute unit does.
+struct StreamJob<'a> {
+    stream: &'a InStream,
+    number: u64,
+    lines: u32,
+    /// The compute unit of its device.
+    at: u32,
+    name: &'a str,
+    cl: &'a Cl,
+    places: &'a Places,
+}
+
+impl ComputeUnit {
+    fn run_stream(
+        &mut self,
+        run: &Execution<'_>,
+        job: &StreamJob<'_>,
+        area: &Area,
+    ) -> Result<Results> {
+        let (name, places) = (job.name, job.places);
+        let here = self.on_chip.replace(job.number) == Some(job.number);
+        let memory = places.memory_of(FILL, job.at, "head")?;
+        let head = &job.stream.head;
+        let mut to = buffer(job.cl, &self.transfer, name, head.len() as u64, memory, places)?;
+        self.reserve_result(area, run.machine, name, job.cl, places)?;
+        self.set(places, FILL, "head", &to.get(), name)?;
+        self.set(places, FILL, "head_beats", &((head.len() / LINE) as u32), name)?;
+        self.set(places, FILL, "units_first", &0u32, name)?;
+        for argument in &run.machine.arguments {
+            let value = match argument.name.as_str() {
+                "flags" if job.stream.wait => WAIT,
+                "flags" => 0,
+                "image_lines" if here => 0,
+                "image_lines" => job.lines.into(),
+                "abort" => {
+                    let abort = self.abort.get();
+                    self.set(places, CORE, "abort", &abort, name)?;
+                    continue;
+                }
+                "bank0" => continue, // since the image was put there
+                other => {
+                    return Err(Error::Device(format!(
+                        "{name}: this program doesn't know the core's argument `{other}`; build the \
+                         xclbin again with this version"
+                    )));
+                }
+            };
+            self.set_scalar(places, CORE, argument, value, name)?;
+        }
+        write(&self.transfer, &mut to, 0, head, &mut self.moved)
+            .map_err(|e| failed(name, "writing the header", e))?;
+        let outcome = self.execute(run, name, job.cl, places, &job.stream.units, area);
+        if !matches!(&outcome, Ok((results, _)) if results.status == Status::Done) {
+            // Who knows how much of the image came.
+            self.on_chip = None;
+        }
+        let (mut results, told) = outcome?;
+        if let Some(failure) = results.failure(run.machine) {
+            return Err(Error::Device(format!("{name}: {failure}")));
+        }
+        if results.status == Status::Aborted && told == STOP_AT_ONCE {
+            results.counts.fill(0); // they mean nothing
+        }
+        if results.saturated {
+            return Err(Error::Unsupported(
+                "a sum exceeds 64 bits, the most that the core holds; the CPU engine counts on \
+                 (--device cpu)"
+                    .into(),
+            ));
+        }
+        Ok(results)
+    }
+}

@@ -1,0 +1,17 @@
+//! The set core (`docs/set-core.md`): its image of a graph, its work units, and what its sums mean.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `engine` | the core as a device: graphs that stay on it, tasks on them |
+//! | [`image`] | a graph as the core reads it |
+//! | [`units`] | work units, their weights, and the streams of several clusters |
+//! | [`sums`] | from the core's sums to counts of patterns |
+//! | [`tasks`] | which tasks it does, and with which operations |
+//! | [`reference`] | what the core does, step by step: the sums that it must give |
+
+pub(crate) mod engine;
+pub mod image;
+pub mod reference;
+pub mod sums;
+pub mod tasks;
+pub mod units;

@@ -1,0 +1,293 @@
+//! What the set core does, from the very bytes that it is given: image, header and units. The sums are
+//! those that the core must give, bit by bit; nothing here knows a graph.
+
+use gramer_machine::set::{
+    ID_BITS, LAST_ALL, LENGTH_BLOCK, LENGTH_UP, PADDING, PLANS, QUARTER_ENTRIES, QUARTERS_LONG,
+    SIZE_LONG, SUMS,
+};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE};
+
+/// Numbers of the operations and sums, by the names of [`gramer_machine::set`].
+mod number {
+    use gramer_machine::set::{OPERATIONS, SUM_NAMES};
+
+    pub const fn operation(name: &str) -> u64 {
+        find(&OPERATIONS, name) as u64
+    }
+
+    pub const fn sum(name: &str) -> usize {
+        find(&SUM_NAMES, name)
+    }
+
+    const fn find(names: &[(&str, &str)], name: &str) -> usize {
+        let mut at = 0;
+        while !same(names[at].0.as_bytes(), name.as_bytes()) {
+            at += 1;
+        }
+        at
+    }
+
+    const fn same(a: &[u8], b: &[u8]) -> bool {
+        if a.len() != b.len() {
+            return false;
+        }
+        let mut at = 0;
+        while at < a.len() {
+            if a[at] != b[at] {
+                return false;
+            }
+            at += 1;
+        }
+        true
+    }
+}
+
+/// The operation that counts cliques.
+pub const CLIQUES: u64 = number::operation("cliques");
+/// The operation that sums over edges.
+pub const EDGES: u64 = number::operation("edges");
+/// The operation that counts 4-cycles too.
+pub const PATHS: u64 = number::operation("paths");
+/// Position of the number of cliques.
+pub const SUM_CLIQUES: usize = number::sum("cliques");
+/// Position of Σ t over edges.
+pub const SUM_TRIANGLES: usize = number::sum("triangles");
+/// Position of Σ t (t − 1) / 2 over edges.
+pub const SUM_PAIRS: usize = number::sum("pairs");
+/// Position of Σ t (deg u + deg v) over edges.
+pub const SUM_DEGREES: usize = number::sum("degrees");
+/// Position of the number of 4-cycles.
+pub const SUM_CYCLES: usize = number::sum("cycles");
+/// Position of the paths of 2 that were counted for them.
+pub const SUM_PATHS: usize = number::sum("paths");
+/// Position of the marked neighbours.
+pub const SUM_MARKS: usize = number::sum("marks");
+
+/// An entry of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry(pub u32);
+
+impl Entry {
+    /// The neighbour's id.
+    pub fn id(self) -> u32 {
+        self.0 & ((1 << ID_BITS) - 1)
+    }
+
+    /// Quarter-lines to read there, or [`SIZE_LONG`].
+    fn size(self) -> u32 {
+        self.0 >> ID_BITS
+    }
+}
+
+/// The on-chip memory of a cluster with an image in it.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory<'a> {
+    words: &'a [u32],
+}
+
+impl<'a> Memory<'a> {
+    /// An image's words.
+    pub fn new(words: &'a [u32]) -> Self {
+        Memory { words }
+    }
+
+    /// The entries of so many quarter-lines.
+    pub fn list(self, address: u32, quarters: u32) -> impl Iterator<Item = Entry> + 'a {
+        let from = (address * QUARTER_ENTRIES) as usize;
+        let words = &self.words[from..][..(quarters * QUARTER_ENTRIES) as usize];
+        words.iter().filter(|&&word| word != PADDING).map(|&word| Entry(word))
+    }
+
+    /// Quarter-lines to read for an entry of an up list, or of a down list.
+    pub fn size(self, entry: Entry, up: bool) -> u32 {
+        match entry.size() {
+            SIZE_LONG => self.length(entry.id(), if up { LENGTH_UP } else { LENGTH_BLOCK }),
+            size => size,
+        }
+    }
+
+    /// A word of the quarter-line before a block.
+    fn length(self, address: u32, word: u32) -> u32 {
+        self.words[((address - 1) * QUARTER_ENTRIES + word) as usize]
+    }
+}
+
+/// A unit as it is in the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Unit {
+    address: u32,
+    quarters: u32,
+    plan: usize,
+    first: usize,
+    last: usize,
+}
+
+/// What a run gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sums {
+    /// The sums, each at most what the machine's counts hold.
+    pub values: [u64; SUMS as usize],
+    /// One of them is at its largest value.
+    pub saturated: bool,
+    /// Places of the in-stream.
+    pub next_unit: u64,
+}
+
+/// Runs an in-stream over an image.
+///
+/// # Panics
+/// If the stream isn't whole beats, or a unit leads beyond the image.
+pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
+    let line = ENTRIES_A_LINE as usize * 4;
+    assert_eq!(stream.len() % line, 0, "whole beats");
+    let input = &machine.streams.input;
+    let field = |part: &str, name: &str, bytes: &[u8]| {
+        input.field(part, name).map_or(0, |field| field.get(bytes))
+    };
+    let (header, units) = stream.split_at(line);
+    let plans: Vec<(u64, usize)> = header
+        .chunks_exact(4)
+        .take(PLANS as usize)
+        .map(|p| (field("plan", "operation", p), field("plan", "k", p) as usize))
+        .collect();
+    let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
+    let mut state =
+        State { memory: Memory::new(image), sums: [0; SUMS as usize], paths: Paths::default() };
+    for bytes in units.chunks_exact(8) {
+        let unit = Unit {
+            address: field("unit", "address", bytes) as u32,
+            quarters: field("unit", "quarters", bytes) as u32,
+            plan: field("unit", "plan", bytes) as usize,
+            first: field("unit", "first", bytes) as usize,
+            last: field("unit", "last", bytes) as usize,
+        };
+        if unit.quarters == 0 {
+            continue;
+        }
+        match plans[unit.plan] {
+            (CLIQUES, k) => state.cliques(&unit, k),
+            (EDGES, _) => state.edges(&unit, false),
+            (PATHS, _) => state.edges(&unit, true),
+            _ => {}
+        }
+    }
+    let values = state.sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX).min(most));
+    Sums {
+        values,
+        saturated: state.sums.iter().any(|&sum| sum >= u128::from(most)),
+        next_unit: units.len() as u64 / 8,
+    }
+}
+
+/// Marks and counters by id, and what is to be cleared of them.
+#[derive(Default)]
+struct Paths {
+    marked: Vec<bool>,
+    counts: Vec<u32>,
+    counted: Vec<u32>,
+}
+
+struct State<'a> {
+    memory: Memory<'a>,
+    sums: [u128; SUMS as usize],
+    paths: Paths,
+}
+
+impl State<'_> {
+    fn cliques(&mut self, unit: &Unit, k: usize) {
+        let held: Vec<Entry> = self.memory.list(unit.address, unit.quarters).collect();
+        let words = held.len().div_ceil(64);
+        let mut rows = vec![0u64; held.len() * words];
+        for (i, &member) in held.iter().enumerate() {
+            let size = self.memory.size(member, true);
+            let mut j = 0;
+            for entry in self.memory.list(member.id(), size) {
+                while j < i && held[j].id() < entry.id() {
+                    j += 1;
+                }
+                if j < i && held[j].id() == entry.id() {
+                    rows[i * words + j / 64] |= 1 << (j % 64);
+                }
+            }
+        }
+        let last = if unit.last == LAST_ALL as usize { held.len() } else { unit.last };
+        let mut sets = vec![0; words * k];
+        let range = unit.first.min(held.len())..last.min(held.len());
+        for i in range.filter(|_| k >= 3) {
+            sets[..words].copy_from_slice(&rows[i * words..][..words]);
+            self.sums[SUM_CLIQUES] += cliques_in(&rows, words, &mut sets, k - 2);
+        }
+    }
+
+    /// Edges, and paths of 2 with them.
+    fn edges(&mut self, unit: &Unit, paths: bool) {
+        let memory = self.memory;
+        let quarters = match unit.quarters {
+            QUARTERS_LONG => memory.length(unit.address, LENGTH_BLOCK),
+            quarters => quarters,
+        };
+        let Paths { marked, counts, counted } = &mut self.paths;
+        let ids = memory.words.len() / QUARTER_ENTRIES as usize;
+        marked.resize(ids, false);
+        counts.resize(ids, 0);
+        let mut degree = 0u128;
+        for entry in memory.list(unit.address, quarters) {
+            marked[entry.id() as usize] = true;
+            degree += 1;
+        }
+        self.sums[SUM_MARKS] += degree;
+        for b in memory.list(unit.address, quarters).filter(|b| b.id() > unit.address) {
+            let (mut t, mut other) = (0u128, 0u128);
+            for c in memory.list(b.id(), memory.size(b, false)) {
+                let id = c.id() as usize;
+                other += 1;
+                t += u128::from(marked[id]);
+                if paths && c.id() > unit.address {
+                    self.sums[SUM_CYCLES] += u128::from(counts[id]);
+                    self.sums[SUM_PATHS] += 1;
+                    if counts[id] == 0 {
+                        counted.push(c.id());
+                    }
+                    counts[id] += 1;
+                }
+            }
+            self.sums[SUM_TRIANGLES] += t;
+            self.sums[SUM_PAIRS] += t * t.saturating_sub(1) / 2;
+            self.sums[SUM_DEGREES] += t * (degree + other);
+        }
+        for entry in memory.list(unit.address, quarters) {
+            marked[entry.id() as usize] = false;
+        }
+        for id in counted.drain(..) {
+            counts[id as usize] = 0;
+        }
+    }
+}
+
+/// Cliques of `left` vertices in the first of `sets`; deeper levels use those behind it.
+fn cliques_in(rows: &[u64], words: usize, sets: &mut [u64], left: usize) -> u128 {
+    let (set, deeper) = sets.split_at_mut(words);
+    if left <= 1 {
+        return set.iter().map(|w| u128::from(w.count_ones())).sum();
+    }
+    let mut count = 0;
+    for w in 0..words {
+        let mut rest = set[w];
+        while rest != 0 {
+            let j = w * 64 + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let row = &rows[j * words..][..words];
+            let mut size = 0;
+            for x in 0..words {
+                deeper[x] = set[x] & row[x];
+                size += deeper[x].count_ones() as usize;
+            }
+            if left == 2 {
+                count += size as u128;
+            } else if size >= left - 1 {
+                count += cliques_in(rows, words, deeper, left - 1);
+            }
+        }
+    }
+    count
+}

@@ -1,0 +1,129 @@
+//! Mining tasks as operations of the set core.
+
+use gramer_engine::Count;
+use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
+use gramer_machine::set::K_RANGE;
+use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{Dictionary, Pattern};
+
+use super::image::{Lists, SetImage};
+use super::reference::SUM_CLIQUES;
+use super::sums::{Degrees, Total, motifs3, motifs4};
+use super::units::Operation;
+
+/// A task that the set core does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetTask {
+    /// Cliques of k vertices.
+    Cliques(u32),
+    /// Vertex-induced motifs of 3 vertices.
+    Motifs3,
+    /// Vertex-induced motifs of 4 vertices.
+    Motifs4,
+}
+
+impl SetTask {
+    /// What a task is here.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] with the reason and the engines that do it.
+    pub fn of(machine: &Accelerator, task: &Task, lists: bool) -> Result<Self> {
+        let (_, most) = K_RANGE;
+        let vertex = Induced::Vertex;
+        let what = match task {
+            Task::Clique { .. } | Task::Motif { .. } if lists => {
+                return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
+            }
+            Task::Clique { k } if *k as u32 <= most => return Ok(SetTask::Cliques(*k as u32)),
+            Task::Motif { k: 3, induced } if *induced == vertex => return Ok(SetTask::Motifs3),
+            Task::Motif { k: 4, induced } if *induced == vertex => return Ok(SetTask::Motifs4),
+            Task::Clique { k } => {
+                format!("counts cliques of up to {most} vertices, and k is {k}")
+            }
+            Task::Motif { k, induced } if *induced == vertex => {
+                let what = format!("counts motifs of 3 and 4 vertices, and k is {k}");
+                return Err(unsupported(machine, &what, true));
+            }
+            Task::Motif { .. } => "counts vertex-induced motifs, not edge-induced ones".into(),
+            Task::MaximalCliques => "doesn't find maximal cliques".into(),
+            Task::Fsm { .. } => "doesn't mine labelled patterns".into(),
+            Task::Match { .. } => "doesn't match patterns".into(),
+        };
+        // The paper's core mines labels, as far as they fit.
+        Err(unsupported(machine, &what, matches!(task, Task::Fsm { .. })))
+    }
+
+    /// What is done for every root.
+    pub fn operations(self) -> Vec<Operation> {
+        match self {
+            SetTask::Cliques(k) => vec![Operation::Cliques { k }],
+            SetTask::Motifs3 => vec![Operation::Cliques { k: 3 }],
+            SetTask::Motifs4 => vec![Operation::Cliques { k: 4 }, Operation::Paths],
+        }
+    }
+
+    /// Which lists an image must have for it.
+    pub fn lists(self) -> Lists {
+        let both = self.operations().iter().any(|o| o.lists() == Lists::Both);
+        if both { Lists::Both } else { Lists::Up }
+    }
+
+    /// The answer from the sums of all clusters.
+    pub fn counts(self, total: &Total, degrees: &Degrees) -> Vec<Count> {
+        let of = |k, counts: Vec<u128>| {
+            let patterns = Dictionary::of(k).patterns().iter().cloned();
+            patterns.zip(counts).map(|(pattern, count)| Count { pattern, count }).collect()
+        };
+        match self {
+            SetTask::Cliques(k) => {
+                vec![Count { pattern: Pattern::clique(k as usize), count: total[SUM_CLIQUES] }]
+            }
+            SetTask::Motifs3 => of(3, motifs3(total[SUM_CLIQUES], degrees)),
+            SetTask::Motifs4 => of(4, motifs4(total, degrees)),
+        }
+    }
+}
+
+/// Whether a graph has room in a cluster of the machine.
+///
+/// # Errors
+/// [`Error::Unsupported`] with the limit and the engine that does it.
+pub fn fits(machine: &Accelerator, image: &SetImage, longest: u32, task: SetTask) -> Result<()> {
+    let Some(set) = &machine.set else {
+        return Err(Error::Unsupported(format!(
+            "machine {} has no set core",
+            machine.machine.name
+        )));
+    };
+    let (need, room) = (image.quarters(), machine.set_quarters());
+    if need > room {
+        let what = format!(
+            "has {} KiB of memory for a graph in each cluster, and this one needs {}",
+            room / 64,
+            need.div_ceil(64)
+        );
+        return Err(unsupported(machine, &what, true));
+    }
+    if task.lists() == Lists::Both && need > set.map_entries() {
+        let what =
+            format!("tells {} quarter-lines apart, and the graph has {need}", set.map_entries());
+        return Err(unsupported(machine, &what, true));
+    }
+    if longest > set.list_entries() {
+        let what = format!(
+            "holds lists of up to {} neighbours before a vertex, and one has {longest}",
+            set.list_entries()
+        );
+        return Err(unsupported(machine, &what, true));
+    }
+    Ok(())
+}
+
+fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {
+    let other = if paper { ", or the paper's core (--device emulator)" } else { "" };
+    Error::Unsupported(format!(
+        "machine {} {what}; the CPU engine does it (--device cpu){other}",
+        machine.machine.name
+    ))
+}

@@ -1,0 +1,222 @@
+//! Work units of the set core: which there are, what each costs about, and the in-streams of several
+//! clusters.
+
+use std::cmp::Reverse;
+
+use gramer_graph::{VertexId, View};
+use gramer_machine::set::{LAST_ALL, PLANS, QUARTERS_LONG, UNITS_A_BEAT, UNITS_A_GROUP};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE};
+
+use super::image::{Block, Lists, SetImage, lines_of};
+use super::reference::{CLIQUES, PATHS};
+
+/// Bytes of a beat.
+const BEAT: usize = ENTRIES_A_LINE as usize * 4;
+/// A unit of at most so much work may wait behind another in its half of a beat.
+const LIGHT: u64 = 64;
+/// Rows that the level engine takes about in a cycle.
+const ROWS_A_CYCLE: u64 = 8;
+/// Work of a line in the map, to that in the intersector: about its bank conflicts.
+const MAP_LINE: u64 = 3;
+
+/// An operation on every root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// Cliques of k vertices.
+    Cliques {
+        /// Vertices of a clique.
+        k: u32,
+    },
+    /// Triangles of edges, what is summed over them, and 4-cycles.
+    Paths,
+}
+
+impl Operation {
+    /// Which lists it reads.
+    pub fn lists(self) -> Lists {
+        match self {
+            Operation::Cliques { .. } => Lists::Up,
+            Operation::Paths => Lists::Both,
+        }
+    }
+
+    fn number(self) -> (u64, u32) {
+        match self {
+            Operation::Cliques { k } => (CLIQUES, k),
+            Operation::Paths => (PATHS, 0),
+        }
+    }
+}
+
+/// Whether all lists that an operation reads lie before the root's.
+fn ascending(operations: &[Operation]) -> bool {
+    operations.iter().all(|o| o.lists() == Lists::Up)
+}
+
+/// A unit with its place in the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// Quarter-line address of its list.
+    pub address: u32,
+    /// Quarter-lines, or [`QUARTERS_LONG`].
+    pub quarters: u32,
+    /// Which of the operations.
+    pub plan: u32,
+    /// Cycles that it takes about.
+    pub work: u64,
+}
+
+/// In which order units are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrange {
+    /// The image is there: the heaviest first.
+    ByWork,
+    /// The image is loaded meanwhile: as their lists come.
+    ByAddress,
+}
+
+/// What a run of one cluster is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InStream {
+    /// The header, one beat.
+    pub head: Vec<u8>,
+    /// Beats of units, one at least.
+    pub units: Vec<u8>,
+    /// Units need the whole image.
+    pub wait: bool,
+}
+
+impl InStream {
+    /// Header and units.
+    pub fn whole(&self) -> Vec<u8> {
+        [&self.head[..], &self.units].concat()
+    }
+}
+
+/// The units of all roots.
+pub fn units(view: View<'_>, image: &SetImage, operations: &[Operation]) -> Vec<Unit> {
+    let mut all = vec![];
+    for (plan, &operation) in (0..).zip(operations) {
+        for v in 0..view.vertices() as VertexId {
+            let (block, row) = (image.block(v), view.neighbours(v));
+            if block.address == Block::NONE {
+                continue;
+            }
+            let before = row.partition_point(|&u| u < v);
+            let quarters = match operation {
+                Operation::Cliques { k } if before as u64 + 1 >= u64::from(k) => block.up,
+                Operation::Paths if before < row.len() && row.len() > 1 => {
+                    block.all.min(QUARTERS_LONG)
+                }
+                _ => continue,
+            };
+            let work = work(image, row, before, operation);
+            all.push(Unit { address: block.address, quarters, plan, work });
+        }
+    }
+    all
+}
+
+/// The most neighbours that a vertex has before it.
+pub fn longest(view: View<'_>) -> u32 {
+    let before = |v| view.neighbours(v).partition_point(|&u| u < v) as u32;
+    (0..view.vertices() as VertexId).map(before).max().unwrap_or(0)
+}
+
+/// Cycles that a root takes about.
+fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation) -> u64 {
+    let lines = |blocks: &[VertexId], of: fn(Block) -> u32| -> u64 {
+        let each = blocks.iter().map(|&u| image.block(u));
+        each.map(|b| u64::from(lines_of(b.address, of(b)))).sum()
+    };
+    match operation {
+        Operation::Cliques { k } => {
+            let (members, d) = (&row[..before], before as u64);
+            let streamed = lines(members.get(1..).unwrap_or_default(), |b| b.up);
+            // Sets that the levels read, as far as they follow from the number of members.
+            let rows = d * d / (2 * ROWS_A_CYCLE);
+            let deeper =
+                (0..k.saturating_sub(4)).fold(1, |all: u64, _| all.saturating_mul(d / 8 + 1));
+            let levels = if k == 3 { 0 } else { rows.saturating_mul(deeper) };
+            streamed + streamed.max(levels) + d.div_ceil(u64::from(ENTRIES_A_LINE))
+        }
+        Operation::Paths => MAP_LINE * lines(&row[before..], |b| b.all) + row.len() as u64 / 8,
+    }
+}
+
+/// Deals units to `clusters` in-streams for `operations`, which the units name by their place.
+///
+/// # Panics
+/// If there are more operations than a header has plans.
+pub fn deal(
+    machine: &Accelerator,
+    operations: &[Operation],
+    mut units: Vec<Unit>,
+    clusters: usize,
+    arrange: Arrange,
+) -> Vec<InStream> {
+    assert!(operations.len() <= PLANS as usize, "a header has {PLANS} plans");
+    units.sort_by_key(|u| (Reverse(u.work), u.address, u.plan));
+    let mut own: Vec<Vec<Unit>> = vec![vec![]; clusters];
+    // There and back, so that no cluster always has the heavier one.
+    for (at, unit) in units.into_iter().enumerate() {
+        let place = at % (2 * clusters);
+        own[place.min(2 * clusters - 1 - place)].push(unit);
+    }
+    let head = head(machine, operations);
+    let streams = own.into_iter().map(|mut units| {
+        if arrange == Arrange::ByAddress && ascending(operations) {
+            units.sort_by_key(|u| (u.address, u.plan));
+        }
+        InStream {
+            head: head.clone(),
+            units: beats(machine, &units),
+            wait: arrange == Arrange::ByWork || !ascending(operations),
+        }
+    });
+    streams.collect()
+}
+
+/// The header beat.
+fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
+    let mut beat = vec![0; BEAT];
+    for (bytes, operation) in beat.chunks_exact_mut(4).zip(operations) {
+        let (number, k) = operation.number();
+        set(machine, "plan", "operation", bytes, number);
+        set(machine, "plan", "k", bytes, k.into());
+    }
+    beat
+}
+
+/// Beats of units: a half has any unit first and light ones behind it.
+fn beats(machine: &Accelerator, units: &[Unit]) -> Vec<u8> {
+    let group = UNITS_A_GROUP as usize;
+    let mut bytes = vec![];
+    let mut rest = units;
+    while !rest.is_empty() {
+        let light = rest[1..].iter().take(group - 1).take_while(|u| u.work <= LIGHT).count();
+        let (own, others) = rest.split_at(1 + light);
+        rest = others;
+        let mut half = vec![0; group * 8];
+        for (place, unit) in half.chunks_exact_mut(8).zip(own) {
+            for (field, value) in [
+                ("address", unit.address),
+                ("quarters", unit.quarters),
+                ("plan", unit.plan),
+                ("first", 0),
+                ("last", LAST_ALL),
+            ] {
+                set(machine, "unit", field, place, value.into());
+            }
+        }
+        bytes.extend(half);
+    }
+    // The last beat is whole, and there is one.
+    bytes.resize(bytes.len().next_multiple_of(UNITS_A_BEAT as usize * 8).max(BEAT), 0);
+    bytes
+}
+
+fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u8], value: u64) {
+    let field = machine.streams.input.field(part, field).expect("a description is checked");
+    field.set(bytes, value);
+}

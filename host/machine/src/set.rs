@@ -1,0 +1,227 @@
+//! Sizes and formats of the set core (`docs/set-core.md`).
+//!
+//! Sizes are in the section `set` of a description. What is here as constants are formats that all
+//! machines share; the fields of units and plans are in the section `streams`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::Wrong;
+use crate::{Accelerator, Core, ENTRIES_A_LINE, verilog};
+
+/// Section `set`: sizes of a cluster.
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct SetCore {
+    /// Lines of 64 bytes that a partition holds, a power of two.
+    pub partition_lines: u32,
+    /// Units that wait in a PU, a power of two, at least half a beat of them.
+    pub unit_queue: u32,
+    /// Lists of roots in the list buffer of a PU, a power of two.
+    pub lists: u32,
+    /// Lines of a list in the list buffer, 4 to 32, a power of two.
+    pub list_lines: u32,
+    /// Lines under way to a PU, a power of two.
+    pub answers: u32,
+    /// Sub-banks of the row memory, a power of two up to 8.
+    pub row_banks: u32,
+    /// Words of 64 bits of a sub-bank, a power of two.
+    pub row_words: u32,
+    /// Banks of the map, a power of two up to 16.
+    pub map_banks: u32,
+    /// Words of a bank of the map, a power of two.
+    pub map_words: u32,
+}
+
+/// Bits of an entry that are the id of a vertex: the quarter-line address of its block.
+pub const ID_BITS: u32 = 26;
+/// Bits above them: the quarter-lines to read.
+pub const SIZE_BITS: u32 = 6;
+/// An entry's size that says: read the block's lengths.
+pub const SIZE_LONG: u32 = (1 << SIZE_BITS) - 1;
+/// A unit's number of quarter-lines that says the same.
+pub const QUARTERS_LONG: u32 = (1 << 12) - 1;
+/// The end of a unit's range that says: to the end.
+pub const LAST_ALL: u32 = (1 << 12) - 1;
+/// An entry that is none.
+pub const PADDING: u32 = u32::MAX;
+/// Entries of a quarter-line.
+pub const QUARTER_ENTRIES: u32 = 4;
+/// Quarter-lines of a line.
+pub const LINE_QUARTERS: u32 = ENTRIES_A_LINE / QUARTER_ENTRIES;
+/// Word of the quarter-line of lengths that holds the quarter-lines of the up list.
+pub const LENGTH_UP: u32 = 0;
+/// Word of it that holds the quarter-lines of the block.
+pub const LENGTH_BLOCK: u32 = 1;
+/// Units of a beat.
+pub const UNITS_A_BEAT: u32 = 8;
+/// Units of a half of a beat, which go to one PU.
+pub const UNITS_A_GROUP: u32 = 4;
+/// Plans of a run.
+pub const PLANS: u32 = 4;
+/// Sums of a run.
+pub const SUMS: u32 = 8;
+/// Smallest and largest k.
+pub const K_RANGE: (u32, u32) = (3, 16);
+/// Entries of a word of the map.
+pub const MAP_ENTRIES: u32 = 4;
+
+/// Operations of a plan, by their numbers.
+pub const OPERATIONS: [(&str, &str); 4] = [
+    ("none", "the unit does nothing"),
+    ("cliques", "cliques of k vertices whose last vertex is the root"),
+    ("edges", "triangles of each edge down from the root, and what is summed over them"),
+    ("paths", "the same, and 4-cycles whose first vertex is the root"),
+];
+
+/// The sums, in order.
+pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
+    ("cliques", "cliques of k vertices"),
+    ("triangles", "sum of t over edges: three times the triangles"),
+    ("pairs", "sum of t (t - 1) / 2 over edges"),
+    ("degrees", "sum of t (deg u + deg v) over edges"),
+    ("cycles", "4-cycles, with chords and without"),
+    ("paths", "paths of 2 that were counted for the 4-cycles"),
+    ("marks", "neighbours of roots that were marked"),
+    ("spare", "0"),
+];
+
+/// Status of a run, by their numbers.
+const STATUS: [(&str, &str); 5] = [
+    ("done", "every unit was explored"),
+    ("full", "does not occur"),
+    ("aborted", "the abort word said so"),
+    ("error", "a read was answered with an error"),
+    ("refused", "an argument is out of range"),
+];
+
+impl Accelerator {
+    /// Quarter-lines of the image that a cluster of the set core holds on chip; 0 without a set core.
+    pub fn set_quarters(&self) -> u32 {
+        self.set.as_ref().map_or(0, |s| s.partition_lines * self.machine.partitions * LINE_QUARTERS)
+    }
+}
+
+impl SetCore {
+    /// Most entries of the list of a root.
+    pub fn list_entries(&self) -> u32 {
+        self.list_lines * ENTRIES_A_LINE
+    }
+
+    /// Vertices that the map has an entry for.
+    pub fn map_entries(&self) -> u32 {
+        self.map_banks * self.map_words * MAP_ENTRIES
+    }
+}
+
+/// Name, value and meaning of every number of a set core.
+pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
+    let Some(s) = &a.set else { return vec![] };
+    let mut all = vec![];
+    let mut number =
+        |name: &str, value: u32, what: &str| all.push((name.to_string(), value, what.to_string()));
+    number("PUS", a.machine.processing_units, "processing units of a cluster");
+    number("PARTITIONS", a.machine.partitions, "of a cluster");
+    number("SLR_REGISTERS", a.machine.slr_registers, "on each path between regions of the die");
+    number("COUNT_W", a.applications.count_bits, "bits of a sum");
+    number("PARTITION_LINES", s.partition_lines, "lines of a partition");
+    number("UNIT_QUEUE", s.unit_queue, "units that wait in a PU");
+    number("LISTS", s.lists, "lists in a PU's list buffer");
+    number("LIST_LINES", s.list_lines, "lines of one of them");
+    number("ANSWERS", s.answers, "lines under way to a PU");
+    number("ROW_BANKS", s.row_banks, "sub-banks of the row memory");
+    number("ROW_WORDS", s.row_words, "words of 64 bits of a sub-bank");
+    number("MAP_BANKS", s.map_banks, "banks of the map");
+    number("MAP_WORDS", s.map_words, "words of a bank");
+    number("MAP_ENTRIES", MAP_ENTRIES, "entries of a word");
+    number("LINE_W", ENTRIES_A_LINE * 32, "bits of a line");
+    number("LINE_ENTRIES", ENTRIES_A_LINE, "entries of a line");
+    number("LINE_QUARTERS", LINE_QUARTERS, "quarter-lines of a line");
+    number("QUARTER_ENTRIES", QUARTER_ENTRIES, "entries of a quarter-line");
+    number("ID_W", ID_BITS, "low bits of an entry: id, a quarter-line address");
+    number("SIZE_W", SIZE_BITS, "high bits of an entry: quarter-lines to read");
+    number("SIZE_LONG", SIZE_LONG, "as size: read the block's lengths");
+    number("QUARTERS_LONG", QUARTERS_LONG, "as a unit's quarter-lines: the same");
+    number("LAST_ALL", LAST_ALL, "as the end of a unit's range: to the end");
+    number("LENGTH_UP", LENGTH_UP, "word of the lengths: of the up list");
+    number("LENGTH_BLOCK", LENGTH_BLOCK, "word of the lengths: of the block");
+    number("UNITS_A_BEAT", UNITS_A_BEAT, "units of a beat");
+    number("UNITS_A_GROUP", UNITS_A_GROUP, "units that go to one PU");
+    number("PLANS", PLANS, "plans of a run");
+    number("SUMS", SUMS, "sums of a run");
+    number("K_LEAST", K_RANGE.0, "smallest k");
+    number("K_MOST", K_RANGE.1, "largest k");
+    for (at, (name, what)) in (0..).zip(OPERATIONS) {
+        number(&format!("OP_{}", name.to_uppercase()), at, what);
+    }
+    for (at, (name, what)) in (0..).zip(SUM_NAMES) {
+        number(&format!("SUM_{}", name.to_uppercase()), at, what);
+    }
+    for (at, (name, what)) in (0..).zip(STATUS) {
+        number(&format!("STATUS_{}", name.to_uppercase()), at, what);
+    }
+    all.extend(verilog::surroundings(a));
+    all.extend(a.streams.numbers());
+    all
+}
+
+/// Fields that programs and the core use, with their bits.
+const FIELDS: [(&str, &str, u32); 7] = [
+    ("plan", "operation", 4),
+    ("plan", "k", 5),
+    ("unit", "address", ID_BITS),
+    ("unit", "quarters", 12),
+    ("unit", "plan", 2),
+    ("unit", "first", 12),
+    ("unit", "last", 12),
+];
+
+/// Checks the section, and what the set core wants of the others.
+pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
+    let s = match (&a.set, a.core) {
+        (None, Core::Paper) => return Ok(()),
+        (Some(s), Core::Set) => s,
+        (Some(_), Core::Paper) => {
+            return Err(("set".into(), "given".into(), "then `core` must be `set`".into()));
+        }
+        (None, Core::Set) => {
+            return Err(("set".into(), "missing".into(), "a set core has its sizes there".into()));
+        }
+    };
+    for (key, value, low, high) in [
+        ("set.partition_lines", s.partition_lines, 16, 1 << 16),
+        ("set.unit_queue", s.unit_queue, UNITS_A_GROUP, 64),
+        ("set.lists", s.lists, 2, 32),
+        ("set.list_lines", s.list_lines, 4, 32),
+        ("set.answers", s.answers, 2, 64),
+        ("set.row_banks", s.row_banks, 1, 8),
+        ("set.row_words", s.row_words, 1, 1 << 16),
+        ("set.map_banks", s.map_banks, 1, 16),
+        ("set.map_words", s.map_words, 16, 1 << 16),
+    ] {
+        if !(low..=high).contains(&value) || !value.is_power_of_two() {
+            let rule = format!("must be a power of two from {low} to {high}");
+            return Err((key.into(), value.to_string(), rule));
+        }
+    }
+    let entries = s.list_entries();
+    if s.row_banks * s.row_words * 64 < entries * entries {
+        let rule = format!("set.row_banks × set.row_words × 64 must be at least {entries}²");
+        return Err(("set.row_words".into(), s.row_words.to_string(), rule));
+    }
+    for (part, field, bits) in FIELDS {
+        let found = a.streams.input.field(part, field);
+        if found.is_none_or(|f| f.bits != bits) {
+            let key = format!("streams.in.{part}.{field}");
+            let value = found.map_or("missing".into(), |f| format!("of {} bits", f.bits));
+            return Err((key, value, format!("the set core wants it with {bits} bits")));
+        }
+    }
+    for (part, each) in [("plan", 32), ("unit", 64)] {
+        let value = a.streams.input.part(part).and_then(|p| p.each).unwrap_or(0);
+        if value != each {
+            let key = format!("streams.in.{part}.each");
+            return Err((key, value.to_string(), format!("must be {each}")));
+        }
+    }
+    Ok(())
+}

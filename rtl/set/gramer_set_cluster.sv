@@ -1,0 +1,81 @@
+// PUs and partitions. Every PU has a way of its own to and from every partition.
+module gramer_set_cluster
+  import gramer_pkg::*;
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+#(
+  localparam int unsigned AT_W = $clog2(PARTITION_LINES),
+  localparam int unsigned PU_COUNTER_AT_W = $clog2(PU_COUNTERS),
+  localparam int unsigned PARTITION_COUNTER_AT_W = $clog2(PARTITION_COUNTERS)
+) (
+  input  logic  clk_i,
+  input  logic  rst_i,     // and what is under way is dropped
+  input  logic  clear_i,   // before a run: sums and counters
+  input  logic  running_i,
+  // Image
+  input  logic [PARTITIONS-1:0] write_i,
+  input  logic [AT_W-1:0] write_at_i,
+  input  line_t write_line_i,
+  // Units
+  input  plan_t plan_i [PLANS],
+  input  logic [PUS-1:0] push_i,
+  input  unit_t unit_i [UNITS_A_GROUP],
+  output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o [PUS],
+  // Sums and counters, those of last cycle's positions
+  input  logic [SUM_AT_W-1:0] sum_at_i,
+  output logic [COUNT_W-1:0]  sum_o [PUS],
+  output logic [PUS-1:0] saturated_o,
+  input  logic [7:0]  counter_at_i,
+  output logic [63:0] pu_counter_o [PUS],
+  output logic [63:0] partition_counter_o [PARTITIONS],
+  output logic [PUS-1:0] busy_o
+);
+
+  logic [PARTITIONS-1:0] request [PUS];
+  logic [AT_W-1:0]       request_at [PUS];
+  logic [PUS-1:0]        answer [PARTITIONS];
+  line_t                 answer_line [PARTITIONS];
+  logic [PARTITIONS-1:0] conflict;
+
+  for (genvar p = 0; p < PUS; p++) begin : gen_pu
+    logic [PARTITIONS-1:0] answered;
+
+    always_comb for (int q = 0; q < PARTITIONS; q++) answered[q] = answer[q][p];
+
+    gramer_set_pu i_pu (
+      .clk_i, .rst_i, .clear_i, .running_i, .plan_i,
+      .push_i (push_i[p]), .unit_i, .free_o (free_o[p]),
+      .request_o (request[p]), .request_at_o (request_at[p]),
+      .answer_i (answered), .answer_line_i (answer_line),
+      .sum_at_i, .sum_o (sum_o[p]), .saturated_o (saturated_o[p]),
+      .counter_at_i (counter_at_i[PU_COUNTER_AT_W-1:0]), .counter_o (pu_counter_o[p]),
+      .busy_o (busy_o[p])
+    );
+  end
+
+  for (genvar q = 0; q < PARTITIONS; q++) begin : gen_partition
+    logic [PUS-1:0] requests;
+    logic [63:0]    counters_q [PARTITION_COUNTERS];
+
+    always_comb for (int p = 0; p < PUS; p++) requests[p] = request[p][q];
+
+    gramer_set_partition i_partition (
+      .clk_i, .rst_i,
+      .write_i (write_i[q]), .write_at_i, .write_line_i,
+      .request_i (requests), .at_i (request_at),
+      .answer_o (answer[q]), .line_o (answer_line[q]), .conflict_o (conflict[q])
+    );
+
+    always_ff @(posedge clk_i) begin
+      partition_counter_o[q] <= counters_q[counter_at_i[PARTITION_COUNTER_AT_W-1:0]];
+      if (clear_i) for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
+      else begin
+        if (answer[q] != '0)
+          counters_q[CNT_PARTITION_LINES] <= counters_q[CNT_PARTITION_LINES] + 1'b1;
+        if (conflict[q])
+          counters_q[CNT_PARTITION_CONFLICTS] <= counters_q[CNT_PARTITION_CONFLICTS] + 1'b1;
+      end
+    end
+  end
+
+endmodule

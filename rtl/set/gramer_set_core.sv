@@ -1,0 +1,296 @@
+// The set core: one cluster with what is around it. Control registers, loader of the graph image,
+// distributor of the units, PUs and partitions, report. Ports are those of gramer_core with one DDR bank.
+//
+// A run: the settings are taken, the image is loaded while units already start where theirs is there; when the
+// stream has ended and every PU is done, the sums leave. A run that is killed (the abort word is 2, a
+// read failed) resets the PUs and what is under way to them.
+module gramer_set_core
+  import gramer_pkg::*;
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic        ap_clk,
+  input  logic        ap_rst_n,
+  output logic        interrupt,
+  // AXI4-Lite control
+  input  logic        s_axi_control_awvalid,
+  output logic        s_axi_control_awready,
+  input  logic [gramer_pkg::CONTROL_ADDR_W-1:0] s_axi_control_awaddr,
+  input  logic        s_axi_control_wvalid,
+  output logic        s_axi_control_wready,
+  input  logic [31:0] s_axi_control_wdata,
+  input  logic [3:0]  s_axi_control_wstrb,
+  output logic        s_axi_control_bvalid,
+  input  logic        s_axi_control_bready,
+  output logic [1:0]  s_axi_control_bresp,
+  input  logic        s_axi_control_arvalid,
+  output logic        s_axi_control_arready,
+  input  logic [gramer_pkg::CONTROL_ADDR_W-1:0] s_axi_control_araddr,
+  output logic        s_axi_control_rvalid,
+  input  logic        s_axi_control_rready,
+  output logic [31:0] s_axi_control_rdata,
+  output logic [1:0]  s_axi_control_rresp,
+  // AXI4 read master of the cluster's DDR bank
+  output logic [0:0]  m_axi_arvalid,
+  input  logic [0:0]  m_axi_arready,
+  output logic [63:0] m_axi_araddr,
+  output logic [7:0]  m_axi_arid,
+  output logic [7:0]  m_axi_arlen,
+  output logic [2:0]  m_axi_arsize,
+  output logic [1:0]  m_axi_arburst,
+  input  logic [0:0]  m_axi_rvalid,
+  output logic [0:0]  m_axi_rready,
+  input  logic [511:0] m_axi_rdata,
+  input  logic [7:0]  m_axi_rid,
+  input  logic [1:0]  m_axi_rresp,
+  input  logic [0:0]  m_axi_rlast,
+  // In-stream
+  input  logic        s_axis_in_tvalid,
+  output logic        s_axis_in_tready,
+  input  logic [511:0] s_axis_in_tdata,
+  input  logic        s_axis_in_tlast,
+  // Out-stream
+  output logic        m_axis_out_tvalid,
+  input  logic        m_axis_out_tready,
+  output logic [511:0] m_axis_out_tdata,
+  output logic        m_axis_out_tlast
+);
+
+  localparam int unsigned REGISTERS = 1 << (gramer_pkg::CONTROL_ADDR_W - 2);
+  localparam int unsigned AT_W    = $clog2(PARTITION_LINES);
+  localparam int unsigned TOTAL_W = AT_W + $clog2(PARTITIONS) + 1;
+  localparam int unsigned FREE_W  = $clog2(UNIT_QUEUE/UNITS_A_GROUP) + 1;
+  localparam int unsigned IMAGE_LINES = PARTITIONS * PARTITION_LINES;
+  // Longer than the way from the last set to its sum, and than what the PUs say is late.
+  localparam int unsigned SETTLE = 31;
+  // Cycles of a reset of the PUs: longer than a line is under way to them.
+  localparam int unsigned EMPTY  = 15;
+
+  logic clk, rst_q;
+  assign clk = ap_clk;
+  always_ff @(posedge clk) rst_q <= !ap_rst_n;
+
+  // ---------------------------------------------------------------- control
+
+  logic        start, ready, done, idle, waiting;
+  logic [31:0] registers [REGISTERS];
+
+  gramer_control i_control (
+    .clk_i (clk), .rst_i (rst_q),
+    .awvalid_i (s_axi_control_awvalid), .awready_o (s_axi_control_awready),
+    .awaddr_i (s_axi_control_awaddr),
+    .wvalid_i (s_axi_control_wvalid), .wready_o (s_axi_control_wready),
+    .wdata_i (s_axi_control_wdata), .wstrb_i (s_axi_control_wstrb),
+    .bvalid_o (s_axi_control_bvalid), .bready_i (s_axi_control_bready),
+    .bresp_o (s_axi_control_bresp),
+    .arvalid_i (s_axi_control_arvalid), .arready_o (s_axi_control_arready),
+    .araddr_i (s_axi_control_araddr),
+    .rvalid_o (s_axi_control_rvalid), .rready_i (s_axi_control_rready),
+    .rdata_o (s_axi_control_rdata), .rresp_o (s_axi_control_rresp),
+    .interrupt_o (interrupt),
+    .start_o (start), .ready_i (ready), .done_i (done), .idle_i (idle), .waiting_o (waiting),
+    .registers_o (registers)
+  );
+
+  // ---------------------------------------------------------------- a run
+
+  typedef enum logic [2:0] { IDLE, CLEAR, RUN, SETTLE_, REPORT } state_e;
+
+  state_e      state_q;
+  logic [4:0]  wait_q;
+  logic        clear_q, begin_q, report, reported, working_q;
+  logic [63:0] cycles_q, load_cycles_q;
+  logic        whole_q;
+  logic [31:0] lines_q, flags, lines;
+  logic [63:0] abort_q, base_q;
+  logic        refused_q, stop_q, kill_q;
+  logic [31:0] status_q, refused_offset_q;
+  logic [63:0] error_address_q;
+
+  function automatic logic [63:0] long(input logic [31:0] from [REGISTERS], input int unsigned at);
+    return {from[(at >> 2) + 1], from[at >> 2]};
+  endfunction
+
+  assign flags  = registers[gramer_pkg::ARG_FLAGS >> 2];
+  assign lines  = registers[gramer_pkg::ARG_IMAGE_LINES >> 2];
+  assign idle   = state_q == IDLE && !waiting;
+  assign ready  = state_q == IDLE && start;
+  assign report = state_q == SETTLE_ && wait_q == 5'(SETTLE);
+  assign done   = state_q == REPORT && reported;
+
+  logic finished, all, load_busy, poll_busy;
+  logic [PUS-1:0] pu_busy, saturated;
+
+  always_ff @(posedge clk) begin
+    // Settings are there with `clear_q`, and the PUs are empty with `begin_q`.
+    clear_q   <= !rst_q && ready;
+    begin_q   <= !rst_q && state_q == CLEAR && wait_q == 5'(EMPTY);
+    working_q <= pu_busy != '0 || load_busy || poll_busy;
+    if (state_q == IDLE) cycles_q <= 64'd1;
+    else if (state_q == CLEAR || state_q == RUN) cycles_q <= cycles_q + 1'b1;
+    if (clear_q) load_cycles_q <= '0;
+    else if (state_q == RUN && !all && lines_q != '0) load_cycles_q <= cycles_q;
+    if (ready) begin
+      whole_q   <= flags[0];
+      lines_q   <= lines;
+      abort_q   <= long(registers, gramer_pkg::ARG_ABORT);
+      base_q    <= long(registers, gramer_pkg::ARG_BANK0);
+      refused_q <= flags >> 1 != '0 || lines > IMAGE_LINES;
+      refused_offset_q <= flags >> 1 != '0 ? gramer_pkg::ARG_FLAGS : gramer_pkg::ARG_IMAGE_LINES;
+    end
+    if (rst_q) begin
+      state_q <= IDLE;
+      wait_q  <= '0;
+    end else unique case (state_q)
+      IDLE: begin
+        wait_q <= '0;
+        if (ready) state_q <= CLEAR;
+      end
+      CLEAR: begin
+        wait_q <= wait_q + 1'b1;
+        if (wait_q == 5'(EMPTY)) begin
+          wait_q  <= '0;
+          state_q <= RUN;
+        end
+      end
+      RUN: if (finished && !working_q && !begin_q) state_q <= SETTLE_;
+      SETTLE_: begin
+        wait_q <= wait_q + 1'b1;
+        if (working_q) begin // a unit had just been handed on
+          wait_q  <= '0;
+          state_q <= RUN;
+        end else if (report) state_q <= REPORT;
+      end
+      default: if (reported) state_q <= IDLE;
+    endcase
+  end
+
+  // ---------------------------------------------------------------- DDR
+
+  logic        poll_valid, poll_ready, poll_stop, poll_kill, word_valid, beat, error;
+  logic [31:0] word;
+  logic [63:0] error_address, beats_q;
+  logic [PARTITIONS-1:0] write;
+  logic [AT_W-1:0] write_at;
+  line_t       write_line;
+  logic [TOTAL_W-1:0] loaded;
+
+  gramer_set_loader i_loader (
+    .clk_i (clk), .rst_i (rst_q),
+    .start_i (begin_q), .stop_i (kill_q), .lines_i (refused_q ? '0 : TOTAL_W'(lines_q)),
+    .base_i (base_q),
+    .write_o (write), .write_at_o (write_at), .write_line_o (write_line),
+    .loaded_o (loaded), .all_o (all),
+    .word_valid_i (poll_valid), .word_ready_o (poll_ready), .word_address_i (abort_q),
+    .word_valid_o (word_valid), .word_o (word),
+    .arvalid_o (m_axi_arvalid[0]), .arready_i (m_axi_arready[0]), .araddr_o (m_axi_araddr),
+    .arid_o (m_axi_arid),
+    .rvalid_i (m_axi_rvalid[0]), .rready_o (m_axi_rready[0]), .rdata_i (m_axi_rdata),
+    .rid_i (m_axi_rid), .rresp_i (m_axi_rresp),
+    .busy_o (load_busy), .beat_o (beat), .error_o (error), .error_address_o (error_address)
+  );
+
+  assign m_axi_arlen   = '0;   // one beat
+  assign m_axi_arsize  = 3'd6; // of 64 bytes
+  assign m_axi_arburst = 2'd1;
+
+  gramer_abort_poller i_abort (
+    .clk_i (clk), .rst_i (rst_q), .clear_i (clear_q),
+    .running_i (state_q == RUN), .address_i (abort_q),
+    .valid_o (poll_valid), .ready_i (poll_ready), .word_valid_i (word_valid), .word_i (word),
+    .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
+  );
+
+  // The first access that failed counts, and hides everything else.
+  always_ff @(posedge clk) begin
+    if (rst_q || clear_q) begin
+      status_q        <= !rst_q && refused_q ? STATUS_REFUSED : STATUS_DONE;
+      error_address_q <= !rst_q && refused_q ? 64'(refused_offset_q) : '0;
+      stop_q          <= !rst_q && refused_q;
+      kill_q          <= !rst_q && refused_q;
+      beats_q         <= '0;
+    end else begin
+      beats_q <= beats_q + 64'(beat);
+      if (state_q == RUN || state_q == SETTLE_) begin
+        if (status_q != STATUS_ERROR && status_q != STATUS_REFUSED) begin
+          if (error) begin
+            status_q        <= STATUS_ERROR;
+            error_address_q <= error_address;
+          end else if ((poll_stop && !finished) || (poll_kill && working_q))
+            status_q <= STATUS_ABORTED;
+        end
+        stop_q <= stop_q || poll_stop || error;
+        kill_q <= kill_q || (poll_kill && (!finished || working_q)) || error;
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------- units
+
+  plan_t       plan [PLANS];
+  unit_t       unit [UNITS_A_GROUP];
+  logic [PUS-1:0] push;
+  logic [FREE_W-1:0] free [PUS];
+  logic [63:0] places, handed;
+
+  gramer_set_distributor i_distributor (
+    .clk_i (clk), .rst_i (rst_q), .start_i (begin_q), .stop_i (stop_q),
+    .tvalid_i (s_axis_in_tvalid), .tready_o (s_axis_in_tready),
+    .tdata_i (s_axis_in_tdata), .tlast_i (s_axis_in_tlast),
+    .whole_i (whole_q), .all_i (all), .loaded_i (loaded),
+    .plan_o (plan), .free_i (free), .push_o (push), .unit_o (unit),
+    .finished_o (finished), .places_o (places), .units_o (handed)
+  );
+
+  logic [SUM_AT_W-1:0] sum_at;
+  logic [COUNT_W-1:0]  sum [PUS];
+  logic [7:0]  counter_at;
+  logic [63:0] pu_counter [PUS];
+  logic [63:0] partition_counter [PARTITIONS];
+  logic        empty_q; // the PUs are reset
+
+  always_ff @(posedge clk) empty_q <= rst_q || kill_q;
+
+  gramer_set_cluster i_cluster (
+    .clk_i (clk), .rst_i (empty_q), .clear_i (clear_q), .running_i (state_q == RUN),
+    .write_i (write), .write_at_i (write_at), .write_line_i (write_line),
+    .plan_i (plan), .push_i (push), .unit_i (unit), .free_o (free),
+    .sum_at_i (sum_at), .sum_o (sum), .saturated_o (saturated),
+    .counter_at_i (counter_at), .pu_counter_o (pu_counter),
+    .partition_counter_o (partition_counter), .busy_o (pu_busy)
+  );
+
+  // ---------------------------------------------------------------- report
+
+  logic [63:0] core_counter_q, next_unit_q;
+
+  always_ff @(posedge clk) begin
+    unique case (32'(counter_at))
+      gramer_pkg::CNT_CORE_CYCLES:     core_counter_q <= cycles_q;
+      gramer_pkg::CNT_CORE_WORK_UNITS: core_counter_q <= handed;
+      gramer_pkg::CNT_CORE_SATURATED:  core_counter_q <= 64'(saturated != '0);
+      default:                         core_counter_q <= load_cycles_q;
+    endcase
+    next_unit_q <= kill_q ? '0 : places;
+  end
+
+  gramer_set_report i_report (
+    .clk_i (clk), .rst_i (rst_q), .start_i (report), .done_o (reported),
+    .sum_at_o (sum_at), .sum_i (sum), .saturated_i (saturated != '0),
+    .status_i (status_q), .address_i (error_address_q), .next_i (next_unit_q),
+    .counter_at_o (counter_at), .core_counter_i (core_counter_q), .pu_counter_i (pu_counter),
+    .partition_counter_i (partition_counter), .bank_counter_i (beats_q),
+    .tvalid_o (m_axis_out_tvalid), .tready_i (m_axis_out_tready),
+    .tdata_o (m_axis_out_tdata), .tlast_o (m_axis_out_tlast)
+  );
+
+  logic unused;
+  assign unused = &{1'b0, m_axi_rlast};
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk) if (!rst_q && state_q == REPORT) begin
+    assert (!working_q && finished) else $error("a report while something is under way");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,175 @@
+// Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, then beats of eight
+// units. Each half of a beat goes to one PU, the one with most room (in turn among equals), as soon as
+// the image is there up to the last line of each of its lists, or all of it. A half without units is
+// passed over. When the run stops early, what is left of the stream is taken and dropped.
+module gramer_set_distributor
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+#(
+  localparam int unsigned FREE_W = $clog2(UNIT_QUEUE/UNITS_A_GROUP) + 1,
+  localparam int unsigned TOTAL_W = $clog2(PARTITION_LINES) + $clog2(PARTITIONS) + 1
+) (
+  input  logic  clk_i,
+  input  logic  rst_i,
+  input  logic  start_i,
+  input  logic  stop_i, // hand on no more units; stays until the next start
+  // Stream
+  input  logic  tvalid_i,
+  output logic  tready_o,
+  input  line_t tdata_i,
+  input  logic  tlast_i,
+  // Image
+  input  logic  whole_i, // units wait for all of it
+  input  logic  all_i,
+  input  logic [TOTAL_W-1:0] loaded_i,
+  // PUs
+  output plan_t plan_o [PLANS],
+  input  logic [FREE_W-1:0] free_i [PUS],
+  output logic [PUS-1:0] push_o,
+  output unit_t unit_o [UNITS_A_GROUP],
+  // State
+  output logic  finished_o, // the stream has ended and every unit has been handed on
+  output logic [63:0] places_o, // of the stream, that were handed on
+  output logic [63:0] units_o
+);
+
+  localparam int unsigned HALVES = UNITS_A_BEAT / UNITS_A_GROUP;
+  localparam int unsigned HALF_W = $clog2(HALVES);
+  localparam int unsigned BLIND  = 4; // cycles until a PU's room shows what it was handed
+
+  typedef enum logic [1:0] { IDLE, HEADER, UNITS, FINISHED } state_e;
+
+  state_e state_q;
+  logic   full, valid, last, take, step;
+  line_t  beat;
+  logic [HALF_W-1:0] half_q;
+
+  assign tready_o = !full;
+
+  gramer_fifo #(.WIDTH(LINE_W + 1), .DEPTH(4)) i_ahead (
+    .clk_i, .rst_i,
+    .push_i (tvalid_i && !full), .data_i ({tlast_i, tdata_i}), .full_o (full),
+    .pop_i (take), .valid_o (valid), .data_o ({last, beat})
+  );
+
+  // ---------------------------------------------------------------- halves, what they wait for
+
+  logic   a_valid_q, a_some_q, b_valid_q, b_some_q, b_there_q, b_take;
+  unit_t  a_unit_q [UNITS_A_GROUP], b_unit_q [UNITS_A_GROUP], unit [UNITS_A_GROUP];
+  logic [UNITS_A_GROUP-1:0] some;
+  line_at_t b_wants_q [UNITS_A_GROUP];
+  logic   a_take, there;
+
+  always_comb
+    for (int u = 0; u < UNITS_A_GROUP; u++) begin
+      unit[u] = beat[(32'(half_q)*UNITS_A_GROUP + u)*$bits(unit_t) +: $bits(unit_t)];
+      some[u] = unit[u].quarters != '0;
+    end
+
+  assign step = state_q == UNITS && valid && (stop_i || !a_valid_q || a_take);
+  assign take = (state_q == HEADER && valid) || (step && half_q == HALF_W'(HALVES - 1));
+  assign a_take = a_valid_q && (!b_valid_q || b_take);
+
+  // The list of a root has no more quarter-lines than the field; the line after it is enough for a check.
+  always_comb begin
+    there = all_i;
+    if (!whole_i && !all_i) begin
+      there = 1'b1;
+      for (int u = 0; u < UNITS_A_GROUP; u++)
+        if (b_unit_q[u].quarters != '0 && TOTAL_W'(b_wants_q[u]) >= loaded_i) there = 1'b0;
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || start_i) begin
+      state_q   <= rst_i ? IDLE : HEADER;
+      a_valid_q <= 1'b0;
+      b_valid_q <= 1'b0;
+      half_q    <= '0;
+    end else begin
+      if (state_q == HEADER && valid) state_q <= UNITS;
+      else if (step && take && last) state_q <= FINISHED;
+      if (step) half_q <= half_q == HALF_W'(HALVES - 1) ? '0 : half_q + 1'b1;
+      if (stop_i) begin
+        a_valid_q <= 1'b0;
+        b_valid_q <= 1'b0;
+      end else begin
+        if (step) a_valid_q <= 1'b1;
+        else if (a_take) a_valid_q <= 1'b0;
+        if (a_take) b_valid_q <= 1'b1;
+        else if (b_take) b_valid_q <= 1'b0;
+      end
+    end
+    if (state_q == HEADER && valid)
+      for (int p = 0; p < PLANS; p++) plan_o[p] <= beat[p*IN_PLAN_EACH +: $bits(plan_t)];
+    if (step) begin
+      a_unit_q <= unit;
+      a_some_q <= some != '0;
+    end
+    if (a_take) begin
+      b_unit_q <= a_unit_q;
+      b_some_q <= a_some_q;
+      for (int u = 0; u < UNITS_A_GROUP; u++)
+        b_wants_q[u] <= LINE_AT_W'((a_unit_q[u].address + ID_W'(a_unit_q[u].quarters) - 1'b1)
+                                   >> $clog2(LINE_QUARTERS));
+    end
+    // What is there stays there.
+    b_there_q <= b_valid_q && !b_take && there;
+  end
+
+  // ---------------------------------------------------------------- the PU with most room
+
+  logic [PUS-1:0] most, most_q, grant, blind_q [BLIND];
+  logic           picked;
+  logic [2:0]     b_count;
+
+  always_comb begin
+    most = '0;
+    for (int p = 0; p < PUS; p++) most[p] = free_i[p] != '0;
+    for (int s = 0; s < BLIND; s++) most &= ~blind_q[s];
+    for (int b = FREE_W - 1; b >= 0; b--) begin
+      logic [PUS-1:0] more;
+      for (int p = 0; p < PUS; p++) more[p] = most[p] && free_i[p][b];
+      if (more != '0) most = more;
+    end
+  end
+
+  gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
+    .clk_i, .rst_i,
+    .request_i (most_q & ~blind_q[0]), .take_i (b_take && b_some_q),
+    .valid_o (picked), .grant_o (grant), .index_o ()
+  );
+
+  always_comb begin
+    b_count = '0;
+    for (int u = 0; u < UNITS_A_GROUP; u++) b_count += 3'(b_unit_q[u].quarters != '0);
+  end
+
+  assign b_take = b_valid_q && b_there_q && (picked || !b_some_q) && !stop_i;
+
+  always_ff @(posedge clk_i) begin
+    most_q     <= most;
+    blind_q[0] <= !rst_i && b_take && b_some_q ? grant : '0;
+    for (int s = 1; s < BLIND; s++) blind_q[s] <= rst_i ? '0 : blind_q[s-1];
+    push_o     <= !rst_i && b_take && b_some_q ? grant : '0;
+    unit_o     <= b_unit_q;
+    if (rst_i || start_i) begin
+      places_o <= '0;
+      units_o  <= '0;
+    end else if (b_take) begin
+      places_o <= places_o + 64'(UNITS_A_GROUP);
+      units_o  <= units_o + 64'(b_count);
+    end
+  end
+
+  assign finished_o = state_q == FINISHED && !a_valid_q && !b_valid_q && push_o == '0;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert ($onehot0(push_o)) else $error("a half for two PUs");
+    for (int p = 0; p < PUS; p++)
+      assert (!(push_o[p] && free_i[p] == '0)) else $error("a half for a PU without room");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,44 @@
+// Lists of roots: a slot has the lines of one list, which is fetched while others are worked on. Two
+// copies, for the streamer reads members and the intersector reads held lines in the same cycle.
+// Block RAM with an output register: the line comes two cycles after the read.
+module gramer_set_list_buffer
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic   clk_i,
+  input  logic   write_i,
+  input  slot_t  write_slot_i,
+  input  lline_t write_at_i,
+  input  line_t  line_i,
+  // Members
+  input  logic   member_read_i,
+  input  slot_t  member_slot_i,
+  input  lline_t member_at_i,
+  output line_t  member_line_o,
+  // Held lines
+  input  logic   held_read_i,
+  input  slot_t  held_slot_i,
+  input  lline_t held_at_i,
+  output line_t  held_line_o
+);
+
+  (* ram_style = "block" *) line_t members [LISTS*LIST_LINES];
+  (* ram_style = "block" *) line_t held [LISTS*LIST_LINES];
+
+  line_t member_q, held_q;
+  logic  member_read_q, held_read_q;
+
+  always_ff @(posedge clk_i) begin
+    member_read_q <= member_read_i;
+    held_read_q   <= held_read_i;
+    if (write_i) begin
+      members[{write_slot_i, write_at_i}] <= line_i;
+      held[{write_slot_i, write_at_i}]    <= line_i;
+    end
+    if (member_read_i) member_q <= members[{member_slot_i, member_at_i}];
+    if (member_read_q) member_line_o <= member_q;
+    if (held_read_i) held_q <= held[{held_slot_i, held_at_i}];
+    if (held_read_q) held_line_o <= held_q;
+  end
+
+endmodule

@@ -1,0 +1,280 @@
+// Makes the sets whose edges are counted: for cliques of k vertices, the members that are neighbours of
+// k - 3 members that have been chosen (and of the root). A walker goes down from one member: its set is the
+// member's row; each element's row, restricted to the set, is the set of the next level. Sets that are too
+// small are dropped; those of the last level go to the counter.
+//
+// Sixteen walkers share a pipeline; each makes one set and comes back thirteen cycles later, so a set a cycle
+// is made as soon as thirteen walk. A new member is begun with when no walker is ready. There is room in
+// the counter's queue for what is in the pipeline, so that it never stops.
+//
+//   ready ─► set, limit ─► elements left ─► word ─► element ─► row ─► and ─► size ─► deeper, or counter
+module gramer_set_maker
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  // Roots
+  input  logic    root_valid_i,
+  input  place_t  root_place_i,
+  input  set_t    root_rows_i,
+  input  root_t   root_i [PLACES],
+  input  logic    first_valid_i,
+  output logic    first_take_o,
+  input  place_t  first_place_i,
+  input  member_t first_member_i,
+  output logic    begun_done_o, // a member that was begun with is done
+  output place_t  begun_place_o,
+  // Row memory
+  output logic    read_o,
+  output row_at_t read_at_o,
+  input  word_t   word_i [ROW_BANKS],
+  // Sets of the last level
+  output logic    set_valid_o,
+  output set_t    set_o,
+  output place_t  set_place_o,
+  input  logic    set_taken_i, // a place of the queue is free again
+  output logic    made_o       // event: a row was read
+);
+
+  localparam int unsigned WALKERS  = 16;
+  localparam int unsigned WALKER_W = $clog2(WALKERS);
+  localparam int unsigned LEVELS   = 16; // K_MOST - 4 are used
+  localparam int unsigned DEPTH_W  = $clog2(LEVELS);
+  localparam int unsigned QUEUE    = 32; // sets that wait for the counter
+  localparam int unsigned QUEUE_W  = $clog2(QUEUE) + 1;
+  localparam int unsigned WORDS    = MEMBERS / WORD_W;
+  localparam int unsigned WORD_AT_W = $clog2(WORDS);
+  localparam int unsigned BIT_W    = $clog2(WORD_W);
+  localparam int unsigned SIZE_W_  = MEMBER_W + 1;
+
+  typedef logic [WALKER_W-1:0] walker_t;
+  typedef logic [DEPTH_W-1:0]  depth_t;
+
+  // What goes through the pipeline beside the set.
+  typedef struct packed {
+    walker_t walker;
+    logic    begins; // the set is the row of `member`
+    logic    fresh;  // no element of the set was taken
+    depth_t  level;  // of the set that is walked
+    place_t  place;
+    member_t member;
+    k_t      wanted; // elements that the new set needs, its vertices yet to be chosen
+    class_t  size;
+    row_at_t base;
+    logic    found;
+    logic    single; // and it is the last
+  } token_t;
+
+  localparam int unsigned LAST = 12;
+
+  token_t          token_q [LAST+1];
+  logic [LAST:0]   valid_q;
+
+  // ---------------------------------------------------------------- 0: who is next
+
+  (* ram_style = "distributed" *) place_t place_mem [WALKERS];
+  (* ram_style = "distributed" *) logic [DEPTH_W:0] state_mem [WALKERS]; // fresh, level
+
+  logic    ready, idle, again, retire, walks, begins, room;
+  walker_t next_walker, idle_walker, spare_q;
+  logic    filling_q; // after reset: walkers that have not been given out
+  logic [QUEUE_W-1:0] reserved_q;
+  logic    dropped;
+  token_t  entering;
+
+  gramer_fifo #(.WIDTH(WALKER_W), .DEPTH(WALKERS)) i_ready (
+    .clk_i, .rst_i,
+    .push_i (again), .data_i (token_q[LAST].walker), .full_o (),
+    .pop_i (walks), .valid_o (ready), .data_o (next_walker)
+  );
+
+  gramer_fifo #(.WIDTH(WALKER_W), .DEPTH(WALKERS)) i_idle (
+    .clk_i, .rst_i,
+    .push_i (retire || filling_q), .data_i (filling_q ? spare_q : token_q[LAST].walker), .full_o (),
+    .pop_i (begins), .valid_o (idle), .data_o (idle_walker)
+  );
+
+  assign room   = reserved_q != QUEUE_W'(QUEUE);
+  assign walks  = ready && room;
+  assign begins = !ready && idle && first_valid_i && room && !filling_q;
+  assign first_take_o = begins;
+
+  always_comb begin
+    entering        = '0;
+    entering.begins = begins;
+    entering.walker = begins ? idle_walker : next_walker;
+    entering.place  = begins ? first_place_i : place_mem[next_walker];
+    entering.member = first_member_i;
+    {entering.fresh, entering.level} = state_mem[next_walker];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      filling_q  <= 1'b1;
+      spare_q    <= '0;
+      reserved_q <= '0;
+    end else begin
+      spare_q <= spare_q + WALKER_W'(filling_q);
+      if (spare_q == '1) filling_q <= 1'b0;
+      reserved_q <= reserved_q + QUEUE_W'(walks || begins) - QUEUE_W'(dropped)
+                    - QUEUE_W'(set_taken_i);
+    end
+    if (begins) place_mem[idle_walker] <= first_place_i;
+  end
+
+  // ---------------------------------------------------------------- 1 to 3: its set, where it was
+
+  (* ram_style = "block" *) set_t set_mem [WALKERS*LEVELS];
+  (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // the last element taken
+  (* ram_style = "distributed" *) set_t rows_mem [PLACES];
+  (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // the set of each walker under way
+
+  root_t   root1;
+  set_t    read_q, set3_q, rows3_q, left4_q, left5_q, new_set, set10_q, set11_q, set12_q;
+  member_t limit2_q, limit3_q;
+  logic    write;
+  logic [WALKER_W+DEPTH_W-1:0] write_at;
+
+  assign root1 = root_i[token_q[1].place];
+
+  always_ff @(posedge clk_i) begin
+    if (root_valid_i) rows_mem[root_place_i] <= root_rows_i;
+    if (write) set_mem[write_at] <= set12_q;
+    if (valid_q[1]) read_q <= set_mem[{token_q[1].walker, token_q[1].level}];
+    limit2_q <= limit_mem[{token_q[1].walker, token_q[1].level}];
+    if (valid_q[2]) begin
+      set3_q  <= read_q;
+      rows3_q <= rows_mem[token_q[2].place];
+    end
+    limit3_q <= limit2_q;
+    if (valid_q[3]) walking_mem[token_q[3].walker] <= token_q[3].begins ? '1 : set3_q;
+  end
+
+  // ---------------------------------------------------------------- 3 to 6: the next element
+
+  logic [WORDS-1:0]     some4, some5_q;
+  logic [WORD_AT_W-1:0] at4, at5_q, at6_q;
+  word_t                word6_q;
+  logic                 several6_q;
+  logic [BIT_W-1:0]     lowest;
+
+  always_comb begin
+    for (int w = 0; w < WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
+    at4 = '0;
+    for (int w = WORDS - 1; w >= 0; w--) if (some4[w]) at4 = WORD_AT_W'(w);
+    lowest = '0;
+    for (int b = WORD_W - 1; b >= 0; b--) if (word6_q[b]) lowest = BIT_W'(b);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q[3])
+      left4_q <= set3_q & rows3_q
+                 & (token_q[3].fresh ? '1 : {{MEMBERS-1{1'b1}}, 1'b0} << limit3_q);
+    if (valid_q[4]) left5_q <= left4_q;
+    some5_q    <= some4;
+    at5_q      <= at4;
+    word6_q    <= left5_q[32'(at5_q)*WORD_W +: WORD_W];
+    several6_q <= (some5_q & (some5_q - 1'b1)) != '0;
+    at6_q      <= at5_q;
+  end
+
+  // ---------------------------------------------------------------- 7 to 9: its row
+
+  assign read_o    = valid_q[7] && token_q[7].found;
+  assign read_at_o = row_word(token_q[7].base, token_q[7].size, token_q[7].member);
+
+  set_t       walking9_q;
+  logic [2:0] group9;
+  word_t      row9 [WORDS];
+
+  assign group9 = row_group(token_q[9].size, token_q[9].member);
+  always_comb begin
+    for (int w = 0; w < WORDS; w++)
+      row9[w] = w >> token_q[9].size != 0 ? '0
+                : word_i[(32'(group9) << token_q[9].size) + w & (ROW_BANKS-1)];
+  end
+
+  always_comb begin
+    for (int w = 0; w < WORDS; w++)
+      new_set[w*WORD_W +: WORD_W] = row9[w] & walking9_q[w*WORD_W +: WORD_W];
+  end
+
+  // ---------------------------------------------------------------- 10 to 12: its size
+
+  logic [BIT_W:0]       ones11_q [WORDS];
+  logic [SIZE_W_-1:0]   ones12_q, total;
+
+  always_comb begin
+    total = '0;
+    for (int w = 0; w < WORDS; w++) total += SIZE_W_'(ones11_q[w]);
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (valid_q[7] && token_q[7].found && !token_q[7].begins)
+      limit_mem[{token_q[7].walker, token_q[7].level}] <= token_q[7].member;
+    if (valid_q[8]) walking9_q <= walking_mem[token_q[8].walker];
+    if (valid_q[9]) set10_q <= new_set;
+    if (valid_q[10]) begin
+      set11_q <= set10_q;
+      for (int w = 0; w < WORDS; w++)
+        ones11_q[w] <= (BIT_W+1)'($countones(set10_q[w*WORD_W +: WORD_W]));
+    end
+    if (valid_q[11]) begin
+      set12_q  <= set11_q;
+      ones12_q <= total;
+    end
+  end
+
+  // ---------------------------------------------------------------- the tokens
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_i ? '0 : {valid_q[LAST-1:1], walks || begins, 1'b0};
+    token_q[1] <= entering;
+    for (int s = 2; s <= LAST; s++) token_q[s] <= token_q[s-1];
+    token_q[2].size   <= root1.size;
+    token_q[2].base   <= root1.base;
+    // With k - 2 vertices to be chosen from the first set, each level takes one.
+    token_q[2].wanted <= root1.k - (token_q[1].begins ? k_t'(2) : k_t'(3) + k_t'(token_q[1].level));
+    if (!token_q[6].begins) begin
+      token_q[7].member <= {at6_q, lowest};
+      token_q[7].found  <= word6_q != '0;
+      token_q[7].single <= !several6_q && (word6_q & (word6_q - 1'b1)) == '0;
+    end else begin
+      token_q[7].found  <= 1'b1;
+      token_q[7].single <= 1'b1;
+    end
+  end
+
+  // ---------------------------------------------------------------- 12: where it goes on
+
+  localparam k_t EDGE = 5'd2; // vertices of the last level's embeddings
+
+  token_t last;
+  logic   keep, deeper, level_done, gone;
+  depth_t level;
+
+  assign last        = token_q[LAST];
+  assign keep        = valid_q[LAST] && last.found && ones12_q >= SIZE_W_'(last.wanted);
+  assign set_valid_o = keep && last.wanted == EDGE;
+  assign set_o       = set12_q;
+  assign set_place_o = last.place;
+  assign dropped     = valid_q[LAST] && !set_valid_o;
+  assign deeper      = keep && last.wanted != EDGE;
+  // Nothing is left of the level's set, so the walker goes on above it.
+  assign level_done  = !deeper && (last.begins || last.single || !last.found);
+  assign gone        = level_done && (last.begins || last.level == '0);
+  assign level       = deeper ? (last.begins ? '0 : last.level + 1'b1)
+                              : level_done ? last.level - 1'b1 : last.level;
+  assign again       = valid_q[LAST] && !gone;
+  assign retire      = valid_q[LAST] && gone;
+  assign write       = deeper;
+  assign write_at    = {last.walker, level};
+  assign begun_done_o  = retire;
+  assign begun_place_o = last.place;
+  assign made_o        = read_o;
+
+  always_ff @(posedge clk_i)
+    if (valid_q[LAST]) state_mem[last.walker] <= {deeper, level};
+
+endmodule

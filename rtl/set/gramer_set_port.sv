@@ -1,0 +1,112 @@
+// A PU's way to the lines of the image. Requests leave in order, and lines come out in the same order,
+// each with what was said of it. A request goes to the line's partition, which answers in order:
+// so a queue for each partition, and one that says whose turn it is, restore the order
+// without a tag. There is room for every line under way, so partitions never wait.
+//
+//   issue ─► [order] ──────────────► whose turn ─► line_o, meta_o
+//        └─► partitions ─► [queue of each partition] ─┘
+module gramer_set_port
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+#(
+  localparam int unsigned AT_W = $clog2(PARTITION_LINES)
+) (
+  input  logic            clk_i,
+  input  logic            rst_i,
+  // Requests of the PU
+  input  logic            issue_valid_i,
+  output logic            issue_ready_o,
+  input  line_at_t        issue_line_i, // unused if there is none
+  input  meta_t           issue_meta_i,
+  // To the partitions
+  output logic [PARTITIONS-1:0] request_o,
+  output logic [AT_W-1:0] request_at_o,
+  // From the partitions
+  input  logic [PARTITIONS-1:0] answer_i,
+  input  line_t           answer_line_i [PARTITIONS],
+  // To the PU
+  output logic            valid_o,
+  input  logic            ready_i,
+  output line_t           line_o,
+  output meta_t           meta_o,
+  output logic            busy_o
+);
+
+  localparam int unsigned PART_W = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
+  localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
+  localparam int unsigned INDEX_W = $clog2(ANSWERS);
+
+  logic              full, take, some, issued, pop;
+  logic [PART_W-1:0] part, head_part;
+  meta_t             meta;
+  line_t             line;
+
+  assign issue_ready_o = !full;
+  assign issued        = issue_valid_i && !full;
+  assign part          = PARTITIONS > 1 ? issue_line_i[PART_W-1:0] : '0;
+
+  gramer_fifo #(.WIDTH(PART_W + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
+    .clk_i, .rst_i,
+    .push_i (issued), .data_i ({part, issue_meta_i}), .full_o (full),
+    .pop_i (pop), .valid_o (some), .data_o ({head_part, meta})
+  );
+
+  always_ff @(posedge clk_i) begin
+    request_at_o <= AT_W'(issue_line_i >> SHIFT);
+    for (int p = 0; p < PARTITIONS; p++)
+      request_o[p] <= !rst_i && issued && !issue_meta_i.none && part == PART_W'(p);
+  end
+
+  // The queues of the partitions' answers.
+  logic [INDEX_W:0] write_q [PARTITIONS];
+  logic [INDEX_W:0] read_q [PARTITIONS];
+  logic [PARTITIONS-1:0] holds;
+  line_t            head [PARTITIONS];
+
+  for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
+    (* ram_style = "distributed" *) line_t mem [ANSWERS];
+    logic  came_q;  // the line comes over a register of its own
+    line_t came_line_q;
+    logic  taken;
+
+    assign holds[p] = write_q[p] != read_q[p];
+    assign head[p]  = mem[read_q[p][INDEX_W-1:0]];
+    assign taken    = pop && !meta.none && head_part == PART_W'(p);
+
+    always_ff @(posedge clk_i) begin
+      came_q <= !rst_i && answer_i[p];
+      if (answer_i[p]) came_line_q <= answer_line_i[p];
+      if (came_q) mem[write_q[p][INDEX_W-1:0]] <= came_line_q;
+      if (rst_i) begin
+        write_q[p] <= '0;
+        read_q[p]  <= '0;
+      end else begin
+        if (came_q) write_q[p] <= write_q[p] + 1'b1;
+        if (taken)  read_q[p] <= read_q[p] + 1'b1;
+      end
+    end
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) if (!rst_i) begin
+      assert (!(came_q && (INDEX_W+1)'(write_q[p] - read_q[p]) == (INDEX_W+1)'(ANSWERS)))
+        else $error("an answer without room");
+    end
+`endif
+  end
+
+  assign line = head[head_part];
+  assign take = !valid_o || ready_i;
+  assign pop  = some && take && (meta.none || holds[head_part]);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) valid_o <= 1'b0;
+    else if (take) valid_o <= pop;
+    if (pop) begin
+      line_o <= line;
+      meta_o <= meta;
+    end
+  end
+
+  assign busy_o = some || valid_o;
+
+endmodule

@@ -1,0 +1,247 @@
+// A processing unit of the set core: units wait in the queue; the streamer asks for their lists and for those of
+// their members; lines come back in order through the port; the stepper and the intersector compare
+// them, a pair a cycle; rows of matches become matrices, in which the level engine counts cliques.
+//
+//   units ─► queue ─► streamer ─► port ══► partitions
+//                        ▲          ║ lines
+//              list buffer ◄──── stepper ─► intersector ─► rows ─► level engine ─► sums
+module gramer_set_pu
+  import gramer_pkg::*;
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+#(
+  localparam int unsigned AT_W = $clog2(PARTITION_LINES),
+  localparam int unsigned COUNTER_AT_W = $clog2(PU_COUNTERS)
+) (
+  input  logic  clk_i,
+  input  logic  rst_i,     // and what is under way is dropped
+  input  logic  clear_i,   // before a run: sums and counters
+  input  logic  running_i, // cycles count
+  input  plan_t plan_i [PLANS],
+  // Units
+  input  logic  push_i,
+  input  unit_t unit_i [UNITS_A_GROUP],
+  output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o,
+  // Lines of the image
+  output logic [PARTITIONS-1:0] request_o,
+  output logic [AT_W-1:0] request_at_o,
+  input  logic [PARTITIONS-1:0] answer_i,
+  input  line_t answer_line_i [PARTITIONS],
+  // Sums and counters, those of last cycle's positions
+  input  logic [SUM_AT_W-1:0] sum_at_i,
+  output logic [COUNT_W-1:0]  sum_o,
+  output logic  saturated_o,
+  input  logic [COUNTER_AT_W-1:0] counter_at_i,
+  output logic [63:0] counter_o,
+  output logic  busy_o
+);
+
+  localparam int unsigned VALUE_W = 42;
+
+  logic     unit_valid, unit_take, idle_unit, member, streamer_busy;
+  unit_t    unit;
+  logic     issue_valid, issue_ready, line_valid, line_ready, port_busy;
+  line_at_t issue_line;
+  meta_t    issue_meta, meta;
+  line_t    line, write_line, member_line, held_line, streamed;
+  list_t    list [LISTS];
+  logic     member_read, write, loaded, held_read, freed, lengths_valid;
+  slot_t    member_slot, write_slot, held_slot;
+  lline_t   member_at, write_at, held_at;
+  logic     lengths_load;
+  logic [31:0] lengths_up, lengths_block;
+
+  gramer_set_unit_queue i_queue (
+    .clk_i, .rst_i, .clear_i (1'b0),
+    .push_i, .unit_i, .free_o,
+    .valid_o (unit_valid), .take_i (unit_take), .unit_o (unit)
+  );
+
+  gramer_set_streamer i_streamer (
+    .clk_i, .rst_i, .plan_i,
+    .unit_valid_i (unit_valid), .unit_take_o (unit_take), .unit_i (unit),
+    .issue_valid_o (issue_valid), .issue_ready_i (issue_ready), .issue_line_o (issue_line),
+    .issue_meta_o (issue_meta),
+    .list_o (list), .loaded_i (loaded), .freed_i (freed),
+    .read_o (member_read), .read_slot_o (member_slot), .read_at_o (member_at),
+    .line_i (member_line),
+    .lengths_valid_i (lengths_valid), .lengths_load_i (lengths_load),
+    .lengths_up_i (lengths_up), .lengths_block_i (lengths_block),
+    .busy_o (streamer_busy), .idle_unit_o (idle_unit), .member_o (member)
+  );
+
+  gramer_set_port i_port (
+    .clk_i, .rst_i,
+    .issue_valid_i (issue_valid), .issue_ready_o (issue_ready), .issue_line_i (issue_line),
+    .issue_meta_i (issue_meta),
+    .request_o, .request_at_o, .answer_i, .answer_line_i,
+    .valid_o (line_valid), .ready_i (line_ready), .line_o (line), .meta_o (meta),
+    .busy_o (port_busy)
+  );
+
+  gramer_set_list_buffer i_lists (
+    .clk_i,
+    .write_i (write), .write_slot_i (write_slot), .write_at_i (write_at), .line_i (write_line),
+    .member_read_i (member_read), .member_slot_i (member_slot), .member_at_i (member_at),
+    .member_line_o (member_line),
+    .held_read_i (held_read), .held_slot_i (held_slot), .held_at_i (held_at),
+    .held_line_o (held_line)
+  );
+
+  // ---------------------------------------------------------------- steps, rows
+
+  logic    step_valid, match_valid, stepper_busy, root_freed;
+  step_t   step, match_step;
+  lanes_t  match;
+  logic [ROW_AT_W:0] root_words;
+  logic    map_valid, map_ready;
+  line_t   map_line;
+  lanes_t  map_lanes;
+  meta_t   map_meta;
+  list_t   map_list;
+
+  gramer_set_stepper i_stepper (
+    .clk_i, .rst_i,
+    .valid_i (line_valid), .ready_o (line_ready), .line_i (line), .meta_i (meta),
+    .list_i (list),
+    .write_o (write), .write_slot_o (write_slot), .write_at_o (write_at),
+    .write_line_o (write_line), .loaded_o (loaded),
+    .lengths_valid_o (lengths_valid), .lengths_load_o (lengths_load),
+    .lengths_up_o (lengths_up), .lengths_block_o (lengths_block),
+    .map_valid_o (map_valid), .map_ready_i (map_ready), .map_line_o (map_line),
+    .map_lanes_o (map_lanes), .map_meta_o (map_meta), .map_list_o (map_list),
+    .read_o (held_read), .read_slot_o (held_slot), .read_at_o (held_at), .freed_o (freed),
+    .step_valid_o (step_valid), .step_o (step), .streamed_o (streamed),
+    .root_freed_i (root_freed), .root_words_i (root_words), .busy_o (stepper_busy)
+  );
+
+  gramer_set_intersector i_intersector (
+    .clk_i, .rst_i,
+    .valid_i (step_valid), .step_i (step), .held_i (held_line), .streamed_i (streamed),
+    .valid_o (match_valid), .step_o (match_step), .match_o (match)
+  );
+
+  logic [ROW_BANKS-1:0] row_write;
+  row_at_t row_at;
+  word_t   row_data [ROW_BANKS];
+  logic    root_valid, triangle, triangles_done, rows_busy;
+  place_t  place;
+  root_t   root;
+  set_t    rows, first;
+  logic [4:0] triangles;
+
+  gramer_set_rows i_rows (
+    .clk_i, .rst_i,
+    .valid_i (match_valid), .step_i (match_step), .match_i (match),
+    .write_o (row_write), .write_at_o (row_at), .write_word_o (row_data),
+    .root_valid_o (root_valid), .place_o (place), .root_o (root), .rows_o (rows),
+    .first_o (first),
+    .found_o (triangle), .found_count_o (triangles), .unit_done_o (triangles_done),
+    .busy_o (rows_busy)
+  );
+
+  logic clique, level_busy, level_event, level_set;
+  logic [MEMBER_W:0] cliques;
+  logic [3:0] level_rows;
+
+  gramer_set_level_engine i_levels (
+    .clk_i, .rst_i,
+    .write_i (row_write), .write_at_i (row_at), .write_word_i (row_data),
+    .root_valid_i (root_valid), .place_i (place), .root_i (root), .rows_i (rows),
+    .first_i (first), .freed_o (root_freed), .words_o (root_words),
+    .found_o (clique), .found_count_o (cliques), .busy_o (level_busy),
+    .busy_event_o (level_event), .set_o (level_set), .rows_o (level_rows)
+  );
+
+  // ---------------------------------------------------------------- map
+
+  logic member_done, counted, marked, map_root_done, map_busy, map_access;
+  logic [19:0] map_triangles;
+  logic [39:0] map_pairs;
+  logic [41:0] map_degrees;
+  logic [21:0] map_cycles;
+  logic [4:0]  map_paths, map_marks, map_entries;
+
+  gramer_set_map i_map (
+    .clk_i, .rst_i,
+    .valid_i (map_valid), .ready_o (map_ready), .line_i (map_line), .lanes_i (map_lanes),
+    .meta_i (map_meta), .list_i (map_list),
+    .member_o (member_done), .triangles_o (map_triangles), .pairs_o (map_pairs),
+    .degrees_o (map_degrees), .counted_o (counted), .cycles_o (map_cycles),
+    .paths_o (map_paths), .marked_o (marked), .marks_o (map_marks),
+    .root_done_o (map_root_done), .busy_o (map_busy), .access_o (map_access),
+    .entries_o (map_entries)
+  );
+
+  // ---------------------------------------------------------------- sums
+
+  logic [SUMS-1:0]    add_q;
+  logic [VALUE_W-1:0] value_q [SUMS];
+
+  always_ff @(posedge clk_i) begin
+    add_q <= '0;
+    for (int s = 0; s < SUMS; s++) value_q[s] <= '0;
+    if (!rst_i) begin
+      add_q[SUM_CLIQUES]   <= triangle || clique;
+      value_q[SUM_CLIQUES] <= (triangle ? VALUE_W'(triangles) : '0)
+                              + (clique ? VALUE_W'(cliques) : '0);
+      add_q[SUM_TRIANGLES]   <= member_done;
+      value_q[SUM_TRIANGLES] <= VALUE_W'(map_triangles);
+      add_q[SUM_PAIRS]       <= member_done;
+      value_q[SUM_PAIRS]     <= VALUE_W'(map_pairs);
+      add_q[SUM_DEGREES]     <= member_done;
+      value_q[SUM_DEGREES]   <= VALUE_W'(map_degrees);
+      add_q[SUM_CYCLES]      <= counted;
+      value_q[SUM_CYCLES]    <= VALUE_W'(map_cycles);
+      add_q[SUM_PATHS]       <= counted;
+      value_q[SUM_PATHS]     <= VALUE_W'(map_paths);
+      add_q[SUM_MARKS]       <= marked;
+      value_q[SUM_MARKS]     <= VALUE_W'(map_marks);
+    end
+  end
+
+  gramer_set_sums #(.VALUE_W(VALUE_W)) i_sums (
+    .clk_i, .rst_i (1'b0), .clear_i,
+    .valid_i (add_q), .value_i (value_q), .at_i (sum_at_i), .sum_o, .saturated_o
+  );
+
+  // ---------------------------------------------------------------- counters
+
+  logic [63:0] counters_q [PU_COUNTERS];
+  logic        busy, stepped_q, held_q;
+  logic [1:0]  ended;
+
+  assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
+                  || level_busy || map_busy || add_q != '0;
+  assign ended  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed) + 2'(map_root_done);
+
+  always_ff @(posedge clk_i) begin
+    busy_o    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
+    stepped_q <= step_valid && step.compare;
+    held_q    <= busy;
+    counter_o <= counters_q[counter_at_i];
+    if (clear_i) for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
+    else begin
+      counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + 64'(ended);
+      if (member) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
+      if (request_o != '0)
+        counters_q[CNT_PU_LINES_REQUESTED] <= counters_q[CNT_PU_LINES_REQUESTED] + 1'b1;
+      if (line_valid && line_ready && !meta.none)
+        counters_q[CNT_PU_LINES_ANSWERED] <= counters_q[CNT_PU_LINES_ANSWERED] + 1'b1;
+      if (stepped_q) counters_q[CNT_PU_STEPS] <= counters_q[CNT_PU_STEPS] + 1'b1;
+      if (level_event) counters_q[CNT_PU_LEVEL_BUSY] <= counters_q[CNT_PU_LEVEL_BUSY] + 1'b1;
+      if (level_set) counters_q[CNT_PU_LEVEL_SETS] <= counters_q[CNT_PU_LEVEL_SETS] + 1'b1;
+      if (level_rows != '0)
+        counters_q[CNT_PU_LEVEL_ROWS] <= counters_q[CNT_PU_LEVEL_ROWS] + 64'(level_rows);
+      if (map_access) counters_q[CNT_PU_MAP_BUSY] <= counters_q[CNT_PU_MAP_BUSY] + 1'b1;
+      if (map_entries != '0)
+        counters_q[CNT_PU_MAP_ENTRIES] <= counters_q[CNT_PU_MAP_ENTRIES] + 64'(map_entries);
+      if (marked) counters_q[CNT_PU_MARKS] <= counters_q[CNT_PU_MARKS] + 64'(map_marks);
+      if (running_i && !held_q)
+        counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
+      if (running_i && held_q && !stepped_q && !level_event && !map_access)
+        counters_q[CNT_PU_IDLE_MEMORY] <= counters_q[CNT_PU_IDLE_MEMORY] + 1'b1;
+    end
+  end
+
+endmodule

@@ -1,0 +1,165 @@
+// The results of a run, in order. Beats of 512 bits:
+//
+//   sums      one beat of eight, 64 bits each, added up over the PUs
+//   status    [31:0] status, [32] a sum is saturated, [127:64] address of the access that failed or
+//             offset of the argument, [191:128] next unit, [255:192] 0
+//   counters  8 of 64 bits: core, each PU, each partition, the bank; the last beat has TLAST
+module gramer_set_report
+  import gramer_pkg::*;
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic  clk_i,
+  input  logic  rst_i,
+  input  logic  start_i, // the run has ended: report
+  output logic  done_o,  // pulse
+  // Sums: the answer comes in the next cycle
+  output logic [SUM_AT_W-1:0] sum_at_o,
+  input  logic [COUNT_W-1:0] sum_i [PUS],
+  input  logic  saturated_i,
+  input  logic [31:0] status_i,
+  input  logic [63:0] address_i,
+  input  logic [63:0] next_i,
+  // Counters: likewise
+  output logic [7:0]  counter_at_o,
+  input  logic [63:0] core_counter_i,
+  input  logic [63:0] pu_counter_i [PUS],
+  input  logic [63:0] partition_counter_i [PARTITIONS],
+  input  logic [63:0] bank_counter_i,
+  // Stream
+  output logic  tvalid_o,
+  input  logic  tready_i,
+  output line_t tdata_o,
+  output logic  tlast_o
+);
+
+  localparam int unsigned WORDS = LINE_W / 64;
+  localparam int unsigned WORD_AT_W = $clog2(WORDS);
+
+  typedef enum logic [2:0] { IDLE, SUMS_, STATUS, COUNTERS, FINISH } state_e;
+  typedef enum logic [1:0] { CORE, UNIT, PART, BANK } section_e;
+
+  state_e      state_q;
+  section_e    section_q;
+  logic [1:0]  phase_q; // 0 ask, 1 answer, 2 it is put into the beat, 3 the beat leaves
+  logic [WORD_AT_W-1:0] word_q;
+  logic [7:0]  unit_q, at_q, units_end, section_end;
+  logic [63:0] value_q, counter;
+  logic [COUNT_W-1:0] sum_q;
+  logic [COUNT_W:0]   added;
+  logic        over_q, free, last_value, last_pu, goes_on;
+  line_t       beat_q;
+
+  assign free         = !tvalid_o || tready_i;
+  assign sum_at_o     = SUM_AT_W'(word_q);
+  assign counter_at_o = at_q;
+  assign last_pu      = unit_q == 8'(PUS - 1);
+  // Saturated already: adding to all ones or carrying out stays there.
+  assign added        = {1'b0, sum_q} + {1'b0, sum_i[PUS > 1 ? 32'(unit_q) % PUS : 0]};
+
+  always_comb begin
+    unique case (section_q)
+      CORE:    begin section_end = 8'(CORE_COUNTERS - 1);      units_end = '0; end
+      UNIT:    begin section_end = 8'(PU_COUNTERS - 1);        units_end = 8'(PUS - 1); end
+      PART:    begin section_end = 8'(PARTITION_COUNTERS - 1); units_end = 8'(PARTITIONS - 1); end
+      default: begin section_end = 8'(BANK_COUNTERS - 1);      units_end = '0; end
+    endcase
+    unique case (section_q)
+      CORE:    counter = core_counter_i;
+      UNIT:    counter = pu_counter_i[32'(unit_q) % PUS];
+      PART:    counter = partition_counter_i[32'(unit_q) % PARTITIONS];
+      default: counter = bank_counter_i;
+    endcase
+  end
+
+  assign last_value = section_q == BANK && unit_q == units_end && at_q == section_end;
+
+  // To the next counter, once this one is in the beat or the beat has left.
+  assign goes_on = state_q == COUNTERS && !last_value
+                   && (phase_q == 2'd3 ? free : phase_q == 2'd2 && word_q != '1);
+
+  always_ff @(posedge clk_i) begin
+    done_o <= 1'b0;
+    if (rst_i) begin
+      state_q  <= IDLE;
+      tvalid_o <= 1'b0;
+      tlast_o  <= 1'b0;
+    end else begin
+      if (tready_i) tvalid_o <= 1'b0;
+      unique case (state_q)
+        IDLE: begin
+          phase_q   <= '0;
+          word_q    <= '0;
+          unit_q    <= '0;
+          at_q      <= '0;
+          section_q <= CORE;
+          sum_q     <= '0;
+          over_q    <= saturated_i;
+          beat_q    <= '0;
+          tlast_o   <= 1'b0;
+          if (start_i) state_q <= SUMS_;
+        end
+        SUMS_: unique case (phase_q)
+          2'd0: phase_q <= 2'd1; // the sums of the PUs are there in the next cycle and stay
+          2'd1: begin
+            sum_q  <= added[COUNT_W] ? '1 : added[COUNT_W-1:0];
+            over_q <= over_q || added[COUNT_W];
+            unit_q <= last_pu ? '0 : unit_q + 1'b1;
+            if (last_pu) phase_q <= 2'd2;
+          end
+          2'd2: begin
+            beat_q[32'(word_q)*64 +: 64] <= 64'(sum_q);
+            sum_q   <= '0;
+            word_q  <= word_q + 1'b1;
+            phase_q <= word_q == '1 ? 2'd3 : 2'd0;
+          end
+          default: if (free) begin
+            tvalid_o <= 1'b1;
+            tdata_o  <= beat_q;
+            phase_q  <= '0;
+            state_q  <= STATUS;
+          end
+        endcase
+        STATUS: if (free) begin
+          tvalid_o <= 1'b1;
+          tdata_o  <= line_t'({next_i, address_i, 31'b0, over_q, status_i});
+          beat_q   <= '0;
+          state_q  <= COUNTERS;
+        end
+        COUNTERS: unique case (phase_q)
+          2'd0: phase_q <= 2'd1;
+          2'd1: begin
+            value_q <= counter;
+            phase_q <= 2'd2;
+          end
+          2'd2: begin
+            beat_q[32'(word_q)*64 +: 64] <= value_q;
+            phase_q <= word_q == '1 || last_value ? 2'd3 : 2'd0;
+            if (word_q != '1 && !last_value) word_q <= word_q + 1'b1;
+          end
+          default: if (free) begin
+            tvalid_o <= 1'b1;
+            tdata_o  <= beat_q;
+            tlast_o  <= last_value;
+            beat_q   <= '0;
+            phase_q  <= '0;
+            word_q   <= '0;
+            if (last_value) state_q <= FINISH;
+          end
+        endcase
+        default: if (free) begin // FINISH: the last beat is taken
+          state_q <= IDLE;
+          done_o  <= 1'b1;
+        end
+      endcase
+      if (goes_on) begin
+        at_q <= at_q == section_end ? '0 : at_q + 1'b1;
+        if (at_q == section_end) begin
+          unit_q <= unit_q == units_end ? '0 : unit_q + 1'b1;
+          if (unit_q == units_end) section_q <= section_e'(section_q + 1'b1);
+        end
+      end
+    end
+  end
+
+endmodule

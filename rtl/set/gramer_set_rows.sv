@@ -1,0 +1,89 @@
+// Puts rows together: what the steps of a member's list found, line by line of the root's list, is
+// the member's row of the matrix. A row that isn't empty goes into the row memory; a root is complete
+// with its last row. Triangles are only counted.
+module gramer_set_rows
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic   clk_i,
+  input  logic   rst_i,
+  // Intersector
+  input  logic   valid_i,
+  input  step_t  step_i,
+  input  lanes_t match_i,
+  // Row memory
+  output logic [ROW_BANKS-1:0] write_o,
+  output row_at_t write_at_o,
+  output word_t  write_word_o [ROW_BANKS],
+  // A root whose rows are complete; in this cycle its rows are there
+  output logic   root_valid_o,
+  output place_t place_o,
+  output root_t  root_o,
+  output set_t   rows_o,  // members whose rows aren't empty
+  output set_t   first_o, // of them, those with enough for an embedding that counts
+  // Triangles
+  output logic   found_o,
+  output logic [4:0] found_count_o,
+  output logic   unit_done_o, // pulse: a unit of triangles
+  output logic   busy_o
+);
+
+  // ---------------------------------------------------------------- the row
+
+  logic        begins_q;  // the next step is a list's first
+  set_t        row_q;
+  logic [9:0]  entries_q; // bits of the row
+  step_t       step_q;
+  logic        row_valid_q, last_valid_q;
+  logic [4:0]  found;
+
+  assign found = 5'($countones(match_i));
+
+  always_ff @(posedge clk_i) begin
+    row_valid_q  <= !rst_i && valid_i && step_i.member_last && step_i.root.k != TRIANGLE;
+    last_valid_q <= !rst_i && valid_i && step_i.unit_last && step_i.root.k != TRIANGLE;
+    found_o      <= !rst_i && valid_i && step_i.root.k == TRIANGLE && step_i.counts && match_i != '0;
+    unit_done_o  <= !rst_i && valid_i && step_i.unit_last && step_i.root.k == TRIANGLE;
+    found_count_o <= found;
+    if (rst_i) begins_q <= 1'b1;
+    else if (valid_i) begins_q <= step_i.member_last || step_i.unit_last;
+    if (valid_i) begin
+      step_q    <= step_i;
+      entries_q <= (begins_q ? '0 : entries_q) + 10'(found);
+      for (int l = 0; l < LIST_LINES; l++)
+        row_q[l*LANES +: LANES] <= (begins_q ? '0 : row_q[l*LANES +: LANES])
+                                   | (step_i.at == lline_t'(l) ? match_i : '0);
+    end
+  end
+
+  // ---------------------------------------------------------------- its words
+
+  logic       some, enough, root_q;
+  logic [2:0] group;
+  set_t       rows_q, first_q;
+  logic       clear_q; // the masks are those of a root that is gone
+
+  assign some   = row_valid_q && entries_q != '0;
+  assign enough = some && step_q.counts && entries_q >= 10'(step_q.root.k) - 10'd2;
+  assign group  = row_group(step_q.root.size, step_q.member);
+
+  always_ff @(posedge clk_i) begin
+    write_at_o <= row_word(step_q.root.base, step_q.root.size, step_q.member);
+    for (int b = 0; b < ROW_BANKS; b++) begin
+      write_o[b]      <= some && !rst_i && 3'(b) >> step_q.root.size == group;
+      write_word_o[b] <= row_q[(b & ((1 << step_q.root.size) - 1))*WORD_W +: WORD_W];
+    end
+    root_q  <= !rst_i && last_valid_q;
+    clear_q <= rst_i || last_valid_q;
+    place_o <= step_q.place;
+    root_o  <= step_q.root;
+    rows_q  <= (clear_q ? '0 : rows_q) | (some ? set_t'(1) << step_q.member : '0);
+    first_q <= (clear_q ? '0 : first_q) | (enough ? set_t'(1) << step_q.member : '0);
+  end
+
+  assign root_valid_o = root_q;
+  assign rows_o       = rows_q;
+  assign first_o      = first_q;
+  assign busy_o       = valid_i || row_valid_q || last_valid_q || root_q || found_o;
+
+endmodule

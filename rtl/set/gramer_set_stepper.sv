@@ -1,0 +1,334 @@
+// What comes from the memory, in order. Lines of roots' lists go into the list buffer. A line of a
+// member's list is compared with each line of the root's list whose range it overlaps, one a
+// cycle; one that overlaps none takes a cycle too. The ranges are told from the last entries of the held
+// lines, eight lines at a time.
+//
+//   line ─► lanes ─► first, last id ─► overlaps ─► steps ─► read of the held line ─► intersector
+//
+// A unit's first step waits until its rows have a place in the row memory, a ring whose roots
+// are freed in order. Triangles need none.
+module gramer_set_stepper
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic   clk_i,
+  input  logic   rst_i,
+  // Lines of the image
+  input  logic   valid_i,
+  output logic   ready_o,
+  input  line_t  line_i,
+  input  meta_t  meta_i,
+  // The list of each slot, written before its lines come
+  input  list_t  list_i [LISTS],
+  // List buffer
+  output logic   write_o,
+  output slot_t  write_slot_o,
+  output lline_t write_at_o,
+  output line_t  write_line_o,
+  output logic   loaded_o, // pulse: the list that is written is complete
+  // Lengths of a block
+  output logic   lengths_valid_o,
+  output logic   lengths_load_o, // for a root's block
+  output logic [31:0] lengths_up_o,
+  output logic [31:0] lengths_block_o,
+  // Map: lines of roots' blocks and of their members' blocks
+  output logic   map_valid_o,
+  input  logic   map_ready_i,
+  output line_t  map_line_o,
+  output lanes_t map_lanes_o,
+  output meta_t  map_meta_o,
+  output list_t  map_list_o,
+  output logic   read_o,
+  output slot_t  read_slot_o,
+  output lline_t read_at_o,
+  output logic   freed_o,  // pulse: the oldest list is not needed any more
+  // Intersector: with the held line
+  output logic   step_valid_o,
+  output step_t  step_o,
+  output line_t  streamed_o,
+  // Roots that left the row memory
+  input  logic   root_freed_i,
+  input  logic [ROW_AT_W:0] root_words_i,
+  output logic   busy_o
+);
+
+  localparam int unsigned WINDOW   = 8; // held lines whose ranges are looked at in a cycle
+  localparam int unsigned WINDOWS  = LIST_LINES / WINDOW;
+  localparam int unsigned WINDOW_W = $clog2(WINDOWS);
+
+  logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
+  logic a_ready, b_ready, c_ready, d_ready;
+
+  // ---------------------------------------------------------------- a: which lanes hold entries
+
+  line_t  a_line_q;
+  meta_t  a_meta_q;
+  lanes_t a_lanes_q;
+
+  assign ready_o = !a_valid_q || a_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) a_valid_q <= 1'b0;
+    else if (ready_o) a_valid_q <= valid_i;
+    if (ready_o && valid_i) begin
+      a_line_q <= line_i;
+      a_meta_q <= meta_i;
+      for (int l = 0; l < LANES; l++)
+        a_lanes_q[l] <= !meta_i.none && line_i[l*ENTRY_W +: ID_W] != '1
+                        && 2'(l / QUARTER) >= meta_i.low && 2'(l / QUARTER) <= meta_i.high;
+    end
+  end
+
+  // ---------------------------------------------------------------- b: first and last id
+
+  logic b_aside, b_map, b_emits, b_last, map_taken;
+
+  // The lanes in use follow each other.
+  id_t               a_lowest, a_highest;
+  line_t             b_line_q;
+  meta_t             b_meta_q;
+  lanes_t            b_lanes_q;
+  id_t               b_low_q, b_high_q;
+  slot_t             load_slot_q, slot_q;
+  logic [WINDOW_W-1:0] b_window_q;
+
+  always_comb begin
+    a_lowest  = a_line_q[32'(a_meta_q.low)*QUARTER*ENTRY_W +: ID_W];
+    a_highest = '0;
+    for (int l = 0; l < LANES; l++)
+      if (a_lanes_q[l] && (l == LANES - 1 || !a_lanes_q[(l + 1) % LANES]))
+        a_highest |= a_line_q[l*ENTRY_W +: ID_W];
+  end
+
+  assign a_ready = !b_valid_q || b_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) b_valid_q <= 1'b0;
+    else if (a_ready) b_valid_q <= a_valid_q;
+    if (a_ready) begin
+      if (a_valid_q) begin
+        b_line_q   <= a_line_q;
+        b_meta_q   <= a_meta_q;
+        b_lanes_q  <= a_lanes_q;
+        b_low_q    <= a_lowest;
+        b_high_q   <= a_highest;
+        b_window_q <= '0;
+      end
+    end else if (b_emits && !b_last) b_window_q <= b_window_q + 1'b1;
+  end
+
+  // ---------------------------------------------------------------- lines of lists
+
+  assign write_o      = b_valid_q && b_meta_q.load && !b_meta_q.lengths;
+  assign write_slot_o = load_slot_q;
+  assign write_at_o   = b_meta_q.at;
+  assign write_line_o = b_line_q;
+
+  // Last id of each held line, and of the line before a window.
+  (* ram_style = "distributed" *) id_t previous [LISTS*WINDOWS];
+  id_t window_max [WINDOW];
+  id_t before_max;
+
+  for (genvar x = 0; x < WINDOW; x++) begin : gen_max
+    (* ram_style = "distributed" *) id_t mem [LISTS*WINDOWS];
+    always_ff @(posedge clk_i)
+      if (write_o && b_meta_q.at[2:0] == 3'(x)) mem[{load_slot_q, b_meta_q.at[4:3]}] <= b_high_q;
+    assign window_max[x] = mem[{slot_q, b_window_q}];
+  end
+
+  always_ff @(posedge clk_i) begin
+    lengths_valid_o <= !rst_i && b_valid_q && b_meta_q.lengths;
+    lengths_load_o  <= b_meta_q.load;
+    lengths_block_o <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
+    lengths_up_o    <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
+    if (write_o && b_meta_q.at[2:0] == '1)
+      previous[{load_slot_q, WINDOW_W'(b_meta_q.at[4:3] + 1'b1)}] <= b_high_q;
+    loaded_o <= !rst_i && write_o && b_meta_q.last;
+    if (rst_i) load_slot_q <= '0;
+    else if (write_o && b_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
+  end
+
+  assign before_max = previous[{slot_q, b_window_q}];
+
+  // ---------------------------------------------------------------- c: a window of held lines
+
+  list_t  b_list;
+  line_t  c_line_q;
+  meta_t  c_meta_q;
+  lanes_t c_lanes_q;
+  id_t    c_low_q, c_high_q;
+  id_t    c_max_q [WINDOW];
+  id_t    c_before_q;
+  list_t  c_list_q;
+  slot_t  c_slot_q;
+  logic [WINDOW_W-1:0] c_window_q;
+  logic   c_last_q;
+
+  assign b_aside = b_meta_q.load || b_meta_q.lengths; // not for the intersector
+  assign b_list  = list_i[slot_q];
+  // Slots are freed in order: the map begins with one when no step of the one before is left.
+  assign b_map   = !b_aside && b_list.mapped;
+  assign map_valid_o = b_valid_q && b_map && !c_valid_q && !d_valid_q;
+  assign map_line_o  = b_line_q;
+  assign map_lanes_o = b_lanes_q;
+  assign map_meta_o  = b_meta_q;
+  assign map_list_o  = b_list;
+  assign map_taken   = map_valid_o && map_ready_i;
+  assign b_emits = b_valid_q && !b_aside && !b_map && c_ready;
+  // A member's list has only members before it.
+  assign b_last  = b_meta_q.none || b_window_q == b_meta_q.member[MEMBER_W-1 -: WINDOW_W];
+  assign b_ready = b_aside || (b_map ? map_taken : c_ready && b_last);
+  assign c_ready = !c_valid_q || d_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      c_valid_q <= 1'b0;
+      slot_q    <= '0;
+    end else begin
+      if (c_ready) c_valid_q <= b_emits;
+      if (((b_emits && b_last) || map_taken) && b_meta_q.slot_last) slot_q <= slot_q + 1'b1;
+    end
+    if (b_emits) begin
+      c_line_q   <= b_line_q;
+      c_meta_q   <= b_meta_q;
+      c_lanes_q  <= b_lanes_q;
+      c_low_q    <= b_low_q;
+      c_high_q   <= b_high_q;
+      c_max_q    <= window_max;
+      c_before_q <= before_max;
+      c_list_q   <= b_list;
+      c_slot_q   <= slot_q;
+      c_window_q <= b_window_q;
+      c_last_q   <= b_last;
+    end
+  end
+
+  // ---------------------------------------------------------------- d: steps
+
+  logic [WINDOW-1:0] c_overlaps, d_left_q, d_low;
+  line_t  d_line_q;
+  meta_t  d_meta_q;
+  lanes_t d_lanes_q;
+  list_t  d_list_q;
+  slot_t  d_slot_q;
+  logic [WINDOW_W-1:0] d_window_q;
+  logic   d_last_q, d_first_q, d_counts_q; // first: no step of the unit has been made
+  logic   go, one_left, unit_done, wants_rows;
+  logic [2:0] d_at;
+  class_t d_size;
+
+  always_comb begin
+    for (int x = 0; x < WINDOW; x++)
+      c_overlaps[x] = !c_meta_q.none && {c_window_q, 3'(x)} <= c_list_q.last
+                      && c_max_q[x] >= c_low_q
+                      && (x == 0 ? c_window_q == '0 || c_before_q < c_high_q
+                                 : c_max_q[(x + WINDOW - 1) % WINDOW] < c_high_q);
+  end
+
+  assign d_low    = d_left_q & (~d_left_q + 1'b1);
+  assign one_left = (d_left_q & ~d_low) == '0;
+  always_comb begin
+    d_at = '0;
+    for (int x = 0; x < WINDOW; x++) if (d_low[x]) d_at |= 3'(x);
+  end
+
+  // Room for the rows: reserved with the unit's first step.
+  logic [ROW_AT_W:0]    words, free_q;
+  logic [PLACE_W:0]   free_places_q;
+  row_at_t              base_q, base;
+  place_t               place_q;
+  logic                 room, reserve;
+
+  assign d_size     = class_of(d_list_q.last);
+  assign words      = words_of(d_list_q.last, d_size);
+  assign wants_rows = d_list_q.k != TRIANGLE;
+  assign room       = !wants_rows || (free_q >= words && free_places_q != '0);
+  assign go         = d_valid_q && (!d_first_q || room);
+  assign reserve    = go && d_first_q && wants_rows;
+  assign unit_done  = go && one_left && d_last_q && d_meta_q.slot_last;
+  assign d_ready    = !d_valid_q || (go && one_left);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      d_valid_q     <= 1'b0;
+      d_first_q     <= 1'b1;
+      free_q        <= (ROW_AT_W+1)'(ROW_WORDS);
+      free_places_q <= (PLACE_W+1)'(PLACES);
+      base_q        <= '0;
+      place_q       <= '0;
+    end else begin
+      if (d_ready) d_valid_q <= c_valid_q;
+      if (go) d_first_q <= unit_done;
+      free_q <= free_q - (reserve ? words : '0) + (root_freed_i ? root_words_i : '0);
+      free_places_q <= free_places_q - (PLACE_W+1)'(reserve) + (PLACE_W+1)'(root_freed_i);
+      if (unit_done && wants_rows) begin
+        base_q  <= base_q + row_at_t'(words);
+        place_q <= place_q + 1'b1;
+      end
+    end
+    if (d_ready) begin
+      d_line_q   <= c_line_q;
+      d_meta_q   <= c_meta_q;
+      d_lanes_q  <= c_lanes_q;
+      d_list_q   <= c_list_q;
+      d_slot_q   <= c_slot_q;
+      d_window_q <= c_window_q;
+      d_last_q   <= c_last_q;
+      d_left_q   <= c_overlaps;
+      d_counts_q <= (RANGE_W+1)'(c_meta_q.member) >= c_list_q.range_first
+                    && (RANGE_W+1)'(c_meta_q.member) < c_list_q.range_last;
+    end else if (go) d_left_q <= d_left_q & ~d_low;
+    freed_o <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
+  end
+
+  assign base        = base_q;
+  assign read_o      = go && d_left_q != '0;
+  assign read_slot_o = d_slot_q;
+  assign read_at_o   = {d_window_q, d_at};
+
+  // ---------------------------------------------------------------- e, f: the held line is read
+
+  logic  e_valid_q;
+  step_t e_step_q;
+  line_t e_line_q;
+
+  always_ff @(posedge clk_i) begin
+    e_valid_q    <= !rst_i && go;
+    step_valid_o <= !rst_i && e_valid_q;
+    if (go) begin
+      e_line_q <= d_line_q;
+      e_step_q <= '{
+        compare: d_left_q != '0,
+        held: lanes_of(read_at_o == '0 ? d_list_q.low : 2'd0,
+                       read_at_o == d_list_q.last ? d_list_q.high : 2'd3),
+        streamed: d_lanes_q,
+        at: read_at_o,
+        member: d_meta_q.member,
+        counts: d_counts_q,
+        member_last: one_left && d_last_q && d_meta_q.last,
+        unit_last: unit_done,
+        place: place_q,
+        root: '{base: base, size: d_size, last: d_list_q.last, k: d_list_q.k}
+      };
+    end
+    if (e_valid_q) begin
+      step_o     <= e_step_q;
+      streamed_o <= e_line_q;
+    end
+  end
+
+  assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (free_q <= (ROW_AT_W+1)'(ROW_WORDS)) else $error("more rows freed than reserved");
+    assert (free_places_q <= (PLACE_W+1)'(PLACES)) else $error("a root freed twice");
+    // Entries, then padding: the lanes in use are one run that begins with the list.
+    if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
+      assert (a_meta_q.mark || list_i[slot_q].mapped
+              || a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
+    end
+  end
+`endif
+
+endmodule

@@ -1,0 +1,46 @@
+// The sums of a PU. Several may grow in a cycle, each by one value; one that would not fit stays at its
+// largest value. A value is added in the cycle after it comes.
+module gramer_set_sums
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+#(
+  /// Bits of a value, less than those of a sum.
+  parameter int unsigned VALUE_W = 32,
+  localparam int unsigned ADD_W = VALUE_W < COUNT_W ? VALUE_W : COUNT_W
+) (
+  input  logic               clk_i,
+  input  logic               rst_i,
+  input  logic               clear_i, // before a run
+  input  logic [SUMS-1:0]    valid_i,
+  input  logic [VALUE_W-1:0] value_i [SUMS],
+  input  logic [SUM_AT_W-1:0] at_i,
+  output logic [COUNT_W-1:0] sum_o, // of last cycle's at_i
+  output logic               saturated_o
+);
+
+  logic [COUNT_W-1:0] sum_q [SUMS];
+  logic [SUMS-1:0]    valid_q, large_q, over;
+  logic [ADD_W-1:0]   value_q [SUMS];
+  logic [COUNT_W:0]   next [SUMS];
+
+  always_comb
+    for (int s = 0; s < SUMS; s++) begin
+      next[s] = {1'b0, sum_q[s]} + (COUNT_W+1)'(value_q[s]);
+      over[s] = valid_q[s] && (next[s][COUNT_W] || large_q[s]);
+    end
+
+  always_ff @(posedge clk_i) begin
+    valid_q <= rst_i || clear_i ? '0 : valid_i;
+    for (int s = 0; s < SUMS; s++) begin
+      value_q[s] <= ADD_W'(value_i[s]);
+      large_q[s] <= VALUE_W > ADD_W && value_i[s] >> ADD_W != '0;
+      if (rst_i || clear_i) sum_q[s] <= '0;
+      else if (over[s]) sum_q[s] <= '1;
+      else if (valid_q[s]) sum_q[s] <= next[s][COUNT_W-1:0];
+    end
+    if (rst_i || clear_i) saturated_o <= 1'b0;
+    else if (over != '0) saturated_o <= 1'b1;
+    sum_o <= sum_q[at_i];
+  end
+
+endmodule

@@ -1,0 +1,159 @@
+// What the modules of the set core pass on to each other, and what does not depend on the machine: the
+// graph image's lines and entries, and the sizes of a list that fits into the list buffer.
+package gramer_set_types_pkg;
+
+  import gramer_set_pkg::*;
+
+  localparam int unsigned LANES      = LINE_ENTRIES;
+  localparam int unsigned QUARTER    = QUARTER_ENTRIES;
+  localparam int unsigned ENTRY_W    = ID_W + SIZE_W;
+  localparam int unsigned LINE_AT_W  = ID_W - $clog2(LINE_QUARTERS); // a line of the image
+  localparam int unsigned SLOT_W     = $clog2(LISTS);
+  localparam int unsigned LLINE_W    = $clog2(LIST_LINES);
+  localparam int unsigned MEMBERS    = LIST_LINES * LANES; // columns of a row
+  localparam int unsigned MEMBER_W   = $clog2(MEMBERS);
+  localparam int unsigned K_W        = $clog2(K_MOST + 1);
+  localparam int unsigned PLAN_W     = $clog2(PLANS);
+  localparam int unsigned SUM_AT_W   = $clog2(SUMS);
+  localparam int unsigned PLACES     = 16; // roots whose rows are in the row memory
+  localparam int unsigned PLACE_W    = $clog2(PLACES);
+  localparam int unsigned WORD_W     = 64; // columns of a word of a row
+  localparam int unsigned ROW_AT_W   = $clog2(ROW_WORDS);
+  localparam int unsigned RANGE_W    = 12; // of a unit
+
+  localparam int unsigned MAP_AT_W   = $clog2(MAP_WORDS * MAP_ENTRIES); // an entry of a bank
+  localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
+  localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
+
+  typedef logic [LINE_W-1:0]     line_t;
+  typedef logic [ID_W-1:0]       id_t;
+  typedef logic [LINE_AT_W-1:0]  line_at_t;
+  typedef logic [MEMBER_W-1:0]   member_t;
+  typedef logic [LLINE_W-1:0]    lline_t;
+  typedef logic [LANES-1:0]      lanes_t;
+  typedef logic [MEMBERS-1:0]    set_t;  // members of a list, by position
+  typedef logic [WORD_W-1:0]     word_t;
+  typedef logic [PLACE_W-1:0]    place_t;   // of a root in the row memory
+  typedef logic [ROW_AT_W-1:0]   row_at_t;
+  typedef logic [1:0]            class_t;   // a row has 1 << class words
+  typedef logic [K_W-1:0]        k_t;
+  typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
+
+  typedef logic [MAP_AT_W-1:0]   map_at_t;
+  typedef logic [LEVEL_W-1:0]    level_t;
+
+  // An entry of a list.
+  typedef struct packed {
+    logic [SIZE_W-1:0] size; // quarter-lines to read
+    id_t               id;
+  } entry_t;
+
+  // A work unit as it comes in the in-stream: a root's list, and which of its members count.
+  typedef struct packed {
+    logic [RANGE_W-1:0] last; // exclusive
+    logic [RANGE_W-1:0] first;
+    logic [PLAN_W-1:0]  plan;
+    logic [RANGE_W-1:0] quarters; // 0: there is no unit
+    id_t                address;
+  } unit_t;
+
+  // What is done with a unit.
+  typedef struct packed {
+    k_t         k;
+    logic [3:0] operation;
+  } plan_t;
+
+  // What goes with a line from its request to its use. The lanes of quarters [low, high] belong to
+  // the list.
+  typedef struct packed {
+    logic       load;        // a line of a root's list; else of a member's
+    logic       lengths;     // a line whose last quarter has the lengths of a block
+    logic       mark;        // a line of the root's block, whose entries are marked in the map
+    logic       none;        // no line: the unit ends here
+    logic [1:0] low;
+    logic [1:0] high;
+    lline_t     at;          // load: line of the list
+    member_t    member;      // else: the member's position
+    logic       last;        // load: of the list; else: of the member's list
+    logic       slot_last;   // the last one of a slot of the list buffer
+  } meta_t;
+
+  // What is known of the list in a slot of the list buffer.
+  typedef struct packed {
+    k_t         k;
+    logic [1:0] low;  // first quarter in its first line
+    logic [1:0] high; // last quarter in its last line
+    lline_t     last; // last line
+    logic [RANGE_W:0] range_first; // members that count, by their lanes from the first line's first
+    logic [RANGE_W:0] range_last;  // exclusive
+    logic       mapped; // for the map, not for the intersector
+    logic       counts; // paths: the map counts
+    logic       begins; // the first part of a root's block
+    logic       more;   // another part follows in the next slot
+    id_t        root;
+    line_at_t   block_last; // last line of the block, from its first
+    logic [1:0] block_high; // last quarter in it
+  } list_t;
+
+  // A root whose rows are, or will be, in the row memory.
+  typedef struct packed {
+    row_at_t base;
+    class_t  size;
+    lline_t  last; // last line of the list
+    k_t      k;
+  } root_t;
+
+  // One step of the intersector: a streamed line against a held one.
+  typedef struct packed {
+    logic    compare;     // there are lines to compare
+    lanes_t  held;        // lanes that belong to the list
+    lanes_t  streamed;
+    lline_t  at;          // the held line
+    member_t member;      // whose list is streamed
+    logic    counts;      // the member's embeddings count
+    logic    member_last; // last step of its list
+    logic    unit_last;   // last step of the unit
+    place_t  place;
+    root_t   root;
+  } step_t;
+
+  // Words of 64 columns that a list of lines 0 to `last` needs, as a power of two.
+  function automatic class_t class_of(input lline_t last);
+    return last[4] ? 2'd3 : last[3] ? 2'd2 : last[2] ? 2'd1 : 2'd0;
+  endfunction
+
+  // Words of each sub-bank that its rows take.
+  function automatic logic [ROW_AT_W:0] words_of(input lline_t last, input class_t size);
+    return {4'b0, ({1'b0, last} + 6'd1)} << (3'd1 + {1'b0, size});
+  endfunction
+
+  // Where row `member` begins: the word, after `base`, of sub-banks group << size and up.
+  function automatic row_at_t row_word(input row_at_t base, input class_t size,
+                                       input member_t member);
+    return base + row_at_t'(member >> (3 - 32'(size)));
+  endfunction
+
+  function automatic logic [2:0] row_group(input class_t size, input member_t member);
+    return member[2:0] & (3'd7 >> size);
+  endfunction
+
+  // Of 64 members that follow each other, those whose rows are in a group of sub-banks.
+  function automatic word_t in_group(input class_t size, input logic [2:0] group);
+    word_t members;
+    for (int unsigned m = 0; m < WORD_W; m++)
+      members[m] = row_group(size, member_t'(m)) == group;
+    return members;
+  endfunction
+
+  // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
+  localparam k_t TRIANGLE = 5'd3;
+
+  // Lanes that belong to quarters [low, high] of a line.
+  function automatic lanes_t lanes_of(input logic [1:0] low, input logic [1:0] high);
+    lanes_t lanes;
+    for (int unsigned q = 0; q < LINE_QUARTERS; q++)
+      lanes[q*QUARTER +: QUARTER] = {QUARTER{2'(q) >= low && 2'(q) <= high}};
+    return lanes;
+  endfunction
+
+endpackage

@@ -1,0 +1,83 @@
+// Units that wait in a PU. They come as a half of a beat, up to four at once, and leave one at a time.
+// Places that hold no unit are passed over, a cycle for each half at the most.
+module gramer_set_unit_queue
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic  clk_i,
+  input  logic  rst_i,
+  input  logic  clear_i,   // what waits is dropped
+  // A half of a beat
+  input  logic  push_i,
+  input  unit_t unit_i [UNITS_A_GROUP],
+  output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o, // halves for which there is room
+  // Units
+  output logic  valid_o,
+  input  logic  take_i,
+  output unit_t unit_o
+);
+
+  localparam int unsigned GROUPS  = UNIT_QUEUE / UNITS_A_GROUP;
+  localparam int unsigned DEPTH   = GROUPS > 2 ? GROUPS : 2;
+  localparam int unsigned FREE_W  = $clog2(GROUPS) + 1;
+  localparam int unsigned GROUP_W = UNITS_A_GROUP * $bits(unit_t);
+
+  typedef logic [UNITS_A_GROUP-1:0] units_t;
+
+  logic               some, pop;
+  logic [GROUP_W-1:0] pushed, head;
+  units_t             left_q, there, low; // left: units of the half in hand
+  unit_t              group_q [UNITS_A_GROUP];
+
+  always_comb begin
+    for (int u = 0; u < UNITS_A_GROUP; u++) begin
+      pushed[u*$bits(unit_t) +: $bits(unit_t)] = unit_i[u];
+    end
+  end
+
+  gramer_fifo #(.WIDTH(GROUP_W), .DEPTH(DEPTH)) i_groups (
+    .clk_i, .rst_i (rst_i || clear_i),
+    .push_i (push_i), .data_i (pushed), .full_o (),
+    .pop_i (pop), .valid_o (some), .data_o (head)
+  );
+
+  // The next half is taken with the last unit of the one in hand.
+  assign low = left_q & (~left_q + 1'b1);
+  assign pop = some && (left_q == '0 || (take_i && left_q == low));
+
+  always_comb begin
+    for (int u = 0; u < UNITS_A_GROUP; u++) begin
+      unit_t unit;
+      unit     = head[u*$bits(unit_t) +: $bits(unit_t)];
+      there[u] = unit.quarters != '0;
+    end
+  end
+
+  always_comb begin
+    unit_o = '0;
+    for (int u = 0; u < UNITS_A_GROUP; u++) if (low[u]) unit_o |= group_q[u];
+  end
+
+  assign valid_o = left_q != '0;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || clear_i) begin
+      left_q <= '0;
+      free_o <= FREE_W'(GROUPS);
+    end else begin
+      if (pop) left_q <= there;
+      else if (take_i) left_q <= left_q & ~low;
+      free_o <= free_o + FREE_W'(pop) - FREE_W'(push_i);
+    end
+    if (pop) for (int u = 0; u < UNITS_A_GROUP; u++)
+      group_q[u] <= head[u*$bits(unit_t) +: $bits(unit_t)];
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
+    assert (!(push_i && free_o == '0)) else $error("a half of a beat without room");
+    assert (!(take_i && !valid_o)) else $error("a unit that isn't there");
+  end
+`endif
+
+endmodule

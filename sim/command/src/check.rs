@@ -1,0 +1,93 @@
+//! What clap can't check: ranges that the machine sets, and which core an option is of.
+
+use anyhow::Result;
+use gramer_machine::{Accelerator, Core, lambda_range, lambda_steps};
+
+use crate::{Mine, Options};
+
+/// An option that is out of range or contradicts another.
+#[derive(Debug)]
+pub struct Usage(pub String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of the command line where `good` is false.
+pub fn usage(good: bool, message: impl FnOnce() -> String) -> Result<()> {
+    if good { Ok(()) } else { Err(Usage(message()).into()) }
+}
+
+/// Checks what clap can't: ranges that the machine sets.
+pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
+    let (Some(task), Some(k)) = (options.task, options.k) else { return Ok(()) };
+    if a.core == Core::Set {
+        return check_set(options, a, task, k);
+    }
+    usage(!options.load, || format!("--load is of the set core, not of {}", a.machine.name))?;
+    let (least, largest) = match task {
+        Mine::Clique => (3, a.machine.depth),
+        Mine::Motif => (3, a.applications.max_motif),
+        Mine::Fsm => (2, 3),
+    };
+    usage((least..=largest).contains(&k), || {
+        format!("-k is {k}, but must be {least} to {largest} on machine {}", a.machine.name)
+    })?;
+    usage(task == Mine::Fsm || options.support.is_none(), || {
+        "--support is an option of fsm alone".into()
+    })?;
+    let slots = options.slots.unwrap_or(a.machine.slots);
+    usage((1..=a.machine.slots).contains(&slots), || {
+        format!("--slots is {slots}, but must be 1 to {}", a.machine.slots)
+    })?;
+    usage(lambda_steps(options.lambda).is_some(), || {
+        format!("--lambda is {}, but must be {}", options.lambda, lambda_range())
+    })?;
+    usage(options.tau.is_none_or(|t| (0.0..=1.0).contains(&t)), || "--tau must be 0 to 1".into())?;
+    usage(options.capacity > 0.0 && options.capacity <= 1.0, || {
+        "--capacity must be above 0 to 1".into()
+    })?;
+    usage(options.cycles_a_beat != Some(0), || "--cycles-a-beat must be at least 1".into())?;
+    usage(options.back_pressure != 1, || {
+        "--back-pressure 1 would hold every clock back: 2 or more, or 0 for none".into()
+    })
+}
+
+/// The same for a set core, which lacks most of the switches.
+fn check_set(options: &Options, a: &Accelerator, task: Mine, k: u32) -> Result<()> {
+    let name = &a.machine.name;
+    let (least, largest) = match task {
+        Mine::Clique => gramer_machine::set::K_RANGE,
+        Mine::Motif => (3, 4),
+        Mine::Fsm => {
+            return usage(false, || format!("machine {name} doesn't mine labelled patterns"));
+        }
+    };
+    usage((least..=largest).contains(&k), || {
+        format!("-k is {k}, but must be {least} to {largest} on machine {name}")
+    })?;
+    for (option, given) in [
+        ("--support", options.support.is_some()),
+        ("--list", options.list.is_some()),
+        ("--ascending", options.ascending),
+        ("--no-stealing", options.no_stealing),
+        ("--lru", options.lru),
+        ("--slots", options.slots.is_some()),
+        ("--lambda", options.lambda != 1.0),
+        ("--tau", options.tau.is_some()),
+        ("--capacity", options.capacity != 1.0),
+        ("--on-chip", options.on_chip.is_some()),
+        ("--units", options.units.is_some()),
+        ("--accesses", options.accesses),
+    ] {
+        usage(!given, || {
+            format!("{option} is of the paper's core, and machine {name} has a set core")
+        })?;
+    }
+    usage(options.cycles_a_beat != Some(0), || "--cycles-a-beat must be at least 1".into())?;
+    usage(options.back_pressure != 1, || "--back-pressure must be 0, or 2 or more".into())
+}

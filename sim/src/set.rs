@@ -1,0 +1,77 @@
+//! In-streams on a cluster of the set core (`docs/set-core.md`).
+
+use anyhow::{Context as _, Result, ensure};
+use gramer_machine::Accelerator;
+use gramer_machine::set::SUMS;
+
+use crate::ddr::{Buffers, Ddr};
+use crate::drive::{Job, drive};
+use crate::model::Model;
+use crate::run::{DONE, Outcome, Simulation, decode};
+
+/// Bytes of a line and of a beat.
+const LINE: usize = 64;
+/// Where the image lies in the cluster's bank: not at 0, so that a wrong address is noticed.
+const IMAGE: u64 = 0x40_0000_0000;
+
+/// A run of one cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct Run<'a> {
+    /// The graph's image, whole lines.
+    pub image: &'a [u8],
+    /// Header and units, whole beats.
+    pub stream: &'a [u8],
+    /// Load the image; else the one that an earlier run of this model loaded is used.
+    pub load: bool,
+    /// No unit starts before the whole image is there.
+    pub wait: bool,
+}
+
+/// Runs an in-stream. In the outcome `counts` are the sums.
+///
+/// # Errors
+/// If an assertion or a protocol check fails, counters contradict each other, nothing moves any more, or
+/// the limit of cycles is reached.
+pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) -> Result<Outcome> {
+    ensure!(a.set.is_some(), "machine {} has no set core", a.machine.name);
+    let lines = |bytes: &[u8]| -> Vec<[u8; LINE]> {
+        bytes.chunks_exact(LINE).map(|line| line.try_into().expect("64 bytes")).collect()
+    };
+    let stream = lines(job.stream);
+    ensure!(stream.len() > 1, "the in-stream has a header and a beat of units at least");
+    let image_lines = if job.load { job.image.len() / LINE } else { 0 };
+    let abort_word = IMAGE + job.image.len() as u64;
+    let mut memory = Buffers::new(vec![(IMAGE, [job.image, &[0; LINE]].concat())]);
+    let mut ddr = Ddr::new(1, 1, 0, s.timing.clone());
+    let value = |name: &str| match name {
+        "flags" => u64::from(job.wait),
+        "image_lines" => image_lines as u64,
+        "abort" => abort_word,
+        _ => IMAGE,
+    };
+    let driven = Job { arguments: &value, stream: &stream, head: 1, abort_word };
+    let driven = drive(a, model, &mut memory, &mut ddr, &driven, s)?;
+    let outcome = decode(a, SUMS, None, driven)?;
+    check(&outcome, image_lines as u64, stream.len() as u64 - 1)
+        .with_context(|| format!("counters {:?}", outcome.counters))?;
+    Ok(outcome)
+}
+
+/// What must hold after every run.
+fn check(outcome: &Outcome, image_lines: u64, beats: u64) -> Result<()> {
+    if outcome.status != DONE {
+        return Ok(());
+    }
+    let sum = |name: &str| outcome.sum(name);
+    let (asked, answered) = (sum("pu.lines_requested"), sum("pu.lines_answered"));
+    ensure!(asked == answered, "{asked} lines were requested, {answered} answered");
+    let read = sum("partition.lines");
+    ensure!(read == answered, "{read} lines were read, {answered} answered");
+    let (begun, ended) = (sum("core.work_units"), sum("pu.units"));
+    ensure!(begun == ended, "{begun} units were handed out, {ended} ended");
+    let loaded = sum("bank.beats");
+    ensure!(loaded >= image_lines, "{loaded} beats came for {image_lines} lines");
+    let places = 8 * beats;
+    ensure!(outcome.next_unit == places, "done at unit {} of {places}", outcome.next_unit);
+    Ok(())
+}
