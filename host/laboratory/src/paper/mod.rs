@@ -77,8 +77,8 @@ pub struct Lab<'a> {
     pub quick: bool,
     /// The context.
     pub context: &'a Context,
-    /// Takes a line for people on how far it is.
-    pub tell: &'a (dyn Fn(&str) + Sync),
+    /// Where progress is told.
+    pub tell: Tell<'a>,
     /// Hash of the base machine's model and of the simulation around it, once a point has run.
     pub model: std::cell::RefCell<String>,
     /// Points that failed, in words.
@@ -86,6 +86,9 @@ pub struct Lab<'a> {
     /// Points that were left out because they are too long, in words.
     pub left_out: std::cell::RefCell<BTreeSet<String>>,
 }
+
+/// Takes a line for people on how far the experiments are.
+pub type Tell<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// What [`run`] is asked.
 #[derive(Debug, Clone)]
@@ -119,7 +122,7 @@ pub struct Options {
 /// # Errors
 /// Those of reading, simulating and writing. After [`Error::Interrupted`] the next run goes on with
 /// the points that are missing.
-pub fn run(options: &Options, context: &Context, tell: &(dyn Fn(&str) + Sync)) -> Result<Vec<String>> {
+pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
     let simulator = Simulator::new(&options.cache, context.threads(), options.max_cycles)?;
     let (inputs, large) = inputs(options, context)?;
     let lab = Lab {
@@ -285,6 +288,7 @@ impl Lab<'_> {
             .map(|settings| Point::new(base, input.graph.view(), settings))
             .collect::<Result<_>>()?;
         let (simulated, mined) = task(name)?;
+        let tell = self.tell;
         let told = |done: usize, at: usize, ran: &Ran| {
             let what = match ran {
                 Ran::Done(kept) => format!("{} cycles", kept.result["cycles"]),
@@ -293,7 +297,7 @@ impl Lab<'_> {
             };
             let settings = described(&points[at].settings);
             let of = points.len();
-            (self.tell)(&format!("  {} {name} {done}/{of} {settings}: {what}", input.name));
+            tell(&format!("  {} {name} {done}/{of} {settings}: {what}", input.name));
         };
         let mut all =
             sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
