@@ -529,7 +529,7 @@ fn spoilt_plans_are_refused_or_run() {
         let _ = interpret(&plan, graph.view(), |_| ControlFlow::Continue(()));
         let listed = Collect::default();
         let sink = emit.then_some(&listed as &dyn Sink);
-        let _ = execute_plan(&graph, &plan, sink, &Context::with_threads(1));
+        let _ = execute_plan(&graph, &plan, Units::All, sink, &Context::with_threads(1));
     }
     assert!(refused > 1000 && ran > 500, "{refused} refused, {ran} run");
 }

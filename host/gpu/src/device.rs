@@ -14,7 +14,7 @@ use crate::Settings;
 use crate::error::{failed, refused};
 use crate::local::{CLASSES, ClassShape};
 use crate::memory::{Budget, Place};
-use crate::platform::{Found, Handle};
+use crate::platform::Handle;
 use crate::program::{Cache, Program};
 
 /// What a device can hold and do at a time.
@@ -50,7 +50,6 @@ pub(crate) struct Work {
 
 /// An opened device.
 pub(crate) struct Device {
-    pub found: Found,
     pub limits: Limits,
     pub budget: Arc<Budget>,
     pub work: Work,
@@ -97,7 +96,6 @@ impl Device {
             checked: settings.checked,
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
-            found,
         })
     }
 
