@@ -41,8 +41,8 @@ impl Engine for Cpu {
         task.check()?;
         match task {
             Task::Motif { k: k @ 7.., .. } => Err(Error::Unsupported(format!(
-                "the CPU engine counts motifs of up to 6 vertices and k is {k}; the GPU engine goes to \
-                 8 (--device gpu), the reference engine too, slowly (--device reference)"
+                "the CPU engine counts motifs of up to 6 vertices and k is {k}; the engine `gpu` goes to \
+                 8, the engine `reference` too, slowly"
             ))),
             _ => Ok(()),
         }

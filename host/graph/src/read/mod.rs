@@ -385,8 +385,8 @@ fn check_text(path: &Path, head: &[u8]) -> Result<()> {
     }
     if let Some(at) = memchr::memchr(0, head) {
         return fault(format!(
-            "is neither text nor an image of this program (byte {at} is zero); formats that can \
-             be read: `gramer graph info --help`"
+            "is neither text nor an image of this program (byte {at} is zero); the setting \
+             `format` lists those that can be read"
         ));
     }
     Ok(())
