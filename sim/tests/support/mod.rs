@@ -12,9 +12,8 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use gramer::engine::reference::{
-    Comparison, Embedding, Explorer, Primitives, Shape, Unit as WorkUnit,
-};
+use gramer::engine::WorkUnit;
+use gramer::engine::reference::{Comparison, Embedding, Explorer, Primitives, Shape};
 use gramer::graph::View;
 use gramer::pattern::Dictionary;
 use gramer_machine::Accelerator;
@@ -136,8 +135,11 @@ pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Sett
     };
     let comparison =
         if settings.ascending { Comparison::Ascending } else { Comparison::Descending };
-    let units: Vec<WorkUnit> =
-        units.iter().map(|u| WorkUnit { start: u.start, part: u.first..u.limit }).collect();
+    let whole = |u: &Unit| view.degree(u.start) as u32;
+    let units: Vec<WorkUnit> = units
+        .iter()
+        .map(|u| WorkUnit { start: u.start, first: u.first, limit: u.limit.min(whole(u)) })
+        .collect();
     let at = Cell::new(0);
     let application = OnCore {
         settings,
