@@ -177,6 +177,7 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 
 cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardware/cycles.md)
 	scripts/cycles.py
+	scripts/cycles_set.py
 
 coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
 	scripts/coverage.sh

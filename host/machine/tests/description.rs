@@ -354,3 +354,60 @@ fn the_header_has_the_numbers_of_the_package_and_the_streams() {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
 }
+
+fn set() -> Accelerator {
+    named::named("set").unwrap().unwrap()
+}
+
+#[test]
+fn a_set_core_has_its_own_package_beside_what_both_cores_use() {
+    let text = verilog::package(&set());
+    let (shared, own) = text.split_once("package gramer_set_pkg;").unwrap();
+    assert!(shared.contains("package gramer_pkg;") && shared.contains("CONTROL_ADDR_W = "));
+    assert!(!shared.contains("SLOTS = "), "sizes of the paper's core mean nothing here");
+    for line in ["PARTITION_LINES = 8192;", "SIZE_LONG = 63;", "OP_CLIQUES = 1;", "SUM_CYCLES = 4;"] {
+        assert!(own.contains(line), "{line} is not in\n{own}");
+    }
+    for line in ["IN_UNIT_ADDRESS_BITS = 26;", "IN_PLAN_K_AT = 4;", "ARG_IMAGE_LINES = 24;"] {
+        assert!(own.contains(line), "{line} is not in\n{own}");
+    }
+    let header = header::cpp(&set());
+    assert!(header.contains("constexpr unsigned MAP_BANKS = 16;"));
+    assert!(header.contains("FILL_HEAD_OFFSET"));
+}
+
+/// A cluster reads its image from the bank with its number; the movers stay in bank 0.
+#[test]
+fn compute_units_of_a_set_core_have_banks_of_their_own() {
+    let config = vitis::link_config(&named::named("set32").unwrap().unwrap());
+    for unit in 1..=4 {
+        let line = format!("sp=gramer_set_core_{unit}.bank0:DDR[{}]\n", unit - 1);
+        assert!(config.contains(&line), "{line} is not in\n{config}");
+        let line = format!("sp=gramer_fill_{unit}.units:DDR[0]\n");
+        assert!(config.contains(&line), "{line} is not in\n{config}");
+    }
+    let top = verilog::kernel(&set());
+    assert!(top.contains("gramer_set_core i_core (") && top.contains("m_axi_bank0_araddr"));
+    assert!(!top.contains("m_axi_bank1_araddr"), "a cluster has one port");
+}
+
+#[test]
+fn sizes_of_a_set_core_are_checked() {
+    let whole = set().to_yaml();
+    let refused = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from} is not in\n{whole}");
+        parse(&whole.replacen(from, to, 1)).expect_err("must be refused")
+    };
+    for (from, to, part) in [
+        ("lists: 16", "lists: 12", "set.lists is 12, but must be a power of two from 2 to 32"),
+        ("row_words: 512", "row_words: 256", "must be at least 512²"),
+        ("core: set", "core: paper", "set is given, but then `core` must be `set`"),
+        ("name: image_lines", "name: lines", "arguments is without `image_lines`"),
+        ("quarters:\n        - 26\n        - 12", "quarters:\n        - 26\n        - 11", "12 bits"),
+    ] {
+        let said = refused(from, to);
+        assert!(said.contains(part), "{said}");
+    }
+    let said = parse(&PAPER.replacen("machine:", "core: set\nmachine:", 1)).unwrap_err();
+    assert!(said.contains("set is missing, but a set core has its sizes there"), "{said}");
+}

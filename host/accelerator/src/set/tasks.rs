@@ -49,7 +49,7 @@ impl SetTask {
             Task::MaximalCliques => "doesn't find maximal cliques".into(),
             Task::Fsm { .. } => "doesn't mine labelled patterns".into(),
             Task::Match { .. } => "doesn't match patterns".into(),
-            other => format!("doesn't do the task {}", other.name()),
+            _ => format!("doesn't do {}", task.name()),
         };
         // The paper's core mines labels, as far as they fit.
         Err(unsupported(machine, &what, matches!(task, Task::Fsm { .. })))

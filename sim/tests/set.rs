@@ -1,0 +1,238 @@
+//! The set core as a whole gives the sums of its functional model, unit for unit and bit for bit: on
+//! random graphs, on lists of every length at which something changes, with streams and memory held
+//! back at random and answers out of order, and after runs that ended early.
+
+#[path = "../../host/tests/common/environment.rs"]
+mod environment;
+
+use std::path::PathBuf;
+
+use gramer::accelerator::set::image::SetImage;
+use gramer::accelerator::set::reference;
+use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
+use gramer::graph::Builder;
+use gramer::prepare::renumber;
+use gramer::{Context, Graph};
+use gramer_machine::{Accelerator, named};
+use gramer_sim::model::{self, Build, Model};
+use gramer_sim::run::{ABORTED, DONE, ERROR, Outcome, REFUSED, Simulation};
+use gramer_sim::set::{Run, run};
+
+fn machine(name: &str) -> Accelerator {
+    named::named(name).unwrap().unwrap()
+}
+
+/// The model of a machine, or `None` after saying what is missing.
+fn library(machine: &Accelerator) -> Option<PathBuf> {
+    if model::verilator().is_none() {
+        environment::skip(environment::RTL, "there is no verilator");
+        return None;
+    }
+    Some(model::build(machine, Build::default()).unwrap())
+}
+
+fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
+    let mut builder = Builder::new();
+    for (u, v) in edges {
+        builder.edge(u, v);
+    }
+    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+}
+
+fn random(rng: &mut fastrand::Rng, most: u64) -> Graph {
+    let (n, share) = (2 + rng.u64(0..most), rng.u32(1..100));
+    let pairs = (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
+    graph(pairs.filter(|_| rng.u32(0..100) < share).collect::<Vec<_>>())
+}
+
+/// A graph with operations, as clusters are sent it.
+struct Bench<'a> {
+    machine: &'a Accelerator,
+    image: SetImage,
+    streams: Vec<Vec<u8>>,
+    wait: bool,
+}
+
+impl<'a> Bench<'a> {
+    fn new(
+        machine: &'a Accelerator,
+        graph: &Graph,
+        operations: &[Operation],
+        arrange: Arrange,
+    ) -> Self {
+        let view = graph.view();
+        let lists = operations.iter().map(|o| o.lists()).max_by_key(|l| *l as u8).unwrap();
+        let image = SetImage::new(view, lists, 1).unwrap();
+        let clusters = machine.kernels.compute_units as usize;
+        let work = units(view, &image, operations);
+        let dealt = deal(machine, operations, work, clusters, arrange);
+        let wait = dealt[0].wait;
+        Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect(), wait }
+    }
+
+    fn run(&self, core: &mut Model, stream: &[u8], load: bool, s: &Simulation) -> Outcome {
+        let job = Run { image: self.image.bytes(), stream, load, wait: self.wait };
+        run(self.machine, core, &job, s).unwrap()
+    }
+
+    /// Runs all streams, the first of which loads the image, and compares with the functional model.
+    fn compare(&self, core: &mut Model, s: &Simulation, what: &str) -> Vec<Outcome> {
+        let mut load = true;
+        let mut outcomes = vec![];
+        for stream in &self.streams {
+            let outcome = self.run(core, stream, std::mem::take(&mut load), s);
+            let wanted = reference::run(self.machine, self.image.words(), stream);
+            assert_eq!(outcome.status, DONE, "{what}");
+            assert_eq!(outcome.counts, wanted.values, "{what}");
+            assert_eq!(outcome.saturated, wanted.saturated, "{what}");
+            assert_eq!(outcome.next_unit, wanted.next_unit, "{what}");
+            outcomes.push(outcome);
+        }
+        outcomes
+    }
+}
+
+/// A simulation that is held back at random, with answers in any order.
+fn held(machine: &Accelerator, seed: u64) -> Simulation {
+    let mut s = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(machine) };
+    if seed % 2 == 1 {
+        s.back_pressure = 3;
+        s.timing.back_pressure = 3;
+        s.timing.reorder = true;
+    }
+    s
+}
+
+#[test]
+fn cliques_of_random_graphs() {
+    for (name, most, seeds) in [("set-small", 60, 0..60), ("set", 120, 60..75)] {
+        let machine = machine(name);
+        let Some(library) = library(&machine) else { return };
+        let mut core = Model::load(&library).unwrap();
+        for seed in seeds {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            let graph = random(&mut rng, most);
+            let arrange = [Arrange::ByAddress, Arrange::ByWork][seed as usize % 2];
+            for k in [3, 4, rng.u32(5..=16)] {
+                let bench = Bench::new(&machine, &graph, &[Operation::Cliques { k }], arrange);
+                bench.compare(
+                    &mut core,
+                    &held(&machine, seed),
+                    &format!("{name}, {seed}, k = {k}"),
+                );
+            }
+        }
+    }
+}
+
+/// Complete graphs are dense to the last bit of a row, roots of many neighbours reach the longest list.
+#[test]
+fn lists_of_every_length_that_matters() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let mut compare = |graph: &Graph, k: u32, what: &str| {
+        let bench = Bench::new(&machine, graph, &[Operation::Cliques { k }], Arrange::ByAddress);
+        bench.compare(&mut core, &held(&machine, 1), what);
+    };
+    for d in [1, 2, 3, 4, 5, 15, 16, 17, 31, 32, 33, 63, 64, 65] {
+        let complete = graph((0..=d).flat_map(|u| (0..u).map(move |v| (u, v))));
+        for k in [3, 4, 5] {
+            compare(&complete, k, &format!("complete graph of {}, k = {k}", d + 1));
+        }
+    }
+    for d in [127, 128, 129, 241, 248, 249, 252, 253, 255, 256, 257, 511, 512] {
+        let mut rng = fastrand::Rng::with_seed(d);
+        let inner: Vec<(u64, u64)> = (0..6 * d).map(|_| (rng.u64(0..d), rng.u64(0..d))).collect();
+        // In the order of the input the last vertex has all others before it.
+        let mut builder = Builder::new();
+        for (u, v) in inner.into_iter().chain((0..d).map(|v| (v, d))) {
+            builder.edge(u, v);
+        }
+        let rooted = builder.build();
+        for k in [3, 4, 6] {
+            compare(&rooted, k, &format!("root of {d} neighbours, k = {k}"));
+        }
+    }
+}
+
+#[test]
+fn stars_and_graphs_without_edges_have_no_cliques() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    for leaves in [1, 3, 64, 241, 1024] {
+        let star = graph((1..=leaves).map(|v| (0, v)));
+        let bench = Bench::new(&machine, &star, &[Operation::Cliques { k: 3 }], Arrange::ByWork);
+        bench.compare(&mut core, &held(&machine, leaves), "star");
+    }
+    let bench =
+        Bench::new(&machine, &graph([]), &[Operation::Cliques { k: 3 }], Arrange::ByAddress);
+    bench.compare(&mut core, &held(&machine, 0), "no edge");
+}
+
+/// An image stays on chip: later runs need not load it, and take the same cycles each time.
+#[test]
+fn an_image_stays_over_many_runs() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let graph = random(&mut fastrand::Rng::with_seed(5), 90);
+    let of = |k| Bench::new(&machine, &graph, &[Operation::Cliques { k }], Arrange::ByWork);
+    let simulation = held(&machine, 0);
+    let (three, four) = (of(3), of(4));
+    three.compare(&mut core, &simulation, "loads");
+    let wanted = reference::run(&machine, four.image.words(), &four.streams[0]);
+    let cycles: Vec<u64> = (0..2)
+        .map(|_| {
+            let outcome = four.run(&mut core, &four.streams[0], false, &simulation);
+            assert_eq!(outcome.counts, wanted.values);
+            // The abort word alone was read.
+            assert!(outcome.sum("bank.beats") <= 1 + outcome.cycles / 2048);
+            outcome.cycles
+        })
+        .collect();
+    assert_eq!(cycles[0], cycles[1]);
+}
+
+/// A run that is stopped after its units under way has the sums of the units before `next_unit`.
+#[test]
+fn runs_that_end_early_are_clean() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let graph = random(&mut fastrand::Rng::with_seed(77), 110);
+    let bench = Bench::new(&machine, &graph, &[Operation::Cliques { k: 4 }], Arrange::ByWork);
+    let whole = bench.compare(&mut core, &held(&machine, 0), "whole")[0].clone();
+    let mut stopped = 0;
+    for (at, word) in (0..12).map(|i| (100 + whole.cycles * i / 12, 1 + i as u32 % 2)) {
+        let simulation = Simulation { abort: Some((at, word)), ..held(&machine, at) };
+        let outcome = bench.run(&mut core, &bench.streams[0], true, &simulation);
+        if outcome.status == ABORTED && word == 1 {
+            // The same units, and no others.
+            let mut part = bench.streams[0].clone();
+            part[64 + outcome.next_unit as usize * 8..].fill(0);
+            let wanted = reference::run(&machine, bench.image.words(), &part);
+            assert_eq!(outcome.counts, wanted.values, "stopped in cycle {at}");
+            stopped += 1;
+        } else if outcome.status == ABORTED {
+            assert_eq!(outcome.next_unit, 0);
+            stopped += 1;
+        }
+        bench.compare(&mut core, &held(&machine, at), "after a run that was stopped");
+    }
+    assert!(stopped >= 4, "{stopped} runs were stopped");
+    // A read that fails, and an image that has no room.
+    let mut simulation = held(&machine, 0);
+    simulation.timing.fail_at = Some(3);
+    let failed = bench.run(&mut core, &bench.streams[0], true, &simulation);
+    assert_eq!((failed.status, failed.next_unit), (ERROR, 0));
+    bench.compare(&mut core, &held(&machine, 0), "after a read that failed");
+    let lines = (machine.set_quarters() / 4 + 1) as usize;
+    let job =
+        Run { image: &vec![0xff; lines * 64], stream: &bench.streams[0], load: true, wait: true };
+    let refused = run(&machine, &mut core, &job, &held(&machine, 0)).unwrap();
+    assert_eq!(refused.status, REFUSED);
+    assert_eq!(refused.error_address, u64::from(machine.offset("image_lines").unwrap()));
+    bench.compare(&mut core, &held(&machine, 0), "after a run that was refused");
+}
