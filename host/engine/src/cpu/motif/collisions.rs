@@ -11,16 +11,20 @@
 //! of which all but the last terms grow path by path, and the last ones are sums over hubs alone.
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::{VertexId, View};
 
 use super::super::{Job, Starts, run_units};
+use super::edges::EdgeCounts;
+use crate::work::WorkUnit;
 
 /// Most hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
-/// Least neighbours of a hub.
-const HUB_DEGREE: usize = 64;
+/// Least neighbours of a hub: below it, paths are followed faster than bits are counted. Tests have
+/// smaller graphs.
+const HUB_DEGREE: usize = if cfg!(test) { 16 } else { 1024 };
 const NO_HUB: u8 = u8::MAX;
 
 /// The busiest vertices.
@@ -111,6 +115,58 @@ fn ones(mut mask: u128) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The common neighbours of the ends of each edge, for those edges whose pairs of them are looked at
+/// one by one: see [`of_three`].
+pub(super) struct Thirds {
+    /// By arc, and the end: where the list of an arc to a smaller vertex begins.
+    starts: Vec<u64>,
+    /// Ascending in each list.
+    members: Vec<AtomicU32>,
+    /// By arc: whether its pairs are looked at.
+    chosen: Vec<AtomicBool>,
+}
+
+impl Thirds {
+    /// Most entries: 1 GiB.
+    const MOST: u64 = 1 << 28;
+
+    /// Room for all lists; `None` if there are too many.
+    pub fn new(graph: View<'_>, counts: &EdgeCounts) -> Option<Self> {
+        let mut starts = Vec::with_capacity(graph.neighbours.len() + 1);
+        let mut end = 0;
+        starts.push(0);
+        for v in 0..graph.vertices() as VertexId {
+            for arc in graph.row(v) {
+                if graph.neighbours[arc] < v {
+                    end += counts.triangles(arc);
+                }
+                starts.push(end);
+            }
+        }
+        (end <= Self::MOST).then(|| Thirds {
+            starts,
+            members: std::iter::repeat_with(|| AtomicU32::new(0)).take(end as usize).collect(),
+            chosen: std::iter::repeat_with(|| AtomicBool::new(false))
+                .take(graph.neighbours.len())
+                .collect(),
+        })
+    }
+
+    /// Sets the list of an arc to a smaller vertex.
+    pub fn set(&self, arc: usize, members: impl Iterator<Item = VertexId>, chosen: bool) {
+        let list = &self.members[self.starts[arc] as usize..];
+        for (place, v) in list.iter().zip(members) {
+            place.store(v, Ordering::Relaxed);
+        }
+        self.chosen[arc].store(chosen, Ordering::Relaxed);
+    }
+
+    fn list(&self, arc: usize) -> impl DoubleEndedIterator<Item = VertexId> + '_ {
+        let list = &self.members[self.starts[arc] as usize..self.starts[arc + 1] as usize];
+        list.iter().map(|v| v.load(Ordering::Relaxed))
+    }
+}
+
 /// A thread's counters.
 pub(super) struct Counter<'a> {
     graph: View<'a>,
@@ -122,6 +178,12 @@ pub(super) struct Counter<'a> {
 impl<'a> Counter<'a> {
     pub fn new(graph: View<'a>) -> Self {
         Counter { graph, paths: vec![0; graph.vertices()], ordinary: vec![] }
+    }
+
+    /// What [`Counter::pairs_with_a_neighbour`] visits for a set.
+    pub fn steps(&self, set: impl Iterator<Item = VertexId>, hubs: &Hubs) -> usize {
+        let ordinary = set.filter(|&v| hubs.number(v).is_none());
+        ordinary.map(|v| 2 * self.graph.degree(v)).sum()
     }
 
     /// Σ over the pairs of `set` of their common neighbours.
@@ -165,10 +227,15 @@ impl<'a> Counter<'a> {
     }
 }
 
-/// Σ over the pairs of vertices of C(W, 3), W their common neighbours: the edge-induced number of
-/// K₂,₃. `None` once the run is asked to stop.
-pub(super) fn of_three(graph: View<'_>, context: &Context) -> Option<u128> {
-    let hubs = Hubs::new(graph, &context.cancel)?;
+/// With W the common neighbours of a pair of vertices: Σ over all pairs of C(W, 3), which is the
+/// edge-induced number of K₂,₃; and Σ over the chosen edges u–v of `thirds` and over the pairs of common
+/// neighbours of u and v of W − 2. `None` once the run is asked to stop.
+pub(super) fn of_three(
+    graph: View<'_>,
+    hubs: &Hubs,
+    thirds: Option<&Thirds>,
+    context: &Context,
+) -> Option<(u128, u128)> {
     let ordinary = |v: &&VertexId| hubs.number(**v).is_none();
     let weight = |v: VertexId| {
         let over = graph.neighbours(v).iter().filter(ordinary);
@@ -180,8 +247,8 @@ pub(super) fn of_three(graph: View<'_>, context: &Context) -> Option<u128> {
     let (states, complete) = run_units(
         &units,
         context,
-        || (0u128, vec![0u32; graph.vertices()], vec![0; graph.vertices()]),
-        |(total, paths, ends), unit| {
+        || (0u128, 0u128, vec![0u32; graph.vertices()], vec![0; graph.vertices()]),
+        |(total, on_edges, paths, ends), unit| {
             let near = hubs.near[unit.start as usize];
             let (mut sum, mut met) = (0u128, 0);
             for &b in graph.neighbours(unit.start).iter().filter(ordinary) {
@@ -205,13 +272,56 @@ pub(super) fn of_three(graph: View<'_>, context: &Context) -> Option<u128> {
                 }
                 sum += u128::from(here);
             }
+            *total += sum;
+            if let Some(thirds) = thirds {
+                let common =
+                    |c: VertexId| paths[c as usize] + (hubs.near[c as usize] & near).count_ones();
+                *on_edges += on_opposite_edges(graph, thirds, unit, common);
+            }
             for &c in &ends[..met] {
                 paths[c as usize] = 0;
             }
-            *total += sum;
             ControlFlow::Continue(())
         },
     );
     let triples = hubs.triples(&context.cancel)?;
-    complete.then(|| states.iter().map(|s| s.0).sum::<u128>() + triples)
+    complete.then(|| {
+        let on_edges = states.iter().map(|s| s.1).sum();
+        (states.iter().map(|s| s.0).sum::<u128>() + triples, on_edges)
+    })
+}
+
+/// Over the chosen edges u–v opposite to the start a of a unit, and the other common neighbours b of u
+/// and v in the unit's range: Σ (W − 2), `common` giving W of a and b.
+fn on_opposite_edges(
+    graph: View<'_>,
+    thirds: &Thirds,
+    unit: &WorkUnit,
+    common: impl Fn(VertexId) -> u32,
+) -> u128 {
+    let a = unit.start;
+    let mut sum = 0u64;
+    for arc in graph.row(a) {
+        let u = graph.neighbours[arc];
+        // The list is kept at the arc to the smaller end.
+        let kept = if u < a { arc } else { down(graph, u, a) };
+        for v in thirds.list(kept).take_while(|&v| v < u) {
+            let opposite = down(graph, u, v);
+            if !thirds.chosen[opposite].load(Ordering::Relaxed) {
+                continue;
+            }
+            let range = unit.first..unit.limit;
+            let others = thirds.list(opposite).take_while(|b| *b < range.end);
+            for b in others.filter(|b| *b >= range.start) {
+                sum += u64::from(common(b) - 2);
+            }
+        }
+    }
+    sum.into()
+}
+
+/// The arc from a vertex to a smaller neighbour.
+fn down(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
+    let at = graph.neighbours(from).binary_search(&to).expect("they are neighbours");
+    graph.row(from).start + at
 }

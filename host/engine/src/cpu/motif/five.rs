@@ -14,9 +14,13 @@ use gramer_graph::{VertexId, View};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::super::{Job, Starts, run_units};
-use super::collisions;
+use super::collisions::{self, Hubs, Thirds};
 use super::edges::EdgeCounts;
 use super::neighbourhood::Neighbourhood;
+
+/// What a look at a pair costs beside a step along a row, and to find an edge.
+const PAIR: usize = 2;
+const SEARCH: usize = 16;
 
 /// n choose k, for the small k of patterns.
 fn choose(n: u128, k: u128) -> u128 {
@@ -146,14 +150,23 @@ pub(super) fn edge_induced(
     context: &Context,
 ) -> Option<Vec<u128>> {
     let counts = EdgeCounts::new(graph, context)?;
-    let sums = sums(graph, &counts, context)?;
-    let collisions = collisions::of_three(graph, context)?;
+    let hubs = Hubs::new(graph, &context.cancel)?;
+    let thirds = Thirds::new(graph, &counts);
+    let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), context)?;
+    let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), context)?;
+    sums.collision_edge += on_edges;
     Some(by_pattern(&sums, counts.all_triangles(), cycles, cliques, collisions))
 }
 
-/// All sums; `None` once the run is asked to stop.
-fn sums(graph: View<'_>, counts: &EdgeCounts, context: &Context) -> Option<Sums> {
-    let hubs = collisions::Hubs::new(graph, &context.cancel)?;
+/// All sums, but for [`Sums::collision_edge`] those edges alone that are not chosen in `thirds`, whose
+/// lists are set here; `None` once the run is asked to stop.
+fn sums(
+    graph: View<'_>,
+    counts: &EdgeCounts,
+    hubs: &Hubs,
+    thirds: Option<&Thirds>,
+    context: &Context,
+) -> Option<Sums> {
     let list = |v: VertexId| graph.degree(v);
     let weight = |v: VertexId| 1 + (graph.degree(v) as u64).pow(2);
     let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
@@ -170,7 +183,7 @@ fn sums(graph: View<'_>, counts: &EdgeCounts, context: &Context) -> Option<Sums>
                 return ControlFlow::Continue(());
             }
             let part = unit.range();
-            near.fill(v, &hubs);
+            near.fill(v, hubs);
             near.triangles(part.clone(), |degrees, opposite, cliques| {
                 sums.triangle(degrees, opposite, cliques);
             });
@@ -178,17 +191,26 @@ fn sums(graph: View<'_>, counts: &EdgeCounts, context: &Context) -> Option<Sums>
             for at in part {
                 let u = near.vertex(at);
                 let common = near.neighbours(at);
-                if u > v || common.len() < 2 {
+                if u > v || common.is_empty() {
                     continue;
                 }
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
+                let arc = graph.row(v).start + at;
+                let t = common.len();
                 let common = common.iter().map(|&w| near.vertex(w as usize));
-                // The edge's own two ends see all of the common neighbours.
-                let t = counts.triangles(graph.row(v).start + at) as u128;
-                sums.collision_edge +=
-                    counter.pairs_with_a_neighbour(common, &hubs) - 2 * choose(t, 2);
+                // Pair by pair, or by the rows of the common neighbours: whatever visits less.
+                let pairs = t * (t - 1) / 2 * PAIR + t * SEARCH;
+                let by_pairs = thirds.is_some() && pairs < counter.steps(common.clone(), hubs);
+                if let Some(thirds) = thirds {
+                    thirds.set(arc, common.clone(), by_pairs);
+                }
+                if !by_pairs && t > 1 {
+                    // The edge's own two ends see all of the common neighbours.
+                    sums.collision_edge +=
+                        counter.pairs_with_a_neighbour(common, hubs) - 2 * choose(t as u128, 2);
+                }
             }
             ControlFlow::Continue(())
         },
