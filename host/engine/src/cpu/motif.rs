@@ -47,7 +47,8 @@ fn vertex_induced(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u12
     if !complete {
         return zeros();
     }
-    let (cliques, complete) = clique::count(graph, k, context);
+    // A graph with so many 6-cliques would have 2^42 edges.
+    let (cliques, complete) = clique::count(graph, k, context).expect("they fit 128 bits");
     if !complete {
         return zeros();
     }

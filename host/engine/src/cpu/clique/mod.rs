@@ -1,0 +1,195 @@
+//! Cliques of k vertices, or of all sizes in a range.
+//!
+//! Edges are oriented by degeneracy, so a vertex has few targets even where it has many
+//! neighbours. The edges among the targets of a start vertex become a matrix of bits
+//! ([`local`]), in which the cliques are either enumerated up to the last levels ([`enumerate`])
+//! or counted from a tree of pivots ([`pivot`]). Which of both is faster depends on the graph and
+//! on k: a sample of start vertices says which.
+
+mod enumerate;
+mod local;
+mod pivot;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use std::ops::{ControlFlow, Range};
+
+use crate::{Count, Outcome, Sink};
+use gramer_graph::VertexId;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::Pattern;
+
+use super::oriented::Oriented;
+use super::{Resident, Units, run_units, triangle};
+use enumerate::{Counter, Lister};
+use local::Local;
+use pivot::Leaves;
+pub(super) use row::ones;
+
+pub(super) fn run(
+    graph: &Resident<'_>,
+    k: usize,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<Outcome> {
+    let (count, complete) = match sink {
+        None => count(graph, k, context)?,
+        Some(sink) => list(graph, k, sink, context)?,
+    };
+    let results = vec![Count { pattern: Pattern::clique(k), count }];
+    Ok(Outcome { results, complete, ..Outcome::default() })
+}
+
+/// The oriented graph, or nothing if the run was asked to stop.
+fn oriented<'a>(graph: &'a Resident<'_>, context: &Context) -> Result<Option<&'a Oriented>> {
+    match graph.oriented(&context.cancel) {
+        Ok(oriented) => Ok(Some(oriented)),
+        Err(Error::Interrupted) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// Start vertices with `k` - 1 targets or more, since fewer hold no clique; their targets are
+/// divided.
+fn units(oriented: &Oriented, k: usize, context: &Context) -> Units {
+    let targets = |n| oriented.targets(n).len();
+    let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
+    // The real cost lies between the square (building the matrix) and the power k - 1.
+    Units::new(oriented.vertices(), context, list, |n| (list(n) as u64).pow(3))
+}
+
+/// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a number of more than 128 bits.
+pub(super) fn count(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(u128, bool)> {
+    if k == 3 {
+        return Ok(triangle::count(graph.graph.view(), context));
+    }
+    let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
+    if k == 4 || !pivoting_is_faster(oriented, k, context) {
+        return Ok(enumerated(oriented, k, context));
+    }
+    let (counts, complete) = by_size(oriented, k..k + 1, context)?;
+    Ok((counts[0], complete))
+}
+
+/// Number of cliques of each size, and whether the run was finished.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a number of more than 128 bits.
+fn by_size(
+    oriented: &Oriented,
+    sizes: Range<usize>,
+    context: &Context,
+) -> Result<(Vec<u128>, bool)> {
+    let units = units(oriented, sizes.start, context);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (Local::new(true), Leaves::new(sizes.clone(), oriented.degeneracy())),
+        |(local, leaves), unit| {
+            local.enter(oriented, unit.start);
+            let part = unit.part.start as usize..unit.part.end as usize;
+            match pivot::count(local, part, leaves, &context.cancel) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        },
+    );
+    let mut states = states.into_iter().map(|(_, leaves)| leaves);
+    let mut sum = states.next().expect("there is a thread");
+    states.for_each(|leaves| sum.merge(&leaves));
+    let mut counts = sum.counts()?;
+    // Sizes beyond the degeneracy have no cliques.
+    counts.resize(sizes.len(), 0);
+    Ok((counts, complete))
+}
+
+fn enumerated(oriented: &Oriented, k: usize, context: &Context) -> (u128, bool) {
+    let units = units(oriented, k, context);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (Local::new(false), Counter::default()),
+        |(local, counter), unit| {
+            local.enter(oriented, unit.start);
+            let part = unit.part.start as usize..unit.part.end as usize;
+            match counter.count(local, part, k, &context.cancel) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        },
+    );
+    (states.iter().map(|(_, counter)| counter.cliques).sum(), complete)
+}
+
+/// Whether a tree of pivots counts the cliques of `k` vertices with less work than enumeration,
+/// by a sample of the start vertices.
+fn pivoting_is_faster(oriented: &Oriented, k: usize, context: &Context) -> bool {
+    /// One start vertex of so many is in the sample.
+    const OF: usize = 64;
+    const MOST: usize = 32;
+    /// A member that is looked at costs more where a pivot is chosen.
+    const DEARER: u64 = 2;
+    let mut roots: Vec<(u32, u64)> = (0..oriented.vertices() as u32)
+        .map(|n| (n, oriented.targets(n).len()))
+        .filter(|&(_, targets)| targets + 1 >= k)
+        .map(|(n, targets)| (n, (targets as u64).pow(3)))
+        .collect();
+    let sample = (roots.len() / OF).clamp(1, MOST) as u64;
+    let total = roots.iter().map(|(_, weight)| weight).sum::<u64>();
+    // Evenly by weight: what takes long is more likely to be asked.
+    let (mut sum, mut next) = (0, 0);
+    roots.retain(|(_, weight)| {
+        sum += weight;
+        let chosen = next < sample && sum > total * (2 * next + 1) / (2 * sample);
+        if chosen {
+            next += 1;
+        }
+        chosen
+    });
+    let mut leaves = Leaves::new(k..k + 1, oriented.degeneracy());
+    let (mut local, mut lower) = (Local::new(true), Local::new(false));
+    for &(n, _) in &roots {
+        local.enter(oriented, n);
+        pivot::count(&local, 0..local.members(), &mut leaves, &context.cancel);
+    }
+    let most = DEARER * leaves.work;
+    let mut counter = Counter { most: Some(most), ..Counter::default() };
+    roots.iter().any(|&(n, _)| {
+        lower.enter(oriented, n);
+        !counter.count(&lower, 0..lower.members(), k, &context.cancel)
+    })
+}
+
+fn list(
+    graph: &Resident<'_>,
+    k: usize,
+    sink: &dyn Sink,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
+    let units = units(oriented, k, context);
+    let pattern = Pattern::clique(k);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (0u128, Lister::new(oriented)),
+        |(total, lister), unit| {
+            let part = unit.part.start as usize..unit.part.end as usize;
+            lister.list(unit.start, part, k, &mut |clique| {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                *total += 1;
+                let mut sorted: Vec<VertexId> = clique.to_vec();
+                sorted.sort_unstable();
+                sink.embedding(&pattern, &sorted)
+            })
+        },
+    );
+    Ok((states.iter().map(|s| s.0).sum(), complete))
+}
