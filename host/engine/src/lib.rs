@@ -27,9 +27,10 @@ pub struct Count {
 /// An answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// One entry a pattern (a size for [`Task::MaximalCliques`]), in a fixed order.
+    /// One entry per pattern (per size for [`Task::CliqueSizes`] and [`Task::MaximalCliques`]), in
+    /// a fixed order.
     pub results: Vec<Count>,
-    /// For [`Task::MaximalCliques`]: size and number of those that are larger than a pattern can
+    /// For [`Task::MaximalCliques`] and others that go by size: size and number of those that are larger than a pattern can
     /// be ([`gramer_pattern::MAX_VERTICES`]), ascending; empty otherwise.
     pub larger_cliques: Vec<(usize, u128)>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the

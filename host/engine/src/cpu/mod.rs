@@ -18,7 +18,7 @@ pub(crate) use units::{Units, run_units};
 use std::sync::OnceLock;
 
 use gramer_graph::Graph;
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::task::Task;
 
@@ -59,10 +59,10 @@ impl<'a> Resident<'a> {
     }
 
     /// The graph oriented by degeneracy.
-    pub fn oriented(&self, cancel: &Cancel) -> Result<&Oriented> {
+    pub fn oriented(&self, context: &Context) -> Result<&Oriented> {
         if self.oriented.get().is_none() {
             // Two tasks that ask at the same time may both make it; one is kept.
-            let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), cancel)?);
+            let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), context)?);
         }
         Ok(self.oriented.get().expect("it was made above"))
     }
@@ -73,6 +73,10 @@ impl Prepared for Resident<'_> {
         task.check()?;
         match task {
             Task::Clique { k } => clique::run(self, *k, sink, context),
+            Task::CliqueSizes { smallest, largest } => {
+                clique::run_sizes(self, *smallest, *largest, sink, context)
+            }
+            Task::MaximumClique => clique::run_maximum(self, sink, context),
             Task::MaximalCliques => maximal::run(self, sink, context),
             Task::Motif { k, induced } => motif::run(self, *k, *induced, sink, context),
             Task::Fsm { limit, support, measure } => {

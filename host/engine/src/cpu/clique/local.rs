@@ -22,10 +22,10 @@ impl Local {
         Local { start: None, symmetric, members: 0, width: 1, rows: vec![] }
     }
 
-    /// Builds the matrix of `start`, unless it is there already.
-    pub fn enter(&mut self, oriented: &Oriented, start: u32) {
+    /// Builds the matrix of `start`, unless it is there already; returns whether it did.
+    pub fn enter(&mut self, oriented: &Oriented, start: u32) -> bool {
         if self.start == Some(start) {
-            return;
+            return false;
         }
         self.start = Some(start);
         let targets = oriented.targets(start);
@@ -42,6 +42,7 @@ impl Local {
         if self.symmetric {
             self.mirror();
         }
+        true
     }
 
     /// Adds to each row the larger members.

@@ -7,9 +7,10 @@
 //! on k: a sample of start vertices says which.
 
 mod enumerate;
-mod local;
+pub(super) mod local;
+mod maximum;
 mod pivot;
-mod row;
+pub(super) mod row;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +20,7 @@ use crate::{Count, Outcome, Sink};
 use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::Pattern;
+use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::oriented::Oriented;
 use super::{Resident, Units, run_units, triangle};
@@ -42,9 +43,73 @@ pub(super) fn run(
     Ok(Outcome { results, complete, ..Outcome::default() })
 }
 
+/// The cliques of `smallest` to `largest` vertices; sizes after the largest clique are left out.
+pub(super) fn run_sizes(
+    graph: &Resident<'_>,
+    smallest: usize,
+    largest: usize,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<Outcome> {
+    let Some(oriented) = oriented(graph, context)? else { return Ok(Outcome::default()) };
+    // No clique is larger than a start vertex and its targets.
+    let sizes = smallest..largest.min(oriented.degeneracy() + 1).max(smallest) + 1;
+    let (mut counts, complete) = match sink {
+        None => by_size(oriented, sizes, context)?,
+        Some(sink) => {
+            let (mut counts, mut complete) = (vec![], true);
+            for k in sizes {
+                let count;
+                (count, complete) =
+                    if complete { list(graph, k, sink, context)? } else { (0, false) };
+                counts.push(count);
+            }
+            (counts, complete)
+        }
+    };
+    while counts.len() > 1 && counts.last() == Some(&0) {
+        counts.pop();
+    }
+    Ok(of_sizes(smallest, &counts, complete))
+}
+
+/// The outcome with a count for each size from `smallest` on.
+fn of_sizes(smallest: usize, counts: &[u128], complete: bool) -> Outcome {
+    let mut outcome = Outcome { complete, ..Outcome::default() };
+    for (size, &count) in (smallest..).zip(counts) {
+        if size <= MAX_VERTICES {
+            outcome.results.push(Count { pattern: Pattern::clique(size), count });
+        } else {
+            outcome.larger_cliques.push((size, count));
+        }
+    }
+    outcome
+}
+
+/// One of the largest cliques: its size, with a count of 1; the clique itself goes to the sink.
+pub(super) fn run_maximum(
+    graph: &Resident<'_>,
+    sink: Option<&dyn Sink>,
+    context: &Context,
+) -> Result<Outcome> {
+    let Some(oriented) = oriented(graph, context)? else { return Ok(Outcome::default()) };
+    let (clique, complete) = maximum::largest(oriented, context);
+    if clique.is_empty() {
+        return Ok(Outcome { complete, ..Outcome::default() });
+    }
+    if let Some(sink) = sink {
+        let mut vertices: Vec<VertexId> =
+            clique.iter().map(|&n| oriented.vertex[n as usize]).collect();
+        vertices.sort_unstable();
+        // It is the only one, so that there is nothing to end.
+        let _ = sink.embedding(&Pattern::clique(clique.len().min(MAX_VERTICES)), &vertices);
+    }
+    Ok(of_sizes(clique.len(), &[1], complete))
+}
+
 /// The oriented graph, or nothing if the run was asked to stop.
 fn oriented<'a>(graph: &'a Resident<'_>, context: &Context) -> Result<Option<&'a Oriented>> {
-    match graph.oriented(&context.cancel) {
+    match graph.oriented(context) {
         Ok(oriented) => Ok(Some(oriented)),
         Err(Error::Interrupted) => Ok(None),
         Err(other) => Err(other),
@@ -86,10 +151,11 @@ fn by_size(
     context: &Context,
 ) -> Result<(Vec<u128>, bool)> {
     let units = units(oriented, sizes.start, context);
+    let none = Leaves::new(sizes.clone(), oriented.degeneracy());
     let (states, complete) = run_units(
         &units,
         context,
-        || (Local::new(true), Leaves::new(sizes.clone(), oriented.degeneracy())),
+        || (Local::new(true), none.clone()),
         |(local, leaves), unit| {
             local.enter(oriented, unit.start);
             let part = unit.part.start as usize..unit.part.end as usize;
@@ -173,7 +239,7 @@ fn list(
 ) -> Result<(u128, bool)> {
     let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
     let units = units(oriented, k, context);
-    let pattern = Pattern::clique(k);
+    let pattern = Pattern::clique(k.min(MAX_VERTICES));
     let (states, complete) = run_units(
         &units,
         context,

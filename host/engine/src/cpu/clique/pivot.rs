@@ -12,15 +12,13 @@
 //! need only be counted.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Result};
 
 use super::local::Local;
 use super::row::{Row, by_width};
-
-/// Largest number of pairs that are counted by formula: 3^64 still leaves room to add them up.
-const MAX_PAIRS: usize = 64;
 
 /// Numbers of cliques from the leaves of many trees.
 #[derive(Debug, Clone)]
@@ -35,8 +33,7 @@ pub(super) struct Leaves {
     excess: u128,
     /// Whether a number was too large for 128 bits.
     overflow: bool,
-    /// By pairs and members: the ways to choose so many members of different pairs.
-    choices: Vec<[u128; MAX_PAIRS + 1]>,
+    choices: Arc<Choices>,
     /// Members looked at, as a measure of work.
     pub work: u64,
 }
@@ -47,16 +44,22 @@ impl Leaves {
         // No clique is larger than a start vertex and its members.
         let sizes = sizes.start..sizes.end.min(members + 2).max(sizes.start);
         let stride = members + 1;
-        let mut choices = vec![[0; MAX_PAIRS + 1]; MAX_PAIRS + 1];
-        choices[0][0] = 1;
-        for pairs in 1..=MAX_PAIRS {
-            for chosen in 0..=pairs {
-                let one = if chosen == 0 { 0 } else { 2 * choices[pairs - 1][chosen - 1] };
-                choices[pairs][chosen] = choices[pairs - 1][chosen] + one;
-            }
-        }
+        let choices = Arc::new(Choices::new(members / 2, sizes.end));
         let leaves = vec![0; sizes.end * stride];
         Leaves { sizes, stride, leaves, excess: 0, overflow: false, choices, work: 0 }
+    }
+
+    /// Leaves with one, another or none of each of so many pairs, besides what is held and the
+    /// pivots.
+    fn add_pairs(&mut self, held: usize, pivots: usize, pairs: usize) {
+        let Range { start: smallest, end: sizes } = self.sizes;
+        let fewest = smallest.saturating_sub(held + pivots);
+        for chosen in fewest..=pairs.min(sizes - 1 - held) {
+            match self.choices.of(pairs, chosen) {
+                u128::MAX => self.overflow = true,
+                ways => self.add(held + chosen, pivots, ways),
+            }
+        }
     }
 
     #[inline(always)]
@@ -84,7 +87,7 @@ impl Leaves {
     pub fn counts(&self) -> Result<Vec<u128>> {
         let count = |size: usize| {
             let mut sum = 0u128;
-            for held in 0..self.sizes.end.min(size + 1) {
+            for held in 0..=size {
                 let row = &self.leaves[held * self.stride..(held + 1) * self.stride];
                 for (pivots, &leaves) in row.iter().enumerate().filter(|(_, leaves)| **leaves > 0) {
                     let each = binomial(pivots, size - held)?;
@@ -97,6 +100,32 @@ impl Leaves {
             return Err(too_many());
         }
         self.sizes.clone().map(|size| count(size).ok_or_else(too_many)).collect()
+    }
+}
+
+/// The ways to choose members of different pairs.
+#[derive(Debug)]
+struct Choices {
+    /// By pairs and members, up to the largest size; `u128::MAX` is too many to say.
+    ways: Vec<u128>,
+    sizes: usize,
+}
+
+impl Choices {
+    fn new(pairs: usize, sizes: usize) -> Self {
+        let sizes = sizes.max(1);
+        let mut ways = vec![0u128; (pairs + 1) * sizes];
+        ways[0] = 1;
+        for at in sizes..ways.len() {
+            let without = ways[at - sizes];
+            let with = if at % sizes == 0 { 0 } else { ways[at - sizes - 1].saturating_mul(2) };
+            ways[at] = without.saturating_add(with);
+        }
+        Choices { ways, sizes }
+    }
+
+    fn of(&self, pairs: usize, members: usize) -> u128 {
+        self.ways[pairs * self.sizes + members]
     }
 }
 
@@ -245,13 +274,10 @@ fn node<R: Row>(
         }
         let left = others.size() as usize;
         pivots += size - left;
-        if paired == left && left <= 2 * MAX_PAIRS {
+        if paired == left {
             // Each of those left misses one other: pairs.
             if has_leaf {
-                for chosen in 0..=(left / 2).min(sizes - 1 - held) {
-                    let ways = tree.leaves.choices[left / 2][chosen];
-                    tree.leaves.add(held + chosen, pivots, ways);
-                }
+                tree.leaves.add_pairs(held, pivots, left / 2);
             }
             return;
         }

@@ -223,7 +223,7 @@ mod tests {
                 let mut set = R::full(members, per_row);
                 assert_eq!(set.size() as usize, members);
                 assert!(set.members().eq(0..members));
-                let all = set.clone();
+                let all = R::full(members, per_row);
                 for m in (0..members).filter(|m| m % 3 != 0) {
                     set.remove(m);
                 }
