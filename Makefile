@@ -39,7 +39,7 @@ demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: setup setup-rtl setup-xrt setup-paper setup-eda ## All tests, from one build; how many passed, failed and were skipped
+test: setup setup-rtl setup-xrt setup-paper setup-eda setup-python ## All tests, from one build; how many passed, failed and were skipped
 	@scripts/test.py all
 
 test-host: setup ## Tests of the host: library, command line, engines
@@ -63,8 +63,17 @@ simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (tar
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
 
-test-scripts: ## Tests of the tables that scripts write (docs/bench, docs/cycles.md)
+test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
+
+test-python: setup setup-python ## Tests of the Python package against NetworkX, igraph and SciPy
+	@scripts/test.py python
+
+setup-python: ## Install what builds and tests the Python package
+	@scripts/setup-python.sh
+
+wheel: setup setup-python ## The Python package as a wheel for Python 3.9 and later (target/wheels)
+	.venv/bin/maturin build --release --locked --manifest-path host/python/Cargo.toml
 
 setup-paper: ## Install what `make paper` needs beside the simulator (valgrind)
 	@scripts/setup-paper.sh
@@ -75,7 +84,7 @@ paper-quick: simulator setup-paper ## The paper's experiments on small random gr
 paper: simulator setup-paper ## The paper's experiments on real graphs (rewrites docs/paper); goes on where it was stopped
 	$(GRAMER) paper --out docs/paper --cache target/paper/cache
 
-mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/mutants.md)
+mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
 	scripts/mutants.py
 
 mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone (hours; once a month)
@@ -98,16 +107,22 @@ emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 	cargo build --release --locked -p gramer-sleep
 
 PREFIX ?= /usr/local
-install: emulator simulator ## Install gramer, the emulator and the simulator with the core's sources (PREFIX=/usr/local)
-	install -D -t $(DESTDIR)$(PREFIX)/bin $(GRAMER)
-	install -D -t $(DESTDIR)$(PREFIX)/lib/gramer target/release/gramer-emulator target/release/gramer-sim target/release/libgramer_sleep.so
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/rtl rtl/*
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/gramer/sim/shim sim/shim/*
+install: emulator simulator ## Install programs, the core's sources, manual pages, completions (PREFIX=/usr/local)
+	@scripts/release.py install "$(DESTDIR)" "$(PREFIX)"
+
+dist: emulator simulator ## An archive of the same, stripped, with all licences: target/dist/gramer-*.tar.gz
+	@scripts/release.py dist
+
+deb: emulator simulator ## A Debian package of the same: target/dist/gramer_*.deb
+	@scripts/release.py deb
+
+image: ## An OCI image, by podman or docker, from Containerfile (never built yet)
+	@scripts/image.sh
 
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core
 	@scripts/test.py emulation
 
-formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/formal.tsv)
+formal: ## Formal proofs of the core's modules (sets up .venv; rewrites docs/hardware/formal.tsv)
 	@scripts/formal.sh
 
 formal-changed: ## All proofs if their sources changed since all passed, else those that take moments
@@ -129,7 +144,7 @@ xclbin: generate ## Binary by Vitis, for --device: TARGET=hw|hw_emu|sw_emu BOARD
 	@TARGET="$(TARGET)" BOARD="$(BOARD)" PLATFORM="$(PLATFORM)" FREQUENCY="$(FREQUENCY)" \
 	  MACHINE="$(MACHINE)" scripts/vitis/build.sh
 
-synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/synthesis.md and .tsv)
+synth: setup-eda generate ## Area and logic depth by block, with Yosys (rewrites docs/hardware/synthesis.md and .tsv)
 	@.venv/bin/python scripts/synth.py --write
 
 synth-changed: setup-eda generate ## The same of the whole core if a block changed since, writing nothing
@@ -144,11 +159,14 @@ generate: setup ## Generated files of every machine: SystemVerilog, HLS header, 
 	  target/debug/examples/generate "$$machine" "target/generated/$$(basename "$$machine" .yaml)"; \
 	done
 
-cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/cycles.md)
+cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardware/cycles.md)
 	scripts/cycles.py
 
-coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/coverage.md)
+coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
 	scripts/coverage.sh
+
+licences: setup ## Licences, versions and sources of all dependencies against deny.toml
+	@scripts/licences.py
 
 lint-rtl: setup setup-rtl ## Lint of the core: Verilator's warnings for every machine, Verible's rules
 	scripts/lint-rtl.sh

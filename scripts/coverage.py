@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/coverage.md from Verilator's coverage data: coverage.py MERGED.DAT.
+"""docs/hardware/coverage.md from Verilator's coverage data: coverage.py MERGED.DAT.
 
 A point is a block of lines or one way of a branch; the instances of a module count together.
 Points that never ran are listed with the reason that scripts/coverage-reasons.tsv has for them.
@@ -15,7 +15,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REASONS = ROOT / "scripts/coverage-reasons.tsv"
-REPORT = ROOT / "docs/coverage.md"
+REPORT = ROOT / "docs/hardware/coverage.md"
 
 
 def read(path):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Which lines of the core ran in its tests on the small machine: rewrites docs/coverage.md.
+# Which lines of the core ran in its tests on the small machine: rewrites docs/hardware/coverage.md.
 # GRAMER_CASES sets how many random tasks are drawn (60 of each kind), GRAMER_COVERAGE=toggles counts
 # bits of signals too (the build takes many minutes).
 set -euo pipefail

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cycles of the paper's machine on real graphs beside the budgets (rewrites docs/cycles.md).
+"""Cycles of the paper's machine on real graphs beside the budgets (rewrites docs/hardware/cycles.md).
 
 A budget is the paper's time (its table III) at 200 MHz, less the set-up floor of its smallest
 graph. Both orders of comparison stand beside it: ascending is the paper's; descending is the default
@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / "target/cycles"
-REPORT = ROOT / "docs/cycles.md"
+REPORT = ROOT / "docs/hardware/cycles.md"
 # Task, k, graph, budget in cycles.
 TASKS = [
     ("clique", 3, "ca-astroph/ca-AstroPh.txt.zst", 3_600_000),

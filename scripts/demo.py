@@ -29,14 +29,15 @@ def main():
             print(f"  {ours['name']:16} {ours['count']:14,} {theirs['count']:14,}")
         if cpu["results"] != found["results"]:
             sys.exit("the answers differ")
-        a = found["accelerator"]
-        rate = found["total"] / a["seconds_at_clock"] / 1e6
-        print(f"  {a['cycles']:,} cycles of machine {a['machine']}: {a['seconds_at_clock'] * 1e3:.3f} ms"
-              f" at {a['clock_mhz']} MHz, {rate:.1f} million embeddings a second")
+        m = {name: metric["value"] for name, metric in found["devices"][0]["metrics"].items()}
+        seconds = m["run.seconds_at_clock"]
+        rate = found["total"] / seconds / 1e6
+        print(f"  {m['run.cycles']:,} cycles of machine {m['device.machine']}: {seconds * 1e3:.3f} ms"
+              f" at {m['device.clock']} MHz, {rate:.1f} million embeddings a second")
         for kind in ("vertex", "edge"):
-            m = a[kind]
-            print(f"  {m['accesses']:,} {kind} accesses: {m['high_hits']:.1%} high-priority hits, "
-                  f"{m['low_hits']:.1%} low-priority hits, {m['misses']:.1%} misses")
+            print(f"  {m[kind + '.accesses']:,} {kind} accesses: "
+                  f"{m[kind + '.high_hits']:.1%} high-priority hits, "
+                  f"{m[kind + '.low_hits']:.1%} low-priority hits, {m[kind + '.misses']:.1%} misses")
         print(f"  the CPU took {cpu['seconds']['mine'] * 1e3:.2f} ms, "
               f"the simulation {found['seconds']['mine']:.2f} s")
 

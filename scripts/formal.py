@@ -2,7 +2,7 @@
 """Formal proofs of the core's modules: proofs in sim/formal, each with variants that must fail.
 
 Usage: formal.py [--changed | NAME...]. Works under target/formal; exit code 1 if a proof fails, or if
-one does not catch its broken variants. When all have passed, docs/formal.tsv gets what they gave and
+one does not catch its broken variants. When all have passed, docs/hardware/formal.tsv gets what they gave and
 a hash of rtl/, sim/formal, this script and the tools' versions. --changed runs all of them if that
 hash is another now, else those that take moments, and writes nothing.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "target" / "formal"
 BIN = ROOT / ".venv" / "bin"
-RECORD = ROOT / "docs" / "formal.tsv"
+RECORD = ROOT / "docs" / "hardware" / "formal.tsv"
 # Run at every commit.
 SHORT = ("fifo", "rr_arbiter", "slot_buffer", "crossbar")
 PACKAGES = ["gramer_pkg.sv", "gramer_types_pkg.sv"]

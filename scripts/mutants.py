@@ -17,7 +17,7 @@ suite runs until the first check that fails:
   directed  what has a test of its own: an error's address, the control block, saturation
 
 `--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
-judged by all of the suite after it. docs/mutants.md has both.
+judged by all of the suite after it. docs/hardware/mutants.md has both.
 
 A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
 that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
@@ -44,7 +44,7 @@ WORK = ROOT / "target/mutants"
 LIST = ROOT / "scripts/mutants.tsv"
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
-REPORT = ROOT / "docs/mutants.md"
+REPORT = ROOT / "docs/hardware/mutants.md"
 SEED = 2020
 LEAST_A_MODULE = 2
 # Kinds of which few can be made, so that a draw hardly meets them.
@@ -522,7 +522,7 @@ class Judge:
 
 
 def report(chosen, score, core):
-    """Writes docs/mutants.md."""
+    """Writes docs/hardware/mutants.md."""
     def cell(text):
         return "`" + text.replace("|", "\\|") + "`"
     rows = "\n".join(

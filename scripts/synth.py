@@ -5,7 +5,7 @@ Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK..
 
 Synthesises every block of a machine (or those that are named), keeps the netlists under target/synth
 by the hash of their inputs, and prints the area beside the paper's. --write puts the tables into
-docs/synthesis.md, and each block with its hash into docs/synthesis.tsv. With --changed only blocks
+docs/hardware/synthesis.md, and each block with its hash into synthesis.tsv beside it. With --changed only blocks
 whose hash isn't in that file are synthesised, which tells in a fresh clone too what was checked before;
 with --changed-core every block is as soon as one isn't there, for the ways through several blocks.
 Exit code 1 if a memory has turned into flip-flops, the area is above the paper's, or a way between
@@ -22,8 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 import depth
 import eda
 
-DOCUMENT = eda.ROOT / "docs" / "synthesis.md"
-RECORD = eda.ROOT / "docs" / "synthesis.tsv"
+DOCUMENT = eda.ROOT / "docs" / "hardware" / "synthesis.md"
+RECORD = eda.ROOT / "docs" / "hardware" / "synthesis.tsv"
 LEVELS = 8
 # Table II of the paper, the largest of its three columns, in per cent of the totals it gives. Its
 # 11.8 MB are the 2,688 blocks of 4.5 KiB that the device has.
@@ -202,7 +202,7 @@ def depth_table(modules: dict, models: dict) -> tuple[str, list]:
 
 
 def rewrite(parts: dict):
-    """Puts texts between their marks in docs/synthesis.md."""
+    """Puts texts between their marks in docs/hardware/synthesis.md."""
     text = DOCUMENT.read_text()
     for mark, content in parts.items():
         begin, end = f"<!-- {mark}: rewritten by a script -->", f"<!-- end of {mark} -->"
@@ -220,7 +220,7 @@ def recorded(text: str) -> dict[str, str]:
 
 
 def record(modules: dict, digests: dict, models: dict) -> str:
-    """docs/synthesis.tsv: all blocks have passed."""
+    """docs/hardware/synthesis.tsv: all blocks have passed."""
     lines = ["# Blocks as `make synth` last checked them: name, hash of all that the netlist is made "
              "from, levels between registers."]
     for key in sorted(digests, key=lambda k: modules[k].title):
@@ -234,10 +234,10 @@ def main() -> int:
     parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
     parser.add_argument("--machine", default="accelerator", help="a folder of target/generated")
     parser.add_argument("--changed", action="store_true",
-                        help="only blocks that are not as docs/synthesis.tsv has them")
+                        help="only blocks that are not as docs/hardware/synthesis.tsv has them")
     parser.add_argument("--changed-core", action="store_true",
-                        help="every block if one is not as docs/synthesis.tsv has it, else none")
-    parser.add_argument("--write", action="store_true", help="rewrite docs/synthesis.md and .tsv")
+                        help="every block if one is not as docs/hardware/synthesis.tsv has it, else none")
+    parser.add_argument("--write", action="store_true", help="rewrite docs/hardware/synthesis.md and .tsv")
     options = parser.parse_args()
 
     folder = eda.machine(options.machine)

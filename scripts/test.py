@@ -44,7 +44,12 @@ PARTS = {
                                         [".venv/bin/python", "tests/synthesis_gate.py"],
                                         [".venv/bin/python", "scripts/synth.py", "--changed"]]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
-    "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"]]},
+    "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
+                                          ["python3", "-B", "tests/test_licences.py"],
+                                          ["python3", "-B", "tests/test_release.py"]]},
+    # An extension module has no test program: its tests are Python's.
+    "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
+               "small": True},
 }
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"
@@ -73,11 +78,8 @@ def tests_of(name, tests):
     return [t for package in part["packages"] for t in tests[package] if t not in others]
 
 
-def build(parts, tests):
-    """Builds what the parts run; gives programs as (package, kind, name, executable)."""
-    wanted = sorted({test for name in parts for test in tests_of(name, tests)})
-    if not wanted:
-        return []
+def test_programs(parts, wanted):
+    """Builds the test programs of parts."""
     # A package that little depends on is built by itself when only it is tested.
     small = [package for name in parts for package in PARTS[name]["packages"]] \
         if all(PARTS[name].get("small") for name in parts) else []
@@ -99,12 +101,21 @@ def build(parts, tests):
             package = pathlib.Path(message["manifest_path"]).parent
             target = message["target"]
             found.append((str(package), target["kind"][0], target["name"], message["executable"]))
+    return found
+
+
+def build(parts, tests):
+    """Builds what the parts run; gives programs as (package, kind, name, executable)."""
+    wanted = sorted({test for name in parts for test in tests_of(name, tests)})
+    found = test_programs(parts, wanted) if wanted else []
     more = []
     if any(PARTS[name].get("emulator") for name in parts):
         # The tests of the emulation find both beside the programs.
         more += [["--bin", "gramer-emulator"], ["--package", "gramer-sleep"]]
     if "paper" in parts:
         more += [["--bin", "gramer-sim"]]
+    if "python" in parts:
+        more += [["--bin", "gramer", "--lib"]]
     for words in more:
         # `--example`: with the features of a build of tests, of which the programs were just built.
         select = words if "--package" in words else ["--workspace", "--example", "generate", *words]
@@ -154,6 +165,11 @@ def run(command, folder, env):
         result = re.match(r"test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", line)
         if result:
             counts = [have + int(new) for have, new in zip(counts, result.groups())]
+        # Python's harness: 45 passed in 8.66s; 1 failed, 43 passed, 1 skipped in 9.00s.
+        elif re.match(r"(\d+ [a-z]+, )*\d+ [a-z]+ in [\d.]+s", line):
+            said = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", line)}
+            counts = [have + said.get(word, 0) for have, word in
+                      zip(counts, ("passed", "failed", "skipped"))]
         elif re.match(r"test .* \.\.\. ignored", line):
             ignored.append(line.strip())
     return child.wait(), counts, ignored

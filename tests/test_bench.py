@@ -129,7 +129,7 @@ class Cycles(unittest.TestCase):
                          "in ascending order, and 1 not run to the end.")
 
     def test_the_report_has_them(self):
-        text = (ROOT / "docs" / "cycles.md").read_text()
+        text = (ROOT / "docs" / "hardware" / "cycles.md").read_text()
         rows = [[c.strip() for c in l.split("|")[1:-1]] for l in text.splitlines() if "ending |" in l]
         shares = {"descending": [], "ascending": []}
         for row in rows:

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gramer::engine::cpu::execute_plan;
 use gramer::engine::interpreter::interpret;
-use gramer::engine::{Engine, Outcome, Sink, cpu::Cpu};
+use gramer::engine::{Engine, Outcome, Sink, Units, cpu::Cpu};
 use gramer::graph::{Builder, NO_LABEL, VertexId, View};
 use gramer::plan::search::SearchPlan;
 use gramer::task::Induced;
@@ -241,7 +241,8 @@ fn check_plans(
         }
         let listed = Collect::default();
         let sink = emit.then_some(&listed as &dyn Sink);
-        let executed = execute_plan(graph, &plan, sink, &Context::with_threads(2)).unwrap();
+        let executed =
+            execute_plan(graph, &plan, Units::All, sink, &Context::with_threads(2)).unwrap();
         assert_eq!(executed, (interpreted, true), "{}", case());
         if emit {
             let mut listed = listed.0.into_inner().unwrap();

@@ -9,13 +9,12 @@ use std::sync::Mutex;
 use common::{Counts, Labels, PLAIN, Small, config, counts, graphs, occurring};
 use gramer::engine::reference::{
     Cliques, Comparison, Counters, Explorer, LabelledPatterns, Motifs, Primitives, Reference, Stop,
-    Unit, parts_reported,
 };
-use gramer::engine::{Engine, Outcome, Sink};
+use gramer::engine::{Engine, Outcome, Sink, Units, WorkUnit};
 use gramer::graph::{VertexId, View};
 use gramer::pattern::{Dictionary, Pattern};
 use gramer::prepare::{on_k, renumber};
-use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::task::{Induced, Measure, SizeLimit, parts_reported};
 use gramer::{Context, Error, Graph, Task};
 use proptest::prelude::*;
 
@@ -38,7 +37,7 @@ fn fsm(vertices: usize, support: u64) -> Task {
 fn explore<P: Primitives>(view: View<'_>, comparison: Comparison, p: P) -> (Counters, P) {
     let context = Context::default();
     let mut explorer = Explorer::new(view, comparison, p, &context);
-    let units: Vec<Unit> = Unit::all(view).collect();
+    let units: Vec<WorkUnit> = Units::All.iter(view).collect();
     assert!(explorer.run_units(&units).is_continue());
     (explorer.counters().clone(), explorer.into_primitives())
 }
@@ -138,15 +137,15 @@ proptest! {
         let graph = small.graph();
         let view = graph.view();
         // Each list cut at a place of its own, the parts dealt out to three runs.
-        let mut parts: [Vec<Unit>; 3] = Default::default();
-        for (v, whole) in Unit::all(view).enumerate() {
-            let at = cuts[v].index(whole.part.len() + 1) as u32;
-            parts[v % 3].push(Unit { start: whole.start, part: 0..at });
-            parts[(v + 1) % 3].push(Unit { start: whole.start, part: at..whole.part.end });
+        let mut parts: [Vec<WorkUnit>; 3] = Default::default();
+        for (v, whole) in Units::All.iter(view).enumerate() {
+            let at = cuts[v].index(whole.limit as usize + 1) as u32;
+            parts[v % 3].push(WorkUnit { limit: at, ..whole });
+            parts[(v + 1) % 3].push(WorkUnit { first: at, ..whole });
         }
-        let split = parts.iter().flatten().filter(|u| u.part.start > 0).count() as u64;
+        let split = parts.iter().flatten().filter(|u| u.first > 0).count() as u64;
         // A cut at 0 makes an empty part that starts at 0 beside the whole list.
-        let doubled = parts.iter().flatten().filter(|u| u.part.start == 0).count() as u64
+        let doubled = parts.iter().flatten().filter(|u| u.first == 0).count() as u64
             - view.vertices() as u64;
         let context = Context::default();
         for comparison in BOTH {
@@ -169,7 +168,7 @@ proptest! {
             prop_assert_eq!(&sum, &whole);
 
             // One size of FSM, the way in which the accelerator's host puts it together.
-            let found = |units: &[Unit], size, allowed: &HashSet<Pattern>| {
+            let found = |units: &[WorkUnit], size, allowed: &HashSet<Pattern>| {
                 let pass = LabelledPatterns::new(view, size, allowed.clone());
                 let mut e = Explorer::new(view, comparison, pass, &context);
                 assert!(e.run_units(units).is_continue());
@@ -199,7 +198,7 @@ proptest! {
         for comparison in BOTH {
             let mut e = Explorer::new(graph.view(), comparison, Motifs::new(4), &context)
                 .with_accesses();
-            let units: Vec<Unit> = Unit::all(graph.view()).collect();
+            let units: Vec<WorkUnit> = Units::All.iter(graph.view()).collect();
             prop_assert!(e.run_units(&units).is_continue());
             let (counters, accesses) = (e.counters(), e.accesses().unwrap());
             prop_assert_eq!(accesses.vertices.len(), 4);
@@ -403,7 +402,7 @@ fn figure_4_of_the_paper() {
     let context = Context::default();
     let mut e = Explorer::new(graph.view(), Comparison::Ascending, Motifs::new(3), &context)
         .with_accesses();
-    let units: Vec<Unit> = Unit::all(graph.view()).collect();
+    let units: Vec<WorkUnit> = Units::All.iter(graph.view()).collect();
     assert!(e.run_units(&units).is_continue());
     assert_eq!(e.counters().vertex_accesses[2], 2 * 12);
     assert_eq!(e.accesses().unwrap().vertices[2][0], 3);
@@ -449,7 +448,7 @@ fn a_run_stops_when_asked_to() {
 
     // A limit on embeddings, and an application that has enough.
     let context = Context::default();
-    let units: Vec<Unit> = Unit::all(graph.view()).collect();
+    let units: Vec<WorkUnit> = Units::All.iter(graph.view()).collect();
     let mut e = Explorer::new(graph.view(), Comparison::Descending, Motifs::new(4), &context)
         .with_limit(1000);
     assert_eq!(e.run_units(&units), ControlFlow::Break(Stop::Limit));

@@ -33,7 +33,7 @@ PLATFORM=${PLATFORM:-$(scripts/board.py "$BOARD" platform)}
 part=$(scripts/board.py "$BOARD" part)
 if [ "$TARGET" = hw ] && grep -q "SLR_REGISTERS = 0;" "$generated/gramer_pkg.sv"; then
   echo "warning: machine $MACHINE has no registers between the card's regions (machine.slr_registers: 0);" \
-    "the clock may not be met. docs/vitis.md says how to build one with them." >&2
+    "the clock may not be met. docs/hardware/vitis.md says how to build one with them." >&2
 fi
 
 missing=()

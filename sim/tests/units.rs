@@ -200,17 +200,21 @@ fn bench(name: &str, top: &str, parameters: &[&str], machine: &str) {
     let output = run(Command::new(&program).arg(&seed));
     print!("{}", String::from_utf8_lossy(&output.stdout));
 
-    // docs/units.md names the bench and each of its points.
-    let document = fs::read_to_string(root().join("docs/units.md")).unwrap();
+    // docs/hardware/units.md names the bench and each of its points.
+    let document = fs::read_to_string(root().join("docs/hardware/units.md")).unwrap();
     let row = document
         .lines()
         .find(|line| line.starts_with(&format!("| `{name}` |")))
-        .unwrap_or_else(|| panic!("docs/units.md has no row for {name}"));
+        .unwrap_or_else(|| panic!("docs/hardware/units.md has no row for {name}"));
     let listed = row.trim_end_matches(" |").rsplit(" | ").next().unwrap();
     let points = run(Command::new(&program).arg("--points")).stdout;
     let points: Vec<String> =
         String::from_utf8(points).unwrap().lines().map(String::from).collect();
-    assert_eq!(listed, points.join("; "), "docs/units.md does not list the points of {name}");
+    assert_eq!(
+        listed,
+        points.join("; "),
+        "docs/hardware/units.md does not list the points of {name}"
+    );
 }
 
 const SMALL: &str = "base: small.yaml";

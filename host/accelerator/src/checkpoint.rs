@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::session::{Explored, Pass};
-use super::units::Unit;
+use gramer_engine::work::{Share, Units};
+use gramer_graph::View;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::write_whole;
-use gramer_graph::{VertexId, View};
 
 /// What a run must have in common with the one that it continues.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,16 +20,20 @@ pub struct Key {
     ascending: bool,
     /// Hash of the graph in its order.
     graph: String,
+    /// The units that were asked for, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<Share>,
 }
 
 impl Key {
-    /// Of a pass over a graph.
-    pub fn new(view: View<'_>, pass: &Pass, ascending: bool) -> Self {
+    /// Of a pass over units of a graph.
+    pub fn new(view: View<'_>, units: Units<'_>, pass: &Pass, ascending: bool) -> Self {
         let mut hash = Xxh3::new();
         hash.update(bytemuck::cast_slice(view.offsets));
         hash.update(bytemuck::cast_slice(view.neighbours));
         let graph = format!("{:032x}", hash.digest128());
-        Key { application: pass.application, k: pass.k, ascending, graph }
+        let of = units.share().cloned();
+        Key { application: pass.application, k: pass.k, ascending, graph, of }
     }
 }
 
@@ -39,7 +43,7 @@ pub struct Saved {
     /// Embeddings by pattern number.
     pub counts: Vec<u128>,
     /// Units whose embeddings are not in the counts.
-    pub rest: Vec<Unit>,
+    pub rest: Share,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,16 +52,17 @@ struct File {
     #[serde(flatten)]
     key: Key,
     counts: Vec<u128>,
-    /// Vertices whose whole lists are left, as ranges [from, to).
-    whole: Vec<[VertexId; 2]>,
-    /// Parts of lists: start, first, limit.
-    parts: Vec<[u32; 3]>,
+    rest: Share,
 }
 
 impl Saved {
-    /// What a pass left.
-    pub fn of(found: &Explored) -> Self {
-        Saved { counts: found.counts.clone(), rest: found.rest.clone() }
+    /// What a pass over units of a graph left.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for units that the graph doesn't have.
+    pub fn of(view: View<'_>, found: &Explored) -> Result<Self> {
+        let rest = Share::of(view, &found.rest)?;
+        Ok(Saved { counts: found.counts.clone(), rest })
     }
 
     /// Reads a file, if it is there.
@@ -80,49 +85,21 @@ impl Saved {
                     .into(),
             ));
         }
-        let vertices = view.vertices() as u64;
-        let mut rest = vec![];
-        for [from, to] in file.whole {
-            if from >= to || u64::from(to) > vertices {
-                return Err(wrong(format!("there are no vertices {from} to {to}")));
-            }
-            let unit = |start| Unit { start, first: 0, limit: view.degree(start) as u32 };
-            rest.extend((from..to).map(unit));
-        }
-        for [start, first, limit] in file.parts {
-            let fits = u64::from(start) < vertices
-                && first <= limit
-                && limit as usize <= view.degree(start);
-            if !fits {
-                return Err(wrong(format!("there is no part {first} to {limit} of list {start}")));
-            }
-            rest.push(Unit { start, first, limit });
-        }
+        Units::Share(&file.rest).check(view).map_err(|e| wrong(e.to_string()))?;
         if file.counts.len() != patterns {
             return Err(wrong(format!("it has {} counts, not {patterns}", file.counts.len())));
         }
-        rest.sort_by_key(|u| (u.start, u.first));
-        Ok(Some(Saved { counts: file.counts, rest }))
+        Ok(Some(Saved { counts: file.counts, rest: file.rest }))
     }
 
     /// Writes a file, whole or not at all.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn write(&self, path: &Path, key: &Key, view: View<'_>) -> Result<()> {
-        let (mut whole, mut parts): (Vec<[VertexId; 2]>, _) = (vec![], vec![]);
-        for u in &self.rest {
-            if u.first != 0 || u.limit as usize != view.degree(u.start) {
-                parts.push([u.start, u.first, u.limit]);
-                continue;
-            }
-            match whole.last_mut() {
-                Some([_, to]) if *to == u.start => *to += 1,
-                _ => whole.push([u.start, u.start + 1]),
-            }
-        }
+    pub fn write(&self, path: &Path, key: &Key) -> Result<()> {
         let gramer = env!("CARGO_PKG_VERSION").to_string();
-        let file = File { gramer, key: key.clone(), counts: self.counts.clone(), whole, parts };
+        let file =
+            File { gramer, key: key.clone(), counts: self.counts.clone(), rest: self.rest.clone() };
         write_whole(path, |out| {
             serde_json::to_writer(&mut *out, &file)?;
             writeln!(out)
@@ -144,6 +121,7 @@ pub fn remove(path: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gramer_engine::work::WorkUnit;
 
     /// A path of four vertices.
     const OFFSETS: [u64; 5] = [0, 1, 3, 5, 6];
@@ -156,7 +134,7 @@ mod tests {
     fn key(k: u32) -> Key {
         let dictionary = vec![];
         let pass = Pass { application: 1, k, dictionary, patterns: 2, list: false, enough: None };
-        Key::new(view(), &pass, false)
+        Key::new(view(), Units::All, &pass, false)
     }
 
     #[test]
@@ -164,10 +142,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         assert_eq!(Saved::read(&path, &key(3), view(), 2).unwrap(), None);
-        let unit = |start, first, limit| Unit { start, first, limit };
+        let unit = |start, first, limit| WorkUnit { start, first, limit };
         let rest = vec![unit(0, 0, 1), unit(1, 1, 2), unit(2, 0, 2), unit(3, 0, 1)];
-        let saved = Saved { counts: vec![u128::from(u64::MAX) * 3, 7], rest };
-        saved.write(&path, &key(3), view()).unwrap();
+        let counts = vec![u128::from(u64::MAX) * 3, 7];
+        let found = Explored { counts, complete: false, rest };
+        let saved = Saved::of(view(), &found).unwrap();
+        saved.write(&path, &key(3)).unwrap();
         assert_eq!(Saved::read(&path, &key(3), view(), 2).unwrap(), Some(saved));
         let text = Saved::read(&path, &key(4), view(), 2).unwrap_err().to_string();
         assert!(text.contains("run.json: it is of another graph, task"), "{text}");

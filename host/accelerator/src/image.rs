@@ -2,7 +2,7 @@
 //!
 //! Vertex records have 16 bytes (edge offset, degree, label), edge entries 4, both in lines of 64
 //! bytes. Line i of an array lies in bank i mod banks, the edge lines after the vertex lines; see
-//! section "The core" of `docs/rtl.md`.
+//! section "The core" of `docs/hardware/rtl.md`.
 
 use gramer_machine::{
     Accelerator, ENTRIES_A_LINE, ENTRY_BYTES, LINE_BYTES, RECORD_BYTES, RECORDS_A_LINE,

@@ -9,15 +9,17 @@
 //! | [`xilinx`] | the vendor's extension that places a buffer in a memory bank |
 //! | [`settings`] | run-time switches of the accelerator |
 //! | [`image`] | a graph as it lies in the banks |
-//! | [`units`] | work units and the ranges that one run takes |
+//! | [`units`] | the ranges of work units that one run takes |
 //! | [`stream`] | what goes into the streams and comes out |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
+//! | [`metrics`] | what a session measures |
 //! | [`checkpoint`] | a stopped run on disk |
 //! | [`tasks`] | mining tasks as passes of the core |
 
 pub mod checkpoint;
 pub mod image;
 pub mod launch;
+pub mod metrics;
 pub mod runtime;
 pub mod session;
 pub mod settings;
@@ -31,7 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_engine::{Engine, Outcome, Prepared, Sink};
+use gramer_engine::{Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
@@ -110,6 +112,11 @@ impl Engine for Accelerator {
         tasks::supports(&self.machine, task, graph)
     }
 
+    fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
+        let bytes = bytes.min(self.machine.memory.bank_bytes / 2) as usize;
+        self.with_session(|session| session.memories(bytes, &context.cancel))
+    }
+
     fn prepare<'a>(
         &'a self,
         graph: &'a Graph,
@@ -151,11 +158,19 @@ impl Resident<'_> {
 }
 
 impl Prepared for Resident<'_> {
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
         self.accelerator.supports(task, Some(self.graph))?;
-        let settings = &self.accelerator.settings;
-        self.accelerator
-            .with_session(|session| tasks::run(session, settings, self, task, sink, context))
+        shares::check(self.graph, task, units, sink)?;
+        let outcome = self
+            .accelerator
+            .with_session(|session| tasks::run(session, self, task, units, sink, context))?;
+        Ok(outcome.of(units))
     }
 }
 

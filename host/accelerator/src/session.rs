@@ -18,14 +18,16 @@ use opencl3::program::Program;
 use opencl3::types::CL_BLOCKING;
 
 use super::image::{Image, LINE};
+use super::metrics::CoreMetrics;
 use super::runtime::{self, text};
 use super::settings::Settings;
 use super::stream::{self, Area, Record, Results, Status};
-use super::units::{Plan, Unit};
+use super::units::Ranges;
 use super::xilinx;
 use crate::xclbin::metadata::{Kernel as Described, Passed};
 use crate::xclbin::{Xclbin, kind};
-use gramer_engine::Measured;
+use gramer_engine::MemorySpeed;
+use gramer_engine::work::WorkUnit;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 
@@ -69,7 +71,7 @@ pub struct Explored {
     /// Whether every unit was explored.
     pub complete: bool,
     /// The units that were not, whose embeddings are not in the counts.
-    pub rest: Vec<Unit>,
+    pub rest: Vec<WorkUnit>,
 }
 
 /// Takes the records of a run; `false` ends the pass.
@@ -235,10 +237,10 @@ impl Session {
     }
 
     /// What was measured since [`Session::begin`].
-    pub fn measured(&self) -> Measured {
+    pub fn metrics(&self) -> CoreMetrics {
         let units = || self.cards.iter().flat_map(|c| &c.units);
         let moved = || self.cards.iter().map(|c| &c.moved).chain(units().map(|u| &u.moved));
-        Measured {
+        CoreMetrics {
             machine: self.machine.machine.name.clone(),
             compute_units: self.compute_units(),
             clock_mhz: self.machine.machine.clock_mhz,
@@ -270,7 +272,7 @@ impl Session {
                 if need > room {
                     return Err(Error::Unsupported(format!(
                         "the graph needs {} in memory bank {bank}, but a bank of machine {} has \
-                         {}; the CPU engine does it (--device cpu)",
+                         {}; the engine `cpu` does it",
                         size(need),
                         self.machine.machine.name,
                         size(room)
@@ -305,7 +307,7 @@ impl Session {
         }
     }
 
-    /// Runs a pass over the ranges of `plan` on all compute units, each of which takes the next
+    /// Runs a pass over `ranges` on all compute units, each of which takes the next
     /// range when it is done with one. With `take`, each record is handed to it.
     ///
     /// # Errors
@@ -315,13 +317,13 @@ impl Session {
         pass: &Pass,
         image: &Image<'_>,
         settings: &Settings,
-        plan: Plan,
+        ranges: Ranges,
         take: Option<&Taker<'_>>,
         context: &Context,
     ) -> Result<Explored> {
         // If a thread panics, kernels may run on: the buffers that they use stay.
         let broken = std::mem::replace(&mut self.broken, true);
-        let outcome = self.explore_passes(pass, image, settings, plan, take, context);
+        let outcome = self.explore_passes(pass, image, settings, ranges, take, context);
         self.broken = broken || matches!(outcome, Err(Error::Device(_)));
         outcome
     }
@@ -331,7 +333,7 @@ impl Session {
         pass: &Pass,
         image: &Image<'_>,
         settings: &Settings,
-        plan: Plan,
+        ranges: Ranges,
         take: Option<&Taker<'_>>,
         context: &Context,
     ) -> Result<Explored> {
@@ -353,13 +355,13 @@ impl Session {
         for card in self.cards.iter_mut() {
             card.prepare(machine, pass, settings, image, bounds, &head, &area)?;
         }
-        context.progress.begin(plan.units() as u64);
+        context.progress.begin(ranges.units() as u64);
         let job = Job {
             machine,
             pass,
             take,
             context,
-            plan: Mutex::new(plan),
+            ranges: Mutex::new(ranges),
             stop: Stop {
                 cancel: &context.cancel,
                 raised: AtomicBool::new(false),
@@ -399,21 +401,23 @@ impl Session {
         let found = job.found.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.runs += found.runs;
         add(&mut self.counters, &found.counters);
-        let plan = job.plan.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Explored { counts: found.counts, complete: found.complete, rest: plan.rest() })
+        let ranges = job.ranges.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Explored { counts: found.counts, complete: found.complete, rest: ranges.rest() })
     }
 
-    /// Time to write and to read `bytes` in each memory bank of each device, with the device's
-    /// name and the bank.
+    /// Time to write and to read `bytes` in each memory bank of each device. A graph that is there
+    /// goes.
     ///
     /// # Errors
-    /// [`Error::Device`], also if what is read isn't what was written.
-    pub fn bandwidth(&mut self, bytes: usize) -> Result<Vec<(String, usize, Duration, Duration)>> {
+    /// [`Error::Device`], also if what is read isn't what was written; [`Error::Interrupted`].
+    pub fn memories(&mut self, bytes: usize, cancel: &Cancel) -> Result<Vec<MemorySpeed>> {
         let banks = self.machine.memory.ddr_banks as usize;
         let mut rows = vec![];
+        self.loaded = None;
         for card in self.cards.iter_mut() {
             card.graph.clear();
             for bank in 0..banks {
+                cancel.check()?;
                 let memory = card.places.memory(CORE, &format!("bank{bank}"))?;
                 let mut buffer = card.buffer(bytes as u64, memory)?;
                 let data: Vec<u8> = (0..bytes).map(|i| (i * 31 + (i >> 8) + bank) as u8).collect();
@@ -437,7 +441,9 @@ impl Session {
                         card.name, back[at], data[at]
                     )));
                 }
-                rows.push((card.name.clone(), bank, times[0], times[1]));
+                let [write, read] = times;
+                let (device, memory, bytes) = (card.name.clone(), bank.to_string(), bytes as u64);
+                rows.push(MemorySpeed { device, memory, bytes, write, read });
             }
         }
         Ok(rows)
@@ -459,7 +465,7 @@ struct Job<'a> {
     pass: &'a Pass,
     take: Option<&'a Taker<'a>>,
     context: &'a Context,
-    plan: Mutex<Plan>,
+    ranges: Mutex<Ranges>,
     stop: Stop<'a>,
     found: Mutex<Found>,
 }
@@ -481,7 +487,7 @@ impl Job<'_> {
         places: &Places,
         mut area: Area,
     ) -> Result<()> {
-        let lock = || self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(units) = { lock().take() } {
             if self.stop.asked() {
                 lock().give_back(units);
@@ -500,8 +506,8 @@ impl Job<'_> {
             };
             if results.saturated && results.status == Status::Done {
                 return Err(Error::Unsupported(
-                    "a count exceeds 64 bits, the most that the core holds; the CPU engine \
-                     counts on (--device cpu)"
+                    "a count exceeds 64 bits, the most that the core holds; the engine `cpu` \
+                     counts on"
                         .into(),
                 ));
             }
@@ -798,7 +804,7 @@ impl ComputeUnit {
         name: &str,
         context: &Cl,
         places: &Places,
-        units: &[Unit],
+        units: &[WorkUnit],
         area: &Area,
     ) -> Result<(Results, u32)> {
         let refused = |what: &str| {
@@ -885,7 +891,7 @@ impl ComputeUnit {
                 let stopped = if running { " and don't stop" } else { "" };
                 return Err(Error::Device(format!(
                     "{name}: the kernels took longer than the time limit of {limit} s{stopped}; \
-                     cut the work into more runs (--runs), or raise --time-limit"
+                     cut the work into more runs (the setting `runs`), or raise the setting `time_limit`"
                 )));
             }
             if !running {
@@ -1014,7 +1020,7 @@ fn buffer(
         let all = places.bytes.get(memory as usize).copied().unwrap_or(0);
         Error::Device(format!(
             "{name}: a buffer of {} can't be had in memory bank {memory}, which has {} in all: \
-             {}; the CPU engine needs none (--device cpu)",
+             {}; the engine `cpu` needs none",
             size(bytes),
             size(all),
             text(code)
@@ -1072,9 +1078,10 @@ fn size(bytes: u64) -> String {
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    use super::super::units::{Cut, whole};
+    use super::super::units::Runs;
     use super::*;
     use crate::xclbin::build::read_machine;
+    use gramer_engine::work::Units;
     use gramer_graph::View;
 
     /// Kernels may run on with buffers that must not be released then.
@@ -1091,8 +1098,8 @@ mod tests {
             edge_labels: None,
         };
         let image = Image::new(view, &machine);
-        let cut = Cut { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
-        let plan = Plan::new(view, &whole(view), cut);
+        let limits = Runs { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
+        let ranges = Ranges::new(view, Units::All, limits);
         let mut session = Session {
             machine: machine.clone(),
             cards: ManuallyDrop::new(vec![]),
@@ -1108,7 +1115,7 @@ mod tests {
         let context = Context::default();
         let settings = Settings::default();
         let explored = catch_unwind(AssertUnwindSafe(|| {
-            session.explore(&pass, &image, &settings, plan, None, &context)
+            session.explore(&pass, &image, &settings, ranges, None, &context)
         }));
         assert!(explored.is_err());
         assert!(session.broken);

@@ -1,5 +1,5 @@
 //! What goes into the streams and what comes out: the head and the units that fill sends, and the
-//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/rtl.md`.
+//! result area that drain stores. Formats are those of `accelerator.yaml` and `docs/hardware/rtl.md`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use gramer_machine::streams::Field;
 use gramer_machine::{Accelerator, layout};
 
 use super::image::{Image, LINE};
-use super::units::Unit;
+use gramer_engine::work::WorkUnit;
 use gramer_graph::VertexId;
 
 /// Dictionary entries in a beat.
@@ -50,7 +50,7 @@ pub fn head(
 }
 
 /// The beats of some units, at least one.
-pub fn units(units: &[Unit]) -> Vec<u8> {
+pub fn units(units: &[WorkUnit]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(units.len().div_ceil(UNITS_A_BEAT).max(1) * LINE);
     for unit in units {
         for word in [unit.start, unit.first, unit.limit, 1] {
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn units_fill_beats_and_there_is_always_one() {
-        let unit = Unit { start: 7, first: 1, limit: 5 };
+        let unit = WorkUnit { start: 7, first: 1, limit: 5 };
         let bytes = units(&[unit; 5]);
         assert_eq!(bytes.len(), 128);
         assert_eq!(bytes[64..], beat([7, 1, 5, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));

@@ -11,13 +11,13 @@ use super::image::Image;
 use super::session::{Explored, Pass, Session, Taker};
 use super::settings::Settings;
 use super::stream::{KNOWN, Record};
-use super::units::{Cut, Plan, whole};
-use gramer_engine::reference::{Comparison, parts_reported};
-use gramer_engine::{Count, Outcome, Sink};
+use super::units::{Ranges, Runs};
+use gramer_engine::reference::Comparison;
+use gramer_engine::{Count, Outcome, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, View};
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
 use gramer_pattern::{Dictionary, Pattern};
 
 /// The core's numbers of the applications.
@@ -59,8 +59,9 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
         }
         Task::Fsm { .. } => "doesn't compute minimum-image support".into(),
         Task::Match { .. } => "doesn't match patterns".into(),
+        other => format!("doesn't do the task {}", other.name()),
     };
-    Err(Error::Unsupported(format!("machine {name} {what}; the CPU engine does it (--device cpu)")))
+    Err(Error::Unsupported(format!("machine {name} {what}; the engine `cpu` does it")))
 }
 
 /// Answers a task; see [`gramer_engine::Prepared::run`].
@@ -70,22 +71,23 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
 /// [`Error::Device`] for what the runtime refuses.
 pub(crate) fn run(
     session: &mut Session,
-    settings: &Settings,
     resident: &Resident<'_>,
     task: &Task,
+    units: Units<'_>,
     sink: Option<&dyn Sink>,
     context: &Context,
 ) -> Result<Outcome> {
+    let settings = &resident.accelerator.settings;
     let continues = matches!(task, Task::Clique { .. } | Task::Motif { .. }) && sink.is_none();
     if settings.checkpoint.is_some() && !continues {
         return Err(Error::usage(
-            "--checkpoint goes with counting cliques and motifs, not with lists and not with fsm",
+            "the setting `checkpoint` goes with counting cliques and motifs, not with lists and not with fsm",
         ));
     }
     session.begin();
     let image = resident.load(session, context)?;
     let view = resident.graph.view();
-    let mut run = Run { session, settings, view, sink, context, image };
+    let mut run = Run { session, settings, view, units, sink, context, image };
     let mut outcome = match task {
         Task::Clique { k } => run.cliques(*k)?,
         Task::Motif { k, .. } => run.motifs(*k)?,
@@ -94,7 +96,7 @@ pub(crate) fn run(
         }
         _ => return Err(Error::Unsupported(format!("{} is not done here", task.name()))),
     };
-    outcome.measured = Some(run.session.measured());
+    outcome.devices = vec![run.session.metrics().named(&resident.accelerator.name)];
     Ok(outcome)
 }
 
@@ -103,8 +105,8 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
     let name = &machine.machine.name;
     if graph.has_edge_labels() {
         return Err(Error::Unsupported(format!(
-            "machine {name} doesn't read edge labels: leave them out (--no-edge-labels), or \
-             use the CPU engine (--device cpu)"
+            "machine {name} doesn't read edge labels: leave them out (the setting \
+             `edge_labels`), or use the engine `cpu`"
         )));
     }
     let labels: BTreeSet<Label> = match graph.view().vertex_labels {
@@ -114,8 +116,8 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
     let most = 1usize << machine.applications.label_bits;
     if labels.len() > most {
         return Err(Error::Unsupported(format!(
-            "the graph has {} vertex labels, and machine {name} has room for {most}; the CPU \
-             engine does it (--device cpu)",
+            "the graph has {} vertex labels, and machine {name} has room for {most}; the \
+             engine `cpu` does it",
             labels.len()
         )));
     }
@@ -127,6 +129,7 @@ struct Run<'a> {
     session: &'a mut Session,
     settings: &'a Settings,
     view: View<'a>,
+    units: Units<'a>,
     sink: Option<&'a dyn Sink>,
     context: &'a Context,
     image: Image<'a>,
@@ -137,14 +140,14 @@ impl Run<'_> {
         let patterns = self.session.machine().applications.pattern_counters;
         if pass.patterns > patterns {
             return Err(Error::Unsupported(format!(
-                "the task needs {} pattern counters, and machine {} has {patterns}; the CPU \
-                 engine does it (--device cpu)",
+                "the task needs {} pattern counters, and machine {} has {patterns}; the \
+                 engine `cpu` does it",
                 pass.patterns,
                 self.session.machine().machine.name
             )));
         }
         let ascending = self.settings.comparison == Comparison::Ascending;
-        let cut = Cut {
+        let limits = Runs {
             depth: pass.k,
             ascending,
             runs: self.settings.runs.unwrap_or(0) as usize,
@@ -153,17 +156,17 @@ impl Run<'_> {
         };
         let saved = match &self.settings.checkpoint {
             Some(path) => {
-                let key = Key::new(self.view, pass, ascending);
+                let key = Key::new(self.view, self.units, pass, ascending);
                 let before = Saved::read(path, &key, self.view, pass.patterns as usize)?;
                 Some((path, key, before))
             }
             None => None,
         };
         let before = saved.as_ref().and_then(|(_, _, before)| before.as_ref());
-        let units = before.map_or_else(|| whole(self.view), |b| b.rest.clone());
-        let plan = Plan::new(self.view, &units, cut);
+        let units = before.map_or(self.units, |b| Units::Share(&b.rest));
+        let ranges = Ranges::new(self.view, units, limits);
         let (image, settings) = (&self.image, self.settings);
-        let mut found = self.session.explore(pass, image, settings, plan, take, self.context)?;
+        let mut found = self.session.explore(pass, image, settings, ranges, take, self.context)?;
         if let Some((path, key, before)) = saved {
             if let Some(before) = before {
                 found.counts.iter_mut().zip(before.counts).for_each(|(sum, c)| *sum += c);
@@ -171,7 +174,7 @@ impl Run<'_> {
             match found.complete {
                 // Nothing is left to be continued.
                 true => remove(path)?,
-                false => Saved::of(&found).write(path, &key, self.view)?,
+                false => Saved::of(self.view, &found)?.write(path, &key)?,
             }
         }
         Ok(found)
@@ -201,7 +204,7 @@ impl Run<'_> {
         };
         let found = self.pass(&pass, list.then_some(&take))?;
         let results = vec![Count { pattern, count: found.counts[0] }];
-        Ok(Outcome { results, complete: found.complete, ..Outcome::default() })
+        Ok(Outcome::new(results, found.complete))
     }
 
     fn motifs(&mut self, k: usize) -> Result<Outcome> {
@@ -234,20 +237,22 @@ impl Run<'_> {
         let found = self.pass(&pass, list.then_some(&take))?;
         let counts = all.patterns().iter().zip(found.counts);
         let results = counts.map(|(pattern, count)| Count { pattern: pattern.clone(), count });
-        let (results, complete) = (results.collect(), found.complete);
-        Ok(Outcome { results, complete, ..Outcome::default() })
+        Ok(Outcome::new(results.collect(), found.complete))
     }
 
-    /// One pass a size, each through the patterns that the passes before it reported.
+    /// One pass per size, each through the patterns that the passes before it reported. Of a share all
+    /// patterns are reported that occur: every prefix of an embedding is one of the same unit.
     fn frequent(&mut self, labels: &[Label], largest: usize, support: u64) -> Result<Outcome> {
+        let share = self.units.share().is_some();
+        let support = if share { 1 } else { support };
         let mut reported: HashSet<Pattern> = HashSet::new();
         let mut results: Vec<Count> = vec![];
         for size in 2..=largest {
-            let wanted = |p: &Pattern| parts_reported(p, &reported);
+            let wanted = |p: &Pattern| share || parts_reported(p, &reported);
             let table = self.table(labels, size, &reported, &wanted);
             let found = self.pass(&table.pass(size, false, None), None)?;
             if !found.complete {
-                return Ok(Outcome { results, complete: false, ..Outcome::default() });
+                return Ok(Outcome::new(results, false));
             }
             let counts = table.patterns.into_iter().zip(found.counts);
             let mut found: Vec<Count> = counts
@@ -257,9 +262,7 @@ impl Run<'_> {
             if found.is_empty() {
                 break;
             }
-            found.sort_by_cached_key(|c| {
-                (c.pattern.edge_count(), std::cmp::Reverse(c.count), c.pattern.clone())
-            });
+            shares::sort(&mut found);
             reported.extend(found.iter().map(|c| c.pattern.clone()));
             results.append(&mut found);
         }
@@ -269,7 +272,7 @@ impl Run<'_> {
                 complete = complete && self.list(sink, labels, size, &reported)?;
             }
         }
-        Ok(Outcome { results, complete, ..Outcome::default() })
+        Ok(Outcome::new(results, complete))
     }
 
     /// Lists the embeddings of the reported patterns of one size; whether that went to its end.
@@ -408,7 +411,7 @@ mod tests {
         let refused = |task: Task, part: &str| {
             let text = supports(&small, &task, None).unwrap_err().to_string();
             assert!(text.starts_with("machine small ") && text.contains(part), "{text}");
-            assert!(text.ends_with("the CPU engine does it (--device cpu)"), "{text}");
+            assert!(text.ends_with("the engine `cpu` does it"), "{text}");
         };
         let (vertex, edge) = (Induced::Vertex, Induced::Edge);
         let fsm = |limit, measure| Task::Fsm { limit, support: 1, measure };

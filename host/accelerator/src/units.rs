@@ -1,8 +1,9 @@
-//! Work units and the ranges of them that one run of the kernels takes.
+//! The groups of work units that one run of the kernels takes.
 
 use std::collections::VecDeque;
 
-use gramer_graph::{VertexId, View};
+use gramer_engine::work::{self, Units, WorkUnit};
+use gramer_graph::View;
 
 /// Work, in scanned edges, below which a run isn't worth its start: filling the scratchpads and
 /// the way through the runtime cost about as much.
@@ -10,39 +11,19 @@ const LEAST_WORK: u64 = 4 << 20;
 /// Runs that each compute unit gets at most, if all is cut evenly.
 const RUNS_A_UNIT: u64 = 32;
 
-/// A start vertex and a range of positions in its list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
-    /// The root of the embeddings.
-    pub start: VertexId,
-    /// First position.
-    pub first: u32,
-    /// End of the range, exclusive.
-    pub limit: u32,
-}
-
-impl Unit {
-    /// Its two halves; `None` if it has but one position.
-    pub fn halves(self) -> Option<[Unit; 2]> {
-        let middle = self.first + (self.limit.saturating_sub(self.first)) / 2;
-        (middle > self.first)
-            .then_some([Unit { limit: middle, ..self }, Unit { first: middle, ..self }])
-    }
-}
-
-/// Units of a graph in ranges for one run each.
+/// Units in ranges for one run each.
 ///
 /// The cut depends on graph and parameters alone, so that the same task takes the same cycles
 /// whatever the threads of the host do.
 #[derive(Debug, Clone)]
-pub struct Plan {
-    /// The ranges, in order; a range that was not finished comes back to the front.
-    ranges: VecDeque<Vec<Unit>>,
+pub struct Ranges {
+    /// In order; a range that was not finished comes back to the front.
+    ranges: VecDeque<Vec<WorkUnit>>,
 }
 
 /// How units are cut into ranges.
 #[derive(Debug, Clone, Copy)]
-pub struct Cut {
+pub struct Runs {
     /// Vertices of an embedding.
     pub depth: u32,
     /// The order of comparison.
@@ -56,50 +37,34 @@ pub struct Cut {
     pub most: usize,
 }
 
-/// The units of a graph: each vertex with its whole list.
-pub fn whole(view: View<'_>) -> Vec<Unit> {
-    let unit = |start| Unit { start, first: 0, limit: view.degree(start) as u32 };
-    (0..view.vertices() as VertexId).map(unit).collect()
-}
-
-impl Plan {
+impl Ranges {
     /// Cuts units of `view` into ranges.
-    pub fn new(view: View<'_>, units: &[Unit], cut: Cut) -> Self {
-        let work = |unit: &Unit| {
-            let list = &view.neighbours(unit.start)[unit.first as usize..unit.limit as usize];
+    pub fn new(view: View<'_>, units: Units<'_>, limits: Runs) -> Self {
+        let work = |unit: &WorkUnit| {
+            let list = &view.neighbours(unit.start)[unit.range()];
             let own = list.partition_point(|&u| u < unit.start);
-            let candidates = if cut.ascending { &list[own..] } else { &list[..own] };
-            1 + candidates.iter().map(|&u| view.degree(u) as u64 + 1).sum::<u64>()
+            let candidates = if limits.ascending { &list[own..] } else { &list[..own] };
+            candidates.iter().map(|&u| view.degree(u) as u64 + 1).sum::<u64>()
         };
-        let total: u64 = units.iter().map(work).sum();
+        let units = || units.iter(view).map(|unit| (unit, work(&unit)));
+        let total: u64 = units().map(|(_, work)| 1 + work).sum();
         // Each vertex more multiplies the work, by how much depends on the graph: a modest guess
         // only decides how often progress is shown.
-        let grown = total.saturating_mul(4u64.saturating_pow(cut.depth.saturating_sub(3).min(8)));
-        let compute_units = cut.compute_units.max(1) as u64;
-        let runs = match cut.runs {
+        let depth = limits.depth.saturating_sub(3).min(8);
+        let grown = total.saturating_mul(4u64.saturating_pow(depth));
+        let compute_units = limits.compute_units.max(1) as u64;
+        let groups = match limits.runs {
             0 => (grown / LEAST_WORK).clamp(compute_units, RUNS_A_UNIT * compute_units),
             runs => runs as u64,
         };
-        let share = (total / runs).max(1);
-        let mut ranges: VecDeque<Vec<Unit>> = VecDeque::from([vec![]]);
-        let mut sum = 0;
-        for unit in units {
-            let full = sum >= share && (ranges.len() as u64) < runs;
-            if full || ranges.back().is_some_and(|range| range.len() == cut.most.max(1)) {
-                ranges.push_back(vec![]);
-                sum = 0;
-            }
-            ranges.back_mut().expect("there is one").push(*unit);
-            sum += work(unit);
-        }
-        ranges.retain(|range| !range.is_empty());
-        Plan { ranges }
+        let cut = work::Cut { groups, exceed: false, divide: false, most: limits.most };
+        Ranges { ranges: work::cut(units, cut).iter().map(<[_]>::to_vec).collect() }
     }
 
     /// The units that nobody took, in order.
-    pub fn rest(self) -> Vec<Unit> {
-        let mut units: Vec<Unit> = self.ranges.into_iter().flatten().collect();
-        units.sort_by_key(|u| (u.start, u.first));
+    pub fn rest(self) -> Vec<WorkUnit> {
+        let mut units: Vec<WorkUnit> = self.ranges.into_iter().flatten().collect();
+        units.sort_unstable();
         units
     }
 
@@ -109,12 +74,12 @@ impl Plan {
     }
 
     /// The next range.
-    pub fn take(&mut self) -> Option<Vec<Unit>> {
+    pub fn take(&mut self) -> Option<Vec<WorkUnit>> {
         self.ranges.pop_front()
     }
 
     /// Puts back what a run left.
-    pub fn give_back(&mut self, rest: Vec<Unit>) {
+    pub fn give_back(&mut self, rest: Vec<WorkUnit>) {
         if !rest.is_empty() {
             self.ranges.push_front(rest);
         }
@@ -133,7 +98,7 @@ mod tests {
         (offsets, edges)
     }
 
-    fn ranges(runs: usize, compute_units: usize, most: usize) -> Vec<Vec<Unit>> {
+    fn ranges(runs: usize, compute_units: usize, most: usize) -> Vec<Vec<WorkUnit>> {
         let (offsets, neighbours) = star(1000);
         let view = View {
             offsets: &offsets,
@@ -141,10 +106,10 @@ mod tests {
             vertex_labels: None,
             edge_labels: None,
         };
-        let cut = Cut { depth: 3, ascending: false, runs, compute_units, most };
-        let mut plan = Plan::new(view, &whole(view), cut);
-        assert_eq!(plan.units(), 1001);
-        std::iter::from_fn(|| plan.take()).collect()
+        let limits = Runs { depth: 3, ascending: false, runs, compute_units, most };
+        let mut ranges = Ranges::new(view, Units::All, limits);
+        assert_eq!(ranges.units(), 1001);
+        std::iter::from_fn(|| ranges.take()).collect()
     }
 
     #[test]
@@ -174,24 +139,15 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_halved_down_to_one_position() {
-        let unit = Unit { start: 5, first: 2, limit: 5 };
-        let [a, b] = unit.halves().unwrap();
-        assert_eq!((a.first, a.limit, b.first, b.limit), (2, 3, 3, 5));
-        assert_eq!(a.halves(), None);
-        assert_eq!(Unit { start: 0, first: 0, limit: 0 }.halves(), None);
-    }
-
-    #[test]
     fn what_is_given_back_comes_next() {
-        let mut plan = Plan { ranges: VecDeque::new() };
-        let unit = Unit { start: 1, first: 0, limit: 3 };
-        plan.give_back(vec![]);
-        assert_eq!(plan.take(), None);
-        plan.give_back(vec![unit]);
-        assert_eq!(plan.take(), Some(vec![unit]));
-        plan.give_back(vec![unit]);
-        plan.give_back(vec![Unit { start: 0, ..unit }]);
-        assert_eq!(plan.rest(), [Unit { start: 0, ..unit }, unit]);
+        let mut ranges = Ranges { ranges: VecDeque::new() };
+        let unit = WorkUnit { start: 1, first: 0, limit: 3 };
+        ranges.give_back(vec![]);
+        assert_eq!(ranges.take(), None);
+        ranges.give_back(vec![unit]);
+        assert_eq!(ranges.take(), Some(vec![unit]));
+        ranges.give_back(vec![unit]);
+        ranges.give_back(vec![WorkUnit { start: 0, ..unit }]);
+        assert_eq!(ranges.rest(), [WorkUnit { start: 0, ..unit }, unit]);
     }
 }

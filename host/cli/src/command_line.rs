@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    devices, explore, generated, graph, hints, mine, paper, plan, run, selftest, signals, xclbin,
+    device, devices, explore, generated, graph, hints, mine, options, paper, plan, run, selftest,
+    signals, xclbin,
 };
 
 use gramer_graph::context::Context;
@@ -78,10 +79,7 @@ pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
 pub fn main() -> ExitCode {
     gramer_graph::panics::install();
     let words: Vec<OsString> = std::env::args_os().collect();
-    let parsed = hints::command(&words)
-        .try_get_matches_from(&words)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
-    let code = match parsed {
+    let code = match Cli::read(&words) {
         Ok(cli) => run_command(cli),
         Err(e) => usage(&e, &words),
     };
@@ -163,7 +161,7 @@ fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
 }
 
 fn complain(e: &Error) {
-    let _ = writeln!(std::io::stderr(), "gramer: {e}");
+    let _ = writeln!(std::io::stderr(), "gramer: {}", options::told(&e.to_string()));
 }
 
 /// Writes to standard output; a closed pipe is an error like any other.
@@ -176,7 +174,13 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> Resul
         .map_err(|e| Error::io(STDOUT, "write", e))
 }
 
-/// The command as clap knows it, for whoever needs its options.
-pub fn command() -> clap::Command {
-    Cli::command()
+impl Cli {
+    /// Reads a command line, with the options of the device that it names.
+    ///
+    /// # Errors
+    /// What clap refuses.
+    pub fn read(words: &[OsString]) -> Result<Self, clap::Error> {
+        let command = device::command_for(Cli::command(), words);
+        Cli::from_arg_matches(&command.try_get_matches_from(words)?)
+    }
 }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use gramer_machine::named;
 use serde::Serialize;
 
+use crate::options::told;
 use crate::report::symbols::new_table;
 use gramer_accelerator::launch::lacking;
 use gramer_accelerator::runtime::{Found, Missing, devices};
@@ -102,7 +103,7 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{table}")?;
     writeln!(out, "machines of the emulator: {}", machines.join(", "))?;
     for missing in lacks.iter().chain(&listed.missing) {
-        writeln!(out, "{missing}")?;
+        writeln!(out, "{}", told(&missing.to_string()))?;
     }
     for d in listed.opencl.iter().filter(|d| d.index.is_none()) {
         writeln!(

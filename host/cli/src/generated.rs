@@ -4,8 +4,14 @@ use std::path::PathBuf;
 
 use clap_complete::Shell;
 
-use super::{command, print};
+use super::{Cli, device, print};
+use clap::CommandFactory;
 use gramer_graph::error::{Error, Result};
+
+/// The command with all that it can be asked, whatever the device.
+fn command() -> clap::Command {
+    device::command_for_all(Cli::command())
+}
 
 /// Options of `gramer completions`.
 #[derive(Debug, clap::Args)]

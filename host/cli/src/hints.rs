@@ -2,35 +2,21 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use gramer_accelerator::settings::HEADING;
 use gramer_pattern::named;
 
-/// The command as clap knows it, without the options of the accelerator where another device mines.
-pub fn command(words: &[OsString]) -> clap::Command {
-    let asks = |word: &OsString| word.to_str().is_some_and(|w| w.starts_with("--device"));
-    let command = super::command();
-    if words.iter().any(asks) {
-        return command;
-    }
-    command.mut_subcommand("mine", |mine| {
-        mine.mut_subcommands(|task| {
-            let name = task.get_name().to_string();
-            let task = task.mut_args(|arg| match arg.get_help_heading() {
-                Some(HEADING) => arg.hide(true),
-                _ => arg,
-            });
-            let after = task.get_after_help().map_or(String::new(), |text| format!("{text}\n\n"));
-            task.after_help(format!(
-                "{after}Options of the accelerator: gramer mine {name} --device emulator --help"
-            ))
-        })
-    })
-}
+use crate::device;
 
 /// A line for a usage fault that clap can't explain.
 pub fn hint(e: &clap::Error, words: &[OsString]) -> Option<String> {
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
+        (e.kind(), e.get(ContextKind::InvalidArg))
+    {
+        if let Some(of) = of_another_device(option) {
+            return Some(format!("tip: {of}"));
+        }
+    }
     let words: Vec<&str> = words.iter().skip(1).map_while(|word| word.to_str()).collect();
     let ["mine", what, rest @ ..] = &words[..] else { return None };
     match e.kind() {
@@ -51,4 +37,14 @@ pub fn hint(e: &clap::Error, words: &[OsString]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Which devices have an option that the one at hand doesn't have.
+pub fn of_another_device(option: &str) -> Option<String> {
+    let option = option.split('=').next().unwrap_or(option);
+    let devices: Vec<String> =
+        device::with_option(option).map(|kind| format!("--device {}", kind.example)).collect();
+    (!devices.is_empty()).then(|| {
+        format!("--{} is an option of {}", option.trim_start_matches('-'), devices.join(", "))
+    })
 }

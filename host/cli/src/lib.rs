@@ -1,7 +1,6 @@
 //! The command line `gramer`, as a library that its program and its tests use. One file per
 //! subcommand.
 
-mod accelerator_args;
 mod choice;
 mod command_line;
 mod device;
@@ -13,6 +12,7 @@ mod graph_args;
 mod graph_rank;
 mod hints;
 mod mine;
+mod options;
 mod paper;
 mod plan;
 pub mod report;
@@ -21,6 +21,6 @@ mod selftest;
 mod signals;
 mod xclbin;
 
-pub(crate) use command_line::{LEAVE_AT_ONCE, command, print};
+pub(crate) use command_line::{Cli, LEAVE_AT_ONCE, print};
 
 pub use command_line::main;

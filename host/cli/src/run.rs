@@ -6,11 +6,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
+use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue};
 use serde_yaml::Value;
 
-use crate::command_line::{Cli, Command, command};
+use crate::command_line::{Cli, Command};
+use crate::{device, hints};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result, quote, said};
 use gramer_graph::input::{MAX_SMALL_FILE, check_yaml, read_small};
@@ -37,7 +38,7 @@ impl Args {
         let text = String::from_utf8(text)
             .map_err(|_| Error::usage(format!("{}: this is no text", Place::file(&self.job))))?;
         let line = command_line(&self.job, &text)?;
-        let cli = Cli::try_parse_from(line).map_err(|e| refused(&self.job, &text, &e))?;
+        let cli = Cli::read(&line).map_err(|e| refused(&self.job, &text, &e))?;
         match cli.command {
             Command::Mine(task) => task.run(context),
             _ => Err(Error::usage(format!("{}: a job is a mining task", Place::file(&self.job)))),
@@ -106,7 +107,12 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
         }
     };
 
-    let mine = command();
+    // The fields are those of the device that the job names.
+    let named = match fields.get("device") {
+        Some(device) => vec!["--device".into(), OsString::from(scalar("device", device)?)],
+        None => vec![],
+    };
+    let mine = device::command_for(Cli::command(), &named);
     let mine = mine.find_subcommand("mine").expect("mine is a subcommand");
     let tasks: Vec<&str> = mine.get_subcommands().map(|c| c.get_name()).collect();
     let missing = |key: &str| fault(Place::file(path), format!("the field `{key}` is missing"));
@@ -145,6 +151,10 @@ fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
             let hint = match nearest.filter(|k| 2 * distance(k) < k.len().max(long.len())) {
                 Some(near) => format!("; did you mean `{near}`?"),
                 None => format!("; its fields are {}", known.join(", ")),
+            };
+            let hint = match hints::of_another_device(&long) {
+                Some(of) => format!("; {of}"),
+                None => hint,
             };
             return Err(fault(at(key), format!("there is no field {}{hint}", quote(key))));
         };

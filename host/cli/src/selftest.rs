@@ -7,12 +7,10 @@ use std::time::{Duration, Instant};
 
 use comfy_table::CellAlignment;
 
-use super::device::{accelerator, engine};
-use crate::accelerator_args::AcceleratorArgs;
+use super::device::DeviceOptions;
 use crate::report::symbols::new_table;
-use gramer_accelerator::Accelerator;
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Sink};
+use gramer_engine::{Engine, Outcome, Prepared, Sink, Units};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -34,7 +32,7 @@ pub struct Args {
     mib: u32,
 
     #[command(flatten)]
-    settings: AcceleratorArgs,
+    options: DeviceOptions,
 }
 
 impl Args {
@@ -43,35 +41,32 @@ impl Args {
     /// # Errors
     /// [`Error::Device`] if an answer differs from the CPU engine's, and what the device refuses.
     pub fn run(self, context: &Context) -> Result<()> {
-        let accelerator = accelerator(&self.device, &(&self.settings).into(), context)?;
-        let other;
-        let engine: &dyn Engine = match &accelerator {
-            Some(accelerator) => accelerator,
-            None => {
-                other = engine(&self.device, &(&self.settings).into(), context)?;
-                other.as_ref()
-            }
-        };
+        let engine = self.options.engine(&self.device, context)?;
+        let engine = engine.as_ref();
         let (mut tests, mut wrong) = (0, vec![]);
         for (name, graph) in graphs(context)? {
+            let device = engine.prepare(&graph, context)?;
+            let host = Cpu.prepare(&graph, context)?;
             for (task, list) in tasks() {
-                if engine.supports(&task, None).is_err() {
+                if engine.supports(&task, Some(&graph)).is_err() {
                     continue;
                 }
                 context.cancel.check()?;
                 let question = format!("{}{}", describe(&task), if list { ", listed" } else { "" });
                 let begun = Instant::now();
-                let answer = ask(engine, &graph, &task, list, context)?;
+                let answer = ask(device.as_ref(), &task, list, context)?;
                 let took = begun.elapsed();
                 context.cancel.check()?;
-                let right = ask(&Cpu, &graph, &task, list, context)?;
+                let right = ask(host.as_ref(), &task, list, context)?;
                 let equal = answer.0.results == right.0.results
                     && answer.0.complete == right.0.complete
                     && answer.1 == right.1;
                 tests += 1;
-                let cycles = answer.0.measured.as_ref().map_or(String::new(), |m| {
-                    format!(", {} cycles in {} runs", m.longest(), m.runs)
-                });
+                let measured = |name| answer.0.devices.iter().find_map(|d| d.count(name));
+                let cycles = match (measured("run.cycles"), measured("run.runs")) {
+                    (Some(cycles), Some(runs)) => format!(", {cycles} cycles in {runs} runs"),
+                    _ => String::new(),
+                };
                 let verdict = if equal { "right" } else { "WRONG" };
                 super::print(|out| {
                     writeln!(out, "{verdict}  {name}: {question} ({}{cycles})", time(took))
@@ -85,9 +80,7 @@ impl Args {
                 }
             }
         }
-        if let Some(accelerator) = &accelerator {
-            self.bandwidth(accelerator)?;
-        }
+        self.memories(engine, context)?;
         if wrong.is_empty() {
             return super::print(|out| writeln!(out, "{tests} tests: all right"));
         }
@@ -98,15 +91,18 @@ impl Args {
         )))
     }
 
-    fn bandwidth(&self, accelerator: &Accelerator) -> Result<()> {
-        let room = accelerator.machine().memory.bank_bytes / 2;
-        let bytes = (u64::from(self.mib) << 20).min(room) as usize;
-        let rows = accelerator.with_session(|session| session.bandwidth(bytes))?;
+    /// The speed of the device's memories, if it has its own.
+    fn memories(&self, engine: &dyn Engine, context: &Context) -> Result<()> {
+        let rows = engine.memories(u64::from(self.mib) << 20, context)?;
+        if rows.is_empty() {
+            return Ok(());
+        }
         let mut table = new_table();
         table.set_header(["device", "bank", "write MB/s", "read MB/s"]);
-        let rate = |t: Duration| format!("{:.0}", bytes as f64 / t.as_secs_f64() / 1e6);
-        for (name, bank, write, read) in rows {
-            table.add_row([name, bank.to_string(), rate(write), rate(read)]);
+        for row in rows {
+            let rate = |t: Duration| format!("{:.0}", row.bytes as f64 / t.as_secs_f64() / 1e6);
+            let (write, read) = (rate(row.write), rate(row.read));
+            table.add_row([row.device, row.memory, write, read]);
         }
         for column in 1..4 {
             if let Some(column) = table.column_mut(column) {
@@ -189,15 +185,14 @@ impl Sink for Collect {
 }
 
 fn ask(
-    engine: &dyn Engine,
-    graph: &Graph,
+    prepared: &dyn Prepared,
     task: &Task,
     list: bool,
     context: &Context,
 ) -> Result<(Outcome, Embeddings)> {
     let collect = Collect(Mutex::default());
     let sink = list.then_some(&collect as &dyn Sink);
-    let outcome = engine.run(graph, task, sink, context)?;
+    let outcome = prepared.run(task, Units::All, sink, context)?;
     Ok((outcome, collect.0.into_inner().unwrap_or_default()))
 }
 

@@ -371,13 +371,49 @@ fn options_of_the_accelerator_are_shown_where_it_is_asked_for() {
     assert!(!plain.contains("--result-beats") && plain.contains("--device emulator --help"));
     assert!(plain.contains("-t, --threads") && plain.contains("-o, --output"), "{plain}");
     assert!(help(&["mine", "motif", "--device", "emulator"]).contains("--result-beats"));
-    // They can be given all the same.
+    // Each device has its own.
     let folder = Folder::new();
     let said = fault(&["mine", "motif", "-k", "3", "--lru"], &folder.graph(), 2);
-    assert!(said.contains("the options of the accelerator"), "{said}");
+    assert!(said.contains("unexpected argument '--lru'"), "{said}");
+    assert!(said.contains("tip: --lru is an option of --device emulator"), "{said}");
+    let all = gramer().args(["completions", "bash"]).output().unwrap();
+    assert!(text(&all.stdout).contains("--result-beats"));
     let document = run(&["mine", "motif", "-k", "3", "-t", "1", "--json"], &folder.graph());
     let document: Value = serde_json::from_slice(&document.stdout).unwrap();
     assert_eq!((&document["threads"], &document["total"]), (&1.into(), &6.into()));
+}
+
+/// `docs/json.md` names every field, and every field is there.
+#[test]
+fn json_has_the_documented_fields_and_counts_as_the_reader_wants_them() {
+    let folder = Folder::new();
+    let list = folder.path("list.jsonl");
+    let words = ["mine", "fsm", "-s", "1", "--json", "--list", list.to_str().unwrap()];
+    let number = run(&words, &folder.graph());
+    let number: Value = serde_json::from_slice(&number.stdout).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md"))
+        .unwrap();
+    let documented = |field: &str| page.contains(&format!("`{field}`"));
+    for field in number.as_object().unwrap().keys() {
+        assert!(documented(field), "{field}");
+    }
+    let entry = &number["results"][0];
+    assert_eq!(entry.as_object().unwrap().len(), 3);
+    for field in entry["pattern"].as_object().unwrap().keys() {
+        assert!(documented(&format!("pattern.{field}")), "{field}");
+    }
+    assert_eq!(number["schema"], 1);
+    assert!(number["total"].is_u64() && number["listed"].is_u64() && entry["count"].is_u64());
+    std::fs::remove_file(&list).unwrap();
+    let string = run(&[&words[..], &["--counts", "string"]].concat(), &folder.graph());
+    let string: Value = serde_json::from_slice(&string.stdout).unwrap();
+    for (one, other) in [
+        (&number["total"], &string["total"]),
+        (&number["listed"], &string["listed"]),
+        (&entry["count"], &string["results"][0]["count"]),
+    ] {
+        assert_eq!(one.to_string(), other.as_str().unwrap());
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use gramer::engine::cpu::Cpu;
 use gramer::graph::{Builder, Graph, image};
 use gramer::task::Induced;
 use gramer::{Context, Task};
-use gramer_cli::report::{Report, Stopped, Times, json, table};
+use gramer_cli::report::{Counts, Report, Stopped, Times, json, table};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A folder of its own for each test.
@@ -364,7 +364,7 @@ fn an_interrupted_count_of_motifs_is_no_zero() {
         };
         let (mut text, mut document) = (Vec::new(), Vec::new());
         table(&report, &mut text).unwrap();
-        json(&report, &mut document).unwrap();
+        json(&report, Counts::Number, &mut document).unwrap();
         let text = String::from_utf8(text).unwrap();
         assert!(text.contains("nothing can be said of the answer"), "{text}");
         assert!(text.contains("total ?;") && !text.contains("┆     0 │"), "{text}");

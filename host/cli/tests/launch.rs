@@ -13,6 +13,11 @@ use environment::root;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+/// What the device measured.
+fn metric<'a>(found: &'a Value, name: &str) -> &'a Value {
+    &found["devices"][0]["metrics"][name]["value"]
+}
+
 /// The small machine, simulated; `None` where something is missing.
 fn device() -> Option<String> {
     let emulator = gramer::accelerator::xclbin::build::find_emulator().map_err(|e| e.to_string());
@@ -141,7 +146,7 @@ fn results_are_clean_and_equal_two_at_a_time() {
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(found["results"], expected["results"]);
         assert_eq!(found["device"], device.as_str());
-        cycles.push(found["accelerator"]["cycles"].as_u64().unwrap());
+        cycles.push(metric(&found, "run.cycles").as_u64().unwrap());
     }
     assert!(cycles[0] > 0 && cycles[0] == cycles[1], "{cycles:?}");
 }
@@ -315,7 +320,7 @@ fn a_machine_by_its_name_needs_nothing_of_the_folder_nor_of_the_repository() {
         // Nothing has to be built, and nothing says so.
         assert_eq!(text(&output.stderr), "");
         let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-        (found["total"].clone(), found["accelerator"]["cycles"].clone())
+        (found["total"].clone(), metric(&found, "run.cycles").clone())
     };
     // It is built if need be.
     let built = gramer(&words).output().unwrap();
@@ -408,7 +413,7 @@ fn a_limit_shortens_the_run() {
         let different: std::collections::HashSet<&str> = lines.lines().collect();
         assert_eq!(Some(different.len() as u64), found["listed"].as_u64());
         assert!(listed.is_none_or(|n| n == different.len() as u64), "{}", different.len());
-        found["accelerator"]["cycles"].as_u64().unwrap()
+        metric(&found, "run.cycles").as_u64().unwrap()
     };
     let whole = cycles(&[], None);
     for limit in ["1", "10", "300"] {

@@ -1,13 +1,16 @@
-//! Who answers a task. One module a kind of device; each implements [`Engine`], and nothing
-//! outside it knows how.
+//! Engines: what answers a task. Each implements [`Engine`], and nothing outside it knows how.
 
 pub mod cpu;
 pub mod interpreter;
+pub mod metrics;
 pub mod reference;
+pub mod shares;
+pub mod work;
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
@@ -15,8 +18,11 @@ use gramer_graph::{Graph, Order, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
+pub use metrics::DeviceMetrics;
+pub use work::{Share, Units, WorkUnit};
+
 /// One line of an answer: a pattern with its count.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// The pattern; for [`Task::Motif`] and [`Task::Fsm`] in canonical form.
     pub pattern: Pattern,
@@ -24,77 +30,79 @@ pub struct Count {
     pub count: u128,
 }
 
-/// An answer.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// An answer, of the whole graph or of a share of its work units.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Outcome {
     /// One entry per pattern (per size for [`Task::CliqueSizes`] and [`Task::MaximalCliques`]), in
     /// a fixed order.
     pub results: Vec<Count>,
-    /// For [`Task::MaximalCliques`] and others that go by size: size and number of those that are larger than a pattern can
-    /// be ([`gramer_pattern::MAX_VERTICES`]), ascending; empty otherwise.
+    /// For the tasks of cliques: size and number of those that are larger than a pattern can be
+    /// ([`gramer_pattern::MAX_VERTICES`]), ascending; empty otherwise.
+    #[serde(default)]
     pub larger_cliques: Vec<(usize, u128)>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
     /// counts are then lower bounds (zero, which says nothing, for motifs that are only counted),
     /// and [`Task::Fsm`] has the patterns of the sizes that were finished.
     pub complete: bool,
-    /// What a device measured of itself, where it does.
-    pub measured: Option<Measured>,
+    /// What devices measured of themselves, where they do.
+    #[serde(default)]
+    pub devices: Vec<DeviceMetrics>,
+    /// The share that was mined; `None` for the whole graph.
+    #[serde(default)]
+    pub share: Option<Share>,
+    /// What the counts of a share follow from, where they don't add up themselves; see
+    /// [`Outcome::merge`].
+    #[serde(default)]
+    pub open: Option<Open>,
 }
 
-/// What an accelerator measured during a task.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Measured {
-    /// The machine's name.
-    pub machine: String,
-    /// Compute units that shared the work, over all devices.
-    pub compute_units: usize,
-    /// MHz of the kernels' clock.
-    pub clock_mhz: u32,
-    /// Runs of the kernels.
-    pub runs: u64,
-    /// Cycles from start to end of the kernels, summed over the runs of each compute unit.
-    pub cycles: Vec<u64>,
-    /// The core's counters by `section.name`, summed over units and runs; a value a depth where
-    /// there are several.
-    pub counters: BTreeMap<String, Vec<u64>>,
-    /// Bytes written to devices and read from them.
-    pub bytes: (u64, u64),
-    /// Time in which data went to and from devices, summed over compute units.
-    pub transfer: Duration,
-    /// Time in which kernels ran, as the host sees it, summed over compute units.
-    pub kernels: Duration,
+/// Sums over work units that answer the task when all units are in them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Open {
+    /// The sums of the CPU engine's equations for [`Task::Motif`], whose results are empty until then.
+    Motifs {
+        /// In the engine's order.
+        sums: Vec<u128>,
+    },
+    /// Mappings of [`Task::Match`]; the result is rounded down until then.
+    Mappings {
+        /// All mappings.
+        sum: u128,
+        /// By so many each occurrence is counted.
+        each: u64,
+    },
 }
 
-impl Measured {
-    /// Cycles of the compute unit that took longest.
-    pub fn longest(&self) -> u64 {
-        self.cycles.iter().copied().max().unwrap_or(0)
+impl Outcome {
+    /// The answer of a run that went to its end, or not.
+    pub fn new(results: Vec<Count>, complete: bool) -> Self {
+        Outcome { results, complete, ..Outcome::default() }
     }
 
-    /// Those cycles in seconds at the machine's clock.
-    pub fn seconds_at_clock(&self) -> f64 {
-        self.longest() as f64 / (f64::from(self.clock_mhz.max(1)) * 1e6)
+    /// Says which units it is of; the last thing that an engine does.
+    #[must_use]
+    pub fn of(mut self, units: Units<'_>) -> Self {
+        self.share = units.share().cloned();
+        self
     }
+}
 
-    /// First value of a counter; 0 where the core has none of that name.
-    pub fn counter(&self, name: &str) -> u64 {
-        self.counters.get(name).and_then(|v| v.first()).copied().unwrap_or(0)
-    }
-
-    /// Shares of the accesses to `vertex` or `edge` memory: high-priority hits, low-priority hits,
-    /// misses; zeros without accesses.
-    pub fn shares(&self, kind: &str) -> [f64; 3] {
-        let parts = ["high_hits", "low_hits", "misses"]
-            .map(|part| self.counter(&format!("partition.{kind}_{part}")));
-        let all = parts.iter().sum::<u64>().max(1);
-        parts.map(|part| part as f64 / all as f64)
-    }
-
-    /// Share of the time with a device that went to transfer.
-    pub fn transfer_share(&self) -> f64 {
-        let all = (self.transfer + self.kernels).as_secs_f64();
-        if all == 0.0 { 0.0 } else { self.transfer.as_secs_f64() / all }
-    }
+/// How fast a memory of a device is, as the host sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemorySpeed {
+    /// The device's name.
+    pub device: String,
+    /// The memory's name: of a bank, its number.
+    pub memory: String,
+    /// Bytes that were moved each way.
+    pub bytes: u64,
+    /// Time to write them, the best of several.
+    pub write: Duration,
+    /// Time to read them, the best of several.
+    pub read: Duration,
 }
 
 /// Takes embeddings as an engine finds them. Called from several threads at a time.
@@ -115,7 +123,7 @@ pub trait Sink: Sync {
 /// A device that can mine.
 ///
 /// ```
-/// use gramer_engine::{Engine, cpu::Cpu};
+/// use gramer_engine::{Engine, Units, cpu::Cpu};
 /// use gramer_graph::{Builder, Context};
 /// use gramer_pattern::Task;
 ///
@@ -126,7 +134,7 @@ pub trait Sink: Sync {
 /// let graph = builder.build();
 /// let context = Context::default();
 /// let prepared = Cpu.prepare(&graph, &context)?;
-/// let triangles = prepared.run(&Task::Clique { k: 3 }, None, &context)?;
+/// let triangles = prepared.run(&Task::Clique { k: 3 }, Units::All, None, &context)?;
 /// assert_eq!(triangles.results[0].count, 1);
 /// # Ok::<(), gramer_graph::Error>(())
 /// ```
@@ -154,7 +162,17 @@ pub trait Engine: Send + Sync {
     fn prepare<'a>(&'a self, graph: &'a Graph, context: &Context)
     -> Result<Box<dyn Prepared + 'a>>;
 
-    /// Prepares a graph for one task and answers it; see [`Prepared::run`].
+    /// Writes and reads about so many bytes in each memory that the device has of its own, and checks
+    /// that what was written is read; nothing for devices without one. No graph may be prepared.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`] if what is read isn't what was written, and for what the device
+    /// refuses.
+    fn memories(&self, _bytes: u64, _context: &Context) -> Result<Vec<MemorySpeed>> {
+        Ok(vec![])
+    }
+
+    /// Prepares a graph for one task and answers it for all units; see [`Prepared::run`].
     ///
     /// # Errors
     /// Those of [`Engine::prepare`] and [`Prepared::run`].
@@ -167,20 +185,26 @@ pub trait Engine: Send + Sync {
     ) -> Result<Outcome> {
         task.check()?;
         self.supports(task, Some(graph))?;
-        self.prepare(graph, context)?.run(task, sink, context)
+        self.prepare(graph, context)?.run(task, Units::All, sink, context)
     }
 }
 
 /// A graph on a device.
 pub trait Prepared: Send + Sync {
-    /// Answers `task`. With a `sink` every embedding is handed to it as well (for [`Task::Fsm`],
-    /// those of the reported patterns).
+    /// Answers `task` for some work units. With a `sink` every embedding is handed to it as well (for
+    /// [`Task::Fsm`], those of the reported patterns). [`Outcome::merge`] joins the outcomes of shares.
     ///
     /// Once `context.cancel` is raised the engine returns what it has, with
     /// [`Outcome::complete`] unset.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Usage`] for a task out of range,
-    /// [`gramer_graph::Error::Unsupported`] as [`Engine::supports`].
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome>;
+    /// [`gramer_graph::Error::Usage`] for a task out of range, and for units that the graph doesn't
+    /// have; [`gramer_graph::Error::Unsupported`] as [`Engine::supports`] and [`shares::check`].
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome>;
 }

@@ -251,7 +251,7 @@ pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
         let gib = len as f64 * size_of::<T>() as f64 / (1u64 << 30) as f64;
         Error::Unsupported(format!(
             "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
-             --max-graph-vertices refuses a graph that is larger than expected before"
+             the setting `max_vertices` refuses a graph that is larger than expected before"
         ))
     })
 }

@@ -1,5 +1,7 @@
 //! What can be asked of an engine.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{MAX_VERTICES, Pattern};
@@ -54,7 +56,7 @@ impl Choice for Measure {
 }
 
 /// How far frequent subgraph mining goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SizeLimit {
     /// Patterns of up to this many vertices.
@@ -64,7 +66,21 @@ pub enum SizeLimit {
 }
 
 /// A mining task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+///
+/// ```
+/// use gramer_pattern::task::{Induced, Task};
+///
+/// let task = Task::Motif { k: 4, induced: Induced::Vertex };
+/// task.check()?;
+/// assert_eq!(task.name(), "motif");
+/// assert!(Task::Clique { k: 2 }.check().is_err());
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+///
+/// Serialised as `{"task": "motif", "k": 4, "induced": "vertex"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "task", rename_all = "kebab-case", rename_all_fields = "snake_case")]
+#[non_exhaustive]
 pub enum Task {
     /// The complete subgraphs of `k` vertices.
     Clique {
@@ -123,6 +139,11 @@ impl Task {
         }
     }
 
+    /// The error of an engine that doesn't know this kind of task; `engine` is a name for messages.
+    pub fn unsupported_by(&self, engine: &str) -> Error {
+        Error::Unsupported(format!("{engine} does not do the task {}", self.name()))
+    }
+
     /// Which induced question the task answers.
     pub fn induced(&self) -> Induced {
         match self {
@@ -179,5 +200,55 @@ impl Task {
                 }
             }
         }
+    }
+}
+
+/// Whether every connected induced sub-pattern with one vertex fewer, of 2 or more vertices, has
+/// been reported: the rule of [`Measure::Embeddings`], which makes the answer independent of the
+/// numbering.
+pub fn parts_reported(pattern: &Pattern, reported: &HashSet<Pattern>) -> bool {
+    let n = pattern.vertices();
+    n <= 2
+        || (0..n).all(|left_out| {
+            let rest: Vec<usize> = (0..n).filter(|&i| i != left_out).collect();
+            let part = pattern.induced(&rest);
+            !part.is_connected() || reported.contains(&part.canonical().0)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_come_back_from_text() {
+        let mut pattern = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        pattern.set_vertex_label(1, 7);
+        let fsm = |limit, measure| Task::Fsm { limit, support: u64::MAX, measure };
+        for (task, text) in [
+            (Task::Clique { k: 4 }, r#"{"task":"clique","k":4}"#),
+            (Task::MaximalCliques, r#"{"task":"maximal-cliques"}"#),
+            (
+                Task::Motif { k: 3, induced: Induced::Edge },
+                r#"{"task":"motif","k":3,"induced":"edge"}"#,
+            ),
+            (
+                fsm(SizeLimit::MaxVertices(3), Measure::Embeddings),
+                r#"{"task":"fsm","limit":{"max_vertices":3},"support":18446744073709551615,"measure":"embeddings"}"#,
+            ),
+            (
+                fsm(SizeLimit::MaxEdges(2), Measure::Mni),
+                r#"{"task":"fsm","limit":{"max_edges":2},"support":18446744073709551615,"measure":"mni"}"#,
+            ),
+            (
+                Task::Match { pattern, induced: Induced::Vertex, mappings: true },
+                r#"{"task":"match","pattern":{"vertices":3,"edges":[[0,1],[1,2]],"labels":[null,7,null],"edge_labels":null},"induced":"vertex","mappings":true}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&task).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Task>(text).unwrap(), task);
+            assert!(text.contains(&format!("\"{}\"", task.name())));
+        }
+        assert!(serde_json::from_str::<Task>(r#"{"task":"clique"}"#).is_err());
     }
 }

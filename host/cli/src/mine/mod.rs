@@ -8,10 +8,9 @@ mod motif;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::device::engine;
+use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
-use crate::accelerator_args::AcceleratorArgs;
-use crate::report::{ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table};
+use crate::report::{Counts, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table};
 use gramer_engine::Sink;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -64,10 +63,9 @@ pub struct Common {
     #[command(flatten)]
     pub graph: GraphArgs,
 
-    /// Who mines: `cpu`, `reference` (the paper's algorithm 1, plain and slow),
-    /// `emulator[:MACHINE]` (the accelerator, simulated behind the Xilinx Runtime), or
-    /// `FILE.xclbin[@INDEX]` (an accelerator that the file programs; see `gramer devices`)
+    /// What mines
     #[arg(long, default_value = "cpu", value_name = "DEVICE", help_heading = "Run")]
+    #[arg(help = device::help())]
     pub device: String,
 
     /// Worker threads; one for each core by default
@@ -78,6 +76,10 @@ pub struct Common {
     /// How results are printed
     #[arg(long, short, value_enum, default_value = "table", help_heading = "Output")]
     pub output: Output,
+
+    /// How JSON has counts: as numbers, or as strings, for readers that lose integers above 2^53
+    #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
+    pub counts: Counts,
 
     /// The same as `--output json`
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
@@ -102,7 +104,7 @@ pub struct Common {
     pub limit: Option<u64>,
 
     #[command(flatten)]
-    pub settings: AcceleratorArgs,
+    pub options: DeviceOptions,
 }
 
 impl Common {
@@ -115,7 +117,7 @@ impl Common {
     ) -> Result<()> {
         task.check()?;
         let list_format = self.check_list(pattern)?;
-        let engine = engine(&self.device, &(&self.settings).into(), &context)?;
+        let engine = self.options.engine(&self.device, &context)?;
         engine.supports(task, None)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
@@ -163,7 +165,7 @@ impl Common {
         };
         let write = |out: &mut dyn std::io::Write| match self.output {
             Output::Table if !self.json => table(&report, out),
-            _ => json(&report, out),
+            _ => json(&report, self.counts, out),
         };
         if self.list.as_ref().is_some_and(|path| path.as_os_str() == "-") {
             write(&mut std::io::stderr().lock()).map_err(|e| Error::io("<stderr>", "write", e))?;

@@ -5,14 +5,46 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use gramer_engine::Measured;
+use gramer_engine::DeviceMetrics;
+use gramer_engine::metrics::{Metric, Value};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{MAX_VERTICES, Pattern, name};
 
 use super::{Report, Stopped};
 
+/// The version of the document: it changes where a field goes, or means something else.
+pub const SCHEMA: u32 = 1;
+
+/// How JSON has counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Counts {
+    /// Numbers, of any size
+    #[default]
+    Number,
+    /// Strings of digits
+    String,
+}
+
+/// A count as the reader wants it.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Integer {
+    Number(u128),
+    Digits(String),
+}
+
+impl Counts {
+    fn of(self, count: impl Into<u128>) -> Integer {
+        match self {
+            Counts::Number => Integer::Number(count.into()),
+            Counts::String => Integer::Digits(count.into().to_string()),
+        }
+    }
+}
+
 #[derive(Serialize)]
 struct Document<'a> {
+    schema: u32,
     gramer: &'static str,
     task: &'static str,
     #[serde(flatten)]
@@ -23,80 +55,54 @@ struct Document<'a> {
     threads: usize,
     results: Vec<Entry>,
     /// `null`, as all counts, where the run was interrupted before anything was found.
-    total: Option<u128>,
+    total: Option<Integer>,
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stopped: Option<Stopped>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    listed: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    accelerator: Option<AcceleratorPart<'a>>,
+    listed: Option<Integer>,
+    /// What devices measured of themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    devices: Vec<Device<'a>>,
     seconds: Seconds,
 }
 
-/// What the accelerator measured.
 #[derive(Serialize)]
-struct AcceleratorPart<'a> {
-    machine: &'a str,
-    compute_units: usize,
-    clock_mhz: u32,
-    runs: u64,
-    /// Of the compute unit that took longest.
-    cycles: u64,
-    cycles_by_compute_unit: &'a [u64],
-    /// Those cycles at the machine's clock.
-    seconds_at_clock: f64,
-    vertex: Accesses,
-    edge: Accesses,
-    transfer: Transfer,
-    counters: &'a BTreeMap<String, Vec<u64>>,
-}
-
-/// Shares of the accesses to one kind of memory.
-#[derive(Serialize)]
-struct Accesses {
-    accesses: u64,
-    high_hits: f64,
-    low_hits: f64,
-    misses: f64,
+struct Device<'a> {
+    device: &'a str,
+    /// By `section.name`.
+    metrics: BTreeMap<&'a str, Measured>,
 }
 
 #[derive(Serialize)]
-struct Transfer {
-    bytes_to_device: u64,
-    bytes_from_device: u64,
-    seconds: f64,
-    kernel_seconds: f64,
-    /// Of the time with the device.
-    share: f64,
+struct Measured {
+    value: Number,
+    /// Empty where the name says what is counted, and for shares (0 to 1) and text.
+    unit: String,
 }
 
-impl<'a> AcceleratorPart<'a> {
-    fn of(m: &'a Measured) -> Self {
-        let accesses = |kind: &str| {
-            let [high_hits, low_hits, misses] = m.shares(kind);
-            let accesses = m.counter(&format!("pu.{kind}_accesses"));
-            Accesses { accesses, high_hits, low_hits, misses }
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Number {
+    Integer(Integer),
+    Integers(Vec<Integer>),
+    Real(f64),
+    Text(String),
+}
+
+impl<'a> Device<'a> {
+    fn of(device: &'a DeviceMetrics, counts: Counts) -> Self {
+        let metric = |m: &'a Metric| {
+            let value = match &m.value {
+                Value::Count(n) => Number::Integer(counts.of(*n)),
+                Value::Counts(all) => Number::Integers(all.iter().map(|&n| counts.of(n)).collect()),
+                Value::Setting(n) => Number::Integer(Integer::Number((*n).into())),
+                Value::Text(text) => Number::Text(text.clone()),
+                other => Number::Real(other.number().unwrap_or(f64::NAN)),
+            };
+            (m.name.as_ref(), Measured { value, unit: m.unit.to_string() })
         };
-        AcceleratorPart {
-            machine: &m.machine,
-            compute_units: m.compute_units,
-            clock_mhz: m.clock_mhz,
-            runs: m.runs,
-            cycles: m.longest(),
-            cycles_by_compute_unit: &m.cycles,
-            seconds_at_clock: m.seconds_at_clock(),
-            vertex: accesses("vertex"),
-            edge: accesses("edge"),
-            transfer: Transfer {
-                bytes_to_device: m.bytes.0,
-                bytes_from_device: m.bytes.1,
-                seconds: m.transfer.as_secs_f64(),
-                kernel_seconds: m.kernels.as_secs_f64(),
-                share: m.transfer_share(),
-            },
-            counters: &m.counters,
-        }
+        Device { device: &device.device, metrics: device.metrics.iter().map(metric).collect() }
     }
 }
 
@@ -137,6 +143,8 @@ impl Parameters {
                 Parameters { max_vertices, max_edges, support, measure, ..none }
             }
             Task::Match { mappings, .. } => Parameters { mappings: Some(*mappings), ..none },
+            // Whatever comes is named at least.
+            _ => none,
         }
     }
 }
@@ -169,7 +177,7 @@ enum Shape {
 struct Entry {
     pattern: Shape,
     name: String,
-    count: Option<u128>,
+    count: Option<Integer>,
 }
 
 #[derive(Serialize)]
@@ -179,13 +187,13 @@ struct Seconds {
     mine: f64,
 }
 
-/// Writes the report as one JSON object and a line end.
+/// Writes the report as one JSON object and a line end; `docs/json.md` says what is in it.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn json(report: &Report<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
     let outcome = report.outcome;
-    let known = |count: u128| (!report.nothing_known()).then_some(count);
+    let known = |count: u128| (!report.nothing_known()).then(|| counts.of(count));
     let patterns = outcome.results.iter().map(|r| Entry {
         name: name(&r.pattern),
         pattern: Shape::Pattern(r.pattern.clone()),
@@ -198,6 +206,7 @@ pub fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     });
     let times = report.times;
     let document = Document {
+        schema: SCHEMA,
         gramer: env!("CARGO_PKG_VERSION"),
         task: report.task.name(),
         parameters: Parameters::of(report.task),
@@ -215,8 +224,8 @@ pub fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         total: known(report.total()),
         complete: outcome.complete,
         stopped: report.stopped,
-        listed: report.listed,
-        accelerator: outcome.measured.as_ref().map(AcceleratorPart::of),
+        listed: report.listed.map(|n| counts.of(n)),
+        devices: outcome.devices.iter().map(|d| Device::of(d, counts)).collect(),
         seconds: Seconds {
             load: times.load.as_secs_f64(),
             prepare: times.prepare.as_secs_f64(),

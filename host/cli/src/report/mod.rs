@@ -6,7 +6,7 @@ mod progress;
 pub mod symbols;
 mod table;
 
-pub use json::json;
+pub use json::{Counts, json};
 pub use list::{ListFormat, ListWriter};
 pub use progress::{BuildMeter, Meter};
 pub use table::table;

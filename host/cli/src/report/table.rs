@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
-use gramer_engine::Measured;
+use gramer_engine::DeviceMetrics;
+use gramer_engine::metrics::{Metric, Value};
 use gramer_graph::error::Place;
 use gramer_pattern::task::{Measure, SizeLimit, Task};
 
@@ -80,8 +81,8 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         seconds(times.prepare),
         seconds(times.mine)
     )?;
-    if let Some(measured) = &report.outcome.measured {
-        accelerator(measured, out)?;
+    for device in &report.outcome.devices {
+        measured(device, out)?;
     }
     if let Some(listed) = report.listed {
         writeln!(out, "{} embeddings listed", grouped(listed as u128))?;
@@ -104,36 +105,46 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What the accelerator measured.
-fn accelerator(m: &Measured, out: &mut dyn Write) -> io::Result<()> {
-    let several = |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
-    writeln!(
-        out,
-        "{} cycles of machine {} ({:.6} s at {} MHz) in {} of {}",
-        grouped(m.longest().into()),
-        m.machine,
-        m.seconds_at_clock(),
-        m.clock_mhz,
-        several(m.runs, "run"),
-        several(m.compute_units as u64, "compute unit")
-    )?;
-    for kind in ["vertex", "edge"] {
-        let [high, low, misses] = m.shares(kind).map(|share| 100.0 * share);
-        writeln!(
-            out,
-            "{} {kind} accesses: {high:.2} % high-priority hits, {low:.2} % low-priority hits, \
-             {misses:.2} % misses",
-            grouped(m.counter(&format!("pu.{kind}_accesses")).into())
-        )?;
+/// What a device measured: a line for each section.
+fn measured(device: &DeviceMetrics, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "measured by {}:", device.device)?;
+    let shown: Vec<&Metric> = device.metrics.iter().filter(|m| m.headline).collect();
+    for section in shown.chunk_by(|a, b| parts(a).0 == parts(b).0) {
+        let items: Vec<String> = section.iter().map(|m| item(m)).collect();
+        writeln!(out, "  {}: {}", parts(section[0]).0, items.join(", "))?;
     }
-    writeln!(
-        out,
-        "transfer {} ({:.1} % of the time with the device): {} bytes to it, {} from it",
-        seconds(m.transfer),
-        100.0 * m.transfer_share(),
-        grouped(m.bytes.0.into()),
-        grouped(m.bytes.1.into())
-    )
+    Ok(())
+}
+
+/// Section and name of a metric.
+fn parts(metric: &Metric) -> (&str, &str) {
+    metric.name.split_once('.').unwrap_or(("", &metric.name))
+}
+
+/// `cycles 1,234`, `clock 200 MHz`, `high hits 12.50 %`.
+fn item(metric: &Metric) -> String {
+    let name = parts(metric).1.replace('_', " ");
+    let unit = |unit: &str| match unit {
+        // The name says it.
+        "" => String::new(),
+        unit if name.split(' ').any(|word| word == unit) => String::new(),
+        unit => format!(" {unit}"),
+    };
+    match &metric.value {
+        Value::Count(n) | Value::Setting(n) => {
+            format!("{name} {}{}", grouped((*n).into()), unit(&metric.unit))
+        }
+        Value::Counts(all) => {
+            let all: Vec<String> = all.iter().map(|&n| grouped(n.into())).collect();
+            format!("{name} {}{}", all.join(" "), unit(&metric.unit))
+        }
+        Value::Seconds(s) => format!("{name} {s:.6} s"),
+        share @ Value::Share { .. } => {
+            format!("{name} {:.2} %", 100.0 * share.number().unwrap_or(0.0))
+        }
+        Value::Text(text) => format!("{name} {text}"),
+        other => format!("{name} {other:?}"),
+    }
 }
 
 /// The task in words, with the question that it answers.
@@ -164,6 +175,7 @@ fn question(task: &Task) -> String {
             let what = if *mappings { "mappings" } else { "occurrences" };
             format!("{what} of a pattern, {induced}")
         }
+        other => format!("{}, {induced}", other.name()),
     }
 }
 

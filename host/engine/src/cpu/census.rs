@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
-use super::{Units, run_units};
+use super::{Job, Starts, run_units};
 
 /// Largest set.
 pub(super) const MAX_SIZE: usize = 6;
@@ -111,15 +111,16 @@ impl<'a> Frontier<'a> {
 pub(super) fn run<S: Send>(
     graph: View<'_>,
     size: usize,
-    context: &Context,
+    job: Job<'_>,
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, &Frontier<'_>, VertexId) -> ControlFlow<()> + Sync,
 ) -> (Vec<S>, bool) {
     assert!((1..=MAX_SIZE).contains(&size));
+    let context = job.context;
     let larger = |v: VertexId| graph.degree(v) - graph.neighbours(v).partition_point(|&u| u < v);
     let list = |v| if size == 1 { 1 } else { larger(v) };
     let weight = |v: VertexId| (larger(v) as u64 + 1).pow(size as u32 - 1);
-    let units = Units::new(graph.vertices(), context, list, weight);
+    let units = Starts::vertices(graph).units(job, list, weight);
     let (states, complete) = run_units(
         &units,
         context,
@@ -133,7 +134,7 @@ pub(super) fn run<S: Send>(
             let candidates = &graph.neighbours(root)[first..];
             frontier.push(root);
             let mut flow = ControlFlow::Continue(());
-            for at in unit.part.start as usize..unit.part.end as usize {
+            for at in unit.range() {
                 let (v, rest) = (candidates[at], &candidates[at + 1..]);
                 flow = if context.cancel.is_cancelled() {
                     ControlFlow::Break(())

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Pattern, automorphism_count};
 
-use super::{Units, run_units};
+use super::{Job, Starts, run_units};
+use crate::work::Groups;
 
 /// Paths of two edges from a root, by end. Reset by visiting them again.
 struct Paths {
@@ -34,10 +34,9 @@ fn after<'a>(graph: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
     &row[row.partition_point(|&u| u <= root)..]
 }
 
-fn units(graph: View<'_>, context: &Context) -> Units {
-    Units::new(
-        graph.vertices(),
-        context,
+fn units(graph: View<'_>, job: Job<'_>) -> Groups {
+    Starts::vertices(graph).units(
+        job,
         // A root is not divided: its paths are shared by all of its cycles.
         |v| after(graph, v, v).len().min(1),
         |v| after(graph, v, v).len() as u64,
@@ -46,9 +45,10 @@ fn units(graph: View<'_>, context: &Context) -> Units {
 
 /// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
 /// so that lists after it are short) to the same end.
-pub(super) fn four(graph: View<'_>, context: &Context) -> (u128, bool) {
+pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
     let (states, complete) = run_units(
-        &units(graph, context),
+        &units(graph, job),
         context,
         || (0u128, Paths::new(graph.vertices())),
         |(total, paths), unit| {
@@ -75,10 +75,12 @@ pub(super) fn four(graph: View<'_>, context: &Context) -> (u128, bool) {
     (states.iter().map(|s| s.0).sum(), complete)
 }
 
-/// Number of 5-cycles: for the smallest vertex a and the edge c–d opposite to it, the pairs of
+/// What [`five_of`] makes the number of 5-cycles of: for the smallest vertex a and the edge c–d opposite to it, the pairs of
 /// paths a–b–c and a–e–d, less those that meet. They meet where b = e (a triangle b c d with b
-/// next to a), where b = d (a and d are adjacent), where e = c (a and c are).
-pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
+/// next to a), where b = d (a and d are adjacent), where e = c (a and c are). The first number has
+/// all pairs but those that meet in the latter two ways; the second those of b = e.
+pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
+    let context = job.context;
     struct State {
         total: i128,
         paths: Paths,
@@ -86,7 +88,7 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
         near: Vec<bool>,
     }
     let (states, complete) = run_units(
-        &units(graph, context),
+        &units(graph, job),
         context,
         || State {
             total: 0,
@@ -139,18 +141,22 @@ pub(super) fn five(graph: View<'_>, context: &Context) -> (u128, bool) {
             ControlFlow::Continue(())
         },
     );
-    let (meeting, all_met) = meeting_pairs(graph, context);
-    let total: i128 = states.iter().map(|s| s.total).sum();
-    // An interrupted run gives no number; the caller looks at the flag first.
-    let cycles = if complete && all_met { (total - meeting as i128) as u128 } else { 0 };
-    (cycles, complete && all_met)
+    let (meeting, all_met) = meeting_pairs(graph, job);
+    let total = states.iter().map(|s| s.total as u128).sum();
+    ([total, meeting], complete && all_met)
+}
+
+/// Number of 5-cycles from the sums of [`five`] over all units.
+pub(super) fn five_of([pairs, meeting]: [u128; 2]) -> u128 {
+    pairs - meeting
 }
 
 /// The pairs of paths of [`five`] with b = e, over all roots a: for each triangle, each of its
 /// vertices as b, and each neighbour a of b before the whole triangle.
-fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
+fn meeting_pairs(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
-    let units = Units::new(graph.vertices(), context, before, |v| (before(v) as u64).pow(2));
+    let units = Starts::vertices(graph).units(job, before, |v| (before(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,
@@ -162,7 +168,7 @@ fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
                 position[u as usize] = at as u32;
             }
             let mut pairs = 0u64;
-            for &y in &row[unit.part.start as usize..unit.part.end as usize] {
+            for &y in &row[unit.range()] {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
@@ -183,20 +189,11 @@ fn meeting_pairs(graph: View<'_>, context: &Context) -> (u128, bool) {
     (states.iter().map(|s| s.0).sum(), complete)
 }
 
-/// Number of 6-cycles, from the closed walks of six steps: a walk that visits a vertex twice runs
-/// over a smaller pattern, whose edge-induced number `smaller` gives.
-pub(super) fn six(
-    graph: View<'_>,
-    context: &Context,
-    smaller: impl Fn(&Pattern) -> u128,
-) -> (u128, bool) {
+/// Number of closed walks of six steps.
+pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
     let (states, complete) = run_units(
-        &Units::new(
-            graph.vertices(),
-            context,
-            |v| graph.degree(v).min(1),
-            |v| graph.degree(v) as u64,
-        ),
+        &Starts::vertices(graph).units(job, |v| graph.degree(v).min(1), |v| graph.degree(v) as u64),
         context,
         || (0u128, [vec![0u64; graph.vertices()], vec![0u64; graph.vertices()]], [vec![], vec![]]),
         |(total, [two, three], [ends_of_two, ends_of_three]), unit| {
@@ -233,15 +230,17 @@ pub(super) fn six(
             ControlFlow::Continue(())
         },
     );
-    if !complete {
-        return (0, false);
-    }
-    let walks: u128 = states.iter().map(|s| s.0).sum();
+    (states.iter().map(|s| s.0).sum(), complete)
+}
+
+/// Number of 6-cycles, from the closed walks of six steps: a walk that visits a vertex twice runs
+/// over a smaller pattern, whose edge-induced number `smaller` gives.
+pub(super) fn six_of(walks: u128, smaller: impl Fn(&Pattern) -> u128) -> u128 {
     let shorter: u128 = folded_cycles(6)
         .iter()
         .map(|image| automorphism_count(image) * smaller(&image.canonical().0))
         .sum();
-    ((walks - shorter) / 12, true)
+    (walks - shorter) / 12
 }
 
 /// The patterns that the k-cycle becomes when some of its vertices, no two of them adjacent, are
@@ -274,7 +273,9 @@ fn fold_from(at: usize, block: &mut [usize], found: &mut Vec<Pattern>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::work::Units;
     use gramer_graph::Builder;
+    use gramer_graph::context::Context;
 
     #[test]
     fn cycles_of_complete_graphs() {
@@ -286,9 +287,11 @@ mod tests {
         }
         let g = b.build();
         let context = Context::with_threads(2);
+        let job = Job { units: Units::All, sink: None, context: &context };
         // n! / (n - k)! / 2k.
-        assert_eq!(four(g.view(), &context), (210, true));
-        assert_eq!(five(g.view(), &context), (672, true));
+        assert_eq!(four(g.view(), job), (210, true));
+        let (sums, complete) = five(g.view(), job);
+        assert_eq!((five_of(sums), complete), (672, true));
     }
 
     #[test]

@@ -19,18 +19,14 @@ use gramer_pattern::{MAX_VERTICES, Pattern};
 use super::clique::local::Local;
 use super::clique::row::{Row, by_width};
 use super::oriented::Oriented;
-use super::{Resident, Units, run_units, sets};
+use super::{Job, Resident, Starts, run_units, sets};
 
 /// Largest number of pairs that are counted by formula: more give a number above 128 bits.
 const MAX_PAIRS: u32 = 127;
 
 /// One entry a size, from 1 to the largest clique.
-pub(super) fn run(
-    graph: &Resident<'_>,
-    sink: Option<&dyn Sink>,
-    context: &Context,
-) -> Result<Outcome> {
-    let (sizes, complete) = by_size(graph, sink, context)?;
+pub(super) fn run(graph: &Resident<'_>, job: Job<'_>) -> Result<Outcome> {
+    let (sizes, complete) = by_size(graph, job)?;
     let by_size = || sizes.iter().copied().enumerate().skip(1);
     let results = by_size()
         .take_while(|&(size, _)| size <= MAX_VERTICES)
@@ -41,11 +37,8 @@ pub(super) fn run(
 }
 
 /// Number of maximal cliques by size (index 0 is unused), and whether the run was finished.
-fn by_size(
-    graph: &Resident<'_>,
-    sink: Option<&dyn Sink>,
-    context: &Context,
-) -> Result<(Vec<u128>, bool)> {
+fn by_size(graph: &Resident<'_>, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
+    let Job { sink, context, .. } = job;
     let oriented = match graph.oriented(context) {
         Ok(oriented) => oriented,
         Err(Error::Interrupted) => return Ok((vec![], false)),
@@ -54,9 +47,8 @@ fn by_size(
     let targets = |n: u32| oriented.targets(n).len();
     // Every start vertex has at least one position, since a vertex without targets may still be
     // a maximal clique (an isolated vertex).
-    let units = Units::new(
-        oriented.vertices(),
-        context,
+    let units = Starts::numbered(graph.graph.view(), &oriented.vertex).units(
+        job,
         |n| targets(n).max(1),
         |n| (targets(n) as u64).pow(3) + oriented.degree(graph.graph.view(), n) as u64 + 1,
     );
@@ -64,10 +56,7 @@ fn by_size(
         &units,
         context,
         || Search::new(graph, oriented, sink, context),
-        |search, unit| {
-            let range = unit.part.start as usize..unit.part.end as usize;
-            search.start(unit.start, range)
-        },
+        |search, unit| search.start(unit.start, unit.range()),
     );
     if states.iter().any(|state| state.overflow) {
         return Err(too_many());

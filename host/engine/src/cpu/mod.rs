@@ -13,7 +13,8 @@ mod triangle;
 mod units;
 
 pub use matching::execute_plan;
-pub(crate) use units::{Units, run_units};
+pub(crate) use motif::closed as motif_counts;
+pub(crate) use units::{Starts, run_units};
 
 use std::sync::OnceLock;
 
@@ -22,7 +23,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::task::Task;
 
-use super::{Engine, Outcome, Prepared, Sink};
+use super::{Engine, Outcome, Prepared, Sink, Units, shares};
 use oriented::Oriented;
 
 /// Mines on the machine's own cores.
@@ -68,23 +69,43 @@ impl<'a> Resident<'a> {
     }
 }
 
+/// What a run does on a graph, besides its task.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    /// The units that count.
+    pub units: Units<'a>,
+    /// Takes embeddings.
+    pub sink: Option<&'a dyn Sink>,
+    pub context: &'a Context,
+}
+
 impl Prepared for Resident<'_> {
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
         task.check()?;
-        match task {
-            Task::Clique { k } => clique::run(self, *k, sink, context),
+        shares::check(self.graph, task, units, sink)?;
+        let job = Job { units, sink, context };
+        let outcome = match task {
+            Task::Clique { k } => clique::run(self, *k, job),
             Task::CliqueSizes { smallest, largest } => {
-                clique::run_sizes(self, *smallest, *largest, sink, context)
+                clique::run_sizes(self, *smallest, *largest, job)
             }
-            Task::MaximumClique => clique::run_maximum(self, sink, context),
-            Task::MaximalCliques => maximal::run(self, sink, context),
-            Task::Motif { k, induced } => motif::run(self, *k, *induced, sink, context),
+            Task::MaximumClique => clique::run_maximum(self, job),
+            Task::MaximalCliques => maximal::run(self, job),
+            Task::Motif { k, induced } => motif::run(self, *k, *induced, job),
             Task::Fsm { limit, support, measure } => {
-                fsm::run(self.graph, *limit, *support, *measure, sink, context)
+                fsm::run(self.graph, *limit, *support, *measure, job)
             }
             Task::Match { pattern, induced, mappings } => {
-                matching::run(self.graph, pattern, *induced, *mappings, sink, context)
+                matching::run(self.graph, pattern, *induced, *mappings, job)
             }
-        }
+            other => Err(other.unsupported_by("the CPU engine")),
+        }?;
+        Ok(outcome.of(units))
     }
 }

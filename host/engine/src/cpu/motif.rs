@@ -5,95 +5,135 @@
 
 use std::ops::ControlFlow;
 
-use crate::{Count, Outcome, Sink};
-use gramer_graph::context::Context;
+use crate::{Count, Open, Outcome, Sink};
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::{MotifPlan, copies};
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::{Resident, census, clique, cycle};
+use super::{Job, Resident, census, clique, cycle};
 
 pub(super) fn run(
     graph: &Resident<'_>,
     k: usize,
     induced: Induced,
-    sink: Option<&dyn Sink>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Outcome> {
-    let (counts, complete) = match sink {
+    let (counts, complete) = match job.sink {
         None => {
-            let (counts, complete) = vertex_induced(graph, k, context);
-            match induced {
-                Induced::Vertex => (counts, complete),
-                Induced::Edge => (edge_induced(k, &counts), complete),
+            let mut sums = vec![];
+            let complete = add_sums(graph, k, job, &mut sums);
+            if complete && job.units.share().is_some() {
+                // The equations are solved when the sums of all units are there.
+                let open = Some(Open::Motifs { sums });
+                return Ok(Outcome { complete, open, ..Outcome::default() });
             }
+            (if complete { counts(k, induced, &sums) } else { zeros(k) }, complete)
         }
-        Some(sink) => list(graph, k, induced, sink, context),
+        Some(sink) => list(graph, k, induced, sink, job),
     };
-    let patterns = Dictionary::of(k).patterns().iter();
-    let results =
-        patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count }).collect();
-    Ok(Outcome { results, complete, ..Outcome::default() })
+    Ok(Outcome { results: by_pattern(k, counts), complete, ..Outcome::default() })
 }
 
-/// Vertex-induced counts by number of the pattern, and whether the run was finished. The
-/// equations need all sums, so a run that was not finished gives zeros.
-fn vertex_induced(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
+/// An answer from the sums of all units, as [`Open::Motifs`] holds them; `None` if they aren't
+/// those of this task.
+pub(crate) fn closed(k: usize, induced: Induced, sums: &[u128]) -> Option<Vec<Count>> {
+    (sums.len() == sums_of(k)).then(|| by_pattern(k, counts(k, induced, sums)))
+}
+
+fn by_pattern(k: usize, counts: Vec<u128>) -> Vec<Count> {
+    let patterns = Dictionary::of(k).patterns().iter();
+    patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count }).collect()
+}
+
+/// Where a run was not finished: the equations need all sums.
+fn zeros(k: usize) -> Vec<u128> {
+    vec![0; Dictionary::of(k).patterns().len()]
+}
+
+/// Number of sums that [`add_sums`] adds.
+fn sums_of(k: usize) -> usize {
     let plan = MotifPlan::of(k);
-    let zeros = || (vec![0; Dictionary::of(k).patterns().len()], false);
-    let (sums, complete) = sums(graph.graph.view(), k, plan, context);
-    if !complete {
-        return zeros();
+    let cycles = match k {
+        _ if plan.left_over().is_empty() => 0,
+        4 => 1,
+        5 => 2,
+        _ => 2 + (3..=5).map(sums_of).sum::<usize>(),
+    };
+    plan.sums() + 1 + cycles
+}
+
+/// Adds to `all` what the vertex-induced counts follow from: the plan's sums, the cliques, what the
+/// number of k-cycles follows from. Each is a sum over units. Says whether the run was finished.
+fn add_sums(graph: &Resident<'_>, k: usize, job: Job<'_>, all: &mut Vec<u128>) -> bool {
+    let plan = MotifPlan::of(k);
+    let view = graph.graph.view();
+    let mut add = |(sums, complete): (Vec<u128>, bool)| {
+        all.extend(sums);
+        complete
+    };
+    let one = |(sum, complete)| (vec![sum], complete);
+    // A graph with too many 6-cliques would have 2^42 edges.
+    let cliques = clique::count(graph, k, job).expect("they fit 128 bits");
+    if !add(sums(view, k, plan, job)) || !add(one(cliques)) {
+        return false;
     }
-    // A graph with so many 6-cliques would have 2^42 edges.
-    let (cliques, complete) = clique::count(graph, k, context).expect("they fit 128 bits");
-    if !complete {
-        return zeros();
-    }
-    let mut cycles = 0;
-    if !plan.left_over().is_empty() {
-        let complete;
-        (cycles, complete) = match k {
-            4 => cycle::four(graph.graph.view(), context),
-            5 => cycle::five(graph.graph.view(), context),
-            _ => {
-                let (smaller, complete) = smaller_counts(graph, context);
-                if !complete {
-                    return zeros();
-                }
-                cycle::six(graph.graph.view(), context, smaller)
-            }
-        };
-        if !complete {
-            return zeros();
+    match k {
+        _ if plan.left_over().is_empty() => true,
+        4 => add(one(cycle::four(view, job))),
+        5 => {
+            let (sums, complete) = cycle::five(view, job);
+            add((sums.into(), complete))
+        }
+        _ => {
+            let entries = job.units.iter(view).map(|unit| unit.range().len() as u128).sum();
+            add(one(cycle::six(view, job)))
+                && add((vec![entries], true))
+                && (3..=5).all(|k| add_sums(graph, k, job, all))
         }
     }
-    (plan.solve(&sums, cliques, |_| cycles), true)
 }
 
-/// The edge-induced numbers of all patterns of 2 to 5 vertices, and whether the run was finished.
-fn smaller_counts(
-    graph: &Resident<'_>,
-    context: &Context,
-) -> (impl Fn(&Pattern) -> u128 + use<>, bool) {
-    let edges = graph.graph.edges() as u128;
-    let mut by_size = vec![];
-    let mut complete = true;
-    for k in 3..=5 {
-        let (counts, whole) = vertex_induced(graph, k, context);
-        complete &= whole;
-        by_size.push(edge_induced(k, &counts));
+/// Counts by number of the pattern from the sums that [`add_sums`] makes.
+fn counts(k: usize, induced: Induced, sums: &[u128]) -> Vec<u128> {
+    let counts = vertex_induced(k, sums);
+    match induced {
+        Induced::Vertex => counts,
+        Induced::Edge => edge_induced(k, &counts),
     }
-    let count = move |p: &Pattern| match p.vertices() {
-        2 => edges,
+}
+
+fn vertex_induced(k: usize, all: &[u128]) -> Vec<u128> {
+    let plan = MotifPlan::of(k);
+    let (sums, rest) = all.split_at(plan.sums());
+    let (cliques, rest) = (rest[0], &rest[1..]);
+    let cycles = match k {
+        _ if plan.left_over().is_empty() => 0,
+        4 => rest[0],
+        5 => cycle::five_of([rest[0], rest[1]]),
+        _ => cycle::six_of(rest[0], smaller(rest[1], &rest[2..])),
+    };
+    plan.solve(sums, cliques, |_| cycles)
+}
+
+/// The edge-induced numbers of all patterns of 2 to 5 vertices: of 2 the edges, each of which is in two
+/// lists; of the others from their sums.
+fn smaller(entries: u128, mut sums: &[u128]) -> impl Fn(&Pattern) -> u128 + use<> {
+    let by_size: Vec<Vec<u128>> = (3..=5)
+        .map(|k| {
+            let own;
+            (own, sums) = sums.split_at(sums_of(k));
+            edge_induced(k, &vertex_induced(k, own))
+        })
+        .collect();
+    move |p: &Pattern| match p.vertices() {
+        2 => entries / 2,
         k => {
             let number = Dictionary::of(k).number(p.bits() as u32).expect("it is connected");
             by_size[k - 3][number]
         }
-    };
-    (count, complete)
+    }
 }
 
 /// From vertex-induced to edge-induced counts: every embedding holds the patterns that its edges
@@ -105,10 +145,10 @@ fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
 }
 
 /// The sums A of the plan's equations.
-fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, context: &Context) -> (Vec<u128>, bool) {
+fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, job: Job<'_>) -> (Vec<u128>, bool) {
     let make = || (vec![0u128; plan.sums()], [0u32; 1 << census::MAX_SIZE]);
     let (states, complete) =
-        census::run(graph, k - 2, context, make, |(sums, outside), frontier, last| {
+        census::run(graph, k - 2, job, make, |(sums, outside), frontier, last| {
             frontier.outside(last, outside);
             for term in plan.terms(frontier.bits_with(last)) {
                 let first = outside[term.first as usize] as u64;
@@ -139,13 +179,14 @@ fn list(
     k: usize,
     induced: Induced,
     sink: &dyn Sink,
-    context: &Context,
+    job: Job<'_>,
 ) -> (Vec<u128>, bool) {
+    let context = job.context;
     let dictionary = Dictionary::of(k);
     let patterns = dictionary.patterns();
     let make = || (vec![0u128; patterns.len()], Vec::with_capacity(k));
     let (states, complete) =
-        census::run(graph.graph.view(), k, context, make, |(counts, members), frontier, last| {
+        census::run(graph.graph.view(), k, job, make, |(counts, members), frontier, last| {
             if context.cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }

@@ -184,9 +184,8 @@ fn peel(graph: View<'_>, context: &Context) -> Result<Vec<VertexId>> {
         });
         while at < order.len() {
             let end = order.len();
-            if context.threads() > 1 && end - at >= WORTH_THREADS {
-                let found = peel_together(graph, &order[at..end], &degree, level, context)?;
-                order.extend(found);
+            if end - at >= WORTH_THREADS {
+                order.extend(peel_together(graph, &order[at..end], &degree, level, context)?);
                 at = end;
                 continue;
             }
@@ -210,7 +209,8 @@ fn peel(graph: View<'_>, context: &Context) -> Result<Vec<VertexId>> {
     Ok(order)
 }
 
-/// Peels vertices on all threads; returns those that come to `level` by that.
+/// Peels vertices on all threads; returns those that come to `level` by that, in an order that
+/// doesn't depend on the threads: shares of a run rely on it.
 fn peel_together(
     graph: View<'_>,
     vertices: &[VertexId],
@@ -240,7 +240,9 @@ fn peel_together(
             }
         }
     });
-    Ok(found.into_iter().collect::<Result<Vec<_>>>()?.concat())
+    let mut found = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    found.sort_unstable_by_key(|&v| std::cmp::Reverse(v));
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -287,6 +289,7 @@ mod tests {
             }
         }
         let g = b.build();
+        let mut orders = vec![];
         for threads in [1, 4] {
             let o = Oriented::by_degeneracy(g.view(), &Context::with_threads(threads)).unwrap();
             // Every subgraph of the ring has a vertex of at most 6, all of it no smaller one.
@@ -298,6 +301,8 @@ mod tests {
                 let degree = o.targets(n).len() + o.sources(g.view(), n).count();
                 assert_eq!(degree, o.degree(g.view(), n));
             }
+            orders.push(o.vertex);
         }
+        assert_eq!(orders[0], orders[1]);
     }
 }

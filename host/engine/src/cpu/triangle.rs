@@ -8,11 +8,11 @@
 
 use std::ops::ControlFlow;
 
-use gramer_graph::context::{Context, Looks};
+use gramer_graph::context::Looks;
 use gramer_graph::{VertexId, View};
 
 use super::sets::Bitmap;
-use super::{Units, run_units};
+use super::{Job, Starts, run_units};
 
 /// Vertices whose adjacency is kept as bits: 8 words, one cache line a vertex.
 const HUBS: usize = 512;
@@ -22,7 +22,8 @@ const WORDS: usize = HUBS / 64;
 const WORTH_BITS: usize = 1 << 12;
 
 /// Number of triangles, and whether the run was finished.
-pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
+pub(super) fn count(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
     let vertices = graph.vertices();
     let mut looks = Looks::new(&context.cancel);
     // Where the neighbours before each vertex end in its row.
@@ -48,7 +49,7 @@ pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
         }
     }
     let list = |v: VertexId| before[v as usize] as usize;
-    let units = Units::new(vertices, context, list, |v| (list(v) as u64).pow(2));
+    let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
     let (states, complete) = run_units(
         &units,
         context,
@@ -56,7 +57,7 @@ pub(super) fn count(graph: View<'_>, context: &Context) -> (u128, bool) {
         |(total, marked), unit| {
             let v = unit.start as usize;
             let row = &graph.neighbours(unit.start)[..before[v] as usize];
-            let part = &row[unit.part.start as usize..unit.part.end as usize];
+            let part = &row[unit.range()];
             let mut found = if hubs > 0 { through_hubs(&bits, v, part) } else { 0 };
             let others = &row[skip[v] as usize..];
             if !others.is_empty() {

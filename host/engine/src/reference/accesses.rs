@@ -3,11 +3,9 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use super::{
-    Accesses, Cliques, Comparison, Explorer, LabelledPatterns, Motifs, Primitives, Stop, Unit,
-};
+use super::{Accesses, Cliques, Comparison, Explorer, LabelledPatterns, Motifs, Primitives, Stop};
 use crate::cpu::Cpu;
-use crate::{Engine, Outcome};
+use crate::{Engine, Outcome, Units, WorkUnit};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -65,7 +63,7 @@ fn explore<P: Primitives>(
     most: u64,
     context: &Context,
 ) -> Result<Accesses> {
-    let units: Vec<Unit> = Unit::all(graph.view()).collect();
+    let units: Vec<WorkUnit> = Units::All.iter(graph.view()).collect();
     let mut explorer = Explorer::new(graph.view(), comparison, primitives, context)
         .with_accesses()
         .with_limit(most);
@@ -73,7 +71,7 @@ fn explore<P: Primitives>(
         ControlFlow::Continue(()) => Ok(explorer.accesses().expect("they were asked for").clone()),
         ControlFlow::Break(Stop::Limit) => Err(Error::Unsupported(format!(
             "the task has more than {most} embeddings: counting all accesses would take too long; \
-             give a smaller task, or a larger --max-embeddings",
+             give a smaller task, or allow more",
         ))),
         ControlFlow::Break(_) => Err(Error::Interrupted),
     }

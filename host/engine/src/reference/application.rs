@@ -170,7 +170,7 @@ fn in_order(e: &Embedding, order: &[usize]) -> Vec<VertexId> {
 /// one size, reached through embeddings of allowed patterns only.
 ///
 /// Where the allowed patterns are those that the rule reports of fewer vertices, a pattern all of
-/// whose parts are among them has its exact count; see [`super::parts_reported`]. The filter
+/// whose parts are among them has its exact count; see [`gramer_pattern::task::parts_reported`]. The filter
 /// starts at 2 vertices: with `size` 2 nothing is filtered.
 pub struct LabelledPatterns<'a> {
     view: View<'a>,

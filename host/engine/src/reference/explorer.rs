@@ -5,28 +5,12 @@ use std::ops::{ControlFlow, Range};
 use super::Comparison;
 use super::application::{Primitives, Shape};
 use super::counters::{Accesses, Counters};
+use crate::work::WorkUnit;
 use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
 /// Entries walked between two looks at the stop flag.
 const LOOK_EVERY: u64 = 1 << 12;
-
-/// A start vertex with a range of positions in its list, as the accelerator takes them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unit {
-    /// The root of the embeddings.
-    pub start: VertexId,
-    /// Positions in the root's list from which second vertices are taken.
-    pub part: Range<u32>,
-}
-
-impl Unit {
-    /// One unit a vertex, each with the whole list.
-    pub fn all(view: View<'_>) -> impl Iterator<Item = Unit> {
-        (0..view.vertices() as VertexId)
-            .map(move |start| Unit { start, part: 0..view.degree(start) as u32 })
-    }
-}
 
 /// Why an exploration ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,17 +142,17 @@ impl<'a, P: Primitives> Explorer<'a, P> {
 
     /// Explores from these work units, in turn; may be called again with others. After a break
     /// the results are those of the part that was explored.
-    pub fn run_units(&mut self, units: &[Unit]) -> ControlFlow<Stop> {
+    pub fn run_units(&mut self, units: &[WorkUnit]) -> ControlFlow<Stop> {
         for unit in units {
             if self.context.cancel.is_cancelled() {
                 return ControlFlow::Break(Stop::Cancelled);
             }
             self.embedding.push(unit.start, 0);
-            if unit.part.start == 0 {
+            if unit.first == 0 {
                 self.counters.embeddings_by_depth[1] += 1;
             }
             let first = self.view.row(unit.start).start;
-            let part = first + unit.part.start as usize..first + unit.part.end as usize;
+            let part = first + unit.first as usize..first + unit.limit as usize;
             let flow = self.extend(part);
             self.embedding.pop();
             flow?;

@@ -49,7 +49,7 @@ mod explorer;
 pub use accesses::accesses;
 pub use application::{Cliques, LabelledPatterns, Motifs, Primitives, Shape};
 pub use counters::{Accesses, Counters};
-pub use explorer::{Embedding, Explorer, Stop, Unit};
+pub use explorer::{Embedding, Explorer, Stop};
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -59,9 +59,10 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task, parts_reported};
 
-use super::{Count, Engine, Outcome, Prepared, Sink};
+use super::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
+use crate::work::WorkUnit;
 
 /// Which of two vertex ids comes first; see the module.
 ///
@@ -120,10 +121,11 @@ impl Engine for Reference {
             Task::Motif { induced: Induced::Edge, .. } => "edge-induced motifs",
             Task::Fsm { measure: Measure::Mni, .. } => "minimum-image support",
             Task::Match { .. } => "matching",
+            other => other.name(),
         };
         Err(Error::Unsupported(format!(
             "the reference engine explores vertex-induced embeddings and does not do {what}; the \
-             CPU engine does (--device cpu)"
+             engine `cpu` does"
         )))
     }
 
@@ -143,32 +145,41 @@ struct Resident<'a> {
 }
 
 impl Prepared for Resident<'_> {
-    fn run(&self, task: &Task, sink: Option<&dyn Sink>, context: &Context) -> Result<Outcome> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
         self.engine.supports(task, Some(self.graph))?;
+        shares::check(self.graph, task, units, sink)?;
         let comparison = self.engine.comparison;
-        let run = Run { view: self.graph.view(), comparison, context };
-        Ok(match task {
+        let run = Run { view: self.graph.view(), comparison, units, context };
+        let outcome = match task {
             Task::Clique { k } => run.cliques(*k, sink),
             Task::Motif { k, .. } => run.motifs(*k, sink),
             Task::Fsm { limit: SizeLimit::MaxVertices(largest), support, .. } => {
                 run.frequent(*largest, *support, sink)
             }
             _ => unreachable!("not supported"),
-        })
+        };
+        Ok(outcome.of(units))
     }
 }
 
-/// One run of the engine over the whole graph.
+/// One run of the engine.
 struct Run<'a> {
     view: View<'a>,
     comparison: Comparison,
+    units: Units<'a>,
     context: &'a Context,
 }
 
 impl Run<'_> {
-    /// Explores the whole graph; gives the primitives back and whether the run went to its end.
+    /// Explores the units; gives the primitives back and whether the run went to its end.
     fn explore<P: Primitives>(&self, primitives: P) -> (P, bool) {
-        let units: Vec<Unit> = Unit::all(self.view).collect();
+        let units: Vec<WorkUnit> = self.units.iter(self.view).collect();
         self.context.progress.begin(units.len() as u64);
         let mut explorer = Explorer::new(self.view, self.comparison, primitives, self.context);
         let complete = explorer.run_units(&units).is_continue();
@@ -198,8 +209,11 @@ impl Run<'_> {
         Outcome { results: results.collect(), complete, ..Outcome::default() }
     }
 
-    /// One pass a size, each with the patterns that the passes before it reported.
+    /// One pass per size, each with the patterns that the passes before it reported. Of a share all
+    /// patterns are reported that occur: every prefix of an embedding is one of the same unit.
     fn frequent(&self, largest: usize, support: u64, sink: Option<&dyn Sink>) -> Outcome {
+        let share = self.units.share().is_some();
+        let support = if share { 1 } else { support };
         let mut reported = HashSet::new();
         let mut results = vec![];
         for size in 2..=largest {
@@ -210,15 +224,15 @@ impl Run<'_> {
             }
             let mut found: Vec<Count> = pass
                 .counts()
-                .filter(|&(pattern, count)| count >= support && parts_reported(pattern, &reported))
+                .filter(|&(pattern, count)| {
+                    count >= support && (share || parts_reported(pattern, &reported))
+                })
                 .map(|(pattern, count)| Count { pattern: pattern.clone(), count: count.into() })
                 .collect();
             if found.is_empty() {
                 break;
             }
-            found.sort_by_cached_key(|c| {
-                (c.pattern.edge_count(), std::cmp::Reverse(c.count), c.pattern.clone())
-            });
+            shares::sort(&mut found);
             reported.extend(found.iter().map(|c| c.pattern.clone()));
             results.append(&mut found);
         }
@@ -231,16 +245,4 @@ impl Run<'_> {
         }
         Outcome { results, complete, ..Outcome::default() }
     }
-}
-
-/// Whether every connected induced sub-pattern with one vertex fewer, of 2 or more vertices, has
-/// been reported: the rule that makes the answer independent of the numbering.
-pub fn parts_reported(pattern: &Pattern, reported: &HashSet<Pattern>) -> bool {
-    let n = pattern.vertices();
-    n <= 2
-        || (0..n).all(|left_out| {
-            let rest: Vec<usize> = (0..n).filter(|&i| i != left_out).collect();
-            let part = pattern.induced(&rest);
-            !part.is_connected() || reported.contains(&part.canonical().0)
-        })
 }

@@ -101,7 +101,7 @@ impl EdgeList {
         if count != self.columns {
             return Err(format!(
                 "it has {count} columns, but the first edge line has {} (if this is not an edge \
-                 list, name its format with --format)",
+                 list, name its format with the setting `format`)",
                 self.columns
             ));
         }

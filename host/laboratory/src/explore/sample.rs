@@ -60,7 +60,8 @@ use serde_json::Value;
 use super::parameter::{Parameter, Point, Setting};
 use super::simulator::{Ran, SimulatedTask, Simulator};
 use gramer_accelerator::stream::UNITS_A_BEAT;
-use gramer_engine::reference::{Cliques, Comparison, Explorer, Motifs, Primitives, Unit};
+use gramer_engine::reference::{Cliques, Comparison, Explorer, Motifs, Primitives};
+use gramer_engine::{Units, WorkUnit};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
@@ -133,7 +134,8 @@ fn work_of<P: Primitives>(graph: &Graph, primitives: P, context: &Context) -> Re
     let view = graph.view();
     let mut explorer = Explorer::new(view, Comparison::Descending, primitives, context);
     let mut before = 0;
-    Unit::all(view)
+    Units::All
+        .iter(view)
         .map(|unit| match explorer.run_units(std::slice::from_ref(&unit)) {
             ControlFlow::Continue(()) => {
                 let c = explorer.counters();
@@ -185,7 +187,7 @@ pub fn estimate(
     let windows: Vec<Vec<VertexId>> = (0..plan.windows).map(|_| part(size)).collect();
     let after = part(2 * in_flight);
     let sweep = sweep(graph.view(), point.room);
-    let unit = |&v: &VertexId| Unit { start: v, part: 0..graph.view().degree(v) as u32 };
+    let unit = |&v: &VertexId| WorkUnit::whole(graph.view(), v);
     // First without the heavy units, then with them.
     let mut points = vec![];
     for with in [false, true].into_iter().take(if heavy.is_empty() { 1 } else { 2 }) {
@@ -196,7 +198,7 @@ pub fn estimate(
             window.sort_unstable();
         }
         let drawn = settling.iter().chain(windows.iter().flatten()).chain(&after).map(unit);
-        let units: Vec<Unit> = sweep.iter().cloned().chain(drawn).collect();
+        let units: Vec<WorkUnit> = sweep.iter().cloned().chain(drawn).collect();
         let file = simulator.units(&units)?;
         let mut point = point.clone();
         point.options.extend(["--units".into(), file.display().to_string()]);
@@ -292,7 +294,7 @@ fn draw(light: &[VertexId], count: usize, random: &mut ChaCha8Rng) -> Vec<Vertex
 
 /// Units that read the first edge lines and the records beside them once each, the best last, and do
 /// as little else as they can: one entry of a list each, where there is one that isn't a candidate.
-fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<Unit> {
+fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<WorkUnit> {
     // Of each record of a line one list; most lists begin in a line of their own.
     let lines = edge_lines.max(u64::from(RECORDS_A_LINE) * vertex_lines) as usize;
     let mut units = vec![];
@@ -304,7 +306,7 @@ fn sweep(view: View<'_>, [vertex_lines, edge_lines]: [u64; 2]) -> Vec<Unit> {
             let to = ((line + 1) * A_LINE).min(row.end) - row.start;
             let list = &view.neighbours(v)[from..to];
             let at = (from + list.iter().position(|&u| u > v).unwrap_or(0)) as u32;
-            units.push(Unit { start: v, part: at..at + 1 });
+            units.push(WorkUnit { start: v, first: at, limit: at + 1 });
             line += 1;
         }
     }
@@ -386,7 +388,7 @@ mod tests {
         let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
         let graph = generate(&recipe, &context).unwrap();
         let view = graph.view();
-        let line = |unit: &Unit| (view.row(unit.start).start + unit.part.start as usize) / A_LINE;
+        let line = |unit: &WorkUnit| (view.row(unit.start).start + unit.first as usize) / A_LINE;
         let lines = |room| sweep(view, room).iter().map(line).collect::<Vec<_>>();
         assert_eq!(lines([1, 8]), (0..8).rev().collect::<Vec<_>>());
         assert_eq!(lines([100, 8]), (0..48).rev().collect::<Vec<_>>(), "all whole beats of 50");
@@ -401,7 +403,7 @@ mod tests {
         let recipe = Recipe { model, seed: 3, vertex_labels: None, edge_labels: None };
         let graph = generate(&recipe, &context).unwrap();
         let work = work(&graph, &Task::Clique { k: 4 }, &context).unwrap();
-        let units: Vec<Unit> = Unit::all(graph.view()).collect();
+        let units: Vec<WorkUnit> = Units::All.iter(graph.view()).collect();
         let mut whole =
             Explorer::new(graph.view(), Comparison::Descending, Cliques::new(4), &context);
         assert!(whole.run_units(&units).is_continue());

@@ -15,7 +15,7 @@ use serde_json::Value;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::parameter::Point;
-use gramer_engine::reference::Unit;
+use gramer_engine::WorkUnit;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::write_whole;
@@ -180,8 +180,8 @@ impl Simulator {
     ///
     /// # Errors
     /// Those of writing.
-    pub fn units(&self, units: &[Unit]) -> Result<PathBuf> {
-        let line = |u: &Unit| format!("{} {} {}\n", u.start, u.part.start, u.part.end);
+    pub fn units(&self, units: &[WorkUnit]) -> Result<PathBuf> {
+        let line = |u: &WorkUnit| format!("{} {} {}\n", u.start, u.first, u.limit);
         let text: String = units.iter().map(line).collect();
         let folder = self.cache.join("units");
         fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, "create", e))?;

@@ -457,7 +457,7 @@ fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
          its thermal design power, {CPU_WATTS} W; each of its ratios of energy is {POWER_RATIO:.2} times \
          the ratio of times, so its design takes {watts:.1} W in all runs. Ours is taken to use as much: \
          the same device at the same clock, and by synthesis no more of any resource \
-         (docs/synthesis.md). Times are those of table III, with the paper's set-up."
+         (docs/hardware/synthesis.md). Times are those of table III, with the paper's set-up."
     );
     let claim = Claim {
         place: "figure 11a",

@@ -10,20 +10,20 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Cancel;
 
 use super::super::oriented::Oriented;
-use super::super::{Units, run_units};
+use super::super::{Job, Resident, Starts, run_units};
 use super::local::Local;
 use super::row::{Row, by_width};
 
 /// A clique with the largest number of vertices, in the oriented graph's numbers, and whether the
 /// search was finished; empty for a graph without vertices.
-pub(super) fn largest(oriented: &Oriented, context: &Context) -> (Vec<u32>, bool) {
+pub(super) fn largest(graph: &Resident<'_>, oriented: &Oriented, job: Job<'_>) -> (Vec<u32>, bool) {
     let best = Best { size: AtomicUsize::new(0), clique: Mutex::new(vec![]) };
-    let units = Units::new(
-        oriented.vertices(),
-        context,
+    let context = job.context;
+    let units = Starts::numbered(graph.graph.view(), &oriented.vertex).units(
+        job,
         |_| 1,
         |n| (oriented.targets(n).len() as u64).pow(2) + 1,
     );

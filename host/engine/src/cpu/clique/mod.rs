@@ -16,6 +16,7 @@ mod tests;
 
 use std::ops::{ControlFlow, Range};
 
+use crate::work::Groups;
 use crate::{Count, Outcome, Sink};
 use gramer_graph::VertexId;
 use gramer_graph::context::Context;
@@ -23,21 +24,16 @@ use gramer_graph::error::{Error, Result};
 use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::oriented::Oriented;
-use super::{Resident, Units, run_units, triangle};
+use super::{Job, Resident, Starts, run_units, triangle};
 use enumerate::{Counter, Lister};
 use local::Local;
 use pivot::Leaves;
 pub(super) use row::ones;
 
-pub(super) fn run(
-    graph: &Resident<'_>,
-    k: usize,
-    sink: Option<&dyn Sink>,
-    context: &Context,
-) -> Result<Outcome> {
-    let (count, complete) = match sink {
-        None => count(graph, k, context)?,
-        Some(sink) => list(graph, k, sink, context)?,
+pub(super) fn run(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<Outcome> {
+    let (count, complete) = match job.sink {
+        None => count(graph, k, job)?,
+        Some(sink) => list(graph, k, sink, job)?,
     };
     let results = vec![Count { pattern: Pattern::clique(k), count }];
     Ok(Outcome { results, complete, ..Outcome::default() })
@@ -48,20 +44,18 @@ pub(super) fn run_sizes(
     graph: &Resident<'_>,
     smallest: usize,
     largest: usize,
-    sink: Option<&dyn Sink>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Outcome> {
-    let Some(oriented) = oriented(graph, context)? else { return Ok(Outcome::default()) };
+    let Some(oriented) = oriented(graph, job.context)? else { return Ok(Outcome::default()) };
     // No clique is larger than a start vertex and its targets.
     let sizes = smallest..largest.min(oriented.degeneracy() + 1).max(smallest) + 1;
-    let (mut counts, complete) = match sink {
-        None => by_size(oriented, sizes, context)?,
+    let (mut counts, complete) = match job.sink {
+        None => by_size(graph, oriented, sizes, job)?,
         Some(sink) => {
             let (mut counts, mut complete) = (vec![], true);
             for k in sizes {
                 let count;
-                (count, complete) =
-                    if complete { list(graph, k, sink, context)? } else { (0, false) };
+                (count, complete) = if complete { list(graph, k, sink, job)? } else { (0, false) };
                 counts.push(count);
             }
             (counts, complete)
@@ -87,17 +81,13 @@ fn of_sizes(smallest: usize, counts: &[u128], complete: bool) -> Outcome {
 }
 
 /// One of the largest cliques: its size, with a count of 1; the clique itself goes to the sink.
-pub(super) fn run_maximum(
-    graph: &Resident<'_>,
-    sink: Option<&dyn Sink>,
-    context: &Context,
-) -> Result<Outcome> {
-    let Some(oriented) = oriented(graph, context)? else { return Ok(Outcome::default()) };
-    let (clique, complete) = maximum::largest(oriented, context);
+pub(super) fn run_maximum(graph: &Resident<'_>, job: Job<'_>) -> Result<Outcome> {
+    let Some(oriented) = oriented(graph, job.context)? else { return Ok(Outcome::default()) };
+    let (clique, complete) = maximum::largest(graph, oriented, job);
     if clique.is_empty() {
         return Ok(Outcome { complete, ..Outcome::default() });
     }
-    if let Some(sink) = sink {
+    if let Some(sink) = job.sink {
         let mut vertices: Vec<VertexId> =
             clique.iter().map(|&n| oriented.vertex[n as usize]).collect();
         vertices.sort_unstable();
@@ -118,26 +108,27 @@ fn oriented<'a>(graph: &'a Resident<'_>, context: &Context) -> Result<Option<&'a
 
 /// Start vertices with `k` - 1 targets or more, since fewer hold no clique; their targets are
 /// divided.
-fn units(oriented: &Oriented, k: usize, context: &Context) -> Units {
+fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> Groups {
     let targets = |n| oriented.targets(n).len();
     let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
     // The real cost lies between the square (building the matrix) and the power k - 1.
-    Units::new(oriented.vertices(), context, list, |n| (list(n) as u64).pow(3))
+    Starts::numbered(graph.graph.view(), &oriented.vertex)
+        .units(job, list, |n| (list(n) as u64).pow(3))
 }
 
 /// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for a number of more than 128 bits.
-pub(super) fn count(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(u128, bool)> {
+pub(super) fn count(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(u128, bool)> {
     if k == 3 {
-        return Ok(triangle::count(graph.graph.view(), context));
+        return Ok(triangle::count(graph.graph.view(), job));
     }
-    let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
-    if k == 4 || !pivoting_is_faster(oriented, k, context) {
-        return Ok(enumerated(oriented, k, context));
+    let Some(oriented) = oriented(graph, job.context)? else { return Ok((0, false)) };
+    if k == 4 || !pivoting_is_faster(oriented, k, job.context) {
+        return Ok(enumerated(graph, oriented, k, job));
     }
-    let (counts, complete) = by_size(oriented, k..k + 1, context)?;
+    let (counts, complete) = by_size(graph, oriented, k..k + 1, job)?;
     Ok((counts[0], complete))
 }
 
@@ -146,11 +137,13 @@ pub(super) fn count(graph: &Resident<'_>, k: usize, context: &Context) -> Result
 /// # Errors
 /// [`Error::Unsupported`] for a number of more than 128 bits.
 fn by_size(
+    graph: &Resident<'_>,
     oriented: &Oriented,
     sizes: Range<usize>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<(Vec<u128>, bool)> {
-    let units = units(oriented, sizes.start, context);
+    let context = job.context;
+    let units = units(graph, oriented, sizes.start, job);
     let none = Leaves::new(sizes.clone(), oriented.degeneracy());
     let (states, complete) = run_units(
         &units,
@@ -158,8 +151,7 @@ fn by_size(
         || (Local::new(true), none.clone()),
         |(local, leaves), unit| {
             local.enter(oriented, unit.start);
-            let part = unit.part.start as usize..unit.part.end as usize;
-            match pivot::count(local, part, leaves, &context.cancel) {
+            match pivot::count(local, unit.range(), leaves, &context.cancel) {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
@@ -174,16 +166,16 @@ fn by_size(
     Ok((counts, complete))
 }
 
-fn enumerated(oriented: &Oriented, k: usize, context: &Context) -> (u128, bool) {
-    let units = units(oriented, k, context);
+fn enumerated(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
+    let units = units(graph, oriented, k, job);
     let (states, complete) = run_units(
         &units,
         context,
         || (Local::new(false), Counter::default()),
         |(local, counter), unit| {
             local.enter(oriented, unit.start);
-            let part = unit.part.start as usize..unit.part.end as usize;
-            match counter.count(local, part, k, &context.cancel) {
+            match counter.count(local, unit.range(), k, &context.cancel) {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             }
@@ -231,22 +223,17 @@ fn pivoting_is_faster(oriented: &Oriented, k: usize, context: &Context) -> bool 
     })
 }
 
-fn list(
-    graph: &Resident<'_>,
-    k: usize,
-    sink: &dyn Sink,
-    context: &Context,
-) -> Result<(u128, bool)> {
+fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, job: Job<'_>) -> Result<(u128, bool)> {
+    let context = job.context;
     let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
-    let units = units(oriented, k, context);
+    let units = units(graph, oriented, k, job);
     let pattern = Pattern::clique(k.min(MAX_VERTICES));
     let (states, complete) = run_units(
         &units,
         context,
         || (0u128, Lister::new(oriented)),
         |(total, lister), unit| {
-            let part = unit.part.start as usize..unit.part.end as usize;
-            lister.list(unit.start, part, k, &mut |clique| {
+            lister.list(unit.start, unit.range(), k, &mut |clique| {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }

@@ -5,6 +5,7 @@ use gramer_graph::{Builder, Graph};
 use proptest::prelude::*;
 
 use super::*;
+use crate::Units;
 
 /// Cliques by size, by trying every set.
 fn tried(graph: &Graph) -> Vec<u128> {
@@ -32,6 +33,10 @@ fn graph(vertices: u64, edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
     builder.build()
 }
 
+fn whole(context: &Context) -> Job<'_> {
+    Job { units: Units::All, sink: None, context }
+}
+
 /// Each way, cut into as many units as there are.
 fn agree(graph: &Graph, expected: &[u128]) -> Result<(), TestCaseError> {
     for threads in [1, 3] {
@@ -41,13 +46,13 @@ fn agree(graph: &Graph, expected: &[u128]) -> Result<(), TestCaseError> {
         let at = |k: usize| expected.get(k).copied().unwrap_or(0);
         let sizes = 2..expected.len() + 1;
         let all: Vec<u128> = sizes.clone().map(at).collect();
-        prop_assert_eq!(by_size(oriented, sizes, &context).unwrap(), (all, true));
+        prop_assert_eq!(by_size(&resident, oriented, sizes, whole(&context)).unwrap(), (all, true));
         for k in 4..expected.len() {
-            let one = by_size(oriented, k..k + 1, &context).unwrap();
+            let one = by_size(&resident, oriented, k..k + 1, whole(&context)).unwrap();
             prop_assert_eq!(one, (vec![at(k)], true));
-            prop_assert_eq!(enumerated(oriented, k, &context), (at(k), true));
-            prop_assert_eq!(count(&resident, k, &context).unwrap(), (at(k), true));
-            let some = by_size(oriented, k - 1..k + 1, &context).unwrap();
+            prop_assert_eq!(enumerated(&resident, oriented, k, whole(&context)), (at(k), true));
+            prop_assert_eq!(count(&resident, k, whole(&context)).unwrap(), (at(k), true));
+            let some = by_size(&resident, oriented, k - 1..k + 1, whole(&context)).unwrap();
             prop_assert_eq!(some, (vec![at(k - 1), at(k)], true));
         }
     }
@@ -84,7 +89,10 @@ fn complete_multipartite_graphs_have_known_numbers() {
             let expected = choices / (1..=k).product::<u128>() * (each as u128).pow(k as u32);
             let oriented = resident.oriented(&context).unwrap();
             let k = k as usize;
-            assert_eq!(by_size(oriented, k..k + 1, &context).unwrap(), (vec![expected], true));
+            assert_eq!(
+                by_size(&resident, oriented, k..k + 1, whole(&context)).unwrap(),
+                (vec![expected], true)
+            );
         }
     }
 }
@@ -98,7 +106,7 @@ fn a_number_of_more_than_128_bits_is_an_error() {
         let resident = Resident::new(&graph);
         let oriented = resident.oriented(&context).unwrap();
         let k = n as usize / 2;
-        match by_size(oriented, k..k + 1, &context) {
+        match by_size(&resident, oriented, k..k + 1, whole(&context)) {
             Ok((counts, true)) => {
                 assert!(fits);
                 // OEIS A000984.
@@ -138,8 +146,8 @@ proptest! {
         let context = Context::with_threads(threads);
         let resident = Resident::new(&graph);
         let listed = Listed::default();
-        let one = super::super::maximal::run(&resident, Some(&listed), &context).unwrap();
-        let other = super::super::maximal::run(&resident, None, &context).unwrap();
+        let one = super::super::maximal::run(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
+        let other = super::super::maximal::run(&resident, whole(&context)).unwrap();
         prop_assert_eq!(&one, &other);
         let mut sets = listed.0.into_inner().unwrap();
         sets.sort_unstable();
@@ -151,7 +159,7 @@ proptest! {
         }
 
         let listed = Listed::default();
-        let outcome = run_maximum(&resident, Some(&listed), &context).unwrap();
+        let outcome = run_maximum(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
         let sets = listed.0.into_inner().unwrap();
         prop_assert_eq!(sets.len(), 1);
         prop_assert!(outcome.complete && cliques.contains(&sets[0]));
@@ -179,7 +187,7 @@ fn maximal_cliques_of_pairs_are_powers_of_two() {
         let all = (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
         let graph = graph(n, all.filter(|(u, v)| u / 2 != v / 2));
         let context = Context::with_threads(2);
-        let found = super::super::maximal::run(&Resident::new(&graph), None, &context).unwrap();
+        let found = super::super::maximal::run(&Resident::new(&graph), whole(&context)).unwrap();
         let counts = found.results.iter().map(|r| (r.pattern.vertices(), r.count));
         let counts: Vec<_> = counts.chain(found.larger_cliques).filter(|c| c.1 > 0).collect();
         assert_eq!(counts, [(pairs as usize, 1 << pairs)]);

@@ -23,7 +23,8 @@ use std::ops::ControlFlow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Sink;
-use crate::cpu::{Units, run_units};
+use crate::cpu::{Job, Starts, run_units};
+use crate::work::{Groups, Units};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
@@ -37,7 +38,8 @@ use super::trie::{Allowed, DEAD, Trie};
 use super::triples;
 
 /// The reported patterns of 2 to `max` vertices with their counts, and whether the run went to
-/// its end; if not, only sizes that were counted whole are there.
+/// its end; if not, only sizes that were counted whole are there. Of a share, all patterns that occur:
+/// which of them are frequent is known when the shares are together.
 ///
 /// # Errors
 /// As [`Rows::new`].
@@ -46,13 +48,16 @@ pub(super) fn mine(
     labels: &Labels,
     max: usize,
     support: u64,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<(Vec<(Small, u128)>, bool)> {
+    let context = job.context;
     let kinds = EdgeKinds::new(labels);
-    let (edges, whole) = count_edges(graph, labels, &kinds, context);
+    let (edges, whole) = count_edges(graph, labels, &kinds, Job { units: Units::All, ..job });
     if !whole {
         return Ok((vec![], false));
     }
+    let share = job.units.share().is_some();
+    let support = if share { 1 } else { support };
     let rows = match Rows::new(graph, labels, &kinds, &edges, support, max, &context.cancel) {
         Ok(rows) => rows,
         Err(Error::Interrupted) => return Ok((vec![], false)),
@@ -62,9 +67,13 @@ pub(super) fn mine(
     let mut found = vec![];
     for size in 2..=max {
         let (counts, whole) = match size {
+            2 if share => {
+                let (own, whole) = count_edges(graph, labels, &kinds, job);
+                (edge_patterns(&kinds, &own), whole)
+            }
             2 => (edge_patterns(&kinds, &edges), true),
-            3 => triples::count(&rows, labels.classes(), context),
-            _ => count_embeddings(&rows, labels.classes(), &allowed, size, context),
+            3 if !share => triples::count(graph, &rows, labels.classes(), context),
+            _ => count_embeddings(graph, &rows, labels.classes(), &allowed, size, job),
         };
         if !whole {
             return Ok((found, false));
@@ -74,30 +83,30 @@ pub(super) fn mine(
             .filter(|&(_, count)| count >= i128::from(support))
             .map(|(code, count)| (code, count as u128))
             .collect();
-        if frequent.is_empty() {
+        if frequent.is_empty() && !share {
             break;
         }
-        allowed.push(frequent.iter().map(|&(code, _)| code).collect());
+        // An embedding of a share grows from those of its own units, but for its first edge, which is
+        // counted with the smaller of its ends.
+        allowed.push(match (share, size) {
+            (true, 2) => edge_patterns(&kinds, &edges).into_keys().collect(),
+            _ => frequent.iter().map(|&(code, _)| code).collect(),
+        });
         found.extend(frequent);
     }
     Ok((found, true))
 }
 
 /// Counts the edges of each kind.
-fn count_edges(
-    graph: View<'_>,
-    labels: &Labels,
-    kinds: &EdgeKinds,
-    context: &Context,
-) -> (Tally, bool) {
+fn count_edges(graph: View<'_>, labels: &Labels, kinds: &EdgeKinds, job: Job<'_>) -> (Tally, bool) {
     let degree = |v: VertexId| graph.degree(v);
-    let units = Units::new(graph.vertices(), context, degree, |v| graph.degree(v) as u64);
+    let units = Starts::vertices(graph).units(job, degree, |v| graph.degree(v) as u64);
     let make = || Tally::new(kinds.bits());
-    let (tallies, whole) = run_units(&units, context, make, |tally, unit| {
+    let (tallies, whole) = run_units(&units, job.context, make, |tally, unit| {
         let v = unit.start;
         let class = labels.class(graph, v);
         let row = graph.row(v);
-        for at in row.start + unit.part.start as usize..row.start + unit.part.end as usize {
+        for at in row.start + unit.first as usize..row.start + unit.limit as usize {
             let u = graph.neighbours[at];
             if u > v {
                 let label = labels.entry(graph, at);
@@ -124,10 +133,9 @@ fn edge_patterns(kinds: &EdgeKinds, edges: &Tally) -> FxHashMap<Small, i128> {
 }
 
 /// One work unit a start vertex and a range of its later neighbours.
-fn units(rows: &Rows, context: &Context) -> Units {
-    Units::new(
-        rows.vertices(),
-        context,
+fn units(graph: View<'_>, rows: &Rows, job: Job<'_>) -> Groups {
+    Starts::numbered(graph, rows.originals()).units(
+        job,
         |v| rows.after(v, v).0.len(),
         |v| {
             let near = rows.after(v, v).0;
@@ -137,18 +145,26 @@ fn units(rows: &Rows, context: &Context) -> Units {
     )
 }
 
-/// The embeddings of every pattern of `size` vertices, 4 or more, whose sub-patterns are allowed.
+/// The embeddings of every pattern of `size` vertices, 3 or more, whose sub-patterns are allowed.
 fn count_embeddings(
+    graph: View<'_>,
     rows: &Rows,
     classes: usize,
     allowed: &Allowed,
     size: usize,
-    context: &Context,
+    job: Job<'_>,
 ) -> (FxHashMap<Small, i128>, bool) {
-    let make = || Walker::new(rows, Trie::new(rows, classes, allowed, size), context);
-    let (walkers, whole) = run_units(&units(rows, context), context, make, |walker, unit| {
-        let mut visit = Counting { last: size - 2 };
-        walker.unit(&mut visit, unit.start, unit.part.start as usize..unit.part.end as usize)
+    let context = job.context;
+    let make = || {
+        let trie = Trie::new(rows, classes, allowed, size);
+        let trie = if job.units.share().is_some() { trie.of_prefixes() } else { trie };
+        Walker::new(rows, trie, context)
+    };
+    let units = units(graph, rows, job);
+    let (walkers, whole) = run_units(&units, context, make, |walker, unit| match size {
+        // There is no vertex before the last two that a unit doesn't fix.
+        3 => walker.unit(&mut Triples, unit.start, unit.range()),
+        _ => walker.unit(&mut Counting { last: size - 2 }, unit.start, unit.range()),
     });
     let mut counts: FxHashMap<Small, i128> = FxHashMap::default();
     for walker in walkers {
@@ -194,9 +210,10 @@ pub(super) fn list(
         let trie = Trie::new(&rows, labels.classes(), &allowed, max + 1);
         Walker::new(&rows, trie, context)
     };
-    let (_, whole) = run_units(&units(&rows, context), context, make, |walker, unit| {
+    let all = Job { units: Units::All, sink: Some(sink), context };
+    let (_, whole) = run_units(&units(graph, &rows, all), context, make, |walker, unit| {
         let mut visit = Listing { max, sink, aligned: &aligned };
-        walker.unit(&mut visit, unit.start, unit.part.start as usize..unit.part.end as usize)
+        walker.unit(&mut visit, unit.start, unit.range())
     });
     Ok(whole)
 }
@@ -237,6 +254,27 @@ impl Visit for Counting {
         }
         walker.pairs(node, waiting)?;
         ControlFlow::Continue(false)
+    }
+}
+
+/// Counts the embeddings of three vertices one by one.
+struct Triples;
+
+impl Visit for Triples {
+    fn largest(&self) -> usize {
+        3
+    }
+
+    fn visit(
+        &mut self,
+        walker: &mut Walker<'_>,
+        node: u32,
+        _waiting: usize,
+    ) -> ControlFlow<(), bool> {
+        if walker.members.len() == 3 {
+            walker.count(node, 1);
+        }
+        ControlFlow::Continue(true)
     }
 }
 

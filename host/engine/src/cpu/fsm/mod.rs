@@ -16,9 +16,9 @@ mod tests;
 mod trie;
 mod triples;
 
-use std::cmp::Reverse;
-
-use crate::{Count, Outcome, Sink};
+use crate::cpu::Job;
+use crate::work::Units;
+use crate::{Count, Outcome, Sink, shares};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -26,7 +26,7 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit};
 
 use labels::Labels;
 
-/// The frequent patterns of `graph`: smaller ones first (by vertices, then edges), more frequent
+/// The frequent patterns of `graph`, or all patterns of a share: smaller ones first (by vertices, then edges), more frequent
 /// ones first among those of one size, then by canonical form. The sink gets each embedding of
 /// each of them once, aligned with the canonical form.
 ///
@@ -38,14 +38,14 @@ pub(super) fn run(
     limit: SizeLimit,
     support: u64,
     measure: Measure,
-    sink: Option<&dyn Sink>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Outcome> {
+    let Job { sink, context, .. } = job;
     let view = graph.view();
     let labels = Labels::new(view);
     let (found, mut complete) = match (measure, limit) {
         (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
-            embeddings::mine(view, &labels, max, support, context)?
+            embeddings::mine(view, &labels, max, support, job)?
         }
         (Measure::Mni, limit) => mni::mine(view, &labels, limit, support, context),
         (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
@@ -59,9 +59,7 @@ pub(super) fn run(
             Count { pattern, count }
         })
         .collect();
-    results.sort_by_cached_key(|r| {
-        (r.pattern.vertices(), r.pattern.edge_count(), Reverse(r.count), r.pattern.clone())
-    });
+    shares::sort(&mut results);
     if let Some(sink) = sink.filter(|_| complete) {
         complete = match measure {
             Measure::Embeddings => embeddings::list(view, &labels, &found, sink, context)?,
@@ -79,8 +77,8 @@ fn list_occurrences(
     context: &Context,
 ) -> Result<bool> {
     for Count { pattern, .. } in reported {
-        let listed =
-            super::matching::run(graph, pattern, Induced::Edge, false, Some(sink), context)?;
+        let job = Job { units: Units::All, sink: Some(sink), context };
+        let listed = super::matching::run(graph, pattern, Induced::Edge, false, job)?;
         if !listed.complete {
             return Ok(false);
         }

@@ -4,11 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use crate::{Outcome, Sink};
+use crate::cpu::Job;
+use crate::{Outcome, Sink, Units};
 use gramer_graph::context::Context;
 use gramer_graph::{Builder, Graph, VertexId, View};
 use gramer_pattern::task::{Measure, SizeLimit};
 use gramer_pattern::{Pattern, automorphism_orbits_chain};
+
+fn job<'a>(sink: &'a Keep, context: &'a Context) -> Job<'a> {
+    Job { units: Units::All, sink: Some(sink), context }
+}
 
 /// SplitMix64.
 struct Random(u64);
@@ -184,8 +189,7 @@ fn embeddings_agree_with_brute_force() {
             SizeLimit::MaxVertices(max),
             support,
             Measure::Embeddings,
-            Some(&sink),
-            &Context::with_threads(threads),
+            job(&sink, &Context::with_threads(threads)),
         )
         .unwrap();
         let expected = embeddings_by_force(graph.view(), max, support);
@@ -220,7 +224,7 @@ fn supports_agree_with_brute_force() {
         let sink = Keep::default();
         let context = Context::with_threads(threads);
         let outcome =
-            super::run(&graph, limit, support, Measure::Mni, Some(&sink), &context).unwrap();
+            super::run(&graph, limit, support, Measure::Mni, job(&sink, &context)).unwrap();
         let keep = |vertices: usize, edges: usize| match limit {
             SizeLimit::MaxEdges(most) => edges <= most,
             SizeLimit::MaxVertices(most) => vertices <= most,

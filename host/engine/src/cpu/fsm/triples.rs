@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
-use crate::cpu::{Units, run_units};
+use crate::cpu::{Job, Starts, run_units};
+use crate::work::Units;
+use gramer_graph::View;
 use gramer_graph::context::Context;
 
 use super::code::Small;
@@ -77,6 +79,7 @@ struct Counter {
 /// The vertex-induced embeddings of every pattern of three vertices whose edges are all frequent,
 /// and whether the count went to its end.
 pub(super) fn count(
+    graph: View<'_>,
     rows: &Rows,
     classes: usize,
     context: &Context,
@@ -87,9 +90,9 @@ pub(super) fn count(
     };
     let after = |v: u32| rows.after(v, v).0.len();
     // A vertex's pairs are counted with the first part of its list; triangles need it in parts.
-    let units = Units::new(
-        rows.vertices(),
-        context,
+    let job = Job { units: Units::All, sink: None, context };
+    let units = Starts::numbered(graph, rows.originals()).units(
+        job,
         |v| after(v).max(1),
         |v| {
             let near = rows.after(v, v).0.iter().map(|&u| after(u) as u64).sum::<u64>();
@@ -103,10 +106,10 @@ pub(super) fn count(
         kinds: vec![],
     };
     let (counters, whole) = run_units(&units, context, make, |counter, unit| {
-        if unit.part.start == 0 {
+        if unit.first == 0 {
             counter.pairs(rows, &keys, unit.start);
         }
-        counter.triangles(rows, &keys, unit.start, unit.part.clone(), context)
+        counter.triangles(rows, &keys, unit.start, unit.first..unit.limit, context)
     });
     let (wedges, triangles): (Vec<_>, Vec<_>) =
         counters.into_iter().map(|c| (c.wedges, c.triangles)).unzip();

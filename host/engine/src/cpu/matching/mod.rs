@@ -24,7 +24,8 @@ mod search;
 use super::sets;
 mod space;
 
-use crate::{Count, Outcome, Sink};
+use crate::work::{Groups, Units};
+use crate::{Count, Open, Outcome, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
@@ -34,7 +35,7 @@ use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern};
 
-use super::{Units, run_units};
+use super::{Job, Starts, run_units};
 use occurrence::Representative;
 use search::Search;
 use space::Space;
@@ -53,21 +54,19 @@ pub(super) fn run(
     pattern: &Pattern,
     induced: Induced,
     mappings: bool,
-    sink: Option<&dyn Sink>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Outcome> {
     let asked = comparable(graph, pattern)?;
-    let answer = |count, complete| Outcome {
-        results: vec![Count { pattern: pattern.clone(), count }],
-        complete,
-        ..Outcome::default()
-    };
-    match search(graph, pattern, &asked, induced, mappings, sink, context) {
-        Ok((count, complete)) => Ok(answer(count, complete)),
+    let (sum, each, complete) = match search(graph, pattern, &asked, induced, mappings, job) {
+        Ok(found) => found,
         // Stopped before the search began: nothing found so far.
-        Err(Error::Interrupted) => Ok(answer(0, false)),
-        Err(error) => Err(error),
-    }
+        Err(Error::Interrupted) => (0, 1, false),
+        Err(error) => return Err(error),
+    };
+    // Only the sum over all units is a multiple.
+    let open = (each > 1 && job.units.share().is_some()).then_some(Open::Mappings { sum, each });
+    let results = vec![Count { pattern: pattern.clone(), count: sum / u128::from(each) }];
+    Ok(Outcome { results, complete, open, ..Outcome::default() })
 }
 
 /// The pattern with the labels that can be compared with the graph's.
@@ -78,7 +77,7 @@ fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
         return Err(Error::usage(
             "the pattern asks for vertex labels, but the graph has none: give the graph labels \
-             (--labels FILE), or take the labels out of the pattern",
+             (the setting `labels`), or take the labels out of the pattern",
         ));
     }
     if !pattern.has_edge_labels() || graph.has_edge_labels() {
@@ -106,21 +105,21 @@ fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     Ok(plain)
 }
 
-/// The number found and whether the search went to its end. Embeddings go to the sink under the
-/// name of `given`, the pattern as it was asked for.
+/// The number of mappings found, by how many each occurrence was counted, and whether the search went
+/// to its end. Embeddings go to the sink under the name of `given`, the pattern as it was asked for.
 fn search(
     graph: &Graph,
     given: &Pattern,
     pattern: &Pattern,
     induced: Induced,
     mappings: bool,
-    sink: Option<&dyn Sink>,
-    context: &Context,
-) -> Result<(u128, bool)> {
+    job: Job<'_>,
+) -> Result<(u128, u64, bool)> {
+    let Job { sink, context, .. } = job;
     let induced = induced == Induced::Vertex;
     let mut space = Space::new(graph.view(), pattern, induced, &context.cancel)?;
     if (0..pattern.vertices()).any(|v| space.candidates(v) == 0) {
-        return Ok((0, true));
+        return Ok((0, 1, true));
     }
     let estimates = estimates(pattern, &space);
     let apart = !mappings && ambiguous(pattern);
@@ -131,54 +130,54 @@ fn search(
         let order: Vec<usize> = plan.steps.iter().map(|step| step.vertex).collect();
         Representative::new(graph.view(), pattern, &order)
     });
-    let (count, complete) =
-        execute(&plan, &mut space, given, sink, representative.as_ref(), context)?;
-    let count = if emit {
-        count
+    let (count, complete) = execute(&plan, &mut space, given, representative.as_ref(), job)?;
+    Ok(if emit {
+        (count, 1, complete)
     } else if mappings {
-        count.checked_mul(plan.factor.into()).ok_or_else(too_many)?
+        (count.checked_mul(plan.factor.into()).ok_or_else(too_many)?, 1, complete)
     } else {
         // The counted automorphisms are a divisor of all.
-        count / u128::from(plan.automorphisms / plan.factor)
-    };
-    Ok((count, complete))
+        (count, plan.automorphisms / plan.factor, complete)
+    })
 }
 
 fn too_many() -> Error {
     Error::Unsupported("the number of mappings needs more than 128 bits".into())
 }
 
-/// Executes a plan that was made for any graph: the mappings that it counts, before its factor, and
-/// whether the search went to its end. What a [`Then::Emit`] meets goes to `sink`.
+/// Executes a plan that was made for any graph over some units: the mappings that it counts, before
+/// its factor, and whether the search went to its end. What a [`Then::Emit`] meets goes to `sink`.
 ///
 /// # Errors
 /// [`Error::Unsupported`] if the number needs more than 128 bits, [`Error::Interrupted`].
 pub fn execute_plan(
     graph: &Graph,
     plan: &SearchPlan,
+    units: Units<'_>,
     sink: Option<&dyn Sink>,
     context: &Context,
 ) -> Result<(u128, bool)> {
+    units.check(graph.view())?;
     let mut space = Space::of_plan(graph.view(), plan);
-    execute(plan, &mut space, &plan.pattern, sink, None, context)
+    execute(plan, &mut space, &plan.pattern, None, Job { units, sink, context })
 }
 
 fn execute(
     plan: &SearchPlan,
     space: &mut Space<'_>,
     given: &Pattern,
-    sink: Option<&dyn Sink>,
     representative: Option<&Representative<'_>>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<(u128, bool)> {
+    let Job { sink, context, .. } = job;
     let lists = space.build_lists(plan, &context.cancel)?;
     let space = &*space;
-    let units = units(plan, space, &lists, context);
+    let units = units(plan, space, &lists, job);
     let (states, complete) = run_units(
         &units,
         context,
         || Search::new(plan, space, &lists, given, sink, representative, &context.cancel),
-        |search, unit| search.unit(unit.start, unit.part.clone()),
+        |search, unit| search.unit(unit.start, unit.first..unit.limit),
     );
     let mut count = 0u128;
     for state in &states {
@@ -212,12 +211,7 @@ fn estimates(pattern: &Pattern, space: &Space<'_>) -> Estimates {
 
 /// Work units: a candidate of the first vertex, and a range of the list that the last step after
 /// it goes through.
-fn units(
-    plan: &SearchPlan,
-    space: &Space<'_>,
-    numbers: &[Option<usize>],
-    context: &Context,
-) -> Units {
+fn units(plan: &SearchPlan, space: &Space<'_>, numbers: &[Option<usize>], job: Job<'_>) -> Groups {
     let root = &plan.steps[0];
     let next = match root.then.last() {
         Some(Then::Step(step)) => Some(&plan.steps[*step]),
@@ -238,5 +232,9 @@ fn units(
         (None, _) => 1,
     };
     let length = |start: VertexId| lists.map_or(1, |lists| lists.of(start).len());
-    Units::new(space.candidates(root.vertex), context, length, weight)
+    let starts = match space.ids(root.vertex) {
+        Some(ids) => Starts::numbered(space.graph, ids),
+        None => Starts::vertices(space.graph),
+    };
+    starts.units(job, length, weight)
 }

@@ -193,6 +193,11 @@ impl<'g> Space<'g> {
         self.classes[self.class[v] as usize].as_ref().map_or(self.graph.vertices(), Vec::len)
     }
 
+    /// The candidates of a pattern vertex by position; `None` for all vertices.
+    pub fn ids(&self, v: usize) -> Option<&[VertexId]> {
+        self.classes[self.class[v] as usize].as_deref()
+    }
+
     /// The graph vertex at a position of a class.
     #[inline]
     pub fn id(&self, class: u8, position: u32) -> VertexId {

@@ -1,0 +1,82 @@
+//! What the accelerator measures of itself during a task.
+//!
+//! | section | metrics |
+//! |---|---|
+//! | `device` | the machine and its clock, compute units |
+//! | `run` | runs of the kernels, and their cycles |
+//! | `vertex`, `edge` | accesses to the two on-chip memories, and what became of them |
+//! | `transfer` | data to and from the devices |
+//! | the core's | each counter of `accelerator.yaml` under its own section and name |
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use gramer_engine::DeviceMetrics;
+use gramer_engine::metrics::Value;
+
+/// What was measured, over all devices of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CoreMetrics {
+    /// The machine's name.
+    pub machine: String,
+    /// Compute units that shared the work, over all devices.
+    pub compute_units: usize,
+    /// MHz of the kernels' clock.
+    pub clock_mhz: u32,
+    /// Runs of the kernels.
+    pub runs: u64,
+    /// Cycles from start to end of the kernels, summed over the runs of each compute unit.
+    pub cycles: Vec<u64>,
+    /// The core's counters by `section.name`, summed over units and runs; a value per depth where
+    /// there are several.
+    pub counters: BTreeMap<String, Vec<u64>>,
+    /// Bytes written to devices and read from them.
+    pub bytes: (u64, u64),
+    /// Time in which data went to and from devices, summed over compute units.
+    pub transfer: Duration,
+    /// Time in which kernels ran, as the host sees it, summed over compute units.
+    pub kernels: Duration,
+}
+
+impl CoreMetrics {
+    fn counter(&self, name: &str) -> u64 {
+        self.counters.get(name).and_then(|v| v.first()).copied().unwrap_or(0)
+    }
+
+    /// As metrics of the device `name`.
+    pub fn named(self, name: &str) -> DeviceMetrics {
+        let mut m = DeviceMetrics::of(name);
+        let longest = self.cycles.iter().copied().max().unwrap_or(0);
+        let at_clock = longest as f64 / (f64::from(self.clock_mhz.max(1)) * 1e6);
+        m.headline("device.machine", "", Value::Text(self.machine.clone()));
+        m.headline("device.compute_units", "", Value::Setting(self.compute_units as u64));
+        m.headline("device.clock", "MHz", Value::Setting(self.clock_mhz.into()));
+        m.headline("run.runs", "", Value::Count(self.runs));
+        // Of the compute unit that took longest.
+        m.headline("run.cycles", "cycles", Value::Count(longest));
+        m.headline("run.seconds_at_clock", "s", Value::Seconds(at_clock));
+        m.detail("run.cycles_by_compute_unit", "cycles", Value::Counts(self.cycles.clone()));
+        for kind in ["vertex", "edge"] {
+            let accesses = self.counter(&format!("pu.{kind}_accesses"));
+            m.headline(format!("{kind}.accesses"), "", Value::Count(accesses));
+            let parts = ["high_hits", "low_hits", "misses"]
+                .map(|part| (part, self.counter(&format!("partition.{kind}_{part}")) as f64));
+            let whole = parts.iter().map(|(_, n)| n).sum();
+            for (part, n) in parts {
+                m.headline(format!("{kind}.{part}"), "", Value::Share { part: n, whole });
+            }
+        }
+        let [transfer, kernels] = [self.transfer, self.kernels].map(|t| t.as_secs_f64());
+        m.headline("transfer.bytes_to_device", "bytes", Value::Count(self.bytes.0));
+        m.headline("transfer.bytes_from_device", "bytes", Value::Count(self.bytes.1));
+        m.headline("transfer.seconds", "s", Value::Seconds(transfer));
+        m.detail("transfer.kernel_seconds", "s", Value::Seconds(kernels));
+        // Of the time with the device.
+        let share = Value::Share { part: transfer, whole: transfer + kernels };
+        m.headline("transfer.share", "", share);
+        for (name, values) in self.counters {
+            m.detail(name, "", Value::Counts(values));
+        }
+        m
+    }
+}

@@ -1,0 +1,499 @@
+"""Graph mining, exactly: cliques, motifs, frequent subgraphs, pattern matching.
+
+>>> import gramer
+>>> g = gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+>>> g.cliques(3)
+1
+>>> for found in g.motifs(3):
+...     print(found.pattern.name, found.count)
+wedge 2
+triangle 1
+
+Every count is exact and a Python integer, however large. Work is done on all cores without
+Python's global lock; Ctrl-C stops it within milliseconds.
+"""
+
+from __future__ import annotations
+
+import os as _os
+from typing import (
+    Any,
+    Callable,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    Union,
+)
+
+import numpy as _np
+
+from . import _convert, _program
+from ._gramer import (
+    DeviceError,
+    Error,
+    InputError,
+    Pattern,
+    UnsupportedError,
+    __version__,
+)
+from ._gramer import Graph as _Graph
+
+__all__ = [
+    "Count",
+    "DeviceError",
+    "Error",
+    "Graph",
+    "InputError",
+    "Pattern",
+    "UnsupportedError",
+    "read",
+]
+
+#: Called about twenty times per second with the units done and the units in all (0: not known).
+Progress = Callable[[int, int], Any]
+#: A pattern, its name (``"house"``, ``"5-path"``), or its edges.
+PatternLike = Union[Pattern, str, Sequence[Tuple[int, int]]]
+
+
+class Count(NamedTuple):
+    """A line of an answer."""
+
+    #: The pattern, in canonical form.
+    pattern: Pattern
+    #: How often it occurs, or its support.
+    count: int
+
+
+def read(
+    path: Union[str, "_os.PathLike[str]"],
+    *,
+    format: Optional[str] = None,
+    labels: Union[str, "_os.PathLike[str]", None] = None,
+    labels_column: Optional[int] = None,
+    vertex_labels: bool = True,
+    edge_labels: bool = True,
+    verify: bool = True,
+    max_vertices: Optional[int] = None,
+    threads: int = 0,
+    progress: Optional[Progress] = None,
+) -> "Graph":
+    """Read a graph from a file, plain or compressed by gzip or zstd.
+
+    The format is found from the content (edge lists, CSV, METIS, Matrix Market, ``.lg``, query
+    sets, an image by :meth:`Graph.save`, and more; ``gramer graph --help`` lists them) unless
+    ``format`` names it. ``labels`` is a file of vertex labels; ``vertex_labels=False`` and
+    ``edge_labels=False`` leave labels out. ``verify=False`` maps an image without a check of its
+    data. Loops and repeated edges are dropped (:attr:`Graph.dropped` counts them).
+
+    Raises :class:`InputError` with file and line for what is no graph, and :class:`OSError`.
+
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "edges.txt"
+    >>> _ = path.write_text("1 2\\n2 3\\n3 1\\n")
+    >>> gramer.read(path)
+    <gramer.Graph: 3 vertices, 3 edges>
+    """
+    options = _options("cpu", threads, progress, None)
+    inner = _Graph.read(
+        _os.fspath(path),
+        format=format,
+        labels=None if labels is None else _os.fspath(labels),
+        labels_column=labels_column,
+        vertex_labels=vertex_labels,
+        edge_labels=edge_labels,
+        verify=verify,
+        max_vertices=max_vertices,
+        options=options,
+    )
+    return Graph(inner)
+
+
+class Graph:
+    """An undirected simple graph, with vertex and edge labels if you like.
+
+    Made by :func:`gramer.read`, :meth:`from_edges`, :meth:`from_scipy`, :meth:`from_networkx` or
+    :meth:`from_igraph`. It doesn't change. Arrays over vertices are in the order of :attr:`ids`.
+    """
+
+    def __init__(self, inner: _Graph, nodes: Optional[Sequence[Any]] = None):
+        self._inner = inner
+        self._nodes = nodes
+
+    # -- making graphs ---------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Any,
+        *,
+        vertices: Optional[int] = None,
+        labels: Any = None,
+        edge_labels: Any = None,
+        threads: int = 0,
+    ) -> "Graph":
+        """From an array of shape (m, 2) of ids from 0 on, or anything that NumPy makes one of.
+
+        An array of ``uint64`` is read in place. ``vertices`` declares the ids below it, so that
+        isolated ones exist; ``labels`` is an array of one label per id (and declares them);
+        ``edge_labels`` has m labels. Labels are integers from 0 to 2³² − 2.
+
+        >>> import numpy as np
+        >>> Graph.from_edges(np.array([[0, 1], [1, 2]]), vertices=5)
+        <gramer.Graph: 5 vertices, 2 edges>
+        """
+        array = _convert.edges(edges)
+        if labels is not None:
+            labels = _convert.labels("labels", labels, None)
+            if vertices is not None and vertices != len(labels):
+                raise ValueError(f"vertices is {vertices}, but there are {len(labels)} labels")
+            vertices = len(labels)
+            if len(array) and int(array.max()) >= vertices:
+                raise ValueError(
+                    f"an edge names vertex {int(array.max())}, but there are {vertices} labels"
+                )
+        if edge_labels is not None:
+            edge_labels = _convert.labels("edge_labels", edge_labels, len(array))
+        options = _options("cpu", threads, None, None)
+        return cls(_Graph.from_edges(array, vertices, labels, edge_labels, options))
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, labels: Any = None) -> "Graph":
+        """From a square sparse matrix or array: an edge for each entry off the diagonal.
+
+        >>> import scipy.sparse
+        >>> Graph.from_scipy(scipy.sparse.csr_array([[0, 1], [1, 0]]))
+        <gramer.Graph: 2 vertices, 1 edges>
+        """
+        edges, vertices = _convert.from_scipy(matrix)
+        return cls.from_edges(edges, vertices=vertices, labels=labels)
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, label: Optional[str] = None, edge_label: Optional[str] = None
+    ) -> "Graph":
+        """From a graph of NetworkX. Directions and keys are dropped, loops too.
+
+        ``label`` and ``edge_label`` name the attributes (integers) that become labels. Embeddings
+        then have the nodes of ``graph``, whatever these are.
+
+        >>> import networkx
+        >>> Graph.from_networkx(networkx.complete_graph("abcd")).cliques(3)
+        4
+        """
+        nodes, edges, labels, edge_labels = _convert.from_networkx(graph, label, edge_label)
+        made = cls.from_edges(edges, vertices=len(nodes), labels=labels, edge_labels=edge_labels)
+        made._nodes = nodes
+        return made
+
+    @classmethod
+    def from_igraph(
+        cls, graph: Any, *, label: Optional[str] = None, edge_label: Optional[str] = None
+    ) -> "Graph":
+        """From a graph of igraph; ``label`` and ``edge_label`` name attributes (integers).
+
+        >>> import igraph
+        >>> Graph.from_igraph(igraph.Graph.Full(5)).cliques(4)
+        5
+        """
+        edges, vertices, labels, edge_labels = _convert.from_igraph(graph, label, edge_label)
+        return cls.from_edges(edges, vertices=vertices, labels=labels, edge_labels=edge_labels)
+
+    def save(self, path: Union[str, "_os.PathLike[str]"], *, name: str = "graph") -> None:
+        """Write the graph as an image, which :func:`gramer.read` maps without reading it.
+
+        Raises :class:`FileExistsError` if there is something at ``path``.
+        """
+        path = _os.fspath(path)
+        if _os.path.lexists(path):
+            raise FileExistsError(f"{path} is there already")
+        self._inner.save(path, name)
+
+    # -- what it is ------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<gramer.Graph: {self.vertices} vertices, {self.edges} edges>"
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices."""
+        return self._inner.vertices
+
+    @property
+    def edges(self) -> int:
+        """Number of undirected edges."""
+        return self._inner.edges
+
+    @property
+    def nodes(self) -> Sequence[Any]:
+        """The vertices as the graph's source calls them: nodes of NetworkX, or :attr:`ids`."""
+        return self.ids if self._nodes is None else self._nodes
+
+    @property
+    def ids(self) -> _np.ndarray:
+        """The id of each vertex: V × uint64, read-only, not copied."""
+        return self._inner.ids
+
+    @property
+    def offsets(self) -> _np.ndarray:
+        """Where each row of :attr:`neighbours` begins: V + 1 × uint64, read-only, not copied."""
+        return self._inner.offsets
+
+    @property
+    def neighbours(self) -> _np.ndarray:
+        """The neighbours (positions in :attr:`ids`), row by row: 2 E × uint32, not copied."""
+        return self._inner.neighbours
+
+    @property
+    def labels(self) -> Optional[_np.ndarray]:
+        """The label of each vertex, or None: V × uint32, read-only, not copied."""
+        return self._inner.labels
+
+    @property
+    def edge_labels(self) -> Optional[_np.ndarray]:
+        """The edge labels, parallel to :attr:`neighbours`, or None."""
+        return self._inner.edge_labels
+
+    @property
+    def dropped(self) -> Tuple[int, int]:
+        """Loops and repeated edges that were dropped when the graph was built."""
+        return self._inner.dropped
+
+    @property
+    def notes(self) -> List[str]:
+        """Remarks of the reader."""
+        return self._inner.notes
+
+    # -- tasks -----------------------------------------------------------------------------
+
+    def cliques(
+        self,
+        k: int,
+        *,
+        per: Optional[str] = None,
+        device: str = "cpu",
+        threads: int = 0,
+        progress: Optional[Progress] = None,
+        timeout: Optional[float] = None,
+    ) -> Any:
+        """The number of complete subgraphs of ``k`` vertices, 3 to 16.
+
+        ``per="vertex"`` gives an array instead: in how many each vertex is. ``per="edge"`` gives
+        two: the edges as positions in :attr:`ids`, shape (E, 2), and in how many each is.
+
+        ``device`` is ``"cpu"``, ``"reference"``, or what ``gramer devices`` lists; ``threads`` 0
+        means all cores. ``timeout`` is in seconds and raises :class:`TimeoutError`.
+
+        >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).cliques(3, per="vertex")
+        array([1, 1, 1, 0], dtype=uint64)
+        """
+        question = {"task": "clique", "k": k}
+        options = _options(device, threads, progress, timeout)
+        if per is None:
+            return self._run(question, options)[0].count
+        _own_process(device, "per=")
+        if per == "vertex":
+            return self._inner.per_vertex(question, options)[0][1]
+        if per == "edge":
+            rows = _np.repeat(_np.arange(self.vertices), _np.diff(self.offsets).astype(_np.int64))
+            once = rows < self.neighbours
+            ends = _np.column_stack([rows[once], self.neighbours[once]])
+            return ends, self._inner.per_edge(k, options)[once]
+        raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
+
+    def maximal_cliques(
+        self,
+        *,
+        device: str = "cpu",
+        threads: int = 0,
+        progress: Optional[Progress] = None,
+        timeout: Optional[float] = None,
+    ) -> Mapping[int, int]:
+        """The number of maximal cliques of each size.
+
+        >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).maximal_cliques()
+        {2: 1, 3: 1}
+        """
+        options = _options(device, threads, progress, timeout)
+        question = {"task": "maximal-cliques"}
+        if _program.wanted(device):
+            return _program.maximal(self._inner, question, options)
+        counts, larger = self._inner.run(question, options)
+        sizes = {pattern.vertices: count for pattern, count in counts}
+        sizes.update(larger)
+        return {size: count for size, count in sorted(sizes.items()) if count}
+
+    def motifs(
+        self,
+        k: int,
+        *,
+        induced: bool = True,
+        per: Optional[str] = None,
+        device: str = "cpu",
+        threads: int = 0,
+        progress: Optional[Progress] = None,
+        timeout: Optional[float] = None,
+    ) -> Any:
+        """Every connected pattern of ``k`` vertices, 3 to 6, with its count.
+
+        ``induced=True`` counts sets of vertices with all edges between them, ``False`` sets of
+        edges. With ``per="vertex"`` each count is an array: in how many occurrences each vertex
+        is; only ``induced=True`` then.
+
+        >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).motifs(3, induced=False)[0].count
+        5
+        """
+        question = {"task": "motif", "k": k, "induced": "vertex" if induced else "edge"}
+        options = _options(device, threads, progress, timeout)
+        if per is None:
+            return self._run(question, options)
+        _own_process(device, "per=")
+        if per != "vertex":
+            raise ValueError(f'per is {per!r}, but must be "vertex"')
+        if not induced:
+            raise ValueError('per="vertex" goes with induced=True')
+        return [Count(*found) for found in self._inner.per_vertex(question, options)]
+
+    def frequent(
+        self,
+        support: int,
+        *,
+        max_vertices: int = 3,
+        max_edges: Optional[int] = None,
+        measure: Optional[str] = None,
+        device: str = "cpu",
+        threads: int = 0,
+        progress: Optional[Progress] = None,
+        timeout: Optional[float] = None,
+    ) -> List[Count]:
+        """The labelled patterns whose support is at least ``support``, with it.
+
+        ``measure="mni"`` is the minimum image of edge-induced occurrences (the default with
+        ``max_edges``), ``"embeddings"`` the number of vertex-induced ones (else the default).
+
+        >>> Graph.from_edges([(0, 1), (1, 2)], labels=[7, 8, 7]).frequent(1, max_edges=1)
+        [Count(pattern=<Pattern edge[7,8]: [(0, 1)]>, count=1)]
+        """
+        question = {
+            "task": "fsm",
+            "support": support,
+            "max_vertices": max_vertices,
+            "max_edges": max_edges,
+            "measure": measure or ("embeddings" if max_edges is None else "mni"),
+        }
+        return self._run(question, _options(device, threads, progress, timeout))
+
+    def match(
+        self,
+        pattern: PatternLike,
+        *,
+        induced: bool = False,
+        mappings: bool = False,
+        device: str = "cpu",
+        threads: int = 0,
+        progress: Optional[Progress] = None,
+        timeout: Optional[float] = None,
+    ) -> int:
+        """How often ``pattern`` occurs: each occurrence once, or all ``mappings`` of its vertices.
+
+        ``induced`` asks for occurrences without edges but the pattern's.
+
+        >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).match("wedge")
+        5
+        """
+        question = _match(pattern, induced, mappings)
+        return self._run(question, _options(device, threads, progress, timeout))[0].count
+
+    # -- embeddings ------------------------------------------------------------------------
+
+    def embeddings(
+        self,
+        pattern: PatternLike,
+        *,
+        induced: bool = False,
+        mappings: bool = False,
+        limit: Optional[int] = None,
+        threads: int = 0,
+    ) -> Iterator[Tuple[Any, ...]]:
+        """The occurrences of ``pattern``, one tuple of nodes each, as they are found.
+
+        Entry i of a tuple stands for vertex i of the pattern. The order is not fixed. The search
+        rests while nobody asks, ends after ``limit`` of them, and when the iterator is dropped.
+
+        >>> sorted(sorted(t) for t in Graph.from_edges([(0, 1), (1, 2), (2, 0)]).embeddings("wedge"))
+        [[0, 1, 2], [0, 1, 2], [0, 1, 2]]
+        """
+        question = _match(pattern, induced, mappings)
+        return self._embeddings(question, limit, threads)
+
+    def clique_embeddings(
+        self, k: int, *, limit: Optional[int] = None, threads: int = 0
+    ) -> Iterator[Tuple[Any, ...]]:
+        """The cliques of ``k`` vertices as tuples of nodes, as they are found."""
+        return self._embeddings({"task": "clique", "k": k}, limit, threads)
+
+    def maximal_clique_embeddings(
+        self, *, limit: Optional[int] = None, threads: int = 0
+    ) -> Iterator[Tuple[Any, ...]]:
+        """The maximal cliques as tuples of nodes, as they are found."""
+        return self._embeddings({"task": "maximal-cliques"}, limit, threads)
+
+    def _embeddings(
+        self, question: dict, limit: Optional[int], threads: int
+    ) -> Iterator[Tuple[Any, ...]]:
+        found = self._inner.embeddings(question, limit, _options("cpu", threads, None, None))
+        nodes = self._nodes
+        if nodes is None:
+            return _without_pattern(found)
+        return _with_nodes(found, nodes)
+
+    def _run(self, question: dict, options: dict) -> List[Count]:
+        if _program.wanted(options["device"]):
+            counts: Iterable[Any] = _program.run(self._inner, question, options)
+        else:
+            counts = self._inner.run(question, options)[0]
+        return [Count(*found) for found in counts]
+
+
+def _options(
+    device: str, threads: int, progress: Optional[Progress], timeout: Optional[float]
+) -> dict:
+    return {"device": device, "threads": threads, "progress": progress, "timeout": timeout}
+
+
+def _own_process(device: str, what: str) -> None:
+    if _program.wanted(device):
+        raise UnsupportedError(f'the device {device!r} can\'t do {what}: use device="cpu"')
+
+
+def _match(pattern: PatternLike, induced: bool, mappings: bool) -> dict:
+    if isinstance(pattern, str):
+        pattern = Pattern.read(pattern)
+    elif not isinstance(pattern, Pattern):
+        pattern = Pattern([(int(u), int(v)) for u, v in pattern])
+    return {
+        "task": "match",
+        "pattern": pattern,
+        "induced": "vertex" if induced else "edge",
+        "mappings": mappings,
+    }
+
+
+def _without_pattern(found: Any) -> Iterator[Tuple[Any, ...]]:
+    try:
+        for _, ids in found:
+            yield ids
+    finally:
+        found.close()
+
+
+def _with_nodes(found: Any, nodes: Sequence[Any]) -> Iterator[Tuple[Any, ...]]:
+    try:
+        for _, ids in found:
+            yield tuple(nodes[i] for i in ids)
+    finally:
+        found.close()

@@ -1,0 +1,123 @@
+"""Devices that need a process of their own: emulated accelerators, cards, OpenCL.
+
+The Xilinx Runtime reads its settings from the environment when a program starts, and an emulated
+device is a program beside it. So the command line ``gramer`` does the run, and Python reads its
+answer. ``$GRAMER`` names it, or it is on ``$PATH``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from typing import Any, Dict, Iterator, List, Tuple
+
+from ._gramer import DeviceError, InputError, Pattern, UnsupportedError
+
+#: Devices of this process.
+OWN = ("cpu", "reference")
+
+
+def wanted(device: str) -> bool:
+    """Whether the program must be asked."""
+    return device not in OWN
+
+
+def run(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> List[Tuple[Any, int]]:
+    """As ``Graph.run``: patterns with counts."""
+    return [(pattern(line["pattern"]), int(line["count"])) for line in answer(graph, question, options)]
+
+
+def maximal(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> Dict[int, int]:
+    """The number of maximal cliques of each size."""
+    lines = answer(graph, question, options)
+    return {line["pattern"]["vertices"]: int(line["count"]) for line in lines if int(line["count"])}
+
+
+def pattern(found: Dict[str, Any]) -> Pattern:
+    """A pattern as results print it."""
+    return Pattern.parse(json.dumps(found))
+
+
+def answer(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """The lines of the program's JSON."""
+    program = os.environ.get("GRAMER") or shutil.which("gramer")
+    if program is None:
+        raise DeviceError(
+            f"the device {options['device']!r} needs the program gramer: install it, or name it "
+            "with $GRAMER"
+        )
+    with tempfile.TemporaryDirectory(prefix="gramer-") as folder:
+        image = os.path.join(folder, "graph.gramer")
+        graph.save(image, "graph")
+        command = [program, "mine", *arguments(question, folder), image, "--output", "json"]
+        command += ["--device", options["device"]]
+        if options["threads"]:
+            command += ["--threads", str(options["threads"])]
+        output = finish(command, options)
+    return json.loads(output)["results"]
+
+
+def arguments(question: Dict[str, Any], folder: str) -> Iterator[str]:
+    """The task, as the command line has it."""
+    task = question["task"]
+    if task == "maximal-cliques":
+        return iter(["clique", "--maximal"])
+    given = [task]
+    if task == "fsm":
+        given += ["--support", str(question["support"]), "--measure", question["measure"]]
+        limit = "max_vertices" if question["max_edges"] is None else "max_edges"
+        given += ["--" + limit.replace("_", "-"), str(question[limit])]
+    elif task == "match":
+        path = os.path.join(folder, "pattern.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(described(question["pattern"]), file)
+        given += ["--pattern", path, "--induced", question["induced"]]
+        given += ["--mappings"] if question["mappings"] else []
+    else:
+        given += ["-k", str(question["k"])]
+        given += ["--induced", question["induced"]] if task == "motif" else []
+    return iter(given)
+
+
+def described(pattern: Pattern) -> Dict[str, Any]:
+    """A pattern as files have it."""
+    found: Dict[str, Any] = {"vertices": pattern.vertices, "edges": pattern.edges}
+    if pattern.labels is not None:
+        found["labels"] = pattern.labels
+    if pattern.edge_labels is not None:
+        found["edge_labels"] = pattern.edge_labels
+    return found
+
+
+def finish(command: List[str], options: Dict[str, Any]) -> str:
+    """What the program prints. A signal and the end of the time stop it as Ctrl-C does."""
+    begun, limit = time.monotonic(), options["timeout"]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        while True:
+            try:
+                output, errors = run.communicate(timeout=0.05)
+                break
+            except subprocess.TimeoutExpired:
+                if limit is not None and time.monotonic() - begun > limit:
+                    raise TimeoutError(f"not done after {limit} s") from None
+    except BaseException:
+        run.send_signal(signal.SIGINT)
+        try:
+            run.wait(10)
+        except subprocess.TimeoutExpired:
+            run.kill()
+        raise
+    if run.returncode == 0:
+        return output
+    message = errors.strip().rsplit("gramer: ", 1)[-1] or f"gramer ended with {run.returncode}"
+    if run.returncode == 2:
+        raise ValueError(message)
+    if "--device" in message:
+        raise UnsupportedError(message)
+    raise (InputError if "graph.gramer" in message else DeviceError)(message)

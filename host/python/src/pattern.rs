@@ -1,0 +1,115 @@
+//! Patterns.
+
+use std::path::{Path, PathBuf};
+
+use gramer_graph::NO_LABEL;
+use gramer_graph::context::Cancel;
+use gramer_pattern::{MAX_VERTICES, labelled_name, parse_pattern, read_pattern};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::raise;
+
+/// A connected pattern of 1 to 16 vertices.
+#[pyclass(frozen, eq, hash, module = "gramer")]
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Pattern(pub gramer_pattern::Pattern);
+
+#[pymethods]
+impl Pattern {
+    #[new]
+    #[pyo3(signature = (edges, labels=None, edge_labels=None))]
+    fn new(
+        edges: Vec<(usize, usize)>,
+        labels: Option<Vec<Option<u32>>>,
+        edge_labels: Option<Vec<Option<u32>>>,
+    ) -> PyResult<Self> {
+        let named = edges.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap_or(1);
+        let vertices = labels.as_ref().map_or(named, |l| l.len());
+        if vertices < named || vertices > MAX_VERTICES {
+            return Err(PyValueError::new_err(format!(
+                "a pattern has 1 to {MAX_VERTICES} vertices and a label, or None, for each of \
+                 them: the edges name {named}, the labels {vertices}"
+            )));
+        }
+        let mut pattern = gramer_pattern::Pattern::new(vertices);
+        for (at, &(u, v)) in edges.iter().enumerate() {
+            if u == v || pattern.has_edge(u, v) {
+                let what = if u == v { "a loop" } else { "there already" };
+                return Err(PyValueError::new_err(format!("edge {at}, ({u}, {v}), is {what}")));
+            }
+            pattern.add_edge(u, v);
+        }
+        for (vertex, label) in labels.iter().flatten().enumerate() {
+            pattern.set_vertex_label(vertex, label.unwrap_or(NO_LABEL));
+        }
+        if let Some(labels) = edge_labels {
+            if labels.len() != edges.len() {
+                return Err(PyValueError::new_err(format!(
+                    "{} edges need as many labels, or None; there are {}",
+                    edges.len(),
+                    labels.len()
+                )));
+            }
+            for (&(u, v), label) in edges.iter().zip(labels) {
+                pattern.set_edge_label(u, v, label.unwrap_or(NO_LABEL));
+            }
+        }
+        if !pattern.is_connected() {
+            return Err(PyValueError::new_err("the pattern is not connected"));
+        }
+        Ok(Pattern(pattern))
+    }
+
+    /// By its name (`triangle`, `5-path`, `house`) or from a file.
+    #[staticmethod]
+    fn read(path: PathBuf) -> PyResult<Self> {
+        read_pattern(&path, &Cancel::default()).map(Pattern).map_err(raise)
+    }
+
+    /// From text in one of the formats of pattern files.
+    #[staticmethod]
+    fn parse(text: &str) -> PyResult<Self> {
+        parse_pattern(text.as_bytes(), Path::new("<text>")).map(Pattern).map_err(raise)
+    }
+
+    #[getter]
+    fn vertices(&self) -> usize {
+        self.0.vertices()
+    }
+
+    #[getter]
+    fn edges(&self) -> Vec<(usize, usize)> {
+        self.0.edges()
+    }
+
+    #[getter]
+    fn labels(&self) -> Option<Vec<Option<u32>>> {
+        let label = |i| Some(self.0.vertex_label(i)).filter(|&l| l != NO_LABEL);
+        self.0.has_vertex_labels().then(|| (0..self.0.vertices()).map(label).collect())
+    }
+
+    #[getter]
+    fn edge_labels(&self) -> Option<Vec<Option<u32>>> {
+        let label = |(i, j)| self.0.edge_label(i, j).filter(|&l| l != NO_LABEL);
+        self.0.has_edge_labels().then(|| self.0.edges().into_iter().map(label).collect())
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        labelled_name(&self.0)
+    }
+
+    fn canonical(&self) -> Self {
+        Pattern(self.0.canonical().0)
+    }
+
+    /// As a pattern file has it.
+    fn __str__(&self) -> String {
+        self.name()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Pattern {}: {:?}>", self.name(), self.0.edges())
+    }
+}

@@ -1,0 +1,285 @@
+"""The package against NetworkX, igraph and SciPy."""
+
+import doctest
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import gramer
+import igraph
+import networkx
+import numpy as np
+import pytest
+import scipy.sparse
+
+
+@pytest.fixture(scope="module", params=[(60, 0.2, 1), (120, 0.08, 2), (40, 0.5, 3)])
+def pair(request):
+    """A random graph of NetworkX, and the same here."""
+    vertices, share, seed = request.param
+    graph = networkx.gnp_random_graph(vertices, share, seed=seed)
+    return graph, gramer.Graph.from_networkx(graph)
+
+
+def test_the_examples_of_the_documentation():
+    failed, run = doctest.testmod(gramer, extraglobs={"gramer": gramer})
+    assert failed == 0 and run >= 12
+
+
+def test_size_and_arrays(pair):
+    graph, g = pair
+    assert (g.vertices, g.edges) == (graph.number_of_nodes(), graph.number_of_edges())
+    degrees = np.diff(g.offsets.astype(np.int64))
+    assert degrees.tolist() == [graph.degree[node] for node in g.nodes]
+    for v, node in enumerate(g.nodes):
+        row = g.neighbours[g.offsets[v] : g.offsets[v + 1]]
+        assert sorted(row) == sorted(g.nodes.index(n) for n in graph[node])
+
+
+def test_arrays_are_views_that_can_not_be_written():
+    g = gramer.Graph.from_edges([(0, 1), (1, 2)])
+    neighbours = g.neighbours
+    assert not neighbours.flags.owndata and not neighbours.flags.writeable
+    with pytest.raises(ValueError):
+        neighbours[0] = 7
+    del g  # The view keeps the graph alive.
+    assert neighbours.tolist() == [1, 0, 2, 1]
+
+
+def test_triangles_are_networkx_s(pair):
+    graph, g = pair
+    expected = networkx.triangles(graph)
+    per = g.cliques(3, per="vertex")
+    assert dict(zip(g.nodes, per.tolist())) == expected
+    assert g.cliques(3) == sum(expected.values()) // 3
+
+
+@pytest.mark.parametrize("k", [4, 5])
+def test_cliques_are_networkx_s(pair, k):
+    graph, g = pair
+    cliques = [c for c in networkx.enumerate_all_cliques(graph) if len(c) == k]
+    assert g.cliques(k) == len(cliques)
+    found = {frozenset(nodes) for nodes in g.clique_embeddings(k)}
+    assert found == {frozenset(c) for c in cliques}
+    per = dict(zip(g.nodes, g.cliques(k, per="vertex").tolist()))
+    assert per == {n: sum(n in c for c in cliques) for n in graph}
+    edges, counts = g.cliques(k, per="edge")
+    assert len(edges) == g.edges
+    for (u, v), count in zip(edges, counts):
+        assert count == sum(g.nodes[u] in c and g.nodes[v] in c for c in cliques)
+
+
+def test_maximal_cliques_are_networkx_s(pair):
+    graph, g = pair
+    expected = [frozenset(c) for c in networkx.find_cliques(graph)]
+    alone = sum(len(c) == 1 for c in expected)
+    sizes = {}
+    for clique in expected:
+        sizes[len(clique)] = sizes.get(len(clique), 0) + 1
+    found = g.maximal_cliques()
+    assert found == sizes or (alone and found == {s: n for s, n in sizes.items() if s > 1})
+    assert {frozenset(c) for c in g.maximal_clique_embeddings() if len(c) > 1} == {
+        c for c in expected if len(c) > 1
+    }
+
+
+@pytest.mark.parametrize("k", [3, 4])
+def test_motifs_are_igraph_s(pair, k):
+    graph, g = pair
+    other = igraph.Graph.from_networkx(graph)
+    # igraph's classes that are not connected come as NaN.
+    theirs = sorted(int(n) for n in other.motifs_randesu(k) if not np.isnan(n))
+    assert sorted(found.count for found in g.motifs(k)) == theirs
+
+
+def test_motifs_per_vertex_add_up(pair):
+    _, g = pair
+    for whole, per in zip(g.motifs(4), g.motifs(4, per="vertex")):
+        assert whole.pattern == per.pattern
+        assert int(per.count.sum()) == 4 * whole.count
+
+
+def test_matches_are_networkx_s():
+    graph = networkx.gnp_random_graph(14, 0.4, seed=5)
+    g = gramer.Graph.from_networkx(graph)
+    for name in ["wedge", "4-cycle", "diamond", "house"]:
+        pattern = gramer.Pattern.read(name)
+        query = networkx.Graph(pattern.edges)
+        matcher = networkx.isomorphism.GraphMatcher(graph, query)
+        assert g.match(name, mappings=True) == sum(1 for _ in matcher.subgraph_monomorphisms_iter())
+        assert g.match(name, mappings=True, induced=True) == sum(
+            1 for _ in matcher.subgraph_isomorphisms_iter()
+        )
+
+
+def test_labels_of_vertices_and_edges():
+    graph = networkx.Graph()
+    graph.add_node("a", colour=1)
+    graph.add_node("b", colour=2)
+    graph.add_node("c", colour=1)
+    graph.add_edge("a", "b", kind=5)
+    graph.add_edge("b", "c", kind=6)
+    g = gramer.Graph.from_networkx(graph, label="colour", edge_label="kind")
+    pattern = gramer.Pattern([(0, 1), (1, 2)], labels=[1, 2, None], edge_labels=[5, None])
+    assert list(g.embeddings(pattern)) == [("a", "b", "c")]
+    assert g.frequent(2, max_edges=1) == []
+    assert [f.count for f in g.frequent(1, max_edges=1)] == [1, 1]
+    with pytest.raises(ValueError, match="no attribute 'size'"):
+        gramer.Graph.from_networkx(graph, label="size")
+
+
+def test_frequent_patterns_by_hand():
+    # Two stars of labels 1 - 2, and one edge 1 - 1.
+    g = gramer.Graph.from_edges(
+        [(0, 1), (0, 2), (3, 4), (3, 5), (0, 3)], labels=[1, 2, 2, 1, 2, 2]
+    )
+    found = {tuple(sorted(f.pattern.labels)): f.count for f in g.frequent(2, max_edges=1)}
+    assert found == {(1, 2): 2, (1, 1): 2}
+    # A centre with two of its neighbours: 2 - 1 - 2, and 1 - 1 - 2 (minimum image 2 each).
+    found = [tuple(sorted(f.pattern.labels)) for f in g.frequent(2, max_edges=2)]
+    assert sorted(found) == [(1, 1), (1, 1, 2), (1, 2), (1, 2, 2)]
+
+
+def test_sparse_matrices_and_igraph(pair):
+    graph, g = pair
+    matrix = networkx.to_scipy_sparse_array(graph, nodelist=list(graph))
+    assert gramer.Graph.from_scipy(matrix).cliques(3) == g.cliques(3)
+    assert gramer.Graph.from_scipy(scipy.sparse.coo_matrix(matrix)).edges == g.edges
+    assert gramer.Graph.from_igraph(igraph.Graph.from_networkx(graph)).cliques(3) == g.cliques(3)
+
+
+def test_files(tmp_path, pair):
+    graph, g = pair
+    text = tmp_path / "edges.txt"
+    networkx.write_edgelist(graph, text, data=False)
+    assert gramer.read(text).cliques(3) == g.cliques(3)
+    image = tmp_path / "graph.gramer"
+    g.save(image)
+    assert gramer.read(image).motifs(3) == g.motifs(3)
+    with pytest.raises(FileExistsError):
+        g.save(image)
+
+
+def test_errors(tmp_path):
+    g = gramer.Graph.from_edges([(0, 1), (1, 2)])
+    with pytest.raises(ValueError, match="3 to 16"):
+        g.cliques(17)
+    with pytest.raises(ValueError, match="vertex, edge"):
+        g._inner.run({"task": "motif", "k": 3, "induced": "none"}, gramer._options("cpu", 0, None, None))
+    with pytest.raises(FileNotFoundError):
+        gramer.read(tmp_path / "nothing")
+    broken = tmp_path / "broken.txt"
+    broken.write_text("0 1\n1 x\n")
+    with pytest.raises(gramer.InputError, match="2"):
+        gramer.read(broken)
+    for edges in [[(0, 1, 2)], [(0, -1)], [(0.5, 1)]]:
+        with pytest.raises(ValueError):
+            gramer.Graph.from_edges(edges)
+    with pytest.raises(ValueError, match="not connected"):
+        gramer.Pattern([(0, 1), (2, 3)])
+    with pytest.raises(ValueError):
+        gramer.Graph.from_edges([(0, 5)], labels=[1, 2])
+
+
+def test_an_empty_graph():
+    g = gramer.Graph.from_edges([], vertices=3)
+    assert (g.vertices, g.edges, g.cliques(3)) == (3, 0, 0)
+    assert g.cliques(3, per="vertex").tolist() == [0, 0, 0]
+
+
+def test_embeddings_stream_stop_and_have_a_limit():
+    g = gramer.Graph.from_networkx(networkx.complete_graph(120))
+    begun = time.monotonic()
+    # There are 3.7e13 of them: the first comes at once, and the rest is never searched.
+    first = next(iter(g.clique_embeddings(10)))
+    assert len(set(first)) == 10 and time.monotonic() - begun < 20
+    assert len(list(g.clique_embeddings(10, limit=7))) == 7
+    assert list(g.clique_embeddings(10, limit=0)) == []
+    found = g.embeddings("5-clique")
+    assert len(list(itertools.islice(found, 1000))) == 1000
+    found.close()
+
+
+def test_other_threads_of_python_go_on():
+    g = gramer.Graph.from_networkx(networkx.complete_graph(90))
+    ticks, stop = [], threading.Event()
+
+    def tick():
+        while not stop.wait(0.01):
+            ticks.append(time.monotonic())
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    with pytest.raises(TimeoutError):
+        for _ in range(1000):  # About 6e11 of them each.
+            list(g.clique_embeddings(10, limit=10))
+            g.match("8-path", induced=True, timeout=0.3)
+            g.motifs(6, induced=False, timeout=0.3, per=None)
+            g._inner.per_vertex({"task": "clique", "k": 9}, gramer._options("cpu", 0, None, 0.3))
+    stop.set()
+    thread.join()
+    assert len(ticks) >= 5
+
+
+def test_progress_is_told_and_may_stop_the_run():
+    g = gramer.Graph.from_networkx(networkx.complete_graph(90))
+    calls = []
+
+    def progress(done, total):
+        calls.append((done, total))
+        if len(calls) == 3:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        g.cliques(9, per="vertex", progress=progress)
+    assert len(calls) == 3
+
+
+def test_ctrl_c():
+    code = (
+        "import gramer, networkx, time\n"
+        "g = gramer.Graph.from_networkx(networkx.complete_graph(90))\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    g.cliques(9, per='vertex')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('stopped', flush=True)\n"
+    )
+    run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    assert run.communicate(timeout=30)[0] == "stopped\n"
+
+
+def test_large_counts_are_whole():
+    g = gramer.Graph.from_edges([(0, leaf) for leaf in range(1, 100_001)])
+    leaves = 100_000
+    assert g.match("5-star") == (
+        leaves * (leaves - 1) * (leaves - 2) * (leaves - 3) * (leaves - 4) // 120
+    )
+    assert g.match("5-star") > 2**64
+
+
+@pytest.mark.skipif(
+    not (os.environ.get("GRAMER") or shutil.which("gramer")), reason="the program gramer is not there"
+)
+def test_a_device_of_another_process(pair):
+    _, g = pair
+    # By another name it is not of this process: the program is asked.
+    from gramer import _program
+
+    question = {"task": "motif", "k": 3, "induced": "vertex"}
+    counts = _program.run(g._inner, question, gramer._options("cpu", 1, None, None))
+    assert [gramer.Count(*found) for found in counts] == g.motifs(3)
+    with pytest.raises(ValueError):
+        g.cliques(3, device="nowhere")
+    question = {"task": "maximal-cliques"}
+    assert _program.maximal(g._inner, question, gramer._options("cpu", 1, None, None)) == (
+        g.maximal_cliques()
+    )

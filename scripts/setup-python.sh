@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Installs what builds and tests the Python package: maturin, pytest, and the libraries that its answers
+# are compared with.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+python_packages python scripts/requirements-python.txt
