@@ -51,7 +51,9 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
         Task::Fsm { measure: Measure::Embeddings, .. } => {
             return graph.map_or(Ok(()), |graph| labels(machine, graph).map(drop));
         }
+        Task::CliqueSizes { .. } => "counts cliques of one size at a time".into(),
         Task::MaximalCliques => "doesn't find maximal cliques".into(),
+        Task::MaximumClique => "doesn't search the maximum clique".into(),
         Task::Motif { .. } => {
             "explores vertex-induced embeddings, not edge-induced ones".to_string()
         }

@@ -15,7 +15,7 @@ use crate::{Count, Open, Outcome, Share, Sink, Units};
 ///
 /// # Errors
 /// [`Error::Usage`] for units that the graph doesn't have; [`Error::Unsupported`] for a share of
-/// frequent subgraph mining by minimum-image support, and for a list of a share's frequent patterns.
+/// frequent subgraph mining by minimum-image support or of the largest clique, and for a list of a share's frequent patterns.
 pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sink>) -> Result<()> {
     units.check(graph.view())?;
     let Units::Share(_) = units else { return Ok(()) };
@@ -23,6 +23,10 @@ pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sin
         Task::Fsm { measure: Measure::Mni, .. } => Err(Error::Unsupported(
             "minimum-image support counts the different vertices of the whole graph, so it is not \
              the sum of shares: mine all units, or take the measure embeddings"
+                .into(),
+        )),
+        Task::MaximumClique => Err(Error::Unsupported(
+            "the largest clique of the graph is not the sum of those of shares: mine all units"
                 .into(),
         )),
         Task::Fsm { .. } if sink.is_some() => Err(Error::Unsupported(
@@ -159,7 +163,9 @@ impl Outcome {
     fn close(&mut self, task: &Task, graph: &Graph) -> Result<()> {
         match task {
             // A share has no sizes above its largest, so others come later.
-            Task::MaximalCliques => self.results.sort_by_key(|r| r.pattern.vertices()),
+            Task::CliqueSizes { .. } | Task::MaximalCliques => {
+                self.results.sort_by_key(|r| r.pattern.vertices())
+            }
             Task::Fsm { .. } => sort(&mut self.results),
             _ => {}
         }

@@ -87,8 +87,17 @@ pub enum Task {
         /// 3 to 16.
         k: usize,
     },
+    /// The complete subgraphs of `smallest` to `largest` vertices, by size, from one search.
+    CliqueSizes {
+        /// At least 3.
+        smallest: usize,
+        /// At least as many; there is no upper bound.
+        largest: usize,
+    },
     /// The maximal cliques, by size.
     MaximalCliques,
+    /// One complete subgraph with as many vertices as any.
+    MaximumClique,
     /// Every connected pattern of `k` vertices with its number of occurrences.
     Motif {
         /// 3 to 8; engines have bounds of their own.
@@ -121,7 +130,9 @@ impl Task {
     pub fn name(&self) -> &'static str {
         match self {
             Task::Clique { .. } => "clique",
+            Task::CliqueSizes { .. } => "clique-sizes",
             Task::MaximalCliques => "maximal-cliques",
+            Task::MaximumClique => "maximum-clique",
             Task::Motif { .. } => "motif",
             Task::Fsm { .. } => "fsm",
             Task::Match { .. } => "match",
@@ -137,7 +148,10 @@ impl Task {
     pub fn induced(&self) -> Induced {
         match self {
             // A complete subgraph is both.
-            Task::Clique { .. } | Task::MaximalCliques => Induced::Vertex,
+            Task::Clique { .. }
+            | Task::CliqueSizes { .. }
+            | Task::MaximalCliques
+            | Task::MaximumClique => Induced::Vertex,
             Task::Motif { induced, .. } | Task::Match { induced, .. } => *induced,
             Task::Fsm { measure: Measure::Embeddings, .. } => Induced::Vertex,
             Task::Fsm { measure: Measure::Mni, .. } => Induced::Edge,
@@ -158,7 +172,11 @@ impl Task {
         };
         match self {
             Task::Clique { k } => range("k", *k, 3, MAX_VERTICES),
-            Task::MaximalCliques => Ok(()),
+            Task::CliqueSizes { smallest, largest } => {
+                range("the smallest size", *smallest, 3, usize::MAX)?;
+                range("the largest size", *largest, *smallest, usize::MAX)
+            }
+            Task::MaximalCliques | Task::MaximumClique => Ok(()),
             Task::Motif { k, .. } => range("k", *k, 3, 8),
             Task::Fsm { limit, support, measure } => {
                 if *support == 0 {

@@ -21,7 +21,7 @@ pub(crate) use units::{Starts, run_units};
 use std::sync::OnceLock;
 
 use gramer_graph::Graph;
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
@@ -69,10 +69,10 @@ impl<'a> Resident<'a> {
     }
 
     /// The graph oriented by degeneracy.
-    pub fn oriented(&self, cancel: &Cancel) -> Result<&Oriented> {
+    pub fn oriented(&self, context: &Context) -> Result<&Oriented> {
         if self.oriented.get().is_none() {
             // Two tasks that ask at the same time may both make it; one is kept.
-            let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), cancel)?);
+            let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), context)?);
         }
         Ok(self.oriented.get().expect("it was made above"))
     }
@@ -108,6 +108,10 @@ impl Prepared for Resident<'_> {
         let job = Job { units, sink, context };
         let outcome = match task {
             Task::Clique { k } => clique::run(self, *k, job),
+            Task::CliqueSizes { smallest, largest } => {
+                clique::run_sizes(self, *smallest, *largest, job)
+            }
+            Task::MaximumClique => clique::run_maximum(self, job),
             Task::MaximalCliques => maximal::run(self, job),
             Task::Motif { k, induced } => motif::run(self, *k, *induced, job),
             Task::Fsm { limit, support, measure } => {

@@ -148,7 +148,9 @@ fn add_sums(graph: &Resident<'_>, k: usize, job: Job<'_>, all: &mut Vec<u128>) -
         complete
     };
     let one = |(sum, complete)| (vec![sum], complete);
-    if !add(sums(view, k, plan, job)) || !add(one(clique::count(graph, k, job))) {
+    // A graph with too many 6-cliques would have 2^42 edges.
+    let cliques = clique::count(graph, k, job).expect("they fit 128 bits");
+    if !add(sums(view, k, plan, job)) || !add(one(cliques)) {
         return false;
     }
     match k {

@@ -1,9 +1,5 @@
 //! Sets as bits: a look-up costs one read, whatever the length of the list.
 
-use gramer_graph::context::{Cancel, Looks};
-use gramer_graph::error::Result;
-use gramer_graph::{VertexId, View};
-
 use super::{Uninit, fill};
 
 /// Whether the bits of a set have `x`.
@@ -97,73 +93,5 @@ impl<'a> Bits<'a> {
             bits => (self.0[whole] & other.0[whole] & ((1 << bits) - 1)).count_ones() as usize,
         };
         full + rest
-    }
-}
-
-/// The neighbours of the busiest vertices as bits, shared by all threads.
-#[derive(Debug, Default)]
-pub(crate) struct HubBitmaps {
-    /// By vertex: the number of its row, or `u32::MAX`; empty without rows.
-    row: Vec<u32>,
-    /// Words per row.
-    words: usize,
-    bits: Vec<u64>,
-}
-
-#[allow(dead_code)] // for matching
-impl HubBitmaps {
-    /// A row costs a bit per vertex, so it is worth having for a list that is not much shorter.
-    const VERTICES_PER_NEIGHBOUR: usize = 128;
-
-    /// Rows for the vertices with the most neighbours, as many as `bytes` hold and are worth it.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Interrupted`] once `cancel` is raised.
-    pub fn new(graph: View<'_>, bytes: usize, cancel: &Cancel) -> Result<Self> {
-        let vertices = graph.vertices();
-        let words = vertices.div_ceil(64);
-        let mut looks = Looks::new(cancel);
-        let mut hubs: Vec<VertexId> = vec![];
-        for v in 0..vertices as VertexId {
-            looks.check(1)?;
-            if graph.degree(v) * Self::VERTICES_PER_NEIGHBOUR >= vertices && graph.degree(v) > 0 {
-                hubs.push(v);
-            }
-        }
-        // What says which vertex has a row costs too.
-        let room = bytes.saturating_sub(4 * vertices) / (8 * words.max(1));
-        if hubs.len() > room {
-            hubs.sort_unstable_by_key(|&v| (std::cmp::Reverse(graph.degree(v)), v));
-            hubs.truncate(room);
-        }
-        if hubs.is_empty() {
-            return Ok(HubBitmaps::default());
-        }
-        let mut row = vec![u32::MAX; vertices];
-        let mut bits = vec![0u64; hubs.len() * words];
-        for (number, (&v, bits)) in hubs.iter().zip(bits.chunks_exact_mut(words)).enumerate() {
-            row[v as usize] = number as u32;
-            looks.check(graph.degree(v))?;
-            for &u in graph.neighbours(v) {
-                bits[u as usize / 64] |= 1 << (u % 64);
-            }
-        }
-        Ok(HubBitmaps { row, words, bits })
-    }
-
-    /// Bytes that the rows take, and what says which vertex has one.
-    pub fn bytes(&self) -> usize {
-        4 * self.row.len() + 8 * self.bits.len()
-    }
-
-    /// The neighbours of `v`, where it is one of the busiest vertices.
-    #[inline]
-    pub fn of(&self, v: VertexId) -> Option<Bits<'_>> {
-        let row = *self.row.get(v as usize)?;
-        if row == u32::MAX {
-            return None;
-        }
-        let at = row as usize * self.words;
-        Some(Bits(&self.bits[at..at + self.words]))
     }
 }

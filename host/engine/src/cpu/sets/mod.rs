@@ -6,7 +6,7 @@
 //! list's block at once, and the block with the smaller last element is left behind. AVX-512 or
 //! AVX2 is chosen at run time, NEON is part of every 64-bit Arm processor, and any other gets the
 //! scalar merge. Lists of very different length are searched rather than walked, and a list that
-//! is met again and again can be made a [`Bitmap`], or is one of the [`HubBitmaps`].
+//! is met again and again can be made a [`Bitmap`].
 //!
 //! All functions take lists in strictly ascending order and give lists in that order.
 
@@ -23,7 +23,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bitmap::{Bitmap, HubBitmaps};
+pub(crate) use bitmap::Bitmap;
 pub(crate) use scalar::{below, gallop, subtract};
 
 /// From this ratio of lengths on, the longer list is searched rather than walked.
@@ -118,6 +118,23 @@ impl Kernel {
         }
     }
 
+    /// As the function of this name.
+    #[inline]
+    fn positions(self, a: &[u32], b: &[u32], bits: &mut [u64]) {
+        match self {
+            Kernel::Scalar => scalar::positions(a, b, 0, bits),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `best` found the processor to have the features.
+            Kernel::Avx2 => unsafe { avx2::positions(a, b, bits) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: `best` found the processor to have the features.
+            Kernel::Avx512 => unsafe { avx512::positions(a, b, bits) },
+            #[cfg(target_arch = "aarch64")]
+            // SAFETY: `best` found the processor to have the features.
+            Kernel::Neon => unsafe { neon::positions(a, b, bits) },
+        }
+    }
+
     /// Writes a \ b to `out`, which has room for a and [`PAD`] more; returns how many elements it
     /// wrote.
     #[inline]
@@ -177,6 +194,16 @@ pub(crate) fn intersection_size(a: &[u32], b: &[u32]) -> usize {
         scalar::intersection_size(short, long)
     } else {
         Kernel::best().intersection_size(short, long)
+    }
+}
+
+/// Sets bit i of `bits` for every element a\[i\] that is in b; `bits` has a bit for each.
+pub(crate) fn positions(a: &[u32], b: &[u32], bits: &mut [u64]) {
+    assert!(bits.len() >= a.len().div_ceil(64));
+    if a.len().min(b.len()) < BLOCKS {
+        scalar::positions(a, b, 0, bits);
+    } else {
+        Kernel::best().positions(a, b, bits);
     }
 }
 

@@ -103,6 +103,18 @@ pub(super) fn intersection_size(a: &[u32], b: &[u32]) -> usize {
     size
 }
 
+/// As [`super::positions`], for what follows the first `from` elements of the list.
+#[inline]
+pub(super) fn positions(a: &[u32], b: &[u32], from: usize, bits: &mut [u64]) {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        bits[(from + i) / 64] |= u64::from(x == y) << ((from + i) % 64);
+        i += usize::from(x <= y);
+        j += usize::from(y <= x);
+    }
+}
+
 /// As [`super::difference`], walking both lists; `out` has room for a.
 #[inline]
 pub(super) fn difference(a: &[u32], b: &[u32], out: &mut [Uninit]) -> usize {
