@@ -1,6 +1,7 @@
 //! Unlabelled patterns that are only counted: whether a search is the best way to their number.
 
 use gramer_graph::context::Context;
+use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
 use gramer_pattern::plan::homomorphism::Shape;
 use gramer_pattern::task::Induced;
@@ -55,21 +56,24 @@ impl Method {
 
 /// The number of mappings or occurrences by another way than a search, with whether it was
 /// finished and the way; `None` where the search, of estimated cost `search`, is the best way.
+///
+/// # Errors
+/// As counting cliques.
 pub(super) fn count(
     graph: &Resident<'_>,
     pattern: &Pattern,
     induced: Induced,
     search: f64,
     context: &Context,
-) -> Option<(u128, bool, Method)> {
+) -> Result<Option<(u128, bool, Method)>> {
     let k = pattern.vertices();
     let edges = pattern.edge_count();
     if k < 3 {
-        return None;
+        return Ok(None);
     }
     if edges == k * (k - 1) / 2 {
-        let (count, complete) = clique::count(graph, k, Job::whole(context));
-        return Some((count, complete, Method::Cliques));
+        let (count, complete) = clique::count(graph, k, Job::whole(context))?;
+        return Ok(Some((count, complete, Method::Cliques)));
     }
     let view = graph.graph.view();
     let ring = edges == k && (0..k).all(|v| pattern.degree(v) == 2);
@@ -81,7 +85,7 @@ pub(super) fn count(
             let (pairs, complete) = cycle::five(view, job);
             (if complete { cycle::five_of(pairs) } else { 0 }, complete)
         };
-        return Some((count, complete, Method::Cycles));
+        return Ok(Some((count, complete, Method::Cycles)));
     }
     let shape = homomorphism::shape(view);
     let search = search * SEARCH_STEP;
@@ -92,17 +96,17 @@ pub(super) fn count(
         .filter(|decomposition| decomposition.cost < search.min(motifs));
     if let Some(decomposition) = decomposition {
         match decomposition.count(view, context) {
-            Ok(count) => return Some((count, true, Method::Homomorphisms)),
-            Err(Failed::Stopped) => return Some((0, false, Method::Homomorphisms)),
+            Ok(count) => return Ok(Some((count, true, Method::Homomorphisms))),
+            Err(Failed::Stopped) => return Ok(Some((0, false, Method::Homomorphisms))),
             // Another way has smaller numbers between.
             Err(Failed::Overflow) => {}
         }
     }
     if motifs >= search {
-        return None;
+        return Ok(None);
     }
-    let (count, complete) = motif::one(graph, pattern, induced, context);
-    Some((count, complete, Method::Motifs))
+    let (count, complete) = motif::one(graph, pattern, induced, context)?;
+    Ok(Some((count, complete, Method::Motifs)))
 }
 
 /// Estimated cost of all motifs of k vertices.

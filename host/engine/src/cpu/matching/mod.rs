@@ -92,7 +92,7 @@ fn without_search(
     let estimates = unlabelled(resident.graph, pattern);
     let search = SearchPlan::estimated(pattern, induced, &estimates).cost as f64;
     let Some((count, complete, method)) =
-        method::count(resident, pattern, induced, search, job.context)
+        method::count(resident, pattern, induced, search, job.context)?
     else {
         return Ok(None);
     };

@@ -28,7 +28,7 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     let (counts, complete) = match job.sink {
         None if job.units.share().is_none() => {
-            let (counts, complete) = whole(graph, k, job.context);
+            let (counts, complete) = whole(graph, k, job.context)?;
             (if induced == Induced::Edge { edge_induced(k, &counts) } else { counts }, complete)
         }
         None => {
@@ -52,25 +52,25 @@ pub(super) fn one(
     pattern: &Pattern,
     induced: Induced,
     context: &Context,
-) -> (u128, bool) {
+) -> Result<(u128, bool)> {
     let k = pattern.vertices();
-    let (counts, complete) = whole(graph, k, context);
+    let (counts, complete) = whole(graph, k, context)?;
     let counts = match induced {
         Induced::Vertex => counts,
         Induced::Edge => edge_induced(k, &counts),
     };
     let number = Dictionary::of(k).number(pattern.bits() as u32).expect("it is connected");
-    (counts[number], complete)
+    Ok((counts[number], complete))
 }
 
 /// Vertex-induced counts of the whole graph by number of the pattern, and whether the run was
 /// finished; zeros if not. Closed forms need sums over all edges first, so shares go without them.
-fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
+fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(Vec<u128>, bool)> {
     let (job, view) = (Job::whole(context), graph.graph.view());
     let found = match k {
         3 => {
             // Pairs of neighbours: those that are adjacent are in triangles, three in each.
-            let (triangles, complete) = clique::count(graph, k, job);
+            let (triangles, complete) = clique::count(graph, k, job)?;
             let wedges: u128 = (0..view.vertices() as VertexId)
                 .map(|v| view.degree(v) as u128)
                 .map(|degree| degree * degree.saturating_sub(1) / 2)
@@ -78,7 +78,7 @@ fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool)
             complete.then(|| vec![wedges - 3 * triangles, triangles])
         }
         5 => {
-            let (cliques, complete) = clique::count(graph, k, job);
+            let (cliques, complete) = clique::count(graph, k, job)?;
             let (pairs, whole) = cycle::five(view, job);
             (complete && whole)
                 .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, context))
@@ -88,7 +88,7 @@ fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool)
         _ => by_equations(graph, k, context),
     };
     let complete = found.is_some();
-    (found.unwrap_or_else(|| zeros(k)), complete)
+    Ok((found.unwrap_or_else(|| zeros(k)), complete))
 }
 
 /// Vertex-induced counts of the whole graph by the equations of [`MotifPlan`].
@@ -328,7 +328,7 @@ mod tests {
             let context = Context::with_threads(threads);
             let resident = Resident::new(&graph);
             for k in [3, 5] {
-                let (by_forms, complete) = whole(&resident, k, &context);
+                let (by_forms, complete) = whole(&resident, k, &context).unwrap();
                 proptest::prop_assert!(complete);
                 proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, &context));
             }
@@ -355,7 +355,7 @@ mod tests {
         let graph = builder.build();
         let context = Context::with_threads(2);
         let resident = Resident::new(&graph);
-        let (counts, complete) = whole(&resident, 5, &context);
+        let (counts, complete) = whole(&resident, 5, &context).unwrap();
         assert!(complete);
         assert_eq!(Some(counts), by_equations(&resident, 5, &context));
     }
