@@ -249,7 +249,7 @@ module gramer_set_core
   logic [63:0] partition_counter [PARTITIONS];
   logic        empty_q; // the PUs are reset
 
-  always_ff @(posedge clk) empty_q <= rst_q || kill_q || state_q == CLEAR;
+  always_ff @(posedge clk) empty_q <= rst_q || kill_q;
 
   gramer_set_cluster i_cluster (
     .clk_i (clk), .rst_i (empty_q), .clear_i (clear_q), .running_i (state_q == RUN),

@@ -40,7 +40,7 @@ module gramer_set_maker
   localparam int unsigned WALKERS  = 16;
   localparam int unsigned WALKER_W = $clog2(WALKERS);
   localparam int unsigned LEVELS   = 16; // K_MOST - 4 are used
-  localparam int unsigned LEVEL_W  = $clog2(LEVELS);
+  localparam int unsigned DEPTH_W  = $clog2(LEVELS);
   localparam int unsigned QUEUE    = 32; // sets that wait for the counter
   localparam int unsigned QUEUE_W  = $clog2(QUEUE) + 1;
   localparam int unsigned WORDS    = MEMBERS / WORD_W;
@@ -49,14 +49,14 @@ module gramer_set_maker
   localparam int unsigned SIZE_W_  = MEMBER_W + 1;
 
   typedef logic [WALKER_W-1:0] walker_t;
-  typedef logic [LEVEL_W-1:0]  level_t;
+  typedef logic [DEPTH_W-1:0]  depth_t;
 
   // What goes through the pipeline beside the set.
   typedef struct packed {
     walker_t walker;
     logic    begins; // the set is the row of `member`
     logic    fresh;  // no element of the set was taken
-    level_t  level;  // of the set that is walked
+    depth_t  level;  // of the set that is walked
     place_t  place;
     member_t member;
     k_t      wanted; // elements that the new set needs, its vertices yet to be chosen
@@ -74,7 +74,7 @@ module gramer_set_maker
   // ---------------------------------------------------------------- 0: who is next
 
   (* ram_style = "distributed" *) place_t place_mem [WALKERS];
-  (* ram_style = "distributed" *) logic [LEVEL_W:0] state_mem [WALKERS]; // fresh, level
+  (* ram_style = "distributed" *) logic [DEPTH_W:0] state_mem [WALKERS]; // fresh, level
 
   logic    ready, idle, again, retire, walks, begins, room;
   walker_t next_walker, idle_walker, spare_q;
@@ -134,7 +134,7 @@ module gramer_set_maker
   set_t    read_q, set3_q, rows3_q, left4_q, left5_q, new_set, set10_q, set11_q, set12_q;
   member_t limit2_q, limit3_q;
   logic    write;
-  logic [WALKER_W+LEVEL_W-1:0] write_at;
+  logic [WALKER_W+DEPTH_W-1:0] write_at;
 
   assign root1 = root_i[token_q[1].place];
 
@@ -252,7 +252,7 @@ module gramer_set_maker
 
   token_t last;
   logic   keep, deeper, level_done, gone;
-  level_t level;
+  depth_t level;
 
   assign last        = token_q[LAST];
   assign keep        = valid_q[LAST] && last.found && ones12_q >= SIZE_W_'(last.wanted);

@@ -36,7 +36,7 @@ module gramer_set_pu
   output logic  busy_o
 );
 
-  localparam int unsigned VALUE_W = 16;
+  localparam int unsigned VALUE_W = 42;
 
   logic     unit_valid, unit_take, idle_unit, member, streamer_busy;
   unit_t    unit;
@@ -48,7 +48,8 @@ module gramer_set_pu
   logic     member_read, write, loaded, held_read, freed, lengths_valid;
   slot_t    member_slot, write_slot, held_slot;
   lline_t   member_at, write_at, held_at;
-  logic [31:0] lengths_up;
+  logic     lengths_load;
+  logic [31:0] lengths_up, lengths_block;
 
   gramer_set_unit_queue i_queue (
     .clk_i, .rst_i, .clear_i (1'b0),
@@ -64,7 +65,8 @@ module gramer_set_pu
     .list_o (list), .loaded_i (loaded), .freed_i (freed),
     .read_o (member_read), .read_slot_o (member_slot), .read_at_o (member_at),
     .line_i (member_line),
-    .lengths_valid_i (lengths_valid), .lengths_up_i (lengths_up),
+    .lengths_valid_i (lengths_valid), .lengths_load_i (lengths_load),
+    .lengths_up_i (lengths_up), .lengths_block_i (lengths_block),
     .busy_o (streamer_busy), .idle_unit_o (idle_unit), .member_o (member)
   );
 
@@ -92,6 +94,11 @@ module gramer_set_pu
   step_t   step, match_step;
   lanes_t  match;
   logic [ROW_AT_W:0] root_words;
+  logic    map_valid, map_ready;
+  line_t   map_line;
+  lanes_t  map_lanes;
+  meta_t   map_meta;
+  list_t   map_list;
 
   gramer_set_stepper i_stepper (
     .clk_i, .rst_i,
@@ -99,7 +106,10 @@ module gramer_set_pu
     .list_i (list),
     .write_o (write), .write_slot_o (write_slot), .write_at_o (write_at),
     .write_line_o (write_line), .loaded_o (loaded),
-    .lengths_valid_o (lengths_valid), .lengths_up_o (lengths_up),
+    .lengths_valid_o (lengths_valid), .lengths_load_o (lengths_load),
+    .lengths_up_o (lengths_up), .lengths_block_o (lengths_block),
+    .map_valid_o (map_valid), .map_ready_i (map_ready), .map_line_o (map_line),
+    .map_lanes_o (map_lanes), .map_meta_o (map_meta), .map_list_o (map_list),
     .read_o (held_read), .read_slot_o (held_slot), .read_at_o (held_at), .freed_o (freed),
     .step_valid_o (step_valid), .step_o (step), .streamed_o (streamed),
     .root_freed_i (root_freed), .root_words_i (root_words), .busy_o (stepper_busy)
@@ -143,6 +153,26 @@ module gramer_set_pu
     .busy_event_o (level_event), .set_o (level_set), .rows_o (level_rows)
   );
 
+  // ---------------------------------------------------------------- map
+
+  logic member_done, counted, marked, map_root_done, map_busy, map_access;
+  logic [19:0] map_triangles;
+  logic [39:0] map_pairs;
+  logic [41:0] map_degrees;
+  logic [21:0] map_cycles;
+  logic [4:0]  map_paths, map_marks, map_entries;
+
+  gramer_set_map i_map (
+    .clk_i, .rst_i,
+    .valid_i (map_valid), .ready_o (map_ready), .line_i (map_line), .lanes_i (map_lanes),
+    .meta_i (map_meta), .list_i (map_list),
+    .member_o (member_done), .triangles_o (map_triangles), .pairs_o (map_pairs),
+    .degrees_o (map_degrees), .counted_o (counted), .cycles_o (map_cycles),
+    .paths_o (map_paths), .marked_o (marked), .marks_o (map_marks),
+    .root_done_o (map_root_done), .busy_o (map_busy), .access_o (map_access),
+    .entries_o (map_entries)
+  );
+
   // ---------------------------------------------------------------- sums
 
   logic [SUMS-1:0]    add_q;
@@ -155,6 +185,18 @@ module gramer_set_pu
       add_q[SUM_CLIQUES]   <= triangle || clique;
       value_q[SUM_CLIQUES] <= (triangle ? VALUE_W'(triangles) : '0)
                               + (clique ? VALUE_W'(cliques) : '0);
+      add_q[SUM_TRIANGLES]   <= member_done;
+      value_q[SUM_TRIANGLES] <= VALUE_W'(map_triangles);
+      add_q[SUM_PAIRS]       <= member_done;
+      value_q[SUM_PAIRS]     <= VALUE_W'(map_pairs);
+      add_q[SUM_DEGREES]     <= member_done;
+      value_q[SUM_DEGREES]   <= VALUE_W'(map_degrees);
+      add_q[SUM_CYCLES]      <= counted;
+      value_q[SUM_CYCLES]    <= VALUE_W'(map_cycles);
+      add_q[SUM_PATHS]       <= counted;
+      value_q[SUM_PATHS]     <= VALUE_W'(map_paths);
+      add_q[SUM_MARKS]       <= marked;
+      value_q[SUM_MARKS]     <= VALUE_W'(map_marks);
     end
   end
 
@@ -170,8 +212,8 @@ module gramer_set_pu
   logic [1:0]  ended;
 
   assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
-                  || level_busy || add_q != '0;
-  assign ended  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed);
+                  || level_busy || map_busy || add_q != '0;
+  assign ended  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed) + 2'(map_root_done);
 
   always_ff @(posedge clk_i) begin
     busy_o    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
@@ -191,9 +233,13 @@ module gramer_set_pu
       if (level_set) counters_q[CNT_PU_LEVEL_SETS] <= counters_q[CNT_PU_LEVEL_SETS] + 1'b1;
       if (level_rows != '0)
         counters_q[CNT_PU_LEVEL_ROWS] <= counters_q[CNT_PU_LEVEL_ROWS] + 64'(level_rows);
+      if (map_access) counters_q[CNT_PU_MAP_BUSY] <= counters_q[CNT_PU_MAP_BUSY] + 1'b1;
+      if (map_entries != '0)
+        counters_q[CNT_PU_MAP_ENTRIES] <= counters_q[CNT_PU_MAP_ENTRIES] + 64'(map_entries);
+      if (marked) counters_q[CNT_PU_MARKS] <= counters_q[CNT_PU_MARKS] + 64'(map_marks);
       if (running_i && !held_q)
         counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
-      if (running_i && held_q && !stepped_q && !level_event)
+      if (running_i && held_q && !stepped_q && !level_event && !map_access)
         counters_q[CNT_PU_IDLE_MEMORY] <= counters_q[CNT_PU_IDLE_MEMORY] + 1'b1;
     end
   end

@@ -28,7 +28,16 @@ module gramer_set_stepper
   output logic   loaded_o, // pulse: the list that is written is complete
   // Lengths of a block
   output logic   lengths_valid_o,
+  output logic   lengths_load_o, // for a root's block
   output logic [31:0] lengths_up_o,
+  output logic [31:0] lengths_block_o,
+  // Map: lines of roots' blocks and of their members' blocks
+  output logic   map_valid_o,
+  input  logic   map_ready_i,
+  output line_t  map_line_o,
+  output lanes_t map_lanes_o,
+  output meta_t  map_meta_o,
+  output list_t  map_list_o,
   output logic   read_o,
   output slot_t  read_slot_o,
   output lline_t read_at_o,
@@ -72,7 +81,7 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- b: first and last id
 
-  logic b_aside, b_emits, b_last;
+  logic b_aside, b_map, b_emits, b_last, map_taken;
 
   // The lanes in use follow each other.
   id_t               a_lowest, a_highest;
@@ -129,6 +138,8 @@ module gramer_set_stepper
 
   always_ff @(posedge clk_i) begin
     lengths_valid_o <= !rst_i && b_valid_q && b_meta_q.lengths;
+    lengths_load_o  <= b_meta_q.load;
+    lengths_block_o <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
     lengths_up_o    <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
     if (write_o && b_meta_q.at[2:0] == '1)
       previous[{load_slot_q, WINDOW_W'(b_meta_q.at[4:3] + 1'b1)}] <= b_high_q;
@@ -155,10 +166,18 @@ module gramer_set_stepper
 
   assign b_aside = b_meta_q.load || b_meta_q.lengths; // not for the intersector
   assign b_list  = list_i[slot_q];
-  assign b_emits = b_valid_q && !b_aside && c_ready;
+  // Slots are freed in order: the map begins with one when no step of the one before is left.
+  assign b_map   = !b_aside && b_list.mapped;
+  assign map_valid_o = b_valid_q && b_map && !c_valid_q && !d_valid_q;
+  assign map_line_o  = b_line_q;
+  assign map_lanes_o = b_lanes_q;
+  assign map_meta_o  = b_meta_q;
+  assign map_list_o  = b_list;
+  assign map_taken   = map_valid_o && map_ready_i;
+  assign b_emits = b_valid_q && !b_aside && !b_map && c_ready;
   // A member's list has only members before it.
   assign b_last  = b_meta_q.none || b_window_q == b_meta_q.member[MEMBER_W-1 -: WINDOW_W];
-  assign b_ready = b_aside || (c_ready && b_last);
+  assign b_ready = b_aside || (b_map ? map_taken : c_ready && b_last);
   assign c_ready = !c_valid_q || d_ready;
 
   always_ff @(posedge clk_i) begin
@@ -167,7 +186,7 @@ module gramer_set_stepper
       slot_q    <= '0;
     end else begin
       if (c_ready) c_valid_q <= b_emits;
-      if (b_emits && b_last && b_meta_q.unit_last) slot_q <= slot_q + 1'b1;
+      if (((b_emits && b_last) || map_taken) && b_meta_q.slot_last) slot_q <= slot_q + 1'b1;
     end
     if (b_emits) begin
       c_line_q   <= b_line_q;
@@ -226,7 +245,7 @@ module gramer_set_stepper
   assign room       = !wants_rows || (free_q >= words && free_places_q != '0);
   assign go         = d_valid_q && (!d_first_q || room);
   assign reserve    = go && d_first_q && wants_rows;
-  assign unit_done  = go && one_left && d_last_q && d_meta_q.unit_last;
+  assign unit_done  = go && one_left && d_last_q && d_meta_q.slot_last;
   assign d_ready    = !d_valid_q || (go && one_left);
 
   always_ff @(posedge clk_i) begin
@@ -259,7 +278,7 @@ module gramer_set_stepper
       d_counts_q <= (RANGE_W+1)'(c_meta_q.member) >= c_list_q.range_first
                     && (RANGE_W+1)'(c_meta_q.member) < c_list_q.range_last;
     end else if (go) d_left_q <= d_left_q & ~d_low;
-    freed_o <= !rst_i && unit_done;
+    freed_o <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
   end
 
   assign base        = base_q;
@@ -306,7 +325,8 @@ module gramer_set_stepper
     assert (free_places_q <= (PLACE_W+1)'(PLACES)) else $error("a root freed twice");
     // Entries, then padding: the lanes in use are one run that begins with the list.
     if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
-      assert (a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
+      assert (a_meta_q.mark || list_i[slot_q].mapped
+              || a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
     end
   end
 `endif

@@ -34,7 +34,9 @@ module gramer_set_streamer
   input  line_t  line_i,   // two cycles after the read
   // Lengths that were asked for
   input  logic   lengths_valid_i,
+  input  logic   lengths_load_i, // for a root's block
   input  logic [31:0] lengths_up_i,
+  input  logic [31:0] lengths_block_i,
   // State and events
   output logic   busy_o,
   output logic   idle_unit_o, // a unit of no operation was taken
@@ -46,9 +48,13 @@ module gramer_set_streamer
 
   // ---------------------------------------------------------------- roots' lists
 
+  // A block for the map may have more lines than a slot: it is loaded in parts, one after another.
+  typedef enum logic [2:0] { NONE, LENGTHS, LENGTHS_WAIT, SLOT, LIST } load_e;
+
+  load_e              load_q;
   plan_t              plan;
-  logic               load_q, cliques, accept, load_issued;
-  line_at_t           load_line_q;
+  logic               cliques, mapped, accept, load_issues, load_done, place;
+  line_at_t           load_line_q, load_left_q; // left: lines of the block after this one
   lline_t             load_at_q;
   list_t              load_list_q, own;
   slot_t              load_slot_q;
@@ -58,42 +64,76 @@ module gramer_set_streamer
 
   assign plan         = plan_i[unit_i.plan];
   assign cliques      = plan.operation == 4'(OP_CLIQUES);
-  assign accept       = unit_valid_i && cliques && (!load_q || load_issued)
-                        && used_q != USED_W'(LISTS);
-  assign unit_take_o  = unit_valid_i && (!cliques || accept);
+  assign mapped          = plan.operation == 4'(OP_EDGES) || plan.operation == 4'(OP_PATHS);
+  assign accept       = unit_valid_i && (cliques || mapped) && load_q == NONE;
+  assign unit_take_o  = unit_valid_i && (!(cliques || mapped) || load_q == NONE);
   assign last_quarter = (RANGE_W+1)'(unit_i.quarters) + (RANGE_W+1)'(unit_i.address[1:0]) - 1'b1;
   assign offset       = (RANGE_W+1)'({unit_i.address[1:0], 2'b0});
-  assign own          = '{
-    k: plan.k,
-    low: unit_i.address[1:0],
-    high: last_quarter[1:0],
-    last: last_quarter[2 +: LLINE_W],
-    range_first: (RANGE_W+1)'(unit_i.first) + offset,
-    range_last: unit_i.last == RANGE_W'(LAST_ALL) ? '1 : (RANGE_W+1)'(unit_i.last) + offset
-  };
-  assign load_issued  = load_q && issue_ready_i && load_at_q == load_list_q.last;
+  assign place        = load_q == SLOT && used_q != USED_W'(LISTS);
+  assign load_issues  = load_q == LENGTHS || load_q == LIST;
+  assign load_done    = load_at_q == load_list_q.last;
+
+  // A part of the list: as many lines as a slot has, or those that are left.
+  always_comb begin
+    own = load_list_q;
+    own.more = load_left_q >= LINE_AT_W'(LIST_LINES);
+    own.last = own.more ? LLINE_W'(LIST_LINES - 1) : LLINE_W'(load_left_q);
+    own.high = own.more ? '1 : load_list_q.block_high;
+  end
 
   always_ff @(posedge clk_i) begin
-    idle_unit_o <= !rst_i && unit_valid_i && !cliques;
+    idle_unit_o <= !rst_i && unit_valid_i && !(cliques || mapped);
     if (rst_i) begin
-      load_q      <= 1'b0;
+      load_q      <= NONE;
       load_slot_q <= '0;
       used_q      <= '0;
     end else begin
-      if (accept) begin
-        load_q      <= 1'b1;
-        load_slot_q <= load_slot_q + 1'b1;
-      end else if (load_issued) load_q <= 1'b0;
-      used_q <= used_q + USED_W'(accept) - USED_W'(freed_i);
+      unique case (load_q)
+        NONE: if (accept)
+          load_q <= mapped && unit_i.quarters == RANGE_W'(QUARTERS_LONG) ? LENGTHS : SLOT;
+        LENGTHS: if (issue_ready_i) load_q <= LENGTHS_WAIT;
+        LENGTHS_WAIT: if (lengths_valid_i && lengths_load_i) load_q <= SLOT;
+        SLOT: if (place) load_q <= LIST;
+        default: if (issue_ready_i && load_done) load_q <= load_list_q.more ? SLOT : NONE;
+      endcase
+      if (place) load_slot_q <= load_slot_q + 1'b1;
+      used_q <= used_q + USED_W'(place) - USED_W'(freed_i);
     end
     if (accept) begin
+      load_line_q <= unit_i.address[ID_W-1:QUARTER_W];
+      load_left_q <= LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]);
+      load_list_q <= '{
+        k: plan.k,
+        low: unit_i.address[1:0],
+        high: last_quarter[1:0],
+        last: '0,
+        range_first: (RANGE_W+1)'(unit_i.first) + offset,
+        range_last: unit_i.last == RANGE_W'(LAST_ALL) ? '1 : (RANGE_W+1)'(unit_i.last) + offset,
+        mapped: mapped,
+        counts: plan.operation == 4'(OP_PATHS),
+        begins: 1'b1,
+        more: 1'b0,
+        root: unit_i.address,
+        block_last: LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]),
+        block_high: last_quarter[1:0]
+      };
+    end else if (load_q == LENGTHS_WAIT) begin
+      // A block that needs it begins at a line's start.
+      load_left_q            <= LINE_AT_W'((lengths_block_i - 1'b1) >> QUARTER_W);
+      load_list_q.block_last <= LINE_AT_W'((lengths_block_i - 1'b1) >> QUARTER_W);
+      load_list_q.block_high <= 2'(lengths_block_i - 1'b1);
+    end else if (place) begin
       list_o[load_slot_q] <= own;
       load_list_q         <= own;
-      load_line_q         <= unit_i.address[ID_W-1:QUARTER_W];
       load_at_q           <= '0;
-    end else if (load_q && issue_ready_i) begin
+    end else if (load_q == LIST && issue_ready_i) begin
       load_line_q <= load_line_q + 1'b1;
+      load_left_q <= load_left_q - 1'b1;
       load_at_q   <= load_at_q + 1'b1;
+      if (load_done) begin
+        load_list_q.begins <= 1'b0;
+        load_list_q.low    <= '0;
+      end
     end
   end
 
@@ -144,10 +184,12 @@ module gramer_set_streamer
       p_line_q <= line_i;
       for (int l = 0; l < LANES; l++) begin
         p_lanes_q[l] <= entry[l].id != '1 && entry[l].size != '0
-                        && f1_place[l] < f1_q.own.range_last
-                        && f1_place[l] > (RANGE_W+1)'({f1_q.own.low, 2'b0})
-                        && (f1_q.own.k != TRIANGLE || f1_place[l] >= f1_q.own.range_first)
-                        && !(f1_q.last && 2'(l / QUARTER) > f1_q.own.high);
+                        && !(f1_q.last && 2'(l / QUARTER) > f1_q.own.high)
+                        && (f1_q.own.mapped ? entry[l].id > f1_q.own.root
+                                           && !(f1_q.at == '0 && 2'(l / QUARTER) < f1_q.own.low)
+                            : f1_place[l] < f1_q.own.range_last
+                              && f1_place[l] > (RANGE_W+1)'({f1_q.own.low, 2'b0})
+                              && (f1_q.own.k != TRIANGLE || f1_place[l] >= f1_q.own.range_first));
       end
     end
     if (rst_i) begin
@@ -172,9 +214,13 @@ module gramer_set_streamer
     lanes_t lanes;
     lline_t at;
     logic   last;
+    logic   marks; // the root's block is marked before
   } visit_t;
 
-  logic   next, waits, take, ends_q, only, x_take; // ends: the unit has nothing left but its end
+  logic   more;
+  logic   next, waits, take, ends_q, marks_q, only, x_take; // ends: nothing is left but the end
+  slot_t  visit_slot_q;
+  list_t  visit_list;
   visit_t head, hand_q;
   lanes_t left_q, low;
   logic [3:0] lane;
@@ -182,18 +228,23 @@ module gramer_set_streamer
 
   gramer_fifo #(.WIDTH($bits(visit_t)), .DEPTH(AHEAD)) i_ahead (
     .clk_i, .rst_i,
-    .push_i (p_valid_q), .data_i ({p_line_q, p_lanes_q, p_q.at, p_q.last}), .full_o (),
+    .push_i (p_valid_q), .data_i ({p_line_q, p_lanes_q, p_q.at, p_q.last,
+               p_q.own.mapped && p_q.own.begins && p_q.at == '0}), .full_o (),
     .pop_i (next), .valid_o (waits), .data_o (head)
   );
 
-  logic    m_valid_q, m_none_q, m_unit_last_q;
+  logic    m_valid_q, m_none_q, m_slot_last_q, m_mark_q, m_map_q;
+  line_at_t   m_left_q;
+  logic [1:0] m_high_q;
   entry_t  m_entry_q;
   member_t m_member_q;
 
   assign low  = left_q & (~left_q + 1'b1);
   assign only = (left_q & ~low) == '0;
-  assign take = (left_q != '0 || ends_q) && (!m_valid_q || x_take);
-  assign next = waits && ((left_q == '0 && !ends_q) || (take && only));
+  assign take = (left_q != '0 || ends_q || marks_q) && (!m_valid_q || x_take);
+  assign next = waits && ((left_q == '0 && !ends_q && !marks_q) || (take && only && !more));
+  assign more = marks_q && (left_q != '0 || ends_q); // beside the marks
+  assign visit_list = list_o[visit_slot_q];
 
   always_comb begin
     lane = '0;
@@ -208,24 +259,36 @@ module gramer_set_streamer
     if (rst_i) begin
       left_q    <= '0;
       ends_q    <= 1'b0;
+      marks_q   <= 1'b0;
       m_valid_q <= 1'b0;
+      visit_slot_q <= '0;
     end else begin
       if (next) begin
-        left_q <= head.lanes;
-        ends_q <= head.last && head.lanes == '0;
+        left_q  <= head.lanes;
+        ends_q  <= head.last && head.lanes == '0;
+        marks_q <= head.marks;
       end else if (take) begin
-        left_q <= left_q & ~low;
-        ends_q <= 1'b0;
+        marks_q <= 1'b0;
+        if (!marks_q) begin
+          left_q <= left_q & ~low;
+          ends_q <= 1'b0;
+        end
       end
+      if (take && !marks_q && hand_q.last && only) visit_slot_q <= visit_slot_q + 1'b1;
       if (take) m_valid_q <= 1'b1;
       else if (x_take) m_valid_q <= 1'b0;
     end
     if (next) hand_q <= head;
     if (take) begin
       m_entry_q     <= seen;
+      if (marks_q) m_entry_q.id <= visit_list.root;
       m_member_q    <= {hand_q.at, lane};
-      m_none_q      <= ends_q;
-      m_unit_last_q <= hand_q.last && only;
+      m_none_q      <= ends_q && !marks_q;
+      m_slot_last_q <= hand_q.last && only && !marks_q;
+      m_mark_q      <= marks_q;
+      m_map_q       <= visit_list.mapped;
+      m_left_q      <= visit_list.block_last;
+      m_high_q      <= visit_list.block_high;
     end
   end
 
@@ -234,43 +297,48 @@ module gramer_set_streamer
   typedef enum logic [1:0] { LINES, ASK, WAIT } state_e;
 
   state_e     state_q;
-  logic       x_valid_q, x_none_q, x_unit_last_q, x_issued, x_last, first_q;
+  logic       x_valid_q, x_none_q, x_mark_q, x_map_q, x_slot_last_q, x_issued, x_last, first_q;
   line_at_t   line_q, left_lines_q;
   logic [1:0] low_q, high_q;
   member_t    member_q;
   logic [SIZE_W:0] end_quarter;
+  logic [31:0] length;
 
   assign end_quarter = (SIZE_W+1)'(m_entry_q.id[1:0]) + (SIZE_W+1)'(m_entry_q.size) - 1'b1;
+  assign length      = x_map_q ? lengths_block_i : lengths_up_i;
   assign x_last      = left_lines_q == '0;
-  assign x_issued    = x_valid_q && !load_q && issue_ready_i && state_q != WAIT;
+  assign x_issued    = x_valid_q && !load_issues && issue_ready_i && state_q != WAIT;
   assign x_take      = m_valid_q && (!x_valid_q || (x_issued && x_last && state_q == LINES));
 
   always_ff @(posedge clk_i) begin
-    member_o <= !rst_i && x_take && !m_none_q;
+    member_o <= !rst_i && x_take && !m_none_q && !m_mark_q;
     if (rst_i) begin
       x_valid_q <= 1'b0;
       state_q   <= LINES;
     end else if (x_take) begin
       x_valid_q <= 1'b1;
-      state_q   <= !m_none_q && m_entry_q.size == SIZE_W'(SIZE_LONG) ? ASK : LINES;
+      state_q   <= !m_none_q && !m_mark_q && m_entry_q.size == SIZE_W'(SIZE_LONG) ? ASK : LINES;
     end else unique case (state_q)
       ASK:  if (x_issued) state_q <= WAIT;
-      WAIT: if (lengths_valid_i) state_q <= LINES;
+      WAIT: if (lengths_valid_i && !lengths_load_i) state_q <= LINES;
       default: if (x_issued && x_last) x_valid_q <= 1'b0;
     endcase
     if (x_take) begin
       line_q        <= m_entry_q.id[ID_W-1:QUARTER_W];
-      left_lines_q  <= m_none_q ? '0 : LINE_AT_W'(end_quarter[SIZE_W:QUARTER_W]);
+      left_lines_q  <= m_none_q ? '0 : m_mark_q ? m_left_q
+                       : LINE_AT_W'(end_quarter[SIZE_W:QUARTER_W]);
       low_q         <= m_entry_q.id[1:0];
-      high_q        <= end_quarter[1:0];
+      high_q        <= m_mark_q ? m_high_q : end_quarter[1:0];
+      x_mark_q      <= m_mark_q;
+      x_map_q       <= m_map_q;
       first_q       <= 1'b1;
       member_q      <= m_member_q;
       x_none_q      <= m_none_q;
-      x_unit_last_q <= m_unit_last_q;
+      x_slot_last_q <= m_slot_last_q;
     end else if (state_q == WAIT) begin
       // A block whose size isn't in its entries begins at a line's start.
-      left_lines_q <= LINE_AT_W'((lengths_up_i - 1'b1) >> QUARTER_W);
-      high_q       <= 2'(lengths_up_i - 1'b1);
+      left_lines_q <= LINE_AT_W'((length - 1'b1) >> QUARTER_W);
+      high_q       <= 2'(length - 1'b1);
     end else if (x_issued && state_q == LINES) begin
       line_q       <= line_q + 1'b1;
       left_lines_q <= left_lines_q - 1'b1;
@@ -278,37 +346,41 @@ module gramer_set_streamer
     end
   end
 
-  assign issue_valid_o = load_q || (x_valid_q && state_q != WAIT);
-  assign issue_line_o  = load_q ? load_line_q : state_q == ASK ? line_q - 1'b1 : line_q;
+  assign issue_valid_o = load_issues || (x_valid_q && state_q != WAIT);
+  assign issue_line_o  = load_q == LENGTHS ? load_line_q - 1'b1 : load_q == LIST ? load_line_q
+                         : state_q == ASK ? line_q - 1'b1 : line_q;
 
   always_comb begin
     issue_meta_o = '0;
-    if (load_q) begin
-      issue_meta_o.load = 1'b1;
-      issue_meta_o.low  = load_at_q == '0 ? load_list_q.low : '0;
-      issue_meta_o.high = load_at_q == load_list_q.last ? load_list_q.high : '1;
-      issue_meta_o.at   = load_at_q;
-      issue_meta_o.last = load_at_q == load_list_q.last;
+    if (load_issues) begin
+      issue_meta_o.load    = 1'b1;
+      issue_meta_o.lengths = load_q == LENGTHS;
+      issue_meta_o.low     = load_at_q == '0 ? load_list_q.low : '0;
+      issue_meta_o.high    = load_done ? load_list_q.high : '1;
+      issue_meta_o.at      = load_at_q;
+      issue_meta_o.last    = load_done;
     end else begin
       issue_meta_o.lengths   = state_q == ASK;
       issue_meta_o.none      = x_none_q;
+      issue_meta_o.mark      = x_mark_q;
       issue_meta_o.low       = first_q ? low_q : '0;
       issue_meta_o.high      = x_last ? high_q : '1;
       issue_meta_o.member    = member_q;
       issue_meta_o.last      = x_last && !x_none_q;
-      issue_meta_o.unit_last = x_last && x_unit_last_q;
+      issue_meta_o.slot_last = x_last && x_slot_last_q;
     end
   end
 
-  assign busy_o = used_q != '0;
+  assign busy_o = used_q != '0 || load_q != NONE;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (used_q <= USED_W'(LISTS)) else $error("more lists than slots");
     assert (!(freed_i && used_q == '0)) else $error("a slot is freed twice");
-    assert (!(accept && last_quarter[RANGE_W:2] >= (RANGE_W-1)'(LIST_LINES)))
+    assert (!(accept && cliques && last_quarter[RANGE_W:2] >= (RANGE_W-1)'(LIST_LINES)))
       else $error("a root's list does not fit into the list buffer");
-    assert (!(lengths_valid_i && state_q != WAIT)) else $error("lengths that nobody asked for");
+    assert (!(lengths_valid_i && (lengths_load_i ? load_q != LENGTHS_WAIT : state_q != WAIT)))
+      else $error("lengths that nobody asked for");
   end
 `endif
 

@@ -21,6 +21,10 @@ package gramer_set_types_pkg;
   localparam int unsigned ROW_AT_W   = $clog2(ROW_WORDS);
   localparam int unsigned RANGE_W    = 12; // of a unit
 
+  localparam int unsigned MAP_AT_W   = $clog2(MAP_WORDS * MAP_ENTRIES); // an entry of a bank
+  localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
+  localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
+
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
   typedef logic [LINE_AT_W-1:0]  line_at_t;
@@ -34,6 +38,9 @@ package gramer_set_types_pkg;
   typedef logic [1:0]            class_t;   // a row has 1 << class words
   typedef logic [K_W-1:0]        k_t;
   typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
+
+  typedef logic [MAP_AT_W-1:0]   map_at_t;
+  typedef logic [LEVEL_W-1:0]    level_t;
 
   // An entry of a list.
   typedef struct packed {
@@ -61,13 +68,14 @@ package gramer_set_types_pkg;
   typedef struct packed {
     logic       load;        // a line of a root's list; else of a member's
     logic       lengths;     // a line whose last quarter has the lengths of a block
+    logic       mark;        // a line of the root's block, whose entries are marked in the map
     logic       none;        // no line: the unit ends here
     logic [1:0] low;
     logic [1:0] high;
     lline_t     at;          // load: line of the list
     member_t    member;      // else: the member's position
     logic       last;        // load: of the list; else: of the member's list
-    logic       unit_last;   // the last one of the unit
+    logic       slot_last;   // the last one of a slot of the list buffer
   } meta_t;
 
   // What is known of the list in a slot of the list buffer.
@@ -78,6 +86,13 @@ package gramer_set_types_pkg;
     lline_t     last; // last line
     logic [RANGE_W:0] range_first; // members that count, by their lanes from the first line's first
     logic [RANGE_W:0] range_last;  // exclusive
+    logic       mapped; // for the map, not for the intersector
+    logic       counts; // paths: the map counts
+    logic       begins; // the first part of a root's block
+    logic       more;   // another part follows in the next slot
+    id_t        root;
+    line_at_t   block_last; // last line of the block, from its first
+    logic [1:0] block_high; // last quarter in it
   } list_t;
 
   // A root whose rows are, or will be, in the row memory.

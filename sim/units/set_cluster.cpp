@@ -1,11 +1,11 @@
 // set_cluster against cliques counted vertex by vertex: whole graphs, and ranges of members.
 #include "bench.hpp"
-#include "gramer_pkg.hpp"
 #include "set_image.hpp"
 
 namespace {
 
-constexpr unsigned PARTS = PARTITIONS, HALVES = UNIT_QUEUE / UNITS_A_GROUP;
+constexpr unsigned PARTS = PARTITIONS;
+constexpr uint32_t LIST_ENTRIES = LIST_LINES * LINE_ENTRIES - 8; // less than a list holds, with its last vertices
 
 struct Cluster {
   Bench &b;
@@ -29,11 +29,15 @@ struct Cluster {
 
   /// The cycles from the first unit to the end.
   uint64_t run(const std::vector<uint64_t> &units, unsigned k, unsigned holes) {
+    d.plan_i[0] = k << 4 | OP_CLIQUES;
+    d.plan_i[1] = OP_EDGES;
+    d.plan_i[2] = OP_PATHS;
+    d.plan_i[3] = 9; // no operation
+
     d.clear_i = 1;
     b.tick();
     d.clear_i = 0;
     d.running_i = 1;
-    for (auto &plan : d.plan_i) plan = k << 4 | OP_CLIQUES;
     const uint64_t begin = b.cycle;
     size_t at = 0;
     unsigned quiet = 0;
@@ -91,13 +95,15 @@ int main(int argc, char **argv) {
           {"no clique", "k = 3", "k = 4", "k = 5", "k = 6 and more", "a list of a quarter-line",
            "a list of several lines", "rows of two words", "rows of four words", "rows of eight words",
            "a member with lengths", "a range of members", "a unit without a member to visit",
-           "places without units", "image with blocks"},
+           "places without units", "edges",
+           "paths", "a block in parts", "a block whose lengths are asked for", "no operation"},
           argc, argv);
   Cluster c(b);
-  for (int n = 0; n < 60; ++n) {
+  for (int n = 0; n < 42; ++n) {
     // Sparse, dense, with a large clique, with a hub, complete.
     const unsigned kind = n % 6;
-    const uint32_t vertices = kind == 5 ? 20 + b.random(30) : kind == 2 ? 150 + b.random(400) : 30 + b.random(300);
+    const uint32_t vertices = kind == 5 ? 20 + b.random(30) : kind == 2 ? 80 + b.random(120)
+                              : kind == 4 ? 30 + b.random(800) : 30 + b.random(300);
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     auto random_edges = [&](uint64_t m) {
       for (uint64_t e = 0; e < m; ++e) edges.push_back({uint32_t(b.random(vertices)), uint32_t(b.random(vertices))});
@@ -108,27 +114,33 @@ int main(int argc, char **argv) {
         for (uint32_t y = 0; y < x; ++y) if (!b.chance(5)) edges.push_back({from + x, from + y});
     };
     unsigned most = 6;
+    bool ranked = true;
     switch (kind) {
     case 0: random_edges(vertices * (1 + b.random(4))); break;
     case 1: random_edges(vertices * (8 + b.random(20))); break;
     case 2: random_edges(uint64_t(vertices) * vertices * (10 + b.random(25)) / 100), most = 4; break;
     case 3: random_edges(vertices * 3), clique(10 + b.random(16)), most = 9; break;
-    case 4:
-      random_edges(vertices * 4);
-      for (uint32_t v = 0; v < 4; ++v)
-        for (uint32_t w = 0; w < vertices; ++w) edges.push_back({v, w});
+    case 4: // hubs before all others, or vertices with long lists behind all others
+      random_edges(vertices * 3);
+      ranked = b.chance(50);
+      for (uint32_t v = 0; v < 4; ++v) {
+        const uint32_t hub = ranked ? v : vertices - 1 - v;
+        for (uint32_t w = 0; w < std::min(vertices, LIST_ENTRIES); ++w) edges.push_back({hub, w});
+      }
+      for (uint32_t v = 0; !ranked && v < 4; ++v)
+        for (uint32_t w = 0; w < v; ++w) edges.push_back({vertices - 1 - v, vertices - 1 - w});
       break;
     default: clique(12 + b.random(6)), random_edges(vertices * 2), most = 16; break;
     }
-    const bool both = b.chance(30);
-    const SetImage image(vertices, edges, both);
+    const bool both = b.chance(50);
+    const SetImage image(vertices, edges, both, ranked);
     c.load(image);
     const unsigned k = 3 + b.random(most - 2);
     std::vector<uint64_t> units;
-    uint64_t expected = 0;
+    std::vector<uint64_t> expected(SUMS);
     for (uint32_t v = 0; v < image.n; ++v) {
       const size_t degree = image.up[v].size();
-      if (!degree || degree > LIST_LINES * 16) continue;
+      if (!degree || image.up_quarters[v] > LIST_LINES * 4) continue;
       const uint32_t q = image.up_quarters[v];
       b.hit("a list of a quarter-line", q == 1);
       b.hit("a list of several lines", q > 4);
@@ -138,32 +150,49 @@ int main(int argc, char **argv) {
       for (uint32_t w : image.up[v]) b.hit("a member with lengths", image.up_quarters[w] >= 63);
       if (degree > 1 && b.chance(10)) {
         const size_t cut = b.random(degree + 1);
-        units.push_back(SetImage::unit(image.id[v], q, b.random(4), 0, cut));
-        units.push_back(SetImage::unit(image.id[v], q, b.random(4), cut, 4095));
+        units.push_back(SetImage::unit(image.id[v], q, 0, 0, cut));
+        units.push_back(SetImage::unit(image.id[v], q, 0, cut, 4095));
         b.hit("a range of members");
-      } else units.push_back(SetImage::unit(image.id[v], q, b.random(4), 0, 4095));
+      } else units.push_back(SetImage::unit(image.id[v], q, 0, 0, 4095));
       b.hit("a unit without a member to visit", degree == 1);
-      expected += image.cliques(v, k);
+      expected[SUM_CLIQUES] += image.cliques(v, k);
     }
+    // Edges and paths in between, or alone.
+    if (both) {
+      if (b.chance(30)) units.clear(), expected[SUM_CLIQUES] = 0;
+      const unsigned share = b.random(100);
+      for (uint32_t v = 0; v < image.n; ++v) {
+        const uint32_t q = image.block_quarters[v];
+        const bool paths = b.chance(share), ask = q >= 63 && b.chance(70);
+        if (image.up[v].empty() && image.down[v].empty()) continue;
+        b.hit("edges", !paths);
+        b.hit("paths", paths);
+        b.hit("a block in parts", q > 4 * LIST_LINES);
+        b.hit("a block whose lengths are asked for", ask);
+        const uint64_t unit = SetImage::unit(image.id[v], ask ? 4095 : q, paths ? 2 : 1, 0, 4095);
+        units.insert(units.begin() + b.random(units.size() + 1), unit);
+        image.neighbourhood(v, paths, expected);
+      }
+    }
+    if (b.chance(30)) units.push_back(SetImage::unit(0, 1, 3, 0, 4095)), b.hit("no operation");
     const unsigned holes = b.chance(50) ? 30 : 0;
     b.hit("places without units", holes);
-    b.hit("image with blocks", both);
     const uint64_t cycles = c.run(units, k, holes);
-    b.check(c.sum(SUM_CLIQUES) == expected,
-            "graph %d of kind %u, %u vertices, k = %u: %llu cliques instead of %llu", n, kind, vertices,
-            k, (unsigned long long)c.sum(SUM_CLIQUES), (unsigned long long)expected);
-    for (unsigned s = 1; s < SUMS; ++s) b.equal(c.sum(s), 0, "another sum");
+    for (unsigned at = 0; at < SUMS; ++at)
+      b.check(c.sum(at) == expected[at],
+              "graph %d of kind %u, %u vertices, k = %u: sum %u is %llu instead of %llu", n, kind, vertices,
+              k, at, (unsigned long long)c.sum(at), (unsigned long long)expected[at]);
     b.equal(c.pu(CNT_PU_UNITS), units.size(), "units");
     b.equal(c.pu(CNT_PU_LINES_REQUESTED), c.pu(CNT_PU_LINES_ANSWERED), "lines requested and answered");
     b.equal(c.pu(CNT_PU_LINES_REQUESTED), c.partition(CNT_PARTITION_LINES), "lines of the partitions");
-    b.hit("no clique", expected == 0);
+    b.hit("no clique", expected[SUM_CLIQUES] == 0);
     b.hit("k = 3", k == 3);
     b.hit("k = 4", k == 4);
     b.hit("k = 5", k == 5);
     b.hit("k = 6 and more", k >= 6);
     if (std::getenv("VERBOSE")) {
       std::printf("kind %u, %u vertices, %u lines, k %u: %llu in %llu cycles\n", kind, vertices, image.lines(), k,
-                  (unsigned long long)expected, (unsigned long long)cycles);
+                  (unsigned long long)expected[SUM_CLIQUES], (unsigned long long)cycles);
     std::fflush(stdout);
     }
   }

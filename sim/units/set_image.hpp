@@ -2,13 +2,15 @@
 // (docs/set-core.md).
 #pragma once
 
+#include "gramer_pkg.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <random>
 #include <vector>
 
-/// A graph with ids by falling degree, and its image.
+/// A graph with ids by falling degree (or in the order given), and its image.
 struct SetImage {
   using List = std::vector<uint32_t>;
   uint32_t n = 0;
@@ -16,7 +18,8 @@ struct SetImage {
   std::vector<uint32_t> id, up_quarters, block_quarters;
   std::vector<uint32_t> words; // whole lines
 
-  SetImage(uint32_t vertices, const std::vector<std::pair<uint32_t, uint32_t>> &edges, bool both)
+  SetImage(uint32_t vertices, const std::vector<std::pair<uint32_t, uint32_t>> &edges, bool both,
+           bool ranked = true)
       : n(vertices), up(vertices), down(vertices), id(vertices), up_quarters(vertices),
         block_quarters(vertices) {
     std::vector<List> all(n);
@@ -28,8 +31,10 @@ struct SetImage {
     }
     List order(n), rank(n);
     for (uint32_t v = 0; v < n; ++v) order[v] = v;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return all[a].size() > all[b].size(); });
+    // The core takes any order.
+    if (ranked)
+      std::stable_sort(order.begin(), order.end(),
+                       [&](uint32_t a, uint32_t b) { return all[a].size() > all[b].size(); });
     for (uint32_t r = 0; r < n; ++r) rank[order[r]] = r;
     for (uint32_t v = 0; v < n; ++v)
       for (uint32_t w : all[v]) (rank[w] < rank[v] ? up : down)[rank[v]].push_back(rank[w]);
@@ -83,6 +88,26 @@ struct SetImage {
                        uint32_t last) {
     return uint64_t(address) | uint64_t(quarters) << 26 | uint64_t(plan) << 38 | uint64_t(first) << 40
            | uint64_t(last) << 52;
+  }
+
+  /// What a root adds to the sums of edges and paths, by their numbers.
+  void neighbourhood(uint32_t a, bool paths, std::vector<uint64_t> &sums) const {
+    List all(up[a]);
+    all.insert(all.end(), down[a].begin(), down[a].end());
+    sums[SUM_MARKS] += all.size();
+    std::vector<uint64_t> counters(n);
+    for (uint32_t b : down[a]) {
+      List other(up[b]);
+      other.insert(other.end(), down[b].begin(), down[b].end());
+      uint64_t t = 0;
+      for (uint32_t c : other) {
+        t += std::binary_search(all.begin(), all.end(), c);
+        if (paths && c > a) sums[SUM_CYCLES] += counters[c]++, ++sums[SUM_PATHS];
+      }
+      sums[SUM_TRIANGLES] += t;
+      sums[SUM_PAIRS] += t ? t * (t - 1) / 2 : 0;
+      sums[SUM_DEGREES] += t * (all.size() + other.size());
+    }
   }
 
   /// Cliques of k vertices with the root, its last vertex at a position of [first, last) of its list.

@@ -1,0 +1,333 @@
+// Marks and counters of vertices, for the motifs of a root a. Lines of a's block are marked. Lines of the blocks
+// of its neighbours after it are looked up: a marked entry is a triangle; with paths, each entry after
+// a has its counter added to the 4-cycles and raised. Each entry goes to its bank; entries of a line for
+// the same bank go one after another, a line at a time.
+//
+//   line ─► banks, places ─► which lanes clash ─► lanes, one of each bank ─► 16 banks ─► sums of each member
+//
+// A root's level lies above what the counters of the root before it could reach (gramer_set_map_bank); when no
+// level is left, and after a reset, the banks are cleared, a word a cycle.
+module gramer_set_map
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic   clk_i,
+  input  logic   rst_i,
+  // Lines
+  input  logic   valid_i,
+  output logic   ready_o,
+  input  line_t  line_i,
+  input  lanes_t lanes_i,
+  input  meta_t  meta_i,
+  input  list_t  list_i,
+  // Sums: what they grow by
+  output logic   member_o, // a member is done
+  output logic [19:0] triangles_o,
+  output logic [39:0] pairs_o,
+  output logic [41:0] degrees_o,
+  output logic   counted_o,
+  output logic [21:0] cycles_o,
+  output logic [4:0]  paths_o,
+  output logic   marked_o,
+  output logic [4:0]  marks_o,
+  // State and events
+  output logic   root_done_o,
+  output logic   busy_o,
+  output logic   access_o,
+  output logic [4:0] entries_o // that were looked up
+);
+
+  localparam int unsigned BANK_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
+  localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
+  localparam int unsigned DEGREE_W = 20;
+  localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
+  localparam int unsigned DRAIN   = 20; // cycles from a line to the end of what it does
+
+  // A vertex' bank: the low bits of its id, folded with those above, for ids are not dense.
+  function automatic logic [BANK_W-1:0] bank_of(input id_t id);
+    logic [BANK_W-1:0] bank;
+    bank = '0;
+    if (FOLD_W > 0)
+      for (int unsigned b = 0; b < MAP_ID_W; b++) bank[b % BANK_W] ^= id[b];
+    return bank;
+  endfunction
+
+  // ---------------------------------------------------------------- a: banks and places
+
+  logic    a_valid_q, a_ready;
+  lanes_t  a_lanes_q, a_after_q;
+  logic [BANK_W-1:0] a_bank_q [LANES];
+  map_at_t a_at_q [LANES];
+  meta_t   a_meta_q;
+  list_t   a_list_q;
+
+  assign ready_o = !a_valid_q || a_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) a_valid_q <= 1'b0;
+    else if (ready_o) a_valid_q <= valid_i;
+    if (ready_o && valid_i) begin
+      a_meta_q  <= meta_i;
+      a_list_q  <= list_i;
+      a_lanes_q <= lanes_i;
+      for (int l = 0; l < LANES; l++) begin
+        a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: ID_W]);
+        a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: ID_W] >> FOLD_W);
+        a_after_q[l] <= line_i[l*ENTRY_W +: ID_W] > list_i.root;
+      end
+    end
+  end
+
+  // ---------------------------------------------------------------- b: lanes that clash
+
+  logic    b_valid_q, b_ready;
+  lanes_t  b_left_q, b_after_q, b_before_q [LANES]; // before: lanes of the same bank before each
+  logic [MAP_BANKS-1:0] b_bank_q [LANES];
+  map_at_t b_at_q [LANES];
+  meta_t   b_meta_q;
+  list_t   b_list_q;
+  logic [4:0] b_entries_q;
+  logic    b_first_q; // none of the line's lanes has gone
+
+  assign a_ready = !b_valid_q || b_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) b_valid_q <= 1'b0;
+    else if (a_ready) b_valid_q <= a_valid_q;
+    if (a_ready && a_valid_q) begin
+      b_after_q <= a_after_q;
+      b_at_q    <= a_at_q;
+      b_meta_q  <= a_meta_q;
+      b_list_q  <= a_list_q;
+      b_entries_q <= 5'($countones(a_lanes_q));
+      for (int l = 0; l < LANES; l++) begin
+        b_bank_q[l] <= '0;
+        b_bank_q[l][a_bank_q[l]] <= 1'b1;
+        for (int m = 0; m < LANES; m++)
+          b_before_q[l][m] <= m < l && a_bank_q[m] == a_bank_q[l];
+      end
+    end
+    if (a_ready) begin
+      b_left_q  <= a_lanes_q;
+      b_first_q <= 1'b1;
+    end else if (go) begin
+      b_left_q  <= b_left_q & ~taken;
+      b_first_q <= 1'b0;
+    end
+  end
+
+  // ---------------------------------------------------------------- levels and clearing
+
+  logic    go, line_done, begins, root_ends, fits, clearing_q;
+  lanes_t  taken;
+  level_t  level_q;
+  logic [LINE_AT_W+4:0] reach_q; // the level after the present root's
+  logic [LINE_AT_W+4:0] next_reach;
+  logic    root_q, rooted_q;     // a root is under way
+  logic [WORD_AT_W-1:0] clear_at_q;
+  logic [4:0] drain_q;           // cycles until nothing is under way
+
+  always_comb
+    for (int l = 0; l < LANES; l++)
+      taken[l] = b_left_q[l] && (b_left_q & b_before_q[l]) == '0;
+
+  assign begins     = b_valid_q && !rooted_q;
+  // No counter grows by more than there are entries in the root's block.
+  assign next_reach = reach_q + 1'b1
+                      + (b_list_q.counts ? (LINE_AT_W+5)'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
+  assign fits       = next_reach >> LEVEL_W == '0;
+  assign go         = b_valid_q && rooted_q;
+  assign line_done  = (b_left_q & ~taken) == '0;
+  assign b_ready    = go && line_done;
+  assign root_ends  = b_ready && b_meta_q.slot_last && !b_list_q.more;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      clearing_q <= 1'b1;
+      clear_at_q <= '0;
+      rooted_q   <= 1'b0;
+      reach_q    <= (LINE_AT_W+5)'(1);
+      drain_q    <= 5'(DRAIN);
+    end else begin
+      drain_q <= go ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
+      if (clearing_q) begin
+        if (drain_q == '0) begin
+          clear_at_q <= clear_at_q + 1'b1;
+          if (clear_at_q == '1) begin
+            clearing_q <= 1'b0;
+            reach_q    <= (LINE_AT_W+5)'(1);
+          end
+        end
+      end else if (begins) begin
+        if (fits) begin
+          rooted_q <= 1'b1;
+          reach_q  <= next_reach;
+        end else clearing_q <= 1'b1;
+      end else if (root_ends) rooted_q <= 1'b0;
+    end
+    if (begins && fits && !clearing_q) begin
+      level_q <= level_t'(reach_q);
+      root_q  <= !root_q;
+    end
+    if (rst_i) root_q <= 1'b0;
+  end
+
+  // ---------------------------------------------------------------- c, d: to the banks
+
+  typedef struct packed {
+    logic    valid;
+    logic    mark;
+    logic    counts;
+    logic    root;
+    level_t  level;
+    lanes_t  taken;
+    lanes_t  after;
+    logic [4:0] entries;      // of the line, with its first lanes
+    logic    member_last;
+    logic [DEGREE_W-1:0] root_degree;
+  } access_t;
+
+  access_t c_q, stage_q [9]; // stage 0: at the banks
+  logic [MAP_BANKS-1:0] c_bank_q [LANES];
+  map_at_t c_at_q [LANES];
+  logic [DEGREE_W-1:0] degree_q; // entries that were marked for the root
+  logic [MAP_BANKS-1:0] to_q, counts_q, to;
+  logic [MAP_BANKS-1:0] counts;
+  map_at_t bank_at_q [MAP_BANKS], bank_at [MAP_BANKS];
+  logic [MAP_BANKS-1:0] hit;
+  level_t  count [MAP_BANKS];
+
+  always_comb begin
+    to     = '0;
+    counts = '0;
+    for (int b = 0; b < MAP_BANKS; b++) begin
+      bank_at[b] = '0;
+      for (int l = 0; l < LANES; l++) if (c_q.taken[l] && c_bank_q[l][b]) begin
+        to[b]       = 1'b1;
+        counts[b]   = c_q.counts && c_q.after[l];
+        bank_at[b] |= c_at_q[l];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    c_q <= '{
+      valid: go && !rst_i, mark: b_meta_q.mark, counts: b_list_q.counts && !b_meta_q.mark,
+      root: root_q, level: level_q, taken: go ? taken : '0, after: b_after_q,
+      entries: b_first_q ? b_entries_q : '0,
+      member_last: line_done && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
+    };
+    c_bank_q <= b_bank_q;
+    c_at_q   <= b_at_q;
+    if (!rooted_q) degree_q <= '0;
+    else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + DEGREE_W'(b_entries_q);
+    stage_q[0] <= c_q;
+    for (int s = 1; s < 9; s++) stage_q[s] <= stage_q[s-1];
+    if (rst_i) begin
+      for (int s = 0; s < 9; s++) stage_q[s].valid <= 1'b0;
+    end
+    to_q      <= rst_i ? '0 : to;
+    counts_q  <= counts;
+    bank_at_q <= bank_at;
+  end
+
+  for (genvar b = 0; b < MAP_BANKS; b++) begin : gen_bank
+    gramer_set_map_bank i_bank (
+      .clk_i, .rst_i,
+      .clear_i (clearing_q && drain_q == '0), .clear_at_i (clear_at_q),
+      .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
+      .count_i (counts_q[b]), .root_i (stage_q[0].root), .level_i (stage_q[0].level),
+      .hit_o (hit[b]), .count_o (count[b])
+    );
+  end
+
+  // ---------------------------------------------------------------- sums of a member
+
+  localparam int unsigned GROUPS = MAP_BANKS > 4 ? MAP_BANKS / 4 : 1;
+  localparam int unsigned OF_GROUP = MAP_BANKS / GROUPS;
+
+  logic [LEVEL_W+1:0]  group [GROUPS];
+  logic [LEVEL_W+1:0]  group_q [GROUPS];
+  logic [LEVEL_W+4:0]  cycles;
+  logic [4:0]          hits6_q;
+  logic [4:0]          paths6_q;
+  logic                begins_q; // the next line is a member's first
+  logic [DEGREE_W-1:0] t_q, degree7_q;
+
+  always_comb begin
+    cycles = '0;
+    for (int g = 0; g < GROUPS; g++) begin
+      group[g] = '0;
+      for (int b = 0; b < OF_GROUP; b++) group[g] += (LEVEL_W+2)'(count[g*OF_GROUP + b]);
+      cycles += (LEVEL_W+5)'(group_q[g]);
+    end
+  end
+
+  // The banks answer in stage 5.
+  always_ff @(posedge clk_i) begin
+    hits6_q  <= stage_q[5].valid && !stage_q[5].mark ? 5'($countones(hit)) : '0;
+    paths6_q <= stage_q[5].counts ? 5'($countones(stage_q[5].taken & stage_q[5].after)) : '0;
+    group_q  <= group;
+    // Stage 6.
+    if (rst_i) begins_q <= 1'b1;
+    else if (stage_q[6].valid && !stage_q[6].mark) begins_q <= stage_q[6].member_last;
+    if (stage_q[6].valid && !stage_q[6].mark) begin
+      t_q       <= (begins_q ? '0 : t_q) + DEGREE_W'(hits6_q);
+      degree7_q <= (begins_q ? '0 : degree7_q) + DEGREE_W'(stage_q[6].entries);
+    end
+    counted_o <= !rst_i && stage_q[6].valid && stage_q[6].counts;
+    cycles_o  <= cycles;
+    paths_o   <= paths6_q;
+    marked_o  <= !rst_i && stage_q[6].valid && stage_q[6].mark;
+    marks_o   <= stage_q[6].entries;
+  end
+
+  // t (t - 1) / 2 and t (deg a + deg b), in parts that a multiplier takes.
+  localparam int unsigned PART = 16;
+
+  logic [DEGREE_W:0]   m8_degrees_q;
+  logic [DEGREE_W-1:0] m8_t_q, m8_less_q, m9_t_q, m10_t_q;
+  logic [DEGREE_W+PART:0]   m9_degrees_low_q, m9_pairs_low_q;
+  logic [2*DEGREE_W-PART:0] m9_degrees_high_q, m9_pairs_high_q;
+  logic [2*DEGREE_W+1:0]    m10_degrees_q, m10_pairs_q;
+  logic [10:8]         m_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    m_valid_q    <= rst_i ? '0 : {m_valid_q[9:8], stage_q[7].valid && stage_q[7].member_last};
+    m8_t_q       <= t_q;
+    m8_less_q    <= t_q - 1'b1;
+    m8_degrees_q <= (DEGREE_W+1)'(stage_q[7].root_degree) + (DEGREE_W+1)'(degree7_q);
+    m9_t_q            <= m8_t_q;
+    m9_degrees_low_q  <= (DEGREE_W+PART+1)'(m8_t_q[PART-1:0]) * m8_degrees_q;
+    m9_degrees_high_q <= (2*DEGREE_W-PART+1)'(m8_t_q[DEGREE_W-1:PART]) * m8_degrees_q;
+    m9_pairs_low_q    <= (DEGREE_W+PART+1)'(m8_t_q[PART-1:0]) * m8_less_q;
+    m9_pairs_high_q   <= (2*DEGREE_W-PART+1)'(m8_t_q[DEGREE_W-1:PART]) * m8_less_q;
+    m10_t_q       <= m9_t_q;
+    m10_degrees_q <= (2*DEGREE_W+2)'(m9_degrees_low_q)
+                     + ((2*DEGREE_W+2)'(m9_degrees_high_q) << PART);
+    m10_pairs_q   <= (2*DEGREE_W+2)'(m9_pairs_low_q) + ((2*DEGREE_W+2)'(m9_pairs_high_q) << PART);
+  end
+
+  assign member_o    = m_valid_q[10] && m10_t_q != '0; // without a triangle it adds nothing
+  assign triangles_o = m10_t_q;
+  assign pairs_o     = 40'(m10_pairs_q >> 1);
+  assign degrees_o   = m10_degrees_q;
+
+  assign busy_o = valid_i || a_valid_q || b_valid_q || (drain_q != '0 && !clearing_q);
+
+  always_ff @(posedge clk_i) begin
+    root_done_o <= !rst_i && root_ends;
+    access_o    <= !rst_i && go;
+    entries_o   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(taken)) : '0;
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!c_q.valid || $countones(c_q.taken) == $countones(to))
+      else $error("two entries for a bank at once");
+    assert (!(clearing_q && reach_q == (LINE_AT_W+5)'(1) && begins && !fits && drain_q == '0))
+      else $error("a block with more entries than a counter has levels");
+  end
+`endif
+
+endmodule
