@@ -25,21 +25,25 @@ setup: ## Install what the build needs (a C compiler) and check the Rust toolcha
 	@scripts/setup.sh
 
 # Of the whole workspace: of some packages alone, what they share has other features and is built again.
-LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern
+LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern
 RELEASE := cargo build --release --locked --workspace
 
 build: setup ## Build the command line (target/release/gramer)
 	$(RELEASE) --bin gramer
 
-demo: emulator ## Mine on the CPU and on the emulated accelerator, and compare
+demo: setup setup-rtl setup-xrt ## Mine on the CPU and on the emulated accelerator, and compare
 	@mkdir -p target/demo
+	$(RELEASE) --bin gramer-emulator
+	@# The machine's model beside the rest; if that fails, mining builds it and says why.
+	target/release/gramer-emulator --machine machines/small.yaml --build-model > target/demo/model.log 2>&1 & \
+	  model=$$!; $(MAKE) --no-print-directory emulator; wait $$model || true
 	@test -f $(DEMO_GRAPH) || $(GRAMER) graph generate rmat --scale 14 --edge-factor 16 --seed 1 $(DEMO_GRAPH)
 	$(GRAMER) graph info $(DEMO_GRAPH)
 	$(GRAMER) mine motif -k 4 $(DEMO_GRAPH)
 	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
-test: setup setup-rtl setup-xrt setup-paper setup-eda setup-python ## All tests, from one build; how many passed, failed and were skipped
+test: setup setup-rtl setup-xrt setup-gpu setup-paper setup-eda setup-python ## All tests, from one build; how many passed, failed and were skipped
 	@scripts/test.py all
 
 test-host: setup ## Tests of the host: library, command line, engines
@@ -62,6 +66,18 @@ simulator: setup setup-rtl ## Build the simulated core for `gramer explore` (tar
 
 test-paper: setup setup-rtl setup-paper ## Tests of `gramer explore` and `gramer paper`
 	@scripts/test.py paper
+
+setup-gpu: ## Install what tests of the GPU engine need without a GPU (OpenCL on the processor: PoCL)
+	@scripts/setup-gpu.sh
+
+test-gpu: setup setup-gpu ## Tests of the GPU engine on the portable device, or on GRAMER_GPU_DEVICE=gpu
+	@scripts/test.py gpu
+
+# Rows of graphs that are there: GRAMER_DATA, and GRAPHS for others.
+GPU ?= gpu
+bench-gpu: setup ## Speed of the GPU engine beside public CUDA programs (GPU=gpu:0 GRAPHS=...; target/bench-gpu.json)
+	cargo build --release --locked -p gramer-gpu --example bench
+	target/release/examples/bench $(GPU) docs/bench/gpu-peers.csv target/bench-gpu.json --best 20 $(or $(GRAPHS),$(foreach g,ca-astroph rmat15 ego-twitter,$(wildcard $(GRAMER_DATA)/$(g)/*.txt.zst)))
 
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
@@ -179,7 +195,10 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo metadata --locked --format-version 1 --manifest-path host/fuzz/Cargo.toml > /dev/null # has `make fuzz` all versions?
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps $(LIBRARIES)
 
-bench: build ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
+setup-bench: ## Install what `make bench` needs beside the build (zstd)
+	@scripts/setup-bench.sh
+
+bench: build setup-bench ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
 check-data: build ## Every known count of the real graphs

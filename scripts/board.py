@@ -114,6 +114,8 @@ def constraints(board: dict, folder: Path) -> str:
     # they are spread evenly, since no region holds them all. What a core has once goes beside the
     # movers that feed it.
     one_entry = len(set(board["bank_slr"])) == 1
+    # Where paths have registers, a queue goes beside what takes from it.
+    far = sizes["SLR_REGISTERS"] > 0
 
     def places(centre):
         found = {f"SLR{s}": [] for s in range(slrs)}
@@ -121,14 +123,20 @@ def constraints(board: dict, folder: Path) -> str:
             slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
             found[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
                 f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
+            if far:
+                found[f"SLR{slr}"].append(f"gen_partition[{p}].gen_far.i_fills")
         for p in range(sizes["PUS"]):
             found[f"SLR{p * slrs // sizes['PUS']}"] += [f"gen_pu[{p}].i_pu"] + [
                 f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
         for b in range(banks):
             found[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
+            if far:
+                memories = 2 * sizes["PARTITIONS"] // banks
+                found[f"SLR{region(b)}"] += [f"gen_bank[{b}].gen_memory[{m}].gen_far.i_reads"
+                                             for m in range(memories)] + [f"gen_bank[{b}].gen_far.i_polls"]
         found[f"SLR{centre}"] += [
             "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
-        ]
+        ] + [f"gen_pu[{p}].gen_far.i_listed/i_queue" for p in range(sizes["PUS"]) if far]
         return found
 
     lines = [

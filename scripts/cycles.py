@@ -30,7 +30,7 @@ TASKS = [
     ("motif", 4, "p2p-gnutella08/p2p-gnutella08.txt.zst", 12_400_000),
 ]
 CAP = 3
-# Cycles a second that the simulation is meant to reach.
+# Cycles per second that the simulation is meant to reach.
 AIM = 100_000
 SHORT = {"clique": "CF", "motif": "MC"}
 
@@ -143,7 +143,7 @@ the tests (`make test-rtl`, `make check-rtl`) fail if a run in the default order
 
 {summary(shares)}
 
-| task | order | cycles | budget | of it | port busy %, least / mean / most of the PUs | waits for memory % | inside % | no work % | candidates a cycle | simulated kHz |
+| task | order | cycles | budget | of it | port busy %, least / mean / most of the PUs | waits for memory % | inside % | no work % | candidates per cycle | simulated kHz |
 |---|---|---|---|---|---|---|---|---|---|---|
 {table}
 

@@ -33,7 +33,7 @@ def main():
         seconds = m["run.seconds_at_clock"]
         rate = found["total"] / seconds / 1e6
         print(f"  {m['run.cycles']:,} cycles of machine {m['device.machine']}: {seconds * 1e3:.3f} ms"
-              f" at {m['device.clock']} MHz, {rate:.1f} million embeddings a second")
+              f" at {m['device.clock']} MHz, {rate:.1f} million embeddings per second")
         for kind in ("vertex", "edge"):
             print(f"  {m[kind + '.accesses']:,} {kind} accesses: "
                   f"{m[kind + '.high_hits']:.1%} high-priority hits, "

@@ -471,12 +471,17 @@ class Judge:
         kept = self.kept_core(fault)
         if kept:
             return kept
+        return self.judge_by(checks, fault, name)
+
+    def judge_by(self, checks, fault, name):
+        """Which of these checks notices a fault first; the judgement is kept by this name."""
         begun = time.monotonic()
         by, why, tests = None, "", list(checks)
         for check, test, cases, _ in checks.values():
             passed, why = self.run(fault["number"], test, cases)
             if not passed:
                 by, tests = check, [test]
+                # What fails anyway has caught nothing.
                 self.passes_without(test, cases)
                 break
         kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
@@ -506,19 +511,7 @@ class Judge:
         kept, checks = self.judged(fault)
         if kept:
             return kept
-        begun = time.monotonic()
-        by, why, tests = None, "", list(checks)
-        for name, test, cases, _ in checks.values():
-            passed, why = self.run(fault["number"], test, cases)
-            if not passed:
-                by, tests = name, [test]
-                # What fails anyway has caught nothing.
-                self.passes_without(test, cases)
-                break
-        kept = {"by": by, "why": why, "seconds": time.monotonic() - begun, "tests": tests,
-                "digest": self.rests_on(checks, tests)}
-        self.keep(key(fault), kept)
-        return kept
+        return self.judge_by(checks, fault, key(fault))
 
 
 def report(chosen, score, core):

@@ -83,8 +83,9 @@ def stage(prefix: pathlib.Path, programs: pathlib.Path, strip: bool):
                 say("strip", "--strip-unneeded" if file.suffix == ".so" else "--strip-all", file)
     share = prefix / "share"
     for folder in ("rtl", "sim/shim", "machines"):
-        for file in sorted((ROOT / folder).iterdir()):
-            put(file, share / "gramer" / folder / file.name, 0o644)
+        for file in below(ROOT / folder):
+            if file.is_file():
+                put(file, share / "gramer" / file.relative_to(ROOT), 0o644)
     put(ROOT / "accelerator.yaml", share / "gramer" / "accelerator.yaml", 0o644)
     with tempfile.TemporaryDirectory() as pages:
         say(programs / "gramer", "man", pages)

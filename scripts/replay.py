@@ -21,6 +21,7 @@ import subprocess
 import sys
 from bisect import bisect_right
 from collections import defaultdict
+from statistics import median
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WAYS = 4
@@ -86,20 +87,38 @@ def replay(accesses, set_of, policy, weight):
     return hits, evictions, again, newest, worse
 
 
+def spreads(accesses, set_of):
+    """Medians over the evictions with λ = 1: how far apart ranks and ages are within the set."""
+    sets, ranks, ages = defaultdict(dict), [], []  # line: [last use, rank]
+    for at, line, rank in accesses:
+        ways = sets[set_of(line)]
+        if line not in ways and len(ways) == WAYS:
+            of_ways = list(ways.values())
+            ranks.append(max(w[1] for w in of_ways) - min(w[1] for w in of_ways))
+            ages.append(max(w[0] for w in of_ways) - min(w[0] for w in of_ways))
+            del ways[max(ways, key=lambda held: ways[held][1] + at - ways[held][0])]
+        ways[line] = [at, rank]
+    return (median(ranks), median(ages)) if ranks else (0, 0)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--machine", default="accelerator.yaml")
     parser.add_argument("--on-chip", required=True, help="as in gramer-sim")
     parser.add_argument("--lambdas", default="0,0.5,1,2,4,8,16,32,64")
+    parser.add_argument("--spread", action="store_true",
+                        help="instead: medians of how far apart ranks and ages of a set are (λ = 1)")
     parser.add_argument("file", type=argparse.FileType())
     options = parser.parse_args()
     machine = numbers(options.machine)
     in_use = [int(n) for n in options.on_chip.split(",")][2:]
-    accesses, everything = read(options.file)
+    with options.file as file:
+        accesses, everything = read(file)
     policies = [("lru", None), ("min", None)]
     policies += [(f"lambda {text}", float(text)) for text in options.lambdas.split(",")]
-    print("array", "policy", "hits %", "all hits %", "evictions", "come again %", "newest %",
-          "not MIN's %", sep="\t")
+    titles = ["ranks", "ages"] if options.spread else [
+        "policy", "hits %", "all hits %", "evictions", "come again %", "newest %", "not MIN's %"]
+    print("array", *titles, sep="\t")
     for array, sets in zip(("vertex", "edge"), in_use):
         partitions, all_sets = machine["PARTITIONS"], machine[f"{array.upper()}_SETS"]
 
@@ -109,6 +128,9 @@ def main():
         low = accesses[array]
         if not low:
             print(f"{array}: no access that is not high-priority", file=sys.stderr)
+            continue
+        if options.spread:
+            print(array, *(f"{spread:.0f}" for spread in spreads(low, set_of)), sep="\t")
             continue
         high = everything[array] - len(low)
         for name, weight in policies:

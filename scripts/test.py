@@ -35,6 +35,9 @@ SUMMARY = WORK / "summary"
 PARTS = {
     "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-engine",
                           "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-sleep"], "tests": None, "doc": True},
+    # One test at a time: the portable device takes all processors for each.
+    "gpu": {"packages": ["gramer-gpu"], "tests": None, "demands": ["OPENCL"],
+            "arguments": ["--test-threads", "1"]},
     "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
     "rtl": {"packages": ["gramer-sim", "gramer-sim-command"], "tests": None, "demands": ["RTL"]},
     # They wait for processes of their own, whose models take a processor each.
@@ -46,7 +49,8 @@ PARTS = {
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
-                                          ["python3", "-B", "tests/test_release.py"]]},
+                                          ["python3", "-B", "tests/test_release.py"],
+                                          ["python3", "-B", "tests/test_replay.py"]]},
     # An extension module has no test program: its tests are Python's.
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
                "small": True},

@@ -456,10 +456,10 @@ class Names:
                 kind = member.type.canonicalType
                 if type(kind).__name__ == "PackedStructType":
                     self.registers |= {f"{member.name}_reg[{f.name}]" for f in kind}
-        # A crossbar's columns have regions of their own; registers between regions, and what they are
-        # between, are the placer's.
+        # A crossbar's columns and the queue of a link have regions of their own; registers between
+        # regions, and what they are between, are the placer's.
         between = {n for n, module in self.modules.items() if module == "gramer_slr_registers"}
-        spread = {n for n, module in self.modules.items() if module == "gramer_crossbar"}
+        spread = {n for n, module in self.modules.items() if module in ("gramer_crossbar", "gramer_slr_link")}
         self.direct = {n for n in self.instances - between - spread
                        if not any(n.startswith(o + ".") for o in self.instances - spread)}
         del keep
@@ -788,6 +788,25 @@ def check(report: Report, work: Path) -> str:
         two_roots = {n: tree.parse(two / f"{n}.xml").getroot() for n in roots}
         note("link-instances", f"two compute units, link for {name}",
              link_faults(board.link(card, two), {n: described(r) for n, r in two_roots.items()}, card))
+    # A machine for a card: with registers between the regions it has queues too.
+    (work / "far.yaml").write_text(
+        f"base: {ROOT}/accelerator.yaml\nmachine: {{name: far, slr_registers: 1}}\n")
+    made = subprocess.run(["cargo", "run", "-q", "--locked", "-p", "gramer-machine", "--example", "generate", "--",
+                           str(work / "far.yaml"), str(work / "far")], cwd=ROOT, text=True, capture_output=True)
+    if made.returncode:
+        eda.fail(f"no machine with registers between regions: {made.stderr}")
+    far_names = Names(work / "far")
+    for name, card in cards.items():
+        path = work / f"far-{name}.tcl"
+        path.write_text(board.constraints(card, work / "far"))
+        calls = Calls(path)
+        shown = f"{name}.tcl, slr_registers 1"
+        note("tcl-commands", shown, [calls.error] if calls.error else [])
+        note("cell-names", shown, cell_faults(calls, far_names, pair[:1]))
+        note("floorplan", shown, floorplan_faults(calls, far_names, pair[:1], card))
+    queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {gen_bank[0].gen_far.i_polls}]\n"
+    refuse("floorplan", "a queue without a region",
+           floorplan_faults(Calls(changed(work / "far-u250.tcl", work, queue, "")), far_names, pair[:1], cards["u250"]))
     path = ROOT / "constraints" / "u250.tcl"
     refuse("floorplan", "a second compute unit without regions",
            floorplan_faults(Calls(path), names, pair, cards["u250"]))

@@ -19,3 +19,8 @@ pub use gramer_accelerator as accelerator;
 pub use gramer_engine as engine;
 pub use gramer_graph::{self as graph, Context, Error, Graph, Result, context, error, prepare};
 pub use gramer_pattern::{self as pattern, Pattern, Task, plan, task};
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -294,7 +294,7 @@ fn metis() {
             ("3\n2\n1 3\n2\n", 1, "is no METIS header"),
             ("3 2 7\n2\n1 3\n2\n", 1, "is no METIS header"),
             ("18446744073709551615 1\n2\n1\n", 1, "vertices are declared, but at most"),
-            ("2000000 1\n2\n1\n", 1, "--max-graph-vertices allows more"),
+            ("2000000 1\n2\n1\n", 1, "the setting `max_vertices` allows more"),
             // Twice the edges is more than 64 bits hold.
             ("3 9223372036854775809\n2\n1\n\n", 1, "so 18446744073709551618 neighbours"),
         ],
@@ -329,7 +329,11 @@ fn matrix_market() {
         ("quaternion symmetric\n", 1, "field `quaternion` is not known"),
         ("real sideways\n", 1, "symmetry `sideways` is not known"),
         ("pattern general\n99999999999 99999999999 0\n", 2, "vertices are declared"),
-        ("pattern general\n100000000 100000000 1\n1 2\n", 2, "--max-graph-vertices allows more"),
+        (
+            "pattern general\n100000000 100000000 1\n1 2\n",
+            2,
+            "the setting `max_vertices` allows more",
+        ),
     ] {
         all_refused(None, &[(&text(rest), line, reason)]);
     }
@@ -407,9 +411,9 @@ fn label_files() {
         ("7\n-8\n", None, "labels.txt:2: label `-8` is out of range"),
         ("7\n\n8\n", None, "labels.txt:2: a blank line where the label of vertex 1 should be"),
         ("7\n8 1\n", None, "labels.txt:2: `8 1` has 2 columns, but the first line has 1"),
-        ("1 2 3\n", None, "3 columns: say which one with --labels-column (1 to 3)"),
-        ("1 2 3\n", Some(4), "--labels-column is 4, but the table has 3 columns"),
-        ("1 2 3\n", Some(0), "--labels-column is 0, but columns count from 1"),
+        ("1 2 3\n", None, "3 columns: say which one with the setting `labels_column` (1 to 3)"),
+        ("1 2 3\n", Some(4), "the setting `labels_column` is 4, but the table has 3 columns"),
+        ("1 2 3\n", Some(0), "the setting `labels_column` is 0, but columns count from 1"),
         ("# nothing\n", None, "labels.txt: holds no label"),
         ("-1 2\n", None, "labels.txt:1: vertex id `-1` is negative"),
     ] {

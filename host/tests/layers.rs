@@ -9,12 +9,13 @@ use std::process::Command;
 use environment::root;
 
 /// From the lowest to the highest.
-const LAYERS: [&str; 8] = [
+const LAYERS: [&str; 9] = [
     "gramer-machine",
     "gramer-graph",
     "gramer-pattern",
     "gramer-engine",
     "gramer-accelerator",
+    "gramer-gpu",
     "gramer",
     "gramer-laboratory",
     "gramer-cli",
@@ -22,6 +23,63 @@ const LAYERS: [&str; 8] = [
 /// What only the command line may use.
 const OF_THE_COMMAND_LINE: [&str; 5] =
     ["clap", "clap_complete", "clap_mangen", "comfy-table", "indicatif"];
+
+/// Libraries that name no option of the command line, and their files that give arguments to another
+/// program or are about the program `gramer`.
+const LIBRARIES: [&str; 5] = ["graph", "pattern", "engine", "accelerator", "laboratory"];
+const OF_OTHER_PROGRAMS: [&str; 9] = [
+    "accelerator/src/xclbin/build.rs",
+    "accelerator/src/launch/setup.rs",
+    "accelerator/src/xclbin/mod.rs",
+    "laboratory/src/explore/mod.rs",
+    "laboratory/src/explore/parameter.rs",
+    "laboratory/src/explore/sample.rs",
+    "laboratory/src/explore/simulator.rs",
+    "laboratory/src/paper/accesses.rs",
+    "laboratory/src/paper/sampling.rs",
+];
+
+#[test]
+fn libraries_name_no_option_and_print_nothing() {
+    let host = root().join("host");
+    let mut folders: Vec<_> = LIBRARIES.iter().map(|name| host.join(name).join("src")).collect();
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = std::fs::read_to_string(&path).unwrap();
+            let own = text.split("#[cfg(test)]").next().unwrap();
+            let shown = path.strip_prefix(&host).unwrap().to_str().unwrap().to_string();
+            for (number, line) in own.lines().enumerate() {
+                let line = line.trim_start();
+                if line.starts_with("//") {
+                    continue;
+                }
+                let option = line
+                    .match_indices("--")
+                    .any(|(at, _)| line[at + 2..].starts_with(|c: char| c.is_ascii_lowercase()));
+                assert!(
+                    !option || OF_OTHER_PROGRAMS.contains(&shown.as_str()),
+                    "{shown}:{}: a library names an option: {line}",
+                    number + 1
+                );
+                // What a fault of ours says before the program ends is the one exception.
+                let prints = ["println!", "print!("].iter().any(|word| line.contains(word));
+                assert!(
+                    !prints || shown == "graph/src/panics.rs",
+                    "{shown}:{}: a library prints: {line}",
+                    number + 1
+                );
+            }
+        }
+    }
+    assert!(files > 50);
+}
 
 #[test]
 fn no_crate_depends_on_one_above_it() {

@@ -467,3 +467,69 @@ fn numbers_beyond_64_bits_are_exact() {
     let error = mine(&graph, &star(15), Induced::Edge, true, None, 2).unwrap_err();
     assert!(error.to_string().contains("more than 128 bits"), "{error}");
 }
+
+/// Changes a number, or leaves out or repeats an element, at a random place of a JSON value.
+fn spoil(value: &mut serde_json::Value, random: &mut Random) {
+    fn places(value: &serde_json::Value, path: String, all: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Array(items) => {
+                all.push(path.clone());
+                let each = items.iter().enumerate();
+                each.for_each(|(i, item)| places(item, format!("{path}/{i}"), all));
+            }
+            serde_json::Value::Object(fields) => {
+                let each = fields.iter();
+                each.for_each(|(name, field)| places(field, format!("{path}/{name}"), all));
+            }
+            _ => all.push(path),
+        }
+    }
+    let mut all = vec![];
+    places(value, String::new(), &mut all);
+    let at = &all[random.below(all.len() as u64) as usize];
+    match value.pointer_mut(at).unwrap() {
+        serde_json::Value::Array(items) if items.is_empty() => items.push(0.into()),
+        serde_json::Value::Array(items) => {
+            let from = random.below(items.len() as u64) as usize;
+            let item = items.remove(from);
+            if random.chance(50) {
+                items.extend([item.clone(), item]);
+            }
+        }
+        serde_json::Value::Bool(flag) => *flag = !*flag,
+        other => *other = random.below(6).into(),
+    }
+}
+
+/// A plan that was changed is refused, or both executors come to an end with it. Its counts may be
+/// anything.
+#[test]
+fn spoilt_plans_are_refused_or_run() {
+    let graph = random_graph(
+        &mut Random(77),
+        Shape { vertices: 9, density: 60, labels: 2, edge_labels: 0, pattern: 5, wildcards: 0 },
+    );
+    let (mut refused, mut ran) = (0, 0);
+    for case in 0..4000 {
+        let mut random = Random(8 << 32 | case);
+        let labels = [0, 2][random.below(2) as usize];
+        let shape =
+            Shape { vertices: 9, density: 60, labels, edge_labels: 0, pattern: 6, wildcards: 20 };
+        let pattern = random_pattern(&mut random, shape);
+        let induced = [Induced::Vertex, Induced::Edge][random.below(2) as usize];
+        let (all, emit) = (random.chance(50), random.chance(50));
+        let made = SearchPlan::of(&pattern, induced, all, emit);
+        let mut value = serde_json::to_value(&made).unwrap();
+        (0..=random.below(2)).for_each(|_| spoil(&mut value, &mut random));
+        let Ok(plan) = serde_json::from_value::<SearchPlan>(value) else {
+            refused += 1;
+            continue;
+        };
+        ran += 1;
+        let _ = interpret(&plan, graph.view(), |_| ControlFlow::Continue(()));
+        let listed = Collect::default();
+        let sink = emit.then_some(&listed as &dyn Sink);
+        let _ = execute_plan(&graph, &plan, Units::All, sink, &Context::with_threads(1));
+    }
+    assert!(refused > 1000 && ran > 500, "{refused} refused, {ran} run");
+}

@@ -174,7 +174,7 @@ fn what_has_no_room_is_refused_with_the_engine_that_does_it() {
     assert!(said.contains("up to 512 neighbours before a vertex, and one has 513"), "{said}");
     let large = graph((0..300_000).map(|v| (v, v + 1)));
     let said = refused(&large, SetTask::Cliques(3));
-    assert!(said.contains("4096 KiB") && said.contains("--device cpu"), "{said}");
+    assert!(said.contains("4096 KiB") && said.contains("the engine `cpu`"), "{said}");
     for task in [
         Task::Clique { k: 17 },
         Task::Motif { k: 5, induced: Induced::Vertex },
@@ -182,7 +182,7 @@ fn what_has_no_room_is_refused_with_the_engine_that_does_it() {
         Task::MaximalCliques,
     ] {
         let said = SetTask::of(&machine, &task, false).unwrap_err().to_string();
-        assert!(said.starts_with("machine set ") && said.contains("(--device cpu)"), "{said}");
+        assert!(said.starts_with("machine set ") && said.contains("the engine `cpu`"), "{said}");
     }
     assert!(SetTask::of(&machine, &Task::Clique { k: 3 }, true).is_err());
 }

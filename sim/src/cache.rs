@@ -11,9 +11,8 @@ pub const SOURCES: &str = "GRAMER_SOURCES";
 /// Names the folder for built models.
 pub const MODELS: &str = "GRAMER_MODELS";
 
-/// The model in its folder, and beside it the hash of its bytes.
+/// The model in its folder; beside it is the hash of its bytes.
 const LIBRARY: &str = "libcore.so";
-const CHECKSUM: &str = "libcore.xxh3";
 /// Folders above a program that may be a repository or a prefix: `target/debug/deps/` has four.
 const ABOVE: usize = 4;
 
@@ -82,13 +81,63 @@ pub fn writable(folders: &[PathBuf]) -> Result<&Path> {
     bail!("no folder for the model can be written: name one in {MODELS} ({})", refused.join("; "))
 }
 
-/// Writes the hash of a model's bytes beside it.
+/// The file that holds the hash of another's bytes.
+fn checksum(file: &Path) -> PathBuf {
+    file.with_extension("xxh3")
+}
+
+/// Writes the hash of a file's bytes beside it.
 ///
 /// # Errors
 /// Those of reading and writing.
-pub fn seal(folder: &Path) -> Result<()> {
-    let bytes = fs::read(folder.join(LIBRARY))?;
-    Ok(fs::write(folder.join(CHECKSUM), format!("{:016x}\n", xxh3_64(&bytes)))?)
+pub fn seal(file: &Path) -> Result<()> {
+    let bytes = fs::read(file)?;
+    Ok(fs::write(checksum(file), format!("{:016x}\n", xxh3_64(&bytes)))?)
+}
+
+/// Whether the bytes have the hash that lies beside a file.
+fn sealed(file: &Path, bytes: &[u8]) -> bool {
+    let sum = fs::read_to_string(checksum(file)).unwrap_or_default();
+    sum.trim_end() == format!("{:016x}", xxh3_64(bytes))
+}
+
+/// Whether a file is there with the bytes that it was kept with ([`keep`]). One that was cut or changed
+/// is removed, and `tell` hears of it.
+///
+/// # Errors
+/// If a damaged file can't be removed.
+pub fn whole_file(file: &Path, tell: &mut dyn FnMut(&str)) -> Result<bool> {
+    let Ok(bytes) = fs::read(file) else {
+        return Ok(false);
+    };
+    // Its hash came before it.
+    if sealed(file, &bytes) {
+        return Ok(true);
+    }
+    tell(&format!("{} is damaged and is made again", file.display()));
+    match fs::remove_file(file) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            bail!("{} is damaged; remove it: {e}", file.display())
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Copies a file to where it is kept with its hash; another process may do the same at a time, since it
+/// is moved there whole.
+///
+/// # Errors
+/// Those of reading and writing.
+pub fn keep(made: &Path, kept: &Path) -> Result<()> {
+    let folder = kept.parent().context("a file is in a folder")?;
+    let copy = tempfile::NamedTempFile::new_in(folder)?;
+    let bytes = fs::read(made)?;
+    fs::write(copy.path(), &bytes)?;
+    let sum = tempfile::NamedTempFile::new_in(folder)?;
+    fs::write(sum.path(), format!("{:016x}\n", xxh3_64(&bytes)))?;
+    sum.persist(checksum(kept))?;
+    copy.persist(kept)?;
+    Ok(())
 }
 
 /// The model in a folder, if it is there and whole. One that was cut or changed is removed, and
@@ -101,8 +150,7 @@ pub fn whole(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Option<PathBuf
     let Ok(bytes) = fs::read(&library) else {
         return Ok(None);
     };
-    let sum = fs::read_to_string(folder.join(CHECKSUM)).unwrap_or_default();
-    if sum.trim_end() == format!("{:016x}", xxh3_64(&bytes)) {
+    if sealed(&library, &bytes) {
         return Ok(Some(library));
     }
     tell(&format!("the model in {} is damaged and is built again", folder.display()));
@@ -169,19 +217,37 @@ mod tests {
         let mut said = vec![];
         assert_eq!(whole(&folder, &mut |line| said.push(line.to_string())).unwrap(), None);
         fs::write(folder.join(LIBRARY), "a model").unwrap();
-        seal(&folder).unwrap();
+        seal(&folder.join(LIBRARY)).unwrap();
         let found = whole(&folder, &mut |line| said.push(line.to_string())).unwrap();
         assert_eq!((found, said.len()), (Some(folder.join(LIBRARY)), 0));
         for damaged in ["a mode", ""] {
             fs::create_dir_all(&folder).unwrap();
             fs::write(folder.join(LIBRARY), "a model").unwrap();
-            seal(&folder).unwrap();
+            seal(&folder.join(LIBRARY)).unwrap();
             fs::write(folder.join(LIBRARY), damaged).unwrap();
             let found = whole(&folder, &mut |line| said.push(line.to_string())).unwrap();
             assert_eq!(found, None);
             assert!(said.pop().unwrap().contains("abc-1 is damaged"));
             assert_eq!(fs::read_dir(models.path()).unwrap().count(), 0);
         }
+    }
+
+    #[test]
+    fn a_file_that_was_kept_is_found_until_it_is_cut() {
+        let models = tempfile::tempdir().unwrap();
+        let (made, kept) = (models.path().join("made.o"), models.path().join("kept.o"));
+        let mut said = vec![];
+        let mut found = |kept: &Path| whole_file(kept, &mut |line| said.push(line.to_string()));
+        assert!(!found(&kept).unwrap());
+        fs::write(&made, "an object").unwrap();
+        keep(&made, &kept).unwrap();
+        assert!(found(&kept).unwrap() && fs::read(&kept).unwrap() == b"an object");
+        fs::write(&kept, "an obj").unwrap();
+        assert!(!found(&kept).unwrap() && !kept.exists());
+        keep(&made, &kept).unwrap();
+        assert!(found(&kept).unwrap());
+        assert_eq!(said.len(), 1);
+        assert!(said[0].contains("kept.o is damaged"), "{said:?}");
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! Nothing here mines: counts come from the core alone.
 
 pub mod cache;
+mod compile;
 pub mod ddr;
 mod drive;
 pub mod image;

@@ -3,9 +3,8 @@
 use std::ffi::{CStr, CString, c_char};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::Duration;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 use gramer_machine::{Accelerator, Core, verilog};
@@ -13,6 +12,7 @@ use libloading::Library;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::cache::{self, Latest};
+use crate::compile::{self, Translated};
 use crate::verilated;
 
 /// Most DDR banks that the pins have room for.
@@ -235,6 +235,28 @@ pub const STATE: [(&str, &[&str]); 10] = [
     ("gramer_pattern_buffer", &["state_q", "queued_q"]),
 ];
 
+/// What each PU and each partition has of its own where registers lie between them and the rest.
+const OWN: [(&str, &[&str]); 2] = [
+    (
+        "gramer_pu",
+        &[
+            "rst_i",
+            "clear_i",
+            "running_i",
+            "kill_i",
+            "config_i",
+            "unit_i",
+            "dictionary_*_i",
+            "count_*_i",
+            "counter_at_i",
+        ],
+    ),
+    (
+        "gramer_partition",
+        &["rst_i", "config_i", "forget_i", "forget_set_i", "pad_*_i", "clear_i", "counter_at_i"],
+    ),
+];
+
 /// Settings of the models of the set core, as [`SETTINGS`].
 const SET_SETTINGS: &str = "`verilator_config
 no_inline -module \"gramer_set_pu\"
@@ -247,13 +269,20 @@ const SET_STATE: [(&str, &[&str]); 2] =
 /// The folder of the set core in that of the sources.
 const SET: &str = "set";
 
-/// [`SETTINGS`], and what [`STATE`] names is public.
-fn settings(core: Core) -> String {
-    let (text, state) = match core {
+/// The settings of a core's models; what its state names is public, as is what [`OWN`] names where it
+/// applies.
+fn settings(accelerator: &Accelerator) -> String {
+    let (text, state) = match accelerator.core {
         Core::Paper => (SETTINGS, &STATE[..]),
         Core::Set => (SET_SETTINGS, &SET_STATE[..]),
     };
     let mut text = String::from(text);
+    let apart = accelerator.core == Core::Paper && accelerator.machine.slr_registers > 0;
+    for (module, names) in OWN.iter().filter(|_| apart) {
+        for name in *names {
+            text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
+        }
+    }
     for (module, names) in state {
         for name in *names {
             text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
@@ -263,17 +292,12 @@ fn settings(core: Core) -> String {
 }
 
 /// What decides how a model is built, beside what it is built from.
-const HOW: [&str; 3] =
-    [include_str!("model.rs"), include_str!("instances.rs"), include_str!("verilated.rs")];
-
-/// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
-fn compiler() -> &'static str {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    let clang = FOUND.get_or_init(|| {
-        Command::new("clang++").arg("--version").output().is_ok_and(|done| done.status.success())
-    });
-    if *clang { "clang++" } else { "g++" }
-}
+const HOW: [&str; 4] = [
+    include_str!("model.rs"),
+    include_str!("compile.rs"),
+    include_str!("instances.rs"),
+    include_str!("verilated.rs"),
+];
 
 /// Names another folder of the core's sources.
 const RTL: &str = "GRAMER_RTL";
@@ -532,31 +556,58 @@ fn build_of(
         }
         return Ok(library);
     }
-    let Sources { rtl, shim, wrapper, content, .. } = sources?;
-    let Asked { coverage, fast, trace, accesses, raw, ref package, .. } = asked;
+    let sources = sources?;
     let models = cache::writable(&folders)?;
     let folder = models.join(&folder);
     let library = folder.join("libcore.so");
     // Built beside its final place and moved there whole: two builds at a time do no harm.
     let work = tempfile::Builder::new().prefix("building-").tempdir_in(models)?;
-    fs::write(work.path().join("gramer_pkg.sv"), package)?;
-    fs::write(work.path().join("settings.vlt"), settings(accelerator.core))?;
     let prefix = format!("V{}_{hash}", accelerator.machine.name);
     tell(Step::Translating)?;
-    let start = |name: &str| {
-        let mut command = Command::new(name);
-        // A temporary folder that the user names may be missing.
-        command.env("TMPDIR", work.path()).stdin(Stdio::null());
-        command
+    translate(&sources.rtl, &asked, accelerator, &prefix, work.path())?;
+    if !asked.raw {
+        verilated::improve(work.path())?;
+    }
+    let what = Translated {
+        folder: work.path(),
+        prefix: &prefix,
+        shim: sources.wrapper.as_ref().unwrap_or(&sources.shim),
+        banks: accelerator.core_ports(),
+        trace: asked.trace,
+        coverage: asked.coverage.is_some(),
+        // It runs a few small tasks: most of its time is this compiler's.
+        optimise: if asked.raw { "-O1" } else { "-O2" },
     };
-    let mut command = start("verilator");
+    compile::library(&what, models, tell)?;
+    cache::seal(&work.path().join("libcore.so"))?;
+    if fs::rename(work.path(), &folder).is_err() {
+        // Somebody else was faster.
+        ensure!(library.exists(), "cannot put the model into {}", folder.display());
+    } else {
+        let _ = work.keep();
+    }
+    remember(&library, &sources.content);
+    Ok(library)
+}
+
+/// Has Verilator write the C++ of a model into `work`.
+fn translate(
+    rtl: &Path,
+    asked: &Asked,
+    accelerator: &Accelerator,
+    prefix: &str,
+    work: &Path,
+) -> Result<()> {
+    let Asked { coverage, fast, trace, accesses, ref package, .. } = *asked;
+    fs::write(work.join("gramer_pkg.sv"), package)?;
+    fs::write(work.join("settings.vlt"), settings(accelerator))?;
+    let mut command = compile::start("verilator", work);
     command
-        .current_dir(&rtl)
+        .current_dir(rtl)
         .args(["--cc", "-sv", "-Wall", "-O3"])
-        .args(["--top-module", accelerator.core_module(), "--prefix", &prefix])
-        // A compiler's time grows faster than a function; the functions of a waveform are long lists.
-        .args(["--output-split", "40000", "--output-split-ctrace", "1000"])
-        .args(["-CFLAGS", "-fPIC -O2"]);
+        .args(["--top-module", accelerator.core_module(), "--prefix", prefix])
+        // The functions of a waveform are long lists, and a compiler's time grows faster than a function.
+        .args(["--output-split", "40000", "--output-split-ctrace", "1000"]);
     // What a register holds before its reset must not matter: where assertions are, it is random.
     let unknown = if fast { "fast" } else { "unique" };
     command.args(["--x-assign", unknown, "--x-initial", unknown]);
@@ -577,114 +628,13 @@ fn build_of(
     if coverage == Some(Coverage::Toggles) {
         command.arg("--coverage-toggle");
     }
-    command.arg("--Mdir").arg(work.path()).arg("verilator.vlt");
-    command.arg(work.path().join("settings.vlt"));
-    command.arg(work.path().join("gramer_pkg.sv"));
+    command.arg("--Mdir").arg(work).arg("verilator.vlt");
+    command.arg(work.join("settings.vlt")).arg(work.join("gramer_pkg.sv"));
     command.args(match accelerator.core {
         Core::Paper => &["gramer_types_pkg.sv", "-y", ".", "gramer_core.sv"][..],
         Core::Set => {
             &["set/gramer_set_types_pkg.sv", "-y", ".", "-y", SET, "set/gramer_set_core.sv"]
         }
     });
-    check(&mut command, "verilator")?;
-    if !raw {
-        verilated::improve(work.path())?;
-    }
-    compile(
-        start("make").current_dir(work.path()).args([
-            "-s",
-            "-j2",
-            "-f",
-            &format!("{prefix}.mk"),
-            &format!("CXX={}", compiler()),
-            // A raw model runs a few small tasks: most of its time is this compiler's.
-            if raw { "OPT_FAST=-O1" } else { "OPT_FAST=-O2" },
-            "OPT_SLOW=-O0",
-        ]),
-        work.path(),
-        tell,
-    )?;
-    tell(Step::Linking)?;
-    let include = String::from_utf8(
-        Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output()?.stdout,
-    )?;
-    let include = Path::new(include.trim()).join("include");
-    let mut link = start("g++");
-    if trace {
-        link.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1"]).arg(include.join("verilated_fst_c.cpp"));
-    }
-    if coverage.is_some() {
-        link.arg("-DVM_COVERAGE=1").arg(include.join("verilated_cov.cpp"));
-    }
-    check(
-        link.current_dir(work.path())
-            // Calls between its functions need not be open to other libraries.
-            .args(["-O2", "-std=c++17", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-o", "libcore.so"])
-            .arg(format!("-DMODEL_HEADER=\"{prefix}.h\""))
-            .arg(format!("-DMODEL_CLASS={prefix}"))
-            .arg(format!("-DBANKS={}", accelerator.core_ports()))
-            .args(["-I.", "-I"])
-            .arg(&include)
-            .arg("-I")
-            .arg(include.join("vltstd"))
-            .arg(wrapper.as_ref().unwrap_or(&shim))
-            .arg("-DVL_USER_STOP")
-            .args(["verilated.cpp", "verilated_threads.cpp"].map(|file| include.join(file)))
-            .args(["-Wl,--whole-archive", &format!("{prefix}__ALL.a"), "-Wl,--no-whole-archive"])
-            .args(["-lpthread", "-lz"].iter().take(if trace { 2 } else { 1 })),
-        "g++",
-    )?;
-    cache::seal(work.path())?;
-    if fs::rename(work.path(), &folder).is_err() {
-        // Somebody else was faster.
-        ensure!(library.exists(), "cannot put the model into {}", folder.display());
-    } else {
-        let _ = work.keep();
-    }
-    remember(&library, &content);
-    Ok(library)
-}
-
-/// Has make compile what Verilator wrote into `work`, and tells how far it is.
-fn compile(make: &mut Command, work: &Path, tell: &mut Tell<'_>) -> Result<()> {
-    let path = work.join("make.log");
-    let log = fs::File::create(&path)?;
-    let mut child =
-        make.stdout(log.try_clone()?).stderr(log).spawn().context("cannot start make")?;
-    let with = |end: &str| -> Result<usize> {
-        let names = fs::read_dir(work)?.filter_map(|entry| entry.ok()).map(|e| e.path());
-        Ok(names.filter(|path| path.extension().is_some_and(|e| e == end)).count())
-    };
-    let mut told = None;
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return succeeded(status, &fs::read(&path)?, "make");
-        }
-        let step = Step::Compiling(with("o")?, with("cpp")?);
-        if told.as_ref() != Some(&step) {
-            if let Err(unheard) = tell(step.clone()) {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(unheard);
-            }
-            told = Some(step);
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-fn check(command: &mut Command, name: &str) -> Result<()> {
-    let output = command.output().with_context(|| format!("cannot start {name}"))?;
-    succeeded(output.status, &[output.stdout, output.stderr].concat(), name)
-}
-
-/// An error with the last of what a program said, if it failed.
-fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
-    if status.success() {
-        return Ok(());
-    }
-    let text = String::from_utf8_lossy(said);
-    let tail: Vec<&str> = text.lines().rev().take(40).collect();
-    let tail: Vec<&str> = tail.into_iter().rev().collect();
-    bail!("{name} failed:\n{}", tail.join("\n"));
+    compile::check(&mut command, "verilator")
 }

@@ -7,7 +7,7 @@ mod support;
 use std::collections::{BTreeMap, HashSet};
 
 use gramer::accelerator::tasks::Table;
-use gramer::engine::reference::parts_reported;
+use gramer::task::parts_reported;
 use gramer::graph::generate::{Labels, Model as Random, Recipe, generate};
 use gramer::pattern::{Dictionary, Pattern};
 use gramer_machine::Accelerator;

@@ -374,6 +374,36 @@ fn a_run_in_which_nothing_moves_is_ended() {
     }
 }
 
+/// The same where the core itself is broken: no reader sees what the memories ask for.
+#[test]
+fn a_core_in_which_a_handshake_never_answers_is_ended() {
+    let Some((a, _)) = core("machines/small.yaml") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(root().join("rtl")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
+    }
+    let path = folder.path().join("gramer_core.sv");
+    let (right, wrong) = (".read_valid_i (bank_read_valid),", ".read_valid_i ('0),");
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.matches(right).count(), 1);
+    fs::write(&path, text.replace(right, wrong)).unwrap();
+    let lint = folder.path().join("verilator.vlt");
+    let text = fs::read_to_string(&lint).unwrap() + "\nlint_off -rule UNUSEDSIGNAL\n";
+    fs::write(lint, text).unwrap();
+    let broken =
+        model::build_from(folder.path(), &a, Build { raw: true, ..Build::default() }).unwrap();
+
+    let (graph, s, simulation) = tasks(&a).swap_remove(1);
+    let units = whole_units(&graph);
+    let error = run(&a, &mut instance(&broken), &graph, &units, &s, &simulation).unwrap_err();
+    let error = error.to_string();
+    // Lines that were asked for and never came, by the memory that waits for them.
+    let waits = Regex::new(r"gen_partition\[\d\]\.i_partition\S*: taken_q 0x").unwrap();
+    assert!(error.contains("no progress from cycle"), "{error}");
+    assert!(waits.is_match(&error), "{error}");
+}
+
 /// A slow host is no standstill: the bound knows its pauses, which are longer than what the core may take.
 #[test]
 fn a_slow_host_is_no_standstill() {

@@ -146,13 +146,15 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     verilator
         .current_dir(&rtl)
         .args(["--cc", "-sv", "--assert", "-Wno-lint", "-Wno-style", "-O3", "--prefix", "Vdut"])
+        // Nothing may depend on what a register holds before its reset.
+        .args(["--x-assign", "unique", "--x-initial", "unique"])
         .args(["--output-split", "0", "--top-module", top, "-y", ".", "-y", "set", "-y"])
         .arg(&units)
         .args(parameters.iter().map(|p| format!("-G{p}")))
         .arg("--Mdir")
         .arg(work.path());
     let mut hash = Xxh3::new();
-    hash.update(format!("{version}{top}{parameters:?}{package}").as_bytes());
+    hash.update(format!("{version}{top}{parameters:?}{package}unique").as_bytes());
     let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp"]
         .map(|name| units.join(name));
     for source in sources.iter().chain([&bench]).chain(&included) {

@@ -40,6 +40,9 @@ public:
       const char *arguments[] = {"bench", argument.c_str()};
       Verilated::commandArgs(2, arguments);
     }
+    // Registers and memories begin with anything (`--x-initial unique`); 0 would be the time of day.
+    Verilated::randReset(2);
+    Verilated::randSeed(int(1 + seed_ % 0x7ffffffe));
     dut = std::make_unique<Vdut>();
   }
 
@@ -67,9 +70,12 @@ public:
     rise();
   }
   template <class T> void reset(T &pin) {
+    // Until then registers hold anything, and assertions say nothing.
+    Verilated::assertOn(false);
     pin = 1;
     for (int i = 0; i < 3; ++i) tick();
     pin = 0;
+    Verilated::assertOn(true);
   }
 
   __attribute__((format(printf, 3, 4))) void check(bool ok, const char *what, ...) {

@@ -213,8 +213,8 @@ impl Prepared for OnSetCore<'_> {
         task.check()?;
         if units.share().is_some() {
             return Err(Error::Unsupported(format!(
-                "machine {} mines all units of a graph, not a share; the CPU engine does it \
-                 (--device cpu), or the paper's core (--device emulator)",
+                "machine {} mines all units of a graph, not a share; the engine `cpu` does \
+                 that, or the paper's core",
                 self.accelerator.machine.machine.name
             )));
         }

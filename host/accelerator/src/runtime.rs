@@ -148,12 +148,12 @@ fn no_device(platform: &str, code: i32) -> Missing {
     let (reason, remedy) = match (is_xilinx(platform), std::env::var_os("XCL_EMULATION_MODE")) {
         (true, Some(_)) => (
             "it finds no emulated device".to_string(),
-            "put an emconfig.json beside the program, or let `--device emulator` set it up",
+            "put an emconfig.json beside the program, or let the engine `emulator` set it up",
         ),
         (true, None) => (
             "it finds no card".to_string(),
             "is the driver loaded (`xbutil examine`) and the card programmed with its platform? \
-             Without a card, use `--device emulator`",
+             Without a card, use the engine `emulator`",
         ),
         (false, _) => (format!("it has no device: {}", text(code)), "ask its vendor's tools"),
     };
@@ -175,7 +175,7 @@ fn no_xilinx() -> Missing {
             "it is installed, but the loader doesn't know it or it doesn't start",
             "put a file with the line libxilinxopencl.so.2 into /etc/OpenCL/vendors/xilinx.icd or \
              into the folder that OCL_ICD_VENDORS names, and set XILINX_XRT (for emulation \
-             `--device emulator` does both)",
+             the engine `emulator` does both)",
         ),
     };
     Missing { what, reason: reason.into(), remedy: remedy.into() }

@@ -13,6 +13,7 @@ use gramer_machine::{Accelerator, Argument};
 use opencl3::command_queue::CommandQueue;
 use opencl3::context::Context as Cl;
 use opencl3::device::Device;
+use opencl3::error_codes::ClError;
 use opencl3::event::Event;
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED as UNDEFINED, ClMem};
@@ -181,7 +182,7 @@ impl Session {
     /// # Errors
     /// Those of reading the file; [`Error::Device`] for what the runtime refuses.
     pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
+        let bytes = Xclbin::bytes(path)?;
         let xclbin = Xclbin::parse(&bytes, path)?;
         let (machine, places) = Self::described(&xclbin)?;
         let shown = shown
@@ -290,7 +291,7 @@ impl Session {
                 if need > room {
                     return Err(Error::Unsupported(format!(
                         "the graph needs {} in memory bank {bank}, but a bank of machine {} has \
-                         {}; the CPU engine does it (--device cpu)",
+                         {}; the engine `cpu` does it",
                         size(need),
                         self.machine.machine.name,
                         size(room)
@@ -526,8 +527,8 @@ impl Job<'_> {
             };
             if results.saturated && results.status == Status::Done {
                 return Err(Error::Unsupported(
-                    "a count exceeds 64 bits, the most that the core holds; the CPU engine \
-                     counts on (--device cpu)"
+                    "a count exceeds 64 bits, the most that the core holds; the engine `cpu` \
+                     counts on"
                         .into(),
                 ));
             }
@@ -931,7 +932,7 @@ impl ComputeUnit {
                 let stopped = if running { " and don't stop" } else { "" };
                 return Err(Error::Device(format!(
                     "{name}: the kernels took longer than the time limit of {limit} s{stopped}; \
-                     cut the work into more runs (--runs), or raise --time-limit"
+                     cut the work into more runs (the setting `runs`), or raise the setting `time_limit`"
                 )));
             }
             if !running {
@@ -1067,7 +1068,7 @@ fn buffer(
         let all = places.bytes.get(memory as usize).copied().unwrap_or(0);
         Error::Device(format!(
             "{name}: a buffer of {} can't be had in memory bank {memory}, which has {} in all: \
-             {}; the CPU engine needs none (--device cpu)",
+             {}; the engine `cpu` needs none",
             size(bytes),
             size(all),
             text(code)
@@ -1086,12 +1087,18 @@ fn write(
     data: &[u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
-    let begun = Instant::now();
     // SAFETY: the call returns when `data` has been taken; callers stay within the buffer.
-    unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) }
-        .map_err(|e| e.0)?;
+    let write = || unsafe { queue.enqueue_write_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
+    timed(&mut moved.transfer, write)?;
     moved.written += data.len() as u64;
-    moved.transfer += begun.elapsed();
+    Ok(())
+}
+
+/// Adds the time that a transfer takes, if it succeeds.
+fn timed<T>(transfer: &mut Duration, call: impl FnOnce() -> Result<T, ClError>) -> Result<(), i32> {
+    let begun = Instant::now();
+    call().map_err(|e| e.0)?;
+    *transfer += begun.elapsed();
     Ok(())
 }
 
@@ -1102,12 +1109,11 @@ fn read(
     data: &mut [u8],
     moved: &mut Moved,
 ) -> Result<(), i32> {
-    let begun = Instant::now();
+    let bytes = data.len() as u64;
     // SAFETY: the call returns when `data` is filled; callers stay within the buffer.
-    unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) }
-        .map_err(|e| e.0)?;
-    moved.read += data.len() as u64;
-    moved.transfer += begun.elapsed();
+    let read = || unsafe { queue.enqueue_read_buffer(buffer, CL_BLOCKING, offset, data, &[]) };
+    timed(&mut moved.transfer, read)?;
+    moved.read += bytes;
     Ok(())
 }
 

@@ -76,19 +76,23 @@ impl Settings {
     pub fn check(&self, machine: &Accelerator) -> Result<()> {
         let most = machine.machine.slots;
         if let Some(slots) = self.slots.filter(|s| !(1..=most).contains(s)) {
-            return Err(Error::usage(format!("--slots is {slots}, but must be 1 to {most}")));
+            return Err(Error::usage(format!(
+                "the setting `slots` is {slots}, but must be 1 to {most}"
+            )));
         }
         let (lambda, capacity) = (self.lambda, self.capacity);
         if lambda_steps(lambda).is_none() {
             let range = lambda_range();
-            return Err(Error::usage(format!("--lambda is {lambda}, but must be {range}")));
+            return Err(Error::usage(format!(
+                "the setting `lambda` is {lambda}, but must be {range}"
+            )));
         }
         if let Some(tau) = self.tau.filter(|t| !(0.0..=1.0).contains(t)) {
-            return Err(Error::usage(format!("--tau is {tau}, but must be 0 to 1")));
+            return Err(Error::usage(format!("the setting `tau` is {tau}, but must be 0 to 1")));
         }
         if !(capacity > 0.0 && capacity <= 1.0) {
             return Err(Error::usage(format!(
-                "--capacity is {capacity}, but must be above 0 to 1"
+                "the setting `capacity` is {capacity}, but must be above 0 to 1"
             )));
         }
         Ok(())

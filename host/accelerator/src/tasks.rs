@@ -51,7 +51,9 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
         Task::Fsm { measure: Measure::Embeddings, .. } => {
             return graph.map_or(Ok(()), |graph| labels(machine, graph).map(drop));
         }
+        Task::CliqueSizes { .. } => "counts cliques of one size at a time".into(),
         Task::MaximalCliques => "doesn't find maximal cliques".into(),
+        Task::MaximumClique => "doesn't search the maximum clique".into(),
         Task::Motif { .. } => {
             "explores vertex-induced embeddings, not edge-induced ones".to_string()
         }
@@ -59,7 +61,7 @@ pub fn supports(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Re
         Task::Match { .. } => "doesn't match patterns".into(),
         other => format!("doesn't do the task {}", other.name()),
     };
-    Err(Error::Unsupported(format!("machine {name} {what}; the CPU engine does it (--device cpu)")))
+    Err(Error::Unsupported(format!("machine {name} {what}; the engine `cpu` does it")))
 }
 
 /// Answers a task; see [`gramer_engine::Prepared::run`].
@@ -79,7 +81,7 @@ pub(crate) fn run(
     let continues = matches!(task, Task::Clique { .. } | Task::Motif { .. }) && sink.is_none();
     if settings.checkpoint.is_some() && !continues {
         return Err(Error::usage(
-            "--checkpoint goes with counting cliques and motifs, not with lists and not with fsm",
+            "the setting `checkpoint` goes with counting cliques and motifs, not with lists and not with fsm",
         ));
     }
     session.begin();
@@ -103,8 +105,8 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
     let name = &machine.machine.name;
     if graph.has_edge_labels() {
         return Err(Error::Unsupported(format!(
-            "machine {name} doesn't read edge labels: leave them out (--no-edge-labels), or \
-             use the CPU engine (--device cpu)"
+            "machine {name} doesn't read edge labels: leave them out (the setting \
+             `edge_labels`), or use the engine `cpu`"
         )));
     }
     let labels: BTreeSet<Label> = match graph.view().vertex_labels {
@@ -114,8 +116,8 @@ pub(crate) fn labels(machine: &Accelerator, graph: &Graph) -> Result<Vec<Label>>
     let most = 1usize << machine.applications.label_bits;
     if labels.len() > most {
         return Err(Error::Unsupported(format!(
-            "the graph has {} vertex labels, and machine {name} has room for {most}; the CPU \
-             engine does it (--device cpu)",
+            "the graph has {} vertex labels, and machine {name} has room for {most}; the \
+             engine `cpu` does it",
             labels.len()
         )));
     }
@@ -138,8 +140,8 @@ impl Run<'_> {
         let patterns = self.session.machine().applications.pattern_counters;
         if pass.patterns > patterns {
             return Err(Error::Unsupported(format!(
-                "the task needs {} pattern counters, and machine {} has {patterns}; the CPU \
-                 engine does it (--device cpu)",
+                "the task needs {} pattern counters, and machine {} has {patterns}; the \
+                 engine `cpu` does it",
                 pass.patterns,
                 self.session.machine().machine.name
             )));
@@ -409,7 +411,7 @@ mod tests {
         let refused = |task: Task, part: &str| {
             let text = supports(&small, &task, None).unwrap_err().to_string();
             assert!(text.starts_with("machine small ") && text.contains(part), "{text}");
-            assert!(text.ends_with("the CPU engine does it (--device cpu)"), "{text}");
+            assert!(text.ends_with("the engine `cpu` does it"), "{text}");
         };
         let (vertex, edge) = (Induced::Vertex, Induced::Edge);
         let fsm = |limit, measure| Task::Fsm { limit, support: 1, measure };

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    device, devices, explore, generated, graph, hints, mine, paper, plan, run, selftest, signals,
-    xclbin,
+    device, devices, explore, generated, graph, hints, mine, options, paper, plan, run, selftest,
+    signals, xclbin,
 };
 
 use gramer_graph::context::Context;
@@ -161,7 +161,7 @@ fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
 }
 
 fn complain(e: &Error) {
-    let _ = writeln!(std::io::stderr(), "gramer: {e}");
+    let _ = writeln!(std::io::stderr(), "gramer: {}", options::told(&e.to_string()));
 }
 
 /// Writes to standard output; a closed pipe is an error like any other.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use gramer_machine::named;
 use serde::Serialize;
 
+use crate::options::told;
 use crate::report::symbols::new_table;
 use gramer_accelerator::launch::lacking;
 use gramer_accelerator::runtime::{Found, Missing, devices};
@@ -13,7 +14,7 @@ use gramer_graph::error::Result;
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "A device that its platform lists as an accelerator is used with \
-    `--device FILE.xclbin@INDEX`.")]
+    `--device FILE.xclbin@INDEX`, a GPU by its name here.")]
 pub struct Args {
     /// Print JSON
     #[arg(long)]
@@ -24,8 +25,13 @@ pub struct Args {
 struct Listed {
     cpu: Cpu,
     emulator: Emulator,
+    /// Accelerators.
     opencl: Vec<Found>,
+    /// GPUs, and processors behind OpenCL.
+    gpus: Vec<gramer_gpu::platform::Found>,
     missing: Vec<Missing>,
+    /// What GPUs lack here, a sentence each.
+    gpus_missing: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,6 +56,7 @@ impl Args {
     /// Those of writing.
     pub fn run(self) -> Result<()> {
         let (found, missing) = devices();
+        let (gpus, gpus_missing) = gramer_gpu::platform::devices();
         let listed = Listed {
             cpu: Cpu {
                 threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
@@ -59,8 +66,10 @@ impl Args {
                 machines: named::names().map(|(name, _)| name).collect(),
                 missing: lacking(),
             },
-            opencl: found.into_iter().map(|h| h.found).collect(),
+            opencl: found.into_iter().map(|h| h.found).filter(|f| f.index.is_some()).collect(),
+            gpus,
             missing,
+            gpus_missing,
         };
         super::print(|out| match self.json {
             true => {
@@ -88,28 +97,35 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
     let emulator = ["emulator[:MACHINE]", "Xilinx, emulated", ready, "of this host", ""];
     table.add_row(emulator.map(String::from));
     for d in &listed.opencl {
-        let device = match (d.index, d.emulated) {
-            (Some(_), true) => format!("{}, emulated", d.name),
-            (Some(_), false) => format!("{}, a card", d.name),
-            (None, _) => format!("{} ({})", d.name, d.kind),
-        };
-        let name = match d.index {
-            Some(index) => format!("FILE.xclbin@{index}"),
-            None => "not used".into(),
-        };
+        let how = if d.emulated { "emulated" } else { "a card" };
+        let name = format!("FILE.xclbin@{}", d.index.unwrap_or(0));
+        let device = format!("{}, {how}", d.name);
         table.add_row([name, d.platform.clone(), device, gib(d.memory), d.driver.clone()]);
+    }
+    for d in &listed.gpus {
+        let device = format!("{} ({}, {} units)", d.name, d.kind, d.compute_units);
+        table.add_row([
+            d.device.clone(),
+            d.platform.clone(),
+            device,
+            gib(d.memory),
+            d.driver.clone(),
+        ]);
     }
     writeln!(out, "{table}")?;
     writeln!(out, "machines of the emulator: {}", machines.join(", "))?;
     for missing in lacks.iter().chain(&listed.missing) {
+        writeln!(out, "{}", told(&missing.to_string()))?;
+    }
+    for missing in &listed.gpus_missing {
         writeln!(out, "{missing}")?;
     }
-    for d in listed.opencl.iter().filter(|d| d.index.is_none()) {
+    for d in listed.gpus.iter().filter(|d| d.unregistered.is_some()) {
         writeln!(
             out,
-            "{} ({}): not used, because an xclbin programs accelerators of the Xilinx platform alone; \
-             this host's processor is `--device cpu`",
-            d.platform, d.name
+            "{}: the OpenCL loader doesn't know its driver; {} was opened directly",
+            d.device,
+            d.unregistered.unwrap_or_default()
         )?;
     }
     Ok(())

@@ -181,7 +181,9 @@ fn document(all: &[Measured], task: &str, graph: &Path, machine: &str) -> Value 
                         "counters": m.kept().result["counters"],
                     })
                 }
-                Err(said) => json!({"settings": settings, "error": said}),
+                Err(said) => {
+                    json!({"settings": settings, "error": crate::options::told(said)})
+                }
             }
         })
         .collect();

@@ -16,31 +16,31 @@ pub struct GraphArgs {
     pub graph: PathBuf,
 
     /// Format of the graph, where its content should not decide
-    #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT")]
+    #[arg(long, value_parser = choice::<Format>(), value_name = "FORMAT", help_heading = "Graph")]
     pub format: Option<Format>,
 
-    /// Vertex labels: one a line (line i belongs to id i, from 0), or `id label`
-    #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels")]
+    /// Vertex labels: one per line (line i belongs to id i, from 0), or `id label`
+    #[arg(long, value_name = "FILE", conflicts_with = "no_vertex_labels", help_heading = "Graph")]
     pub labels: Option<PathBuf>,
 
     /// Column of the label (from 1) in a table whose row i belongs to id i
-    #[arg(long, value_name = "N", requires = "labels")]
+    #[arg(long, value_name = "N", requires = "labels", help_heading = "Graph")]
     pub labels_column: Option<usize>,
 
     /// Leave vertex labels out
-    #[arg(long)]
+    #[arg(long, help_heading = "Graph")]
     pub no_vertex_labels: bool,
 
     /// Leave edge labels out
-    #[arg(long)]
+    #[arg(long, help_heading = "Graph")]
     pub no_edge_labels: bool,
 
     /// Refuse a graph of more vertices [default: a text may declare 1,048,576, or 16 for each edge]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Graph")]
     pub max_graph_vertices: Option<u64>,
 
     /// Don't check the data of an image (for images larger than memory that this machine wrote)
-    #[arg(long)]
+    #[arg(long, help_heading = "Graph")]
     pub trust_image: bool,
 }
 

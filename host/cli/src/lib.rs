@@ -12,6 +12,7 @@ mod graph_args;
 mod graph_rank;
 mod hints;
 mod mine;
+mod options;
 mod paper;
 mod plan;
 pub mod report;

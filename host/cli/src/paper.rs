@@ -92,7 +92,7 @@ impl Args {
             cache: self.cache,
             max_cycles: self.max_cycles,
         };
-        let missing = run(&options, &context)?;
+        let missing = run(&options, &context, &|line| eprintln!("{line}"))?;
         let report = options.out.join("README.md");
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match missing.is_empty() {

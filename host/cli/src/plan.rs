@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use gramer_graph::NO_LABEL;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
+use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, quotients};
 use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
@@ -63,7 +64,11 @@ impl Args {
         Task::Match { pattern: pattern.clone(), induced, mappings }.check()?;
         let plan = SearchPlan::of(&pattern, induced, mappings, self.list);
         print(|out| match self.output {
-            Output::Text => out.write_all(text(&plan).as_bytes()),
+            Output::Text => {
+                out.write_all(text(&plan).as_bytes())?;
+                let other = if self.list { String::new() } else { other_ways(&plan) };
+                out.write_all(other.as_bytes())
+            }
             Output::Json => {
                 serde_json::to_writer_pretty(&mut *out, &plan)?;
                 writeln!(out)
@@ -193,6 +198,49 @@ fn text(plan: &SearchPlan) -> String {
         let _ = writeln!(text, "{}{line}", "  ".repeat(depth + 1));
     }
     text + &tail(plan) + "\nN(v) are the neighbours of the image of v; ids are compared.\n"
+}
+
+/// How else the number of an unlabelled pattern may be found; the graph decides.
+fn other_ways(plan: &SearchPlan) -> String {
+    let pattern = &plan.pattern;
+    let (k, edges) = (pattern.vertices(), pattern.edge_count());
+    if k < 3 || pattern.has_vertex_labels() || pattern.has_edge_labels() {
+        return String::new();
+    }
+    if edges == k * (k - 1) / 2 {
+        return "The CPU engine counts it as a clique instead.\n".into();
+    }
+    let ring = edges == k && (0..k).all(|v| pattern.degree(v) == 2);
+    if ring && !plan.induced && (k == 4 || k == 5) {
+        return "The CPU engine counts it by paths of two edges that meet instead.\n".into();
+    }
+    let mut ways = vec![];
+    if k <= 6 {
+        ways.push(format!("from the equations or closed forms of all motifs of {k} vertices"));
+    }
+    if k <= 8 && !plan.induced {
+        let plans: Vec<HomomorphismPlan> = quotients(pattern)
+            .iter()
+            .map(|(quotient, _)| HomomorphismPlan::of(quotient, &Shape::TYPICAL))
+            .collect();
+        let tables = plans.iter().filter(|plan| plan.core.vertices() == 1).count();
+        let largest = plans.iter().map(|plan| plan.core.vertices()).max().unwrap_or(0);
+        ways.push(match largest {
+            1 => format!("from the homomorphisms of {} quotients, all by tables alone", plans.len()),
+            _ => format!(
+                "from the homomorphisms of {} quotients, {tables} of them by tables alone, the others \
+                 with a core of up to {largest} vertices",
+                plans.len()
+            ),
+        });
+    }
+    match ways.is_empty() {
+        true => String::new(),
+        false => format!(
+            "Where the graph makes that cheaper, the CPU engine counts it {}.\n",
+            ways.join(", or ")
+        ),
+    }
 }
 
 /// A picture: a box per line, indented by depth, joined to the one that it belongs to.

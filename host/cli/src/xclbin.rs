@@ -2,7 +2,7 @@
 
 use crate::report::BuildMeter;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use comfy_table::CellAlignment;
 use serde::Serialize;
@@ -15,6 +15,7 @@ use gramer_accelerator::xclbin::metadata::{Argument, Passed};
 use gramer_accelerator::xclbin::{self, Xclbin};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
+use gramer_graph::output::check_output;
 
 /// The subcommands of `gramer xclbin`.
 #[derive(Debug, clap::Subcommand)]
@@ -43,6 +44,10 @@ pub struct BuildArgs {
     /// The file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+
+    /// Replace the file if it is there already
+    #[arg(long)]
+    force: bool,
 }
 
 /// Options of `gramer xclbin info`.
@@ -65,6 +70,8 @@ impl Command {
     pub fn run(self, context: &Context) -> Result<()> {
         match self {
             Command::Build(args) => {
+                let inputs: Vec<&Path> = args.machine.as_deref().into_iter().collect();
+                check_output(&args.output, args.force, &inputs)?;
                 let machine = read_machine(args.machine.as_deref())?;
                 let options = BuildOptions {
                     compute_units: args.compute_units,

@@ -383,6 +383,39 @@ fn options_of_the_accelerator_are_shown_where_it_is_asked_for() {
     assert_eq!((&document["threads"], &document["total"]), (&1.into(), &6.into()));
 }
 
+/// `docs/json.md` names every field, and every field is there.
+#[test]
+fn json_has_the_documented_fields_and_counts_as_the_reader_wants_them() {
+    let folder = Folder::new();
+    let list = folder.path("list.jsonl");
+    let words = ["mine", "fsm", "-s", "1", "--json", "--list", list.to_str().unwrap()];
+    let number = run(&words, &folder.graph());
+    let number: Value = serde_json::from_slice(&number.stdout).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md"))
+        .unwrap();
+    let documented = |field: &str| page.contains(&format!("`{field}`"));
+    for field in number.as_object().unwrap().keys() {
+        assert!(documented(field), "{field}");
+    }
+    let entry = &number["results"][0];
+    assert_eq!(entry.as_object().unwrap().len(), 3);
+    for field in entry["pattern"].as_object().unwrap().keys() {
+        assert!(documented(&format!("pattern.{field}")), "{field}");
+    }
+    assert_eq!(number["schema"], 1);
+    assert!(number["total"].is_u64() && number["listed"].is_u64() && entry["count"].is_u64());
+    std::fs::remove_file(&list).unwrap();
+    let string = run(&[&words[..], &["--counts", "string"]].concat(), &folder.graph());
+    let string: Value = serde_json::from_slice(&string.stdout).unwrap();
+    for (one, other) in [
+        (&number["total"], &string["total"]),
+        (&number["listed"], &string["listed"]),
+        (&entry["count"], &string["results"][0]["count"]),
+    ] {
+        assert_eq!(one.to_string(), other.as_str().unwrap());
+    }
+}
+
 #[test]
 fn completions_and_manual_pages_are_printed() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
@@ -522,6 +555,12 @@ fn plans_are_explained_and_come_back() {
     assert!(cycle.contains("every vertex of the graph"), "{cycle}");
     assert!(cycle.contains("choose 2 of S") || cycle.contains("below v"), "{cycle}");
     assert!(cycle.contains("an occurrence is 8 mappings"), "{cycle}");
+    assert!(cycle.contains("by paths of two edges that meet"), "{cycle}");
+    let path = shown(&["5-path"]);
+    // Of the path's ways to fold, the 4-cycle alone has a core.
+    assert!(path.contains("closed forms of all motifs of 5 vertices"), "{path}");
+    assert!(path.contains("with a core of up to 4 vertices"), "{path}");
+    assert!(!shown(&["5-path", "--list"]).contains("homomorphisms"));
     let json = shown(&["house", "--induced", "vertex", "--list", "-o", "json"]);
     let plan: gramer::plan::search::SearchPlan = serde_json::from_str(&json).unwrap();
     let house = gramer::pattern::named("house").unwrap();

@@ -5,7 +5,7 @@
 mod environment;
 
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -270,12 +270,36 @@ fn the_command_builds_and_shows() {
         .arg("-o")
         .arg(&out);
     command.assert().success();
+    // Another build would take its place: only if that is asked for.
+    let first = fs::read(&out).unwrap();
+    command
+        .assert()
+        .code(2)
+        .stderr(contains("small.xclbin: is there already").and(contains("--force")));
+    fs::write(&out, "something else").unwrap();
+    command.assert().code(2);
+    assert_eq!(fs::read(&out).unwrap(), b"something else");
+    command.arg("--force").assert().success();
+    assert_eq!(fs::read(&out).unwrap(), first);
     cargo_bin_cmd!("gramer").args(["xclbin", "info"]).arg(&out).assert().success().stdout(
         contains("hardware emulation for xilinx_u250_sim_1")
             .and(contains("machine small"))
             .and(contains("gramer_drain_2 at 0x1850000"))
             .and(contains("KERNEL_CLK: 200 MHz")),
     );
+}
+
+/// Neither a file of a size that no card has, nor a device without an end, is read whole.
+#[test]
+fn what_has_no_end_is_not_read_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = folder.path().join("large.xclbin");
+    let file = fs::File::create(&large).unwrap();
+    (&file).write_all(b"xclbin2\0").unwrap();
+    file.set_len((1 << 30) + 1).unwrap();
+    let info = |path: &Path| cargo_bin_cmd!("gramer").args(["xclbin", "info"]).arg(path).assert();
+    info(&large).code(1).stderr(contains("large.xclbin: it has more than 1024 MiB"));
+    info(Path::new("/dev/zero")).code(1).stderr(contains("this is no xclbin"));
 }
 
 #[test]

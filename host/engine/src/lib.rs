@@ -34,10 +34,11 @@ pub struct Count {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// One entry per pattern (per size for [`Task::MaximalCliques`]), in a fixed order.
+    /// One entry per pattern (per size for [`Task::CliqueSizes`] and [`Task::MaximalCliques`]), in
+    /// a fixed order.
     pub results: Vec<Count>,
-    /// For [`Task::MaximalCliques`]: size and number of those that are larger than a pattern can
-    /// be ([`gramer_pattern::MAX_VERTICES`]), ascending; empty otherwise.
+    /// For the tasks of cliques: size and number of those that are larger than a pattern can be
+    /// ([`gramer_pattern::MAX_VERTICES`]), ascending; empty otherwise.
     #[serde(default)]
     pub larger_cliques: Vec<(usize, u128)>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
@@ -207,3 +208,8 @@ pub trait Prepared: Send + Sync {
         context: &Context,
     ) -> Result<Outcome>;
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

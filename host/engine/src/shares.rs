@@ -15,7 +15,7 @@ use crate::{Count, Open, Outcome, Share, Sink, Units};
 ///
 /// # Errors
 /// [`Error::Usage`] for units that the graph doesn't have; [`Error::Unsupported`] for a share of
-/// frequent subgraph mining by minimum-image support, and for a list of a share's frequent patterns.
+/// frequent subgraph mining by minimum-image support or of the largest clique, and for a list of a share's frequent patterns.
 pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sink>) -> Result<()> {
     units.check(graph.view())?;
     let Units::Share(_) = units else { return Ok(()) };
@@ -23,6 +23,10 @@ pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sin
         Task::Fsm { measure: Measure::Mni, .. } => Err(Error::Unsupported(
             "minimum-image support counts the different vertices of the whole graph, so it is not \
              the sum of shares: mine all units, or take the measure embeddings"
+                .into(),
+        )),
+        Task::MaximumClique => Err(Error::Unsupported(
+            "the largest clique of the graph is not the sum of those of shares: mine all units"
                 .into(),
         )),
         Task::Fsm { .. } if sink.is_some() => Err(Error::Unsupported(
@@ -159,7 +163,9 @@ impl Outcome {
     fn close(&mut self, task: &Task, graph: &Graph) -> Result<()> {
         match task {
             // A share has no sizes above its largest, so others come later.
-            Task::MaximalCliques => self.results.sort_by_key(|r| r.pattern.vertices()),
+            Task::CliqueSizes { .. } | Task::MaximalCliques => {
+                self.results.sort_by_key(|r| r.pattern.vertices())
+            }
             Task::Fsm { .. } => sort(&mut self.results),
             _ => {}
         }
@@ -201,4 +207,33 @@ fn too_large() -> Error {
 
 fn unlike() -> Error {
     Error::usage("the outcomes are of different tasks or engines, and don't add up")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::{DeviceMetrics, Value};
+    use crate::work::WorkUnit;
+
+    #[test]
+    fn outcomes_come_back_from_text_with_all_their_digits() {
+        let results = vec![Count { pattern: Pattern::clique(3), count: u128::MAX }];
+        let mut outcome = Outcome::new(results, true);
+        outcome.larger_cliques = vec![(17, u128::from(u64::MAX) + 1)];
+        outcome.share =
+            Some(Share::new([0..4], [WorkUnit { start: 5, first: 1, limit: 2 }]).unwrap());
+        let mut metrics = DeviceMetrics::of("card");
+        metrics.headline("run.seconds", "s", Value::Seconds(0.25));
+        metrics.detail("cache.hits", "", Value::Counts(vec![u64::MAX, 0]));
+        outcome.devices.push(metrics);
+        for open in [
+            None,
+            Some(Open::Motifs { sums: vec![u128::MAX - 1] }),
+            Some(Open::Mappings { sum: u128::MAX, each: 12 }),
+        ] {
+            outcome.open = open;
+            let text = serde_json::to_string(&outcome).unwrap();
+            assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome, "{text}");
+        }
+    }
 }

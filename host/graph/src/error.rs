@@ -74,7 +74,12 @@ pub fn said(message: &str) -> String {
 }
 
 /// What can go wrong. Every message says what was wrong and, where there is one, the remedy.
+///
+/// Messages name options of this library as ``the setting `max_vertices` `` (a field of one of its
+/// structs of options) and engines as ``the engine `cpu` ``. Whoever has other names for them, as the
+/// command line does, puts those in their place with [`Error::told`].
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// An option, an argument or a field of a job file is out of range or contradicts another.
     #[error("{0}")]
@@ -129,6 +134,23 @@ impl Error {
         Error::Io { path: path.as_ref().to_path_buf(), action, source }
     }
 
+    /// The message, with the caller's own names of settings and engines.
+    ///
+    /// ```
+    /// use gramer_graph::Error;
+    ///
+    /// let error = Error::usage("the setting `max_vertices` is 3; the engine `cpu` has none");
+    /// let told = error.told(|setting| format!("--{setting}"), |engine| format!("device {engine}"));
+    /// assert_eq!(told, "--max_vertices is 3; device cpu has none");
+    /// ```
+    pub fn told(
+        &self,
+        setting: impl Fn(&str) -> String,
+        engine: impl Fn(&str) -> String,
+    ) -> String {
+        told(&self.to_string(), setting, engine)
+    }
+
     /// The exit code of the command line: 2 for usage, 1 for failure, 130 after Ctrl-C.
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -139,9 +161,59 @@ impl Error {
     }
 }
 
+/// A text of this library with the caller's own names of settings and engines; see [`Error::told`].
+pub fn told(
+    text: &str,
+    setting: impl Fn(&str) -> String,
+    engine: impl Fn(&str) -> String,
+) -> String {
+    let name = |rest: &str| {
+        let name = rest.split('`').next()?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (rest.len() > name.len() && !name.is_empty() && name.chars().all(plain))
+            .then(|| name.to_string())
+    };
+    let (mut told, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find("the ") {
+        told += &rest[..at];
+        rest = &rest[at..];
+        let found = [("the setting `", true), ("the engine `", false)]
+            .into_iter()
+            .find_map(|(begin, of)| Some((begin, of, name(rest.strip_prefix(begin)?)?)));
+        match found {
+            Some((begin, is_setting, name)) => {
+                told += &if is_setting { setting(&name) } else { engine(&name) };
+                rest = &rest[begin.len() + name.len() + 1..];
+            }
+            None => {
+                told += &rest[..4];
+                rest = &rest[4..];
+            }
+        }
+    }
+    told + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_names_of_settings_and_engines_are_replaced() {
+        let told =
+            |text: &str| told(text, |name| format!("--{name}"), |name| format!("engine {name}"));
+        for same in [
+            "",
+            "the end",
+            "the setting of the",
+            "the setting `a b`",
+            "the setting `",
+            "the engine ``",
+        ] {
+            assert_eq!(told(same), same);
+        }
+        assert_eq!(told("é the the setting `x` or the engine `y`!"), "é the --x or engine y!");
+    }
 
     #[test]
     fn quotes_are_short_and_printable() {

@@ -268,3 +268,8 @@ fn distinct(labels: &[Label]) -> usize {
     }
     labels.iter().copied().collect::<rustc_hash::FxHashSet<_>>().len()
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

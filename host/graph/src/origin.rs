@@ -56,7 +56,7 @@ impl Graph {
             Ok(done) => done,
             Err(_) if !origin.checked => {
                 let what = "the image is damaged: no graph can be what it holds. Its data were not \
-                            checked; without --trust-image it is said what is wrong";
+                            checked; with the setting `verify` it is said what is wrong";
                 Err(Error::input(Place::file(&origin.path), what))
             }
             Err(panic) => {

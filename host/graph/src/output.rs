@@ -33,7 +33,7 @@ pub fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
     }
     if !force {
         return Err(Error::usage(format!(
-            "{place}: is there already; name another file, or replace it with --force"
+            "{place}: is there already; name another file, or replace it with the setting `force`"
         )));
     }
     Ok(())
@@ -189,7 +189,7 @@ mod tests {
         assert!(check_output(&out, false, &[&graph]).is_ok());
         fs::write(&out, "mine").unwrap();
         let message = check_output(&out, false, &[&graph]).unwrap_err().to_string();
-        assert!(message.ends_with("replace it with --force"), "{message}");
+        assert!(message.ends_with("replace it with the setting `force`"), "{message}");
         assert!(check_output(&out, true, &[&graph]).is_ok());
         // The same file by other names, even when forced.
         std::os::unix::fs::symlink(&graph, at("link")).unwrap();

@@ -75,7 +75,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, Copy, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Core {
-    /// That of the paper: one candidate after another (`docs/rtl.md`).
+    /// That of the paper: one candidate after another (`docs/hardware/rtl.md`).
     #[default]
     Paper,
     /// The set core: lists against lists (`docs/set-core.md`).
@@ -379,3 +379,8 @@ impl Accelerator {
             .collect();
     }
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -6,22 +6,22 @@ use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
 const MACHINES: [(&str, &str, &str); 9] = [
-    ("paper", "the paper's machine", include_str!("../../../accelerator.yaml")),
-    ("small", "small and fast to simulate", include_str!("../../../machines/small.yaml")),
-    ("explore", "that of quick sweeps", include_str!("../../../machines/explore.yaml")),
-    ("saturating", "counts of 8 bits", include_str!("../../../machines/saturating.yaml")),
+    ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
+    ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
+    ("explore", "that of quick sweeps", include_str!("../machines/explore.yaml")),
+    ("saturating", "counts of 8 bits", include_str!("../machines/saturating.yaml")),
     (
         "uncompacted",
         "ancestor buffers with whole states",
-        include_str!("../../../machines/uncompacted.yaml"),
+        include_str!("../machines/uncompacted.yaml"),
     ),
-    ("uniform", "all on-chip memory is cache", include_str!("../../../machines/uniform.yaml")),
-    ("set", "the set core, 16 PUs", include_str!("../../../machines/set.yaml")),
-    ("set32", "the set core, 32 PUs", include_str!("../../../machines/set32.yaml")),
+    ("uniform", "all on-chip memory is cache", include_str!("../machines/uniform.yaml")),
+    ("set", "the set core, 16 PUs", include_str!("../machines/set.yaml")),
+    ("set32", "the set core, 32 PUs", include_str!("../machines/set32.yaml")),
     (
         "set-small",
         "the set core, small and fast to simulate",
-        include_str!("../../../machines/set-small.yaml"),
+        include_str!("../machines/set-small.yaml"),
     ),
 ];
 

@@ -309,3 +309,8 @@ impl Serialize for Pattern {
         s.end()
     }
 }
+
+/// The README, whose example runs as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -87,11 +87,20 @@ pub enum Task {
         /// 3 to 16.
         k: usize,
     },
+    /// The complete subgraphs of `smallest` to `largest` vertices, by size, from one search.
+    CliqueSizes {
+        /// At least 3.
+        smallest: usize,
+        /// At least as many; there is no upper bound.
+        largest: usize,
+    },
     /// The maximal cliques, by size.
     MaximalCliques,
+    /// One complete subgraph with as many vertices as any.
+    MaximumClique,
     /// Every connected pattern of `k` vertices with its number of occurrences.
     Motif {
-        /// 3 to 6.
+        /// 3 to 8; engines have bounds of their own.
         k: usize,
         /// What an occurrence is.
         induced: Induced,
@@ -121,7 +130,9 @@ impl Task {
     pub fn name(&self) -> &'static str {
         match self {
             Task::Clique { .. } => "clique",
+            Task::CliqueSizes { .. } => "clique-sizes",
             Task::MaximalCliques => "maximal-cliques",
+            Task::MaximumClique => "maximum-clique",
             Task::Motif { .. } => "motif",
             Task::Fsm { .. } => "fsm",
             Task::Match { .. } => "match",
@@ -137,7 +148,10 @@ impl Task {
     pub fn induced(&self) -> Induced {
         match self {
             // A complete subgraph is both.
-            Task::Clique { .. } | Task::MaximalCliques => Induced::Vertex,
+            Task::Clique { .. }
+            | Task::CliqueSizes { .. }
+            | Task::MaximalCliques
+            | Task::MaximumClique => Induced::Vertex,
             Task::Motif { induced, .. } | Task::Match { induced, .. } => *induced,
             Task::Fsm { measure: Measure::Embeddings, .. } => Induced::Vertex,
             Task::Fsm { measure: Measure::Mni, .. } => Induced::Edge,
@@ -158,8 +172,12 @@ impl Task {
         };
         match self {
             Task::Clique { k } => range("k", *k, 3, MAX_VERTICES),
-            Task::MaximalCliques => Ok(()),
-            Task::Motif { k, .. } => range("k", *k, 3, 6),
+            Task::CliqueSizes { smallest, largest } => {
+                range("the smallest size", *smallest, 3, usize::MAX)?;
+                range("the largest size", *largest, *smallest, usize::MAX)
+            }
+            Task::MaximalCliques | Task::MaximumClique => Ok(()),
+            Task::Motif { k, .. } => range("k", *k, 3, 8),
             Task::Fsm { limit, support, measure } => {
                 if *support == 0 {
                     return Err(Error::usage("support is 0, but must be at least 1"));
@@ -196,4 +214,41 @@ pub fn parts_reported(pattern: &Pattern, reported: &HashSet<Pattern>) -> bool {
             let part = pattern.induced(&rest);
             !part.is_connected() || reported.contains(&part.canonical().0)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tasks_come_back_from_text() {
+        let mut pattern = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        pattern.set_vertex_label(1, 7);
+        let fsm = |limit, measure| Task::Fsm { limit, support: u64::MAX, measure };
+        for (task, text) in [
+            (Task::Clique { k: 4 }, r#"{"task":"clique","k":4}"#),
+            (Task::MaximalCliques, r#"{"task":"maximal-cliques"}"#),
+            (
+                Task::Motif { k: 3, induced: Induced::Edge },
+                r#"{"task":"motif","k":3,"induced":"edge"}"#,
+            ),
+            (
+                fsm(SizeLimit::MaxVertices(3), Measure::Embeddings),
+                r#"{"task":"fsm","limit":{"max_vertices":3},"support":18446744073709551615,"measure":"embeddings"}"#,
+            ),
+            (
+                fsm(SizeLimit::MaxEdges(2), Measure::Mni),
+                r#"{"task":"fsm","limit":{"max_edges":2},"support":18446744073709551615,"measure":"mni"}"#,
+            ),
+            (
+                Task::Match { pattern, induced: Induced::Vertex, mappings: true },
+                r#"{"task":"match","pattern":{"vertices":3,"edges":[[0,1],[1,2]],"labels":[null,7,null],"edge_labels":null},"induced":"vertex","mappings":true}"#,
+            ),
+        ] {
+            assert_eq!(serde_json::to_string(&task).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Task>(text).unwrap(), task);
+            assert!(text.contains(&format!("\"{}\"", task.name())));
+        }
+        assert!(serde_json::from_str::<Task>(r#"{"task":"clique"}"#).is_err());
+    }
 }

@@ -3,15 +3,30 @@
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::{PyErr, create_exception};
 
-create_exception!(gramer, Error, PyException, "What the functions of gramer raise, but for\nValueError (an argument is out of range) and OSError (a file can't be read or written).");
-create_exception!(gramer, InputError, Error, "A file holds something that it should not. The message names file and line.");
+create_exception!(
+    gramer,
+    Error,
+    PyException,
+    "What the functions of gramer raise, but for\nValueError (an argument is out of range) and OSError (a file can't be read or written)."
+);
+create_exception!(
+    gramer,
+    InputError,
+    Error,
+    "A file holds something that it should not. The message names file and line."
+);
 create_exception!(
     gramer,
     UnsupportedError,
     Error,
     "The device can't do the task. The message names one that can."
 );
-create_exception!(gramer, DeviceError, Error, "A device, or what drives it, failed or isn't there.");
+create_exception!(
+    gramer,
+    DeviceError,
+    Error,
+    "A device, or what drives it, failed or isn't there."
+);
 
 /// The exception for an error of the host.
 pub fn raise(error: gramer_graph::Error) -> PyErr {

@@ -68,7 +68,9 @@ impl Options {
         let limit = match self.timeout {
             None => None,
             Some(seconds) => Some(Duration::try_from_secs_f64(seconds).map_err(|_| {
-                PyValueError::new_err(format!("timeout is {seconds}, but must be seconds from 0 on"))
+                PyValueError::new_err(format!(
+                    "timeout is {seconds}, but must be seconds from 0 on"
+                ))
             })?),
         };
         Ok(Watch { progress: self.progress.as_ref().map(|p| p.clone_ref(python)), limit })
@@ -193,7 +195,9 @@ impl Graph {
 
     /// As an image file.
     fn save(&self, python: Python<'_>, path: PathBuf, name: &str) -> PyResult<()> {
-        python.detach(|| self.graph.guarded(|| image::write(&path, &self.graph, name))).map_err(raise)
+        python
+            .detach(|| self.graph.guarded(|| image::write(&path, &self.graph, name)))
+            .map_err(raise)
     }
 
     #[getter]
@@ -290,7 +294,8 @@ impl Graph {
         let ranked = self.ranked(&options.context()).map_err(raise)?;
         let tally = per::Edges::new(&ranked);
         self.outcome(python, &task, &options, Some(&tally))?;
-        let counts = python.detach(|| tally.finish(&per::positions(&ranked, &self.graph), &self.graph));
+        let counts =
+            python.detach(|| tally.finish(&per::positions(&ranked, &self.graph), &self.graph));
         Ok(PyArray1::from_vec(python, counts))
     }
 

@@ -14,6 +14,9 @@ pub const RTL: &str = "GRAMER_REQUIRE_RTL";
 /// Demands the Xilinx Runtime, the emulator and the headers.
 pub const XRT: &str = "GRAMER_REQUIRE_XRT";
 
+/// Demands an OpenCL device for the GPU engine: PoCL where there is no GPU.
+pub const OPENCL: &str = "GRAMER_REQUIRE_OPENCL";
+
 /// Says that the test is skipped and why, and passes.
 ///
 /// # Panics

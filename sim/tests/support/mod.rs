@@ -136,10 +136,8 @@ pub fn algorithm_1(a: &Accelerator, graph: &Csr, units: &[Unit], settings: &Sett
     let comparison =
         if settings.ascending { Comparison::Ascending } else { Comparison::Descending };
     let whole = |u: &Unit| view.degree(u.start) as u32;
-    let units: Vec<WorkUnit> = units
-        .iter()
-        .map(|u| WorkUnit { start: u.start, first: u.first, limit: u.limit.min(whole(u)) })
-        .collect();
+    let units: Vec<WorkUnit> =
+        units.iter().map(|u| WorkUnit::from((u.start, u.first, u.limit.min(whole(u))))).collect();
     let at = Cell::new(0);
     let application = OnCore {
         settings,

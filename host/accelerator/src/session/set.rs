@@ -40,8 +40,8 @@ impl Session {
         let (need, room) = (image.len() as u64, self.machine.memory.bank_bytes);
         if need > room {
             return Err(Error::Unsupported(format!(
-                "the graph needs {} in a memory bank, but a bank of machine {} has {}; the CPU \
-                 engine does it (--device cpu)",
+                "the graph needs {} in a memory bank, but a bank of machine {} has {}; the \
+                 engine `cpu` does it",
                 size(need),
                 self.machine.machine.name,
                 size(room)
@@ -213,9 +213,9 @@ impl ComputeUnit {
         }
         if results.saturated {
             return Err(Error::Unsupported(
-                "a sum exceeds 64 bits, the most that the core holds; the CPU engine counts on \
-                 (--device cpu)"
-                    .into(),
+                "a sum exceeds 64 bits, the most that the core holds; the engine `cpu` counts \
+                 on"
+                .into(),
             ));
         }
         Ok(results)

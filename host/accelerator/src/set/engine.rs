@@ -109,21 +109,21 @@ impl<'a> SetResident<'a> {
 pub(crate) fn check(settings: &Settings, machine: &str) -> Result<()> {
     let plain = Settings::default();
     let given = [
-        ("--comparison", settings.comparison != plain.comparison),
-        ("--no-stealing", settings.no_stealing),
-        ("--lru", settings.lru),
-        ("--slots", settings.slots.is_some()),
-        ("--lambda", settings.lambda != plain.lambda),
-        ("--tau", settings.tau.is_some()),
-        ("--capacity", settings.capacity != plain.capacity),
-        ("--runs", settings.runs.is_some()),
-        ("--result-beats", settings.result_beats.is_some()),
-        ("--checkpoint", settings.checkpoint.is_some()),
+        ("comparison", settings.comparison != plain.comparison),
+        ("no_stealing", settings.no_stealing),
+        ("lru", settings.lru),
+        ("slots", settings.slots.is_some()),
+        ("lambda", settings.lambda != plain.lambda),
+        ("tau", settings.tau.is_some()),
+        ("capacity", settings.capacity != plain.capacity),
+        ("runs", settings.runs.is_some()),
+        ("result_beats", settings.result_beats.is_some()),
+        ("checkpoint", settings.checkpoint.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Error::usage(format!(
-            "{option} is an option of the paper's core, and machine {machine} has a set core"
+            "the setting `{option}` is one of the paper's core, and machine {machine} has a set core"
         ))),
     }
 }

@@ -157,7 +157,7 @@ fn place(view: View<'_>, lists: Lists) -> Result<(Vec<Block>, u64)> {
         if at >= (1 << ID_BITS) - line {
             return Err(Error::Unsupported(format!(
                 "the graph's image has more than {} lines of 64 bytes, which is what the set core's \
-                 ids can name; the CPU engine does it (--device cpu)",
+                 ids can name; the engine `cpu` does it",
                 (1u64 << ID_BITS) / line - 1
             )));
         }

@@ -122,9 +122,9 @@ pub fn fits(machine: &Accelerator, image: &SetImage, longest: u32, task: SetTask
 }
 
 fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {
-    let other = if paper { ", or the paper's core (--device emulator)" } else { "" };
+    let other = if paper { ", or the paper's core, as the engine `emulator`" } else { "" };
     Error::Unsupported(format!(
-        "machine {} {what}; the CPU engine does it (--device cpu){other}",
+        "machine {} {what}; the engine `cpu` does it{other}",
         machine.machine.name
     ))
 }

@@ -69,7 +69,7 @@ pub fn build(machine: &Accelerator, options: &BuildOptions, out: &Path) -> Resul
     if let Some(units) = options.compute_units {
         accelerator.kernels.compute_units = units;
         // The rules of the description hold for it too.
-        accelerator = Accelerator::parse(&accelerator.to_yaml(), Path::new("--compute-units"))
+        accelerator = Accelerator::parse(&accelerator.to_yaml(), Path::new("compute_units"))
             .map_err(|e| Error::usage(e.to_string()))?;
     }
     let emulator = match &options.emulator {

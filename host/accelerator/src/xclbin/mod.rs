@@ -15,6 +15,8 @@ pub mod build;
 pub mod layout;
 pub mod metadata;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use gramer_machine::Accelerator;
@@ -23,6 +25,8 @@ use gramer_graph::error::{Error, Place, Result};
 
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"xclbin2\0";
+/// Most bytes of a file that is read: several times the size of the largest card's.
+pub const MOST_BYTES: u64 = 1 << 30;
 /// Offset of the header, and of the headers of sections.
 const HEADER: usize = 304;
 const SECTIONS: usize = 456;
@@ -145,8 +149,32 @@ impl Xclbin {
     /// # Errors
     /// [`Error::Io`], and [`Error::Input`] for what is no xclbin or ends too early.
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path).map_err(|e| Error::io(path, "read", e))?;
-        Self::parse(&bytes, path)
+        Self::parse(&Self::bytes(path)?, path)
+    }
+
+    /// The bytes of a file: all of them if it begins as an xclbin does and has at most
+    /// [`MOST_BYTES`], else those that tell [`Xclbin::parse`] that it is none. A device or a pipe
+    /// without an end is not read to it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Input`] for a file that is too large.
+    pub fn bytes(path: &Path) -> Result<Vec<u8>> {
+        let io = |e| Error::io(path, "read", e);
+        let too_large = || {
+            let most = MOST_BYTES >> 20;
+            let what = format!("it has more than {most} MiB; no xclbin of a card is so large");
+            Error::input(Place::file(path), what)
+        };
+        let mut file = File::open(path).map_err(io)?;
+        let mut bytes = vec![];
+        file.by_ref().take(MAGIC.len() as u64).read_to_end(&mut bytes).map_err(io)?;
+        if bytes == MAGIC {
+            if file.metadata().map_err(io)?.len() > MOST_BYTES {
+                return Err(too_large());
+            }
+            file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(io)?;
+        }
+        if bytes.len() as u64 > MOST_BYTES { Err(too_large()) } else { Ok(bytes) }
     }
 
     /// Reads a file that is in memory; `path` is for messages.

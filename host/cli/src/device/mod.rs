@@ -4,6 +4,7 @@
 //! (help, job files, completions, `mine`, `selftest`) follows from that.
 
 mod accelerator;
+mod gpu;
 
 use std::ffi::OsString;
 
@@ -50,6 +51,7 @@ pub const KINDS: &[Kind] = &[
         open: |_, _, _| Ok(Box::new(Reference::default())),
     },
     accelerator::KIND,
+    gpu::KIND,
 ];
 
 /// The kind of the device with a name.

@@ -8,11 +8,21 @@ use gramer_pattern::task::Task;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     gramer mine clique -k 5 graph.txt\n  \
-    gramer mine clique --maximal graph.txt --list cliques.jsonl")]
+    gramer mine clique -k 3 --up-to 12 graph.txt\n  \
+    gramer mine clique --maximal graph.txt --list cliques.jsonl\n  \
+    gramer mine clique --maximum graph.txt")]
 pub struct Args {
     /// Vertices of a clique, 3 to 16
-    #[arg(short = 'k', long = "k", value_name = "K", required_unless_present = "maximal")]
+    #[arg(short = 'k', long = "k", value_name = "K", required_unless_present_any = ["maximal", "maximum"])]
     k: Option<usize>,
+
+    /// All sizes from K to this one, counted by one search; there is no upper bound
+    #[arg(long, value_name = "SIZE", requires = "k")]
+    up_to: Option<usize>,
+
+    /// One of the largest cliques instead
+    #[arg(long, conflicts_with_all = ["k", "maximal"])]
+    maximum: bool,
 
     /// All maximal cliques instead, counted by size
     #[arg(long, conflicts_with = "k")]
@@ -25,9 +35,11 @@ pub struct Args {
 impl Args {
     /// What is asked.
     pub fn task(&self) -> Result<Task> {
-        Ok(match self.k {
-            Some(k) => Task::Clique { k },
-            None => Task::MaximalCliques,
+        Ok(match (self.k, self.up_to) {
+            (Some(smallest), Some(largest)) => Task::CliqueSizes { smallest, largest },
+            (Some(k), None) => Task::Clique { k },
+            (None, _) if self.maximum => Task::MaximumClique,
+            (None, _) => Task::MaximalCliques,
         })
     }
 }

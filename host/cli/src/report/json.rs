@@ -112,6 +112,8 @@ struct Parameters {
     #[serde(skip_serializing_if = "Option::is_none")]
     k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    up_to: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_vertices: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_edges: Option<usize>,
@@ -128,7 +130,10 @@ impl Parameters {
         let none = Parameters::default();
         match task {
             Task::Clique { k } | Task::Motif { k, .. } => Parameters { k: Some(*k), ..none },
-            Task::MaximalCliques => none,
+            Task::CliqueSizes { smallest, largest } => {
+                Parameters { k: Some(*smallest), up_to: Some(*largest), ..none }
+            }
+            Task::MaximalCliques | Task::MaximumClique => none,
             Task::Fsm { limit, support, measure } => {
                 let (max_vertices, max_edges) = match limit {
                     SizeLimit::MaxVertices(n) => (Some(*n), None),

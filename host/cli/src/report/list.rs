@@ -18,7 +18,7 @@ use gramer_pattern::labelled_name;
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ListFormat {
-    /// A JSON object a line: `{"pattern":"wedge[2,0,1]","vertices":[17,4,99]}`.
+    /// A JSON object per line: `{"pattern":"wedge[2,0,1]","vertices":[17,4,99]}`.
     Jsonl,
     /// Name and ids, separated by tabs.
     Tsv,

@@ -152,6 +152,10 @@ fn question(task: &Task) -> String {
     let induced = format!("{}-induced", task.induced());
     match task {
         Task::Clique { k } => format!("cliques of {k} vertices ({induced})"),
+        Task::CliqueSizes { smallest, largest } => {
+            format!("cliques of {smallest} to {largest} vertices ({induced})")
+        }
+        Task::MaximumClique => format!("a largest clique ({induced})"),
         Task::MaximalCliques => format!("maximal cliques by size ({induced})"),
         Task::Motif { k, .. } => format!("motifs of {k} vertices, {induced}"),
         Task::Fsm { limit, support, measure } => {

@@ -6,7 +6,7 @@ use gramer_graph::{VertexId, View};
 use gramer_pattern::{Pattern, automorphism_count};
 
 use super::{Job, Starts, run_units};
-use crate::work::Groups;
+use crate::work::{Groups, WorkUnit};
 
 /// Paths of two edges from a root, by end. Reset by visiting them again.
 struct Paths {
@@ -34,13 +34,31 @@ fn after<'a>(graph: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
     &row[row.partition_point(|&u| u <= root)..]
 }
 
-fn units(graph: View<'_>, job: Job<'_>) -> Groups {
-    Starts::vertices(graph).units(
-        job,
-        // A root is not divided: its paths are shared by all of its cycles.
-        |v| after(graph, v, v).len().min(1),
-        |v| after(graph, v, v).len() as u64,
-    )
+/// Roots, divided by the ends of their paths of two edges: position i of a root's list is the
+/// vertex i places after it.
+pub(super) fn ends(graph: View<'_>, job: Job<'_>) -> Groups {
+    let list = |v: VertexId| match after(graph, v, v) {
+        [] => 0,
+        _ => graph.vertices() - 1 - v as usize,
+    };
+    let weight = |v: VertexId| {
+        after(graph, v, v).iter().map(|&b| after(graph, b, v).len() as u64 + 1).sum::<u64>()
+    };
+    Starts::vertices(graph).units(job, list, weight)
+}
+
+/// The ends that a unit of [`ends`] stands for.
+pub(super) fn ends_of(unit: &WorkUnit) -> std::ops::Range<VertexId> {
+    unit.start + 1 + unit.first..unit.start + 1 + unit.limit
+}
+
+/// What a sorted row has of a range of vertices.
+#[inline]
+pub(super) fn within(
+    row: &[VertexId],
+    range: &std::ops::Range<VertexId>,
+) -> std::ops::Range<usize> {
+    row.partition_point(|&u| u < range.start)..row.partition_point(|&u| u < range.end)
 }
 
 /// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
@@ -48,17 +66,18 @@ fn units(graph: View<'_>, job: Job<'_>) -> Groups {
 pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let (states, complete) = run_units(
-        &units(graph, job),
+        &ends(graph, job),
         context,
         || (0u128, Paths::new(graph.vertices())),
         |(total, paths), unit| {
-            let root = unit.start;
+            let (root, ends) = (unit.start, ends_of(unit));
             let mut cycles = 0u64;
             for &b in after(graph, root, root) {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
-                for &c in after(graph, b, root) {
+                let row = graph.neighbours(b);
+                for &c in &row[within(row, &ends)] {
                     let count = &mut paths.count[c as usize];
                     if *count == 0 {
                         paths.ends.push(c);
@@ -88,7 +107,7 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
         near: Vec<bool>,
     }
     let (states, complete) = run_units(
-        &units(graph, job),
+        &ends(graph, job),
         context,
         || State {
             total: 0,
@@ -96,7 +115,7 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
             near: vec![false; graph.vertices()],
         },
         |State { total, paths, near }, unit| {
-            let root = unit.start;
+            let (root, ends) = (unit.start, ends_of(unit));
             let first = after(graph, root, root);
             for &b in first {
                 if context.cancel.is_cancelled() {
@@ -112,7 +131,8 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
                 }
             }
             let mut sum = 0i128;
-            for &c in &paths.ends {
+            // The edge opposite to the root belongs to the unit of its smaller vertex.
+            for &c in paths.ends.iter().filter(|c| ends.contains(c)) {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
@@ -193,11 +213,18 @@ fn meeting_pairs(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let (states, complete) = run_units(
-        &Starts::vertices(graph).units(job, |v| graph.degree(v).min(1), |v| graph.degree(v) as u64),
+        // A root is divided by the vertices that its walks of three steps end at.
+        &Starts::vertices(graph).units(
+            job,
+            |v| if graph.degree(v) == 0 { 0 } else { graph.vertices() },
+            |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum(),
+        ),
         context,
         || (0u128, [vec![0u64; graph.vertices()], vec![0u64; graph.vertices()]], [vec![], vec![]]),
         |(total, [two, three], [ends_of_two, ends_of_three]), unit| {
+            let every = 0..graph.vertices() as VertexId;
             let step = |from: &[VertexId],
+                        range: &std::ops::Range<VertexId>,
                         walks: &dyn Fn(VertexId) -> u64,
                         to: &mut [u64],
                         ends: &mut Vec<VertexId>| {
@@ -205,7 +232,13 @@ pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
                     if context.cancel.is_cancelled() {
                         return;
                     }
-                    for &w in graph.neighbours(u) {
+                    let row = graph.neighbours(u);
+                    let row = if range.len() == graph.vertices() {
+                        row
+                    } else {
+                        &row[within(row, range)]
+                    };
+                    for &w in row {
                         if to[w as usize] == 0 {
                             ends.push(w);
                         }
@@ -213,8 +246,14 @@ pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
                     }
                 }
             };
-            step(graph.neighbours(unit.start), &|_| 1, two, ends_of_two);
-            step(ends_of_two, &|u| two[u as usize], three, ends_of_three);
+            step(graph.neighbours(unit.start), &every, &|_| 1, two, ends_of_two);
+            step(
+                ends_of_two,
+                &(unit.first..unit.limit),
+                &|u| two[u as usize],
+                three,
+                ends_of_three,
+            );
             if context.cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }

@@ -1,13 +1,16 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
+mod arcs;
 mod census;
 mod clique;
 mod cycle;
 mod fsm;
+mod homomorphism;
 mod matching;
 mod maximal;
 mod motif;
 mod oriented;
+mod sets;
 mod triangle;
 mod units;
 
@@ -18,8 +21,8 @@ pub(crate) use units::{Starts, run_units};
 use std::sync::OnceLock;
 
 use gramer_graph::Graph;
-use gramer_graph::context::{Cancel, Context};
-use gramer_graph::error::Result;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
 use super::{Engine, Outcome, Prepared, Sink, Units, shares};
@@ -35,7 +38,14 @@ impl Engine for Cpu {
     }
 
     fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {
-        task.check()
+        task.check()?;
+        match task {
+            Task::Motif { k: k @ 7.., .. } => Err(Error::Unsupported(format!(
+                "the CPU engine counts motifs of up to 6 vertices and k is {k}; the engine `gpu` goes to \
+                 8, the engine `reference` too, slowly"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn prepare<'a>(
@@ -59,10 +69,10 @@ impl<'a> Resident<'a> {
     }
 
     /// The graph oriented by degeneracy.
-    pub fn oriented(&self, cancel: &Cancel) -> Result<&Oriented> {
+    pub fn oriented(&self, context: &Context) -> Result<&Oriented> {
         if self.oriented.get().is_none() {
             // Two tasks that ask at the same time may both make it; one is kept.
-            let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), cancel)?);
+            let _ = self.oriented.set(Oriented::by_degeneracy(self.graph.view(), context)?);
         }
         Ok(self.oriented.get().expect("it was made above"))
     }
@@ -78,6 +88,13 @@ pub(crate) struct Job<'a> {
     pub context: &'a Context,
 }
 
+impl<'a> Job<'a> {
+    /// All units of a graph, counted.
+    pub fn whole(context: &'a Context) -> Self {
+        Job { units: Units::All, sink: None, context }
+    }
+}
+
 impl Prepared for Resident<'_> {
     fn run(
         &self,
@@ -91,13 +108,17 @@ impl Prepared for Resident<'_> {
         let job = Job { units, sink, context };
         let outcome = match task {
             Task::Clique { k } => clique::run(self, *k, job),
+            Task::CliqueSizes { smallest, largest } => {
+                clique::run_sizes(self, *smallest, *largest, job)
+            }
+            Task::MaximumClique => clique::run_maximum(self, job),
             Task::MaximalCliques => maximal::run(self, job),
             Task::Motif { k, induced } => motif::run(self, *k, *induced, job),
             Task::Fsm { limit, support, measure } => {
                 fsm::run(self.graph, *limit, *support, *measure, job)
             }
             Task::Match { pattern, induced, mappings } => {
-                matching::run(self.graph, pattern, *induced, *mappings, job)
+                matching::run(self, pattern, *induced, *mappings, job)
             }
             other => Err(other.unsupported_by("the CPU engine")),
         }?;

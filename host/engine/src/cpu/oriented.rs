@@ -1,7 +1,10 @@
 //! The graph oriented by degeneracy: every edge leads from a vertex that is peeled earlier to one
 //! that is peeled later.
 
-use gramer_graph::context::{Cancel, Looks};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
+
+use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 
@@ -13,99 +16,73 @@ pub(crate) struct Oriented {
     targets: Vec<u32>,
     /// The graph's vertex, by number in this copy.
     pub vertex: Vec<VertexId>,
+    /// The number in this copy, by the graph's vertex.
+    number: Vec<u32>,
+    degeneracy: usize,
 }
 
 impl Oriented {
-    /// Orients a graph, in O(V + E): vertices are peeled by smallest remaining degree
-    /// (Matula and Beck, 1983).
+    /// Orients a graph: vertices are peeled by smallest remaining degree (Matula and Beck, 1983),
+    /// all of one degree together (Kabir and Madduri, *Parallel k-core Decomposition on Multicore
+    /// Platforms*, 2017).
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Interrupted`] once `cancel` is raised.
-    pub fn by_degeneracy(graph: View<'_>, cancel: &Cancel) -> Result<Self> {
-        let vertices = graph.vertices();
-        let mut looks = Looks::new(cancel);
-        let mut degree: Vec<u32> = Vec::with_capacity(vertices);
-        for v in 0..vertices as VertexId {
-            looks.check(1)?;
-            degree.push(graph.degree(v) as u32);
-        }
-        let largest = degree.iter().copied().max().unwrap_or(0) as usize;
-        // `queue` holds the vertices by remaining degree; `start[d]` is where degree d begins.
-        let mut start = vec![0usize; largest + 2];
-        for &d in &degree {
-            start[d as usize + 1] += 1;
-        }
-        for d in 0..=largest {
-            start[d + 1] += start[d];
-        }
-        let mut cursor = start.clone();
-        let mut queue = vec![0; vertices];
-        let mut place = vec![0u32; vertices];
-        // Descending, so that of equal vertices the least valuable one is peeled first.
-        for v in (0..vertices as VertexId).rev() {
-            looks.check(1)?;
-            let at = &mut cursor[degree[v as usize] as usize];
-            queue[*at] = v;
-            place[v as usize] = *at as u32;
-            *at += 1;
-        }
-        for at in 0..vertices {
-            let v = queue[at];
-            let d = degree[v as usize];
-            looks.check(1 + graph.degree(v))?;
-            for &u in graph.neighbours(v) {
-                let du = degree[u as usize];
-                if du > d {
-                    // Move u to the front of its degree, then shift the border over it.
-                    let front = start[du as usize].max(at + 1);
-                    let first = queue[front];
-                    let here = place[u as usize] as usize;
-                    queue.swap(front, here);
-                    place[u as usize] = front as u32;
-                    place[first as usize] = here as u32;
-                    start[du as usize] = front + 1;
-                    degree[u as usize] = du - 1;
-                }
-            }
-        }
+    /// [`gramer_graph::Error::Interrupted`] once the run is asked to stop.
+    pub fn by_degeneracy(graph: View<'_>, context: &Context) -> Result<Self> {
+        let mut vertex = peel(graph, context)?;
         // Peeled last becomes number 0.
-        queue.reverse();
-        Oriented::by_order(graph, queue, cancel)
+        vertex.reverse();
+        Oriented::by_order(graph, vertex, context)
     }
 
     /// Orients every edge towards the vertex that comes earlier in `vertex`.
-    fn by_order(graph: View<'_>, vertex: Vec<VertexId>, cancel: &Cancel) -> Result<Self> {
-        let mut looks = Looks::new(cancel);
+    fn by_order(graph: View<'_>, vertex: Vec<VertexId>, context: &Context) -> Result<Self> {
         let vertices = graph.vertices();
         let mut number = vec![0u32; vertices];
+        let mut looks = Looks::new(&context.cancel);
         for (n, &v) in vertex.iter().enumerate() {
             looks.check(1)?;
             number[v as usize] = n as u32;
         }
+        // A part of the vertices at a time; one thread needs no parts to be put together.
+        let threads = context.threads();
+        let each = if threads == 1 { vertices } else { vertices.div_ceil(16 * threads) }.max(1);
+        let next = AtomicUsize::new(0);
+        let mut parts = on_threads(threads.min(vertices.div_ceil(each)), || {
+            let mut own = vec![];
+            loop {
+                let from = next.fetch_add(each, Relaxed);
+                if from >= vertices {
+                    return Ok(own);
+                }
+                let range = from..vertices.min(from + each);
+                let rows = rows(graph, &vertex[range.clone()], &number, &context.cancel)?;
+                own.push((range, rows));
+            }
+        })
+        .into_iter()
+        .collect::<Result<Vec<Vec<_>>>>()?
+        .concat();
+        parts.sort_unstable_by_key(|(range, _): &(Range<usize>, _)| range.start);
         let mut offsets = Vec::with_capacity(vertices + 1);
         offsets.push(0u64);
-        let mut end = 0;
-        for (n, &v) in vertex.iter().enumerate() {
-            looks.check(1 + graph.degree(v))?;
-            let smaller =
-                graph.neighbours(v).iter().filter(|&&u| (number[u as usize] as usize) < n);
-            end += smaller.count() as u64;
+        let (mut end, mut degeneracy) = (0, 0);
+        for &length in parts.iter().flat_map(|(_, rows)| &rows.lengths) {
+            end += u64::from(length);
+            degeneracy = degeneracy.max(length as usize);
             offsets.push(end);
         }
-        // Sources in ascending order fill every list in ascending order.
-        let mut cursor: Vec<u64> = offsets[..vertices].to_vec();
-        let mut targets = vec![0u32; end as usize];
-        for (n, &v) in vertex.iter().enumerate() {
-            looks.check(1 + graph.degree(v))?;
-            for &u in graph.neighbours(v) {
-                let to = number[u as usize] as usize;
-                if to > n {
-                    targets[cursor[to] as usize] = n as u32;
-                    cursor[to] += 1;
+        let targets = match parts.len() {
+            1 => parts.remove(0).1.targets,
+            _ => {
+                let mut targets = Vec::with_capacity(end as usize);
+                for (_, rows) in parts {
+                    targets.extend_from_slice(&rows.targets);
                 }
+                targets
             }
-        }
-        Ok(Oriented { offsets, targets, vertex })
+        };
+        Ok(Oriented { offsets, targets, vertex, number, degeneracy })
     }
 
     /// Number of vertices.
@@ -119,10 +96,153 @@ impl Oriented {
         &self.targets[self.offsets[n as usize] as usize..self.offsets[n as usize + 1] as usize]
     }
 
+    /// The vertices that lead to `n`, in any order; `graph` is the graph that was oriented.
+    pub fn sources(&self, graph: View<'_>, n: u32) -> impl Iterator<Item = u32> {
+        let neighbours = graph.neighbours(self.vertex[n as usize]).iter();
+        neighbours.map(|&u| self.number[u as usize]).filter(move |&source| source > n)
+    }
+
+    /// Neighbours of `n` in the graph that was oriented, in either direction.
+    pub fn degree(&self, graph: View<'_>, n: u32) -> usize {
+        graph.degree(self.vertex[n as usize])
+    }
+
     /// The largest number of targets: the degeneracy.
     pub fn degeneracy(&self) -> usize {
-        self.offsets.windows(2).map(|w| (w[1] - w[0]) as usize).max().unwrap_or(0)
+        self.degeneracy
     }
+}
+
+/// The lists of some vertices, one after the other.
+#[derive(Debug, Clone)]
+struct Rows {
+    lengths: Vec<u32>,
+    targets: Vec<u32>,
+}
+
+/// The targets of some vertices, ascending: the neighbours of a smaller number.
+fn rows(graph: View<'_>, vertices: &[VertexId], number: &[u32], cancel: &Cancel) -> Result<Rows> {
+    let mut looks = Looks::new(cancel);
+    let mut lengths = Vec::with_capacity(vertices.len());
+    let mut targets =
+        Vec::with_capacity(graph.neighbours.len() / 2 / graph.vertices().max(1) * vertices.len());
+    for &v in vertices {
+        looks.check(1 + graph.degree(v))?;
+        let own = number[v as usize];
+        let from = targets.len();
+        let smaller = graph.neighbours(v).iter().map(|&u| number[u as usize]);
+        targets.extend(smaller.filter(|&n| n < own));
+        targets[from..].sort_unstable();
+        lengths.push((targets.len() - from) as u32);
+    }
+    Ok(Rows { lengths, targets })
+}
+
+/// Runs `work` on so many threads, one of which is the caller.
+fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
+        let mut results = vec![work()];
+        let join = |h: std::thread::ScopedJoinHandle<'_, R>| {
+            h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        results.extend(others.into_iter().map(join));
+        results
+    })
+}
+
+/// Below so many vertices that are peeled together, threads take longer to start than to peel.
+const WORTH_THREADS: usize = 1 << 13;
+
+/// The vertices in the order in which they are peeled: each has at most the degeneracy of
+/// neighbours after it. Of those that are peeled together the least valuable one comes first.
+fn peel(graph: View<'_>, context: &Context) -> Result<Vec<VertexId>> {
+    let vertices = graph.vertices();
+    let mut looks = Looks::new(&context.cancel);
+    let mut degree = Vec::with_capacity(vertices);
+    for v in 0..vertices as VertexId {
+        looks.check(1)?;
+        degree.push(AtomicU32::new(graph.degree(v) as u32));
+    }
+    let mut order: Vec<VertexId> = Vec::with_capacity(vertices);
+    let mut left: Vec<VertexId> = (0..vertices as VertexId).rev().collect();
+    // What has a degree up to the last level was peeled at the latest there.
+    let (mut last, mut level) = (None, 0);
+    while !left.is_empty() {
+        let mut at = order.len();
+        looks.check(left.len())?;
+        left.retain(|&v| {
+            let degree = degree[v as usize].load(Relaxed);
+            if last.is_some_and(|last| degree <= last) {
+                return false;
+            }
+            if degree <= level {
+                order.push(v);
+                return false;
+            }
+            true
+        });
+        while at < order.len() {
+            let end = order.len();
+            if end - at >= WORTH_THREADS {
+                order.extend(peel_together(graph, &order[at..end], &degree, level, context)?);
+                at = end;
+                continue;
+            }
+            let v = order[at];
+            at += 1;
+            looks.check(1 + graph.degree(v))?;
+            for &u in graph.neighbours(v) {
+                let of = &degree[u as usize];
+                let degree = of.load(Relaxed);
+                if degree > level {
+                    of.store(degree - 1, Relaxed);
+                    if degree - 1 == level {
+                        order.push(u);
+                    }
+                }
+            }
+        }
+        last = Some(level);
+        level += 1;
+    }
+    Ok(order)
+}
+
+/// Peels vertices on all threads; returns those that come to `level` by that, in an order that
+/// doesn't depend on the threads: shares of a run rely on it.
+fn peel_together(
+    graph: View<'_>,
+    vertices: &[VertexId],
+    degree: &[AtomicU32],
+    level: u32,
+    context: &Context,
+) -> Result<Vec<VertexId>> {
+    const EACH: usize = 1 << 8;
+    let next = AtomicUsize::new(0);
+    let found = on_threads(context.threads(), || {
+        let mut looks = Looks::new(&context.cancel);
+        let mut found = vec![];
+        loop {
+            let from = next.fetch_add(EACH, Relaxed);
+            if from >= vertices.len() {
+                return Ok(found);
+            }
+            for &v in &vertices[from..vertices.len().min(from + EACH)] {
+                looks.check(1 + graph.degree(v))?;
+                for &u in graph.neighbours(v) {
+                    let of = &degree[u as usize];
+                    let lower = |degree| (degree > level).then(|| degree - 1);
+                    if of.fetch_update(Relaxed, Relaxed, lower) == Ok(level + 1) {
+                        found.push(u);
+                    }
+                }
+            }
+        }
+    });
+    let mut found = found.into_iter().collect::<Result<Vec<_>>>()?.concat();
+    found.sort_unstable_by_key(|&v| std::cmp::Reverse(v));
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -142,7 +262,7 @@ mod tests {
             }
         }
         let g = b.build();
-        let o = Oriented::by_degeneracy(g.view(), &Cancel::default()).unwrap();
+        let o = Oriented::by_degeneracy(g.view(), &Context::with_threads(1)).unwrap();
         assert_eq!(o.degeneracy(), 5);
         let arcs: usize = (0..o.vertices() as u32).map(|n| o.targets(n).len()).sum();
         assert_eq!(arcs, g.edges());
@@ -153,5 +273,36 @@ mod tests {
                 assert!(g.view().has_edge(o.vertex[n as usize], o.vertex[t as usize]));
             }
         }
+    }
+    /// As many vertices of one degree as threads are started for.
+    #[test]
+    fn every_number_of_threads_gives_an_order_of_the_degeneracy() {
+        let mut b = Builder::new();
+        let n = 3 * WORTH_THREADS as u64;
+        for v in 0..n {
+            // A ring with chords, all of degree 6, with leaves on every third vertex.
+            for d in [1, 5, 77] {
+                b.edge(v, (v + d) % n);
+            }
+            if v % 3 == 0 {
+                b.edge(v, n + v);
+            }
+        }
+        let g = b.build();
+        let mut orders = vec![];
+        for threads in [1, 4] {
+            let o = Oriented::by_degeneracy(g.view(), &Context::with_threads(threads)).unwrap();
+            // Every subgraph of the ring has a vertex of at most 6, all of it no smaller one.
+            assert_eq!(o.degeneracy(), 6);
+            let arcs: usize = (0..o.vertices() as u32).map(|n| o.targets(n).len()).sum();
+            assert_eq!(arcs, g.edges());
+            for n in 0..o.vertices() as u32 {
+                assert!(o.targets(n).is_sorted() && o.targets(n).iter().all(|&t| t < n));
+                let degree = o.targets(n).len() + o.sources(g.view(), n).count();
+                assert_eq!(degree, o.degree(g.view(), n));
+            }
+            orders.push(o.vertex);
+        }
+        assert_eq!(orders[0], orders[1]);
     }
 }

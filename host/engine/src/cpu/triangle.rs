@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use gramer_graph::context::Looks;
 use gramer_graph::{VertexId, View};
 
+use super::sets::Bitmap;
 use super::{Job, Starts, run_units};
 
 /// Vertices whose adjacency is kept as bits: 8 words, one cache line a vertex.
@@ -52,7 +53,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let (states, complete) = run_units(
         &units,
         context,
-        || (0u128, vec![0u64; vertices.div_ceil(64)]),
+        || (0u128, Bitmap::new(vertices)),
         |(total, marked), unit| {
             let v = unit.start as usize;
             let row = &graph.neighbours(unit.start)[..before[v] as usize];
@@ -60,21 +61,16 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             let mut found = if hubs > 0 { through_hubs(&bits, v, part) } else { 0 };
             let others = &row[skip[v] as usize..];
             if !others.is_empty() {
-                for &w in others {
-                    marked[w as usize / 64] |= 1 << (w % 64);
-                }
+                marked.insert_all(others);
                 for &u in part {
                     if context.cancel.is_cancelled() {
                         return ControlFlow::Break(());
                     }
-                    let u_row = graph.neighbours(u);
-                    for &w in &u_row[skip[u as usize] as usize..before[u as usize] as usize] {
-                        found += marked[w as usize / 64] >> (w % 64) & 1;
-                    }
+                    let list = skip[u as usize] as usize..before[u as usize] as usize;
+                    let list = &graph.neighbours(u)[list];
+                    found += marked.as_bits().intersection_size(list) as u64;
                 }
-                for &w in others {
-                    marked[w as usize / 64] = 0;
-                }
+                marked.clear_all(others);
             }
             *total += found as u128;
             ControlFlow::Continue(())

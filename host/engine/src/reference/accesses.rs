@@ -71,7 +71,7 @@ fn explore<P: Primitives>(
         ControlFlow::Continue(()) => Ok(explorer.accesses().expect("they were asked for").clone()),
         ControlFlow::Break(Stop::Limit) => Err(Error::Unsupported(format!(
             "the task has more than {most} embeddings: counting all accesses would take too long; \
-             give a smaller task, or a larger --max-embeddings",
+             give a smaller task, or allow more",
         ))),
         ControlFlow::Break(_) => Err(Error::Interrupted),
     }

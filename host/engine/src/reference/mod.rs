@@ -115,7 +115,9 @@ impl Engine for Reference {
             Task::Clique { .. }
             | Task::Motif { induced: Induced::Vertex, .. }
             | Task::Fsm { measure: Measure::Embeddings, .. } => return Ok(()),
+            Task::CliqueSizes { .. } => "cliques of several sizes",
             Task::MaximalCliques => "maximal cliques",
+            Task::MaximumClique => "the maximum clique",
             Task::Motif { induced: Induced::Edge, .. } => "edge-induced motifs",
             Task::Fsm { measure: Measure::Mni, .. } => "minimum-image support",
             Task::Match { .. } => "matching",
@@ -123,7 +125,7 @@ impl Engine for Reference {
         };
         Err(Error::Unsupported(format!(
             "the reference engine explores vertex-induced embeddings and does not do {what}; the \
-             CPU engine does (--device cpu)"
+             engine `cpu` does"
         )))
     }
 

@@ -1,4 +1,4 @@
-//! Arabesque's adjacency lists: `id label neighbour…`, one line a vertex.
+//! Arabesque's adjacency lists: `id label neighbour…`, one line per vertex.
 //!
 //! Every vertex has a line and exists even without a neighbour. An edge may be given in one line
 //! or in both; the second time counts as a duplicate.

@@ -117,10 +117,10 @@ impl End {
     /// `line`, from 1, is where it is declared; 0 where each vertex has a line.
     pub fn check_vertices(&self, vertices: u64, line: u64) -> Result<()> {
         let (most, why) = match self.max_vertices {
-            Some(most) => (most, "--max-graph-vertices says so".to_string()),
+            Some(most) => (most, "the setting `max_vertices` says so".to_string()),
             None => (
                 MANY_VERTICES.max(VERTICES_PER_EDGE.saturating_mul(self.edges)),
-                format!("for {} edges, unless --max-graph-vertices allows more", self.edges),
+                format!("for {} edges, unless the setting `max_vertices` allows more", self.edges),
             ),
         };
         let most = most.min(MAX_GRAPH_VERTICES);

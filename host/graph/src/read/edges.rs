@@ -1,4 +1,4 @@
-//! Edge lists: two ids a line.
+//! Edge lists: two ids per line.
 //!
 //! An *edge line* holds two vertex ids (whole numbers, 0 to 2^64 - 1) and perhaps further
 //! numbers such as a weight or a time, which are ignored. Fields are separated by white space,
@@ -101,7 +101,7 @@ impl EdgeList {
         if count != self.columns {
             return Err(format!(
                 "it has {count} columns, but the first edge line has {} (if this is not an edge \
-                 list, name its format with --format)",
+                 list, name its format with the setting `format`)",
                 self.columns
             ));
         }

@@ -86,7 +86,7 @@ fn labels_from(
     let at = |line: usize, what: String| Error::input(Place::line(path, line as u64 + 1), what);
     let whole = |what: String| Error::input(Place::file(path), what);
     if column == Some(0) {
-        return Err(Error::usage("--labels-column is 0, but columns count from 1"));
+        return Err(Error::usage("the setting `labels_column` is 0, but columns count from 1"));
     }
     let mut lines = scan::lines(text)
         .enumerate()
@@ -108,7 +108,7 @@ fn labels_from(
         (None, _) => {
             return Err(Error::usage(format!(
                 "{}: the table of labels has {columns} columns: say which one with \
-                 --labels-column (1 to {columns})",
+                 the setting `labels_column` (1 to {columns})",
                 shown(path)
             )));
         }
@@ -116,7 +116,7 @@ fn labels_from(
     let label_column = column.unwrap_or(columns) - 1;
     if label_column >= columns {
         return Err(Error::usage(format!(
-            "{}: --labels-column is {}, but the table has {columns} columns",
+            "{}: the setting `labels_column` is {}, but the table has {columns} columns",
             shown(path),
             label_column + 1
         )));

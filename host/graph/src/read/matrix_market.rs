@@ -40,8 +40,8 @@ impl MatrixMarket {
                 0,
                 format!(
                     "{} is not the first line of a Matrix Market file, which is \
-                     `%%MatrixMarket matrix coordinate …` (if this is an edge list, say --format \
-                     edges)",
+                     `%%MatrixMarket matrix coordinate …` (if this is an edge list, name its \
+                     format with the setting `format`: edges)",
                     quote(banner)
                 ),
             );

@@ -41,7 +41,7 @@ use crate::error::{Error, Place, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Edge list: two ids a line, further columns ignored
+    /// Edge list: two ids per line, further columns ignored
     Edges,
     /// GraMi and gSpan: `t # 1`, `v id label`, `e u v label`
     Lg,
@@ -160,7 +160,9 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
         loaded.graph = loaded.graph.with_vertex_labels(Some(labels));
         loaded.notes.extend(notes);
     } else if options.labels_column.is_some() {
-        return Err(Error::usage("--labels-column needs a table: give --labels FILE"));
+        return Err(Error::usage(
+            "the setting `labels_column` needs a table: give the setting `labels`",
+        ));
     }
     if !options.vertex_labels {
         loaded.graph = loaded.graph.with_vertex_labels(None);
@@ -248,8 +250,9 @@ fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Resu
 fn check_most(path: &Path, vertices: usize, options: &ReadOptions) -> Result<()> {
     match options.max_vertices {
         Some(most) if vertices as u64 > most => {
-            let what =
-                format!("the graph has {vertices} vertices, but --max-graph-vertices is {most}");
+            let what = format!(
+                "the graph has {vertices} vertices, but the setting `max_vertices` is {most}"
+            );
             Err(Error::input(Place::file(path), what))
         }
         _ => Ok(()),
@@ -305,7 +308,7 @@ fn parse_source(mut source: Source, options: &ReadOptions, context: &Context) ->
             what += " (vertices are named by numbers only: number them first, and keep a table of \
                      their names)";
         } else if !forced {
-            what += &format!(" (read as {format}; --format names another)");
+            what += &format!(" (read as {format}; the setting `format` names another)");
         }
         Error::input(Place::line(&path, line), what)
     };
@@ -382,8 +385,8 @@ fn check_text(path: &Path, head: &[u8]) -> Result<()> {
     }
     if let Some(at) = memchr::memchr(0, head) {
         return fault(format!(
-            "is neither text nor an image of this program (byte {at} is zero); formats that can \
-             be read: `gramer graph info --help`"
+            "is neither text nor an image of this program (byte {at} is zero); the setting \
+             `format` lists those that can be read"
         ));
     }
     Ok(())
@@ -486,8 +489,10 @@ fn check_counts_as_edge(
          edges: {following} edge lines follow"
     );
     if degree(b) == own && following >= SMALL && !forced {
-        let what =
-            format!("{what}; put # before it, or say --format edges if it is an edge all the same");
+        let what = format!(
+            "{what}; put # before it, or say the setting `format` edges if it is an edge all the \
+                 same"
+        );
         return Err(Error::input(Place::file(path), what));
     }
     Ok(Some(format!("{what}; it is taken as an edge (if it is none, put # before it)")))

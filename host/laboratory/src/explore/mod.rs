@@ -121,7 +121,9 @@ pub fn sweep(
                     let m = &point.machine.machine;
                     Ok(Measures::new(*kept, m.clock_mhz, m.processing_units))
                 }
-                Ran::Limit => Err(format!("left out by --max-cycles {}", simulator.max_cycles)),
+                Ran::Limit => {
+                    Err(format!("left out by the setting `max_cycles` {}", simulator.max_cycles))
+                }
                 Ran::Failed(said) => Err(said),
             };
             if let Ok(measures) = &measures {

@@ -77,6 +77,8 @@ pub struct Lab<'a> {
     pub quick: bool,
     /// The context.
     pub context: &'a Context,
+    /// Where progress is told.
+    pub tell: Tell<'a>,
     /// Hash of the base machine's model and of the simulation around it, once a point has run.
     pub model: std::cell::RefCell<String>,
     /// Points that failed, in words.
@@ -84,6 +86,9 @@ pub struct Lab<'a> {
     /// Points that were left out because they are too long, in words.
     pub left_out: std::cell::RefCell<BTreeSet<String>>,
 }
+
+/// Takes a line for people on how far the experiments are.
+pub type Tell<'a> = &'a (dyn Fn(&str) + Sync);
 
 /// What [`run`] is asked.
 #[derive(Debug, Clone)]
@@ -117,7 +122,7 @@ pub struct Options {
 /// # Errors
 /// Those of reading, simulating and writing. After [`Error::Interrupted`] the next run goes on with
 /// the points that are missing.
-pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
+pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
     let simulator = Simulator::new(&options.cache, context.threads(), options.max_cycles)?;
     let (inputs, large) = inputs(options, context)?;
     let lab = Lab {
@@ -131,6 +136,7 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
         sampling: options.sampling,
         quick: options.quick,
         context,
+        tell,
         model: Default::default(),
         missing: Default::default(),
         left_out: Default::default(),
@@ -151,7 +157,7 @@ pub fn run(options: &Options, context: &Context) -> Result<Vec<String>> {
     ];
     let mut sections = vec![];
     for (name, experiment) in experiments {
-        eprintln!("{name}");
+        tell(name);
         sections.push(experiment(&lab)?);
     }
     sections.push(synthesis());
@@ -243,8 +249,8 @@ fn inputs(options: &Options, context: &Context) -> Result<(Vec<Input>, Vec<Input
     }
     let Some(data) = &options.data else {
         return Err(Error::usage(
-            "the real graphs are missing: name their folder with --data or GRAMER_DATA, or give \
-             --quick for small random ones",
+            "the real graphs are missing: name their folder with the setting `data` or \
+             GRAMER_DATA, or give the setting `quick` for small random ones",
         ));
     };
     let read = |file: &str| {
@@ -282,6 +288,7 @@ impl Lab<'_> {
             .map(|settings| Point::new(base, input.graph.view(), settings))
             .collect::<Result<_>>()?;
         let (simulated, mined) = task(name)?;
+        let tell = self.tell;
         let told = |done: usize, at: usize, ran: &Ran| {
             let what = match ran {
                 Ran::Done(kept) => format!("{} cycles", kept.result["cycles"]),
@@ -289,7 +296,8 @@ impl Lab<'_> {
                 Ran::Failed(said) => said.clone(),
             };
             let settings = described(&points[at].settings);
-            eprintln!("  {} {name} {done}/{} {settings}: {what}", input.name, points.len());
+            let of = points.len();
+            tell(&format!("  {} {name} {done}/{of} {settings}: {what}", input.name));
         };
         let mut all =
             sweep(&self.simulator, &input.graph, &simulated, &mined, &points, self.context, &told)?;
@@ -323,7 +331,7 @@ impl Lab<'_> {
         works: &mut Option<Vec<u64>>,
     ) -> Result<std::result::Result<Measures, String>> {
         if !self.sampling {
-            return Ok(Err("--no-sampling".into()));
+            return Ok(Err("sampling is off".into()));
         }
         if let Some(why) = refusal(point) {
             return Ok(Err(why.into()));
@@ -335,7 +343,7 @@ impl Lab<'_> {
             let works = works.as_ref().expect("it was just set");
             let (simulator, context, plan) = (&self.simulator, self.context, Plan::default());
             let s = estimate(simulator, &input.graph, simulated, works, point, &plan, context)?;
-            eprintln!("    sampled: {:.0} ± {:.0}", s.cycles, s.half);
+            (self.tell)(&format!("    sampled: {:.0} ± {:.0}", s.cycles, s.half));
             let machine = &point.machine.machine;
             Ok(Measures::sampled(&simulated.name, &s, machine.clock_mhz, machine.processing_units))
         };

@@ -16,7 +16,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::prepare::renumber;
 use gramer_pattern::task::Task;
 
-/// Bytes a second of the modelled transfer between host and card.
+/// Bytes per second of the modelled transfer between host and card.
 const TRANSFER: f64 = 12e9;
 
 /// Seconds of the paper's table III: graph, task, GRAMER, Fractal, RStream.

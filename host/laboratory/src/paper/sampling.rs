@@ -75,7 +75,8 @@ pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
         let plan = Plan { seed, ..Plan::default() };
         let simulator = &lab.simulator;
         let s = estimate(simulator, &input.graph, &simulated, &works, &point, &plan, lab.context)?;
-        eprintln!("  {} {name} {variant}: {:.0} ± {:.0}", input.name, s.cycles, s.half);
+        let (name_of, cycles, half) = (&input.name, s.cycles, s.half);
+        (lab.tell)(&format!("  {name_of} {name} {variant}: {cycles:.0} ± {half:.0}"));
         add(&input.name, name, variant, full.get(Metric::Cycles), &s);
         Ok::<(), Error>(())
     };

@@ -70,11 +70,13 @@ pub fn matching_order(
         let mappings = estimates.candidates[v];
         best[1 << v] = Best { cost: mappings, mappings, last: v as u8 };
     }
+    // What costs more than an order that was found at once is not in the best one.
+    let bound = greedy_cost(pattern, estimates, &closed) * (1.0 + 1e-9);
     // Supersets are larger numbers.
     let mut end: Option<(u16, f64)> = None;
     for placed in 1..=all {
         let here = best[placed as usize];
-        if here.cost == f64::INFINITY {
+        if here.cost > bound || here.cost == f64::INFINITY {
             continue;
         }
         if placed == all || closed(placed) {
@@ -121,9 +123,81 @@ pub fn matching_order(
     order
 }
 
+/// The cost of the best of the orders that begin anywhere and go on with the fewest candidates.
+fn greedy_cost(pattern: &Pattern, estimates: &Estimates, closed: &impl Fn(u16) -> bool) -> f64 {
+    let n = pattern.vertices();
+    let all = ((1u32 << n) - 1) as u16;
+    let from = |root: usize| {
+        let (mut placed, mut mappings) = (1u16 << root, estimates.candidates[root]);
+        let mut cost = mappings;
+        while placed != all && !closed(placed) {
+            let (w, extensions) = (0..n)
+                .filter(|w| placed >> w & 1 == 0)
+                .filter_map(|w| Some((w, estimates.extensions(pattern, placed, w)?)))
+                .min_by(|a, b| a.1.total_cmp(&b.1))
+                .expect("the pattern is connected");
+            let sets = f64::from((pattern.neighbours(w) & placed).count_ones());
+            cost = cost + mappings * extensions + mappings * sets;
+            mappings *= extensions;
+            placed |= 1 << w;
+        }
+        cost
+    };
+    (0..n).map(from).fold(f64::INFINITY, f64::min)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The cost of an order as [`matching_order`] adds it up, all vertices listed.
+    fn cost(pattern: &Pattern, estimates: &Estimates, order: &[usize]) -> Option<f64> {
+        let (mut placed, mut mappings) = (1u16 << order[0], estimates.candidates[order[0]]);
+        let mut cost = mappings;
+        for &w in &order[1..] {
+            let extensions = estimates.extensions(pattern, placed, w)?;
+            let sets = f64::from((pattern.neighbours(w) & placed).count_ones());
+            cost = cost + mappings * extensions + mappings * sets;
+            mappings *= extensions;
+            placed |= 1 << w;
+        }
+        Some(cost)
+    }
+
+    fn orders(n: usize) -> Vec<Vec<usize>> {
+        if n == 0 {
+            return vec![vec![]];
+        }
+        let all = orders(n - 1);
+        let put = |order: &Vec<usize>, at: usize| {
+            let mut order = order.clone();
+            order.insert(at, n - 1);
+            order
+        };
+        all.iter().flat_map(|order| (0..n).map(move |at| put(order, at))).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_order_costs_less(
+            number in 0usize..21,
+            candidates in proptest::collection::vec(1.0f64..1e5, 5),
+            reach in proptest::collection::vec(0.1f64..50.0, 25),
+        ) {
+            let pattern = &crate::Dictionary::of(5).patterns()[number];
+            let mut estimates = even(pattern, &candidates);
+            for (at, &reach) in reach.iter().enumerate() {
+                estimates.reach[at / 5][at % 5] = reach;
+                estimates.biased[at / 5][at % 5] = 1.5 * reach;
+            }
+            let found = matching_order(pattern, &estimates, |_| false);
+            let found = cost(pattern, &estimates, &found).unwrap();
+            let orders = orders(5);
+            let least = orders.iter().filter_map(|order| cost(pattern, &estimates, order));
+            let least = least.fold(f64::INFINITY, f64::min);
+            proptest::prop_assert!(found <= least * (1.0 + 1e-9), "{found} {least}");
+        }
+    }
 
     fn even(pattern: &Pattern, candidates: &[f64]) -> Estimates {
         let n = pattern.vertices();

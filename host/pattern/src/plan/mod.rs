@@ -1,6 +1,8 @@
 //! How a pattern is searched: matching orders, symmetry breaking, equations between counts.
 
+pub mod homomorphism;
 pub mod matching_order;
 pub mod motif;
 pub mod search;
 pub mod symmetry;
+mod valid;

@@ -5,7 +5,8 @@
 //! parts are multiplied rather than listed together. Parts without an edge inside are closed by a
 //! formula. A plan that must hand over every embedding has neither: it is a chain.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use gramer_graph::{Label, NO_LABEL};
 
@@ -17,7 +18,7 @@ use crate::{MAX_VERTICES, Pattern, automorphism_count};
 pub const SCHEMA: u32 = 1;
 
 /// Most vertices with different candidates that one formula counts: 52 partitions.
-const FORMULA_VERTICES: usize = 5;
+pub(crate) const FORMULA_VERTICES: usize = 5;
 
 /// The members of a set of pattern vertices, ascending.
 pub fn bits(mut set: u16) -> impl Iterator<Item = usize> + Clone {
@@ -175,6 +176,7 @@ pub struct Partitions {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub struct SearchPlan {
     /// Version of this form: [`SCHEMA`].
     pub schema: u32,
@@ -195,6 +197,21 @@ pub struct SearchPlan {
     pub automorphisms: u64,
     /// Estimated cost, in elements visited.
     pub cost: u64,
+}
+
+impl Serialize for SearchPlan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        SearchPlan::serialize(self, serializer)
+    }
+}
+
+/// With [`SearchPlan::check`]: what comes out can be executed.
+impl<'de> Deserialize<'de> for SearchPlan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let plan = SearchPlan::deserialize(deserializer)?;
+        plan.check().map_err(|e| D::Error::custom(format!("not a plan: {e}")))?;
+        Ok(plan)
+    }
 }
 
 /// What a planner knows of the candidates of pattern vertices.
@@ -592,7 +609,7 @@ impl Growth<'_> {
 }
 
 /// The terms for vertices with these sources.
-fn partitions(members: Vec<Source>) -> Partitions {
+pub(crate) fn partitions(members: Vec<Source>) -> Partitions {
     let mut sources: Vec<Source> = vec![];
     let group: Vec<usize> = members
         .into_iter()
@@ -668,6 +685,16 @@ impl SearchPlan {
         let induced = induced == crate::task::Induced::Vertex;
         Planner { pattern, space: &ByLabel::new(pattern), estimates: &estimates, induced }
             .best(mappings, emit)
+    }
+
+    /// The plan that counts, with candidates by label alone and the costs of a given graph.
+    pub fn estimated(
+        pattern: &Pattern,
+        induced: crate::task::Induced,
+        estimates: &Estimates,
+    ) -> Self {
+        let induced = induced == crate::task::Induced::Vertex;
+        Planner { pattern, space: &ByLabel::new(pattern), estimates, induced }.best(false, false)
     }
 }
 

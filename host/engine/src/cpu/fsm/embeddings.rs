@@ -155,7 +155,11 @@ fn count_embeddings(
     job: Job<'_>,
 ) -> (FxHashMap<Small, i128>, bool) {
     let context = job.context;
-    let make = || Walker::new(rows, Trie::new(rows, classes, allowed, size), context);
+    let make = || {
+        let trie = Trie::new(rows, classes, allowed, size);
+        let trie = if job.units.share().is_some() { trie.of_prefixes() } else { trie };
+        Walker::new(rows, trie, context)
+    };
     let units = units(graph, rows, job);
     let (walkers, whole) = run_units(&units, context, make, |walker, unit| match size {
         // There is no vertex before the last two that a unit doesn't fix.

@@ -78,7 +78,8 @@ fn list_occurrences(
 ) -> Result<bool> {
     for Count { pattern, .. } in reported {
         let job = Job { units: Units::All, sink: Some(sink), context };
-        let listed = super::matching::run(graph, pattern, Induced::Edge, false, job)?;
+        let listed =
+            super::matching::run(&super::Resident::new(graph), pattern, Induced::Edge, false, job)?;
         if !listed.complete {
             return Ok(false);
         }

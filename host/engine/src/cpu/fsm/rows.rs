@@ -121,7 +121,7 @@ impl Rows {
         if width as usize * (max - 1) > 64 {
             return Err(Error::Unsupported(format!(
                 "the graph has {} edge labels on frequent edges, too many for patterns of {max} \
-                 vertices; lower --max-vertices, raise --support, or leave the edge labels out",
+                 vertices; lower the largest number of vertices, raise the support, or leave the edge labels out",
                 forbidden - 1
             )));
         }

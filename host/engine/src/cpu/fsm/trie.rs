@@ -34,6 +34,8 @@ pub(super) struct Trie<'a> {
     numbers: FxHashMap<Small, u32>,
     /// Codes by pattern number.
     codes: Vec<Small>,
+    /// See [`Trie::of_prefixes`].
+    prefixes: bool,
 }
 
 struct Node {
@@ -61,9 +63,17 @@ impl<'a> Trie<'a> {
             far: FxHashMap::default(),
             numbers: FxHashMap::default(),
             codes: vec![],
+            prefixes: false,
         };
         trie.push(Small::EMPTY, Small::EMPTY.canonical(), 0, 0);
         trie
+    }
+
+    /// Asks of patterns of full depth no more than that their prefixes are allowed: in a share, the
+    /// other sub-patterns may be those of other shares.
+    pub fn of_prefixes(mut self) -> Self {
+        self.prefixes = true;
+        self
     }
 
     /// The node of no vertex.
@@ -163,11 +173,12 @@ impl<'a> Trie<'a> {
             return number;
         }
         let n = code.n();
-        let alive = (0..n).all(|left_out| {
-            let rest: Vec<usize> = (0..n).filter(|&v| v != left_out).collect();
-            let sub = code.induced(&rest);
-            !sub.is_connected() || self.allowed[n - 1].contains(&sub.canonical().code)
-        });
+        let alive = self.prefixes
+            || (0..n).all(|left_out| {
+                let rest: Vec<usize> = (0..n).filter(|&v| v != left_out).collect();
+                let sub = code.induced(&rest);
+                !sub.is_connected() || self.allowed[n - 1].contains(&sub.canonical().code)
+            });
         let number = if alive { self.codes.len() as u32 } else { DEAD };
         if alive {
             self.codes.push(code);

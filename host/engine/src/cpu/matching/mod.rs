@@ -19,9 +19,9 @@
 //! 3. Depth-first search by intersection of sorted lists, with jumps back over vertices that have
 //!    no part in a failure ([`search`]), in parallel over work units.
 
+mod method;
 mod occurrence;
 mod search;
-mod sets;
 mod space;
 
 use crate::work::{Groups, Units};
@@ -33,9 +33,10 @@ use gramer_pattern::plan::matching_order::Estimates;
 use gramer_pattern::plan::search::{Planner, SearchPlan, Then, bits};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_count};
 
-use super::{Job, Starts, run_units};
+use super::{Job, Resident, Starts, run_units, sets};
+use method::Method;
 use occurrence::Representative;
 use search::Search;
 use space::Space;
@@ -50,13 +51,17 @@ use space::Space;
 /// [`Error::Usage`] if the pattern asks for labels that the graph doesn't have, or is empty or
 /// disconnected; [`Error::Unsupported`] if the number needs more than 128 bits.
 pub(super) fn run(
-    graph: &Graph,
+    resident: &Resident<'_>,
     pattern: &Pattern,
     induced: Induced,
     mappings: bool,
     job: Job<'_>,
 ) -> Result<Outcome> {
+    let graph = resident.graph;
     let asked = comparable(graph, pattern)?;
+    if let Some(outcome) = without_search(resident, pattern, &asked, induced, mappings, job)? {
+        return Ok(outcome);
+    }
     let (sum, each, complete) = match search(graph, pattern, &asked, induced, mappings, job) {
         Ok(found) => found,
         // Stopped before the search began: nothing found so far.
@@ -66,7 +71,54 @@ pub(super) fn run(
     // Only the sum over all units is a multiple.
     let open = (each > 1 && job.units.share().is_some()).then_some(Open::Mappings { sum, each });
     let results = vec![Count { pattern: pattern.clone(), count: sum / u128::from(each) }];
-    Ok(Outcome { results, complete, open, ..Outcome::default() })
+    let devices = vec![Method::Search.metrics()];
+    Ok(Outcome { results, complete, open, devices, ..Outcome::default() })
+}
+
+/// The answer where all occurrences of an unlabelled pattern are only counted and a search is not
+/// the best way to their number.
+fn without_search(
+    resident: &Resident<'_>,
+    given: &Pattern,
+    pattern: &Pattern,
+    induced: Induced,
+    mappings: bool,
+    job: Job<'_>,
+) -> Result<Option<Outcome>> {
+    let labels = pattern.has_vertex_labels() || pattern.has_edge_labels();
+    if job.sink.is_some() || job.units.share().is_some() || labels {
+        return Ok(None);
+    }
+    let estimates = unlabelled(resident.graph, pattern);
+    let search = SearchPlan::estimated(pattern, induced, &estimates).cost as f64;
+    let Some((count, complete, method)) =
+        method::count(resident, pattern, induced, search, job.context)
+    else {
+        return Ok(None);
+    };
+    let each = if mappings { automorphism_count(pattern) } else { 1 };
+    let count = count.checked_mul(each).ok_or_else(too_many)?;
+    let results = vec![Count { pattern: given.clone(), count }];
+    let devices = vec![method.metrics()];
+    Ok(Some(Outcome { results, complete, devices, ..Outcome::default() }))
+}
+
+/// What the cost model knows of an unlabelled pattern: degrees alone.
+fn unlabelled(graph: &Graph, pattern: &Pattern) -> Estimates {
+    let n = pattern.vertices();
+    let view = graph.view();
+    let (mut arcs, mut walks) = (0.0, 0.0);
+    for v in 0..view.vertices() as VertexId {
+        let degree = view.degree(v) as f64;
+        arcs += degree;
+        walks += degree * degree;
+    }
+    let vertices = (view.vertices() as f64).max(1.0);
+    Estimates {
+        candidates: vec![vertices; n],
+        reach: vec![[arcs / vertices; MAX_VERTICES]; n],
+        biased: vec![[walks / f64::max(arcs, 1.0); MAX_VERTICES]; n],
+    }
 }
 
 /// The pattern with the labels that can be compared with the graph's.
@@ -77,7 +129,7 @@ fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
         return Err(Error::usage(
             "the pattern asks for vertex labels, but the graph has none: give the graph labels \
-             (--labels FILE), or take the labels out of the pattern",
+             (the setting `labels`), or take the labels out of the pattern",
         ));
     }
     if !pattern.has_edge_labels() || graph.has_edge_labels() {

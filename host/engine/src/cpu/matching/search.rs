@@ -113,6 +113,7 @@ pub(super) struct Search<'a> {
     filled: Vec<Filled>,
     buffers: Vec<Vec<u32>>,
     blocks: Vec<Vec<u32>>,
+    scratch: Vec<u32>,
     memos: Vec<Memo>,
     patience: usize,
     stopped: bool,
@@ -144,6 +145,7 @@ impl<'a> Search<'a> {
             filled: vec![Filled::default(); plan.sets.len()],
             buffers: plan.sets.iter().map(|_| vec![]).collect(),
             blocks: vec![],
+            scratch: vec![],
             memos: (0..MAX_VERTICES).map(|_| Memo::default()).collect(),
             patience: PATIENCE,
             stopped: false,
@@ -245,7 +247,12 @@ impl<'a> Search<'a> {
         for &u in &set.subtract {
             work += out.len();
             let row = self.space.graph.neighbours(self.images[u]);
-            sets::subtract(&mut out, row, |p| self.space.id(set.class, p));
+            if self.space.is_every_vertex(set.class) {
+                sets::difference(&out, row, &mut self.scratch);
+                std::mem::swap(&mut out, &mut self.scratch);
+            } else {
+                sets::subtract(&mut out, row, |p| self.space.id(set.class, p));
+            }
         }
         self.spend(work);
         self.filled[number].len = out.len();

@@ -207,6 +207,12 @@ impl<'g> Space<'g> {
         }
     }
 
+    /// Whether a class has all vertices, so that positions are ids.
+    #[inline]
+    pub fn is_every_vertex(&self, class: u8) -> bool {
+        self.classes[class as usize].is_none()
+    }
+
     /// Sizes of the lists from the candidates of `u` to those of its neighbour `w`.
     pub fn size(&self, u: usize, w: usize) -> ListSize {
         self.sizes[u][w]

@@ -3,9 +3,15 @@
 //! Counting visits embeddings of k − 2 vertices only and solves the equations of
 //! [`gramer_pattern::plan::motif`]; listing visits every embedding.
 
+mod collisions;
+mod edges;
+mod five;
+mod neighbourhood;
+
 use std::ops::ControlFlow;
 
 use crate::{Count, Open, Outcome, Sink};
+use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::{MotifPlan, copies};
@@ -21,6 +27,10 @@ pub(super) fn run(
     job: Job<'_>,
 ) -> Result<Outcome> {
     let (counts, complete) = match job.sink {
+        None if job.units.share().is_none() => {
+            let (counts, complete) = whole(graph, k, job.context);
+            (if induced == Induced::Edge { edge_induced(k, &counts) } else { counts }, complete)
+        }
         None => {
             let mut sums = vec![];
             let complete = add_sums(graph, k, job, &mut sums);
@@ -34,6 +44,70 @@ pub(super) fn run(
         Some(sink) => list(graph, k, induced, sink, job),
     };
     Ok(Outcome { results: by_pattern(k, counts), complete, ..Outcome::default() })
+}
+
+/// The number of one pattern of 3 to 6 vertices, and whether the run was finished.
+pub(super) fn one(
+    graph: &Resident<'_>,
+    pattern: &Pattern,
+    induced: Induced,
+    context: &Context,
+) -> (u128, bool) {
+    let k = pattern.vertices();
+    let (counts, complete) = whole(graph, k, context);
+    let counts = match induced {
+        Induced::Vertex => counts,
+        Induced::Edge => edge_induced(k, &counts),
+    };
+    let number = Dictionary::of(k).number(pattern.bits() as u32).expect("it is connected");
+    (counts[number], complete)
+}
+
+/// Vertex-induced counts of the whole graph by number of the pattern, and whether the run was
+/// finished; zeros if not. Closed forms need sums over all edges first, so shares go without them.
+fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> (Vec<u128>, bool) {
+    let (job, view) = (Job::whole(context), graph.graph.view());
+    let found = match k {
+        3 => {
+            // Pairs of neighbours: those that are adjacent are in triangles, three in each.
+            let (triangles, complete) = clique::count(graph, k, job);
+            let wedges: u128 = (0..view.vertices() as VertexId)
+                .map(|v| view.degree(v) as u128)
+                .map(|degree| degree * degree.saturating_sub(1) / 2)
+                .sum();
+            complete.then(|| vec![wedges - 3 * triangles, triangles])
+        }
+        5 => {
+            let (cliques, complete) = clique::count(graph, k, job);
+            let (pairs, whole) = cycle::five(view, job);
+            (complete && whole)
+                .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, context))
+                .flatten()
+                .map(|counts| induced_from_edges(k, &counts))
+        }
+        _ => by_equations(graph, k, context),
+    };
+    let complete = found.is_some();
+    (found.unwrap_or_else(|| zeros(k)), complete)
+}
+
+/// Vertex-induced counts of the whole graph by the equations of [`MotifPlan`].
+fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> Option<Vec<u128>> {
+    let mut sums = vec![];
+    add_sums(graph, k, Job::whole(context), &mut sums).then(|| vertex_induced(k, &sums))
+}
+
+/// From edge-induced to vertex-induced counts: what lies in patterns with more edges is taken away.
+fn induced_from_edges(k: usize, counts: &[u128]) -> Vec<u128> {
+    let copies = copies(k);
+    let mut induced = counts.to_vec();
+    // Patterns are sorted by edges, so those with more come first here.
+    for p in (0..counts.len()).rev() {
+        let inside: u128 =
+            (p + 1..counts.len()).map(|host| induced[host] * u128::from(copies[host][p])).sum();
+        induced[p] -= inside;
+    }
+    induced
 }
 
 /// An answer from the sums of all units, as [`Open::Motifs`] holds them; `None` if they aren't
@@ -74,7 +148,9 @@ fn add_sums(graph: &Resident<'_>, k: usize, job: Job<'_>, all: &mut Vec<u128>) -
         complete
     };
     let one = |(sum, complete)| (vec![sum], complete);
-    if !add(sums(view, k, plan, job)) || !add(one(clique::count(graph, k, job))) {
+    // A graph with too many 6-cliques would have 2^42 edges.
+    let cliques = clique::count(graph, k, job).expect("they fit 128 bits");
+    if !add(sums(view, k, plan, job)) || !add(one(cliques)) {
         return false;
     }
     match k {
@@ -221,4 +297,66 @@ fn list(
         }
     }
     (counts, complete)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    /// Edges as drawn, a part of them joined to few vertices so that these become hubs.
+    fn graph(edges: &[(u64, u64)], hubs: u64) -> gramer_graph::Graph {
+        let mut builder = Builder::new();
+        for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+            builder.edge(u, v);
+            if hubs > 0 && (u + v) % 3 == 0 && u != v % hubs {
+                builder.edge(u, v % hubs);
+            }
+        }
+        builder.build()
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(48))]
+        #[test]
+        fn closed_forms_agree_with_the_equations(
+            edges in proptest::collection::vec((0u64..40, 0u64..40), 1..260),
+            hubs in 0u64..4,
+            threads in 1usize..4,
+        ) {
+            let graph = graph(&edges, hubs);
+            let context = Context::with_threads(threads);
+            let resident = Resident::new(&graph);
+            for k in [3, 5] {
+                let (by_forms, complete) = whole(&resident, k, &context);
+                proptest::prop_assert!(complete);
+                proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, &context));
+            }
+        }
+    }
+
+    #[test]
+    fn closed_forms_of_five_with_many_hubs() {
+        // 150 vertices next to each of 140 others: more hubs than have a bit, and rows that are
+        // searched, looked up and scanned.
+        let mut builder = Builder::new();
+        for hub in 0..140u64 {
+            for v in 0..150u64 {
+                if (hub * 7 + v * 13) % 11 != 0 {
+                    builder.edge(hub, 1000 + v);
+                }
+            }
+            builder.edge(hub, (hub + 1) % 140);
+        }
+        for leaf in 0..3000u64 {
+            builder.edge(0, 5000 + leaf);
+            builder.edge(5000 + leaf, 5000 + (leaf * 31 + 7) % 3000 + u64::from(leaf == 0));
+        }
+        let graph = builder.build();
+        let context = Context::with_threads(2);
+        let resident = Resident::new(&graph);
+        let (counts, complete) = whole(&resident, 5, &context);
+        assert!(complete);
+        assert_eq!(Some(counts), by_equations(&resident, 5, &context));
+    }
 }

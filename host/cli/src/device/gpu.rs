@@ -1,0 +1,80 @@
+//! GPUs, and whatever else speaks OpenCL.
+
+use clap::{ArgMatches, Args, FromArgMatches};
+
+use gramer_engine::Engine;
+use gramer_gpu::{Gpu, Settings, Strategy, default_cache, is_gpu};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::standard_output;
+
+use super::Kind;
+use crate::choice::choice;
+
+/// GPUs among the devices.
+pub const KIND: Kind = Kind {
+    shown: &["gpu[:INDEX|:NAME|:portable]"],
+    example: "gpu",
+    what: "a GPU through OpenCL, by index or by a part of its name; `portable` is the processor \
+           behind OpenCL",
+    named: is_gpu,
+    options: GpuArgs::augment_args,
+    open,
+};
+
+/// How a GPU is used; the answers don't depend on it.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "GPU")]
+pub struct GpuArgs {
+    /// Device memory that may be used: bytes, or with K, M or G at the end; by default nine tenths
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<u64>,
+
+    /// How tasks are done; by default in the way that is known to be the fastest
+    #[arg(long, value_parser = choice::<Strategy>(), value_name = "STRATEGY")]
+    pub strategy: Option<Strategy>,
+
+    /// Test every index that a kernel uses, which takes longer
+    #[arg(long)]
+    pub checked: bool,
+}
+
+/// A number of bytes, with K, M or G for powers of 1,024.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().filter(|&n| n > 0);
+    let bytes = number.and_then(|n| n.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "a size is a number, with K, M or G at the end where it is large".into())
+}
+
+fn open(device: &str, matches: &ArgMatches, _context: &Context) -> Result<Box<dyn Engine>> {
+    let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
+    // Drivers may print lines of their own, which must not get among the results.
+    standard_output::keep_for_results()?;
+    let GpuArgs { memory, strategy, checked } = args;
+    let cache = default_cache();
+    let settings = Settings { memory, strategy, checked, cache, ..Settings::default() };
+    Ok(Box::new(Gpu::open(device, &settings)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("4096"), Ok(4096));
+        assert_eq!(size("3K"), Ok(3072));
+        assert_eq!(size("2m"), Ok(2 << 20));
+        assert_eq!(size("80G"), Ok(80 << 30));
+        for wrong in ["", "K", "0", "-1", "1T", "99999999999G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Arcs — positions in [`View::neighbours`] — and numbers that threads add up by arc.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gramer_graph::context::{Cancel, Context, Looks};
+use gramer_graph::{VertexId, View};
+
+use super::{Job, Starts, run_units};
+
+/// Sums that threads share, one per arc or vertex.
+pub(super) struct Sums {
+    sums: Vec<AtomicU64>,
+    /// A single thread needs no locked instruction.
+    shared: bool,
+    overflow: AtomicU64,
+}
+
+impl Sums {
+    pub fn new(len: usize, context: &Context) -> Self {
+        Sums {
+            sums: std::iter::repeat_with(|| AtomicU64::new(0)).take(len).collect(),
+            shared: context.threads() > 1,
+            overflow: AtomicU64::new(0),
+        }
+    }
+
+    /// Adds to one sum. A sum above 64 bits is noticed by [`Sums::finish`].
+    #[inline]
+    pub fn add(&self, at: usize, value: u64) {
+        let sum = &self.sums[at];
+        let before = if self.shared {
+            sum.fetch_add(value, Ordering::Relaxed)
+        } else {
+            let before = sum.load(Ordering::Relaxed);
+            sum.store(before.wrapping_add(value), Ordering::Relaxed);
+            before
+        };
+        if before.checked_add(value).is_none() {
+            self.overflow.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that a value would not have fitted.
+    pub fn overflowed(&self) {
+        self.overflow.store(1, Ordering::Relaxed);
+    }
+
+    /// The sums; `None` if one needs more than 64 bits.
+    pub fn finish(self) -> Option<Vec<u64>> {
+        (self.overflow.into_inner() == 0)
+            .then(|| self.sums.into_iter().map(AtomicU64::into_inner).collect())
+    }
+}
+
+/// By arc, the arc back: sources in ascending order meet every row in ascending order. `None` once
+/// the run is asked to stop.
+///
+/// # Panics
+/// If there are more than 2^32 arcs.
+pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
+    assert!(graph.neighbours.len() <= u32::MAX as usize);
+    let mut looks = Looks::new(cancel);
+    let mut cursor: Vec<u32> =
+        (0..graph.vertices() as VertexId).map(|v| graph.row(v).start as u32).collect();
+    let mut back = Vec::with_capacity(graph.neighbours.len());
+    for v in 0..graph.vertices() as VertexId {
+        looks.check(1 + graph.degree(v)).ok()?;
+        for &u in graph.neighbours(v) {
+            let cursor = &mut cursor[u as usize];
+            back.push(*cursor);
+            *cursor += 1;
+        }
+    }
+    Some(back)
+}
+
+/// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`.
+/// Returns the threads' states and whether the run was finished.
+pub(super) fn triangles<S: Send>(
+    graph: View<'_>,
+    context: &Context,
+    make: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, [VertexId; 3], [usize; 3]) + Sync,
+) -> (Vec<S>, bool) {
+    let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
+    let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(before).collect();
+    let list = |v: VertexId| ends[v as usize] as usize;
+    let units =
+        Starts::vertices(graph).units(Job::whole(context), list, |v| (list(v) as u64).pow(2));
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (make(), vec![u32::MAX; graph.vertices()]),
+        |(state, place), unit| {
+            let v = unit.start;
+            let start = graph.row(v).start;
+            let row = &graph.neighbours(v)[..list(v)];
+            for (at, &w) in row.iter().enumerate() {
+                place[w as usize] = at as u32;
+            }
+            let mut flow = ControlFlow::Continue(());
+            for at in unit.range() {
+                if context.cancel.is_cancelled() {
+                    flow = ControlFlow::Break(());
+                    break;
+                }
+                let u = row[at];
+                let first = graph.row(u).start;
+                for arc in first..first + list(u) {
+                    let w = graph.neighbours[arc];
+                    let third = place[w as usize];
+                    if third != u32::MAX {
+                        visit(state, [v, u, w], [start + at, start + third as usize, arc]);
+                    }
+                }
+            }
+            for &w in row {
+                place[w as usize] = u32::MAX;
+            }
+            flow
+        },
+    );
+    (states.into_iter().map(|s| s.0).collect(), complete)
+}

@@ -1,0 +1,248 @@
+//! Cliques of k vertices, or of all sizes in a range.
+//!
+//! Edges are oriented by degeneracy, so a vertex has few targets even where it has many
+//! neighbours. The edges among the targets of a start vertex become a matrix of bits
+//! ([`local`]), in which the cliques are either enumerated up to the last levels ([`enumerate`])
+//! or counted from a tree of pivots ([`pivot`]). Which of both is faster depends on the graph and
+//! on k: a sample of start vertices says which.
+
+mod enumerate;
+pub(super) mod local;
+mod maximum;
+mod pivot;
+pub(super) mod row;
+#[cfg(test)]
+mod tests;
+
+use std::ops::{ControlFlow, Range};
+
+use crate::work::Groups;
+use crate::{Count, Outcome, Sink};
+use gramer_graph::VertexId;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::{MAX_VERTICES, Pattern};
+
+use super::oriented::Oriented;
+use super::{Job, Resident, Starts, run_units, triangle};
+use enumerate::{Counter, Lister};
+use local::Local;
+use pivot::Leaves;
+pub(super) use row::ones;
+
+pub(super) fn run(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<Outcome> {
+    let (count, complete) = match job.sink {
+        None => count(graph, k, job)?,
+        Some(sink) => list(graph, k, sink, job)?,
+    };
+    let results = vec![Count { pattern: Pattern::clique(k), count }];
+    Ok(Outcome { results, complete, ..Outcome::default() })
+}
+
+/// The cliques of `smallest` to `largest` vertices; sizes after the largest clique are left out.
+pub(super) fn run_sizes(
+    graph: &Resident<'_>,
+    smallest: usize,
+    largest: usize,
+    job: Job<'_>,
+) -> Result<Outcome> {
+    let Some(oriented) = oriented(graph, job.context)? else { return Ok(Outcome::default()) };
+    // No clique is larger than a start vertex and its targets.
+    let sizes = smallest..largest.min(oriented.degeneracy() + 1).max(smallest) + 1;
+    let (mut counts, complete) = match job.sink {
+        None => by_size(graph, oriented, sizes, job)?,
+        Some(sink) => {
+            let (mut counts, mut complete) = (vec![], true);
+            for k in sizes {
+                let count;
+                (count, complete) = if complete { list(graph, k, sink, job)? } else { (0, false) };
+                counts.push(count);
+            }
+            (counts, complete)
+        }
+    };
+    while counts.len() > 1 && counts.last() == Some(&0) {
+        counts.pop();
+    }
+    Ok(of_sizes(smallest, &counts, complete))
+}
+
+/// The outcome with a count for each size from `smallest` on.
+fn of_sizes(smallest: usize, counts: &[u128], complete: bool) -> Outcome {
+    let mut outcome = Outcome { complete, ..Outcome::default() };
+    for (size, &count) in (smallest..).zip(counts) {
+        if size <= MAX_VERTICES {
+            outcome.results.push(Count { pattern: Pattern::clique(size), count });
+        } else {
+            outcome.larger_cliques.push((size, count));
+        }
+    }
+    outcome
+}
+
+/// One of the largest cliques: its size, with a count of 1; the clique itself goes to the sink.
+pub(super) fn run_maximum(graph: &Resident<'_>, job: Job<'_>) -> Result<Outcome> {
+    let Some(oriented) = oriented(graph, job.context)? else { return Ok(Outcome::default()) };
+    let (clique, complete) = maximum::largest(graph, oriented, job);
+    if clique.is_empty() {
+        return Ok(Outcome { complete, ..Outcome::default() });
+    }
+    if let Some(sink) = job.sink {
+        let mut vertices: Vec<VertexId> =
+            clique.iter().map(|&n| oriented.vertex[n as usize]).collect();
+        vertices.sort_unstable();
+        // It is the only one, so that there is nothing to end.
+        let _ = sink.embedding(&Pattern::clique(clique.len().min(MAX_VERTICES)), &vertices);
+    }
+    Ok(of_sizes(clique.len(), &[1], complete))
+}
+
+/// The oriented graph, or nothing if the run was asked to stop.
+fn oriented<'a>(graph: &'a Resident<'_>, context: &Context) -> Result<Option<&'a Oriented>> {
+    match graph.oriented(context) {
+        Ok(oriented) => Ok(Some(oriented)),
+        Err(Error::Interrupted) => Ok(None),
+        Err(other) => Err(other),
+    }
+}
+
+/// Start vertices with `k` - 1 targets or more, since fewer hold no clique; their targets are
+/// divided.
+fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> Groups {
+    let targets = |n| oriented.targets(n).len();
+    let list = |n| if targets(n) + 1 < k { 0 } else { targets(n) };
+    // The real cost lies between the square (building the matrix) and the power k - 1.
+    Starts::numbered(graph.graph.view(), &oriented.vertex)
+        .units(job, list, |n| (list(n) as u64).pow(3))
+}
+
+/// Number of cliques of `k` vertices (k ≥ 3), and whether the run was finished.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a number of more than 128 bits.
+pub(super) fn count(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(u128, bool)> {
+    if k == 3 {
+        return Ok(triangle::count(graph.graph.view(), job));
+    }
+    let Some(oriented) = oriented(graph, job.context)? else { return Ok((0, false)) };
+    if k == 4 || !pivoting_is_faster(oriented, k, job.context) {
+        return Ok(enumerated(graph, oriented, k, job));
+    }
+    let (counts, complete) = by_size(graph, oriented, k..k + 1, job)?;
+    Ok((counts[0], complete))
+}
+
+/// Number of cliques of each size, and whether the run was finished.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a number of more than 128 bits.
+fn by_size(
+    graph: &Resident<'_>,
+    oriented: &Oriented,
+    sizes: Range<usize>,
+    job: Job<'_>,
+) -> Result<(Vec<u128>, bool)> {
+    let context = job.context;
+    let units = units(graph, oriented, sizes.start, job);
+    let none = Leaves::new(sizes.clone(), oriented.degeneracy());
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (Local::new(true), none.clone()),
+        |(local, leaves), unit| {
+            local.enter(oriented, unit.start);
+            match pivot::count(local, unit.range(), leaves, &context.cancel) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        },
+    );
+    let mut states = states.into_iter().map(|(_, leaves)| leaves);
+    let mut sum = states.next().expect("there is a thread");
+    states.for_each(|leaves| sum.merge(&leaves));
+    let mut counts = sum.counts()?;
+    // Sizes beyond the degeneracy have no cliques.
+    counts.resize(sizes.len(), 0);
+    Ok((counts, complete))
+}
+
+fn enumerated(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> (u128, bool) {
+    let context = job.context;
+    let units = units(graph, oriented, k, job);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (Local::new(false), Counter::default()),
+        |(local, counter), unit| {
+            local.enter(oriented, unit.start);
+            match counter.count(local, unit.range(), k, &context.cancel) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        },
+    );
+    (states.iter().map(|(_, counter)| counter.cliques).sum(), complete)
+}
+
+/// Whether a tree of pivots counts the cliques of `k` vertices with less work than enumeration,
+/// by a sample of the start vertices.
+fn pivoting_is_faster(oriented: &Oriented, k: usize, context: &Context) -> bool {
+    /// One start vertex of so many is in the sample.
+    const OF: usize = 64;
+    const MOST: usize = 32;
+    /// A member that is looked at costs more where a pivot is chosen.
+    const DEARER: u64 = 2;
+    let mut roots: Vec<(u32, u64)> = (0..oriented.vertices() as u32)
+        .map(|n| (n, oriented.targets(n).len()))
+        .filter(|&(_, targets)| targets + 1 >= k)
+        .map(|(n, targets)| (n, (targets as u64).pow(3)))
+        .collect();
+    let sample = (roots.len() / OF).clamp(1, MOST) as u64;
+    let total = roots.iter().map(|(_, weight)| weight).sum::<u64>();
+    // Evenly by weight: what takes long is more likely to be asked.
+    let (mut sum, mut next) = (0, 0);
+    roots.retain(|(_, weight)| {
+        sum += weight;
+        let chosen = next < sample && sum > total * (2 * next + 1) / (2 * sample);
+        if chosen {
+            next += 1;
+        }
+        chosen
+    });
+    let mut leaves = Leaves::new(k..k + 1, oriented.degeneracy());
+    let (mut local, mut lower) = (Local::new(true), Local::new(false));
+    for &(n, _) in &roots {
+        local.enter(oriented, n);
+        pivot::count(&local, 0..local.members(), &mut leaves, &context.cancel);
+    }
+    let most = DEARER * leaves.work;
+    let mut counter = Counter { most: Some(most), ..Counter::default() };
+    roots.iter().any(|&(n, _)| {
+        lower.enter(oriented, n);
+        !counter.count(&lower, 0..lower.members(), k, &context.cancel)
+    })
+}
+
+fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, job: Job<'_>) -> Result<(u128, bool)> {
+    let context = job.context;
+    let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
+    let units = units(graph, oriented, k, job);
+    let pattern = Pattern::clique(k.min(MAX_VERTICES));
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (0u128, Lister::new(oriented)),
+        |(total, lister), unit| {
+            lister.list(unit.start, unit.range(), k, &mut |clique| {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                *total += 1;
+                let mut sorted: Vec<VertexId> = clique.to_vec();
+                sorted.sort_unstable();
+                sink.embedding(&pattern, &sorted)
+            })
+        },
+    );
+    Ok((states.iter().map(|s| s.0).sum(), complete))
+}

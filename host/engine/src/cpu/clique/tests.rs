@@ -1,0 +1,195 @@
+//! Both ways to count against trying every set of vertices.
+
+use gramer_graph::context::Context;
+use gramer_graph::{Builder, Graph};
+use proptest::prelude::*;
+
+use super::*;
+use crate::Units;
+
+/// Cliques by size, by trying every set.
+fn tried(graph: &Graph) -> Vec<u128> {
+    let n = graph.vertices();
+    let near: Vec<u32> = (0..n as VertexId)
+        .map(|v| graph.view().neighbours(v).iter().fold(0, |bits, &u| bits | 1 << u))
+        .collect();
+    let mut counts = vec![0; n + 2];
+    for set in 0u32..1 << n {
+        let all = (0..n).filter(|v| set >> v & 1 == 1);
+        if all.clone().all(|v| set & !near[v] == 1 << v) {
+            counts[set.count_ones() as usize] += 1;
+        }
+    }
+    counts
+}
+
+fn graph(vertices: u64, edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
+    let mut builder = Builder::new();
+    for (u, v) in edges {
+        if u != v && u < vertices && v < vertices {
+            builder.edge(u, v);
+        }
+    }
+    builder.build()
+}
+
+fn whole(context: &Context) -> Job<'_> {
+    Job { units: Units::All, sink: None, context }
+}
+
+/// Each way, cut into as many units as there are.
+fn agree(graph: &Graph, expected: &[u128]) -> Result<(), TestCaseError> {
+    for threads in [1, 3] {
+        let context = Context::with_threads(threads);
+        let resident = Resident::new(graph);
+        let oriented = resident.oriented(&context).unwrap();
+        let at = |k: usize| expected.get(k).copied().unwrap_or(0);
+        let sizes = 2..expected.len() + 1;
+        let all: Vec<u128> = sizes.clone().map(at).collect();
+        prop_assert_eq!(by_size(&resident, oriented, sizes, whole(&context)).unwrap(), (all, true));
+        for k in 4..expected.len() {
+            let one = by_size(&resident, oriented, k..k + 1, whole(&context)).unwrap();
+            prop_assert_eq!(one, (vec![at(k)], true));
+            prop_assert_eq!(enumerated(&resident, oriented, k, whole(&context)), (at(k), true));
+            prop_assert_eq!(count(&resident, k, whole(&context)).unwrap(), (at(k), true));
+            let some = by_size(&resident, oriented, k - 1..k + 1, whole(&context)).unwrap();
+            prop_assert_eq!(some, (vec![at(k - 1), at(k)], true));
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn every_way_counts_what_trying_finds(
+        vertices in 4u64..14,
+        missing in prop::collection::vec((0u64..14, 0u64..14), 0..40),
+        invert in any::<bool>(),
+    ) {
+        let all = (0..vertices).flat_map(|u| (0..u).map(move |v| (u, v)));
+        let holds = |&(u, v): &(u64, u64)| missing.contains(&(u, v)) || missing.contains(&(v, u));
+        let graph = graph(vertices, all.filter(|edge| holds(edge) == invert));
+        prop_assume!(graph.vertices() > 0);
+        agree(&graph, &tried(&graph))?;
+    }
+}
+
+/// n × n × ... parts without edges within: rows of every width, and pairs beyond the formula's.
+#[test]
+fn complete_multipartite_graphs_have_known_numbers() {
+    for (parts, each) in [(70, 1), (40, 2), (75, 2), (12, 3), (4, 40), (5, 20), (600, 1), (520, 2)]
+    {
+        let n = parts * each;
+        let all = (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
+        let graph = graph(n, all.filter(|(u, v)| u / each != v / each));
+        let context = Context::with_threads(2);
+        let resident = Resident::new(&graph);
+        for k in 4..=7 {
+            let choices: u128 = (0..k).map(|i| u128::from(parts).saturating_sub(i)).product();
+            let expected = choices / (1..=k).product::<u128>() * (each as u128).pow(k as u32);
+            let oriented = resident.oriented(&context).unwrap();
+            let k = k as usize;
+            assert_eq!(
+                by_size(&resident, oriented, k..k + 1, whole(&context)).unwrap(),
+                (vec![expected], true)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_number_of_more_than_128_bits_is_an_error() {
+    // C(2 × 70, 70) has 137 bits, C(2 × 64, 64) has 124.
+    for (n, fits) in [(128u64, true), (140, false)] {
+        let graph = graph(n, (0..n).flat_map(|u| (0..u).map(move |v| (u, v))));
+        let context = Context::with_threads(1);
+        let resident = Resident::new(&graph);
+        let oriented = resident.oriented(&context).unwrap();
+        let k = n as usize / 2;
+        match by_size(&resident, oriented, k..k + 1, whole(&context)) {
+            Ok((counts, true)) => {
+                assert!(fits);
+                // OEIS A000984.
+                assert_eq!(counts, [23951146041928082866135587776380551750]);
+            }
+            other => assert!(!fits && matches!(other, Err(Error::Unsupported(_)))),
+        }
+    }
+}
+
+proptest! {
+    /// Maximal cliques counted, by formula where that applies, listed, and tried; and a largest
+    /// one. Few edges are missing, so that many candidates miss one other.
+    #[test]
+    fn maximal_and_maximum_cliques_are_those_that_trying_finds(
+        vertices in 2u64..14,
+        missing in prop::collection::vec((0u64..14, 0u64..14), 0..24),
+        invert in any::<bool>(),
+        threads in 1usize..4,
+    ) {
+        let all = (0..vertices).flat_map(|u| (0..u).map(move |v| (u, v)));
+        let holds = |&(u, v): &(u64, u64)| missing.contains(&(u, v)) || missing.contains(&(v, u));
+        let graph = graph(vertices, all.filter(|edge| holds(edge) == invert));
+        prop_assume!(graph.vertices() > 0);
+        let n = graph.vertices();
+        let near = |set: u32| {
+            let rows = (0..n as VertexId).filter(|v| set >> v & 1 == 1);
+            let row = |v| graph.view().neighbours(v).iter().fold(0u32, |bits, &u| bits | 1 << u);
+            rows.fold(!0 >> (32 - n), |bits, v| bits & row(v))
+        };
+        let cliques: Vec<u32> = (1u32..1 << n)
+            .filter(|&set| (0..n).all(|v| set >> v & 1 == 0 || near(1 << v) & set == set & !(1 << v)))
+            .collect();
+        let mut maximal: Vec<u32> = cliques.iter().copied().filter(|&set| near(set) == 0).collect();
+        maximal.sort_unstable();
+
+        let context = Context::with_threads(threads);
+        let resident = Resident::new(&graph);
+        let listed = Listed::default();
+        let one = super::super::maximal::run(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
+        let other = super::super::maximal::run(&resident, whole(&context)).unwrap();
+        prop_assert_eq!(&one, &other);
+        let mut sets = listed.0.into_inner().unwrap();
+        sets.sort_unstable();
+        prop_assert_eq!(&sets, &maximal);
+        for result in &one.results {
+            let size = result.pattern.vertices() as u32;
+            let expected = maximal.iter().filter(|set| set.count_ones() == size).count();
+            prop_assert_eq!(result.count, expected as u128);
+        }
+
+        let listed = Listed::default();
+        let outcome = run_maximum(&resident, Job { sink: Some(&listed), ..whole(&context) }).unwrap();
+        let sets = listed.0.into_inner().unwrap();
+        prop_assert_eq!(sets.len(), 1);
+        prop_assert!(outcome.complete && cliques.contains(&sets[0]));
+        prop_assert_eq!(sets[0].count_ones(), cliques.iter().map(|c| c.count_ones()).max().unwrap());
+    }
+}
+
+/// The sets of vertices that come, as bits.
+#[derive(Default)]
+struct Listed(std::sync::Mutex<Vec<u32>>);
+
+impl Sink for Listed {
+    fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
+        self.0.lock().unwrap().push(vertices.iter().fold(0, |bits, v| bits | 1 << v));
+        ControlFlow::Continue(())
+    }
+}
+
+/// Pairs without an edge between them, under vertices that lead to all or to half of them: the
+/// formula for pairs, with and without what excludes.
+#[test]
+fn maximal_cliques_of_pairs_are_powers_of_two() {
+    for pairs in [3u64, 20, 70, 120] {
+        let n = 2 * pairs;
+        let all = (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
+        let graph = graph(n, all.filter(|(u, v)| u / 2 != v / 2));
+        let context = Context::with_threads(2);
+        let found = super::super::maximal::run(&Resident::new(&graph), whole(&context)).unwrap();
+        let counts = found.results.iter().map(|r| (r.pattern.vertices(), r.count));
+        let counts: Vec<_> = counts.chain(found.larger_cliques).filter(|c| c.1 > 0).collect();
+        assert_eq!(counts, [(pairs as usize, 1 << pairs)]);
+    }
+}

@@ -1,0 +1,327 @@
+//! Common neighbours of pairs of vertices, counted over all pairs.
+//!
+//! Paths of two edges over a vertex of d neighbours lead to d² pairs, which a few hubs make more
+//! than all the rest. So for the busiest vertices, the [`Hubs`], every vertex has a bit, and only
+//! paths over the others are followed: with L paths over others and h hubs next to both, a pair has
+//! L + h common neighbours, and
+//!
+//! > C(L + h, 2) = C(L, 2) + L·h + C(h, 2),
+//! > C(L + h, 3) = C(L, 3) + C(L, 2)·h + L·C(h, 2) + C(h, 3)
+//!
+//! of which all but the last terms grow path by path, and the last ones are sums over hubs alone.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use gramer_graph::context::{Cancel, Context, Looks};
+use gramer_graph::{VertexId, View};
+
+use super::super::{Job, Starts, run_units};
+use super::edges::EdgeCounts;
+use crate::work::WorkUnit;
+
+/// Most hubs: one bit of a `u128` each.
+const HUBS: usize = 128;
+/// Least neighbours of a hub: below it, paths are followed faster than bits are counted. Tests have
+/// smaller graphs.
+const HUB_DEGREE: usize = if cfg!(test) { 16 } else { 1024 };
+const NO_HUB: u8 = u8::MAX;
+
+/// The busiest vertices.
+pub(super) struct Hubs {
+    /// By vertex: its number as a hub, or [`NO_HUB`].
+    number: Vec<u8>,
+    /// By vertex: the hubs that it is next to.
+    near: Vec<u128>,
+    /// By pair of hubs: common neighbours.
+    common: Vec<u32>,
+}
+
+impl Hubs {
+    /// The hubs of a graph; `None` once the run is asked to stop.
+    pub fn new(graph: View<'_>, cancel: &Cancel) -> Option<Self> {
+        let mut busy: Vec<VertexId> =
+            (0..graph.vertices() as VertexId).filter(|&v| graph.degree(v) >= HUB_DEGREE).collect();
+        if busy.len() > HUBS {
+            busy.select_nth_unstable_by_key(HUBS, |&v| (std::cmp::Reverse(graph.degree(v)), v));
+            busy.truncate(HUBS);
+        }
+        let mut looks = Looks::new(cancel);
+        let mut number = vec![NO_HUB; graph.vertices()];
+        let mut near = vec![0u128; graph.vertices()];
+        for (hub, &v) in busy.iter().enumerate() {
+            looks.check(1 + graph.degree(v)).ok()?;
+            number[v as usize] = hub as u8;
+            for &u in graph.neighbours(v) {
+                near[u as usize] |= 1 << hub;
+            }
+        }
+        let mut common = vec![0; HUBS * HUBS];
+        for &mask in &near {
+            let hubs = mask.count_ones() as usize;
+            looks.check(1 + hubs * hubs).ok()?;
+            for a in ones(mask) {
+                for b in ones(mask & ((1 << a) - 1)) {
+                    common[a * HUBS + b] += 1;
+                }
+            }
+        }
+        Some(Hubs { number, near, common })
+    }
+
+    /// The number of a vertex among the hubs.
+    #[inline]
+    pub fn number(&self, v: VertexId) -> Option<usize> {
+        let number = self.number[v as usize];
+        (number != NO_HUB).then_some(usize::from(number))
+    }
+
+    /// Whether a vertex is next to a hub.
+    #[inline]
+    pub fn is_near(&self, v: VertexId, hub: usize) -> bool {
+        self.near[v as usize] >> hub & 1 == 1
+    }
+
+    /// Σ over the pairs of vertices of C(h, 3), h the hubs next to both: for three hubs, the pairs
+    /// of their common neighbours.
+    fn triples(&self, cancel: &Cancel) -> Option<u128> {
+        let mut masks: Vec<u128> =
+            self.near.iter().copied().filter(|mask| mask.count_ones() >= 3).collect();
+        masks.sort_unstable();
+        let mut looks = Looks::new(cancel);
+        let mut seen = vec![0u32; if masks.is_empty() { 0 } else { HUBS * HUBS * HUBS }];
+        for same in masks.chunk_by(|a, b| a == b) {
+            let mask = same[0];
+            looks.check((mask.count_ones() as usize).pow(3)).ok()?;
+            for a in ones(mask) {
+                for b in ones(mask & ((1 << a) - 1)) {
+                    for c in ones(mask & ((1 << b) - 1)) {
+                        seen[(a * HUBS + b) * HUBS + c] += same.len() as u32;
+                    }
+                }
+            }
+        }
+        Some(seen.iter().map(|&n| u128::from(n) * u128::from(n).saturating_sub(1) / 2).sum())
+    }
+}
+
+fn ones(mut mask: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (mask != 0).then(|| {
+            let bit = mask.trailing_zeros() as usize;
+            mask &= mask - 1;
+            bit
+        })
+    })
+}
+
+/// The common neighbours of the ends of each edge, for those edges whose pairs of them are looked at
+/// one by one: see [`of_three`].
+pub(super) struct Thirds {
+    /// By arc, and the end: where the list of an arc to a smaller vertex begins.
+    starts: Vec<u64>,
+    /// Ascending in each list.
+    members: Vec<AtomicU32>,
+    /// By arc: whether its pairs are looked at.
+    chosen: Vec<AtomicBool>,
+}
+
+impl Thirds {
+    /// Most entries: 1 GiB.
+    const MOST: u64 = 1 << 28;
+
+    /// Room for all lists; `None` if there are too many.
+    pub fn new(graph: View<'_>, counts: &EdgeCounts) -> Option<Self> {
+        let mut starts = Vec::with_capacity(graph.neighbours.len() + 1);
+        let mut end = 0;
+        starts.push(0);
+        for v in 0..graph.vertices() as VertexId {
+            for arc in graph.row(v) {
+                if graph.neighbours[arc] < v {
+                    end += counts.triangles(arc);
+                }
+                starts.push(end);
+            }
+        }
+        (end <= Self::MOST).then(|| Thirds {
+            starts,
+            members: std::iter::repeat_with(|| AtomicU32::new(0)).take(end as usize).collect(),
+            chosen: std::iter::repeat_with(|| AtomicBool::new(false))
+                .take(graph.neighbours.len())
+                .collect(),
+        })
+    }
+
+    /// Sets the list of an arc to a smaller vertex.
+    pub fn set(&self, arc: usize, members: impl Iterator<Item = VertexId>, chosen: bool) {
+        let list = &self.members[self.starts[arc] as usize..];
+        for (place, v) in list.iter().zip(members) {
+            place.store(v, Ordering::Relaxed);
+        }
+        self.chosen[arc].store(chosen, Ordering::Relaxed);
+    }
+
+    fn list(&self, arc: usize) -> impl DoubleEndedIterator<Item = VertexId> + '_ {
+        let list = &self.members[self.starts[arc] as usize..self.starts[arc + 1] as usize];
+        list.iter().map(|v| v.load(Ordering::Relaxed))
+    }
+}
+
+/// A thread's counters.
+pub(super) struct Counter<'a> {
+    graph: View<'a>,
+    /// By vertex; zero between calls.
+    paths: Vec<u32>,
+    ordinary: Vec<VertexId>,
+}
+
+impl<'a> Counter<'a> {
+    pub fn new(graph: View<'a>) -> Self {
+        Counter { graph, paths: vec![0; graph.vertices()], ordinary: vec![] }
+    }
+
+    /// What [`Counter::pairs_with_a_neighbour`] visits for a set.
+    pub fn steps(&self, set: impl Iterator<Item = VertexId>, hubs: &Hubs) -> usize {
+        let ordinary = set.filter(|&v| hubs.number(v).is_none());
+        ordinary.map(|v| 2 * self.graph.degree(v)).sum()
+    }
+
+    /// Σ over the pairs of `set` of their common neighbours.
+    pub fn pairs_with_a_neighbour(
+        &mut self,
+        set: impl Iterator<Item = VertexId>,
+        hubs: &Hubs,
+    ) -> u128 {
+        let mut among = 0u128;
+        self.ordinary.clear();
+        for v in set {
+            match hubs.number(v) {
+                Some(hub) => among |= 1 << hub,
+                None => self.ordinary.push(v),
+            }
+        }
+        let mut total = 0u64;
+        for a in ones(among) {
+            for b in ones(among & ((1 << a) - 1)) {
+                total += u64::from(hubs.common[a * HUBS + b]);
+            }
+        }
+        for &v in &self.ordinary {
+            for &u in self.graph.neighbours(v) {
+                let paths = &mut self.paths[u as usize];
+                total += u64::from(*paths);
+                *paths += 1;
+            }
+            if among != 0 {
+                for &u in self.graph.neighbours(v) {
+                    total += u64::from((hubs.near[u as usize] & among).count_ones());
+                }
+            }
+        }
+        for &v in &self.ordinary {
+            for &u in self.graph.neighbours(v) {
+                self.paths[u as usize] = 0;
+            }
+        }
+        total.into()
+    }
+}
+
+/// With W the common neighbours of a pair of vertices: Σ over all pairs of C(W, 3), which is the
+/// edge-induced number of K₂,₃; and Σ over the chosen edges u–v of `thirds` and over the pairs of common
+/// neighbours of u and v of W − 2. `None` once the run is asked to stop.
+pub(super) fn of_three(
+    graph: View<'_>,
+    hubs: &Hubs,
+    thirds: Option<&Thirds>,
+    context: &Context,
+) -> Option<(u128, u128)> {
+    let ordinary = |v: &&VertexId| hubs.number(**v).is_none();
+    let weight = |v: VertexId| {
+        let over = graph.neighbours(v).iter().filter(ordinary);
+        over.map(|&u| graph.degree(u) as u64).sum::<u64>()
+    };
+    // A vertex is divided by the other ends of its pairs, which are smaller.
+    let list = |v: VertexId| if graph.degree(v) < 3 { 0 } else { v as usize };
+    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || (0u128, 0u128, vec![0u32; graph.vertices()], vec![0; graph.vertices()]),
+        |(total, on_edges, paths, ends), unit| {
+            let near = hubs.near[unit.start as usize];
+            let (mut sum, mut met) = (0u128, 0);
+            for &b in graph.neighbours(unit.start).iter().filter(ordinary) {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                let row = graph.neighbours(b);
+                let row = &row[..row.partition_point(|&c| c < unit.limit)];
+                let row = &row[row.partition_point(|&c| c < unit.first)..];
+                let mut here = 0u64;
+                for &c in row {
+                    let before = u64::from(paths[c as usize]);
+                    paths[c as usize] += 1;
+                    ends[met] = c;
+                    met += usize::from(before == 0);
+                    here += before * before.saturating_sub(1) / 2;
+                    if near != 0 {
+                        let both = u64::from((hubs.near[c as usize] & near).count_ones());
+                        here += before * both + both * both.saturating_sub(1) / 2;
+                    }
+                }
+                sum += u128::from(here);
+            }
+            *total += sum;
+            if let Some(thirds) = thirds {
+                let common =
+                    |c: VertexId| paths[c as usize] + (hubs.near[c as usize] & near).count_ones();
+                *on_edges += on_opposite_edges(graph, thirds, unit, common);
+            }
+            for &c in &ends[..met] {
+                paths[c as usize] = 0;
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    let triples = hubs.triples(&context.cancel)?;
+    complete.then(|| {
+        let on_edges = states.iter().map(|s| s.1).sum();
+        (states.iter().map(|s| s.0).sum::<u128>() + triples, on_edges)
+    })
+}
+
+/// Over the chosen edges u–v opposite to the start a of a unit, and the other common neighbours b of u
+/// and v in the unit's range: Σ (W − 2), `common` giving W of a and b.
+fn on_opposite_edges(
+    graph: View<'_>,
+    thirds: &Thirds,
+    unit: &WorkUnit,
+    common: impl Fn(VertexId) -> u32,
+) -> u128 {
+    let a = unit.start;
+    let mut sum = 0u64;
+    for arc in graph.row(a) {
+        let u = graph.neighbours[arc];
+        // The list is kept at the arc to the smaller end.
+        let kept = if u < a { arc } else { down(graph, u, a) };
+        for v in thirds.list(kept).take_while(|&v| v < u) {
+            let opposite = down(graph, u, v);
+            if !thirds.chosen[opposite].load(Ordering::Relaxed) {
+                continue;
+            }
+            let range = unit.first..unit.limit;
+            let others = thirds.list(opposite).take_while(|b| *b < range.end);
+            for b in others.filter(|b| *b >= range.start) {
+                sum += u64::from(common(b) - 2);
+            }
+        }
+    }
+    sum.into()
+}
+
+/// The arc from a vertex to a smaller neighbour.
+fn down(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
+    let at = graph.neighbours(from).binary_search(&to).expect("they are neighbours");
+    graph.row(from).start + at
+}

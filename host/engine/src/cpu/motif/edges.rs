@@ -1,0 +1,137 @@
+//! How many triangles and 4-cycles each edge is in.
+
+use std::ops::ControlFlow;
+
+use gramer_graph::context::{Context, Looks};
+use gramer_graph::{VertexId, View};
+
+use super::super::arcs::{self, Sums};
+use super::super::{Job, cycle, run_units};
+
+/// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
+/// its edge is in.
+pub(super) struct EdgeCounts {
+    triangles: Vec<u64>,
+    cycles: Vec<u64>,
+}
+
+impl EdgeCounts {
+    /// Counts; `None` once the run is asked to stop.
+    pub fn new(graph: View<'_>, context: &Context) -> Option<Self> {
+        let mut triangles = triangles(graph, context)?;
+        let mut cycles = cycles(graph, context)?;
+        // The two arcs of an edge have what each has seen: in both of them, the sum. Sources in
+        // ascending order meet every row in ascending order.
+        let mut looks = Looks::new(&context.cancel);
+        let mut cursor: Vec<usize> =
+            (0..graph.vertices() as VertexId).map(|v| graph.row(v).start).collect();
+        for v in 0..graph.vertices() as VertexId {
+            looks.check(1 + graph.degree(v)).ok()?;
+            for arc in graph.row(v) {
+                let u = graph.neighbours[arc];
+                let back = cursor[u as usize];
+                cursor[u as usize] += 1;
+                if u < v {
+                    for counts in [&mut triangles, &mut cycles] {
+                        let both = counts[arc] + counts[back];
+                        (counts[arc], counts[back]) = (both, both);
+                    }
+                }
+            }
+        }
+        Some(EdgeCounts { triangles, cycles })
+    }
+
+    /// Triangles on the edge of an arc.
+    #[inline]
+    pub fn triangles(&self, arc: usize) -> u64 {
+        self.triangles[arc]
+    }
+
+    /// 4-cycles through the edge of an arc.
+    #[inline]
+    pub fn cycles(&self, arc: usize) -> u64 {
+        self.cycles[arc]
+    }
+
+    /// Triangles of the graph.
+    pub fn all_triangles(&self) -> u128 {
+        self.triangles.iter().map(|&t| u128::from(t)).sum::<u128>() / 6
+    }
+}
+
+/// Position of the first neighbour of `v` that isn't before `root`, as an arc.
+#[inline]
+fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
+    graph.row(v).start + graph.neighbours(v).partition_point(|&u| u <= root)
+}
+
+/// Triangles by arc that leads to a smaller vertex.
+fn triangles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
+    let found = Sums::new(graph.neighbours.len(), context);
+    let (_, complete) = arcs::triangles(
+        graph,
+        context,
+        || (),
+        |(), _, arcs| {
+            arcs.into_iter().for_each(|arc| found.add(arc, 1));
+        },
+    );
+    found.finish().filter(|_| complete)
+}
+
+/// 4-cycles by arc: each is met from its smallest vertex, the root, as two paths of two edges to
+/// the same end. A root with much work is divided by its ends.
+fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
+    let found = Sums::new(graph.neighbours.len(), context);
+    let vertices = graph.vertices();
+    let units = cycle::ends(graph, Job::whole(context));
+    let (_, complete) = run_units(
+        &units,
+        context,
+        || (vec![0u32; vertices], vec![]),
+        |(paths, ends): &mut (Vec<u32>, Vec<VertexId>), unit| {
+            let root = unit.start;
+            let range = cycle::ends_of(unit);
+            // The arcs from b to its neighbours among the ends.
+            let arcs = |b: VertexId| {
+                let row = graph.neighbours(b);
+                let base = graph.row(b).start;
+                let part = cycle::within(row, &range);
+                base + part.start..base + part.end
+            };
+            let first = first_after(graph, root, root)..graph.row(root).end;
+            for &b in &graph.neighbours[first.clone()] {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                for &c in &graph.neighbours[arcs(b)] {
+                    if paths[c as usize] == 0 {
+                        ends.push(c);
+                    }
+                    paths[c as usize] += 1;
+                }
+            }
+            for at in first {
+                if context.cancel.is_cancelled() {
+                    return ControlFlow::Break(());
+                }
+                let mut here = 0;
+                for arc in arcs(graph.neighbours[at]) {
+                    let others = u64::from(paths[graph.neighbours[arc] as usize] - 1);
+                    if others > 0 {
+                        here += others;
+                        found.add(arc, others);
+                    }
+                }
+                found.add(at, here);
+            }
+            for &c in ends.iter() {
+                paths[c as usize] = 0;
+            }
+            ends.clear();
+            ControlFlow::Continue(())
+        },
+    );
+    found.finish().filter(|_| complete)
+}

@@ -1,0 +1,219 @@
+//! The graph that the neighbours of one vertex induce.
+
+use std::ops::Range;
+
+use gramer_graph::{VertexId, View};
+
+use super::collisions::Hubs;
+use super::edges::EdgeCounts;
+
+/// From this ratio of lengths on, members are looked up in the longer row.
+const SEARCH: usize = 32;
+/// Up to this many members their rows are kept as bits where that is shorter.
+const BIT_MEMBERS: usize = 2048;
+
+/// A thread's copy of one neighbourhood. Members have numbers by their position in the row.
+pub(super) struct Neighbourhood<'a> {
+    graph: View<'a>,
+    centre: VertexId,
+    members: &'a [VertexId],
+    /// By member: the triangles on its edge to the centre, which is its degree here.
+    degrees: Vec<u32>,
+    offsets: Vec<usize>,
+    rows: Vec<u32>,
+    /// By vertex: number of the member, or `u32::MAX`.
+    place: Vec<u32>,
+    counts: &'a EdgeCounts,
+    /// Rows as bits, or empty.
+    bits: Vec<u64>,
+    /// By member, zero between calls.
+    marks: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl<'a> Neighbourhood<'a> {
+    pub fn new(graph: View<'a>, counts: &'a EdgeCounts) -> Self {
+        Neighbourhood {
+            graph,
+            centre: 0,
+            members: &[],
+            degrees: vec![],
+            offsets: vec![],
+            rows: vec![],
+            place: vec![u32::MAX; graph.vertices()],
+            counts,
+            bits: vec![],
+            marks: vec![],
+            ends: vec![],
+        }
+    }
+
+    /// Makes this the neighbourhood of `centre`.
+    pub fn fill(&mut self, centre: VertexId, hubs: &Hubs) {
+        let graph = self.graph;
+        self.centre = centre;
+        self.members = graph.neighbours(centre);
+        self.degrees.clear();
+        self.degrees.extend(graph.row(centre).map(|arc| self.counts.triangles(arc) as u32));
+        self.offsets.clear();
+        self.offsets.push(0);
+        let mut end = 0;
+        for &degree in &self.degrees {
+            end += degree as usize;
+            self.offsets.push(end);
+        }
+        self.rows.resize(end.max(self.rows.len()), 0);
+        for (at, &v) in self.members.iter().enumerate() {
+            self.place[v as usize] = at as u32;
+        }
+        // Each edge from its larger end; both rows grow in ascending order.
+        self.marks.clear();
+        self.marks.resize(self.members.len(), 0);
+        for (at, &v) in self.members.iter().enumerate() {
+            if self.degrees[at] == 0 {
+                continue;
+            }
+            let earlier = &self.members[..at];
+            let row = graph.neighbours(v);
+            if let Some(hub) = hubs.number(v).filter(|_| row.len() > earlier.len()) {
+                for (other, &u) in earlier.iter().enumerate() {
+                    if hubs.is_near(u, hub) {
+                        self.join(at, other);
+                    }
+                }
+            } else if row.len() > SEARCH * earlier.len() {
+                for (other, u) in earlier.iter().enumerate() {
+                    if row.binary_search(u).is_ok() {
+                        self.join(at, other);
+                    }
+                }
+            } else {
+                for &u in row.iter().take_while(|&&u| u < v) {
+                    let other = self.place[u as usize];
+                    if other != u32::MAX {
+                        self.join(at, other as usize);
+                    }
+                }
+            }
+        }
+        for &v in self.members {
+            self.place[v as usize] = u32::MAX;
+        }
+        self.marks.fill(0);
+        self.bits.clear();
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        for (from, to) in [(a, b), (b, a)] {
+            let mark = &mut self.marks[from];
+            self.rows[self.offsets[from] + *mark as usize] = to as u32;
+            *mark += 1;
+        }
+    }
+
+    /// The graph vertex of a member.
+    #[inline]
+    pub fn vertex(&self, at: usize) -> VertexId {
+        self.members[at]
+    }
+
+    /// The members next to a member, ascending.
+    #[inline]
+    pub fn neighbours(&self, at: usize) -> &[u32] {
+        &self.rows[self.offsets[at]..self.offsets[at + 1]]
+    }
+
+    /// Whether the centre comes before `v` by number of neighbours.
+    fn before(&self, v: VertexId) -> bool {
+        (self.graph.degree(self.centre), self.centre) < (self.graph.degree(v), v)
+    }
+
+    /// Each triangle whose first corner by number of neighbours is the centre and whose larger
+    /// other one is among the members `part`: degrees by corner, triangles on the edge opposite to
+    /// each, and 4-cliques that it is in.
+    pub fn triangles(
+        &mut self,
+        part: Range<usize>,
+        mut visit: impl FnMut([u128; 3], [u128; 3], u128),
+    ) {
+        let words = self.members.len().div_ceil(64);
+        let entries = self.offsets[self.members.len()];
+        let as_bits =
+            self.members.len() <= BIT_MEMBERS && words * self.members.len() <= 4 * entries;
+        if as_bits {
+            self.bits.resize(words * self.members.len(), 0);
+            for at in 0..self.members.len() {
+                for &other in &self.rows[self.offsets[at]..self.offsets[at + 1]] {
+                    self.bits[at * words + other as usize / 64] |= 1 << (other % 64);
+                }
+            }
+        }
+        let degree = |v: VertexId| self.graph.degree(v) as u128;
+        for a in part {
+            let u = self.members[a];
+            if self.degrees[a] == 0 || !self.before(u) {
+                continue;
+            }
+            let row = &self.rows[self.offsets[a]..self.offsets[a + 1]];
+            if !as_bits {
+                row.iter().for_each(|&c| self.marks[c as usize] = 1);
+            }
+            for &b in row.iter().take_while(|&&b| (b as usize) < a) {
+                let b = b as usize;
+                let w = self.members[b];
+                if !self.before(w) {
+                    continue;
+                }
+                let cliques: u64 = if as_bits {
+                    let row = |at: usize| &self.bits[at * words..(at + 1) * words];
+                    row(a).iter().zip(row(b)).map(|(x, y)| u64::from((x & y).count_ones())).sum()
+                } else {
+                    let other = &self.rows[self.offsets[b]..self.offsets[b + 1]];
+                    other.iter().map(|&c| u64::from(self.marks[c as usize])).sum()
+                };
+                let opposite = self.counts.triangles(arc(self.graph, u, w));
+                visit(
+                    [degree(self.centre), degree(u), degree(w)],
+                    [opposite.into(), self.degrees[b].into(), self.degrees[a].into()],
+                    cliques.into(),
+                );
+            }
+            if !as_bits {
+                row.iter().for_each(|&c| self.marks[c as usize] = 0);
+            }
+        }
+    }
+
+    /// 4-cycles among the members whose smallest one is in `part`.
+    pub fn cycles(&mut self, part: Range<usize>) -> u128 {
+        let mut total = 0u128;
+        for root in part {
+            let row = &self.rows[self.offsets[root]..self.offsets[root + 1]];
+            let after = |row: &[u32]| row.partition_point(|&c| c as usize <= root);
+            let mut found = 0u64;
+            for &b in &row[after(row)..] {
+                let row = &self.rows[self.offsets[b as usize]..self.offsets[b as usize + 1]];
+                for &c in &row[after(row)..] {
+                    let paths = &mut self.marks[c as usize];
+                    if *paths == 0 {
+                        self.ends.push(c);
+                    }
+                    found += u64::from(*paths);
+                    *paths += 1;
+                }
+            }
+            for c in self.ends.drain(..) {
+                self.marks[c as usize] = 0;
+            }
+            total += u128::from(found);
+        }
+        total
+    }
+}
+
+/// The arc from one vertex to a neighbour, or the arc back: the one in the shorter row.
+fn arc(graph: View<'_>, u: VertexId, w: VertexId) -> usize {
+    let (from, to) = if graph.degree(u) <= graph.degree(w) { (u, w) } else { (w, u) };
+    let at = graph.neighbours(from).binary_search(&to).expect("they are neighbours");
+    graph.row(from).start + at
+}

@@ -1,0 +1,227 @@
+// The strategy `plan`: a depth-first search over sorted lists that interprets a plan.
+//
+// A work-group of LANES lanes walks one branch at a time. Its state (the images chosen, the candidates
+// that are left at each depth) lies in global memory between launches, so that a launch may end after
+// any step and the next one goes on. Tasks are edges both ways, taken in portions of LANES.
+//
+// The plan has DEPTH_WORDS words for each depth:
+//   0 label, or ANY      1 near: earlier depths that are neighbours     2 far: that must not be
+//   3 below: earlier depths whose images have smaller numbers   4 distinct: that may be the same vertex
+//   5... the label of the edge to each earlier depth, or ANY
+// With LIST the last depth's images are written to a ring instead of being counted alone.
+
+#define ANY 0xffffffffu
+#define DEPTH_WORDS 21
+#define MOST_DEPTHS 16
+// State of a group: depth, waiting edges as bits, their first, then images, list ends and positions.
+#define STATE_WORDS 64
+#define CONTROL_NEXT 0
+#define CONTROL_DONE 1
+#define CONTROL_RESERVED 2
+#define CONTROL_WRITTEN 3
+
+// First position in [low, high) of a number that isn't smaller.
+inline uint lower_bound(__global const uint *restrict items, uint low, uint high, uint number) {
+    while (low < high) {
+        const uint middle = low + (high - low) / 2;
+        if (items[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void search(__global const uint *restrict offsets, __global const uint *restrict neighbours,
+            __global const uint *restrict sources, __global const uint *restrict vertex_labels,
+            __global const uint *restrict edge_labels, __constant uint *plan, const uint depths,
+            const uint vertices, const uint entries, volatile __global uint *control,
+            __global uint *states, __global uint *lists, const uint span, const uint budget,
+            __global uint *ring, const uint ring_records, __global uint *restrict sums,
+            __global uint *restrict fault) {
+    __local uint images[MOST_DEPTHS], ends[MOST_DEPTHS], at[MOST_DEPTHS];
+    __local uint waiting, first, shared, base_from, base_to, base_depth;
+    __local ulong totals[LANES];
+    const uint lane = get_local_id(0);
+    __global uint *const state = states + get_group_id(0) * STATE_WORDS;
+    __global uint *const own = lists + (ulong)get_group_id(0) * depths * span;
+    uint depth = state[0];
+    if (lane == 0) {
+        waiting = state[1];
+        first = state[2];
+        for (uint i = 0; i < MOST_DEPTHS; i++) {
+            images[i] = state[3 + i];
+            ends[i] = state[19 + i];
+            at[i] = state[35 + i];
+        }
+    }
+    ulong total = 0;
+    // The edge that lane 0 took last.
+    uint work = 0, taken = 0;
+    bool done = false;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    while (work < budget) {
+        // The next image of the deepest vertex that has candidates left; depth 0 stands for the edges.
+        uint next;
+        if (depth == 0) {
+            if (waiting == 0) {
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (lane == 0)
+                    first = atomic_add(control + CONTROL_NEXT, LANES);
+                barrier(CLK_LOCAL_MEM_FENCE);
+                work += 1;
+                if (first >= entries) {
+                    done = true;
+                    break;
+                }
+                const uint e = first + lane;
+                if (e < entries) {
+                    const uint u = sources[e], v = neighbours[e];
+                    bool fits = (plan[0] == ANY || vertex_labels[u] == plan[0]) &&
+                                (plan[DEPTH_WORDS] == ANY || vertex_labels[v] == plan[DEPTH_WORDS]) &&
+                                ((plan[DEPTH_WORDS + 3] & 1) == 0 || v > u);
+                    const uint wanted = plan[DEPTH_WORDS + 5];
+                    if (fits && wanted != ANY)
+                        fits = edge_labels[e] == wanted;
+                    if (fits)
+                        atomic_or(&waiting, 1u << lane);
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (depths == 2) {
+                    if (lane == 0)
+                        total += popcount(waiting);
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                    if (lane == 0)
+                        waiting = 0;
+                    barrier(CLK_LOCAL_MEM_FENCE);
+                }
+                continue;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane == 0) {
+                const uint bit = top_bit(waiting);
+                waiting ^= 1u << bit;
+                images[0] = sources[first + bit];
+                images[1] = neighbours[first + bit];
+                taken = bit;
+            }
+            next = 2;
+        } else {
+            if (at[depth] == ends[depth]) {
+                // The candidates at depth 2 came from an edge.
+                depth = depth == 2 ? 0 : depth - 1;
+                continue;
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane == 0) {
+                images[depth] = own[depth * span + INDEX(at[depth], span, 51)];
+                at[depth] += 1;
+            }
+            next = depth + 1;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        // The candidates of `next`: the shortest list of its neighbours, tested.
+        __constant uint *const words = plan + next * DEPTH_WORDS;
+        if (lane == 0) {
+            uint shortest = ANY, least = 0;
+            for (uint d = 0; d < next; d++) {
+                if ((words[1] >> d & 1) != 0) {
+                    const uint v = INDEX(images[d], vertices, 52);
+                    const uint length = offsets[v + 1] - offsets[v];
+                    if (length < shortest) {
+                        shortest = length;
+                        base_depth = d;
+                        base_from = offsets[v];
+                    }
+                }
+                if ((words[3] >> d & 1) != 0)
+                    least = max(least, images[d] + 1);
+            }
+            base_to = base_from + shortest;
+            if (least != 0)
+                base_from = lower_bound(neighbours, base_from, base_to, least);
+            ends[next] = 0;
+            at[next] = 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const bool last = next + 1 == depths;
+        const uint from = base_from, to = base_to, base = base_depth;
+#ifdef LIST
+        if (last) {
+            // Room for all, or the step is taken back and the launch ends.
+            if (lane == 0) {
+                const uint old = atomic_add(control + CONTROL_RESERVED, to - from);
+                shared = old + (to - from) > ring_records ? 1 : 0;
+                if (shared != 0) {
+                    atomic_sub(control + CONTROL_RESERVED, to - from);
+                    if (depth == 0)
+                        waiting |= 1u << taken;
+                    else
+                        at[depth] -= 1;
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (shared != 0)
+                break;
+        }
+#endif
+        work += 1 + (to - from) / LANES;
+        for (uint e = from + lane; e < to; e += LANES) {
+            const uint id = neighbours[INDEX(e, entries, 53)];
+            bool fits = words[0] == ANY || vertex_labels[id] == words[0];
+            if (fits && words[5 + base] != ANY)
+                fits = edge_labels[e] == words[5 + base];
+            for (uint d = 0; fits && d < next; d++) {
+                const uint bit = 1u << d;
+                if ((words[4] & bit) != 0)
+                    fits = id != images[d];
+                if (fits && d != base && ((words[1] | words[2]) & bit) != 0) {
+                    const uint v = images[d];
+                    const uint end = offsets[v + 1];
+                    const uint found = lower_bound(neighbours, offsets[v], end, id);
+                    const bool is = found < end && neighbours[found] == id;
+                    fits = is == ((words[1] & bit) != 0) &&
+                           (!is || words[5 + d] == ANY || edge_labels[found] == words[5 + d]);
+                }
+            }
+            if (!fits)
+                continue;
+            if (!last) {
+                own[next * span + INDEX(atomic_inc(ends + next), span, 54)] = id;
+                continue;
+            }
+            total += 1;
+#ifdef LIST
+            const uint record = INDEX(atomic_inc(control + CONTROL_WRITTEN), ring_records, 55);
+            for (uint d = 0; d < next; d++)
+                ring[record * depths + d] = images[d];
+            ring[record * depths + next] = id;
+#endif
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (!last && ends[next] != 0)
+            depth = next;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    totals[lane] = total;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0) {
+        ulong sum = 0;
+        for (uint i = 0; i < LANES; i++)
+            sum += totals[i];
+        if (sum != 0)
+            add_wide(sums + 4 * (get_group_id(0) % SLOTS), sum, 0);
+        if (done)
+            atomic_inc(control + CONTROL_DONE);
+        state[0] = depth;
+        state[1] = waiting;
+        state[2] = first;
+        for (uint i = 0; i < MOST_DEPTHS; i++) {
+            state[3 + i] = images[i];
+            state[19 + i] = ends[i];
+            state[35 + i] = at[i];
+        }
+    }
+}

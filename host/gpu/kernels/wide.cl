@@ -1,0 +1,338 @@
+// The strategy `wide`: DuMato's DFS-wide exploration (thesis, Alg. 10 to 18). A warp extends one
+// embedding at a time by all its neighbours together, and keeps what it has not visited yet in arrays of
+// its own. Its phases are control, extend with filter, aggregate, and move.
+//
+// The arrays have a fixed size. An embedding with more extensions than that makes them in portions: a
+// level keeps where in the lists of its vertices it stopped. Memory so depends on nothing but the number
+// of warps.
+//
+// A launch is a slice: warps keep their state and end after so many steps, or once too many of them have
+// nothing to do.
+//
+// Given by the host: K vertices, ARRAY extensions of a level, CODES codes of patterns, LOCAL_CODES if
+// these are counted in local memory first, CLIQUES for complete subgraphs alone.
+
+#define LANES 32
+// Words of a state: length, base, and for each length five words.
+#define STATE (2 + 5 * K)
+// Words of the status.
+#define NEXT_ROOT 0
+#define ACTIVE 1
+#define IDLE 2
+#define GIVEN 3
+// First bit of vertex j's edges to earlier ones in a code; that between the first two is always there.
+#define SHIFT(j) ((j) * ((j) - 1) / 2 - 1)
+
+inline int is_edge(__global const uint *restrict offsets, __global const uint *restrict neighbours,
+                   uint u, uint v) {
+    uint low = offsets[u], high = offsets[u + 1];
+    const uint other = offsets[v + 1] - offsets[v];
+    if (other < high - low) {
+        low = offsets[v];
+        high = low + other;
+        v = u;
+    }
+    while (low < high) {
+        const uint middle = low + (high - low) / 2;
+        const uint found = neighbours[middle];
+        if (found == v)
+            return 1;
+        if (found < v)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return 0;
+}
+
+// The edges from u, which is in list i, to the `len` vertices of an embedding, a bit each; 0 if u doesn't
+// extend it. Each set of vertices is made in one order only: u was not in an earlier list, and all
+// vertices after the first of its neighbours are smaller (Arabesque's canonical extension).
+inline uint extension(__global const uint *restrict offsets, __global const uint *restrict neighbours,
+                      __local const uint *tr, uint len, uint i, uint u) {
+    if (u <= tr[0])
+        return 0;
+#ifdef CLIQUES
+    if (u <= tr[len - 1])
+        return 0;
+    for (uint j = 1; j < len; j++)
+        if (!is_edge(offsets, neighbours, u, tr[j]))
+            return 0;
+    return 1;
+#else
+    for (uint j = i + 1; j < len; j++)
+        if (u <= tr[j])
+            return 0;
+    for (uint j = 0; j < i; j++)
+        if (u == tr[j] || is_edge(offsets, neighbours, u, tr[j]))
+            return 0;
+    uint edges = 1u << i;
+    for (uint j = i + 1; j < len; j++)
+        edges |= (uint)is_edge(offsets, neighbours, u, tr[j]) << j;
+    return edges;
+#endif
+}
+
+// Lists that extensions of an embedding of `len` vertices come from.
+#ifdef CLIQUES
+#define LISTS(len) 1u
+#else
+#define LISTS(len) (len)
+#endif
+
+inline void add_count(__global uint *counts, uint code, uint more) {
+    // A count is two words.
+    const uint old = atomic_add(counts + 2 * code, more);
+    if (old + more < old)
+        atomic_inc(counts + 2 * code + 1);
+}
+
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void wide(__global const uint *restrict offsets, __global const uint *restrict neighbours,
+          __global uint *states, __global uint *arrays, volatile __global uint *status,
+          __global uint *counts, const uint vertices, const uint entries, const uint limit,
+          const uint idle_limit, __global uint *restrict fault) {
+    __local uint length, base, steps, go, fill, popped, edges_of_popped;
+    // By length of the embedding: its last vertex, the code of its edges, extensions that wait, and
+    // where the next ones come from.
+    __local uint tr[K], codes[K], waiting[K], list[K], entry[K];
+#ifdef LOCAL_CODES
+    __local uint found[CODES];
+#endif
+    const uint lane = get_local_id(0), warp = get_group_id(0);
+    __global uint *state = states + (size_t)warp * STATE;
+    __global uint *own = arrays + (size_t)warp * (K - 2) * ARRAY;
+    for (uint i = lane; i < K; i += LANES) {
+        tr[i] = state[2 + i];
+        codes[i] = state[2 + K + i];
+        waiting[i] = state[2 + 2 * K + i];
+        list[i] = state[2 + 3 * K + i];
+        entry[i] = state[2 + 4 * K + i];
+    }
+#ifdef LOCAL_CODES
+    for (uint i = lane; i < CODES; i += LANES)
+        found[i] = 0;
+#endif
+    if (lane == 0) {
+        length = state[0];
+        base = state[1];
+        steps = 0;
+    }
+    for (;;) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        // Control: the next job, or the end of the slice.
+        if (lane == 0) {
+            go = steps < limit && status[IDLE] <= idle_limit;
+            if (go && length == 0) {
+                const uint root = status[NEXT_ROOT] < vertices ? atomic_inc(status + NEXT_ROOT) : vertices;
+                if (root < vertices) {
+                    length = base = 1;
+                    tr[0] = root;
+                    codes[1] = waiting[1] = list[1] = 0;
+                    entry[1] = offsets[root];
+                    steps++;
+                } else {
+                    atomic_inc(status + IDLE);
+                    go = 0;
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!go)
+            break;
+        const uint len = length;
+        if (len == K - 1) {
+            // Aggregate: the last vertices are counted where they are found.
+            uint lists = 0;
+            for (uint i = 0; i < LISTS(len); i++) {
+                const uint from = INDEX(tr[i], vertices, 41);
+                const uint end = offsets[from + 1];
+                lists += end - offsets[from];
+                for (uint e = offsets[from] + lane; e < end; e += LANES) {
+                    const uint u = INDEX(neighbours[INDEX(e, entries, 42)], vertices, 43);
+                    const uint edges = extension(offsets, neighbours, tr, len, i, u);
+                    if (edges != 0) {
+#ifdef CLIQUES
+                        const uint code = 0;
+#else
+                        const uint code = INDEX(codes[len] | edges << SHIFT(K - 1), CODES, 44);
+#endif
+#ifdef LOCAL_CODES
+                        // A slice is far too short for 2^32 of them.
+                        atomic_inc(found + code);
+#else
+                        add_count(counts, code, 1);
+#endif
+                    }
+                }
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane == 0) {
+                steps += 1 + lists / LANES;
+                length = len - 1 < base ? 0 : len - 1;
+            }
+            continue;
+        }
+        // Extend, with the filter: as many extensions as there is room for.
+        __global uint *array = own + (len - 1) * ARRAY;
+        if (waiting[len] == 0 && list[len] < LISTS(len)) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane == 0)
+                fill = 0;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (;;) {
+                const uint i = list[len], e = entry[len], room = fill + LANES <= ARRAY;
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (i >= LISTS(len) || !room)
+                    break;
+                const uint end = offsets[INDEX(tr[i], vertices, 45) + 1];
+                if (e + lane < end) {
+                    const uint u = INDEX(neighbours[INDEX(e + lane, entries, 46)], vertices, 47);
+                    if (extension(offsets, neighbours, tr, len, i, u) != 0) {
+                        const uint at = atomic_inc(&fill);
+                        array[INDEX(at, ARRAY, 48)] = u;
+                    }
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+                if (lane == 0) {
+                    steps++;
+                    if (e + LANES < end) {
+                        entry[len] = e + LANES;
+                    } else {
+                        list[len] = i + 1;
+                        entry[len] = i + 1 < len ? offsets[tr[i + 1]] : 0;
+                    }
+                }
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            if (lane == 0)
+                waiting[len] = fill;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        // Move: to the last extension, or back.
+        if (waiting[len] == 0) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            if (lane == 0) {
+                steps++;
+                length = len - 1 < base ? 0 : len - 1;
+            }
+            continue;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0) {
+            popped = INDEX(array[waiting[len] - 1], vertices, 49);
+            waiting[len]--;
+            edges_of_popped = 0;
+            steps++;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#ifndef CLIQUES
+        for (uint j = lane; j < len; j += LANES)
+            if (is_edge(offsets, neighbours, popped, tr[j]))
+                atomic_or(&edges_of_popped, 1u << j);
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+        if (lane == 0) {
+            tr[len] = popped;
+            codes[len + 1] = len == 1 ? 0 : codes[len] | edges_of_popped << SHIFT(len);
+            waiting[len + 1] = list[len + 1] = 0;
+            entry[len + 1] = offsets[tr[0]];
+            length = len + 1;
+        }
+    }
+    for (uint i = lane; i < K; i += LANES) {
+        state[2 + i] = tr[i];
+        state[2 + K + i] = codes[i];
+        state[2 + 2 * K + i] = waiting[i];
+        state[2 + 3 * K + i] = list[i];
+        state[2 + 4 * K + i] = entry[i];
+    }
+#ifdef LOCAL_CODES
+    for (uint i = lane; i < CODES; i += LANES)
+        if (found[i] != 0)
+            add_count(counts, i, found[i]);
+#endif
+    if (lane == 0) {
+        state[0] = length;
+        state[1] = base;
+        if (length != 0)
+            atomic_inc(status + ACTIVE);
+    }
+}
+
+// Extensions of a warp that wait.
+inline uint weight_of(__global const uint *state) {
+    uint weight = 0;
+    for (uint len = state[1]; len <= state[0] && len <= K - 2; len++)
+        weight += state[2 + 2 * K + len];
+    return state[0] == 0 ? 0 : weight;
+}
+
+// Donations (DuMato's Alg. 18): each warp without a job gets up to `donations` extensions of the shortest
+// embedding of the warp with the most, which have the largest trees. One work-group does it all.
+__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+void donate(__global uint *states, __global uint *arrays, __global uint *weights,
+            __global uint *status, const uint warps, const uint donations) {
+    __local uint best[LANES], place[LANES];
+    const uint lane = get_local_id(0);
+    uint given = 0;
+    for (uint w = lane; w < warps; w += LANES)
+        weights[w] = weight_of(states + (size_t)w * STATE);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (uint poor = 0; poor < warps; poor++) {
+        __global uint *to = states + (size_t)poor * STATE;
+        const int idle = to[0] == 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (!idle)
+            continue;
+        uint most = 0, at = 0;
+        for (uint w = lane; w < warps; w += LANES)
+            if (weights[w] > most) {
+                most = weights[w];
+                at = w;
+            }
+        best[lane] = most;
+        place[lane] = at;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint step = LANES / 2; step != 0; step /= 2) {
+            if (lane < step && best[lane + step] > best[lane]) {
+                best[lane] = best[lane + step];
+                place[lane] = place[lane + step];
+            }
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        // A warp keeps its last one.
+        if (best[0] < 2)
+            break;
+        if (lane == 0) {
+            const uint rich = place[0];
+            __global uint *from = states + (size_t)rich * STATE;
+            uint len = from[1];
+            while (from[2 + 2 * K + len] == 0)
+                len++;
+            const uint have = from[2 + 2 * K + len];
+            const uint some = min(donations, max(have / 2, 1u));
+            __global const uint *source =
+                arrays + ((size_t)rich * (K - 2) + len - 1) * ARRAY + have - some;
+            __global uint *target = arrays + ((size_t)poor * (K - 2) + len - 1) * ARRAY;
+            for (uint i = 0; i < some; i++)
+                target[i] = source[i];
+            from[2 + 2 * K + len] = have - some;
+            to[0] = to[1] = len;
+            for (uint i = 0; i < len; i++)
+                to[2 + i] = from[2 + i];
+            to[2 + K + len] = from[2 + K + len];
+            to[2 + 2 * K + len] = some;
+            // What its lists still hold is the giver's.
+            to[2 + 3 * K + len] = len;
+            to[2 + 4 * K + len] = 0;
+            weights[rich] -= some;
+            weights[poor] = some;
+            given++;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    }
+    if (lane == 0)
+        status[GIVEN] = given;
+}

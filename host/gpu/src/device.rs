@@ -1,0 +1,204 @@
+//! One device: its context and queue, what it can hold, and its programs.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gramer_graph::error::Result;
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context;
+use opencl3::event::Event;
+use opencl3::types::cl_mem;
+
+use crate::Settings;
+use crate::error::{failed, refused};
+use crate::local::{CLASSES, ClassShape};
+use crate::memory::{Budget, Place};
+use crate::platform::Handle;
+use crate::program::{Cache, Program};
+
+/// What a device can hold and do at a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Most lanes of a work-group.
+    pub group: usize,
+    /// Bytes of local memory of a work-group.
+    pub local: usize,
+    /// Compute units.
+    pub units: usize,
+    /// Whether it is a processor, whose lanes run one after the other.
+    pub portable: bool,
+}
+
+/// An argument of a kernel.
+#[derive(Clone, Copy)]
+pub(crate) enum Arg {
+    Buffer(cl_mem),
+    U32(u32),
+    U64(u64),
+}
+
+/// What was done on a device since it was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    pub launches: AtomicU64,
+    pub built: AtomicU64,
+    pub cached: AtomicU64,
+    /// Traversals that `wide` gave to warps without work.
+    pub donations: AtomicU64,
+}
+
+/// An opened device.
+pub(crate) struct Device {
+    pub limits: Limits,
+    pub budget: Arc<Budget>,
+    pub work: Work,
+    pub queue: CommandQueue,
+    /// Classes of roots of `local`.
+    pub classes: Vec<ClassShape>,
+    context: Context,
+    /// What messages call it.
+    label: String,
+    checked: bool,
+    cache: Cache,
+    programs: Mutex<HashMap<u64, Arc<Program>>>,
+}
+
+impl Device {
+    pub fn open(handle: Handle, settings: &Settings) -> Result<Self> {
+        let Handle { device, found } = handle;
+        let label = format!("{} ({})", found.device, found.name);
+        let context = Context::from_device(&device).map_err(refused(&label, "make a context"))?;
+        // SAFETY: the device is the context's. Kernels run in the order in which they were queued.
+        let queue = unsafe { CommandQueue::create(&context, device.id(), 0) }
+            .map_err(refused(&label, "make a queue"))?;
+        let limits = Limits {
+            group: device.max_work_group_size().unwrap_or(1),
+            local: device.local_mem_size().unwrap_or(0) as usize,
+            units: found.compute_units.max(1) as usize,
+            portable: found.kind != "gpu",
+        };
+        // What the driver and other programs hold isn't known: a tenth is left to them.
+        let limit = settings.memory.unwrap_or(found.memory / 10 * 9);
+        let version = device.version().unwrap_or_default();
+        let identity = format!("{}\n{}\n{}\n{version}", found.platform, found.name, found.driver);
+        Ok(Device {
+            limits,
+            budget: Arc::new(Budget::new(limit)),
+            work: Work::default(),
+            queue,
+            classes: match settings.classes.is_empty() {
+                true => CLASSES.to_vec(),
+                false => settings.classes.clone(),
+            },
+            context,
+            label,
+            checked: settings.checked,
+            cache: Cache::new(settings.cache.clone(), identity),
+            programs: Mutex::default(),
+        })
+    }
+
+    /// What messages call it.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// Whether kernels test their indices.
+    pub fn is_checked(&self) -> bool {
+        self.checked
+    }
+
+    /// Where buffers of this device are made.
+    pub fn place(&self) -> Place<'_> {
+        let (context, queue) = (&self.context, &self.queue);
+        Place { context, queue, budget: &self.budget, device: &self.label }
+    }
+
+    /// Lanes of a work-group: `wished`, or fewer (a power of two) where the device has fewer.
+    pub fn lanes(&self, wished: usize) -> usize {
+        let most = 1usize << self.limits.group.max(1).ilog2();
+        wished.min(most)
+    }
+
+    /// The program of these sources, built or taken from the cache.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`] with the compiler's words.
+    pub fn program(&self, name: &str, sources: &[&str]) -> Result<Arc<Program>> {
+        let mut text = String::new();
+        if self.checked {
+            text.push_str("#define CHECKED\n");
+        }
+        sources.iter().for_each(|source| text.push_str(source));
+        let key = self.cache.key(&text);
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(&key) {
+            return Ok(program.clone());
+        }
+        let (program, cached) =
+            Program::make(&self.context, &self.label, name, &text, key, &self.cache)?;
+        let counter = if cached { &self.work.cached } else { &self.work.built };
+        counter.fetch_add(1, Ordering::Relaxed);
+        let program = Arc::new(program);
+        programs.insert(key, program.clone());
+        Ok(program)
+    }
+
+    /// Queues a kernel: `groups` work-groups of `lanes` lanes.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn launch(
+        &self,
+        program: &Program,
+        kernel: &str,
+        args: &[Arg],
+        groups: usize,
+        lanes: usize,
+    ) -> Result<()> {
+        if groups == 0 {
+            return Ok(());
+        }
+        let fail = |code| failed(&self.label, &format!("run the kernel {kernel}"), code);
+        let held = program.kernel(kernel).lock().unwrap_or_else(PoisonError::into_inner);
+        for (at, arg) in args.iter().enumerate() {
+            // SAFETY: the kernel takes arguments of these types in this order (its source is in
+            // this crate), and checks their number below; buffers outlive the queue's work, since
+            // the host reads a result before it drops any.
+            unsafe {
+                match arg {
+                    Arg::Buffer(buffer) => held.set_arg(at as u32, buffer),
+                    Arg::U32(value) => held.set_arg(at as u32, value),
+                    Arg::U64(value) => held.set_arg(at as u32, value),
+                }
+            }
+            .map_err(|e| fail(e.0))?;
+        }
+        // SAFETY: the sizes are arrays of the given dimension, and no event is waited for.
+        let event = unsafe {
+            opencl3::command_queue::enqueue_nd_range_kernel(
+                self.queue.get(),
+                held.get(),
+                1,
+                std::ptr::null(),
+                [groups * lanes].as_ptr(),
+                [lanes].as_ptr(),
+                0,
+                std::ptr::null(),
+            )
+        }
+        .map_err(fail)?;
+        drop(Event::new(event));
+        self.work.launches.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Waits until all that is queued is done.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn finish(&self) -> Result<()> {
+        self.queue.finish().map_err(refused(&self.label, "finish its work"))
+    }
+}

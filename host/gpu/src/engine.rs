@@ -1,0 +1,410 @@
+//! The engine: which task goes to which strategy.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
+use gramer_graph::Graph;
+use gramer_graph::choice::Choice;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{Dictionary, Pattern};
+
+use crate::device::Device;
+use crate::formula::{self, Cycles, Four, Three};
+use crate::local::{self, Roots};
+use crate::memory::Buffer;
+use crate::resident::Resident;
+use crate::search::{self, Labels, Question};
+use crate::select::select;
+use crate::wide::{self, Wanted};
+use crate::{Balance, Settings, Strategy, platform};
+
+/// A GPU behind OpenCL.
+///
+/// ```no_run
+/// use gramer_engine::Engine;
+/// use gramer_gpu::{Gpu, Settings};
+/// use gramer_graph::{Builder, Context};
+/// use gramer_pattern::Task;
+///
+/// let mut builder = Builder::new();
+/// for (u, v) in [(0, 1), (1, 2), (2, 0)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.build();
+/// let gpu = Gpu::open("gpu", &Settings::default())?;
+/// let outcome = gpu.run(&graph, &Task::Clique { k: 3 }, None, &Context::default())?;
+/// assert_eq!(outcome.results[0].count, 1);
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+pub struct Gpu {
+    name: String,
+    found: platform::Found,
+    strategy: Option<Strategy>,
+    balance: Balance,
+    /// The context takes a tenth of a second, in which the host may read a graph.
+    opening: Mutex<Option<JoinHandle<Result<Device>>>>,
+    opened: OnceLock<Arc<Device>>,
+}
+
+impl Gpu {
+    /// Opens the device that `gpu…` names; results call it so.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name that no device has, [`Error::Device`] where there is none or it
+    /// can't be opened.
+    pub fn open(device: &str, settings: &Settings) -> Result<Self> {
+        let handle = select(device)?;
+        let (found, settings) = (handle.found.clone(), settings.clone());
+        let Settings { strategy, balance, .. } = settings;
+        let opening = std::thread::spawn(move || Device::open(handle, &settings));
+        let opening = Mutex::new(Some(opening));
+        let (name, opened) = (device.into(), OnceLock::new());
+        Ok(Gpu { name, found, strategy, balance, opening, opened })
+    }
+
+    /// The device, once it is open.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where it can't be opened.
+    fn device(&self) -> Result<&Arc<Device>> {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = opening.take() {
+            let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let _ = self.opened.set(Arc::new(device));
+        }
+        self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
+    }
+
+    /// What was opened.
+    pub fn found(&self) -> &platform::Found {
+        &self.found
+    }
+
+    /// Bytes of device memory: what may be used, and the most that was in use at a time.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device can't be opened.
+    pub fn memory(&self) -> Result<(u64, u64)> {
+        let budget = &self.device()?.budget;
+        Ok((budget.limit(), budget.peak()))
+    }
+
+    /// Programs that were built from source, and that came from the cache, since it was opened.
+    ///
+    /// # Errors
+    /// As [`Gpu::memory`].
+    pub fn programs(&self) -> Result<(u64, u64)> {
+        let work = &self.device()?.work;
+        Ok((work.built.load(Relaxed), work.cached.load(Relaxed)))
+    }
+}
+
+impl Gpu {
+    /// How a task is done: as was said, or in the fastest way.
+    fn strategy(&self, task: &Task) -> Result<Strategy> {
+        use Strategy::{Formula, Local, Plan, Wide};
+        let able: &[Strategy] = match task {
+            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide],
+            Task::Clique { .. } => &[Local, Plan],
+            Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
+            Task::Motif { k: 5 | 6, .. } => &[Wide, Plan],
+            Task::Motif { .. } => &[Wide],
+            _ => &[Plan],
+        };
+        match self.strategy {
+            None => Ok(able[0]),
+            Some(said) if able.contains(&said) => Ok(said),
+            Some(said) => {
+                let able: Vec<&str> = able.iter().map(|s| s.name()).collect();
+                Err(Error::Unsupported(format!(
+                    "the strategy {} doesn't do this; {} does",
+                    said.name(),
+                    able.join(" or ")
+                )))
+            }
+        }
+    }
+}
+
+/// What can't be done here is done there.
+fn refuse<T>(what: &str) -> Result<T> {
+    Err(Error::Unsupported(format!("the GPU engine has no {what} yet; use --device cpu")))
+}
+
+impl Engine for Gpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
+        match task {
+            Task::Motif { k: 7.., induced: Induced::Edge } => {
+                refuse("edge-induced motifs of more than 6 vertices")
+            }
+            Task::Clique { .. } | Task::Motif { .. } => self.strategy(task).map(drop),
+            Task::MaximalCliques => refuse("maximal cliques"),
+            Task::Fsm { .. } => refuse("frequent patterns"),
+            Task::Match { pattern, mappings, .. } => match graph {
+                Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
+                None => Ok(()),
+            },
+            other => refuse(other.name()),
+        }
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        let resident = Resident::new(self.device()?.clone(), graph, context)?;
+        Ok(Box::new(OnDevice {
+            gpu: self,
+            resident,
+            running: Mutex::new(()),
+            roots: OnceLock::new(),
+            cycles: OnceLock::new(),
+            edges: OnceLock::new(),
+            graph,
+            labels: OnceLock::new(),
+        }))
+    }
+}
+
+/// A graph on the device, with what tasks derive from it.
+struct OnDevice<'a> {
+    gpu: &'a Gpu,
+    resident: Resident,
+    /// Tasks share the sums: one runs at a time.
+    running: Mutex<()>,
+    roots: OnceLock<Roots>,
+    cycles: OnceLock<Cycles>,
+    edges: OnceLock<Buffer<u32>>,
+    graph: &'a Graph,
+    labels: OnceLock<Labels>,
+}
+
+/// The value of a cell, made by `make` if it has none.
+fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if cell.get().is_none() {
+        let _ = cell.set(make()?);
+    }
+    Ok(cell.get().expect("it was set above"))
+}
+
+impl OnDevice<'_> {
+    fn roots(&self) -> Result<&Roots> {
+        made(&self.roots, || Roots::new(&self.resident))
+    }
+
+    fn cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
+        let roots = self.roots()?;
+        self.resident.begin()?;
+        let complete = local::count(&self.resident, roots, k, None, context)?;
+        // What was counted before the stop is a lower bound, unless roots were still being weighed.
+        let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
+        Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
+    }
+
+    /// Counts a pattern by search, and hands what is found to the sink.
+    fn matches(
+        &self,
+        pattern: &Pattern,
+        induced: Induced,
+        mappings: bool,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<(Count, bool)> {
+        let asked = search::comparable(self.graph, pattern, mappings)?;
+        let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
+        let question = Question { given: pattern, induced, mappings, sink };
+        let (count, complete) =
+            search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
+        Ok((Count { pattern: pattern.clone(), count }, complete))
+    }
+
+    /// Cliques or motifs by search, pattern by pattern.
+    fn search(
+        &self,
+        patterns: &[Pattern],
+        induced: Induced,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (mut results, mut complete) = (vec![], true);
+        for pattern in patterns {
+            let found = match complete {
+                true => self.matches(pattern, induced, false, sink, context)?,
+                false => (Count { pattern: pattern.clone(), count: 0 }, false),
+            };
+            complete &= found.1;
+            results.push(found.0);
+        }
+        Ok(Outcome::new(results, complete))
+    }
+
+    fn wide_cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
+        let found = self.wide(k, Wanted::Cliques, context)?;
+        let pattern = Pattern::clique(k);
+        let count = found.counts.get(&pattern).copied().unwrap_or(0);
+        Ok(Outcome::new(vec![Count { pattern, count }], found.complete))
+    }
+
+    /// Up to six vertices all patterns, above those that occur.
+    fn wide_motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
+        let wide::Found { mut counts, complete } = self.wide(k, Wanted::Motifs, context)?;
+        if k <= 6 {
+            let patterns = Dictionary::of(k).patterns();
+            let counts = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
+            return Ok(of_patterns(k, induced, counts, complete));
+        }
+        let mut results: Vec<Count> =
+            counts.into_iter().map(|(pattern, count)| Count { pattern, count }).collect();
+        results.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
+        Ok(Outcome::new(results, complete))
+    }
+
+    fn wide(&self, k: usize, wanted: Wanted, context: &Context) -> Result<wide::Found> {
+        wide::search(&self.resident, k, wanted, self.gpu.balance, context)
+    }
+
+    fn motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
+        let roots = self.roots()?;
+        let counts = if k == 3 {
+            formula::three(&self.resident, roots, context)?.map(|three| of_three(&three))
+        } else {
+            let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
+            let arcs = self.resident.oriented.ends.len();
+            let edges = made(&self.edges, || {
+                Buffer::new(&self.resident.device.place(), arcs, "triangles of arcs")
+            })?;
+            formula::four(&self.resident, roots, cycles, edges, context)?.map(|four| of_four(&four))
+        };
+        let patterns = Dictionary::of(k).patterns();
+        let complete = counts.is_some();
+        // The formulas need all sums: a run that was not finished gives zeros.
+        let counts = counts.unwrap_or_else(|| vec![0; patterns.len()]);
+        Ok(of_patterns(k, induced, counts, complete))
+    }
+}
+
+/// The answer from vertex-induced counts in the order of the dictionary.
+fn of_patterns(k: usize, induced: Induced, mut counts: Vec<u128>, complete: bool) -> Outcome {
+    if induced == Induced::Edge {
+        counts = edge_induced(k, &counts);
+    }
+    let patterns = Dictionary::of(k).patterns().iter();
+    let results = patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
+    Outcome::new(results.collect(), complete)
+}
+
+/// Edge-induced counts: an embedding holds the patterns that its edges can be thinned out to.
+fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
+    let copies = gramer_pattern::plan::motif::copies(k);
+    let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * u128::from(c[p])).sum();
+    (0..counts.len()).map(inside).collect()
+}
+
+/// Counts in the order of the dictionary.
+fn of_three(three: &Three) -> Vec<u128> {
+    let of = |p: &Pattern| if p.edge_count() == 3 { three.triangle } else { three.wedge };
+    Dictionary::of(3).patterns().iter().map(of).collect()
+}
+
+/// Counts in the order of the dictionary.
+fn of_four(four: &Four) -> Vec<u128> {
+    let of = |p: &Pattern| {
+        let highest = (0..4).map(|v| p.degree(v)).max();
+        match (p.edge_count(), highest) {
+            (3, Some(3)) => four.star,
+            (3, _) => four.path,
+            (4, Some(3)) => four.tailed_triangle,
+            (4, _) => four.cycle,
+            (5, _) => four.diamond,
+            _ => four.clique,
+        }
+    };
+    Dictionary::of(4).patterns().iter().map(of).collect()
+}
+
+impl Prepared for OnDevice<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.gpu.supports(task, Some(self.graph))?;
+        if units.share().is_some() {
+            return refuse("shares of work units");
+        }
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = &self.resident.device;
+        let work = &device.work;
+        let before =
+            (work.launches.load(Relaxed), Instant::now(), work.donations.load(Relaxed));
+        // Only a search has embeddings to hand on.
+        let strategy = match sink {
+            Some(_) => Strategy::Plan,
+            None => self.gpu.strategy(task)?,
+        };
+        let mut outcome = match (task, strategy) {
+            (Task::Clique { k }, Strategy::Local) => self.cliques(*k, context),
+            (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, context),
+            (Task::Clique { k }, _) => {
+                self.search(&[Pattern::clique(*k)], Induced::Edge, sink, context)
+            }
+            (Task::Motif { k, induced }, Strategy::Formula) => self.motifs(*k, *induced, context),
+            (Task::Motif { k, induced }, Strategy::Wide) => self.wide_motifs(*k, *induced, context),
+            (Task::Motif { k: 7.., .. }, _) => refuse("list of motifs of more than 6 vertices"),
+            (Task::Motif { k, induced }, _) => {
+                self.search(Dictionary::of(*k).patterns(), *induced, sink, context)
+            }
+            (Task::Match { pattern, induced, mappings }, _) => {
+                let (count, complete) =
+                    self.matches(pattern, *induced, *mappings, sink, context)?;
+                Ok(Outcome::new(vec![count], complete))
+            }
+            _ => unreachable!("it was refused above"),
+        }?;
+        let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
+        metrics.headline("run.time", "s", Value::time(before.1.elapsed()));
+        let launches = device.work.launches.load(Relaxed) - before.0;
+        metrics.headline("run.launches", "", Value::Count(launches));
+        metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
+        metrics.detail("run.strategy", "", Value::Text(reason(strategy, sink.is_some()).into()));
+        if strategy == Strategy::Wide {
+            let donations = device.work.donations.load(Relaxed) - before.2;
+            metrics.detail("wide.donations", "", Value::Count(donations));
+        }
+        metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
+        outcome.devices.push(metrics);
+        Ok(outcome.of(units))
+    }
+}
+
+/// A strategy with its reason.
+fn reason(strategy: Strategy, listed: bool) -> &'static str {
+    match strategy {
+        _ if listed => "plan: every embedding is met",
+        Strategy::Plan => "plan: depth-first search over sorted lists",
+        Strategy::Formula => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
+        Strategy::Local => "local: bitmaps of oriented neighbourhoods",
+        Strategy::Wide => "wide: all patterns in one exploration",
+    }
+}
+
+impl Drop for OnDevice<'_> {
+    fn drop(&mut self) {
+        // A run that failed may have left kernels in the queue that use the buffers.
+        let _ = self.resident.device.finish();
+    }
+}

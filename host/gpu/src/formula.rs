@@ -1,0 +1,242 @@
+//! The strategy `formula`: motifs of three and four vertices from the triangles of each arc, the
+//! 4-cliques, the 4-cycles and sums over degrees (PGD, Ahmed et al. 2015; ORCA, Hočevar and Demšar
+//! 2014).
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use crate::device::{Arg, Device};
+use crate::local::{self, Roots};
+use crate::memory::Buffer;
+use crate::program::Program;
+use crate::resident::Resident;
+use crate::slices::Slices;
+
+const COMMON: &str = include_str!("../kernels/common.clh");
+const CYCLES: &str = include_str!("../kernels/cycles.cl");
+const SUMS: &str = include_str!("../kernels/sums.cl");
+
+/// Lanes of a work-group of `motif_sums`.
+const SUM_LANES: usize = 128;
+/// Lanes of a work-group of `cycles_dense`, and those that read a list together.
+const DENSE_LANES: usize = 512;
+const CYCLE_TILE: usize = 16;
+/// Entries of the table of `cycles_hash`, as a power of two; wedges fill half of it.
+const TABLE_BITS: u32 = 10;
+/// Bytes of the counters of `cycles_dense`.
+const WINDOW_BYTES: usize = 32 << 10;
+/// From this degree on a counter takes a word, else half of one.
+const WIDE_DEGREE: u32 = 1 << 16;
+
+/// Wedges below a vertex, by window of their ends.
+pub(crate) struct Cycles {
+    /// Vertices with few wedges.
+    few: Vec<u32>,
+    few_buffer: Buffer<u32>,
+    /// Wedges of each.
+    few_weights: Vec<f32>,
+    /// `(v, from, to, 0)`.
+    many: Vec<[u32; 4]>,
+    many_buffer: Buffer<[u32; 4]>,
+    many_weights: Vec<f32>,
+    counters_per_word: usize,
+    window_bytes: usize,
+}
+
+impl Cycles {
+    /// Cuts the wedges of a graph into tasks.
+    pub fn new(graph: &Resident) -> Result<Self> {
+        let (device, by) = (&graph.device, &graph.by);
+        let highest = by.vertices().checked_sub(1).map_or(0, |last| by.degree(last));
+        let counters_per_word = if highest < WIDE_DEGREE { 2 } else { 1 };
+        let totals = 8 * device.lanes(DENSE_LANES);
+        let room = device.limits.local.saturating_sub(totals + 1024);
+        let window_bytes = WINDOW_BYTES.min(room / 4096 * 4096).max(4096);
+        let window = (window_bytes / 4 * counters_per_word) as u32;
+        let wedges: Vec<u64> = (0..by.vertices())
+            .map(|v| {
+                let lower = &by.neighbours[by.offsets[v] as usize..by.split[v] as usize];
+                match lower.len() {
+                    0 | 1 => 0,
+                    _ => lower.iter().map(|&u| u64::from(by.degree(u as usize))).sum(),
+                }
+            })
+            .collect();
+        let share = (wedges.iter().sum::<u64>() / (16 * device.limits.units as u64)).max(1 << 14);
+        let (mut few, mut many) = (vec![], vec![]);
+        for (v, &work) in wedges.iter().enumerate().filter(|w| *w.1 > 0) {
+            if work <= 1 << (TABLE_BITS - 1) {
+                few.push((work, v as u32));
+                continue;
+            }
+            // Ends are met as often as they have neighbours, so windows are cut by degrees.
+            let parts = work.div_ceil(share);
+            let ends = u64::from(by.offsets[v]).div_ceil(parts).max(1);
+            let mut from = 0;
+            while (from as usize) < v {
+                let mass = u64::from(by.offsets[from as usize]) + ends;
+                let cut = by.offsets.partition_point(|&o| u64::from(o) < mass) as u32;
+                let to = cut.max(from + 1).min(from + window).min(v as u32);
+                let part = u64::from(by.offsets[to as usize] - by.offsets[from as usize]);
+                let weight = work as f32 * part as f32 / by.offsets[v].max(1) as f32;
+                many.push((weight + (to - from) as f32 / 32.0, [v as u32, from, to, 0]));
+                from = to;
+            }
+        }
+        few.sort_by(|a, b| b.cmp(a));
+        many.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let few_weights = few.iter().map(|f| f.0 as f32).collect();
+        let few: Vec<u32> = few.into_iter().map(|f| f.1).collect();
+        let many_weights = many.iter().map(|m| m.0).collect();
+        let many: Vec<[u32; 4]> = many.into_iter().map(|m| m.1).collect();
+        let place = device.place();
+        Ok(Cycles {
+            few_buffer: Buffer::of(&place, &few, "tasks")?,
+            many_buffer: Buffer::of(&place, &many, "tasks")?,
+            few,
+            few_weights,
+            many,
+            many_weights,
+            counters_per_word,
+            window_bytes,
+        })
+    }
+
+    fn program(&self, device: &Device) -> Result<Arc<Program>> {
+        let mut defines = String::new();
+        let mut line =
+            |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
+        line("CYCLE_BITS", TABLE_BITS as usize);
+        line("CYCLE_TABLE", 1 << TABLE_BITS);
+        line("CYCLE_TILE", CYCLE_TILE);
+        line("DENSE", device.lanes(DENSE_LANES));
+        line("COUNTERS", self.counters_per_word);
+        line("WINDOW_WORDS", self.window_bytes / 4);
+        device.program("cycles", &[COMMON, &defines, CYCLES])
+    }
+
+    /// Queues the count of all 4-cycles into sum 1; `false` once the run was asked to stop.
+    pub fn count(&self, graph: &Resident, context: &Context) -> Result<bool> {
+        let device = &graph.device;
+        let program = self.program(device)?;
+        let full = graph.full()?;
+        let all = [&self.few_weights, &self.many_weights];
+        let total = all.iter().flat_map(|w| w.iter()).map(|&w| f64::from(w) + 1.0).sum();
+        let mut slices = Slices::new(device, context, total);
+        let args = |range: &std::ops::Range<usize>, tasks| {
+            let [vertices, _] = graph.sizes();
+            [
+                Arg::Buffer(full.offsets.raw()),
+                Arg::Buffer(full.ends.raw()),
+                Arg::Buffer(tasks),
+                Arg::U32(range.start as u32),
+                Arg::U32(range.len() as u32),
+                vertices,
+                Arg::U32(graph.by.neighbours.len() as u32),
+                Arg::Buffer(graph.sums.raw()),
+                Arg::Buffer(graph.fault.raw()),
+            ]
+        };
+        let weight = |at: usize| f64::from(self.many_weights[at]) + 1.0;
+        let done = slices.run(self.many.len(), weight, |range| {
+            let args = args(&range, self.many_buffer.raw());
+            let lanes = device.lanes(DENSE_LANES);
+            device.launch(&program, "cycles_dense", &args, range.len(), lanes)
+        })?;
+        if !done {
+            return Ok(false);
+        }
+        let weight = |at: usize| f64::from(self.few_weights[at]) + 1.0;
+        slices.run(self.few.len(), weight, |range| {
+            let args = args(&range, self.few_buffer.raw());
+            device.launch(&program, "cycles_hash", &args, range.len(), 32)
+        })
+    }
+}
+
+/// Motifs by number of edges, then as the host's dictionaries have them: what [`three`] and [`four`]
+/// give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Three {
+    pub wedge: u128,
+    pub triangle: u128,
+}
+
+/// The vertex-induced motifs of four vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Four {
+    pub star: u128,
+    pub path: u128,
+    pub tailed_triangle: u128,
+    pub cycle: u128,
+    pub diamond: u128,
+    pub clique: u128,
+}
+
+/// Counts the motifs of three vertices; `None` once the run was asked to stop.
+///
+/// # Errors
+/// As [`local::count`].
+pub(crate) fn three(graph: &Resident, roots: &Roots, context: &Context) -> Result<Option<Three>> {
+    graph.begin()?;
+    queue_sums(graph, None)?;
+    if !local::count(graph, roots, 3, None, context)? {
+        return Ok(None);
+    }
+    let sums = graph.read()?;
+    let triangle = sums[0];
+    Ok(Some(Three { wedge: sums[7] - 3 * triangle, triangle }))
+}
+
+/// Counts the motifs of four vertices; `None` once the run was asked to stop.
+///
+/// # Errors
+/// As [`local::count`].
+pub(crate) fn four(
+    graph: &Resident,
+    roots: &Roots,
+    cycles: &Cycles,
+    edges: &Buffer<u32>,
+    context: &Context,
+) -> Result<Option<Four>> {
+    graph.begin()?;
+    edges.zero(&graph.device.queue)?;
+    if !cycles.count(graph, context)? || !local::count(graph, roots, 4, Some(edges), context)? {
+        return Ok(None);
+    }
+    queue_sums(graph, Some(edges))?;
+    let [cliques, cycles, triangles, pairs, tails, paths, stars, _] = graph.read()?;
+    let diamond = pairs - 6 * cliques;
+    let tailed_triangle = tails / 2 - 4 * diamond - 12 * cliques;
+    let cycle = cycles - diamond - 3 * cliques;
+    let star = stars - tailed_triangle - 2 * diamond - 4 * cliques;
+    // Σ t is three times the triangles.
+    let path = paths - triangles - 4 * cycle - 2 * tailed_triangle - 6 * diamond - 12 * cliques;
+    Ok(Some(Four { star, path, tailed_triangle, cycle, diamond, clique: cliques }))
+}
+
+/// Queues the sums over vertices and, with the triangles of each, over arcs.
+fn queue_sums(graph: &Resident, edges: Option<&Buffer<u32>>) -> Result<()> {
+    let device = &graph.device;
+    let lanes = device.lanes(SUM_LANES);
+    let defines =
+        format!("#define SUMS {lanes}\n{}", if edges.is_some() { "#define ARCS\n" } else { "" });
+    let program = device.program("sums", &[COMMON, &defines, SUMS])?;
+    let [vertices, arcs] = graph.sizes();
+    let args = [
+        Arg::Buffer(graph.oriented.offsets.raw()),
+        Arg::Buffer(graph.oriented.ends.raw()),
+        Arg::Buffer(graph.degrees()?.raw()),
+        Arg::Buffer(edges.map_or(graph.fault.raw(), Buffer::raw)),
+        vertices,
+        arcs,
+        Arg::Buffer(graph.sums.raw()),
+        Arg::Buffer(graph.fault.raw()),
+    ];
+    // Eight lanes a vertex, and some vertices for each.
+    let wished = graph.by.vertices().div_ceil(lanes / 8);
+    device.launch(&program, "motif_sums", &args, wished.min(8 * device.limits.units), lanes)
+}

@@ -1,0 +1,127 @@
+//! Graphs on the device.
+//!
+//! Vertices are numbered by ascending degree (ties by their number), so that an arc from the smaller
+//! to the larger number leads to the vertex with more neighbours, and no vertex has more than
+//! √(2 E) arcs. Rows are sorted.
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, VertexId};
+
+/// A graph with vertices numbered by degree, in the host's memory.
+pub(crate) struct ByDegree {
+    /// Number of each vertex of the graph.
+    pub rank: Vec<u32>,
+    /// The vertex of each number.
+    pub vertex: Vec<VertexId>,
+    /// V + 1 positions in `neighbours`.
+    pub offsets: Vec<u32>,
+    /// 2 E numbers, row by row, ascending.
+    pub neighbours: Vec<u32>,
+    /// By vertex: position of the first neighbour with a larger number.
+    pub split: Vec<u32>,
+}
+
+impl ByDegree {
+    /// # Errors
+    /// [`Error::Unsupported`] for 2³¹ edges and more, [`Error::Interrupted`].
+    pub fn new(graph: &Graph, context: &Context) -> Result<Self> {
+        let view = graph.view();
+        let (vertices, entries) = (view.vertices(), view.neighbours.len());
+        if entries > u32::MAX as usize {
+            return Err(Error::Unsupported(format!(
+                "the GPU engine takes up to 2^31 edges and the graph has {}; use --device cpu",
+                graph.edges()
+            )));
+        }
+        let mut starts = vec![0u32; graph.max_degree() + 2];
+        (0..vertices).for_each(|v| starts[view.degree(v as VertexId) + 1] += 1);
+        (1..starts.len()).for_each(|d| starts[d] += starts[d - 1]);
+        let (mut rank, mut vertex) = (vec![0u32; vertices], vec![0; vertices]);
+        for v in 0..vertices as VertexId {
+            let at = &mut starts[view.degree(v)];
+            rank[v as usize] = *at;
+            vertex[*at as usize] = v;
+            *at += 1;
+        }
+        context.cancel.check()?;
+        let mut offsets = vec![0u32; vertices + 1];
+        for (number, &v) in vertex.iter().enumerate() {
+            offsets[number + 1] = offsets[number] + view.degree(v) as u32;
+        }
+        // In the order of their numbers, vertices enter the rows of their neighbours: rows come out
+        // sorted.
+        let mut next = offsets[..vertices].to_vec();
+        let mut neighbours = vec![0u32; entries];
+        let mut split = vec![0u32; vertices];
+        for (number, &v) in vertex.iter().enumerate() {
+            if number % 4096 == 0 {
+                context.cancel.check()?;
+            }
+            split[number] = next[number];
+            for &u in view.neighbours(v) {
+                let at = &mut next[rank[u as usize] as usize];
+                neighbours[*at as usize] = number as u32;
+                *at += 1;
+            }
+        }
+        Ok(ByDegree { rank, vertex, offsets, neighbours, split })
+    }
+
+    /// Number of vertices.
+    pub fn vertices(&self) -> usize {
+        self.vertex.len()
+    }
+
+    /// Number of neighbours of the vertex with this number.
+    pub fn degree(&self, number: usize) -> u32 {
+        self.offsets[number + 1] - self.offsets[number]
+    }
+
+    /// The neighbours with larger numbers.
+    pub fn targets(&self, number: usize) -> &[u32] {
+        &self.neighbours[self.split[number] as usize..self.offsets[number + 1] as usize]
+    }
+
+    /// Number of neighbours with larger numbers.
+    pub fn out_degree(&self, number: usize) -> u32 {
+        self.offsets[number + 1] - self.split[number]
+    }
+
+    /// The arcs to larger numbers as a graph of their own: offsets and targets.
+    pub fn oriented(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut offsets = Vec::with_capacity(self.vertices() + 1);
+        let mut targets = Vec::with_capacity(self.neighbours.len() / 2);
+        offsets.push(0);
+        for number in 0..self.vertices() {
+            targets.extend_from_slice(self.targets(number));
+            offsets.push(targets.len() as u32);
+        }
+        (offsets, targets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    #[test]
+    fn numbers_ascend_with_degree_and_rows_are_sorted() {
+        let mut builder = Builder::new();
+        for (u, v) in [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4)] {
+            builder.edge(u, v);
+        }
+        let graph = builder.build();
+        let by = ByDegree::new(&graph, &Context::default()).unwrap();
+        assert_eq!(by.vertex, [4, 1, 2, 3, 0]);
+        assert_eq!(by.rank, [4, 1, 2, 3, 0]);
+        assert_eq!(by.offsets, [0, 1, 3, 5, 7, 10]);
+        assert_eq!(by.neighbours, [3, 2, 4, 1, 4, 0, 4, 1, 2, 3]);
+        assert_eq!(by.targets(1), [2, 4]);
+        let (offsets, targets) = by.oriented();
+        assert_eq!((offsets.len(), targets.len()), (6, 5));
+        assert_eq!((0..5).map(|n| by.out_degree(n)).collect::<Vec<_>>(), [1, 2, 1, 1, 0]);
+        assert!((0..5).all(|n| by.degree(n) as usize == graph.view().degree(by.vertex[n])));
+    }
+}

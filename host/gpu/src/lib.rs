@@ -1,0 +1,86 @@
+//! Mining on GPUs, and on anything else that speaks OpenCL 1.2.
+//!
+//! The OpenCL library is loaded when it is first asked for: nothing is needed to build or to start.
+//! Drivers that are installed without being registered are found as well ([`platform`]).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`platform`] | devices that OpenCL offers, and what is missing |
+//! | [`select`] | which of them `gpu…` names |
+//! | `engine` | which task goes to which strategy |
+//! | `device` | context, queue, limits, kernels |
+//! | `program` | programs and the cache of binaries |
+//! | [`memory`] | the budget, and buffers that count against it |
+//! | `graph`, `resident` | graphs by degree order, and what lies on the device |
+//! | `slices` | portions of work |
+//! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
+//! | `plan`, `search` | matching by depth-first search, and every list |
+//! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
+
+mod device;
+mod engine;
+mod error;
+mod formula;
+mod graph;
+mod local;
+pub mod memory;
+mod nest;
+mod plan;
+pub mod platform;
+mod program;
+mod resident;
+mod search;
+pub mod select;
+mod slices;
+mod wide;
+
+pub use engine::Gpu;
+pub use local::ClassShape;
+pub use program::default_cache;
+pub use select::is_gpu;
+pub use wide::Balance;
+
+use std::path::PathBuf;
+
+use gramer_graph::choice::Choice;
+
+/// How a task is done. Each is exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// Bitmaps of oriented neighbourhoods: cliques.
+    Local,
+    /// Closed formulas over smaller counts: motifs of three and four vertices.
+    Formula,
+    /// Depth-first search after a plan: matching, any pattern, lists of embeddings.
+    Plan,
+    /// DuMato's exploration without a plan: motifs of three to eight vertices, cliques.
+    Wide,
+}
+
+impl Choice for Strategy {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Strategy::Local, "local", "Bitmaps of neighbourhoods, for cliques"),
+        (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
+        (Strategy::Plan, "plan", "Search after a plan, for anything"),
+        (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
+    ];
+}
+
+/// How a device is used.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Settings {
+    /// Bytes of device memory that may be used; nine tenths of it where not given.
+    pub memory: Option<u64>,
+    /// Whether kernels test every index, which takes them several times as long.
+    pub checked: bool,
+    /// Folder that keeps built programs; none: they are built in each run.
+    pub cache: Option<PathBuf>,
+    /// Classes of roots of the strategy `local`, by words; none: those that are fastest on the
+    /// device that was measured.
+    pub classes: Vec<ClassShape>,
+    /// How tasks are done; none: in the way that is known to be the fastest.
+    pub strategy: Option<Strategy>,
+    /// When the strategy `wide` moves work between warps, and how much.
+    pub balance: Balance,
+}

@@ -1,0 +1,404 @@
+//! The strategy `local`: cliques, and the triangles of each arc, by bitmaps of oriented
+//! neighbourhoods (`kernels/local.cl`).
+//!
+//! Roots are divided into classes by the words that a row of their bitmap takes; each class has a
+//! kernel of its own, with as many lanes for a root as its size is worth. Roots with more targets
+//! than the largest class has bits take rows in global memory (`kernels/local_big.cl`).
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use crate::device::{Arg, Device};
+use crate::memory::Buffer;
+use crate::nest::nest;
+use crate::program::Program;
+use crate::resident::Resident;
+use crate::slices::Slices;
+
+const COMMON: &str = include_str!("../kernels/common.clh");
+const LOCAL: &str = include_str!("../kernels/local.cl");
+const BIG: &str = include_str!("../kernels/local_big.cl");
+
+/// Lanes of a work-group of `local_big`.
+const BIG_LANES: usize = 128;
+
+/// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
+/// then small beside a slice.
+const UNWEIGHED: usize = 5;
+
+/// A class of roots, and how its kernel shares out the work. All numbers are powers of two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClassShape {
+    /// Words of a row, 1 to 16: roots have up to 32 times as many targets.
+    pub words: usize,
+    /// Lanes that share a root, up to 512.
+    pub lanes: usize,
+    /// Roots of a work-group.
+    pub roots: usize,
+    /// Lanes that read a list together; at most `lanes`.
+    pub tile: usize,
+}
+
+impl ClassShape {
+    /// `WORDS:LANES:ROOTS:TILE`, as bench programs take it.
+    ///
+    /// # Panics
+    /// For anything but four powers of two in their ranges.
+    pub fn parse(text: &str) -> Self {
+        let numbers: Vec<usize> = text.split(':').filter_map(|n| n.parse().ok()).collect();
+        let [words, lanes, roots, tile] = numbers[..] else { panic!("{text:?} isn't W:L:R:T") };
+        assert!(numbers.iter().all(|n| n.is_power_of_two()) && words <= 16 && tile <= lanes);
+        ClassShape { words, lanes, roots, tile }
+    }
+}
+
+/// Classes of a device with enough lanes and local memory, in order of size.
+pub(crate) const CLASSES: [ClassShape; 5] = [
+    ClassShape { words: 1, lanes: 32, roots: 4, tile: 8 },
+    ClassShape { words: 2, lanes: 64, roots: 1, tile: 8 },
+    ClassShape { words: 4, lanes: 128, roots: 1, tile: 16 },
+    ClassShape { words: 8, lanes: 256, roots: 1, tile: 32 },
+    ClassShape { words: 16, lanes: 512, roots: 1, tile: 32 },
+];
+
+impl ClassShape {
+    /// Entries of the table of targets, as a power of two.
+    fn table_bits(self) -> u32 {
+        (128 * self.words).min(1024).ilog2()
+    }
+
+    /// Bytes of local memory that the most demanding kernel of the class takes.
+    fn local_bytes(self) -> usize {
+        let targets = 32 * self.words;
+        let rows = targets * (self.words | 1);
+        let words = (1 << self.table_bits()) + targets + rows + targets + 1;
+        4 * self.roots * words + 8 * self.lanes * self.roots
+    }
+
+    fn name(self) -> String {
+        format!("local_{}", self.words)
+    }
+}
+
+/// Roots of a graph by class, those with the most work first.
+pub(crate) struct Roots {
+    /// The classes that the device has room for.
+    classes: Vec<ClassShape>,
+    /// By class, and those above the largest at the end.
+    lists: Vec<List>,
+    /// Most targets of a root.
+    span: usize,
+}
+
+/// A task: a root, and `part | parts << 16`.
+type Task = [u32; 2];
+
+struct List {
+    tasks: Vec<Task>,
+    /// Work of each task, in element tests.
+    weights: Vec<f32>,
+    buffer: Buffer<Task>,
+}
+
+impl List {
+    fn new(device: &Device, mut tasks: Vec<(f32, Task)>) -> Result<Self> {
+        tasks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let weights = tasks.iter().map(|t| t.0).collect();
+        let tasks: Vec<Task> = tasks.into_iter().map(|t| t.1).collect();
+        let buffer = Buffer::of(&device.place(), &tasks, "tasks")?;
+        Ok(List { tasks, weights, buffer })
+    }
+}
+
+/// The whole root.
+const WHOLE: u32 = 1 << 16;
+
+impl Roots {
+    /// All roots with at least two targets.
+    pub fn new(graph: &Resident) -> Result<Self> {
+        let (device, by) = (&graph.device, &graph.by);
+        let classes: Vec<ClassShape> = device
+            .classes
+            .iter()
+            .map(|&class| {
+                let lanes = device.lanes(class.lanes * class.roots);
+                let roots = (lanes / class.lanes).max(1);
+                let lanes = lanes / roots;
+                ClassShape { lanes, roots, tile: class.tile.min(lanes), ..class }
+            })
+            .filter(|class| class.local_bytes() <= device.limits.local)
+            .collect();
+        let mut tasks = vec![vec![]; classes.len() + 1];
+        let mut span = 0;
+        for root in 0..by.vertices() {
+            let targets = by.out_degree(root) as usize;
+            if targets < 2 {
+                continue;
+            }
+            span = span.max(targets);
+            let at = class_of(&classes, targets);
+            let tests: u64 =
+                by.targets(root).iter().map(|&t| u64::from(by.out_degree(t as usize))).sum();
+            tasks[at].push((tests as f32, [root as u32, WHOLE]));
+        }
+        let lists = tasks.into_iter().map(|t| List::new(device, t)).collect::<Result<_>>()?;
+        Ok(Roots { classes, lists, span })
+    }
+}
+
+fn class_of(classes: &[ClassShape], targets: usize) -> usize {
+    classes.iter().position(|c| targets <= 32 * c.words).unwrap_or(classes.len())
+}
+
+/// What kernels leave besides the number of cliques.
+#[derive(Clone, Copy)]
+enum Extra<'a> {
+    Nothing,
+    /// The triangles of each arc.
+    Edges(&'a Buffer<u32>),
+    /// The cliques of each task, by list.
+    PerTask(&'a [Buffer<u32>]),
+}
+
+/// The program for cliques of `k` in the classes that have roots. (A class that has none isn't built:
+/// some compilers take seconds for it.)
+fn program(device: &Device, roots: &Roots, k: usize, extra: Extra<'_>) -> Result<Arc<Program>> {
+    let mut defines = String::new();
+    let mut line =
+        |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
+    line("K", k);
+    line("LAST", k.saturating_sub(5));
+    line("BIG", device.lanes(BIG_LANES));
+    match extra {
+        Extra::Nothing => {}
+        Extra::Edges(_) => line("EDGES", 1),
+        Extra::PerTask(_) => line("PER_TASK", 1),
+    }
+    let mut sources = vec![COMMON.to_string(), defines];
+    let used = roots.classes.iter().zip(&roots.lists).filter(|used| !used.1.tasks.is_empty());
+    for (class, _) in used {
+        let bits = class.table_bits();
+        if let Some(text) = (k > 4).then(|| nest(k, class.words)).flatten() {
+            let sets: Vec<String> = (0..class.words)
+                .map(|y| format!("const uint s0_{y} = row[{y}] & other[{y}];"))
+                .collect();
+            sources.push(format!("{text}#define SETS {}\n", sets.join(" ")));
+        }
+        sources.push(format!(
+            "#define NAME {}\n#define W {}\n#define T {}\n#define R {}\n#define TILE {}\n\
+             #define HASH {}\n#define HASH_BITS {bits}\n{LOCAL}",
+            class.name(),
+            class.words,
+            class.lanes,
+            class.roots,
+            class.tile,
+            1 << bits
+        ));
+    }
+    if roots.lists.last().is_some_and(|large| !large.tasks.is_empty()) {
+        sources.push(BIG.into());
+    }
+    let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+    device.program(&format!("local of {k}"), &sources)
+}
+
+/// Queues the count of the cliques of `k` vertices into sum 0, and with `edges` the triangles of each
+/// arc; `false` once the run was asked to stop.
+///
+/// # Errors
+/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+pub(crate) fn count(
+    graph: &Resident,
+    roots: &Roots,
+    k: usize,
+    edges: Option<&Buffer<u32>>,
+    context: &Context,
+) -> Result<bool> {
+    let extra = edges.map_or(Extra::Nothing, Extra::Edges);
+    if k <= UNWEIGHED {
+        return run(graph, roots, k, extra, context);
+    }
+    let Some(weighed) = weighed(graph, roots, k, context)? else { return Ok(false) };
+    graph.begin()?;
+    let done = run(graph, &weighed, k, extra, context)?;
+    // Its tasks must not be freed before the kernels have read them.
+    graph.device.finish()?;
+    Ok(done)
+}
+
+/// The roots with the work that cliques of `k` make there, the heavy ones cut into parts; `None` once
+/// the run was asked to stop. Roots without a clique of five are left out.
+///
+/// The 4-cliques of a root are the triangles of its graph. Of all graphs with so many triangles,
+/// a complete one of x vertices has most larger cliques (Kruskal and Katona), which real
+/// neighbourhoods come close to: its (k − 2)-cliques are the estimate of the sets that are measured.
+fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<Option<Roots>> {
+    /// Sets that are worth a work-group of their own.
+    const LEAST: f64 = 65_536.0;
+    let device = &graph.device;
+    let sums: Vec<Buffer<u32>> = roots
+        .lists
+        .iter()
+        .map(|list| Buffer::new(&device.place(), list.tasks.len(), "weights of tasks"))
+        .collect::<Result<_>>()?;
+    if !run(graph, roots, 4, Extra::PerTask(&sums), context)? {
+        return Ok(None);
+    }
+    let mut triangles: Vec<Vec<u32>> = vec![];
+    for (list, sum) in roots.lists.iter().zip(&sums) {
+        let mut read = vec![0; list.tasks.len()];
+        sum.read(&device.queue, &mut read)?;
+        triangles.push(read);
+    }
+    let work: Vec<Vec<f64>> =
+        triangles.iter().map(|l| l.iter().map(|&t| sets(t, k)).collect()).collect();
+    let total: f64 = work.iter().flatten().sum();
+    let share = (total / (8 * device.limits.units) as f64).max(LEAST);
+    let mut lists = vec![];
+    for ((list, triangles), work) in roots.lists.iter().zip(&triangles).zip(&work) {
+        let mut tasks = vec![];
+        for (at, &[root, _]) in list.tasks.iter().enumerate() {
+            if triangles[at] == 0 {
+                continue;
+            }
+            // A part has at least a pair for each lane.
+            let targets = graph.by.out_degree(root as usize);
+            let most = (targets * (targets - 1) / 2 / 64).clamp(1, u16::MAX.into());
+            let parts = ((work[at] / share).ceil() as u32).clamp(1, most);
+            let weight = (list.weights[at] + work[at] as f32) / parts as f32;
+            tasks.extend((0..parts).map(|part| (weight, [root, part | parts << 16])));
+        }
+        lists.push(List::new(device, tasks)?);
+    }
+    Ok(Some(Roots { classes: roots.classes.clone(), lists, span: roots.span }))
+}
+
+/// (k − 2)-cliques of a complete graph with about `triangles` triangles.
+fn sets(triangles: u32, k: usize) -> f64 {
+    // x (x − 1) (x − 2) = 6 t, nearly.
+    let vertices = (6.0 * f64::from(triangles)).cbrt() + 1.0;
+    (0..k - 2).map(|i| (vertices - i as f64).max(0.0) / (i + 1) as f64).product()
+}
+
+fn run(
+    graph: &Resident,
+    roots: &Roots,
+    k: usize,
+    extra: Extra<'_>,
+    context: &Context,
+) -> Result<bool> {
+    let device = &graph.device;
+    let program = program(device, roots, k, extra)?;
+    let total = roots.lists.iter().flat_map(|l| &l.weights).map(|&w| f64::from(w) + 1.0).sum();
+    let mut slices = Slices::new(device, context, total);
+    // The classes with the largest roots first: what comes last ends together.
+    for (at, list) in roots.lists.iter().enumerate().rev() {
+        let weight = |task: usize| f64::from(list.weights[task]) + 1.0;
+        let second = match extra {
+            Extra::Edges(edges) => edges.raw(),
+            Extra::PerTask(sums) => sums[at].raw(),
+            Extra::Nothing => graph.fault.raw(),
+        };
+        let args = |range: &std::ops::Range<usize>| {
+            let [vertices, arcs] = graph.sizes();
+            vec![
+                Arg::Buffer(graph.oriented.offsets.raw()),
+                Arg::Buffer(graph.oriented.ends.raw()),
+                Arg::Buffer(list.buffer.raw()),
+                Arg::U32(range.start as u32),
+                Arg::U32(range.len() as u32),
+                vertices,
+                arcs,
+                Arg::Buffer(graph.sums.raw()),
+                Arg::Buffer(second),
+                Arg::Buffer(graph.fault.raw()),
+            ]
+        };
+        let done = match roots.classes.get(at) {
+            Some(class) => slices.run(list.tasks.len(), weight, |range| {
+                let groups = range.len().div_ceil(class.roots);
+                let lanes = class.lanes * class.roots;
+                device.launch(&program, &class.name(), &args(&range), groups, lanes)
+            })?,
+            None if list.tasks.is_empty() => true,
+            None => {
+                let slots = Slots::new(graph, roots.span, k, list.tasks.len())?;
+                let done = slices.run(list.tasks.len(), weight, |range| {
+                    let mut args = args(&range);
+                    args.extend(slots.args());
+                    let groups = slots.groups.min(range.len());
+                    device.launch(&program, "local_big", &args, groups, device.lanes(BIG_LANES))
+                })?;
+                device.finish()?;
+                done
+            }
+        };
+        if !done {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What `local_big` works in: a slot of global memory for each work-group.
+struct Slots {
+    groups: usize,
+    buffer: Buffer<u32>,
+    span: usize,
+    words: usize,
+    slot_words: usize,
+}
+
+impl Slots {
+    /// Slots for the work-groups that `tasks` are worth, as far as the budget has room for more than one.
+    fn new(graph: &Resident, span: usize, k: usize, tasks: usize) -> Result<Self> {
+        let device = &graph.device;
+        let words = span.div_ceil(32);
+        let sets = k.saturating_sub(4);
+        let slot_words = 4 * span + span * words + sets * words * device.lanes(BIG_LANES);
+        let room = device.budget.free() / 2 / (4 * slot_words as u64);
+        let groups = (4 * device.limits.units).min(tasks).min(room as usize).max(1);
+        let buffer = Buffer::new(&device.place(), groups * slot_words, "rows of large roots")?;
+        Ok(Slots { groups, buffer, span, words, slot_words })
+    }
+
+    fn args(&self) -> [Arg; 4] {
+        [
+            Arg::Buffer(self.buffer.raw()),
+            Arg::U32(self.span as u32),
+            Arg::U32(self.words as u32),
+            Arg::U64(self.slot_words as u64),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_fit_into_48_kib_and_ascend() {
+        for pair in CLASSES.windows(2) {
+            assert!(pair[0].words < pair[1].words);
+        }
+        for class in CLASSES {
+            assert!(class.local_bytes() <= 48 << 10, "{class:?}");
+            // The table is at most half full, and has room for a word for each lane.
+            assert!(1 << class.table_bits() >= 64 * class.words.min(16));
+            assert!(class.lanes <= 1 << class.table_bits());
+        }
+        assert_eq!(class_of(&CLASSES, 32), 0);
+        assert_eq!(class_of(&CLASSES, 33), 1);
+        assert_eq!(class_of(&CLASSES, 513), 5);
+    }
+
+    #[test]
+    fn the_estimate_is_that_of_a_complete_graph() {
+        // 20 vertices have 1,140 triangles and 15,504 cliques of five.
+        let estimate = sets(1140, 7);
+        assert!((15_504.0..18_000.0).contains(&estimate), "{estimate}");
+    }
+}

@@ -1,0 +1,197 @@
+//! Device memory: the budget, and typed buffers that count against it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::Pod;
+use gramer_graph::error::{Error, Result};
+use opencl3::command_queue::CommandQueue;
+use opencl3::context::Context as ClContext;
+use opencl3::memory::{Buffer as ClBuffer, CL_MEM_READ_WRITE, ClMem};
+use opencl3::types::{CL_BLOCKING, cl_mem};
+
+use crate::error::{failed, refused};
+
+/// The bytes of the device that may be used, and those that are.
+#[derive(Debug)]
+pub struct Budget {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Budget {
+    /// A budget of `limit` bytes.
+    pub fn new(limit: u64) -> Self {
+        Budget { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+    }
+
+    /// Bytes in all.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Bytes that are free.
+    pub fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.used.load(Ordering::Relaxed))
+    }
+
+    /// Most bytes that were in use at a time.
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    fn take(&self, bytes: u64, what: &str) -> Result<()> {
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(bytes).filter(|&sum| sum <= self.limit)
+        });
+        match taken {
+            Ok(before) => {
+                self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+                Ok(())
+            }
+            Err(used) => Err(Error::Unsupported(format!(
+                "the GPU has no room for {what}: {used} bytes are in use and {bytes} more are \
+                 needed, of {}; give at least --memory {}K, or use --device cpu",
+                self.limit,
+                (used + bytes).div_ceil(1024)
+            ))),
+        }
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Elements in device memory.
+pub(crate) struct Buffer<T: Pod> {
+    inner: ClBuffer<T>,
+    len: usize,
+    bytes: u64,
+    budget: Arc<Budget>,
+    device: String,
+}
+
+/// Where buffers are made.
+pub(crate) struct Place<'a> {
+    pub context: &'a ClContext,
+    pub queue: &'a CommandQueue,
+    pub budget: &'a Arc<Budget>,
+    pub device: &'a str,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// Room for `len` elements (at least one), called `what` in messages. Their values are unknown.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the budget has no room, [`Error::Device`] where the device has
+    /// none, though the budget does.
+    pub fn new(place: &Place<'_>, len: usize, what: &str) -> Result<Self> {
+        let len = len.max(1);
+        let bytes = (len * size_of::<T>()) as u64;
+        place.budget.take(bytes, what)?;
+        let reserve = format!("reserve {bytes} bytes for {what}");
+        // SAFETY: no memory of the host is named.
+        let made = unsafe {
+            ClBuffer::<T>::create(place.context, CL_MEM_READ_WRITE, len, std::ptr::null_mut())
+        };
+        let inner = made.map_err(|e| {
+            place.budget.give_back(bytes);
+            failed(place.device, &reserve, e.0)
+        })?;
+        let (budget, device) = (place.budget.clone(), place.device.to_string());
+        let buffer = Buffer { inner, len, bytes, budget, device };
+        // Drivers refuse what is too much only when it is first used.
+        const TOUCH: u64 = 1 << 20;
+        if bytes > TOUCH {
+            buffer.zero(place.queue)?;
+            place.queue.finish().map_err(refused(place.device, &reserve))?;
+        }
+        Ok(buffer)
+    }
+
+    /// A copy of `items`.
+    ///
+    /// # Errors
+    /// As [`Buffer::new`].
+    pub fn of(place: &Place<'_>, items: &[T], what: &str) -> Result<Self> {
+        let mut buffer = Buffer::new(place, items.len(), what)?;
+        if !items.is_empty() {
+            buffer.write(place.queue, items)?;
+        }
+        Ok(buffer)
+    }
+
+    /// Writes `items` to the front, and waits until that is done.
+    pub fn write(&mut self, queue: &CommandQueue, items: &[T]) -> Result<()> {
+        assert!(items.len() <= self.len);
+        // SAFETY: the call returns when `items` were read, and there is room for them.
+        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, 0, items, &[]) }
+            .map_err(refused(&self.device, "write to its memory"))?;
+        Ok(())
+    }
+
+    /// Reads the first elements once all before in the queue is done.
+    pub fn read(&self, queue: &CommandQueue, items: &mut [T]) -> Result<()> {
+        assert!(items.len() <= self.len);
+        // SAFETY: the call returns when `items` were written, and the buffer has as many.
+        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, 0, items, &[]) }
+            .map_err(refused(&self.device, "read from its memory"))?;
+        Ok(())
+    }
+
+    /// Sets all bytes to 0.
+    pub fn zero(&self, queue: &CommandQueue) -> Result<()> {
+        const WORD: usize = size_of::<u32>();
+        assert_eq!(self.bytes as usize % WORD, 0, "elements are words");
+        let zero = 0u32;
+        // SAFETY: the range is the buffer, a multiple of the pattern, which is copied by the call.
+        unsafe {
+            opencl3::command_queue::enqueue_fill_buffer(
+                queue.get(),
+                self.inner.get(),
+                (&raw const zero).cast(),
+                WORD,
+                0,
+                self.bytes as usize,
+                0,
+                std::ptr::null(),
+            )
+        }
+        .map(|event| drop(opencl3::event::Event::new(event)))
+        .map_err(|code| failed(&self.device, "clear its memory", code))
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// The handle, as kernels take it.
+    pub fn raw(&self) -> cl_mem {
+        self.inner.get()
+    }
+}
+
+impl<T: Pod> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_never_exceeded_and_names_what_would_do() {
+        let budget = Budget::new(10_000);
+        budget.take(6_000, "a graph").unwrap();
+        let text = budget.take(5_000, "tasks").unwrap_err().to_string();
+        assert!(text.contains("room for tasks") && text.contains("--memory 11K"), "{text}");
+        budget.give_back(6_000);
+        budget.take(5_000, "tasks").unwrap();
+        assert_eq!((budget.free(), budget.peak()), (5_000, 6_000));
+    }
+}

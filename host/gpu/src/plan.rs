@@ -1,0 +1,95 @@
+//! Plans as words: what `search.cl` interprets, made from the host's search plans.
+
+use gramer_graph::NO_LABEL;
+use gramer_pattern::MAX_VERTICES;
+use gramer_pattern::plan::search::{SearchPlan, Then, bits};
+
+/// Words of a depth; as in `search.cl`.
+pub(crate) const DEPTH_WORDS: usize = 5 + MAX_VERTICES;
+
+/// A plan in the form that the kernel reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlanWords {
+    /// [`DEPTH_WORDS`] for each depth.
+    pub words: Vec<u32>,
+    /// The pattern vertex of each depth.
+    pub order: Vec<usize>,
+}
+
+impl PlanWords {
+    /// The words of a plan that meets every mapping.
+    ///
+    /// # Panics
+    /// If it is a tree or has formulas: a plan that was made to count.
+    pub fn new(plan: &SearchPlan) -> Self {
+        let mut order = vec![];
+        let mut words = vec![];
+        let mut step = &plan.steps[0];
+        loop {
+            // Depth of a vertex that has its image.
+            let depth = |v: usize| {
+                order.iter().position(|&o| o == v).expect("sets know of earlier vertices alone")
+            };
+            let mut word = [0u32; DEPTH_WORDS];
+            word[5..].fill(NO_LABEL);
+            word[0] = plan.classes[usize::from(step.class)];
+            if let Some(source) = &step.source {
+                let mut below = source.bounds;
+                let mut set = Some(source.set);
+                while let Some(number) = set {
+                    let candidates = &plan.sets[number];
+                    if let Some(list) = &candidates.list {
+                        word[1] |= 1 << depth(list.of);
+                        word[5 + depth(list.of)] = list.edge_label;
+                    }
+                    candidates.subtract.iter().for_each(|&v| word[2] |= 1 << depth(v));
+                    below |= candidates.bounds;
+                    set = candidates.parent;
+                }
+                // The host's conditions ask for falling numbers, with its largest degrees first. Here
+                // degrees ascend, so the same conditions ask for ascending numbers.
+                bits(below).for_each(|v| word[3] |= 1 << depth(v));
+                source.conflicts.iter().for_each(|&v| word[4] |= 1 << depth(v));
+            }
+            words.extend_from_slice(&word);
+            order.push(step.vertex);
+            match step.then.as_slice() {
+                [Then::Step(next)] => step = &plan.steps[*next],
+                [Then::Emit] => return PlanWords { words, order },
+                other => panic!("a plan that meets every mapping is a chain, not {other:?}"),
+            }
+        }
+    }
+
+    /// Number of depths.
+    pub fn depths(&self) -> usize {
+        self.order.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_pattern::Pattern;
+    use gramer_pattern::task::Induced;
+
+    #[test]
+    fn a_triangle_asks_for_ascending_numbers() {
+        let plan = SearchPlan::of(&Pattern::clique(3), Induced::Edge, false, true);
+        let words = PlanWords::new(&plan);
+        assert_eq!(words.depths(), 3);
+        let last = &words.words[2 * DEPTH_WORDS..];
+        assert_eq!((last[0], last[1], last[2]), (NO_LABEL, 0b11, 0));
+        // Above the second, which is above the first.
+        assert_ne!(last[3] & 0b10, 0);
+        assert_eq!(words.words[DEPTH_WORDS + 3], 1);
+    }
+
+    #[test]
+    fn an_induced_path_has_a_vertex_that_must_not_be_a_neighbour() {
+        let path = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        let words = PlanWords::new(&SearchPlan::of(&path, Induced::Vertex, false, true));
+        let last = &words.words[2 * DEPTH_WORDS..];
+        assert_eq!((last[1].count_ones(), last[2].count_ones()), (1, 1));
+    }
+}

@@ -1,0 +1,197 @@
+//! The devices that OpenCL offers, registered or not.
+//!
+//! The loader (`libOpenCL.so.1`) knows the drivers that have a file in `/etc/OpenCL/vendors`. A driver
+//! may be installed without one: then its library is opened here and asked for its platforms, as the
+//! loader would. Its objects work with the loader's functions, which only look into the table of
+//! functions that each object begins with (cl_khr_icd).
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
+
+use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
+use opencl3::platform::{Platform, get_platforms};
+use opencl3::types::cl_platform_id;
+use serde::Serialize;
+
+/// A device that can be named after `--device`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// What `--device` calls it, such as `gpu:0`.
+    pub device: String,
+    /// Platform, such as `NVIDIA CUDA`.
+    pub platform: String,
+    /// Name of the device.
+    pub name: String,
+    /// `gpu`, `cpu` (portable: the host's processor behind OpenCL), or `other`.
+    pub kind: &'static str,
+    /// Bytes of its memory.
+    pub memory: u64,
+    /// Compute units.
+    pub compute_units: u32,
+    /// Version of the driver.
+    pub driver: String,
+    /// The library that was opened because the loader doesn't know it.
+    pub unregistered: Option<&'static str>,
+}
+
+/// A device with what is known of it.
+pub(crate) struct Handle {
+    pub device: Device,
+    pub found: Found,
+}
+
+/// Libraries of drivers, and what a registered platform of theirs is called.
+const VENDORS: [(&str, &[&str]); 3] = [
+    ("NVIDIA", &["libnvidia-opencl.so.1", "/usr/local/nvidia/lib64/libnvidia-opencl.so.1"]),
+    ("AMD", &["libamdocl64.so", "/opt/rocm/lib/libamdocl64.so"]),
+    ("Intel", &["/usr/lib/x86_64-linux-gnu/intel-opencl/libigdrcl.so"]),
+];
+
+/// The devices, GPUs first: NVIDIA's before others, those with memory of their own before others,
+/// then by compute units. What is missing
+/// comes beside them, a sentence each.
+pub fn devices() -> (Vec<Found>, Vec<String>) {
+    let (handles, missing) = handles();
+    (handles.into_iter().map(|h| h.found).collect(), missing)
+}
+
+/// The devices of NVIDIA's driver alone, in the order of [`devices`], whose first they are. The loader
+/// would open the drivers of all vendors, some of which take a tenth of a second.
+pub(crate) fn nvidia() -> Vec<Handle> {
+    let (vendor, libraries) = VENDORS[0];
+    let mut handles = vec![];
+    if let Some((_, platforms)) = libraries.iter().find_map(|l| Some((l, open(l)?))) {
+        for platform in platforms {
+            let name = platform.name().unwrap_or_default();
+            let ids = platform.get_devices(CL_DEVICE_TYPE_GPU).unwrap_or_default();
+            handles.extend(ids.into_iter().map(|id| handle(Device::new(id), &name, None)));
+        }
+    }
+    handles.retain(|h| h.found.platform.contains(vendor));
+    number(&mut handles);
+    handles
+}
+
+/// Sorts devices and names them.
+fn number(handles: &mut [Handle]) {
+    handles.sort_by_key(|h| {
+        let integrated = h.device.host_unified_memory().unwrap_or(false);
+        let other = !h.found.platform.contains(VENDORS[0].0);
+        (h.found.kind != "gpu", other, integrated, std::cmp::Reverse(h.found.compute_units))
+    });
+    for (i, handle) in handles.iter_mut().enumerate() {
+        handle.found.device = format!("gpu:{i}");
+    }
+}
+
+pub(crate) fn handles() -> (Vec<Handle>, Vec<String>) {
+    let mut missing = vec![];
+    let registered = match get_platforms() {
+        Ok(platforms) => platforms,
+        Err(e) if e.0 == opencl3::error_codes::DLOPEN_RUNTIME_LOAD_FAILED => {
+            let what = "GPUs: there is no OpenCL loader, libOpenCL.so.1; apt-get install \
+                        ocl-icd-libopencl1, and the driver of the GPU";
+            return (vec![], vec![what.into()]);
+        }
+        // The loader found no driver.
+        Err(_) => vec![],
+    };
+    let names: Vec<String> = registered.iter().map(label).collect();
+    let mut all: Vec<(Platform, Option<&'static str>)> =
+        registered.into_iter().map(|p| (p, None)).collect();
+    for (vendor, libraries) in VENDORS {
+        if names.iter().any(|name| name.contains(vendor)) {
+            continue;
+        }
+        if let Some((library, platforms)) =
+            libraries.iter().find_map(|library| Some((*library, open(library)?)))
+        {
+            all.extend(platforms.into_iter().map(|p| (p, Some(library))));
+        }
+    }
+    let mut handles = vec![];
+    for (platform, unregistered) in all {
+        let name = platform.name().unwrap_or_default();
+        // Its accelerators want an xclbin, which another engine knows about.
+        if name.to_lowercase().contains("xilinx") {
+            continue;
+        }
+        for id in platform.get_devices(CL_DEVICE_TYPE_ALL).unwrap_or_default() {
+            handles.push(handle(Device::new(id), &name, unregistered));
+        }
+    }
+    number(&mut handles);
+    if !handles.iter().any(|h| h.found.kind == "gpu") {
+        missing.push(
+            "GPUs: no OpenCL driver offers one; install the driver of the GPU with its OpenCL part \
+             (NVIDIA: libnvidia-opencl1, AMD: rocm-opencl-runtime, Intel: intel-opencl-icd)"
+                .into(),
+        );
+    }
+    (handles, missing)
+}
+
+/// Name and vendor of a platform.
+fn label(platform: &Platform) -> String {
+    format!("{} {}", platform.name().unwrap_or_default(), platform.vendor().unwrap_or_default())
+}
+
+fn handle(device: Device, platform: &str, unregistered: Option<&'static str>) -> Handle {
+    let kind = match device.dev_type() {
+        Ok(t) if t & CL_DEVICE_TYPE_GPU != 0 => "gpu",
+        Ok(t) if t & CL_DEVICE_TYPE_CPU != 0 => "cpu",
+        _ => "other",
+    };
+    let found = Found {
+        device: String::new(),
+        platform: platform.into(),
+        name: device.name().unwrap_or_default(),
+        kind,
+        memory: device.global_mem_size().unwrap_or(0),
+        compute_units: device.max_compute_units().unwrap_or(1),
+        driver: device.driver_version().unwrap_or_default(),
+        unregistered,
+    };
+    Handle { device, found }
+}
+
+type Platforms = unsafe extern "C" fn(u32, *mut cl_platform_id, *mut u32) -> i32;
+type Address = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+
+/// The platforms of a driver's library; `None` where it isn't there or has none.
+fn open(library: &str) -> Option<Vec<Platform>> {
+    const ENTRY: &CStr = c"clIcdGetPlatformIDsKHR";
+    // The library stays open: its platforms are used until the program ends.
+    static OPEN: OnceLock<std::sync::Mutex<Vec<libloading::Library>>> = OnceLock::new();
+    // SAFETY: opening runs the initialisers of a driver that the loader would open as well.
+    let opened = unsafe { libloading::Library::new(library) }.ok()?;
+    // SAFETY: these are the types that cl_khr_icd gives to both functions.
+    let entry: Platforms = unsafe {
+        match opened.get::<Platforms>(ENTRY.to_bytes_with_nul()) {
+            Ok(entry) => *entry,
+            Err(_) => {
+                let address = *opened.get::<Address>(b"clGetExtensionFunctionAddress\0").ok()?;
+                let entry = address(ENTRY.as_ptr());
+                if entry.is_null() {
+                    return None;
+                }
+                std::mem::transmute::<*mut c_void, Platforms>(entry)
+            }
+        }
+    };
+    let mut count = 0;
+    // SAFETY: without room for ids only their number is written.
+    let code = unsafe { entry(0, std::ptr::null_mut(), &mut count) };
+    if code != 0 || count == 0 {
+        return None;
+    }
+    let mut ids = vec![std::ptr::null_mut(); count as usize];
+    // SAFETY: there is room for `count` ids.
+    let code = unsafe { entry(count, ids.as_mut_ptr(), &mut count) };
+    if code != 0 {
+        return None;
+    }
+    let keep = OPEN.get_or_init(Default::default);
+    keep.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(opened);
+    Some(ids.into_iter().map(Platform::new).collect())
+}

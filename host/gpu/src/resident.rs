@@ -1,0 +1,147 @@
+//! A graph in device memory: what strategies share.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+
+use crate::device::{Arg, Device};
+use crate::graph::ByDegree;
+use crate::memory::Buffer;
+
+/// Parts of a device sum; as in `common.clh`.
+pub(crate) const SLOTS: usize = 64;
+/// Sums of a run: cliques, cycles, and the six of the formulas.
+pub(crate) const SUMS: usize = 8;
+/// Words of a sum.
+const WORDS: usize = 4;
+
+/// Offsets and ends of arcs or edges.
+pub(crate) struct Rows {
+    pub offsets: Buffer<u32>,
+    pub ends: Buffer<u32>,
+}
+
+/// A graph on a device.
+pub(crate) struct Resident {
+    pub device: Arc<Device>,
+    pub by: ByDegree,
+    /// Arcs from smaller to larger numbers.
+    pub oriented: Rows,
+    pub sums: Buffer<u32>,
+    /// What the sums were when they were last read: they are never cleared, which would be a command
+    /// more for each task. `None` once a task may have left without reading them.
+    before: Mutex<Option<[u128; SUMS]>>,
+    /// What they were when the present task began.
+    start: Mutex<[u128; SUMS]>,
+    /// The first fault that a checked kernel met.
+    pub fault: Buffer<u32>,
+    full: OnceLock<Rows>,
+    degrees: OnceLock<Buffer<u32>>,
+}
+
+impl Resident {
+    /// Puts a graph onto the device.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the budget has no room, [`Error::Interrupted`].
+    pub fn new(device: Arc<Device>, graph: &Graph, context: &Context) -> Result<Self> {
+        let by = ByDegree::new(graph, context)?;
+        let place = device.place();
+        let (offsets, targets) = by.oriented();
+        let oriented = Rows {
+            offsets: Buffer::of(&place, &offsets, "the graph's offsets")?,
+            ends: Buffer::of(&place, &targets, "the graph's arcs")?,
+        };
+        let sums = Buffer::new(&place, SUMS * SLOTS * WORDS, "sums")?;
+        let fault = Buffer::of(&place, &[0], "the error word")?;
+        let (full, degrees) = (OnceLock::new(), OnceLock::new());
+        let (before, start) = (Mutex::new(None), Mutex::new([0; SUMS]));
+        Ok(Resident { device, by, oriented, sums, before, start, fault, full, degrees })
+    }
+
+    /// All edges, both ways; put there by the first task that asks.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the budget has no room.
+    pub fn full(&self) -> Result<&Rows> {
+        if self.full.get().is_none() {
+            let place = self.device.place();
+            let rows = Rows {
+                offsets: Buffer::of(&place, &self.by.offsets, "all rows' offsets")?,
+                ends: Buffer::of(&place, &self.by.neighbours, "the edges")?,
+            };
+            let _ = self.full.set(rows);
+        }
+        Ok(self.full.get().expect("it was set above"))
+    }
+
+    /// The number of neighbours of each vertex.
+    ///
+    /// # Errors
+    /// As [`Resident::full`].
+    pub fn degrees(&self) -> Result<&Buffer<u32>> {
+        if self.degrees.get().is_none() {
+            let degrees: Vec<u32> = (0..self.by.vertices()).map(|n| self.by.degree(n)).collect();
+            let _ = self.degrees.set(Buffer::of(&self.device.place(), &degrees, "degrees")?);
+        }
+        Ok(self.degrees.get().expect("it was set above"))
+    }
+
+    /// V and E as arguments of kernels.
+    pub fn sizes(&self) -> [Arg; 2] {
+        let edges = self.by.neighbours.len() / 2;
+        [Arg::U32(self.by.vertices() as u32), Arg::U32(edges as u32)]
+    }
+
+    /// Begins a task: its sums count from here.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn begin(&self) -> Result<()> {
+        let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken until the sums were read.
+        if before.is_none() {
+            self.sums.zero(&self.device.queue)?;
+        }
+        *self.start.lock().unwrap_or_else(PoisonError::into_inner) =
+            before.take().unwrap_or([0; SUMS]);
+        Ok(())
+    }
+
+    /// Waits for all kernels, and reads the sums of the task.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for a fault that a checked kernel met, and what the runtime refuses.
+    pub fn read(&self) -> Result<[u128; SUMS]> {
+        let mut words = vec![0u32; SUMS * SLOTS * WORDS];
+        self.sums.read(&self.device.queue, &mut words)?;
+        self.check()?;
+        let mut now = [0u128; SUMS];
+        for (at, part) in words.chunks_exact(WORDS).enumerate() {
+            let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
+            now[at / SLOTS] = now[at / SLOTS].wrapping_add(value);
+        }
+        let start = *self.start.lock().unwrap_or_else(PoisonError::into_inner);
+        *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        Ok(std::array::from_fn(|i| now[i].wrapping_sub(start[i])))
+    }
+
+    /// Looks at the error word of checked kernels.
+    pub fn check(&self) -> Result<()> {
+        if !self.device.is_checked() {
+            return Ok(());
+        }
+        let mut fault = [0];
+        self.fault.read(&self.device.queue, &mut fault)?;
+        match fault[0] {
+            0 => Ok(()),
+            code => Err(Error::Device(format!(
+                "{}: a kernel left its arrays (check {code}): this is a fault of this program; \
+                 use --device cpu",
+                self.device.label()
+            ))),
+        }
+    }
+}

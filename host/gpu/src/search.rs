@@ -1,0 +1,365 @@
+//! The strategy `plan`: matching by depth-first search over sorted lists (`kernels/search.cl`).
+
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use gramer_engine::Sink;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
+use gramer_pattern::Pattern;
+use gramer_pattern::plan::search::SearchPlan;
+use gramer_pattern::plan::symmetry::ambiguous;
+use gramer_pattern::task::Induced;
+
+use crate::device::Arg;
+use crate::memory::Buffer;
+use crate::plan::PlanWords;
+use crate::resident::Resident;
+
+const COMMON: &str = include_str!("../kernels/common.clh");
+const SEARCH: &str = include_str!("../kernels/search.cl");
+
+/// Lanes of a work-group.
+const LANES: usize = 32;
+/// Words of a group's state, and of the control block; as in `search.cl`.
+const STATE_WORDS: usize = 64;
+const CONTROL_WORDS: usize = 4;
+/// Bytes of the ring that listed embeddings go through.
+const RING_BYTES: u64 = 8 << 20;
+/// Steps of a group in the first launch, which then grow or shrink to slices of this length.
+const FIRST_BUDGET: f64 = 4096.0;
+const SLICE_SECONDS: f64 = 0.02;
+
+/// What the search needs of the graph besides its rows.
+pub(crate) struct Labels {
+    /// The vertex that each row entry is in.
+    sources: Buffer<u32>,
+    vertices: Option<Buffer<u32>>,
+    edges: Option<Buffer<u32>>,
+}
+
+impl Labels {
+    /// Puts them onto the device, in its order of vertices.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where the budget has no room.
+    pub fn new(resident: &Resident, graph: &Graph) -> Result<Self> {
+        let (by, view) = (&resident.by, graph.view());
+        let place = resident.device.place();
+        let sources: Vec<u32> = (0..by.vertices())
+            .flat_map(|v| std::iter::repeat_n(v as u32, by.degree(v) as usize))
+            .collect();
+        let vertices = view.vertex_labels.map(|labels| {
+            let labels: Vec<Label> = by.vertex.iter().map(|&v| labels[v as usize]).collect();
+            Buffer::of(&place, &labels, "vertex labels")
+        });
+        let edges = view.edge_labels.map(|labels| {
+            let mut ordered = Vec::with_capacity(labels.len());
+            let mut row = vec![];
+            for &v in &by.vertex {
+                row.clear();
+                let entries = view.row(v);
+                row.extend(entries.map(|e| (by.rank[view.neighbours[e] as usize], labels[e])));
+                row.sort_unstable();
+                ordered.extend(row.iter().map(|r| r.1));
+            }
+            Buffer::of(&place, &ordered, "edge labels")
+        });
+        Ok(Labels {
+            sources: Buffer::of(&place, &sources, "the edges' sources")?,
+            vertices: vertices.transpose()?,
+            edges: edges.transpose()?,
+        })
+    }
+}
+
+/// A question about a pattern.
+pub(crate) struct Question<'a> {
+    /// As it was asked for: what the sink is told.
+    pub given: &'a Pattern,
+    pub induced: Induced,
+    pub mappings: bool,
+    pub sink: Option<&'a dyn Sink>,
+}
+
+/// Whether the pattern can be searched for here; with the labels that can be compared with the graph's.
+///
+/// # Errors
+/// [`Error::Usage`] if it asks for labels that the graph doesn't have; [`Error::Unsupported`] where
+/// wildcards beside labels let mappings have the same image.
+pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Result<Pattern> {
+    if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
+        return Err(Error::usage(
+            "the pattern asks for vertex labels, but the graph has none: give the graph labels \
+             (--labels FILE), or take the labels out of the pattern",
+        ));
+    }
+    let mut asked = pattern.clone();
+    if pattern.has_edge_labels() && !graph.has_edge_labels() {
+        let mut labels: Vec<Label> = pattern
+            .edges()
+            .iter()
+            .filter_map(|&(i, j)| pattern.edge_label(i, j))
+            .filter(|&l| l != NO_LABEL)
+            .collect();
+        labels.sort_unstable();
+        labels.dedup();
+        if labels.len() > 1 {
+            return Err(Error::usage(format!(
+                "the pattern asks for {} different edge labels, but the edges of the graph have \
+                 none: give a graph with edge labels, or take them out of the pattern",
+                labels.len()
+            )));
+        }
+        // Some programs write the same label for every edge.
+        asked = Pattern::from_edges(pattern.vertices(), &pattern.edges());
+        for v in (0..pattern.vertices()).filter(|_| pattern.has_vertex_labels()) {
+            asked.set_vertex_label(v, pattern.vertex_label(v));
+        }
+    }
+    if !mappings && ambiguous(&asked) {
+        return Err(Error::Unsupported(
+            "wildcards beside labels let several mappings of this pattern have the same image, \
+             which the GPU engine doesn't tell apart; ask for --mappings, or use --device cpu"
+                .into(),
+        ));
+    }
+    Ok(asked)
+}
+
+/// Counts what a question asks for, and hands it to the sink; the flag says whether the search went to
+/// its end.
+///
+/// # Errors
+/// [`Error::Device`], [`Error::Unsupported`] where the budget has no room.
+pub(crate) fn run(
+    resident: &Resident,
+    graph: &Graph,
+    labels: &Labels,
+    pattern: &Pattern,
+    question: &Question<'_>,
+    context: &Context,
+) -> Result<(u128, bool)> {
+    if pattern.vertices() == 1 {
+        return Ok(single(graph, pattern, question));
+    }
+    if resident.by.neighbours.is_empty() {
+        return Ok((0, true));
+    }
+    let plan = SearchPlan::of(pattern, question.induced, question.mappings, true);
+    let plan = PlanWords::new(&plan);
+    // Listing two vertices would need the last depth, which edges already are.
+    if plan.depths() == 2 && question.sink.is_some() {
+        return Ok(edges(resident, graph, pattern, &plan, question));
+    }
+    Run::new(resident, labels, &plan, question)?.all(context)
+}
+
+/// The vertices that a pattern of one asks for.
+fn single(graph: &Graph, pattern: &Pattern, question: &Question<'_>) -> (u128, bool) {
+    let mut count = 0;
+    for v in 0..graph.vertices() as VertexId {
+        let wanted = pattern.vertex_label(0);
+        if wanted != NO_LABEL && graph.view().vertex_label(v) != wanted {
+            continue;
+        }
+        count += 1;
+        if question.sink.is_some_and(|s| s.embedding(question.given, &[v]).is_break()) {
+            return (count, false);
+        }
+    }
+    (count, true)
+}
+
+/// The edges that a pattern of one edge asks for, listed by the host.
+fn edges(
+    resident: &Resident,
+    graph: &Graph,
+    pattern: &Pattern,
+    plan: &PlanWords,
+    question: &Question<'_>,
+) -> (u128, bool) {
+    let (view, by) = (graph.view(), &resident.by);
+    let ordered = plan.words[crate::plan::DEPTH_WORDS + 3] & 1 != 0;
+    let fits = |wanted: Label, there: Label| wanted == NO_LABEL || wanted == there;
+    let mut count = 0;
+    for u in 0..graph.vertices() as VertexId {
+        for e in view.row(u) {
+            let v = view.neighbours[e];
+            let images = [u, v];
+            let label = pattern.edge_label(0, 1).unwrap_or(NO_LABEL);
+            let right = (0..2).all(|d| {
+                fits(pattern.vertex_label(plan.order[d]), view.vertex_label(images[d]))
+            }) && fits(label, view.edge_labels.map_or(0, |l| l[e]))
+                && (!ordered || by.rank[v as usize] > by.rank[u as usize]);
+            if !right {
+                continue;
+            }
+            count += 1;
+            let mut vertices = [0; 2];
+            (0..2).for_each(|d| vertices[plan.order[d]] = images[d]);
+            if question.sink.is_some_and(|s| s.embedding(question.given, &vertices).is_break()) {
+                return (count, false);
+            }
+        }
+    }
+    (count, true)
+}
+
+/// A search on the device.
+struct Run<'a> {
+    resident: &'a Resident,
+    labels: &'a Labels,
+    plan: &'a PlanWords,
+    question: &'a Question<'a>,
+    groups: usize,
+    span: usize,
+    words: Buffer<u32>,
+    control: Buffer<u32>,
+    states: Buffer<u32>,
+    lists: Buffer<u32>,
+    ring: Buffer<u32>,
+    records: usize,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        resident: &'a Resident,
+        labels: &'a Labels,
+        plan: &'a PlanWords,
+        question: &'a Question<'a>,
+    ) -> Result<Self> {
+        let (device, by) = (&resident.device, &resident.by);
+        let place = device.place();
+        resident.full()?;
+        let span = by.vertices().checked_sub(1).map_or(1, |last| by.degree(last).max(1) as usize);
+        let depths = plan.depths();
+        // An embedding of the longest list must fit into the ring at once.
+        let records = match question.sink {
+            Some(_) => {
+                let wished = RING_BYTES.min(device.budget.free() / 4) as usize / (4 * depths);
+                wished.max(span)
+            }
+            None => 0,
+        };
+        let ring = Buffer::new(&place, records * depths, "the ring of embeddings")?;
+        let slot = 4 * (depths * span + STATE_WORDS) as u64;
+        let wished = if device.limits.portable { 2 } else { 16 } * device.limits.units;
+        let tasks = by.neighbours.len().div_ceil(LANES);
+        let room = (device.budget.free() / 2 / slot) as usize;
+        let groups = wished.min(tasks).min(room).max(1);
+        let zeros = vec![0u32; groups * STATE_WORDS];
+        Ok(Run {
+            words: Buffer::of(&place, &plan.words, "the plan")?,
+            control: Buffer::new(&place, CONTROL_WORDS, "the control block")?,
+            states: Buffer::of(&place, &zeros, "states of searches")?,
+            lists: Buffer::new(&place, groups * depths * span, "candidates of searches")?,
+            resident,
+            labels,
+            plan,
+            question,
+            groups,
+            span,
+            ring,
+            records,
+        })
+    }
+
+    /// Launches slices until all edges are done.
+    fn all(mut self, context: &Context) -> Result<(u128, bool)> {
+        let device = &self.resident.device;
+        let listed = self.question.sink.is_some();
+        let defines = format!(
+            "#define LANES {}\n{}",
+            device.lanes(LANES),
+            if listed { "#define LIST\n" } else { "" }
+        );
+        let program = device.program("search", &[COMMON, &defines, SEARCH])?;
+        let entries = self.resident.by.neighbours.len();
+        context.progress.begin(entries as u64);
+        self.resident.begin()?;
+        let (mut budget, mut next, mut embeddings) = (FIRST_BUDGET, 0u32, 0u128);
+        loop {
+            if context.cancel.is_cancelled() {
+                return Ok((self.resident.read()?[0].min(self.seen(embeddings)), false));
+            }
+            self.control.write(&device.queue, &[next, 0, 0, 0])?;
+            let begun = Instant::now();
+            let args = self.args(budget as u32);
+            device.launch(&program, "search", &args, self.groups, device.lanes(LANES))?;
+            let mut control = [0; CONTROL_WORDS];
+            self.control.read(&device.queue, &mut control)?;
+            let took = begun.elapsed().as_secs_f64().max(1e-6);
+            budget = (budget * (SLICE_SECONDS / took).clamp(0.25, 4.0)).clamp(16.0, 1e9);
+            // Groups that found no edge left have counted on.
+            let reached = control[0].min(entries as u32);
+            context.progress.add(u64::from(reached - next.min(reached)));
+            next = reached;
+            if listed {
+                let (handed, flow) = self.drain(control[3] as usize)?;
+                embeddings += handed;
+                if flow.is_break() {
+                    self.resident.read()?;
+                    return Ok((embeddings, false));
+                }
+            }
+            if control[1] as usize == self.groups {
+                return Ok((self.resident.read()?[0], true));
+            }
+        }
+    }
+
+    /// What a stopped run may claim: a list has what was handed on.
+    fn seen(&self, embeddings: u128) -> u128 {
+        if self.question.sink.is_some() { embeddings } else { u128::MAX }
+    }
+
+    fn args(&self, budget: u32) -> Vec<Arg> {
+        let resident = self.resident;
+        let full = resident.full().expect("it was put there by new");
+        let dummy = resident.fault.raw();
+        let raw = |labels: &Option<Buffer<u32>>| labels.as_ref().map_or(dummy, Buffer::raw);
+        vec![
+            Arg::Buffer(full.offsets.raw()),
+            Arg::Buffer(full.ends.raw()),
+            Arg::Buffer(self.labels.sources.raw()),
+            Arg::Buffer(raw(&self.labels.vertices)),
+            Arg::Buffer(raw(&self.labels.edges)),
+            Arg::Buffer(self.words.raw()),
+            Arg::U32(self.plan.depths() as u32),
+            Arg::U32(resident.by.vertices() as u32),
+            Arg::U32(resident.by.neighbours.len() as u32),
+            Arg::Buffer(self.control.raw()),
+            Arg::Buffer(self.states.raw()),
+            Arg::Buffer(self.lists.raw()),
+            Arg::U32(self.span as u32),
+            Arg::U32(budget),
+            Arg::Buffer(self.ring.raw()),
+            Arg::U32(self.records as u32),
+            Arg::Buffer(resident.sums.raw()),
+            Arg::Buffer(dummy),
+        ]
+    }
+
+    /// Hands the embeddings in the ring to the sink: how many, and whether it wants more.
+    fn drain(&self, records: usize) -> Result<(u128, ControlFlow<()>)> {
+        let depths = self.plan.depths();
+        let mut words = vec![0; records * depths];
+        if records == 0 {
+            return Ok((0, ControlFlow::Continue(())));
+        }
+        self.ring.read(&self.resident.device.queue, &mut words)?;
+        let sink = self.question.sink.expect("a list has a sink");
+        let mut vertices = vec![0; depths];
+        for (at, record) in words.chunks_exact(depths).enumerate() {
+            for (&v, &number) in self.plan.order.iter().zip(record) {
+                vertices[v] = self.resident.by.vertex[number as usize];
+            }
+            if sink.embedding(self.question.given, &vertices).is_break() {
+                return Ok((at as u128 + 1, ControlFlow::Break(())));
+            }
+        }
+        Ok((records as u128, ControlFlow::Continue(())))
+    }
+}

@@ -1,0 +1,126 @@
+//! Which device `--device gpu…` names.
+
+use gramer_graph::error::{Error, Result};
+
+use crate::platform::{Found, Handle, handles, nvidia};
+
+/// Whether `--device` names a GPU: `gpu`, or `gpu:` with an index, a part of a name, or `portable`.
+pub fn is_gpu(device: &str) -> bool {
+    device == "gpu" || device.starts_with("gpu:")
+}
+
+/// The device: the first GPU, or the one that is named.
+///
+/// # Errors
+/// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] where there is none.
+pub(crate) fn select(device: &str) -> Result<Handle> {
+    if device == "gpu"
+        && let Some(first) = nvidia().into_iter().next()
+    {
+        return Ok(first);
+    }
+    let (mut handles, missing) = handles();
+    let found: Vec<&Found> = handles.iter().map(|h| &h.found).collect();
+    match position(device, &found) {
+        Ok(at) => Ok(handles.swap_remove(at)),
+        Err(Error::Device(what)) => {
+            let reasons: Vec<&str> =
+                std::iter::once(what.as_str()).chain(missing.iter().map(String::as_str)).collect();
+            Err(Error::Device(reasons.join(". ")))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn position(device: &str, found: &[&Found]) -> Result<usize> {
+    let Some(wanted) = device.strip_prefix("gpu:") else {
+        return found.iter().position(|f| f.kind == "gpu").ok_or_else(|| {
+            let portable = match found.iter().any(|f| f.kind == "cpu") {
+                true => "; `--device gpu:portable` runs the same kernels on the processor",
+                false => "",
+            };
+            Error::Device(format!("no GPU was found{portable}"))
+        });
+    };
+    let names = || {
+        let all: Vec<String> = found.iter().map(|f| format!("{} ({})", f.device, f.name)).collect();
+        if all.is_empty() {
+            "there are none".into()
+        } else {
+            format!("there are {}", all.join(", "))
+        }
+    };
+    if let Ok(index) = wanted.parse::<usize>() {
+        return match index < found.len() {
+            true => Ok(index),
+            false if found.is_empty() => Err(Error::Device("no OpenCL device was found".into())),
+            false => Err(Error::usage(format!("--device {device}: no such device; {}", names()))),
+        };
+    }
+    if wanted == "portable" {
+        let cpu = found.iter().position(|f| f.kind == "cpu");
+        return cpu.ok_or_else(|| {
+            Error::Device(
+                "no OpenCL driver for the processor was found; apt-get install pocl-opencl-icd"
+                    .into(),
+            )
+        });
+    }
+    let lower = wanted.to_lowercase();
+    let fits = |f: &&&Found| {
+        !lower.is_empty() && format!("{} {}", f.platform, f.name).to_lowercase().contains(&lower)
+    };
+    let at: Vec<&&Found> = found.iter().filter(fits).collect();
+    match at.first() {
+        Some(first) => Ok(found.iter().position(|f| f == *first).expect("it is one of them")),
+        None => {
+            Err(Error::usage(format!("--device {device}: no device has this name; {}", names())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(device: &str, name: &str, kind: &'static str) -> Found {
+        Found {
+            device: device.into(),
+            platform: "Some Platform".into(),
+            name: name.into(),
+            kind,
+            memory: 0,
+            compute_units: 1,
+            driver: String::new(),
+            unregistered: None,
+        }
+    }
+
+    #[test]
+    fn a_device_is_named_by_index_name_or_not_at_all() {
+        let all = [
+            found("gpu:0", "Fast 9", "gpu"),
+            found("gpu:1", "Slow", "gpu"),
+            found("gpu:2", "Epyc", "cpu"),
+        ];
+        let all: Vec<&Found> = all.iter().collect();
+        assert_eq!(position("gpu", &all).unwrap(), 0);
+        assert_eq!(position("gpu:1", &all).unwrap(), 1);
+        assert_eq!(position("gpu:slow", &all).unwrap(), 1);
+        assert_eq!(position("gpu:portable", &all).unwrap(), 2);
+        assert_eq!(position("gpu:epyc", &all).unwrap(), 2);
+        assert!(matches!(position("gpu:3", &all), Err(Error::Usage(_))));
+        assert!(matches!(position("gpu:", &all), Err(Error::Usage(_))));
+        let text = position("gpu:other", &all).unwrap_err().to_string();
+        assert!(text.contains("gpu:1 (Slow)"), "{text}");
+    }
+
+    #[test]
+    fn the_processor_never_stands_in_for_a_gpu() {
+        let cpu = found("gpu:0", "Epyc", "cpu");
+        let text = position("gpu", &[&cpu]).unwrap_err().to_string();
+        assert!(text.contains("no GPU was found") && text.contains("gpu:portable"), "{text}");
+        assert!(matches!(position("gpu", &[]), Err(Error::Device(_))));
+        assert!(is_gpu("gpu") && is_gpu("gpu:1") && !is_gpu("gpux") && !is_gpu("cpu"));
+    }
+}

@@ -1,0 +1,238 @@
+//! The strategy `wide`: DuMato's DFS-wide exploration without a plan (`kernels/wide.cl`), for motifs of 3
+//! to 8 vertices and cliques (Ferraz et al.; the programs of Alg. 9).
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+use gramer_pattern::Pattern;
+
+use crate::device::{Arg, Device};
+use crate::memory::Buffer;
+use crate::resident::Resident;
+
+const COMMON: &str = include_str!("../kernels/common.clh");
+const WIDE: &str = include_str!("../kernels/wide.cl");
+
+/// Lanes of a warp, which is a work-group.
+const LANES: usize = 32;
+/// Vertices of the largest subgraphs.
+pub(crate) const MOST_VERTICES: usize = 8;
+/// How long a slice should take.
+const SLICE: Duration = Duration::from_millis(20);
+/// Extensions of a level: most and least.
+const ARRAY: (usize, usize) = (512, LANES);
+/// Codes that are counted in local memory first.
+const LOCAL_CODES: usize = 512;
+/// Words of the status; their places are those of the kernel (the third is its own).
+const STATUS: usize = 4;
+const NEXT_ROOT: usize = 0;
+const ACTIVE: usize = 1;
+const GIVEN: usize = 3;
+
+/// When work is moved between warps, and how much.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Balance {
+    /// Share of warps without work from which on it is moved, 0 to 1.
+    pub threshold: f64,
+    /// Extensions that such a warp gets.
+    pub donations: u32,
+}
+
+impl Default for Balance {
+    /// The best of the thesis (section 6.3): 30 %, 16.
+    fn default() -> Self {
+        Balance { threshold: 0.3, donations: 16 }
+    }
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// All connected vertex-induced subgraphs, by pattern.
+    Motifs,
+    /// Complete subgraphs.
+    Cliques,
+}
+
+/// What was found.
+pub(crate) struct Found {
+    /// By pattern in canonical form; those that occur.
+    pub counts: HashMap<Pattern, u128>,
+    /// Whether the search went to its end.
+    pub complete: bool,
+}
+
+/// Buffers of a search.
+struct Search {
+    warps: usize,
+    array: usize,
+    codes: usize,
+    states: Buffer<u32>,
+    arrays: Buffer<u32>,
+    weights: Buffer<u32>,
+    status: Buffer<u32>,
+    counts: Buffer<u32>,
+}
+
+/// Bits of a code: pairs of k vertices but the first two.
+fn code_bits(k: usize) -> usize {
+    k * (k - 1) / 2 - 1
+}
+
+impl Search {
+    fn new(device: &Device, k: usize, wanted: Wanted, roots: usize) -> Result<Self> {
+        let codes = if wanted == Wanted::Cliques { 1 } else { 1 << code_bits(k) };
+        let place = device.place();
+        let counts = Buffer::new(&place, 2 * codes, "counts by code")?;
+        counts.zero(&device.queue)?;
+        let state = 2 + 5 * k;
+        // A processor runs the lanes of a warp one after the other, and pays for each group.
+        let wished = if device.limits.portable { 16 } else { 24 * device.limits.units };
+        let mut warps = wished.min(roots).max(1);
+        let room = device.budget.free() / 2 / 4;
+        let words = |warps: usize, array| (warps * (state + 1 + (k - 2) * array)) as u64;
+        let mut array = ARRAY.0;
+        while words(warps, array) > room && array > ARRAY.1 {
+            array /= 2;
+        }
+        while words(warps, array) > room && warps > 1 {
+            warps = warps.div_ceil(2);
+        }
+        let states = Buffer::new(&place, warps * state, "embeddings of warps")?;
+        states.zero(&device.queue)?;
+        Ok(Search {
+            warps,
+            array,
+            codes,
+            states,
+            arrays: Buffer::new(&place, warps * (k - 2) * array, "extensions of warps")?,
+            weights: Buffer::new(&place, warps, "weights of warps")?,
+            status: Buffer::of(&place, &[0; STATUS], "the status")?,
+            counts,
+        })
+    }
+
+    fn sources(&self, k: usize, wanted: Wanted) -> String {
+        let mut defines = String::new();
+        let mut line =
+            |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
+        line("K", k);
+        line("ARRAY", self.array);
+        line("CODES", self.codes);
+        if self.codes <= LOCAL_CODES {
+            line("LOCAL_CODES", 1);
+        }
+        if wanted == Wanted::Cliques {
+            line("CLIQUES", 1);
+        }
+        defines
+    }
+
+    /// Counts by pattern.
+    fn counts(&self, device: &Device, k: usize, wanted: Wanted) -> Result<HashMap<Pattern, u128>> {
+        let mut words = vec![0u32; 2 * self.codes];
+        self.counts.read(&device.queue, &mut words)?;
+        let mut counts = HashMap::new();
+        for (code, pair) in words.chunks_exact(2).enumerate() {
+            let count = u128::from(pair[0]) | u128::from(pair[1]) << 32;
+            if count != 0 {
+                let pattern = match wanted {
+                    Wanted::Cliques => Pattern::clique(k),
+                    Wanted::Motifs => pattern(k, code as u32).canonical().0,
+                };
+                *counts.entry(pattern).or_default() += count;
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// The pattern that a code stands for: the first two vertices are neighbours, and bit
+/// `j (j − 1) / 2 − 1 + i` says that vertices i < j are.
+fn pattern(k: usize, code: u32) -> Pattern {
+    let pairs = (1..k).flat_map(|j| (0..j).map(move |i| (i, j)));
+    // Pairs come in the order of bits, after the first.
+    let there = |at: usize| at == 0 || code >> (at - 1) & 1 == 1;
+    let edges: Vec<(usize, usize)> =
+        pairs.enumerate().filter(|&(at, _)| there(at)).map(|(_, pair)| pair).collect();
+    Pattern::from_edges(k, &edges)
+}
+
+/// Searches for all subgraphs of `k` vertices, 3 to 8.
+///
+/// # Errors
+/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+pub(crate) fn search(
+    graph: &Resident,
+    k: usize,
+    wanted: Wanted,
+    balance: Balance,
+    context: &Context,
+) -> Result<Found> {
+    let device = &graph.device;
+    let roots = graph.by.vertices();
+    let rows = graph.full()?;
+    let search = Search::new(device, k, wanted, roots)?;
+    let program = device.program(
+        &format!("wide of {k}"),
+        &[COMMON, &search.sources(k, wanted), WIDE],
+    )?;
+    let idle_limit = (search.warps as f64 * balance.threshold.clamp(0.0, 1.0)) as usize;
+    let mut status = search.status;
+    let mut found = Found { counts: HashMap::new(), complete: true };
+    let (mut steps, mut claimed, mut active) = (1000u32, 0u32, 0usize);
+    context.progress.begin(roots as u64);
+    while claimed < roots as u32 || active > 0 {
+        if context.cancel.is_cancelled() {
+            found.complete = false;
+            break;
+        }
+        status.write(&device.queue, &[claimed, 0, 0, 0])?;
+        if claimed as usize >= roots && search.warps - active > idle_limit {
+            let args = [
+                Arg::Buffer(search.states.raw()),
+                Arg::Buffer(search.arrays.raw()),
+                Arg::Buffer(search.weights.raw()),
+                Arg::Buffer(status.raw()),
+                Arg::U32(search.warps as u32),
+                Arg::U32(balance.donations),
+            ];
+            if balance.donations > 0 {
+                device.launch(&program, "donate", &args, 1, LANES)?;
+            }
+        }
+        // The slice ends early once so many more have nothing to do: if none can be given to those that
+        // have nothing now, the others must go on.
+        let limit = (search.warps - active + idle_limit).min(search.warps);
+        let begun = Instant::now();
+        let args = [
+            Arg::Buffer(rows.offsets.raw()),
+            Arg::Buffer(rows.ends.raw()),
+            Arg::Buffer(search.states.raw()),
+            Arg::Buffer(search.arrays.raw()),
+            Arg::Buffer(status.raw()),
+            Arg::Buffer(search.counts.raw()),
+            Arg::U32(roots as u32),
+            Arg::U32(graph.by.neighbours.len() as u32),
+            Arg::U32(steps),
+            Arg::U32(limit as u32),
+            Arg::Buffer(graph.fault.raw()),
+        ];
+        device.launch(&program, "wide", &args, search.warps, LANES)?;
+        let mut said = [0; STATUS];
+        status.read(&device.queue, &mut said)?;
+        let took = begun.elapsed().as_secs_f64().max(1e-6);
+        let factor = (SLICE.as_secs_f64() / took).clamp(0.25, 4.0);
+        steps = (f64::from(steps) * factor).clamp(100.0, 1e9) as u32;
+        device.work.donations.fetch_add(said[GIVEN].into(), Relaxed);
+        context.progress.add(u64::from(said[NEXT_ROOT] - claimed));
+        (claimed, active) = (said[NEXT_ROOT], said[ACTIVE] as usize);
+    }
+    graph.check()?;
+    found.counts = Search { status, ..search }.counts(device, k, wanted)?;
+    Ok(found)
+}

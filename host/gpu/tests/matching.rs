@@ -1,0 +1,177 @@
+//! Matching and lists by the strategy `plan`, against the CPU engine.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use gramer_engine::cpu::Cpu;
+use gramer_engine::{Engine, Outcome, Sink};
+use gramer_gpu::{Gpu, Settings};
+use gramer_graph::context::Context;
+use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::{Graph, VertexId};
+use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{Dictionary, Pattern};
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+/// The device with checked kernels; `None`, said aloud, where there is none.
+fn open(settings: Settings) -> Option<Gpu> {
+    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
+    match Gpu::open(&name, &Settings { cache, checked: true, ..settings }) {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            environment::skip(environment::OPENCL, &error.to_string());
+            None
+        }
+    }
+}
+
+fn random(model: Model, seed: u64, labelled: bool) -> Graph {
+    let labels = |count| labelled.then_some(Labels { count, exponent: 0.5 });
+    let recipe = Recipe { model, seed, vertex_labels: labels(3), edge_labels: labels(2) };
+    generate(&recipe, &Context::default()).unwrap()
+}
+
+/// Embeddings as sets: their order is free.
+#[derive(Default)]
+struct Collect(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>, Mutex<u64>);
+
+impl Sink for Collect {
+    fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
+        let mut vertices = vertices.to_vec();
+        vertices.sort_unstable();
+        self.0.lock().unwrap().insert((pattern.clone(), vertices));
+        *self.1.lock().unwrap() += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+fn ask(engine: &dyn Engine, graph: &Graph, task: &Task, list: bool) -> (Outcome, Collect) {
+    let collect = Collect::default();
+    let sink = list.then_some(&collect as &dyn Sink);
+    let outcome = engine.run(graph, task, sink, &Context::default()).unwrap();
+    (outcome, collect)
+}
+
+/// Compares the answers to a task, and the lists of vertex sets.
+fn compare(gpu: &Gpu, graph: &Graph, task: &Task, list: bool) {
+    let (right, rights) = ask(&Cpu, graph, task, list);
+    let (answer, answers) = ask(gpu, graph, task, list);
+    assert!(answer.complete);
+    assert_eq!(answer.results, right.results, "{task:?}");
+    assert_eq!(*answers.1.lock().unwrap(), *rights.1.lock().unwrap(), "{task:?}");
+    assert_eq!(*answers.0.lock().unwrap(), *rights.0.lock().unwrap(), "{task:?}");
+}
+
+#[test]
+fn every_pattern_of_up_to_five_vertices() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let graphs = [
+        random(Model::ErdosRenyiEdges { vertices: 40, edges: 140 }, 1, false),
+        random(Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 4 }, 2, false),
+    ];
+    for graph in &graphs {
+        for k in 2..=5 {
+            for pattern in Dictionary::of(k).patterns() {
+                for induced in [Induced::Vertex, Induced::Edge] {
+                    let pattern = pattern.clone();
+                    let mappings = pattern.edge_count() % 2 == 0;
+                    let task = Task::Match { pattern, induced, mappings };
+                    compare(&gpu, graph, &task, false);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn labels_of_vertices_and_edges() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let model = Model::Rmat { scale: 7, edge_factor: 6, a: 0.5, b: 0.2, c: 0.2 };
+    let graph = random(model, 3, true);
+    let mut asked = 0;
+    for (number, pattern) in Dictionary::of(4).patterns().iter().enumerate() {
+        for seed in 0..3u32 {
+            let mut pattern = pattern.clone();
+            // Some vertices and edges have labels, others take any.
+            for v in 0..4u32 {
+                if (seed + v + number as u32) % 3 != 0 {
+                    pattern.set_vertex_label(v as usize, (seed + v) % 3);
+                }
+            }
+            if seed == 1 {
+                let (i, j) = pattern.edges()[number % pattern.edge_count()];
+                pattern.set_edge_label(i, j, 1);
+            }
+            let task = Task::Match { pattern, induced: Induced::Edge, mappings: true };
+            compare(&gpu, &graph, &task, seed == 2);
+            asked += 1;
+        }
+    }
+    assert_eq!(asked, 18);
+    let single = {
+        let mut pattern = Pattern::new(1);
+        pattern.set_vertex_label(0, 1);
+        pattern
+    };
+    compare(&gpu, &graph, &Task::Match { pattern: single, induced: Induced::Edge, mappings: false }, true);
+}
+
+#[test]
+fn lists_of_cliques_motifs_and_matches() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let graph = random(Model::BarabasiAlbert { vertices: 70, edges_per_vertex: 5 }, 4, false);
+    compare(&gpu, &graph, &Task::Clique { k: 4 }, true);
+    compare(&gpu, &graph, &Task::Motif { k: 3, induced: Induced::Vertex }, true);
+    let edge = Pattern::from_edges(2, &[(0, 1)]);
+    for mappings in [false, true] {
+        let pattern = edge.clone();
+        compare(&gpu, &graph, &Task::Match { pattern, induced: Induced::Edge, mappings }, true);
+    }
+}
+
+#[test]
+fn a_ring_that_is_smaller_than_the_list_is_filled_again_and_again() {
+    // A budget in which the ring holds a fraction of the embeddings.
+    let Some(gpu) = open(Settings { memory: Some(192 << 10), ..Settings::default() }) else { return };
+    let graph = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 6 }, 4, false);
+    let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
+    let task = Task::Match { pattern: path, induced: Induced::Edge, mappings: false };
+    compare(&gpu, &graph, &task, true);
+    let (limit, peak) = gpu.memory().unwrap();
+    assert!(peak <= limit);
+}
+
+#[test]
+fn a_list_ends_when_its_sink_asks_for_it() {
+    struct Ten(Mutex<u64>);
+    impl Sink for Ten {
+        fn embedding(&self, _: &Pattern, _: &[VertexId]) -> ControlFlow<()> {
+            let mut seen = self.0.lock().unwrap();
+            *seen += 1;
+            if *seen == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+    }
+    let Some(gpu) = open(Settings::default()) else { return };
+    let graph = random(Model::BarabasiAlbert { vertices: 70, edges_per_vertex: 5 }, 4, false);
+    let ten = Ten(Mutex::new(0));
+    let outcome = gpu.run(&graph, &Task::Clique { k: 3 }, Some(&ten), &Context::default()).unwrap();
+    assert!(!outcome.complete);
+    assert_eq!((*ten.0.lock().unwrap(), outcome.results[0].count), (10, 10));
+}
+
+#[test]
+fn what_is_not_done_here_is_refused_with_the_engine_that_can() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let graph = random(Model::BarabasiAlbert { vertices: 20, edges_per_vertex: 2 }, 4, true);
+    let mut wedge = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+    wedge.set_vertex_label(0, 1);
+    let wildcards = Task::Match { pattern: wedge, induced: Induced::Edge, mappings: false };
+    for task in [Task::MaximalCliques, Task::Motif { k: 6, induced: Induced::Vertex }, wildcards] {
+        let error = gpu.run(&graph, &task, None, &Context::default()).unwrap_err();
+        assert!(error.to_string().contains("--device cpu"), "{error}");
+    }
+}

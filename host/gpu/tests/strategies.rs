@@ -1,0 +1,240 @@
+//! Every strategy against the CPU engine, on any OpenCL device: the one that GRAMER_GPU_DEVICE names,
+//! by default the portable one. Kernels test their indices.
+
+use gramer_engine::cpu::Cpu;
+use gramer_engine::{Engine, Units};
+use gramer_gpu::{Gpu, Settings};
+use gramer_graph::context::Context;
+use gramer_graph::generate::{Model, Recipe, generate};
+use gramer_graph::{Builder, Graph};
+use gramer_pattern::task::{Induced, Task};
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+/// The device with checked kernels; `None`, said aloud, where there is none.
+fn open(settings: Settings) -> Option<Gpu> {
+    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
+    match Gpu::open(&name, &Settings { cache, ..settings }) {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            environment::skip(environment::OPENCL, &error.to_string());
+            None
+        }
+    }
+}
+
+fn checked() -> Settings {
+    Settings { checked: true, ..Settings::default() }
+}
+
+fn random(model: Model, seed: u64) -> Graph {
+    let recipe = Recipe { model, seed, vertex_labels: None, edge_labels: None };
+    generate(&recipe, &Context::default()).unwrap()
+}
+
+fn complete(vertices: u64) -> Graph {
+    let mut builder = Builder::new();
+    for v in 0..vertices {
+        (0..v).for_each(|u| builder.edge(u, v));
+    }
+    builder.build()
+}
+
+/// Graphs with hubs, dense parts, long rows, and nothing at all.
+fn graphs() -> Vec<(String, Graph)> {
+    let mut all = vec![];
+    for seed in 0..3 {
+        let model = Model::ErdosRenyiEdges { vertices: 60, edges: 300 };
+        all.push((format!("random {seed}"), random(model, seed)));
+        let model = Model::BarabasiAlbert { vertices: 150, edges_per_vertex: 7 };
+        all.push((format!("grown {seed}"), random(model, seed)));
+        let model = Model::Rmat { scale: 8, edge_factor: 12, a: 0.57, b: 0.19, c: 0.19 };
+        all.push((format!("skewed {seed}"), random(model, seed)));
+    }
+    all.push(("dense".into(), random(Model::ErdosRenyiProbability { vertices: 90, p: 0.5 }, 4)));
+    let mut star = Builder::new();
+    for v in 1..1500 {
+        star.edge(0, v);
+        if v % 3 == 0 {
+            star.edge(v, v - 1);
+        }
+        if v % 5 == 0 {
+            star.edge(1, v);
+        }
+    }
+    all.push(("hub with 1,499 neighbours".into(), star.build()));
+    let mut tail = Builder::new();
+    for v in 0..40u64 {
+        (0..v).for_each(|u| tail.edge(u, v));
+        tail.edge(v, 40 + v);
+        tail.edge(40 + v, 80 + v);
+    }
+    all.push(("clique with tails".into(), tail.build()));
+    let mut one = Builder::new();
+    one.edge(0, 1);
+    all.push(("an edge".into(), one.build()));
+    let mut none = Builder::new();
+    none.vertex_range(0..5);
+    all.push(("no edge".into(), none.build()));
+    all.push(("nothing".into(), Builder::new().build()));
+    all
+}
+
+/// Compares the answers to a task.
+fn compare(gpu: &Gpu, name: &str, graph: &Graph, task: &Task) {
+    let context = Context::default();
+    let right = Cpu.run(graph, task, None, &context).unwrap();
+    let answer = gpu.run(graph, task, None, &context).unwrap();
+    assert!(answer.complete, "{name}: {task:?}");
+    assert_eq!(answer.results, right.results, "{name}: {task:?}");
+}
+
+#[test]
+fn cliques_of_every_size() {
+    let Some(gpu) = open(checked()) else { return };
+    for (name, graph) in graphs() {
+        for k in 3..=7 {
+            compare(&gpu, &name, &graph, &Task::Clique { k });
+        }
+    }
+    // Large cliques, where they are few.
+    let graph = random(Model::ErdosRenyiProbability { vertices: 45, p: 0.8 }, 5);
+    for k in 8..=16 {
+        compare(&gpu, "dense", &graph, &Task::Clique { k });
+    }
+}
+
+#[test]
+fn rows_of_every_width() {
+    let Some(gpu) = open(checked()) else { return };
+    // The first vertex of a complete graph leads to all others: 1, 2, 4, 8 and 16 words, and more.
+    for vertices in [33, 34, 65, 66, 130, 257, 258, 520] {
+        let graph = complete(vertices);
+        for k in [3, 4] {
+            compare(&gpu, "complete", &graph, &Task::Clique { k });
+        }
+    }
+    for (vertices, p) in [(140, 0.6), (300, 0.35), (700, 0.12)] {
+        let graph = random(Model::ErdosRenyiProbability { vertices, p }, vertices);
+        for k in [5, 6] {
+            compare(&gpu, "random", &graph, &Task::Clique { k });
+        }
+    }
+}
+
+/// C(n, k).
+fn choose(n: u128, k: u128) -> u128 {
+    (0..k).fold(1, |c, i| c * (n - i) / (i + 1))
+}
+
+#[test]
+fn roots_with_more_targets_than_local_memory_holds() {
+    let Some(gpu) = open(checked()) else { return };
+    let graph = complete(1500);
+    let context = Context::default();
+    for k in [3, 4] {
+        let outcome = gpu.run(&graph, &Task::Clique { k }, None, &context).unwrap();
+        assert_eq!(outcome.results[0].count, choose(1500, k as u128));
+    }
+    let graph = complete(600);
+    let outcome = gpu.run(&graph, &Task::Clique { k: 5 }, None, &context).unwrap();
+    assert_eq!(outcome.results[0].count, choose(600, 5));
+}
+
+#[test]
+fn motifs_by_formulas() {
+    let Some(gpu) = open(checked()) else { return };
+    for (name, graph) in graphs() {
+        for k in [3, 4] {
+            for induced in [Induced::Vertex, Induced::Edge] {
+                compare(&gpu, &name, &graph, &Task::Motif { k, induced });
+            }
+        }
+    }
+    // Several windows of counters.
+    let model = Model::Rmat { scale: 15, edge_factor: 2, a: 0.57, b: 0.19, c: 0.19 };
+    compare(&gpu, "windows", &random(model, 1), &Task::Motif { k: 4, induced: Induced::Vertex });
+}
+
+#[test]
+fn sums_beyond_64_bits() {
+    let Some(gpu) = open(checked()) else { return };
+    // A star with so many triples of leaves that their number needs the second half.
+    const LEAVES: u64 = 5_000_000;
+    let mut builder = Builder::new();
+    (1..=LEAVES).for_each(|leaf| builder.edge(0, leaf));
+    let graph = builder.build();
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
+    let outcome = gpu.run(&graph, &task, None, &Context::default()).unwrap();
+    let star = outcome.results.iter().map(|r| r.count).max().unwrap();
+    assert_eq!(star, choose(u128::from(LEAVES), 3));
+    assert!(star > u128::from(u64::MAX));
+}
+
+#[test]
+fn the_budget_is_kept_or_the_least_is_named() {
+    let graph = random(Model::BarabasiAlbert { vertices: 400, edges_per_vertex: 9 }, 3);
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
+    let mut refused = 0;
+    for kib in [1, 16, 64, 128, 1024] {
+        let Some(gpu) = open(Settings { memory: Some(kib << 10), ..checked() }) else { return };
+        match gpu.run(&graph, &task, None, &Context::default()) {
+            Ok(outcome) => {
+                let right = Cpu.run(&graph, &task, None, &Context::default()).unwrap();
+                assert_eq!(outcome.results, right.results, "{kib} KiB");
+            }
+            Err(error) => {
+                assert!(error.to_string().contains("--memory"), "{error}");
+                assert_eq!(error.exit_code(), 1);
+                refused += 1;
+            }
+        }
+        let (limit, peak) = gpu.memory().unwrap();
+        assert!(limit == kib << 10 && peak <= limit);
+    }
+    assert!((1..5).contains(&refused));
+}
+
+#[test]
+fn a_run_stops_when_it_is_asked_to() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.5 }, 3);
+    let context = Context::default();
+    let prepared = gpu.prepare(&graph, &context).unwrap();
+    let whole = prepared.run(&Task::Clique { k: 5 }, Units::All, None, &context).unwrap();
+    let cancel = context.cancel.clone();
+    let begun = std::time::Instant::now();
+    let stop = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        cancel.cancel();
+    });
+    let part = prepared.run(&Task::Clique { k: 9 }, Units::All, None, &context).unwrap();
+    assert!(!part.complete && begun.elapsed().as_secs_f64() < 5.0);
+    stop.join().unwrap();
+    assert!(whole.complete);
+}
+
+#[test]
+fn programs_come_from_the_cache_when_it_is_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let settings = Settings { cache: Some(folder.path().join("cache")), ..Settings::default() };
+    let graph = complete(6);
+    let run = || {
+        let gpu = Gpu::open(&name, &settings).ok()?;
+        let task = Task::Clique { k: 4 };
+        let outcome = gpu.run(&graph, &task, None, &Context::default()).unwrap();
+        assert_eq!(outcome.results[0].count, 15);
+        Some(gpu.programs().unwrap())
+    };
+    let Some(first) = run() else { return environment::skip(environment::OPENCL, "no device") };
+    assert_eq!((first, run().unwrap()), ((1, 0), (0, 1)));
+    let files: Vec<_> = std::fs::read_dir(folder.path().join("cache")).unwrap().collect();
+    assert_eq!(files.len(), 1);
+    let path = files[0].as_ref().unwrap().path();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    assert_eq!((run().unwrap(), run().unwrap()), ((1, 0), (0, 1)));
+}

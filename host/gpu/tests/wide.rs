@@ -1,0 +1,149 @@
+//! The strategy `wide` against the CPU engine and the reference, with kernels that test their indices.
+
+use gramer_engine::cpu::Cpu;
+use gramer_engine::reference::Reference;
+use gramer_engine::{Engine, Outcome};
+use gramer_gpu::{Balance, Gpu, Settings, Strategy};
+use gramer_graph::context::Context;
+use gramer_graph::generate::{Model, Recipe, generate};
+use gramer_graph::{Builder, Graph};
+use gramer_pattern::task::{Induced, Task};
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+fn open(settings: Settings) -> Option<Gpu> {
+    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
+    match Gpu::open(&name, &Settings { cache, ..settings }) {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            environment::skip(environment::OPENCL, &error.to_string());
+            None
+        }
+    }
+}
+
+fn wide() -> Settings {
+    Settings { checked: true, strategy: Some(Strategy::Wide), ..Settings::default() }
+}
+
+fn random(model: Model, seed: u64) -> Graph {
+    let recipe = Recipe { model, seed, vertex_labels: None, edge_labels: None };
+    generate(&recipe, &Context::default()).unwrap()
+}
+
+fn motif(k: usize) -> Task {
+    Task::Motif { k, induced: Induced::Vertex }
+}
+
+fn answer(engine: &dyn Engine, graph: &Graph, task: &Task) -> Outcome {
+    let outcome = engine.run(graph, task, None, &Context::default()).unwrap();
+    assert!(outcome.complete);
+    outcome
+}
+
+#[test]
+fn motifs_and_cliques_equal_those_of_the_cpu() {
+    let Some(gpu) = open(wide()) else { return };
+    let graphs = [
+        random(Model::ErdosRenyiEdges { vertices: 40, edges: 130 }, 1),
+        random(Model::BarabasiAlbert { vertices: 50, edges_per_vertex: 3 }, 2),
+        random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3),
+    ];
+    for graph in &graphs {
+        let motifs = (3..=6).flat_map(|k| {
+            [Induced::Vertex, Induced::Edge].map(|induced| Task::Motif { k, induced })
+        });
+        for task in motifs.chain([3, 5, 8].map(|k| Task::Clique { k })) {
+            assert_eq!(answer(&gpu, graph, &task).results, answer(&Cpu, graph, &task).results);
+        }
+    }
+}
+
+#[test]
+fn motifs_of_seven_vertices_equal_those_of_the_reference() {
+    let Some(gpu) = open(wide()) else { return };
+    let graph = random(Model::ErdosRenyiEdges { vertices: 14, edges: 27 }, 7);
+    let mut right = answer(&Reference::default(), &graph, &motif(7)).results;
+    right.retain(|c| c.count > 0);
+    right.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
+    assert!(right.len() > 30);
+    assert_eq!(answer(&gpu, &graph, &motif(7)).results, right);
+    let edge = Task::Motif { k: 7, induced: Induced::Edge };
+    assert!(gpu.supports(&edge, None).is_err() && Cpu.supports(&motif(7), None).is_err());
+}
+
+/// A hub with so many leaves that no array holds them: levels are filled in portions.
+#[test]
+fn a_level_that_does_not_fit_is_made_in_portions() {
+    let Some(gpu) = open(wide()) else { return };
+    let mut star = Builder::new();
+    for leaf in 1..=600u64 {
+        star.edge(0, leaf);
+        if leaf % 7 == 0 {
+            star.edge(leaf, leaf - 1);
+        }
+    }
+    let graph = star.build();
+    assert_eq!(answer(&gpu, &graph, &motif(3)).results, answer(&Cpu, &graph, &motif(3)).results);
+    let small = Settings { memory: Some(96 << 10), ..wide() };
+    let Some(gpu) = open(small) else { return };
+    let model = Model::BarabasiAlbert { vertices: 100, edges_per_vertex: 4 };
+    let graph = random(model, 1);
+    assert_eq!(answer(&gpu, &graph, &motif(4)).results, answer(&Cpu, &graph, &motif(4)).results);
+    let (limit, peak) = gpu.memory().unwrap();
+    assert!(peak <= limit);
+}
+
+/// One root has nearly all of the work: the others' warps live on what they are given.
+#[test]
+fn work_is_given_to_warps_that_have_none() {
+    // The vertex of least degree is the root of all subgraphs with it: here it holds the rest together.
+    let mut builder = Builder::new();
+    for v in 1..=40u64 {
+        builder.edge(0, v);
+        for u in v + 1..=40 {
+            if (u * 7 + v * 3) % 5 < 3 {
+                builder.edge(v, u);
+            }
+        }
+    }
+    let graph = builder.build();
+    let right = answer(&Cpu, &graph, &motif(5)).results;
+    let mut given = vec![];
+    for balance in [Balance::default(), Balance { donations: 0, ..Balance::default() }] {
+        let Some(gpu) = open(Settings { balance, ..wide() }) else { return };
+        let outcome = answer(&gpu, &graph, &motif(5));
+        assert_eq!(outcome.results, right);
+        given.push(outcome.devices[0].count("wide.donations").unwrap());
+    }
+    assert!(given[0] > 0 && given[1] == 0, "{given:?}");
+}
+
+#[test]
+fn a_strategy_that_can_not_do_it_names_one_that_can() {
+    let settings = Settings { strategy: Some(Strategy::Local), ..wide() };
+    let Some(gpu) = open(settings) else { return };
+    let said = gpu.supports(&motif(5), None).unwrap_err().to_string();
+    assert!(said.contains("strategy local") && said.contains("wide"), "{said}");
+}
+
+#[test]
+fn a_search_stops_when_it_is_asked_to() {
+    let Some(gpu) = open(Settings { checked: false, ..wide() }) else { return };
+    // Built before the time is taken.
+    let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);
+    answer(&gpu, &small, &motif(6));
+    let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.3 }, 3);
+    let context = Context::default();
+    let cancel = context.cancel.clone();
+    let stop = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        cancel.cancel();
+    });
+    let begun = std::time::Instant::now();
+    let part = gpu.run(&graph, &motif(6), None, &context).unwrap();
+    assert!(!part.complete && begun.elapsed().as_secs_f64() < 10.0);
+    stop.join().unwrap();
+}

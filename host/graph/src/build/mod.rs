@@ -1,0 +1,301 @@
+//! From lists of edges to rows.
+
+mod numbering;
+mod rows;
+
+use std::ops::Range;
+
+use super::{Graph, Label, Order, Parts, VertexId};
+use crate::context::{Context, Looks};
+use crate::error::{Error, Result};
+use numbering::{number_ids, renumber};
+use rows::rows;
+
+/// What was dropped when a graph was built from its input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BuildStats {
+    /// Edges read.
+    pub raw_edges: u64,
+    /// Edges from a vertex to itself, dropped.
+    pub self_loops: u64,
+    /// Edges that were there already, in either direction, dropped.
+    pub duplicates: u64,
+    /// Duplicates whose edge label differs from the one kept (the smallest).
+    pub label_conflicts: u64,
+}
+
+/// Largest number of vertices of a graph: [`VertexId::MAX`] is never a vertex.
+pub const MAX_GRAPH_VERTICES: u64 = VertexId::MAX as u64 - 1;
+
+/// Ends of edges. Almost every graph has ids below 2^32, which take half the memory.
+#[derive(Debug, Clone)]
+pub(crate) enum Pairs {
+    Narrow(Vec<[u32; 2]>),
+    Wide(Vec<[u64; 2]>),
+}
+
+/// A run of edges, as one reader thread collects them.
+#[derive(Debug, Clone)]
+pub(crate) struct EdgeBlock {
+    pub pairs: Pairs,
+    /// Parallel to `pairs`, or empty.
+    pub labels: Vec<Label>,
+}
+
+impl Default for EdgeBlock {
+    fn default() -> Self {
+        EdgeBlock { pairs: Pairs::Narrow(Vec::new()), labels: Vec::new() }
+    }
+}
+
+impl EdgeBlock {
+    /// Room for `edges` edges with small ids. Untouched room costs address space only.
+    pub fn with_capacity(edges: usize) -> Self {
+        EdgeBlock { pairs: Pairs::Narrow(Vec::with_capacity(edges)), labels: Vec::new() }
+    }
+
+    #[inline]
+    pub fn push(&mut self, u: u64, v: u64) {
+        match &mut self.pairs {
+            Pairs::Narrow(pairs) if (u | v) >> 32 == 0 => pairs.push([u as u32, v as u32]),
+            _ => self.push_wide(u, v),
+        }
+    }
+
+    #[cold]
+    fn push_wide(&mut self, u: u64, v: u64) {
+        if let Pairs::Narrow(pairs) = &self.pairs {
+            self.pairs = Pairs::Wide(pairs.iter().map(|p| p.map(u64::from)).collect());
+        }
+        if let Pairs::Wide(pairs) = &mut self.pairs {
+            pairs.push([u, v]);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match &self.pairs {
+            Pairs::Narrow(pairs) => pairs.len(),
+            Pairs::Wide(pairs) => pairs.len(),
+        }
+    }
+
+    /// Calls `f` with the ends of each edge.
+    #[inline]
+    pub fn for_each(&self, mut f: impl FnMut(u64, u64)) {
+        match &self.pairs {
+            Pairs::Narrow(pairs) => pairs.iter().for_each(|p| f(p[0].into(), p[1].into())),
+            Pairs::Wide(pairs) => pairs.iter().for_each(|p| f(p[0], p[1])),
+        }
+    }
+
+    /// The ends, known to be below 2^32.
+    fn narrow(&self) -> &[[u32; 2]] {
+        match &self.pairs {
+            Pairs::Narrow(pairs) => pairs,
+            Pairs::Wide(_) => unreachable!("ids were numbered"),
+        }
+    }
+}
+
+/// Collects edges between original ids and turns them into a [`Graph`].
+///
+/// Vertices get numbers by ascending original id, so the result doesn't depend on the order in
+/// which edges were added.
+#[derive(Debug, Default)]
+pub struct Builder {
+    blocks: Vec<EdgeBlock>,
+    /// Where single edges go.
+    current: EdgeBlock,
+    /// Ids that are in the graph even without an edge.
+    declared: Vec<u64>,
+    /// As `declared`, for a whole range of them.
+    declared_range: Range<u64>,
+    /// Labels by original id.
+    vertex_labels: Vec<(u64, Label)>,
+}
+
+impl Builder {
+    /// An empty builder.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an edge without label.
+    pub fn edge(&mut self, u: u64, v: u64) {
+        debug_assert!(self.current.labels.is_empty());
+        self.current.push(u, v);
+    }
+
+    /// Adds an edge with a label. All edges have one, or none has.
+    pub fn labelled_edge(&mut self, u: u64, v: u64, label: Label) {
+        debug_assert_eq!(self.current.len(), self.current.labels.len());
+        self.current.push(u, v);
+        self.current.labels.push(label);
+    }
+
+    /// Adds many edges without label.
+    pub fn edges(&mut self, edges: Vec<(u64, u64)>) {
+        edges.into_iter().for_each(|(u, v)| self.edge(u, v));
+    }
+
+    /// Adds the edges of a reader thread.
+    pub(crate) fn block(&mut self, block: EdgeBlock) {
+        self.blocks.push(block);
+    }
+
+    /// Edges added so far.
+    pub fn edge_count(&self) -> usize {
+        self.blocks.iter().map(EdgeBlock::len).sum::<usize>() + self.current.len()
+    }
+
+    /// Declares a vertex, which then exists even without an edge.
+    pub fn vertex(&mut self, id: u64) {
+        self.declared.push(id);
+    }
+
+    /// Declares all vertices of a range, in place of an earlier range.
+    pub fn vertex_range(&mut self, ids: Range<u64>) {
+        self.declared_range = ids;
+    }
+
+    /// Declares a vertex with its label.
+    pub fn labelled_vertex(&mut self, id: u64, label: Label) {
+        self.vertex(id);
+        self.vertex_label(id, label);
+    }
+
+    /// Labels a vertex that is declared or has an edge.
+    pub fn vertex_label(&mut self, id: u64, label: Label) {
+        self.vertex_labels.push((id, label));
+    }
+
+    /// Builds the graph on all cores. If any vertex has a label, those without get label 0.
+    ///
+    /// # Panics
+    /// If there are more than 2^32 - 2 vertices.
+    pub fn build(self) -> Graph {
+        self.build_with(&Context::default()).expect("at most 2^32 - 2 vertices and enough memory")
+    }
+
+    /// Builds the graph on the threads of `context`, in time linear in edges and vertices apart
+    /// from sorting rows. At its peak it holds the edges as pairs of `u32` and their rows:
+    /// 16 bytes an edge read, 24 with edge labels.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for more than 2^32 - 2 vertices or too little memory,
+    /// [`Error::Interrupted`] after Ctrl-C.
+    pub fn build_with(self, context: &Context) -> Result<Graph> {
+        let Builder { mut blocks, current, mut declared, declared_range, vertex_labels } = self;
+        if current.len() > 0 {
+            blocks.push(current);
+        }
+        let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
+        let labelled_edges = blocks.iter().any(|b| !b.labels.is_empty());
+        assert!(blocks.iter().all(|b| b.labels.len() == if labelled_edges { b.len() } else { 0 }));
+        // A thread must have enough to do to be worth its start.
+        let threads = context.threads().min(1 + raw_edges / 50_000);
+        let cancel = &context.cancel;
+
+        declared.sort_unstable();
+        declared.dedup();
+        let (numbering, ids) = number_ids(&blocks, declared, declared_range, threads, cancel)?;
+        let vertices = ids.len();
+        renumber(&mut blocks, &numbering, threads, cancel)?;
+
+        let (offsets, neighbours, labels, counts) = if labelled_edges {
+            // Neighbour in the upper half, so that rows sort by neighbour, then label.
+            let (offsets, entries, counts) =
+                rows(vertices, blocks, threads, cancel, |v, label| {
+                    (u64::from(v) << 32) | u64::from(label)
+                })?;
+            let neighbours = entries.iter().map(|e| (e >> 32) as VertexId).collect();
+            let labels: Vec<Label> = entries.iter().map(|&e| e as Label).collect();
+            (offsets, neighbours, Some(labels), counts)
+        } else {
+            let (offsets, entries, counts) = rows(vertices, blocks, threads, cancel, |v, _| v)?;
+            (offsets, entries, None, counts)
+        };
+
+        let vertex_labels = if vertex_labels.is_empty() {
+            None
+        } else {
+            let mut by_vertex: Vec<Label> = zeroed(vertices)?;
+            let mut looks = Looks::new(cancel);
+            for (id, label) in vertex_labels {
+                looks.check(1)?;
+                by_vertex[numbering.of(id) as usize] = label;
+            }
+            Some(by_vertex)
+        };
+        drop(numbering);
+        let raw_edges = raw_edges as u64;
+        let stats = BuildStats {
+            raw_edges,
+            self_loops: counts.self_loops,
+            duplicates: raw_edges - counts.self_loops - neighbours.len() as u64 / 2,
+            label_conflicts: counts.conflicts / 2,
+        };
+        Ok(Graph::from_parts(Parts {
+            offsets: offsets.into(),
+            neighbours: neighbours.into(),
+            vertex_labels: vertex_labels.map(Into::into),
+            edge_labels: labels.map(Into::into),
+            original_ids: ids.into(),
+            order: Order::Input,
+            stats,
+        }))
+    }
+}
+
+/// A zeroed array, or an error where memory is too small. Memory is taken from the system as it
+/// is written to.
+pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| {
+        let gib = len as f64 * size_of::<T>() as f64 / (1u64 << 30) as f64;
+        Error::Unsupported(format!(
+            "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
+             the setting `max_vertices` refuses a graph that is larger than expected before"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_and_duplicates_are_dropped_and_counted() {
+        let mut b = Builder::new();
+        for (u, v) in [(7, 3), (3, 7), (7, 7), (1_000_000_000_000, 3), (7, 3)] {
+            b.edge(u, v);
+        }
+        let g = b.build();
+        assert_eq!((g.vertices(), g.edges()), (3, 2));
+        assert_eq!(g.original_ids(), [3, 7, 1_000_000_000_000]);
+        assert_eq!(g.view().neighbours(0), [1, 2]);
+        assert_eq!(g.view().neighbours(1), [0]);
+        let expected =
+            BuildStats { raw_edges: 5, self_loops: 1, duplicates: 2, label_conflicts: 0 };
+        assert_eq!(g.stats(), expected);
+    }
+
+    #[test]
+    fn of_two_edge_labels_the_smaller_is_kept() {
+        let mut b = Builder::new();
+        b.labelled_edge(0, 1, 9);
+        b.labelled_edge(1, 0, 4);
+        b.labelled_edge(1, 2, 5);
+        let g = b.build();
+        assert_eq!(g.view().edge_label(0, 1), Some(4));
+        assert_eq!(g.view().edge_label(1, 0), Some(4));
+        assert_eq!(g.view().edge_label(2, 1), Some(5));
+        assert_eq!(g.view().edge_label(0, 2), None);
+        assert_eq!(g.stats().label_conflicts, 1);
+    }
+
+    #[test]
+    fn an_empty_builder_gives_an_empty_graph() {
+        let g = Builder::new().build();
+        assert_eq!((g.vertices(), g.edges()), (0, 0));
+    }
+}

@@ -1,0 +1,332 @@
+//! Where the parts of an image are, checked.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use super::{
+    ALIGNMENT, BYTE_ORDER_MARK, ENTRY, HEADER, MAGIC, MAX_SECTIONS, VERSION, header_checksum, kind,
+};
+use crate::context::{Cancel, Looks};
+use crate::error::{Error, Place, Result};
+use crate::mapping::Mapping;
+use crate::{
+    BuildStats, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Order, Parts, Storage, VertexId, View,
+};
+
+/// Where the arrays of a graph come from.
+pub(super) enum Source {
+    Map(Arc<Mapping>),
+    Copy,
+}
+
+impl Source {
+    fn storage<T: bytemuck::Pod>(&self, bytes: &[u8], at: &Range<usize>) -> Storage<T> {
+        match self {
+            Source::Map(map) => Storage::mapped(map.clone(), at.clone()),
+            Source::Copy => bytemuck::allocation::pod_collect_to_vec(&bytes[at.clone()]).into(),
+        }
+    }
+}
+
+/// A checked header: where the sections are.
+pub(super) struct Layout {
+    vertices: usize,
+    entries: usize,
+    order: Order,
+    stats: BuildStats,
+    offsets: Range<usize>,
+    neighbours: Range<usize>,
+    vertex_labels: Option<Range<usize>>,
+    edge_labels: Option<Range<usize>>,
+    original_ids: Option<Range<usize>>,
+    pub name: Option<Range<usize>>,
+    /// All sections, known or not, with their checksums.
+    sections: Vec<(Range<usize>, u64)>,
+    /// Bytes between sections.
+    gaps: Vec<Range<usize>>,
+}
+
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"))
+}
+
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
+}
+
+/// The error of an image that contradicts itself.
+fn damaged(path: &Path, what: &str) -> Error {
+    let what = format!("the image is damaged: {what}; make it again with `gramer graph convert`");
+    Error::input(Place::file(path), what)
+}
+
+impl Layout {
+    /// Checks header and table.
+    pub fn parse(path: &Path, bytes: &[u8]) -> Result<Self> {
+        let refuse = |what: String| Err(Error::input(Place::file(path), what));
+        if cfg!(target_endian = "big") {
+            return Err(Error::Unsupported("images need a little-endian machine".into()));
+        }
+        if !bytes.starts_with(&MAGIC) {
+            return refuse("is no graph image (its first bytes are others)".into());
+        }
+        if bytes.len() < HEADER {
+            return refuse(format!(
+                "the image is cut off: {} bytes are less than its header of {HEADER}",
+                bytes.len()
+            ));
+        }
+        let mark = u32_at(bytes, 12);
+        if mark == BYTE_ORDER_MARK.swap_bytes() {
+            return refuse("the image is big-endian; images are little-endian".into());
+        }
+        let version = u32_at(bytes, 8);
+        if version != VERSION {
+            return refuse(format!(
+                "the image has version {version}, but this program reads version {VERSION}; make \
+                 it again with `gramer graph convert`"
+            ));
+        }
+        let damaged = |what: &str| Err(damaged(path, what));
+        if mark != BYTE_ORDER_MARK {
+            return damaged("its byte order mark is neither of the two");
+        }
+        let size = u64_at(bytes, 16);
+        if (bytes.len() as u64) < size {
+            return refuse(format!("the image is cut off: it has {} of {size} bytes", bytes.len()));
+        }
+        let count = u32_at(bytes, 24);
+        let table_end = HEADER + ENTRY * count as usize;
+        if count > MAX_SECTIONS || table_end > bytes.len() {
+            return damaged("its number of sections is impossible");
+        }
+        let table = &bytes[HEADER..table_end];
+        if header_checksum(bytes, table) != u64_at(bytes, HEADER - 8) {
+            return damaged("the checksum of its header is wrong");
+        }
+        if (bytes.len() as u64) > size {
+            return damaged("the file goes on after its end");
+        }
+        let order = match u32_at(bytes, 28) {
+            0 => Order::Input,
+            1 => Order::RankOn1,
+            other => return refuse(format!("the image has the unknown order {other}")),
+        };
+        let (vertices, entries) = (u64_at(bytes, 32), u64_at(bytes, 40));
+        if vertices > MAX_GRAPH_VERTICES || entries % 2 == 1 || entries / 2 > u64::MAX / 64 {
+            return damaged("its numbers of vertices and edges are impossible");
+        }
+        let stats = BuildStats {
+            raw_edges: u64_at(bytes, 48),
+            self_loops: u64_at(bytes, 56),
+            duplicates: u64_at(bytes, 64),
+            label_conflicts: u64_at(bytes, 72),
+        };
+        let mut layout = Layout {
+            vertices: vertices as usize,
+            entries: entries as usize,
+            order,
+            stats,
+            offsets: 0..0,
+            neighbours: 0..0,
+            vertex_labels: None,
+            edge_labels: None,
+            original_ids: None,
+            name: None,
+            sections: Vec::new(),
+            gaps: Vec::new(),
+        };
+        layout.place(path, table, table_end, size)?;
+        layout.gaps.push(layout.end(table_end)..bytes.len());
+        Ok(layout)
+    }
+
+    /// Where the last section ends.
+    fn end(&self, table_end: usize) -> usize {
+        self.sections.last().map_or(table_end, |(at, _)| at.end)
+    }
+
+    /// Takes the sections of a table that ends at `table_end`, in a file of `size` bytes.
+    fn place(&mut self, path: &Path, table: &[u8], table_end: usize, size: u64) -> Result<()> {
+        let damaged = |what: &str| Err(damaged(path, what));
+        let (vertices, entries) = (self.vertices as u64, self.entries as u64);
+        let mut found = [false; 7];
+        for entry in table.chunks_exact(ENTRY) {
+            let (kind, required) = (u32_at(entry, 0), u32_at(entry, 4));
+            let (offset, length) = (u64_at(entry, 8), u64_at(entry, 16));
+            let end = self.end(table_end);
+            let inside = offset.checked_add(length).is_some_and(|end| end <= size);
+            if !inside || offset < end as u64 || offset % ALIGNMENT as u64 != 0 {
+                return damaged("a section is outside of the file or overlaps another");
+            }
+            let at = offset as usize..(offset + length) as usize;
+            self.gaps.push(end..at.start);
+            self.sections.push((at.clone(), u64_at(entry, 24)));
+            let expected = match kind {
+                kind::OFFSETS => Some(8 * (vertices + 1)),
+                kind::NEIGHBOURS | kind::EDGE_LABELS => Some(4 * entries),
+                kind::VERTEX_LABELS => Some(4 * vertices),
+                kind::ORIGINAL_IDS => Some(8 * vertices),
+                _ => None,
+            };
+            if expected.is_some_and(|expected| expected != length) {
+                return damaged("the size of a section doesn't fit the graph");
+            }
+            if let Some(found) = found.get_mut(kind as usize)
+                && std::mem::replace(found, true)
+            {
+                return damaged("a section is there twice");
+            }
+            match kind {
+                kind::OFFSETS => self.offsets = at,
+                kind::NEIGHBOURS => self.neighbours = at,
+                kind::VERTEX_LABELS => self.vertex_labels = Some(at),
+                kind::EDGE_LABELS => self.edge_labels = Some(at),
+                kind::ORIGINAL_IDS => self.original_ids = Some(at),
+                kind::NAME => self.name = Some(at),
+                _ if required == 0 => {}
+                other => {
+                    let what = format!(
+                        "the image has a section of kind {other}, which a newer version of this \
+                         program is needed for"
+                    );
+                    return Err(Error::input(Place::file(path), what));
+                }
+            }
+        }
+        if !found[kind::OFFSETS as usize] || !found[kind::NEIGHBOURS as usize] {
+            return damaged("the rows of the graph are missing");
+        }
+        Ok(())
+    }
+
+    /// Checks the data and puts the graph together.
+    pub fn graph(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        verify: bool,
+        source: &Source,
+        cancel: &Cancel,
+    ) -> Result<Graph> {
+        let damaged = |what: &str| {
+            let what =
+                format!("the image is damaged: {what}; make it again with `gramer graph convert`");
+            Err(Error::input(Place::file(path), what))
+        };
+        if verify {
+            for (at, checksum) in &self.sections {
+                let mut hash = Xxh3::new();
+                for part in bytes[at.clone()].chunks(AT_ONCE) {
+                    cancel.check()?;
+                    hash.update(part);
+                }
+                if hash.digest() != *checksum {
+                    return damaged("the checksum of its data is wrong");
+                }
+            }
+            if self.gaps.iter().any(|gap| bytes[gap.clone()].iter().any(|&b| b != 0)) {
+                return damaged("there is something between its sections");
+            }
+        }
+        let offsets: Storage<u64> = source.storage(bytes, &self.offsets);
+        let ends = (offsets[0], offsets[self.vertices]);
+        let mut ascending = true;
+        for part in 0..self.vertices.div_ceil(AT_ONCE) {
+            cancel.check()?;
+            let first = part * AT_ONCE;
+            // One more than a part, so that the steps between parts are looked at as well.
+            let last = (first + AT_ONCE).min(self.vertices);
+            ascending &= offsets[first..=last].is_sorted();
+        }
+        if ends != (0, self.entries as u64) || !ascending {
+            return damaged("its row offsets don't ascend from 0 to the number of entries");
+        }
+        let neighbours: Storage<VertexId> = source.storage(bytes, &self.neighbours);
+        let vertex_labels: Option<Storage<Label>> =
+            self.vertex_labels.as_ref().map(|at| source.storage(bytes, at));
+        let edge_labels: Option<Storage<Label>> =
+            self.edge_labels.as_ref().map(|at| source.storage(bytes, at));
+        if verify {
+            let largest = neighbours.iter().copied().fold(0, VertexId::max);
+            if self.entries > 0 && largest as usize >= self.vertices {
+                return damaged("a neighbour is no vertex");
+            }
+            let view = View {
+                offsets: &offsets,
+                neighbours: &neighbours,
+                vertex_labels: None,
+                edge_labels: edge_labels.as_deref(),
+            };
+            if let Some(what) = wrong_rows(view, cancel)? {
+                return damaged(what);
+            }
+            let no_label = |labels: &Option<Storage<Label>>| {
+                labels.as_ref().is_some_and(|l| l.iter().fold(0, |a, &b| a.max(b)) == NO_LABEL)
+            };
+            if no_label(&vertex_labels) || no_label(&edge_labels) {
+                return damaged("a label is out of range");
+            }
+        }
+        let original_ids = match &self.original_ids {
+            Some(at) => source.storage(bytes, at),
+            None => (0..self.vertices as u64).collect::<Vec<_>>().into(),
+        };
+        Ok(Graph::from_parts(Parts {
+            offsets,
+            neighbours,
+            vertex_labels,
+            edge_labels,
+            original_ids,
+            order: self.order,
+            stats: self.stats,
+        }))
+    }
+}
+
+/// Bytes or elements that are looked at between looks at the stop flag: milliseconds.
+const AT_ONCE: usize = 4 << 20;
+
+/// What is wrong with rows whose neighbours are vertices: a row that doesn't ascend strictly or
+/// holds its own vertex, an edge that is in one of its rows only, or has two labels.
+///
+/// Vertices are taken in ascending order, and each appears in the rows of its larger neighbours
+/// in that order. So the next entry of such a row that was not looked at must be this vertex, and
+/// when a vertex's own turn comes, all entries below it must have been looked at. That is one
+/// pass over all entries, and a step to the other row for each edge.
+fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
+    let one_way = Ok(Some("an edge is in the row of only one of its vertices"));
+    let mut looks = Looks::new(cancel);
+    // By vertex: entries of its row that were looked at from the other end.
+    let mut seen: Vec<u32> = crate::build::zeroed(view.vertices())?;
+    for v in 0..view.vertices() as VertexId {
+        let row = view.neighbours(v);
+        looks.check(row.len() + 1)?;
+        if !row.is_sorted_by(|a, b| a < b) {
+            return Ok(Some("a row doesn't ascend"));
+        }
+        let before = row.partition_point(|&u| u < v);
+        if row.get(before) == Some(&v) {
+            return Ok(Some("a row holds its own vertex"));
+        }
+        if seen[v as usize] as usize != before {
+            return one_way;
+        }
+        let start = view.offsets[v as usize] as usize;
+        for (at, &u) in (start + before..).zip(&row[before..]) {
+            let next = &mut seen[u as usize];
+            let other = view.row(u).start + *next as usize;
+            if other >= view.row(u).end || view.neighbours[other] != v {
+                return one_way;
+            }
+            if view.edge_labels.is_some_and(|labels| labels[at] != labels[other]) {
+                return Ok(Some("an edge has another label in each of its rows"));
+            }
+            *next += 1;
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Installs what `make bench` needs beside the build: zstd, with which tar reads the query sets.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/common.sh
+
+command -v zstd > /dev/null || install_packages zstd

@@ -1,0 +1,396 @@
+//! Verilator's C++ becomes a library.
+//!
+//! Verilator writes a model in some fifty files. To read the headers takes a compiler a second in each,
+//! which is most of the time of a build, so they are compiled as a few units that include them:
+//! `make`, as Verilator would have it, takes five times as long. What is Verilator's own (its runtime)
+//! is the same in every model: it is compiled once and kept beside the models.
+
+use std::collections::VecDeque;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::cache;
+use crate::model::{Step, Tell};
+
+/// A unit that is optimised gets more files as long as it has fewer bytes than this: few enough units,
+/// and something to do for several processors.
+const UNIT: usize = 600_000;
+
+/// What Verilator has written.
+pub(crate) struct Translated<'a> {
+    /// Where it is, and where the library comes to be.
+    pub folder: &'a Path,
+    /// How Verilator's files and the model's class begin.
+    pub prefix: &'a str,
+    pub shim: &'a Path,
+    pub banks: u32,
+    pub trace: bool,
+    pub coverage: bool,
+    /// How what runs in each clock is compiled.
+    pub optimise: &'static str,
+}
+
+/// A command of this name whose temporary files are in `work`: a folder for them that the user names
+/// may be missing.
+pub(crate) fn start(name: impl AsRef<OsStr>, work: &Path) -> Command {
+    let mut command = Command::new(name);
+    command.env("TMPDIR", work).stdin(Stdio::null());
+    command
+}
+
+/// Runs a command, whose output is in the message if it fails.
+pub(crate) fn check(command: &mut Command, name: &str) -> Result<()> {
+    let output = command.output().with_context(|| format!("cannot start {name}"))?;
+    succeeded(output.status, &[output.stdout, output.stderr].concat(), name)
+}
+
+/// An error with the last of what a program said, if it failed.
+fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
+    if status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(said);
+    let tail: Vec<&str> = text.lines().rev().take(40).collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    bail!("{name} failed:\n{}", tail.join("\n"));
+}
+
+/// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
+fn compiler() -> &'static str {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    if *FOUND.get_or_init(|| version("clang++").is_some()) { "clang++" } else { GCC }
+}
+
+/// Compiles the runtime and links: clang's atomics need a library that may be missing.
+const GCC: &str = "g++";
+
+/// What a compiler says of its version, if it is there.
+fn version(name: &str) -> Option<String> {
+    let done = Command::new(name).arg("--version").output().ok()?;
+    done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
+/// The options that Verilator was set up with (`verilated.mk`), and where its headers are.
+struct Options {
+    include: PathBuf,
+    words: Vec<String>,
+}
+
+impl Options {
+    fn find() -> Result<Self> {
+        let output = Command::new("verilator").args(["--getenv", "VERILATOR_ROOT"]).output()?;
+        let include = Path::new(String::from_utf8(output.stdout)?.trim()).join("include");
+        let path = include.join("verilated.mk");
+        let text =
+            fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let setting = |name: &str| {
+            let value = text.lines().find_map(|line| line.strip_prefix(name)?.split_once('='));
+            value.map_or(vec![], |(_, value)| value.split_whitespace().map(String::from).collect())
+        };
+        let mut words = setting("CFG_CXXFLAGS_STD_NEWEST");
+        if words.is_empty() {
+            words.push("-std=gnu++17".into());
+        }
+        words.extend(setting("CFG_CXXFLAGS_NO_UNUSED"));
+        // Warnings about what Verilator writes are nobody's business here.
+        words.extend(["-fPIC", "-w", "-DVL_USER_STOP", "-DVM_SC=0"].map(String::from));
+        for folder in [include.clone(), include.join("vltstd")] {
+            words.push(format!("-I{}", folder.display()));
+        }
+        Ok(Options { include, words })
+    }
+
+    /// A compiler with these options.
+    fn compiler(&self, name: &str, work: &Path) -> Command {
+        let mut command = start(name, work);
+        command.current_dir(work).args(&self.words);
+        command
+    }
+}
+
+/// A command that makes a file.
+struct Job {
+    command: Command,
+    log: PathBuf,
+}
+
+impl Job {
+    fn new(command: Command, object: &Path) -> Self {
+        Job { command, log: object.with_extension("log") }
+    }
+
+    fn name(&self) -> String {
+        self.command.get_program().to_string_lossy().into_owned()
+    }
+
+    fn spawn(&mut self) -> Result<Child> {
+        let log = fs::File::create(&self.log)?;
+        let child = self.command.stdout(log.try_clone()?).stderr(log).spawn();
+        child.with_context(|| format!("cannot start {}", self.name()))
+    }
+}
+
+/// Compiles what Verilator wrote and links `libcore.so` beside it. `models` keeps the runtime.
+///
+/// # Errors
+/// If a compiler is missing or refuses something, with its message; those of `tell`, which end the
+/// compilers that run.
+pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>) -> Result<()> {
+    let options = Options::find()?;
+    let mut jobs = VecDeque::new();
+    let runtime = Runtime::find(&options, what, models, tell)?;
+    // They take longest.
+    jobs.extend(runtime.jobs(&options, what.folder));
+    let (units, more) = units(&options, what)?;
+    jobs.extend(more);
+    all(jobs, tell)?;
+    runtime.keep(what.folder);
+
+    tell(Step::Linking)?;
+    let mut link = start(GCC, what.folder);
+    link.current_dir(what.folder)
+        // Calls between its functions need not be open to other libraries.
+        .args(["-shared", "-Wl,-Bsymbolic", "-o", "libcore.so"])
+        .args(units)
+        .args(runtime.objects.iter().map(|object| object.at(what.folder)))
+        .args(["-lpthread", "-lz"].iter().take(if what.trace { 2 } else { 1 }));
+    check(&mut link, GCC)
+}
+
+/// Writes the units of a model, and says what compiles each: its object and the job.
+fn units(options: &Options, what: &Translated<'_>) -> Result<(Vec<PathBuf>, Vec<Job>)> {
+    let mut files = vec![];
+    for entry in fs::read_dir(what.folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|e| e == "cpp") {
+            let bytes = fs::metadata(&path)?.len() as usize;
+            files
+                .push((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), bytes));
+        }
+    }
+    files.sort();
+    // What runs once, at the start: Verilator's `VM_CLASSES_SLOW` and `VM_SUPPORT_SLOW`.
+    let is_slow = |name: &str| name.ends_with("Slow.cpp") || name.ends_with("__Syms.cpp");
+    let (slow, fast): (Vec<_>, Vec<_>) = files.into_iter().partition(|(name, _)| is_slow(name));
+    let mut units = vec![];
+    for (number, names) in packed(&fast).into_iter().enumerate() {
+        units.push((format!("unit{number}.cc"), names, what.optimise));
+    }
+    if let Some((_, names, _)) = units.first_mut() {
+        names.push(what.shim.to_string_lossy().into_owned());
+    }
+    let slow = slow.iter().map(|(name, _)| name.clone()).collect();
+    units.push(("slow.cc".into(), slow, "-O0"));
+
+    let (mut objects, mut jobs) = (vec![], vec![]);
+    for (unit, names, optimise) in units {
+        let text: String = names.iter().map(|name| format!("#include \"{name}\"\n")).collect();
+        fs::write(what.folder.join(&unit), text)?;
+        let object = what.folder.join(&unit).with_extension("o");
+        let mut command = options.compiler(compiler(), what.folder);
+        command
+            .arg(optimise)
+            .arg("-I.")
+            .arg(format!("-DVM_COVERAGE={}", u8::from(what.coverage)))
+            .arg(format!("-DVM_TRACE={0}", u8::from(what.trace)))
+            .arg(format!("-DVM_TRACE_FST={0}", u8::from(what.trace)))
+            .arg(format!("-DMODEL_HEADER=\"{}.h\"", what.prefix))
+            .arg(format!("-DMODEL_CLASS={}", what.prefix))
+            .arg(format!("-DBANKS={}", what.banks))
+            .args(["-c", &unit, "-o"])
+            .arg(&object);
+        jobs.push(Job::new(command, &object));
+        objects.push(object);
+    }
+    Ok((objects, jobs))
+}
+
+/// Files with their sizes, in as many lists as there are to be units: the largest first, each to the
+/// list that is smallest then.
+fn packed(files: &[(String, usize)]) -> Vec<Vec<String>> {
+    let whole: usize = files.iter().map(|(_, bytes)| bytes).sum();
+    let mut lists = vec![(0, vec![]); whole.div_ceil(UNIT).max(1)];
+    let mut files: Vec<_> = files.iter().collect();
+    files.sort_by_key(|(name, bytes)| (usize::MAX - bytes, name));
+    for (name, bytes) in files {
+        if let Some((sum, list)) = lists.iter_mut().min_by_key(|(sum, _)| *sum) {
+            *sum += bytes;
+            list.push(name.clone());
+        }
+    }
+    lists.retain(|(_, list)| !list.is_empty());
+    lists.into_iter().map(|(_, list)| list).collect()
+}
+
+/// Runs all jobs, as many at a time as there are processors, and tells how many are done.
+fn all(mut waiting: VecDeque<Job>, tell: &mut Tell<'_>) -> Result<()> {
+    let at_once = std::thread::available_parallelism().map_or(1, usize::from);
+    let (count, mut done, mut told) = (waiting.len(), 0, None);
+    let mut running: Vec<(Job, Child)> = vec![];
+    let outcome = (|| {
+        while done < count {
+            while running.len() < at_once
+                && let Some(mut job) = waiting.pop_front()
+            {
+                let child = job.spawn()?;
+                running.push((job, child));
+            }
+            if told != Some(done) {
+                tell(Step::Compiling(done, count))?;
+                told = Some(done);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+            let mut at = 0;
+            while let Some((job, child)) = running.get_mut(at) {
+                let Some(status) = child.try_wait()? else {
+                    at += 1;
+                    continue;
+                };
+                succeeded(status, &fs::read(&job.log)?, &job.name())?;
+                running.swap_remove(at);
+                done += 1;
+            }
+        }
+        Ok(())
+    })();
+    for (_, mut child) in running {
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+    outcome
+}
+
+/// One source of Verilator's runtime.
+struct Object {
+    source: PathBuf,
+    /// Its name while it is not kept.
+    name: String,
+    /// Where it is kept.
+    kept: PathBuf,
+    /// Whether it was there already.
+    found: bool,
+}
+
+impl Object {
+    /// Where it is for a model that is built in `work`.
+    fn at(&self, work: &Path) -> PathBuf {
+        if self.found { self.kept.clone() } else { work.join(&self.name) }
+    }
+}
+
+/// Verilator's runtime, as far as a model needs it.
+struct Runtime {
+    objects: Vec<Object>,
+}
+
+/// How it is compiled: what runs in each clock is in headers.
+const RUNTIME_OPTIMISE: &str = "-O1";
+
+impl Runtime {
+    fn find(
+        options: &Options,
+        what: &Translated<'_>,
+        models: &Path,
+        tell: &mut Tell<'_>,
+    ) -> Result<Self> {
+        let mut names = vec!["verilated.cpp", "verilated_threads.cpp"];
+        if what.trace {
+            names.push("verilated_fst_c.cpp");
+        }
+        if what.coverage {
+            names.push("verilated_cov.cpp");
+        }
+        let gcc = version(GCC);
+        let mut objects = vec![];
+        for name in names {
+            let source = options.include.join(name);
+            let mut about =
+                fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
+            about.extend(fs::read(options.include.join("verilated.h"))?);
+            about.extend(fs::read(options.include.join("verilated_config.h"))?);
+            about.extend(format!("{gcc:?}{RUNTIME_OPTIMISE}{:?}", options.words).bytes());
+            let name = source.with_extension("o");
+            let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let kept = models.join(format!("runtime-{:016x}-{name}", xxh3_64(&about)));
+            let mut note = None;
+            let found = cache::whole_file(&kept, &mut |text| note = Some(text.to_string()))?;
+            if let Some(text) = note {
+                tell(Step::Note(text))?;
+            }
+            objects.push(Object { source, name, kept, found });
+        }
+        Ok(Runtime { objects })
+    }
+
+    /// What compiles the objects that weren't found.
+    fn jobs(&self, options: &Options, work: &Path) -> Vec<Job> {
+        let job = |object: &Object| {
+            let made = object.at(work);
+            let mut command = options.compiler(GCC, work);
+            command.arg(RUNTIME_OPTIMISE).arg("-c").arg(&object.source).arg("-o").arg(&made);
+            Job::new(command, &made)
+        };
+        self.objects.iter().filter(|object| !object.found).map(job).collect()
+    }
+
+    /// Keeps what was compiled, for the next model. It is a convenience: this one has its own.
+    fn keep(&self, work: &Path) {
+        for object in self.objects.iter().filter(|object| !object.found) {
+            let _ = cache::keep(&object.at(work), &object.kept);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_packed_into_units_of_about_one_size() {
+        let files = |sizes: &[usize]| -> Vec<(String, usize)> {
+            sizes.iter().enumerate().map(|(n, &size)| (format!("f{n}"), size)).collect()
+        };
+        assert_eq!(packed(&files(&[])), Vec::<Vec<String>>::new());
+        assert_eq!(packed(&files(&[5, 9])), [["f1", "f0"]]);
+        let lists = packed(&files(&[UNIT / 2, 10, UNIT, 20]));
+        assert_eq!(lists, [vec!["f2"], vec!["f0", "f3", "f1"]]);
+    }
+
+    #[test]
+    fn a_compiler_that_fails_is_heard_and_the_others_are_ended() {
+        let work = tempfile::tempdir().unwrap();
+        let job = |number: usize, script: &str| {
+            let mut command = start("sh", work.path());
+            command.args(["-c", script]);
+            Job::new(command, &work.path().join(format!("{number}.o")))
+        };
+        let begun = std::time::Instant::now();
+        let jobs = ["exec sleep 60", "echo no such header >&2; exit 1", "exec sleep 60"];
+        let jobs = jobs.iter().enumerate().map(|(n, script)| job(n, script));
+        // On one processor the first is alone until it ends.
+        let jobs = if std::thread::available_parallelism().is_ok_and(|n| n.get() > 1) {
+            jobs.collect()
+        } else {
+            jobs.skip(1).collect()
+        };
+        let said = all(jobs, &mut |_| Ok(())).unwrap_err().to_string();
+        assert!(said.contains("failed:\nno such header"), "{said}");
+        // One whose listener has gone.
+        let jobs = VecDeque::from([job(0, "exec sleep 60")]);
+        let said = all(jobs, &mut |_| bail!("nobody listens")).unwrap_err().to_string();
+        assert_eq!(said, "nobody listens");
+        assert!(begun.elapsed() < Duration::from_secs(30));
+
+        let mut steps = vec![];
+        let jobs = VecDeque::from([job(0, "true"), job(1, "true")]);
+        all(jobs, &mut |step| Ok(steps.push(step))).unwrap();
+        assert_eq!(steps[0], Step::Compiling(0, 2));
+    }
+}
