@@ -267,6 +267,9 @@ benches! {
 benches! {
     SET:
     set_cluster: "gramer_set_cluster" [];
+    set_intersector: "gramer_set_intersector" [];
+    set_loader: "gramer_set_loader" [];
+    set_map_bank: "gramer_set_map_bank" [];
 }
 
 // Stamps so short that they are aged every few dozen accesses.

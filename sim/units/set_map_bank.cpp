@@ -1,0 +1,99 @@
+// set_map_bank against an array of counters and marks that is emptied at each root.
+#include "bench.hpp"
+#include "gramer_pkg.hpp"
+#include <deque>
+
+namespace {
+struct Entry {
+  bool mark = false;
+  uint32_t count = 0;
+};
+struct Expected {
+  uint64_t at;
+  bool hit;
+  uint32_t count;
+};
+} // namespace
+
+int main(int argc, char **argv) {
+  Bench b("set_map_bank",
+          {"same entry in consecutive cycles", "same entry after a gap of two", "after three", "after four",
+           "after five", "same word, another entry", "marked, then counted", "looked up only",
+           "counted, then another root", "mark of an earlier root", "counter at its end", "cleared"},
+          argc, argv);
+  auto &d = *b.dut;
+  const uint32_t entries = MAP_WORDS * MAP_ENTRIES, top = (1u << 17) - 1;
+  std::vector<Entry> model(entries);
+  std::vector<bool> once(entries); // marked by an earlier root
+  std::deque<Expected> expected;
+  d.valid_i = d.clear_i = d.root_i = 0;
+  b.reset(d.rst_i);
+  uint32_t level = 1, most = 0; // most: highest count of the present root
+  std::deque<int64_t> recent;   // entries of the last accesses, -1: none
+  auto tick = [&] {
+    b.settle();
+    b.rise();
+    // What began five cycles ago comes out.
+    while (!expected.empty() && b.cycle - expected.front().at > 5) expected.pop_front();
+    if (!expected.empty() && b.cycle - expected.front().at == 5) {
+      b.equal(d.hit_o, expected.front().hit, "hit_o");
+      b.equal(d.count_o, expected.front().count, "count_o");
+    }
+  };
+  auto clear = [&] {
+    d.valid_i = 0;
+    for (int i = 0; i < 8; ++i) tick();
+    d.clear_i = 1;
+    for (uint32_t w = 0; w < MAP_WORDS; ++w) d.clear_at_i = w, tick();
+    d.clear_i = 0;
+    level = 1;
+    b.hit("cleared");
+  };
+  clear();
+  for (int root = 0; root < 400; ++root) {
+    // Few entries, so that they meet; now and then one counter goes far.
+    const uint32_t window = 1 + b.random(12), from = b.random(entries - window);
+    const int accesses = root == 200 ? 70000 : b.random(120);
+    const bool one = root == 200;
+    if (level + accesses + 1 > top) clear(), recent.clear();
+    std::fill(model.begin(), model.end(), Entry());
+    d.root_i = !d.root_i;
+    d.level_i = level;
+    most = 0;
+    for (int n = 0; n < accesses; ++n) {
+      const bool valid = one || !b.chance(20);
+      const uint32_t at = one ? from : from + b.random(window);
+      d.valid_i = valid;
+      d.at_i = at;
+      d.mark_i = !one && b.chance(20);
+      d.count_i = one || (!d.mark_i && b.chance(70));
+      if (valid) {
+        Entry &e = model[at];
+        for (size_t back = 0; back < recent.size(); ++back)
+          if (recent[back] == int64_t(at)) {
+            static const char *names[] = {"same entry in consecutive cycles", "same entry after a gap of two",
+                                          "after three", "after four", "after five"};
+            b.hit(names[back]);
+          } else if (recent[back] >= 0 && recent[back] / 4 == int64_t(at) / 4)
+            b.hit("same word, another entry");
+        b.hit("marked, then counted", e.mark && d.count_i);
+        b.hit("looked up only", !d.mark_i && !d.count_i);
+        b.hit("mark of an earlier root", once[at] && !e.mark);
+        b.hit("counted, then another root", once[at] && d.count_i && e.count == 0);
+        expected.push_back({b.cycle, e.mark, d.count_i ? e.count : 0});
+        if (d.mark_i) e.mark = once[at] = true;
+        if (d.count_i) most = std::max(most, ++e.count);
+        b.hit("counter at its end", e.count > 65000);
+      }
+      recent.push_front(valid ? int64_t(at) : -1);
+      if (recent.size() > 5) recent.pop_back();
+      tick();
+    }
+    d.valid_i = 0;
+    level += most + 1;
+    if (b.chance(30))
+      for (int i = 0; i < 7; ++i) tick(), recent.push_front(-1), recent.resize(5, -1);
+  }
+  for (int i = 0; i < 8; ++i) tick();
+  return b.end();
+}
