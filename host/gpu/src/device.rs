@@ -12,9 +12,9 @@ use opencl3::types::cl_mem;
 
 use crate::Settings;
 use crate::error::{failed, refused};
-use crate::local::{CLASSES, ClassShape};
+use crate::local::ClassShape;
 use crate::memory::{Budget, Place};
-use crate::platform::{Found, Handle};
+use crate::platform::Handle;
 use crate::program::{Cache, Program};
 
 /// What a device can hold and do at a time.
@@ -48,12 +48,11 @@ pub(crate) struct Work {
 
 /// An opened device.
 pub(crate) struct Device {
-    pub found: Found,
     pub limits: Limits,
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
-    /// Classes of roots of `local`.
+    /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
     context: Context,
     /// What messages call it.
@@ -86,16 +85,12 @@ impl Device {
             budget: Arc::new(Budget::new(limit)),
             work: Work::default(),
             queue,
-            classes: match settings.classes.is_empty() {
-                true => CLASSES.to_vec(),
-                false => settings.classes.clone(),
-            },
+            classes: settings.classes.clone(),
             context,
             label,
             checked: settings.checked,
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
-            found,
         })
     }
 
