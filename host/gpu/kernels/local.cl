@@ -1,6 +1,6 @@
 // Cliques by the bitmaps of oriented neighbourhoods; one class of roots.
 //
-// The host sets NAME, K, W (words of a row), T (lanes that share a root), R (roots of a work-group),
+// The host sets K, W (words of a row), T (lanes that share a root), R (roots of a work-group),
 // TILE (lanes that read one list together) and HASH (size of the table, a power of two), and with
 //   EDGES     the triangles of each arc are counted as well,
 //   PER_TASK  the sum of each task is written beside the total,
@@ -14,7 +14,7 @@
 #define STRIDE (W | 1)
 
 __kernel __attribute__((reqd_work_group_size(T * R, 1, 1)))
-void NAME(__global const uint *restrict offsets, __global const uint *restrict targets,
+void local_cliques(__global const uint *restrict offsets, __global const uint *restrict targets,
           __global const uint2 *restrict tasks, const uint first, const uint count,
           const uint vertices, const uint arcs, __global uint *restrict sums,
           __global uint *restrict edges, __global uint *restrict fault) {
@@ -331,14 +331,3 @@ void NAME(__global const uint *restrict offsets, __global const uint *restrict t
             add_wide(sums + 4 * (get_group_id(0) % SLOTS), all, 0);
     }
 }
-
-#undef NEST
-#undef SETS
-#undef NAME
-#undef W
-#undef T
-#undef R
-#undef TILE
-#undef HASH
-#undef HASH_BITS
-#undef STRIDE

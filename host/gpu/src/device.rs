@@ -12,7 +12,7 @@ use opencl3::types::cl_mem;
 
 use crate::Settings;
 use crate::error::{failed, refused};
-use crate::local::{CLASSES, ClassShape};
+use crate::local::ClassShape;
 use crate::memory::{Budget, Place};
 use crate::platform::Handle;
 use crate::program::{Cache, Program};
@@ -54,7 +54,7 @@ pub(crate) struct Device {
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
-    /// Classes of roots of `local`.
+    /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
     context: Context,
     /// What messages call it.
@@ -87,10 +87,7 @@ impl Device {
             budget: Arc::new(Budget::new(limit)),
             work: Work::default(),
             queue,
-            classes: match settings.classes.is_empty() {
-                true => CLASSES.to_vec(),
-                false => settings.classes.clone(),
-            },
+            classes: settings.classes.clone(),
             context,
             label,
             checked: settings.checked,

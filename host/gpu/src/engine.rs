@@ -169,7 +169,7 @@ impl Engine for Gpu {
             gpu: self,
             resident,
             running: Mutex::new(()),
-            roots: OnceLock::new(),
+            roots: Default::default(),
             cycles: OnceLock::new(),
             edges: OnceLock::new(),
             graph,
@@ -184,7 +184,8 @@ struct OnDevice<'a> {
     resident: Resident,
     /// Tasks share the sums: one runs at a time.
     running: Mutex<()>,
-    roots: OnceLock<Roots>,
+    /// By [`Roots::deep`].
+    roots: [OnceLock<Roots>; 2],
     cycles: OnceLock<Cycles>,
     edges: OnceLock<Buffer<u32>>,
     graph: &'a Graph,
@@ -200,12 +201,14 @@ fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
 }
 
 impl OnDevice<'_> {
-    fn roots(&self) -> Result<&Roots> {
-        made(&self.roots, || Roots::new(&self.resident))
+    /// The roots for cliques of `k`.
+    fn roots(&self, k: usize) -> Result<&Roots> {
+        let deep = Roots::deep(k);
+        made(&self.roots[usize::from(deep)], || Roots::new(&self.resident, deep))
     }
 
     fn cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
-        let roots = self.roots()?;
+        let roots = self.roots(k)?;
         self.resident.begin()?;
         let complete = local::count(&self.resident, roots, k, None, context)?;
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
@@ -276,7 +279,7 @@ impl OnDevice<'_> {
     }
 
     fn motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
-        let roots = self.roots()?;
+        let roots = self.roots(k)?;
         let counts = if k == 3 {
             formula::three(&self.resident, roots, context)?.map(|three| of_three(&three))
         } else {

@@ -72,7 +72,7 @@ mod tests {
         // Words (1, 1), (1, 0), (0, 0).
         assert_eq!(text.matches("found += ").count(), 3);
         assert_eq!(text.matches('{').count(), text.matches('}').count());
-        assert!(nest(16, 1).is_some() && nest(7, 8).is_some());
-        assert!(nest(7, 16).is_none() && nest(16, 8).is_none());
+        assert!(nest(16, 1).is_some() && nest(7, 16).is_some());
+        assert!(nest(8, 16).is_none() && nest(16, 8).is_none());
     }
 }

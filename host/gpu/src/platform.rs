@@ -6,7 +6,7 @@
 //! functions that each object begins with (cl_khr_icd).
 
 use std::ffi::{CStr, c_char, c_void};
-use std::sync::OnceLock;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use opencl3::device::{CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, Device};
 use opencl3::platform::{Platform, get_platforms};
@@ -55,9 +55,16 @@ pub fn devices() -> (Vec<Found>, Vec<String>) {
     (handles.into_iter().map(|h| h.found).collect(), missing)
 }
 
+/// Drivers are asked by one thread at a time: PoCL 3.1 ends in a crash where two start it at once.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The devices of NVIDIA's driver alone, in the order of [`devices`], whose first they are. The loader
 /// would open the drivers of all vendors, some of which take a tenth of a second.
 pub(crate) fn nvidia() -> Vec<Handle> {
+    let _alone = alone();
     let (vendor, libraries) = VENDORS[0];
     let mut handles = vec![];
     if let Some((_, platforms)) = libraries.iter().find_map(|l| Some((l, open(l)?))) {
@@ -85,6 +92,7 @@ fn number(handles: &mut [Handle]) {
 }
 
 pub(crate) fn handles() -> (Vec<Handle>, Vec<String>) {
+    let _alone = alone();
     let mut missing = vec![];
     let registered = match get_platforms() {
         Ok(platforms) => platforms,
@@ -162,7 +170,7 @@ type Address = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 fn open(library: &str) -> Option<Vec<Platform>> {
     const ENTRY: &CStr = c"clIcdGetPlatformIDsKHR";
     // The library stays open: its platforms are used until the program ends.
-    static OPEN: OnceLock<std::sync::Mutex<Vec<libloading::Library>>> = OnceLock::new();
+    static OPEN: Mutex<Vec<libloading::Library>> = Mutex::new(vec![]);
     // SAFETY: opening runs the initialisers of a driver that the loader would open as well.
     let opened = unsafe { libloading::Library::new(library) }.ok()?;
     // SAFETY: these are the types that cl_khr_icd gives to both functions.
@@ -191,7 +199,6 @@ fn open(library: &str) -> Option<Vec<Platform>> {
     if code != 0 {
         return None;
     }
-    let keep = OPEN.get_or_init(Default::default);
-    keep.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(opened);
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner).push(opened);
     Some(ids.into_iter().map(Platform::new).collect())
 }

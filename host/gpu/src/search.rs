@@ -189,9 +189,9 @@ fn edges(
             let v = view.neighbours[e];
             let images = [u, v];
             let label = pattern.edge_label(0, 1).unwrap_or(NO_LABEL);
-            let right = (0..2).all(|d| {
-                fits(pattern.vertex_label(plan.order[d]), view.vertex_label(images[d]))
-            }) && fits(label, view.edge_labels.map_or(0, |l| l[e]))
+            let right = (0..2)
+                .all(|d| fits(pattern.vertex_label(plan.order[d]), view.vertex_label(images[d])))
+                && fits(label, view.edge_labels.map_or(0, |l| l[e]))
                 && (!ordered || by.rank[v as usize] > by.rank[u as usize]);
             if !right {
                 continue;

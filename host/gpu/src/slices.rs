@@ -24,6 +24,9 @@ pub(crate) struct Slices<'a> {
     /// Work per second.
     rate: f64,
     left: f64,
+    /// Tasks that keep the device busy: with fewer, a slice would take as long and its rate be
+    /// measured far too low.
+    fill: usize,
 }
 
 impl<'a> Slices<'a> {
@@ -34,7 +37,8 @@ impl<'a> Slices<'a> {
             false => RATE * device.limits.units as f64,
         };
         context.progress.begin(total as u64);
-        Slices { device, context, rate, left: total }
+        let fill = if device.limits.portable { 1 } else { 16 * device.limits.units };
+        Slices { device, context, rate, left: total, fill }
     }
 
     /// Calls `launch` with ranges of tasks, whose work is `weight`, until all were queued; gives
@@ -55,7 +59,7 @@ impl<'a> Slices<'a> {
             }
             let room = self.rate * TARGET.as_secs_f64();
             let (mut to, mut sum) = (from, 0.0);
-            while to < tasks && (to == from || sum + weight(to) <= room) {
+            while to < tasks && (to - from < self.fill || sum + weight(to) <= room) {
                 sum += weight(to);
                 to += 1;
             }

@@ -117,7 +117,12 @@ fn labels_of_vertices_and_edges() {
         pattern.set_vertex_label(0, 1);
         pattern
     };
-    compare(&gpu, &graph, &Task::Match { pattern: single, induced: Induced::Edge, mappings: false }, true);
+    compare(
+        &gpu,
+        &graph,
+        &Task::Match { pattern: single, induced: Induced::Edge, mappings: false },
+        true,
+    );
 }
 
 #[test]
@@ -136,7 +141,9 @@ fn lists_of_cliques_motifs_and_matches() {
 #[test]
 fn a_ring_that_is_smaller_than_the_list_is_filled_again_and_again() {
     // A budget in which the ring holds a fraction of the embeddings.
-    let Some(gpu) = open(Settings { memory: Some(192 << 10), ..Settings::default() }) else { return };
+    let Some(gpu) = open(Settings { memory: Some(192 << 10), ..Settings::default() }) else {
+        return;
+    };
     let graph = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 6 }, 4, false);
     let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
     let task = Task::Match { pattern: path, induced: Induced::Edge, mappings: false };

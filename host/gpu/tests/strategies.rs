@@ -116,12 +116,26 @@ fn rows_of_every_width() {
             compare(&gpu, "complete", &graph, &Task::Clique { k });
         }
     }
-    for (vertices, p) in [(140, 0.6), (300, 0.35), (700, 0.12)] {
-        let graph = random(Model::ErdosRenyiProbability { vertices, p }, vertices);
+    // Out-degrees of more than half the vertices, yet few cliques.
+    for side in [100, 140, 280] {
+        let graph = bipartite(side);
         for k in [5, 6] {
-            compare(&gpu, "random", &graph, &Task::Clique { k });
+            compare(&gpu, "bipartite", &graph, &Task::Clique { k });
         }
     }
+}
+
+/// Two sides of so many vertices, each vertex next to the other side's and to two of its own.
+fn bipartite(side: u64) -> Graph {
+    let mut builder = Builder::new();
+    for u in 0..side {
+        (0..side).for_each(|v| builder.edge(u, side + v));
+        for step in [1, 7] {
+            builder.edge(u, (u + step) % side);
+            builder.edge(side + u, side + (u + step * step) % side);
+        }
+    }
+    builder.build()
 }
 
 /// C(n, k).
@@ -132,15 +146,17 @@ fn choose(n: u128, k: u128) -> u128 {
 #[test]
 fn roots_with_more_targets_than_local_memory_holds() {
     let Some(gpu) = open(checked()) else { return };
-    let graph = complete(1500);
     let context = Context::default();
-    for k in [3, 4] {
-        let outcome = gpu.run(&graph, &Task::Clique { k }, None, &context).unwrap();
-        assert_eq!(outcome.results[0].count, choose(1500, k as u128));
+    for (vertices, k) in [(1500, 3), (600, 4)] {
+        let outcome = gpu.run(&complete(vertices), &Task::Clique { k }, None, &context).unwrap();
+        assert_eq!(outcome.results[0].count, choose(u128::from(vertices), k as u128));
     }
-    let graph = complete(600);
-    let outcome = gpu.run(&graph, &Task::Clique { k: 5 }, None, &context).unwrap();
-    assert_eq!(outcome.results[0].count, choose(600, 5));
+    let graph = bipartite(560);
+    for k in [5, 6] {
+        compare(&gpu, "bipartite", &graph, &Task::Clique { k });
+    }
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
+    compare(&gpu, "bipartite", &graph, &task);
 }
 
 #[test]
