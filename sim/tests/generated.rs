@@ -7,9 +7,9 @@ mod support;
 use std::collections::{BTreeMap, HashSet};
 
 use gramer::accelerator::tasks::Table;
-use gramer::task::parts_reported;
 use gramer::graph::generate::{Labels, Model as Random, Recipe, generate};
 use gramer::pattern::{Dictionary, Pattern};
+use gramer::task::parts_reported;
 use gramer_machine::Accelerator;
 use gramer_sim::image::Csr;
 use gramer_sim::model::Model;

@@ -352,8 +352,7 @@ impl Prepared for OnDevice<'_> {
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let device = &self.resident.device;
         let work = &device.work;
-        let before =
-            (work.launches.load(Relaxed), Instant::now(), work.donations.load(Relaxed));
+        let before = (work.launches.load(Relaxed), Instant::now(), work.donations.load(Relaxed));
         // Only a search has embeddings to hand on.
         let strategy = match sink {
             Some(_) => Strategy::Plan,

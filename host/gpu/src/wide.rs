@@ -177,10 +177,8 @@ pub(crate) fn search(
     let roots = graph.by.vertices();
     let rows = graph.full()?;
     let search = Search::new(device, k, wanted, roots)?;
-    let program = device.program(
-        &format!("wide of {k}"),
-        &[COMMON, &search.sources(k, wanted), WIDE],
-    )?;
+    let program =
+        device.program(&format!("wide of {k}"), &[COMMON, &search.sources(k, wanted), WIDE])?;
     let idle_limit = (search.warps as f64 * balance.threshold.clamp(0.0, 1.0)) as usize;
     let mut status = search.status;
     let mut found = Found { counts: HashMap::new(), complete: true };

@@ -365,7 +365,8 @@ fn a_set_core_has_its_own_package_beside_what_both_cores_use() {
     let (shared, own) = text.split_once("package gramer_set_pkg;").unwrap();
     assert!(shared.contains("package gramer_pkg;") && shared.contains("CONTROL_ADDR_W = "));
     assert!(!shared.contains("SLOTS = "), "sizes of the paper's core mean nothing here");
-    for line in ["PARTITION_LINES = 8192;", "SIZE_LONG = 63;", "OP_CLIQUES = 1;", "SUM_CYCLES = 4;"] {
+    for line in ["PARTITION_LINES = 8192;", "SIZE_LONG = 63;", "OP_CLIQUES = 1;", "SUM_CYCLES = 4;"]
+    {
         assert!(own.contains(line), "{line} is not in\n{own}");
     }
     for line in ["IN_UNIT_ADDRESS_BITS = 26;", "IN_PLAN_K_AT = 4;", "ARG_IMAGE_LINES = 24;"] {
@@ -403,7 +404,11 @@ fn sizes_of_a_set_core_are_checked() {
         ("row_words: 512", "row_words: 256", "must be at least 512²"),
         ("core: set", "core: paper", "set is given, but then `core` must be `set`"),
         ("name: image_lines", "name: lines", "arguments is without `image_lines`"),
-        ("quarters:\n        - 26\n        - 12", "quarters:\n        - 26\n        - 11", "12 bits"),
+        (
+            "quarters:\n        - 26\n        - 12",
+            "quarters:\n        - 26\n        - 11",
+            "12 bits",
+        ),
     ] {
         let said = refused(from, to);
         assert!(said.contains(part), "{said}");
