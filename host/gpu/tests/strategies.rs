@@ -147,11 +147,11 @@ fn choose(n: u128, k: u128) -> u128 {
 fn roots_with_more_targets_than_local_memory_holds() {
     let Some(gpu) = open(checked()) else { return };
     let context = Context::default();
-    for (vertices, k) in [(1500, 3), (600, 4)] {
+    for (vertices, k) in [(700, 3), (540, 4)] {
         let outcome = gpu.run(&complete(vertices), &Task::Clique { k }, None, &context).unwrap();
         assert_eq!(outcome.results[0].count, choose(u128::from(vertices), k as u128));
     }
-    let graph = bipartite(560);
+    let graph = bipartite(520);
     for k in [5, 6] {
         compare(&gpu, "bipartite", &graph, &Task::Clique { k });
     }
