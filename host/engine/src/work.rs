@@ -380,7 +380,7 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut)
     for (unit, work) in units() {
         let len = unit.limit.saturating_sub(unit.first);
         let pieces = match cut.divide {
-            true => (work / share).clamp(1, u64::from(len.max(1))),
+            true => work.div_ceil(share).clamp(1, u64::from(len.max(1))),
             false => 1,
         };
         let at = |piece: u64| unit.first + (u64::from(len) * piece / pieces) as u32;

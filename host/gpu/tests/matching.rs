@@ -177,7 +177,7 @@ fn what_is_not_done_here_is_refused_with_the_engine_that_can() {
     let mut wedge = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
     wedge.set_vertex_label(0, 1);
     let wildcards = Task::Match { pattern: wedge, induced: Induced::Edge, mappings: false };
-    for task in [Task::MaximalCliques, Task::Motif { k: 6, induced: Induced::Vertex }, wildcards] {
+    for task in [Task::MaximalCliques, Task::Motif { k: 7, induced: Induced::Edge }, wildcards] {
         let error = gpu.run(&graph, &task, None, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("--device cpu"), "{error}");
     }

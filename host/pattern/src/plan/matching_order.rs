@@ -57,21 +57,59 @@ pub fn matching_order(
     closed: impl Fn(u16) -> bool,
 ) -> Vec<usize> {
     let n = pattern.vertices();
-    let all = ((1u32 << n) - 1) as u16;
-    #[derive(Clone, Copy)]
-    struct Best {
-        cost: f64,
-        mappings: f64,
-        last: u8,
+    // Hardly anything beyond an order that was found at once is worth a look. But a set is kept with
+    // its cheapest prefix alone, whose continuations may all cost more than that order.
+    let bound = greedy_cost(pattern, estimates, &closed) * (1.0 + 1e-9);
+    let (best, closed_at) = best_prefixes(pattern, estimates, &closed, bound)
+        .or_else(|| best_prefixes(pattern, estimates, &closed, f64::INFINITY))
+        .expect("a connected pattern has an order");
+    let mut placed = closed_at;
+    let mut order = vec![];
+    while placed != 0 {
+        let last = best[placed as usize].last;
+        order.push(last as usize);
+        placed &= !(1 << last);
     }
+    order.reverse();
+    // The vertices that are only counted, few candidates first.
+    let mut rest: Vec<usize> = (0..n).filter(|v| closed_at >> v & 1 == 0).collect();
+    let mut placed = closed_at;
+    while !rest.is_empty() {
+        let at = (0..rest.len())
+            .filter_map(|i| Some((i, estimates.extensions(pattern, placed, rest[i])?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .map(|(i, _)| i)
+            .expect("the pattern is connected");
+        placed |= 1 << rest[at];
+        order.push(rest.remove(at));
+    }
+    order
+}
+
+/// The cheapest way to a set of vertices.
+#[derive(Clone, Copy)]
+struct Best {
+    cost: f64,
+    mappings: f64,
+    last: u8,
+}
+
+/// By set of vertices the cheapest way there, and the whole or closed set with the least cost; `None`
+/// if each costs more than `bound`.
+fn best_prefixes(
+    pattern: &Pattern,
+    estimates: &Estimates,
+    closed: &impl Fn(u16) -> bool,
+    bound: f64,
+) -> Option<(Vec<Best>, u16)> {
+    let n = pattern.vertices();
+    let all = ((1u32 << n) - 1) as u16;
     let unseen = Best { cost: f64::INFINITY, mappings: 0.0, last: 0 };
     let mut best = vec![unseen; all as usize + 1];
     for v in 0..n {
         let mappings = estimates.candidates[v];
         best[1 << v] = Best { cost: mappings, mappings, last: v as u8 };
     }
-    // What costs more than an order that was found at once is not in the best one.
-    let bound = greedy_cost(pattern, estimates, &closed) * (1.0 + 1e-9);
     // Supersets are larger numbers.
     let mut end: Option<(u16, f64)> = None;
     for placed in 1..=all {
@@ -99,28 +137,8 @@ pub fn matching_order(
             }
         }
     }
-    let (mut placed, _) = end.expect("a connected pattern has an order");
-    let mut order = vec![];
-    let closed_at = placed;
-    while placed != 0 {
-        let last = best[placed as usize].last;
-        order.push(last as usize);
-        placed &= !(1 << last);
-    }
-    order.reverse();
-    // The vertices that are only counted, few candidates first.
-    let mut rest: Vec<usize> = (0..n).filter(|v| closed_at >> v & 1 == 0).collect();
-    let mut placed = closed_at;
-    while !rest.is_empty() {
-        let at = (0..rest.len())
-            .filter_map(|i| Some((i, estimates.extensions(pattern, placed, rest[i])?)))
-            .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(i, _)| i)
-            .expect("the pattern is connected");
-        placed |= 1 << rest[at];
-        order.push(rest.remove(at));
-    }
-    order
+    let (placed, _) = end?;
+    Some((best, placed))
 }
 
 /// The cost of the best of the orders that begin anywhere and go on with the fewest candidates.
