@@ -420,7 +420,7 @@ fn what_the_reference_cannot_do_names_the_engine_that_can() {
     ] {
         let error = Reference::default().run(&graph, &task, None, &Context::default()).unwrap_err();
         assert!(matches!(error, Error::Unsupported(_)));
-        assert!(error.to_string().contains("the CPU engine does"), "{error}");
+        assert!(error.to_string().contains("the engine `cpu` does"), "{error}");
     }
     let error = Reference::default()
         .run(&graph, &Task::Clique { k: 2 }, None, &Context::default())

@@ -216,8 +216,8 @@ fn what_does_not_add_up_is_refused() {
     let graph = kite();
     let context = Context::default();
     let prepared = Cpu.prepare(&graph, &context).unwrap();
-    let half = Share::new([0..2], []).unwrap();
-    let rest = Share::new([2..4], []).unwrap();
+    let half = Share::new(std::iter::once(0..2), []).unwrap();
+    let rest = Share::new(std::iter::once(2..4), []).unwrap();
     let run = |task: &Task, units| prepared.run(task, units, None, &context).unwrap();
     let triangles = Task::Clique { k: 3 };
     let one = run(&triangles, Units::Share(&half));
@@ -237,7 +237,7 @@ fn what_does_not_add_up_is_refused() {
     let keep = Keep::default();
     let refused = prepared.run(&fsm(3, 1), Units::Share(&half), Some(&keep), &context).unwrap_err();
     assert!(refused.to_string().contains("can't list"), "{refused}");
-    let beyond = Share::new([2..5], []).unwrap();
+    let beyond = Share::new(std::iter::once(2..5), []).unwrap();
     assert!(prepared.run(&triangles, Units::Share(&beyond), None, &context).is_err());
 }
 

@@ -390,7 +390,11 @@ mod tests {
 
         let mut steps = vec![];
         let jobs = VecDeque::from([job(0, "true"), job(1, "true")]);
-        all(jobs, &mut |step| Ok(steps.push(step))).unwrap();
+        let mut keep = |step| {
+            steps.push(step);
+            Ok(())
+        };
+        all(jobs, &mut keep).unwrap();
         assert_eq!(steps[0], Step::Compiling(0, 2));
     }
 }

@@ -12,10 +12,9 @@ use crate::device;
 pub fn hint(e: &clap::Error, words: &[OsString]) -> Option<String> {
     if let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
         (e.kind(), e.get(ContextKind::InvalidArg))
+        && let Some(of) = of_another_device(option)
     {
-        if let Some(of) = of_another_device(option) {
-            return Some(format!("tip: {of}"));
-        }
+        return Some(format!("tip: {of}"));
     }
     let words: Vec<&str> = words.iter().skip(1).map_while(|word| word.to_str()).collect();
     let ["mine", what, rest @ ..] = &words[..] else { return None };

@@ -184,7 +184,7 @@ fn values_out_of_range_are_named() {
     let cases: [(&[&str], &str); 11] = [
         (&["mine", "clique", "-k", "2"], "k is 2, but must be 3 to 16"),
         (&["mine", "clique", "-k", "17"], "k is 17, but must be 3 to 16"),
-        (&["mine", "motif", "-k", "7"], "k is 7, but must be 3 to 6"),
+        (&["mine", "motif", "-k", "9"], "k is 9, but must be 3 to 8"),
         (&["mine", "motif", "-k", "x"], "invalid value 'x'"),
         (&["mine", "motif"], "-k"),
         (&["mine", "fsm", "-s", "0"], "support is 0, but must be at least 1"),
@@ -252,7 +252,7 @@ fn a_job_is_the_options_in_a_file() {
         ("task: motif\ngraph: GRAPH\nk: 3\nthread: 2\n", "job.yaml:4", "did you mean `threads`?"),
         ("task: motif\ngraph: GRAPH\nk: nine\n", "job.yaml:3: ", "invalid value 'nine'"),
         ("task: motif\nk: 3\ngraph: GRAPH\nlist_format: csv\n", "job.yaml:4: ", "value 'csv'"),
-        ("task: motif\ngraph: GRAPH\nk: 9\n", "", "k is 9, but must be 3 to 6"),
+        ("task: motif\ngraph: GRAPH\nk: 9\n", "", "k is 9, but must be 3 to 8"),
         ("task: motif\ngraph: GRAPH\n", "job.yaml", "--k"),
         ("task: tango\ngraph: GRAPH\n", "job.yaml:1", "there is no task `tango`"),
     ];
@@ -429,7 +429,7 @@ fn completions_and_manual_pages_are_printed() {
     let pages = folder.path("pages");
     assert!(gramer().arg("man").arg(&pages).output().unwrap().status.success());
     let page = std::fs::read_to_string(pages.join("gramer-mine-motif.1")).unwrap();
-    assert!(page.contains("Vertices of a pattern, 3 to 6"), "{page}");
+    assert!(page.contains("Vertices of a pattern, 3 to 8"), "{page}");
 }
 
 #[test]
@@ -534,7 +534,7 @@ fn graph_rank_says_what_the_top_is_worth() {
         assert_eq!(iteration["accuracy_of_on_k"].as_array().unwrap().len(), 4);
     }
     let said = fault(&["graph", "rank", "--task", "motif:9"], &graph, 2);
-    assert!(said.contains("k is 9, but must be 3 to 6"), "{said}");
+    assert!(said.contains("k is 9, but must be 3 to 8"), "{said}");
     let said = fault(&["graph", "rank", "--task", "tango:3"], &graph, 2);
     assert!(said.contains("clique:K, motif:K or fsm:VERTICES:SUPPORT"), "{said}");
     let said = fault(&["graph", "rank", "--tau", "2"], &graph, 2);

@@ -159,7 +159,7 @@ fn what_cannot_be_varied_is_refused_before_anything_runs() {
         (["--task", "clique:3", "--vary", "slot=1"], "did you mean slots?"),
         (["--task", "clique:3", "--vary", "lambda=65"], "takes 0 to 64"),
         (["--task", "cliques", "--vary", "slots=1"], "must be clique:K, motif:K or fsm:"),
-        (["--task", "motif:9", "--vary", "slots=1"], "must be 3 to 6"),
+        (["--task", "motif:9", "--vary", "slots=1"], "must be 3 to 8"),
         (["--task", "clique:3", "--vary", "processing_units=3"], "power of two"),
     ] {
         let output = folder.explore(&simulator, &words);

@@ -220,8 +220,9 @@ mod tests {
         let results = vec![Count { pattern: Pattern::clique(3), count: u128::MAX }];
         let mut outcome = Outcome::new(results, true);
         outcome.larger_cliques = vec![(17, u128::from(u64::MAX) + 1)];
-        outcome.share =
-            Some(Share::new([0..4], [WorkUnit { start: 5, first: 1, limit: 2 }]).unwrap());
+        outcome.share = Some(
+            Share::new(std::iter::once(0..4), [WorkUnit { start: 5, first: 1, limit: 2 }]).unwrap(),
+        );
         let mut metrics = DeviceMetrics::of("card");
         metrics.headline("run.seconds", "s", Value::Seconds(0.25));
         metrics.detail("cache.hits", "", Value::Counts(vec![u64::MAX, 0]));

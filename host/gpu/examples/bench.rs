@@ -33,9 +33,12 @@ fn task(name: &str) -> Option<Task> {
     }
 }
 
-/// The best peer by task and graph: seconds, its name, and the right count of a clique.
-fn peers(path: &str) -> Result<BTreeMap<(String, String), (f64, String, Option<u128>)>, Failure> {
-    let mut best: BTreeMap<(String, String), (f64, String, Option<u128>)> = BTreeMap::new();
+/// By task and graph: seconds of the best peer, its name, and the right count of a clique.
+type Peers = BTreeMap<(String, String), (f64, String, Option<u128>)>;
+
+/// The best peer by task and graph.
+fn peers(path: &str) -> Result<Peers, Failure> {
+    let mut best = Peers::new();
     for line in std::fs::read_to_string(path)?.lines().skip(1) {
         let field: Vec<&str> = line.split(',').collect();
         let [system, task, graph, kernel, _, _, "ok", _, count] = field[..] else { continue };

@@ -11,7 +11,7 @@ use gramer_pattern::task::{Induced, Task};
     gramer mine motif -k 4 graph.txt\n  \
     gramer mine motif -k 5 --induced edge graph.gramer --output json")]
 pub struct Args {
-    /// Vertices of a pattern, 3 to 6
+    /// Vertices of a pattern, 3 to 8; the CPU engine goes to 6
     #[arg(short = 'k', long = "k", value_name = "K")]
     k: usize,
 

@@ -209,8 +209,8 @@ mod tests {
     /// A connected pattern of `n` vertices: a tree by `parents`, and further edges.
     fn pattern(n: usize, parents: &[usize], more: &[(usize, usize)]) -> Pattern {
         let mut pattern = Pattern::new(n);
-        for v in 1..n {
-            pattern.add_edge(v, parents[v] % v);
+        for (v, &parent) in parents.iter().enumerate().take(n).skip(1) {
+            pattern.add_edge(v, parent % v);
         }
         for &(u, v) in more.iter().filter(|(u, v)| u % n != v % n) {
             pattern.add_edge(u % n, v % n);
