@@ -155,7 +155,7 @@ mod tests {
         assert!(text.ends_with("it has 2 counts, not 3"), "{text}");
         let good = std::fs::read_to_string(&path).unwrap();
         for (from, to, part) in [
-            ("[[0,1]", "[[0,9]", "no vertices 0 to 9"),
+            ("[2,4]]", "[2,9]]", "no vertices 2 to 9"),
             ("[[1,1,2]]", "[[1,1,3]]", "no part 1 to 3 of list 1"),
             ("{", "", "this is no checkpoint"),
         ] {

@@ -370,6 +370,9 @@ impl Groups {
     }
 }
 
+/// Pieces that a group's share of the work is cut into where groups may not be more.
+const PIECES: u64 = 16;
+
 /// Cuts units into groups. `units` gives them with an estimate of their work, the same at each call;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
 /// so the same task takes the same groups whatever threads do.
@@ -379,10 +382,13 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut)
     let (mut groups, mut sum) = (Groups::default(), 0u64);
     for (unit, work) in units() {
         let len = unit.limit.saturating_sub(unit.first);
-        let pieces = match cut.divide {
-            true => work.div_ceil(share).clamp(1, u64::from(len.max(1))),
-            false => 1,
+        let wished = match (cut.divide, cut.exceed) {
+            (false, _) => 1,
+            (true, true) => work / share,
+            // A group ends with the piece that fills it: small ones keep groups alike.
+            (true, false) => work.saturating_mul(PIECES).div_ceil(share),
         };
+        let pieces = wished.clamp(1, u64::from(len.max(1)));
         let at = |piece: u64| unit.first + (u64::from(len) * piece / pieces) as u32;
         for piece in 0..pieces {
             let begun = groups.ends.last().copied().unwrap_or(0);

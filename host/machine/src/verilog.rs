@@ -175,7 +175,8 @@ pub fn kernel(a: &Accelerator) -> String {
     let packed = READ_CHANNELS.iter().filter(|(_, _, _, constant)| constant.is_none());
     let packed = packed.map(|(_, _, name, _)| format!("    .m_axi_{name}({name})"));
     let connections: Vec<String> = same.chain(packed).collect();
-    let _ = writeln!(text, "  gramer_core i_core (\n{}\n  );\n", connections.join(",\n"));
+    let connections = connections.join(",\n");
+    let _ = writeln!(text, "  {} i_core (\n{connections}\n  );\n", a.core_module());
     text.push_str("  wire unused;\n  assign unused = &{1'b0, s_axis_in_tkeep};\n\nendmodule\n");
     text
 }

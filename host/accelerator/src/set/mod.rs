@@ -7,7 +7,7 @@
 //! | [`units`] | work units, their weights, and the streams of several clusters |
 //! | [`sums`] | from the core's sums to counts of patterns |
 //! | [`tasks`] | which tasks it does, and with which operations |
-//! | [`reference`] | what the core does, step by step: the sums that it must give |
+//! | [`mod@reference`] | what the core does, step by step: the sums that it must give |
 
 pub(crate) mod engine;
 pub mod image;

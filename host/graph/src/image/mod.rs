@@ -13,7 +13,7 @@
 //! | 28..32 | order of the vertices: 0 input, 1 Rank(ON_1) |
 //! | 32..40 | V, the number of vertices |
 //! | 40..48 | 2 E, the number of entries in all rows |
-//! | 48..80 | edges read, self loops, duplicates, label conflicts (see [`BuildStats`]) |
+//! | 48..80 | edges read, self loops, duplicates, label conflicts (see [`crate::BuildStats`]) |
 //! | 80..120 | zeros |
 //! | 120..128 | XXH3-64 of bytes 0..120 and the table |
 //!
