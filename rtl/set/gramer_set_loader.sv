@@ -78,6 +78,8 @@ module gramer_set_loader
       next_q    <= '0;
       some_q    <= lines_i != '0;
       address_q <= base_i;
+    end else if (stop_i) begin
+      some_q    <= 1'b0; // not again when the stop is over, before the next start
     end else if (asks) begin
       next_q    <= next_q + 1'b1;
       some_q    <= next_q + 1'b1 != lines_q;
