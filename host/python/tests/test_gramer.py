@@ -242,7 +242,9 @@ def test_progress_is_told_and_may_stop_the_run():
 
 def test_ctrl_c():
     code = (
-        "import gramer, networkx, time\n"
+        "import gramer, networkx, signal\n"
+        # Who starts the tests in the background has Ctrl-C ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "g = gramer.Graph.from_networkx(networkx.complete_graph(90))\n"
         "print('ready', flush=True)\n"
         "try:\n"
