@@ -293,7 +293,7 @@ def write(chosen):
     target.mkdir(parents=True, exist_ok=True)
     for old in target.iterdir():
         old.unlink()
-    for path in (ROOT / "rtl").iterdir():
+    for path in (ROOT / "rtl").glob("*.*"):
         text = path.read_text()
         for fault in sorted((f for f in chosen if f["module"] == path.stem),
                             key=lambda f: -f["start"]):
@@ -369,7 +369,7 @@ def judged_by(check):
     """The files on which a check's judgement rests."""
     name, test, _, paths = check
     machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
-    parts = parts_of(PREFIX + test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").iterdir()}
+    parts = parts_of(PREFIX + test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").glob("*.*")}
     return set(paths) | set(machines) | {f"rtl/{part}.sv" for part in parts
                                          if (ROOT / f"rtl/{part}.sv").exists()}
 
@@ -384,7 +384,7 @@ def digest(paths):
 
 def core_hash():
     """A hash of the core: rtl/ and the machines that the checks build."""
-    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").iterdir()]
+    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").glob("*.*")]
                   + ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"])
 
 

@@ -573,7 +573,9 @@ fn faults_in_the_core_are_seen_through_the_runtime() {
     for (number, (file, from, to)) in faults.iter().enumerate() {
         let rtl = folder.path().join(format!("rtl{number}"));
         std::fs::create_dir(&rtl).unwrap();
-        for entry in std::fs::read_dir(root().join("rtl")).unwrap().flatten() {
+        for entry in
+            std::fs::read_dir(root().join("rtl")).unwrap().flatten().filter(|e| e.path().is_file())
+        {
             std::fs::copy(entry.path(), rtl.join(entry.file_name())).unwrap();
         }
         if !file.is_empty() {
