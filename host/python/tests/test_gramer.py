@@ -256,7 +256,10 @@ def test_ctrl_c():
     assert run.stdout.readline() == "ready\n"
     time.sleep(0.5)
     run.send_signal(signal.SIGINT)
-    assert run.communicate(timeout=30)[0] == "stopped\n"
+    try:
+        assert run.communicate(timeout=30)[0] == "stopped\n"
+    finally:
+        run.kill()
 
 
 def test_large_counts_are_whole():
