@@ -33,6 +33,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -290,9 +291,10 @@ def write(chosen):
                 and other["start"] < one["end"]):
             raise SystemExit(f"mutants: {one['number']} and {other['number']} are in the same expression")
     target = WORK / "rtl"
-    target.mkdir(parents=True, exist_ok=True)
-    for old in target.iterdir():
-        old.unlink()
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    # No fault is put into the other core, but its benches are built from the same folder.
+    shutil.copytree(ROOT / "rtl" / "set", target / "set")
     for path in (ROOT / "rtl").glob("*.*"):
         text = path.read_text()
         for fault in sorted((f for f in chosen if f["module"] == path.stem),
