@@ -36,7 +36,7 @@ PARTS = {
     "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-engine",
                           "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-sleep"], "tests": None, "doc": True},
     # One test at a time: the portable device takes all processors for each.
-    "gpu": {"packages": ["gramer-gpu"], "tests": None, "demands": ["OPENCL"],
+    "gpu": {"packages": ["gramer-gpu", "gramer-many"], "tests": None, "demands": ["OPENCL"],
             "arguments": ["--test-threads", "1"]},
     "machine": {"packages": ["gramer-machine"], "tests": None, "small": True},
     "rtl": {"packages": ["gramer-sim", "gramer-sim-command"], "tests": None, "demands": ["RTL"]},

@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_engine::{Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
+use gramer_engine::{BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
@@ -113,6 +113,13 @@ pub fn parse(device: &str) -> Result<(PathBuf, Vec<usize>)> {
 impl Engine for Accelerator {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn rule(&self) -> String {
+        match self.machine.core {
+            Core::Paper => self.settings.comparison.rule(),
+            Core::Set => BY_IDS.into(),
+        }
     }
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {

@@ -160,6 +160,11 @@ fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
     printed.map_or_else(|e| failure(&e), |()| 0)
 }
 
+/// A line on standard error for what didn't keep the command from its end.
+pub fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "gramer: warning: {}", options::told(text));
+}
+
 fn complain(e: &Error) {
     let _ = writeln!(std::io::stderr(), "gramer: {}", options::told(&e.to_string()));
 }

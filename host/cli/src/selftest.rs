@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use comfy_table::CellAlignment;
 
-use super::device::DeviceOptions;
+use super::device::{self, DeviceOptions};
 use crate::report::symbols::new_table;
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Units};
+use gramer_engine::{Engine, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -43,6 +43,8 @@ impl Args {
     pub fn run(self, context: &Context) -> Result<()> {
         let engine = self.options.engine(&self.device, context)?;
         let engine = engine.as_ref();
+        // What is no sum of shares isn't asked of several devices.
+        let several = device::split(&self.device).len() > 1;
         let (mut tests, mut wrong) = (0, vec![]);
         for (name, graph) in graphs(context)? {
             let device = engine.prepare(&graph, context)?;
@@ -54,6 +56,9 @@ impl Args {
                 context.cancel.check()?;
                 let question = format!("{}{}", describe(&task), if list { ", listed" } else { "" });
                 let begun = Instant::now();
+                if several && shares::divisible(&task, list).is_err() {
+                    continue;
+                }
                 let answer = ask(device.as_ref(), &task, list, context)?;
                 let took = begun.elapsed();
                 context.cancel.check()?;

@@ -1,6 +1,7 @@
 //! Engines: what answers a task. Each implements [`Engine`], and nothing outside it knows how.
 
 pub mod cpu;
+pub mod formulas;
 pub mod interpreter;
 pub mod metrics;
 pub mod reference;
@@ -20,6 +21,14 @@ use gramer_pattern::task::Task;
 
 pub use metrics::DeviceMetrics;
 pub use work::{Share, Units, WorkUnit};
+
+/// The name of the rule of assignment that engines of several kinds know. A clique and a vertex-induced
+/// motif belong to their vertex with the largest number, as in algorithm 1 in descending order. What is
+/// matched belongs to the image of the first vertex of the plan that [`SearchPlan::of`] makes for
+/// listing, whose conditions of symmetry ask for falling numbers.
+///
+/// [`SearchPlan::of`]: gramer_pattern::plan::search::SearchPlan::of
+pub const BY_IDS: &str = "ids";
 
 /// One line of an answer: a pattern with its count.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +64,9 @@ pub struct Outcome {
     /// [`Outcome::merge`].
     #[serde(default)]
     pub open: Option<Open>,
+    /// What the user should hear of a run that went well all the same, a sentence each.
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// Sums over work units that answer the task when all units are in them.
@@ -66,6 +78,11 @@ pub enum Open {
     Motifs {
         /// In the engine's order.
         sums: Vec<u128>,
+    },
+    /// The sums of the closed formulas for [`Task::Motif`] of 3 and 4 vertices; see [`formulas`].
+    Formulas {
+        /// In the order of [`formulas::Sums`].
+        sums: formulas::Sums,
     },
     /// Mappings of [`Task::Match`]; the result is rounded down until then.
     Mappings {
@@ -147,6 +164,12 @@ pub trait Engine: Send + Sync {
         Order::RankOn1
     }
 
+    /// The rule by which it assigns embeddings to work units. Outcomes of shares add up over all
+    /// engines of one rule, so that these may share a task; see [`BY_IDS`].
+    fn rule(&self) -> String {
+        self.name()
+    }
+
     /// Whether this engine can do the task, on `graph` where that is known already.
     ///
     /// # Errors
@@ -161,6 +184,27 @@ pub trait Engine: Send + Sync {
     /// [`gramer_graph::Error::Interrupted`].
     fn prepare<'a>(&'a self, graph: &'a Graph, context: &Context)
     -> Result<Box<dyn Prepared + 'a>>;
+
+    /// The same as [`Engine::prepare`], with embeddings assigned to units by the rule [`BY_IDS`], which
+    /// may take longer than the engine's own. Shares then consist of vertices with their whole lists.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] where the engine doesn't know that rule, and those of
+    /// [`Engine::prepare`].
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.rule() == BY_IDS {
+            return self.prepare(graph, context);
+        }
+        Err(gramer_graph::Error::Unsupported(format!(
+            "{} divides work by a rule of its own, so that it shares no task with devices of another \
+             kind: name devices of its kind alone",
+            self.name()
+        )))
+    }
 
     /// Writes and reads about so many bytes in each memory that the device has of its own, and checks
     /// that what was written is read; nothing for devices without one. No graph may be prepared.

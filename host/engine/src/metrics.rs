@@ -151,6 +151,24 @@ impl DeviceMetrics {
         }
     }
 
+    /// Takes in what the same device measured of a later share: what adds up is added, of settings the
+    /// larger one stays (such as the most memory that was in use), and words are those said last.
+    pub fn absorb(&mut self, later: &DeviceMetrics) {
+        for new in &later.metrics {
+            match self.metrics.iter_mut().find(|m| m.name == new.name) {
+                None => self.metrics.push(new.clone()),
+                Some(known) => match (&mut known.value, &new.value) {
+                    (Value::Setting(a), Value::Setting(b)) => *a = (*a).max(*b),
+                    (value, new) => {
+                        if !value.join(new) {
+                            *value = new.clone();
+                        }
+                    }
+                },
+            }
+        }
+    }
+
     /// Adds what the same device measured of another share; `false`, and nothing happens, if they
     /// aren't metrics of the same device.
     pub fn join(&mut self, other: &DeviceMetrics) -> bool {
@@ -193,6 +211,10 @@ mod tests {
         assert_eq!(sum.get("core.clock"), Some(&Value::Setting(200)));
         assert_eq!(sum.get("cache.hit_share").and_then(Value::number), Some(0.25));
         assert_eq!(sum.get("cache.hits"), Some(&Value::Counts(vec![2, 4, 3])));
+        let mut all = sum.clone();
+        all.absorb(&of(150, 5, &[1]));
+        assert_eq!(all.count("core.cycles"), Some(25));
+        assert_eq!(all.get("core.clock"), Some(&Value::Setting(200)), "the larger one");
         let before = sum.clone();
         assert!(!sum.join(&of(300, 1, &[1])), "another clock");
         assert_eq!(sum, before);

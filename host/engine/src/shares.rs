@@ -9,7 +9,7 @@ use gramer_pattern::Pattern;
 use gramer_pattern::task::{Measure, Task, parts_reported};
 
 use crate::cpu::motif_counts;
-use crate::{Count, Open, Outcome, Share, Sink, Units};
+use crate::{Count, Open, Outcome, Share, Sink, Units, formulas};
 
 /// Whether a task can be done on these units with this sink; for every engine to ask before it runs.
 ///
@@ -18,7 +18,17 @@ use crate::{Count, Open, Outcome, Share, Sink, Units};
 /// frequent subgraph mining by minimum-image support or of the largest clique, and for a list of a share's frequent patterns.
 pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sink>) -> Result<()> {
     units.check(graph.view())?;
-    let Units::Share(_) = units else { return Ok(()) };
+    match units {
+        Units::All => Ok(()),
+        Units::Share(_) => divisible(task, sink.is_some()),
+    }
+}
+
+/// Whether a task, with or without a list, is the sum of its shares.
+///
+/// # Errors
+/// [`Error::Unsupported`] with the reason, as [`check`].
+pub fn divisible(task: &Task, listed: bool) -> Result<()> {
     match task {
         Task::Fsm { measure: Measure::Mni, .. } => Err(Error::Unsupported(
             "minimum-image support counts the different vertices of the whole graph, so it is not \
@@ -29,7 +39,7 @@ pub fn check(graph: &Graph, task: &Task, units: Units<'_>, sink: Option<&dyn Sin
             "the largest clique of the graph is not the sum of those of shares: mine all units"
                 .into(),
         )),
-        Task::Fsm { .. } if sink.is_some() => Err(Error::Unsupported(
+        Task::Fsm { .. } if listed => Err(Error::Unsupported(
             "which patterns are frequent is known when all shares are merged, so a share can't list \
              their embeddings: list those of all units"
                 .into(),
@@ -124,6 +134,11 @@ impl Outcome {
                     *sum = sum.checked_add(other).ok_or_else(too_large)?;
                 }
             }
+            (Some(Open::Formulas { sums }), Some(Open::Formulas { sums: others })) => {
+                for (sum, other) in sums.iter_mut().zip(others) {
+                    *sum = sum.checked_add(other).ok_or_else(too_large)?;
+                }
+            }
             (Some(Open::Mappings { sum, each }), Some(Open::Mappings { sum: s, each: e }))
                 if *each == e =>
             {
@@ -151,6 +166,7 @@ impl Outcome {
             *sum = sum.checked_add(count).ok_or_else(too_large)?;
         }
         self.larger_cliques = larger.into_iter().collect();
+        self.warnings.extend(other.warnings);
         for device in other.devices {
             if !self.devices.iter_mut().any(|d| d.join(&device)) {
                 self.devices.push(device);
@@ -167,6 +183,10 @@ impl Outcome {
                 self.results.sort_by_key(|r| r.pattern.vertices())
             }
             Task::Fsm { .. } => sort(&mut self.results),
+            // Only those that occur are there.
+            Task::Motif { k: 7.., .. } => {
+                self.results.sort_by_key(|r| (r.pattern.edge_count(), r.pattern.bits()))
+            }
             _ => {}
         }
         match (&self.open, &mut self.results[..]) {
@@ -182,7 +202,10 @@ impl Outcome {
             (Task::Motif { k, induced }, Some(Open::Motifs { sums })) => {
                 self.results = motif_counts(*k, *induced, &sums).ok_or_else(unlike)?;
             }
-            (_, Some(Open::Motifs { .. })) => return Err(unlike()),
+            (Task::Motif { k, induced }, Some(Open::Formulas { sums })) => {
+                self.results = formulas::motifs(*k, *induced, &sums).ok_or_else(unlike)?;
+            }
+            (_, Some(Open::Motifs { .. } | Open::Formulas { .. })) => return Err(unlike()),
             (Task::Fsm { support, measure: Measure::Embeddings, .. }, _) => {
                 let mut reported = HashSet::new();
                 // Smaller ones come first.
@@ -230,6 +253,7 @@ mod tests {
         for open in [
             None,
             Some(Open::Motifs { sums: vec![u128::MAX - 1] }),
+            Some(Open::Formulas { sums: [0, 1, 2, 3, 4, 5, 6, u128::MAX] }),
             Some(Open::Mappings { sum: u128::MAX, each: 12 }),
         ] {
             outcome.open = open;

@@ -210,6 +210,13 @@ impl Share {
         )
     }
 
+    /// The same units of a graph whose vertices are numbered backwards; `None` if a list is divided.
+    pub(crate) fn backwards(&self, vertices: usize) -> Option<Share> {
+        let last = vertices as VertexId;
+        let whole = self.whole.iter().rev().map(|r| last - r.end..last - r.start).collect();
+        self.parts.is_empty().then_some(Share { whole, parts: vec![] })
+    }
+
     /// Whether these are all units of a graph.
     pub fn is_all(&self, view: View<'_>) -> bool {
         let vertices = view.vertices() as VertexId;

@@ -8,7 +8,15 @@
 //   0 label, or ANY      1 near: earlier depths that are neighbours     2 far: that must not be
 //   3 below: earlier depths whose images have smaller numbers   4 distinct: that may be the same vertex
 //   5... the label of the edge to each earlier depth, or ANY
-// With LIST the last depth's images are written to a ring instead of being counted alone.
+// With LIST the last depth's images are written to a ring instead of being counted alone. With PICKED
+// the tasks are the edges of a list instead of all.
+#ifdef PICKED
+#define TASKS tasks
+#define TASK(at) picked[at]
+#else
+#define TASKS entries
+#define TASK(at) (at)
+#endif
 
 #define ANY 0xffffffffu
 #define DEPTH_WORDS 21
@@ -39,7 +47,11 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
             const uint vertices, const uint entries, volatile __global uint *control,
             __global uint *states, __global uint *lists, const uint span, const uint budget,
             __global uint *ring, const uint ring_records, __global uint *restrict sums,
-            __global uint *restrict fault) {
+            __global uint *restrict fault
+#ifdef PICKED
+            , __global const uint *restrict picked, const uint tasks
+#endif
+) {
     __local uint images[MOST_DEPTHS], ends[MOST_DEPTHS], at[MOST_DEPTHS];
     __local uint waiting, first, shared, base_from, base_to, base_depth;
     __local ulong totals[LANES];
@@ -71,12 +83,12 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
                     first = atomic_add(control + CONTROL_NEXT, LANES);
                 barrier(CLK_LOCAL_MEM_FENCE);
                 work += 1;
-                if (first >= entries) {
+                if (first >= TASKS) {
                     done = true;
                     break;
                 }
-                const uint e = first + lane;
-                if (e < entries) {
+                if (first + lane < TASKS) {
+                    const uint e = TASK(first + lane);
                     const uint u = sources[e], v = neighbours[e];
                     bool fits = (plan[0] == ANY || vertex_labels[u] == plan[0]) &&
                                 (plan[DEPTH_WORDS] == ANY || vertex_labels[v] == plan[DEPTH_WORDS]) &&
@@ -102,8 +114,8 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
             if (lane == 0) {
                 const uint bit = top_bit(waiting);
                 waiting ^= 1u << bit;
-                images[0] = sources[first + bit];
-                images[1] = neighbours[first + bit];
+                images[0] = sources[TASK(first + bit)];
+                images[1] = neighbours[TASK(first + bit)];
                 taken = bit;
             }
             next = 2;

@@ -10,7 +10,15 @@
 // nothing to do.
 //
 // Given by the host: K vertices, ARRAY extensions of a level, CODES codes of patterns, LOCAL_CODES if
-// these are counted in local memory first, CLIQUES for complete subgraphs alone.
+// these are counted in local memory first, CLIQUES for complete subgraphs alone, PICKED if roots
+// are given instead of all vertices being roots.
+#ifdef PICKED
+#define ROOTS roots
+#define ROOT(at) picked[at]
+#else
+#define ROOTS vertices
+#define ROOT(at) (at)
+#endif
 
 #define LANES 32
 // Words of a state: length, base, and for each length five words.
@@ -91,7 +99,11 @@ __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void wide(__global const uint *restrict offsets, __global const uint *restrict neighbours,
           __global uint *states, __global uint *arrays, volatile __global uint *status,
           __global uint *counts, const uint vertices, const uint entries, const uint limit,
-          const uint idle_limit, __global uint *restrict fault) {
+          const uint idle_limit, __global uint *restrict fault
+#ifdef PICKED
+          , __global const uint *restrict picked, const uint roots
+#endif
+) {
     __local uint length, base, steps, go, fill, popped, edges_of_popped;
     // By length of the embedding: its last vertex, the code of its edges, extensions that wait, and
     // where the next ones come from.
@@ -124,8 +136,9 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
         if (lane == 0) {
             go = steps < limit && status[IDLE] <= idle_limit;
             if (go && length == 0) {
-                const uint root = status[NEXT_ROOT] < vertices ? atomic_inc(status + NEXT_ROOT) : vertices;
-                if (root < vertices) {
+                const uint at = status[NEXT_ROOT] < ROOTS ? atomic_inc(status + NEXT_ROOT) : ROOTS;
+                if (at < ROOTS) {
+                    const uint root = ROOT(at);
                     length = base = 1;
                     tr[0] = root;
                     codes[1] = waiting[1] = list[1] = 0;

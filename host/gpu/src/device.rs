@@ -79,7 +79,7 @@ impl Device {
             portable: found.kind != "gpu",
         };
         // What the driver and other programs hold isn't known: a tenth is left to them.
-        let limit = settings.memory.unwrap_or(found.memory / 10 * 9);
+        let limit = settings.memory.unwrap_or(found.memory / 10 * 9 / settings.sharing.max(1));
         let version = device.version().unwrap_or_default();
         let identity = format!("{}\n{}\n{}\n{version}", found.platform, found.name, found.driver);
         Ok(Device {

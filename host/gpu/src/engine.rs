@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
+use gramer_engine::{Count, Engine, Open, Outcome, Prepared, Sink, Units, formulas, shares};
 use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
@@ -15,9 +15,11 @@ use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
 use crate::device::Device;
-use crate::formula::{self, Cycles, Four, Three};
+use crate::formula::{self, Cycles};
+use crate::graph::Numbering;
 use crate::local::{self, Roots};
 use crate::memory::Buffer;
+use crate::picked::Picked;
 use crate::resident::Resident;
 use crate::search::{self, Labels, Question};
 use crate::select::select;
@@ -137,9 +139,36 @@ fn refuse<T>(what: &str) -> Result<T> {
     Err(Error::Unsupported(format!("the GPU engine has no {what} yet; use --device cpu")))
 }
 
+impl Gpu {
+    fn on_device<'a>(
+        &'a self,
+        graph: &'a Graph,
+        numbering: Numbering,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
+        Ok(Box::new(OnDevice {
+            gpu: self,
+            resident,
+            numbering,
+            running: Mutex::new(()),
+            roots: Default::default(),
+            cycles: OnceLock::new(),
+            edges: OnceLock::new(),
+            graph,
+            labels: OnceLock::new(),
+        }))
+    }
+}
+
 impl Engine for Gpu {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    /// Strategies count an embedding in different units.
+    fn rule(&self) -> String {
+        format!("gpu, {}", self.strategy.map_or("fastest", |strategy| strategy.name()))
     }
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
@@ -164,17 +193,15 @@ impl Engine for Gpu {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        let resident = Resident::new(self.device()?.clone(), graph, context)?;
-        Ok(Box::new(OnDevice {
-            gpu: self,
-            resident,
-            running: Mutex::new(()),
-            roots: Default::default(),
-            cycles: OnceLock::new(),
-            edges: OnceLock::new(),
-            graph,
-            labels: OnceLock::new(),
-        }))
+        self.on_device(graph, Numbering::Degree, context)
+    }
+
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        self.on_device(graph, Numbering::Ids, context)
     }
 }
 
@@ -182,6 +209,7 @@ impl Engine for Gpu {
 struct OnDevice<'a> {
     gpu: &'a Gpu,
     resident: Resident,
+    numbering: Numbering,
     /// Tasks share the sums: one runs at a time.
     running: Mutex<()>,
     /// By [`Roots::deep`].
@@ -207,8 +235,10 @@ impl OnDevice<'_> {
         made(&self.roots[usize::from(deep)], || Roots::new(&self.resident, deep))
     }
 
-    fn cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
-        let roots = self.roots(k)?;
+    fn cliques(&self, k: usize, share: Option<&Picked>, context: &Context) -> Result<Outcome> {
+        let all = self.roots(k)?;
+        let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
+        let roots = own.as_ref().unwrap_or(all);
         self.resident.begin()?;
         let complete = local::count(&self.resident, roots, k, None, context)?;
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
@@ -222,12 +252,13 @@ impl OnDevice<'_> {
         pattern: &Pattern,
         induced: Induced,
         mappings: bool,
-        sink: Option<&dyn Sink>,
+        part: Part<'_>,
         context: &Context,
     ) -> Result<(Count, bool)> {
         let asked = search::comparable(self.graph, pattern, mappings)?;
         let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
-        let question = Question { given: pattern, induced, mappings, sink };
+        let Part { share, sink } = part;
+        let question = Question { given: pattern, induced, mappings, sink, share };
         let (count, complete) =
             search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
         Ok((Count { pattern: pattern.clone(), count }, complete))
@@ -238,13 +269,13 @@ impl OnDevice<'_> {
         &self,
         patterns: &[Pattern],
         induced: Induced,
-        sink: Option<&dyn Sink>,
+        part: Part<'_>,
         context: &Context,
     ) -> Result<Outcome> {
         let (mut results, mut complete) = (vec![], true);
         for pattern in patterns {
             let found = match complete {
-                true => self.matches(pattern, induced, false, sink, context)?,
+                true => self.matches(pattern, induced, false, part, context)?,
                 false => (Count { pattern: pattern.clone(), count: 0 }, false),
             };
             complete &= found.1;
@@ -253,16 +284,22 @@ impl OnDevice<'_> {
         Ok(Outcome::new(results, complete))
     }
 
-    fn wide_cliques(&self, k: usize, context: &Context) -> Result<Outcome> {
-        let found = self.wide(k, Wanted::Cliques, context)?;
+    fn wide_cliques(&self, k: usize, part: Part<'_>, context: &Context) -> Result<Outcome> {
+        let found = self.wide(k, Wanted::Cliques, part, context)?;
         let pattern = Pattern::clique(k);
         let count = found.counts.get(&pattern).copied().unwrap_or(0);
         Ok(Outcome::new(vec![Count { pattern, count }], found.complete))
     }
 
     /// Up to six vertices all patterns, above those that occur.
-    fn wide_motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
-        let wide::Found { mut counts, complete } = self.wide(k, Wanted::Motifs, context)?;
+    fn wide_motifs(
+        &self,
+        k: usize,
+        induced: Induced,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let wide::Found { mut counts, complete } = self.wide(k, Wanted::Motifs, part, context)?;
         if k <= 6 {
             let patterns = Dictionary::of(k).patterns();
             let counts = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
@@ -274,67 +311,78 @@ impl OnDevice<'_> {
         Ok(Outcome::new(results, complete))
     }
 
-    fn wide(&self, k: usize, wanted: Wanted, context: &Context) -> Result<wide::Found> {
-        wide::search(&self.resident, k, wanted, self.gpu.balance, context)
+    fn wide(
+        &self,
+        k: usize,
+        wanted: Wanted,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<wide::Found> {
+        wide::search(&self.resident, k, wanted, self.gpu.balance, part.share, context)
     }
 
-    fn motifs(&self, k: usize, induced: Induced, context: &Context) -> Result<Outcome> {
-        let roots = self.roots(k)?;
-        let counts = if k == 3 {
-            formula::three(&self.resident, roots, context)?.map(|three| of_three(&three))
+    /// Motifs by closed formulas; of a share, the sums that they want.
+    fn motifs(
+        &self,
+        k: usize,
+        induced: Induced,
+        share: Option<&Picked>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let all = self.roots(k)?;
+        let sums = if k == 3 {
+            let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
+            formula::three(&self.resident, own.as_ref().unwrap_or(all), share, context)?
         } else {
             let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
             let arcs = self.resident.oriented.ends.len();
             let edges = made(&self.edges, || {
                 Buffer::new(&self.resident.device.place(), arcs, "triangles of arcs")
             })?;
-            formula::four(&self.resident, roots, cycles, edges, context)?.map(|four| of_four(&four))
+            match share {
+                None => formula::four(&self.resident, all, cycles, edges, context)?,
+                Some(share) => {
+                    let resident = &self.resident;
+                    formula::four_of_share(resident, all, cycles, edges, share, context)?
+                }
+            }
         };
-        let patterns = Dictionary::of(k).patterns();
-        let complete = counts.is_some();
-        // The formulas need all sums: a run that was not finished gives zeros.
-        let counts = counts.unwrap_or_else(|| vec![0; patterns.len()]);
-        Ok(of_patterns(k, induced, counts, complete))
+        match (sums, share) {
+            (Some(sums), Some(_)) => {
+                let open = Some(Open::Formulas { sums });
+                let mut outcome = Outcome::new(vec![], true);
+                outcome.open = open;
+                Ok(outcome)
+            }
+            (Some(sums), None) => formulas::motifs(k, induced, &sums)
+                .map(|results| Outcome::new(results, true))
+                .ok_or_else(|| {
+                    Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
+                }),
+            // The formulas need all sums: a run that was not finished gives zeros.
+            (None, _) => {
+                let zero = |p: &Pattern| Count { pattern: p.clone(), count: 0 };
+                Ok(Outcome::new(Dictionary::of(k).patterns().iter().map(zero).collect(), false))
+            }
+        }
     }
+}
+
+/// The part of a task that a run does: the roots that count, and who takes embeddings.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    share: Option<&'a Picked>,
+    sink: Option<&'a dyn Sink>,
 }
 
 /// The answer from vertex-induced counts in the order of the dictionary.
 fn of_patterns(k: usize, induced: Induced, mut counts: Vec<u128>, complete: bool) -> Outcome {
     if induced == Induced::Edge {
-        counts = edge_induced(k, &counts);
+        counts = formulas::edge_induced(k, &counts);
     }
     let patterns = Dictionary::of(k).patterns().iter();
     let results = patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
     Outcome::new(results.collect(), complete)
-}
-
-/// Edge-induced counts: an embedding holds the patterns that its edges can be thinned out to.
-fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
-    let copies = gramer_pattern::plan::motif::copies(k);
-    let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * u128::from(c[p])).sum();
-    (0..counts.len()).map(inside).collect()
-}
-
-/// Counts in the order of the dictionary.
-fn of_three(three: &Three) -> Vec<u128> {
-    let of = |p: &Pattern| if p.edge_count() == 3 { three.triangle } else { three.wedge };
-    Dictionary::of(3).patterns().iter().map(of).collect()
-}
-
-/// Counts in the order of the dictionary.
-fn of_four(four: &Four) -> Vec<u128> {
-    let of = |p: &Pattern| {
-        let highest = (0..4).map(|v| p.degree(v)).max();
-        match (p.edge_count(), highest) {
-            (3, Some(3)) => four.star,
-            (3, _) => four.path,
-            (4, Some(3)) => four.tailed_triangle,
-            (4, _) => four.cycle,
-            (5, _) => four.diamond,
-            _ => four.clique,
-        }
-    };
-    Dictionary::of(4).patterns().iter().map(of).collect()
 }
 
 impl Prepared for OnDevice<'_> {
@@ -346,9 +394,10 @@ impl Prepared for OnDevice<'_> {
         context: &Context,
     ) -> Result<Outcome> {
         self.gpu.supports(task, Some(self.graph))?;
-        if units.share().is_some() {
-            return refuse("shares of work units");
-        }
+        shares::check(self.graph, task, units, sink)?;
+        let picked = Picked::of(units, self.graph.view(), &self.resident.by);
+        let share = picked.as_ref();
+        let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let device = &self.resident.device;
         let work = &device.work;
@@ -356,23 +405,31 @@ impl Prepared for OnDevice<'_> {
         // Only a search has embeddings to hand on.
         let strategy = match sink {
             Some(_) => Strategy::Plan,
+            // The closed formulas' sums belong to no embedding.
+            None if self.numbering == Numbering::Ids && matches!(task, Task::Motif { .. }) => {
+                Strategy::Wide
+            }
             None => self.gpu.strategy(task)?,
         };
         let mut outcome = match (task, strategy) {
-            (Task::Clique { k }, Strategy::Local) => self.cliques(*k, context),
-            (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, context),
+            (Task::Clique { k }, Strategy::Local) => self.cliques(*k, share, context),
+            (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, part, context),
             (Task::Clique { k }, _) => {
-                self.search(&[Pattern::clique(*k)], Induced::Edge, sink, context)
+                self.search(&[Pattern::clique(*k)], Induced::Edge, part, context)
             }
-            (Task::Motif { k, induced }, Strategy::Formula) => self.motifs(*k, *induced, context),
-            (Task::Motif { k, induced }, Strategy::Wide) => self.wide_motifs(*k, *induced, context),
+            (Task::Motif { k, induced }, Strategy::Formula) => {
+                self.motifs(*k, *induced, share, context)
+            }
+            (Task::Motif { k, induced }, Strategy::Wide) => {
+                self.wide_motifs(*k, *induced, part, context)
+            }
             (Task::Motif { k: 7.., .. }, _) => refuse("list of motifs of more than 6 vertices"),
             (Task::Motif { k, induced }, _) => {
-                self.search(Dictionary::of(*k).patterns(), *induced, sink, context)
+                self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
             (Task::Match { pattern, induced, mappings }, _) => {
                 let (count, complete) =
-                    self.matches(pattern, *induced, *mappings, sink, context)?;
+                    self.matches(pattern, *induced, *mappings, part, context)?;
                 Ok(Outcome::new(vec![count], complete))
             }
             _ => unreachable!("it was refused above"),
@@ -381,6 +438,9 @@ impl Prepared for OnDevice<'_> {
         metrics.headline("run.time", "s", Value::time(before.1.elapsed()));
         let launches = device.work.launches.load(Relaxed) - before.0;
         metrics.headline("run.launches", "", Value::Count(launches));
+        let (written, read) = device.budget.moved();
+        metrics.headline("bus.written", "bytes", Value::Count(written));
+        metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
         metrics.detail("run.strategy", "", Value::Text(reason(strategy, sink.is_some()).into()));
         if strategy == Strategy::Wide {

@@ -5,12 +5,14 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use gramer_engine::formulas::Sums;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
 use crate::local::{self, Roots};
 use crate::memory::Buffer;
+use crate::picked::Picked;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
@@ -42,6 +44,11 @@ pub(crate) struct Cycles {
     many: Vec<[u32; 4]>,
     many_buffer: Buffer<[u32; 4]>,
     many_weights: Vec<f32>,
+    /// Places of tasks by root, and where those of a root are; nothing in a share.
+    few_by_root: Vec<u32>,
+    few_ends: Vec<u32>,
+    many_by_root: Vec<u32>,
+    many_ends: Vec<u32>,
     counters_per_word: usize,
     window_bytes: usize,
 }
@@ -50,7 +57,7 @@ impl Cycles {
     /// Cuts the wedges of a graph into tasks.
     pub fn new(graph: &Resident) -> Result<Self> {
         let (device, by) = (&graph.device, &graph.by);
-        let highest = by.vertices().checked_sub(1).map_or(0, |last| by.degree(last));
+        let highest = by.longest;
         let counters_per_word = if highest < WIDE_DEGREE { 2 } else { 1 };
         let totals = 8 * device.lanes(DENSE_LANES);
         let room = device.limits.local.saturating_sub(totals + 1024);
@@ -93,6 +100,8 @@ impl Cycles {
         let many_weights = many.iter().map(|m| m.0).collect();
         let many: Vec<[u32; 4]> = many.into_iter().map(|m| m.1).collect();
         let place = device.place();
+        let (few_by_root, few_ends) = by_root(by.vertices(), few.iter().copied());
+        let (many_by_root, many_ends) = by_root(by.vertices(), many.iter().map(|task| task[0]));
         Ok(Cycles {
             few_buffer: Buffer::of(&place, &few, "tasks")?,
             many_buffer: Buffer::of(&place, &many, "tasks")?,
@@ -100,8 +109,45 @@ impl Cycles {
             few_weights,
             many,
             many_weights,
+            few_by_root,
+            few_ends,
+            many_by_root,
+            many_ends,
             counters_per_word,
             window_bytes,
+        })
+    }
+
+    /// Those of a share.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    pub fn of_share(&self, graph: &Resident, share: &Picked) -> Result<Self> {
+        let (mut few, mut many) = (vec![], vec![]);
+        for &root in &share.roots {
+            let place = |all: &[u32]| all[root as usize] as usize..all[root as usize + 1] as usize;
+            few.extend_from_slice(&self.few_by_root[place(&self.few_ends)]);
+            many.extend_from_slice(&self.many_by_root[place(&self.many_ends)]);
+        }
+        few.sort_unstable();
+        many.sort_unstable();
+        let few_weights = few.iter().map(|&at| self.few_weights[at as usize]).collect();
+        let few: Vec<u32> = few.iter().map(|&at| self.few[at as usize]).collect();
+        let many_weights = many.iter().map(|&at| self.many_weights[at as usize]).collect();
+        let many: Vec<[u32; 4]> = many.iter().map(|&at| self.many[at as usize]).collect();
+        let place = graph.device.place();
+        Ok(Cycles {
+            few_buffer: Buffer::of(&place, &few, "tasks")?,
+            many_buffer: Buffer::of(&place, &many, "tasks")?,
+            few,
+            few_weights,
+            many,
+            many_weights,
+            few_by_root: vec![],
+            few_ends: vec![],
+            many_by_root: vec![],
+            many_ends: vec![],
+            ..*self
         })
     }
 
@@ -157,41 +203,43 @@ impl Cycles {
     }
 }
 
-/// Motifs by number of edges, then as the host's dictionaries have them: what [`three`] and [`four`]
-/// give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Three {
-    pub wedge: u128,
-    pub triangle: u128,
+/// The places of tasks by their roots, and V + 1 positions among them.
+fn by_root(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> (Vec<u32>, Vec<u32>) {
+    let mut ends = vec![0u32; vertices + 1];
+    roots.clone().for_each(|root| ends[root as usize + 1] += 1);
+    (0..vertices).for_each(|v| ends[v + 1] += ends[v]);
+    let (mut next, mut places) = (ends.clone(), vec![0u32; ends[vertices] as usize]);
+    for (place, root) in (0..).zip(roots) {
+        places[next[root as usize] as usize] = place;
+        next[root as usize] += 1;
+    }
+    (places, ends)
 }
 
-/// The vertex-induced motifs of four vertices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Four {
-    pub star: u128,
-    pub path: u128,
-    pub tailed_triangle: u128,
-    pub cycle: u128,
-    pub diamond: u128,
-    pub clique: u128,
-}
-
-/// Counts the motifs of three vertices; `None` once the run was asked to stop.
+/// The sums that motifs of three vertices follow from, of all units or of a share, whose roots these
+/// are; `None` once the run was asked to stop.
 ///
 /// # Errors
 /// As [`local::count`].
-pub(crate) fn three(graph: &Resident, roots: &Roots, context: &Context) -> Result<Option<Three>> {
+pub(crate) fn three(
+    graph: &Resident,
+    roots: &Roots,
+    share: Option<&Picked>,
+    context: &Context,
+) -> Result<Option<Sums>> {
     graph.begin()?;
-    queue_sums(graph, None)?;
+    if share.is_none_or(|share| share.first) {
+        queue_sums(graph, None)?;
+    }
     if !local::count(graph, roots, 3, None, context)? {
         return Ok(None);
     }
     let sums = graph.read()?;
-    let triangle = sums[0];
-    Ok(Some(Three { wedge: sums[7] - 3 * triangle, triangle }))
+    graph.device.finish()?;
+    Ok(Some(sums))
 }
 
-/// Counts the motifs of four vertices; `None` once the run was asked to stop.
+/// The sums that motifs of four vertices follow from; `None` once the run was asked to stop.
 ///
 /// # Errors
 /// As [`local::count`].
@@ -201,21 +249,49 @@ pub(crate) fn four(
     cycles: &Cycles,
     edges: &Buffer<u32>,
     context: &Context,
-) -> Result<Option<Four>> {
+) -> Result<Option<Sums>> {
     graph.begin()?;
     edges.zero(&graph.device.queue)?;
     if !cycles.count(graph, context)? || !local::count(graph, roots, 4, Some(edges), context)? {
         return Ok(None);
     }
     queue_sums(graph, Some(edges))?;
-    let [cliques, cycles, triangles, pairs, tails, paths, stars, _] = graph.read()?;
-    let diamond = pairs - 6 * cliques;
-    let tailed_triangle = tails / 2 - 4 * diamond - 12 * cliques;
-    let cycle = cycles - diamond - 3 * cliques;
-    let star = stars - tailed_triangle - 2 * diamond - 4 * cliques;
-    // Σ t is three times the triangles.
-    let path = paths - triangles - 4 * cycle - 2 * tailed_triangle - 6 * diamond - 12 * cliques;
-    Ok(Some(Four { star, path, tailed_triangle, cycle, diamond, clique: cliques }))
+    graph.read().map(Some)
+}
+
+/// The part of a share in the sums for four vertices. Cliques and cycles are counted from its roots; what
+/// is summed over all arcs and vertices needs the triangles of all arcs, and belongs to the share with
+/// the first vertex.
+///
+/// # Errors
+/// As [`local::count`].
+pub(crate) fn four_of_share(
+    graph: &Resident,
+    all: &Roots,
+    cycles: &Cycles,
+    edges: &Buffer<u32>,
+    share: &Picked,
+    context: &Context,
+) -> Result<Option<Sums>> {
+    let (roots, cycles) = (all.of_share(graph, share)?, cycles.of_share(graph, share)?);
+    if share.first {
+        graph.begin()?;
+        edges.zero(&graph.device.queue)?;
+        if !local::count(graph, all, 3, Some(edges), context)? {
+            return Ok(None);
+        }
+        // The triangles are not asked for by themselves.
+        graph.read()?;
+    }
+    graph.begin()?;
+    if share.first {
+        queue_sums(graph, Some(edges))?;
+    }
+    if !cycles.count(graph, context)? || !local::count(graph, &roots, 4, None, context)? {
+        graph.device.finish()?;
+        return Ok(None);
+    }
+    graph.read().map(Some)
 }
 
 /// Queues the sums over vertices and, with the triangles of each, over arcs.

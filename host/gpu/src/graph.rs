@@ -6,9 +6,9 @@
 
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, VertexId};
+use gramer_graph::{Graph, VertexId, View};
 
-/// A graph with vertices numbered by degree, in the host's memory.
+/// A graph with vertices numbered by degree, or by falling ids, in the host's memory.
 pub(crate) struct ByDegree {
     /// Number of each vertex of the graph.
     pub rank: Vec<u32>,
@@ -20,12 +20,23 @@ pub(crate) struct ByDegree {
     pub neighbours: Vec<u32>,
     /// By vertex: position of the first neighbour with a larger number.
     pub split: Vec<u32>,
+    /// Most neighbours of a vertex.
+    pub longest: u32,
+}
+
+/// How vertices are numbered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbering {
+    /// By ascending degree, which is the fastest.
+    Degree,
+    /// By falling number in the graph: roots are then those of [`gramer_engine::BY_IDS`].
+    Ids,
 }
 
 impl ByDegree {
     /// # Errors
     /// [`Error::Unsupported`] for 2³¹ edges and more, [`Error::Interrupted`].
-    pub fn new(graph: &Graph, context: &Context) -> Result<Self> {
+    pub fn new(graph: &Graph, numbering: Numbering, context: &Context) -> Result<Self> {
         let view = graph.view();
         let (vertices, entries) = (view.vertices(), view.neighbours.len());
         if entries > u32::MAX as usize {
@@ -34,16 +45,14 @@ impl ByDegree {
                 graph.edges()
             )));
         }
-        let mut starts = vec![0u32; graph.max_degree() + 2];
-        (0..vertices).for_each(|v| starts[view.degree(v as VertexId) + 1] += 1);
-        (1..starts.len()).for_each(|d| starts[d] += starts[d - 1]);
-        let (mut rank, mut vertex) = (vec![0u32; vertices], vec![0; vertices]);
-        for v in 0..vertices as VertexId {
-            let at = &mut starts[view.degree(v)];
-            rank[v as usize] = *at;
-            vertex[*at as usize] = v;
-            *at += 1;
-        }
+        let longest = graph.max_degree() as u32;
+        let (rank, vertex) = match numbering {
+            Numbering::Degree => by_degree(view, longest as usize),
+            Numbering::Ids => {
+                let falling: Vec<u32> = (0..vertices as u32).rev().collect();
+                (falling.clone(), falling)
+            }
+        };
         context.cancel.check()?;
         let mut offsets = vec![0u32; vertices + 1];
         for (number, &v) in vertex.iter().enumerate() {
@@ -65,7 +74,7 @@ impl ByDegree {
                 *at += 1;
             }
         }
-        Ok(ByDegree { rank, vertex, offsets, neighbours, split })
+        Ok(ByDegree { rank, vertex, offsets, neighbours, split, longest })
     }
 
     /// Number of vertices.
@@ -101,6 +110,22 @@ impl ByDegree {
     }
 }
 
+/// Number of each vertex, and the vertex of each number, by ascending degree.
+fn by_degree(view: View<'_>, longest: usize) -> (Vec<u32>, Vec<VertexId>) {
+    let vertices = view.vertices();
+    let mut starts = vec![0u32; longest + 2];
+    (0..vertices).for_each(|v| starts[view.degree(v as VertexId) + 1] += 1);
+    (1..starts.len()).for_each(|d| starts[d] += starts[d - 1]);
+    let (mut rank, mut vertex) = (vec![0u32; vertices], vec![0; vertices]);
+    for v in 0..vertices as VertexId {
+        let at = &mut starts[view.degree(v)];
+        rank[v as usize] = *at;
+        vertex[*at as usize] = v;
+        *at += 1;
+    }
+    (rank, vertex)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,12 +138,15 @@ mod tests {
             builder.edge(u, v);
         }
         let graph = builder.build();
-        let by = ByDegree::new(&graph, &Context::default()).unwrap();
+        let by = ByDegree::new(&graph, Numbering::Degree, &Context::default()).unwrap();
         assert_eq!(by.vertex, [4, 1, 2, 3, 0]);
         assert_eq!(by.rank, [4, 1, 2, 3, 0]);
         assert_eq!(by.offsets, [0, 1, 3, 5, 7, 10]);
         assert_eq!(by.neighbours, [3, 2, 4, 1, 4, 0, 4, 1, 2, 3]);
         assert_eq!(by.targets(1), [2, 4]);
+        let ids = ByDegree::new(&graph, Numbering::Ids, &Context::default()).unwrap();
+        assert_eq!(ids.vertex, [4, 3, 2, 1, 0]);
+        assert_eq!((ids.targets(1), ids.longest), (&[4][..], 3));
         let (offsets, targets) = by.oriented();
         assert_eq!((offsets.len(), targets.len()), (6, 5));
         assert_eq!((0..5).map(|n| by.out_degree(n)).collect::<Vec<_>>(), [1, 2, 1, 1, 0]);

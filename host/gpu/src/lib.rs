@@ -13,6 +13,7 @@
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
 //! | `slices` | portions of work |
+//! | `picked` | the roots of a share of work units |
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `formula` | motifs of three and four vertices by closed formulas |
@@ -26,6 +27,7 @@ mod graph;
 mod local;
 pub mod memory;
 mod nest;
+mod picked;
 mod plan;
 pub mod platform;
 mod program;
@@ -81,6 +83,9 @@ pub struct Settings {
     pub classes: Vec<ClassShape>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
+    /// Among how many openings of the same device its memory is divided, where `memory` isn't given;
+    /// 0 and 1 are one.
+    pub sharing: u64,
     /// When the strategy `wide` moves work between warps, and how much.
     pub balance: Balance,
 }

@@ -14,6 +14,7 @@ use gramer_graph::error::Result;
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::nest::nest;
+use crate::picked::Picked;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
@@ -93,6 +94,8 @@ pub(crate) struct Roots {
     lists: Vec<List>,
     /// Most targets of a root.
     span: usize,
+    /// Work of each root, in element tests; of none where roots were weighed.
+    tests: Vec<f32>,
 }
 
 /// A task: a root, and `part | parts << 16`.
@@ -145,6 +148,7 @@ impl Roots {
             .collect();
         let mut tasks = vec![vec![]; classes.len() + 1];
         let mut span = 0;
+        let mut all = vec![0f32; by.vertices()];
         for root in 0..by.vertices() {
             let targets = by.out_degree(root) as usize;
             if targets < 2 {
@@ -154,10 +158,31 @@ impl Roots {
             let at = class_of(&classes, targets);
             let tests: u64 =
                 by.targets(root).iter().map(|&t| u64::from(by.out_degree(t as usize))).sum();
+            all[root] = tests as f32;
             tasks[at].push((tests as f32, [root as u32, WHOLE]));
         }
         let lists = tasks.into_iter().map(|t| List::new(device, t)).collect::<Result<_>>()?;
-        Ok(Roots { classes, lists, span })
+        Ok(Roots { classes, lists, span, tests: all })
+    }
+
+    /// Those of a share.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    pub fn of_share(&self, graph: &Resident, share: &Picked) -> Result<Self> {
+        let mut tasks = vec![vec![]; self.classes.len() + 1];
+        let mut span = 0;
+        for &root in &share.roots {
+            let targets = graph.by.out_degree(root as usize) as usize;
+            if targets >= 2 {
+                span = span.max(targets);
+                let at = class_of(&self.classes, targets);
+                tasks[at].push((self.tests[root as usize], [root, WHOLE]));
+            }
+        }
+        let list = |tasks| List::new(&graph.device, tasks);
+        let lists = tasks.into_iter().map(list).collect::<Result<_>>()?;
+        Ok(Roots { classes: self.classes.clone(), lists, span, tests: vec![] })
     }
 }
 
@@ -280,7 +305,8 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
         }
         lists.push(List::new(device, tasks)?);
     }
-    Ok(Some(Roots { classes: roots.classes.clone(), lists, span: roots.span }))
+    let classes = roots.classes.clone();
+    Ok(Some(Roots { classes, lists, span: roots.span, tests: vec![] }))
 }
 
 /// (k − 2)-cliques of a complete graph with about `triangles` triangles.

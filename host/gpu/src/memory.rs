@@ -18,12 +18,16 @@ pub struct Budget {
     limit: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    /// Bytes that went to the device and that came back, since they were last asked for.
+    written: AtomicU64,
+    read: AtomicU64,
 }
 
 impl Budget {
     /// A budget of `limit` bytes.
     pub fn new(limit: u64) -> Self {
-        Budget { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+        let zero = || AtomicU64::new(0);
+        Budget { limit, used: zero(), peak: zero(), written: zero(), read: zero() }
     }
 
     /// Bytes in all.
@@ -39,6 +43,12 @@ impl Budget {
     /// Most bytes that were in use at a time.
     pub fn peak(&self) -> u64 {
         self.peak.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that went over the bus to the device and back since this was last asked: a graph counts for
+    /// the first task on it.
+    pub fn moved(&self) -> (u64, u64) {
+        (self.written.swap(0, Ordering::Relaxed), self.read.swap(0, Ordering::Relaxed))
     }
 
     fn take(&self, bytes: u64, what: &str) -> Result<()> {
@@ -126,6 +136,7 @@ impl<T: Pod> Buffer<T> {
     /// Writes `items` to the front, and waits until that is done.
     pub fn write(&mut self, queue: &CommandQueue, items: &[T]) -> Result<()> {
         assert!(items.len() <= self.len);
+        self.budget.written.fetch_add(size_of_val(items) as u64, Ordering::Relaxed);
         // SAFETY: the call returns when `items` were read, and there is room for them.
         unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, 0, items, &[]) }
             .map_err(refused(&self.device, "write to its memory"))?;
@@ -135,6 +146,7 @@ impl<T: Pod> Buffer<T> {
     /// Reads the first elements once all before in the queue is done.
     pub fn read(&self, queue: &CommandQueue, items: &mut [T]) -> Result<()> {
         assert!(items.len() <= self.len);
+        self.budget.read.fetch_add(size_of_val(items) as u64, Ordering::Relaxed);
         // SAFETY: the call returns when `items` were written, and the buffer has as many.
         unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, 0, items, &[]) }
             .map_err(refused(&self.device, "read from its memory"))?;

@@ -7,7 +7,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 
 use crate::device::{Arg, Device};
-use crate::graph::ByDegree;
+use crate::graph::{ByDegree, Numbering};
 use crate::memory::Buffer;
 
 /// Parts of a device sum; as in `common.clh`.
@@ -46,8 +46,13 @@ impl Resident {
     ///
     /// # Errors
     /// [`Error::Unsupported`] where the budget has no room, [`Error::Interrupted`].
-    pub fn new(device: Arc<Device>, graph: &Graph, context: &Context) -> Result<Self> {
-        let by = ByDegree::new(graph, context)?;
+    pub fn new(
+        device: Arc<Device>,
+        graph: &Graph,
+        numbering: Numbering,
+        context: &Context,
+    ) -> Result<Self> {
+        let by = ByDegree::new(graph, numbering, context)?;
         let place = device.place();
         let (offsets, targets) = by.oriented();
         let oriented = Rows {

@@ -14,6 +14,7 @@ use gramer_pattern::task::Induced;
 
 use crate::device::Arg;
 use crate::memory::Buffer;
+use crate::picked::Picked;
 use crate::plan::PlanWords;
 use crate::resident::Resident;
 
@@ -81,6 +82,15 @@ pub(crate) struct Question<'a> {
     pub induced: Induced,
     pub mappings: bool,
     pub sink: Option<&'a dyn Sink>,
+    /// The roots that count; none: all.
+    pub share: Option<&'a Picked>,
+}
+
+impl Question<'_> {
+    /// Whether a vertex of the graph is a root that counts.
+    fn counts(&self, v: VertexId, resident: &Resident) -> bool {
+        self.share.is_none_or(|share| share.has(v, &resident.by))
+    }
 }
 
 /// Whether the pattern can be searched for here; with the labels that can be compared with the graph's.
@@ -142,7 +152,7 @@ pub(crate) fn run(
     context: &Context,
 ) -> Result<(u128, bool)> {
     if pattern.vertices() == 1 {
-        return Ok(single(graph, pattern, question));
+        return Ok(single(resident, graph, pattern, question));
     }
     if resident.by.neighbours.is_empty() {
         return Ok((0, true));
@@ -157,10 +167,18 @@ pub(crate) fn run(
 }
 
 /// The vertices that a pattern of one asks for.
-fn single(graph: &Graph, pattern: &Pattern, question: &Question<'_>) -> (u128, bool) {
+fn single(
+    resident: &Resident,
+    graph: &Graph,
+    pattern: &Pattern,
+    question: &Question<'_>,
+) -> (u128, bool) {
     let mut count = 0;
     for v in 0..graph.vertices() as VertexId {
         let wanted = pattern.vertex_label(0);
+        if !question.counts(v, resident) {
+            continue;
+        }
         if wanted != NO_LABEL && graph.view().vertex_label(v) != wanted {
             continue;
         }
@@ -184,7 +202,7 @@ fn edges(
     let ordered = plan.words[crate::plan::DEPTH_WORDS + 3] & 1 != 0;
     let fits = |wanted: Label, there: Label| wanted == NO_LABEL || wanted == there;
     let mut count = 0;
-    for u in 0..graph.vertices() as VertexId {
+    for u in (0..graph.vertices() as VertexId).filter(|&u| question.counts(u, resident)) {
         for e in view.row(u) {
             let v = view.neighbours[e];
             let images = [u, v];
@@ -221,6 +239,8 @@ struct Run<'a> {
     lists: Buffer<u32>,
     ring: Buffer<u32>,
     records: usize,
+    /// Edges that are tasks, and how many, where they aren't all.
+    picked: Option<(Buffer<u32>, usize)>,
 }
 
 impl<'a> Run<'a> {
@@ -233,7 +253,8 @@ impl<'a> Run<'a> {
         let (device, by) = (&resident.device, &resident.by);
         let place = device.place();
         resident.full()?;
-        let span = by.vertices().checked_sub(1).map_or(1, |last| by.degree(last).max(1) as usize);
+        let span = by.longest.max(1) as usize;
+        let picked = question.share.map(|share| share.edges(device, by)).transpose()?;
         let depths = plan.depths();
         // An embedding of the longest list must fit into the ring at once.
         let records = match question.sink {
@@ -246,7 +267,8 @@ impl<'a> Run<'a> {
         let ring = Buffer::new(&place, records * depths, "the ring of embeddings")?;
         let slot = 4 * (depths * span + STATE_WORDS) as u64;
         let wished = if device.limits.portable { 2 } else { 16 } * device.limits.units;
-        let tasks = by.neighbours.len().div_ceil(LANES);
+        let entries = picked.as_ref().map_or(by.neighbours.len(), |p| p.1);
+        let tasks = entries.div_ceil(LANES);
         let room = (device.budget.free() / 2 / slot) as usize;
         let groups = wished.min(tasks).min(room).max(1);
         let zeros = vec![0u32; groups * STATE_WORDS];
@@ -263,6 +285,7 @@ impl<'a> Run<'a> {
             span,
             ring,
             records,
+            picked,
         })
     }
 
@@ -271,12 +294,13 @@ impl<'a> Run<'a> {
         let device = &self.resident.device;
         let listed = self.question.sink.is_some();
         let defines = format!(
-            "#define LANES {}\n{}",
+            "#define LANES {}\n{}{}",
             device.lanes(LANES),
-            if listed { "#define LIST\n" } else { "" }
+            if listed { "#define LIST\n" } else { "" },
+            if self.picked.is_some() { "#define PICKED\n" } else { "" }
         );
         let program = device.program("search", &[COMMON, &defines, SEARCH])?;
-        let entries = self.resident.by.neighbours.len();
+        let entries = self.picked.as_ref().map_or(self.resident.by.neighbours.len(), |p| p.1);
         context.progress.begin(entries as u64);
         self.resident.begin()?;
         let (mut budget, mut next, mut embeddings) = (FIRST_BUDGET, 0u32, 0u128);
@@ -320,7 +344,7 @@ impl<'a> Run<'a> {
         let full = resident.full().expect("it was put there by new");
         let dummy = resident.fault.raw();
         let raw = |labels: &Option<Buffer<u32>>| labels.as_ref().map_or(dummy, Buffer::raw);
-        vec![
+        let mut args = vec![
             Arg::Buffer(full.offsets.raw()),
             Arg::Buffer(full.ends.raw()),
             Arg::Buffer(self.labels.sources.raw()),
@@ -339,7 +363,11 @@ impl<'a> Run<'a> {
             Arg::U32(self.records as u32),
             Arg::Buffer(resident.sums.raw()),
             Arg::Buffer(dummy),
-        ]
+        ];
+        if let Some((edges, tasks)) = &self.picked {
+            args.extend([Arg::Buffer(edges.raw()), Arg::U32(*tasks as u32)]);
+        }
+        args
     }
 
     /// Hands the embeddings in the ring to the sink: how many, and whether it wants more.

@@ -12,6 +12,7 @@ use gramer_pattern::Pattern;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
+use crate::picked::Picked;
 use crate::resident::Resident;
 
 const COMMON: &str = include_str!("../kernels/common.clh");
@@ -171,14 +172,19 @@ pub(crate) fn search(
     k: usize,
     wanted: Wanted,
     balance: Balance,
+    share: Option<&Picked>,
     context: &Context,
 ) -> Result<Found> {
     let device = &graph.device;
-    let roots = graph.by.vertices();
+    let picked = share.map(|share| share.buffer(device)).transpose()?;
+    let roots = share.map_or(graph.by.vertices(), |share| share.roots.len());
     let rows = graph.full()?;
     let search = Search::new(device, k, wanted, roots)?;
-    let program =
-        device.program(&format!("wide of {k}"), &[COMMON, &search.sources(k, wanted), WIDE])?;
+    let mut sources = search.sources(k, wanted);
+    if picked.is_some() {
+        sources.push_str("#define PICKED\n");
+    }
+    let program = device.program(&format!("wide of {k}"), &[COMMON, &sources, WIDE])?;
     let idle_limit = (search.warps as f64 * balance.threshold.clamp(0.0, 1.0)) as usize;
     let mut status = search.status;
     let mut found = Found { counts: HashMap::new(), complete: true };
@@ -207,19 +213,22 @@ pub(crate) fn search(
         // have nothing now, the others must go on.
         let limit = (search.warps - active + idle_limit).min(search.warps);
         let begun = Instant::now();
-        let args = [
+        let mut args = vec![
             Arg::Buffer(rows.offsets.raw()),
             Arg::Buffer(rows.ends.raw()),
             Arg::Buffer(search.states.raw()),
             Arg::Buffer(search.arrays.raw()),
             Arg::Buffer(status.raw()),
             Arg::Buffer(search.counts.raw()),
-            Arg::U32(roots as u32),
+            Arg::U32(graph.by.vertices() as u32),
             Arg::U32(graph.by.neighbours.len() as u32),
             Arg::U32(steps),
             Arg::U32(limit as u32),
             Arg::Buffer(graph.fault.raw()),
         ];
+        if let Some(picked) = &picked {
+            args.extend([Arg::Buffer(picked.raw()), Arg::U32(roots as u32)]);
+        }
         device.launch(&program, "wide", &args, search.warps, LANES)?;
         let mut said = [0; STATUS];
         status.read(&device.queue, &mut said)?;

@@ -112,9 +112,20 @@ impl From<&AcceleratorArgs> for Settings {
     }
 }
 
+/// Whether a name is that of an emulated device.
+pub fn is_emulated(device: &str) -> bool {
+    let said = device == "emulator" || device.starts_with("emulator:");
+    said || matches!(launch::parse(device), Ok(Some(_)))
+}
+
 /// Opens the accelerator. For an emulation, the command runs once more in a process of its own, and
 /// this one ends with it.
-fn open(device: &str, options: &ArgMatches, context: &Context) -> Result<Box<dyn Engine>> {
+fn open(
+    device: &str,
+    _same: u64,
+    options: &ArgMatches,
+    context: &Context,
+) -> Result<Box<dyn Engine>> {
     let args =
         AcceleratorArgs::from_arg_matches(options).map_err(|e| Error::usage(e.to_string()))?;
     let settings = Settings::from(&args);

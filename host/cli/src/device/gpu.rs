@@ -53,13 +53,19 @@ fn size(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| "a size is a number, with K, M or G at the end where it is large".into())
 }
 
-fn open(device: &str, matches: &ArgMatches, _context: &Context) -> Result<Box<dyn Engine>> {
+fn open(
+    device: &str,
+    same: u64,
+    matches: &ArgMatches,
+    _context: &Context,
+) -> Result<Box<dyn Engine>> {
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
     let GpuArgs { memory, strategy, checked } = args;
     let cache = default_cache();
-    let settings = Settings { memory, strategy, checked, cache, ..Settings::default() };
+    let sharing = same;
+    let settings = Settings { memory, strategy, checked, cache, sharing, ..Settings::default() };
     Ok(Box::new(Gpu::open(device, &settings)?))
 }
 

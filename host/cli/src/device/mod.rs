@@ -15,6 +15,7 @@ use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_many::Many;
 
 /// A kind of device.
 pub struct Kind {
@@ -28,8 +29,9 @@ pub struct Kind {
     pub named: fn(&str) -> bool,
     /// Adds its own options to a command, under a heading of their own.
     pub options: fn(clap::Command) -> clap::Command,
-    /// Opens the device with this name. The options are those that [`Kind::options`] added.
-    pub open: fn(&str, &ArgMatches, &Context) -> Result<Box<dyn Engine>>,
+    /// Opens the device with this name, which is named so many times. The options are those that
+    /// [`Kind::options`] added.
+    pub open: fn(&str, u64, &ArgMatches, &Context) -> Result<Box<dyn Engine>>,
 }
 
 /// All kinds of devices, the default first.
@@ -40,7 +42,7 @@ pub const KINDS: &[Kind] = &[
         what: "this host's processor",
         named: |device| device == "cpu",
         options: |command| command,
-        open: |_, _, _| Ok(Box::new(Cpu)),
+        open: |_, _, _, _| Ok(Box::new(Cpu)),
     },
     Kind {
         shown: &["reference"],
@@ -48,7 +50,7 @@ pub const KINDS: &[Kind] = &[
         what: "the paper's algorithm 1, plain and slow",
         named: |device| device == "reference",
         options: |command| command,
-        open: |_, _, _| Ok(Box::new(Reference::default())),
+        open: |_, _, _, _| Ok(Box::new(Reference::default())),
     },
     accelerator::KIND,
     gpu::KIND,
@@ -69,6 +71,38 @@ pub fn kind(device: &str) -> Result<&'static Kind> {
     })
 }
 
+/// The devices of a list `A,B,…`. A file's devices are a list of numbers (`FILE.xclbin@0,1`), which
+/// belong to the file.
+pub fn split(devices: &str) -> Vec<String> {
+    let mut all: Vec<String> = vec![];
+    for word in devices.split(',') {
+        let number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+        match all.last_mut() {
+            Some(file) if number && gramer_accelerator::is_xclbin(file) && file.contains('@') => {
+                file.push(',');
+                file.push_str(word);
+            }
+            _ => all.push(word.into()),
+        }
+    }
+    all
+}
+
+/// The kinds of the devices of a list, each once.
+///
+/// # Errors
+/// As [`kind`].
+pub fn kinds(devices: &str) -> Result<Vec<&'static Kind>> {
+    let mut kinds: Vec<&Kind> = vec![];
+    for device in split(devices) {
+        let kind = kind(&device)?;
+        if !kinds.iter().any(|known| std::ptr::eq(*known, kind)) {
+            kinds.push(kind);
+        }
+    }
+    Ok(kinds)
+}
+
 /// The help of `--device`.
 pub fn help() -> String {
     let kind = |kind: &Kind| {
@@ -76,7 +110,10 @@ pub fn help() -> String {
         format!("{} ({})", names.join(" or "), kind.what)
     };
     let kinds: Vec<String> = KINDS.iter().map(kind).collect();
-    format!("What mines: {}; see `gramer devices`", kinds.join(", "))
+    format!(
+        "What mines: {}; several, separated by commas, share the work; see `gramer devices`",
+        kinds.join(", ")
+    )
 }
 
 /// The options of the device that is named beside them: whatever a command has, to be read by the
@@ -107,12 +144,34 @@ impl Args for DeviceOptions {
 }
 
 impl DeviceOptions {
-    /// The engine that `--device` names.
+    /// The engine that `--device` names: one device, or several that share the work.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name that isn't known, and what opening the device refuses.
-    pub fn engine(&self, device: &str, context: &Context) -> Result<Box<dyn Engine>> {
-        (kind(device)?.open)(device, &self.0, context)
+    /// [`Error::Usage`] for a name that isn't known, and what opening a device refuses.
+    pub fn engine(&self, devices: &str, context: &Context) -> Result<Box<dyn Engine>> {
+        let names = split(devices);
+        if let [device] = &names[..] {
+            return (kind(device)?.open)(device, 1, &self.0, context);
+        }
+        let mut order: Vec<usize> = (0..names.len()).collect();
+        let emulated: Vec<bool> = names.iter().map(|name| accelerator::is_emulated(name)).collect();
+        if emulated.iter().filter(|is| **is).count() > 1 {
+            return Err(Error::usage(format!(
+                "--device {devices}: one emulated device at a time; an xclbin of an emulation has \
+                 several with FILE.xclbin@0,1"
+            )));
+        }
+        kinds(devices)?;
+        // An emulation runs the command once more, in which all others are opened.
+        order.sort_by_key(|&at| !emulated[at]);
+        let mut opened: Vec<(usize, Box<dyn Engine>)> = vec![];
+        for at in order {
+            let same = names.iter().filter(|name| **name == names[at]).count();
+            let engine = (kind(&names[at])?.open)(&names[at], same as u64, &self.0, context)?;
+            opened.push((at, engine));
+        }
+        opened.sort_by_key(|(at, _)| *at);
+        Ok(Box::new(Many::new(opened.into_iter().map(|(_, engine)| engine).collect())))
     }
 }
 
@@ -153,8 +212,8 @@ fn with_options<'a>(
 
 /// The command as it reads these words: with the options of the device that they name.
 pub fn command_for(command: clap::Command, words: &[OsString]) -> clap::Command {
-    let named = of_words(words).and_then(|device| kind(device).ok());
-    let command = with_options(command, named.into_iter());
+    let named = of_words(words).and_then(|devices| kinds(devices).ok());
+    let command = with_options(command, named.iter().flatten().copied());
     if named.is_some() {
         return command;
     }
@@ -187,4 +246,21 @@ pub fn with_option(name: &str) -> impl Iterator<Item = &'static Kind> {
         let own = (kind.options)(clap::Command::new(""));
         own.get_arguments().any(|option| option.get_long() == Some(&name))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_belong_to_the_file_before_them() {
+        let split = |text| split(text).join(" ");
+        assert_eq!(split("gpu:0,gpu:1,cpu"), "gpu:0 gpu:1 cpu");
+        assert_eq!(split("a.xclbin@0,2,cpu"), "a.xclbin@0,2 cpu");
+        assert_eq!(split("cpu,a.xclbin,0"), "cpu a.xclbin 0");
+        assert_eq!(kinds("cpu,gpu:0,gpu,cpu").unwrap().len(), 2);
+        for wrong in ["", "cpu,", "cpu,,cpu", "cpu,tpu", "gpu:0,1"] {
+            assert!(matches!(kinds(wrong), Err(Error::Usage(_))), "{wrong}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
+use crate::command_line::warn;
 use crate::report::{Counts, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table};
 use gramer_engine::Sink;
 use gramer_graph::context::Context;
@@ -142,6 +143,9 @@ impl Common {
             graph.guarded(|| engine.run(&graph, task, sink, &context))?
         };
         let mine = begun.elapsed();
+        for warning in &outcome.warnings {
+            warn(warning);
+        }
 
         let limited = list.as_ref().is_some_and(|l| l.limit_reached());
         let listed = list.map(ListWriter::finish).transpose()?;

@@ -64,6 +64,9 @@ struct Document<'a> {
     /// What devices measured of themselves.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     devices: Vec<Device<'a>>,
+    /// What the user should hear all the same.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
     seconds: Seconds,
 }
 
@@ -226,6 +229,7 @@ pub fn json(report: &Report<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
         stopped: report.stopped,
         listed: report.listed.map(|n| counts.of(n)),
         devices: outcome.devices.iter().map(|d| Device::of(d, counts)).collect(),
+        warnings: &outcome.warnings,
         seconds: Seconds {
             load: times.load.as_secs_f64(),
             prepare: times.prepare.as_secs_f64(),

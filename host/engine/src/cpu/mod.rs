@@ -1,6 +1,7 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
 mod arcs;
+mod by_ids;
 mod census;
 mod clique;
 mod cycle;
@@ -54,6 +55,14 @@ impl Engine for Cpu {
         _context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         Ok(Box::new(Resident::new(graph)))
+    }
+
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(by_ids::ByIds::new(graph, context)?))
     }
 }
 

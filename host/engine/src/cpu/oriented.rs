@@ -36,7 +36,10 @@ impl Oriented {
     }
 
     /// Orients every edge towards the vertex that comes earlier in `vertex`.
-    fn by_order(graph: View<'_>, vertex: Vec<VertexId>, context: &Context) -> Result<Self> {
+    ///
+    /// # Errors
+    /// As [`Oriented::by_degeneracy`].
+    pub fn by_order(graph: View<'_>, vertex: Vec<VertexId>, context: &Context) -> Result<Self> {
         let vertices = graph.vertices();
         let mut number = vec![0u32; vertices];
         let mut looks = Looks::new(&context.cancel);

@@ -86,6 +86,14 @@ impl Choice for Comparison {
 }
 
 impl Comparison {
+    /// The rule by which algorithm 1 assigns embeddings to units; see [`crate::Engine::rule`].
+    pub fn rule(self) -> String {
+        match self {
+            Comparison::Ascending => "ids, ascending".into(),
+            Comparison::Descending => crate::BY_IDS.into(),
+        }
+    }
+
     /// Whether `a` comes before `b`. No vertex comes before itself.
     #[inline]
     pub fn before(self, a: VertexId, b: VertexId) -> bool {
@@ -107,6 +115,10 @@ pub struct Reference {
 impl Engine for Reference {
     fn name(&self) -> String {
         "reference".into()
+    }
+
+    fn rule(&self) -> String {
+        self.comparison.rule()
     }
 
     fn supports(&self, task: &Task, _graph: Option<&Graph>) -> Result<()> {

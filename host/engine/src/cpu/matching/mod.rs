@@ -122,7 +122,7 @@ fn unlabelled(graph: &Graph, pattern: &Pattern) -> Estimates {
 }
 
 /// The pattern with the labels that can be compared with the graph's.
-fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
+pub(super) fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     if pattern.vertices() == 0 || !pattern.is_connected() {
         return Err(Error::usage("the pattern must have a vertex and be connected"));
     }
@@ -212,6 +212,17 @@ pub fn execute_plan(
     units.check(graph.view())?;
     let mut space = Space::of_plan(graph.view(), plan);
     execute(plan, &mut space, &plan.pattern, None, Job { units, sink, context })
+}
+
+/// The same, with embeddings handed on under the name of `given`, the pattern as it was asked for.
+pub(super) fn execute_named(
+    graph: &Graph,
+    plan: &SearchPlan,
+    given: &Pattern,
+    job: Job<'_>,
+) -> Result<(u128, bool)> {
+    let mut space = Space::of_plan(graph.view(), plan);
+    execute(plan, &mut space, given, None, job)
 }
 
 fn execute(

@@ -247,8 +247,8 @@ fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, job: Job<'_>) -> (Vec<u128>
     (sums, complete)
 }
 
-/// Visits every embedding.
-fn list(
+/// Visits every embedding; counts by number of the pattern, and whether the run was finished.
+pub(super) fn list(
     graph: &Resident<'_>,
     k: usize,
     induced: Induced,

@@ -1,0 +1,258 @@
+//! The same tasks on one GPU, two, four and so on: `make bench-gpus`.
+//!
+//! usage: scale RESULTS.json [--devices A,B,…] [--counts 1,2,4] [--limit SECONDS] [--cap SECONDS]
+//!        [--scales 20,22]
+//!
+//! Graphs are those of `gramer graph generate rmat --scale N --edge-factor 16 --seed 1`, with four vertex
+//! labels, in Rank(ON_1) order. A row is a task on so many of the devices, the graph resident: the time
+//! from the first command to the merged answer, the shortest of up to three runs, each device's busy time
+//! and the bytes that went over its bus in that run. Runs on all numbers of devices must agree. A run of
+//! more than `--cap` seconds is stopped and said to be; once `--limit` seconds are over nothing begins any
+//! more. The rows are in RESULTS.json at every moment.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use gramer_engine::metrics::Value;
+use gramer_engine::{Engine, Outcome, Prepared, Units};
+use gramer_gpu::platform::devices;
+use gramer_gpu::{Gpu, Settings, default_cache};
+use gramer_graph::context::Context;
+use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::prepare::renumber;
+use gramer_graph::{Graph, output};
+use gramer_many::Many;
+use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{Pattern, named};
+use serde_json::{Value as Json, json};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// What the command line says.
+struct Options {
+    results: String,
+    devices: Vec<String>,
+    counts: Vec<usize>,
+    limit: Duration,
+    cap: Duration,
+    scales: Vec<u32>,
+}
+
+fn options() -> Result<Options, Failure> {
+    let mut words = std::env::args().skip(1);
+    let results = words.next().ok_or("usage: scale RESULTS.json [--devices A,B,…] …")?;
+    let (found, _) = devices();
+    let gpus = found.into_iter().filter(|d| d.kind == "gpu").map(|d| d.device);
+    let mut options = Options {
+        results,
+        devices: gpus.collect(),
+        counts: vec![1, 2, 4, 8],
+        limit: Duration::from_secs(3600),
+        cap: Duration::from_secs(60),
+        scales: vec![20, 22],
+    };
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or(format!("{word}: a value is missing"))?;
+        let seconds = || value.parse().map(Duration::from_secs);
+        match word.as_str() {
+            "--devices" => options.devices = value.split(',').map(String::from).collect(),
+            "--counts" => {
+                options.counts = value.split(',').map(str::parse).collect::<Result<_, _>>()?
+            }
+            "--limit" => options.limit = seconds()?,
+            "--cap" => options.cap = seconds()?,
+            "--scales" => {
+                options.scales = value.split(',').map(str::parse).collect::<Result<_, _>>()?
+            }
+            _ => return Err(format!("{word}: no such option").into()),
+        }
+    }
+    Ok(options)
+}
+
+/// A graph as `gramer graph generate rmat` makes it.
+fn rmat(scale: u32) -> Result<Graph, Failure> {
+    let model = Model::Rmat { scale, edge_factor: 16, a: 0.57, b: 0.19, c: 0.19 };
+    let labels = Some(Labels { count: 4, exponent: 0.0 });
+    let recipe = Recipe { model, seed: 1, vertex_labels: labels, edge_labels: None };
+    let context = Context::default();
+    Ok(renumber(&generate(&recipe, &context)?, &context)?)
+}
+
+/// A pattern whose vertices have the labels 0, 1, 2, 3, 0, ….
+fn labelled(mut pattern: Pattern) -> Pattern {
+    (0..pattern.vertices()).for_each(|v| pattern.set_vertex_label(v, v as u32 % 4));
+    pattern
+}
+
+/// Tasks with the names that the table has.
+fn tasks(scale: u32) -> Vec<(&'static str, Task)> {
+    let mut tasks = vec![
+        ("5-cliques", Task::Clique { k: 5 }),
+        ("4-motifs", Task::Motif { k: 4, induced: Induced::Vertex }),
+    ];
+    if scale <= 20 {
+        for (name, of) in [("labelled diamonds", "diamond"), ("labelled 4-cycles", "4-cycle")] {
+            let pattern = labelled(named(of).expect("it is a name"));
+            let task = Task::Match { pattern, induced: Induced::Edge, mappings: false };
+            tasks.push((name, task));
+        }
+        tasks.push(("6-cliques", Task::Clique { k: 6 }));
+    }
+    tasks
+}
+
+/// A run with its time; it is stopped after `cap`.
+fn run(
+    prepared: &dyn Prepared,
+    task: &Task,
+    cap: Duration,
+) -> Result<(Duration, Outcome), Failure> {
+    let context = Context::default();
+    let over = Arc::new(AtomicBool::new(false));
+    let watch = {
+        let (over, cancel) = (over.clone(), context.cancel.clone());
+        std::thread::spawn(move || {
+            let begun = Instant::now();
+            while !over.load(Ordering::Relaxed) && begun.elapsed() < cap {
+                std::thread::park_timeout(cap.saturating_sub(begun.elapsed()));
+            }
+            if !over.load(Ordering::Relaxed) {
+                cancel.cancel();
+            }
+        })
+    };
+    let begun = Instant::now();
+    let outcome = prepared.run(task, Units::All, None, &context);
+    let took = begun.elapsed();
+    over.store(true, Ordering::Relaxed);
+    watch.thread().unpark();
+    let _ = watch.join();
+    Ok((took, outcome?))
+}
+
+/// What a row says of its devices.
+fn by_device(outcome: &Outcome) -> Vec<Json> {
+    let number = |d: &gramer_engine::DeviceMetrics, name| d.get(name).and_then(Value::number);
+    let device = |d: &gramer_engine::DeviceMetrics| {
+        json!({
+            "device": d.device,
+            "busy": number(d, "share.busy").or(number(d, "run.time")),
+            "portions": number(d, "share.portions"),
+            "runs": number(d, "share.runs"),
+            "written": number(d, "bus.written"),
+            "read": number(d, "bus.read"),
+            "memory": number(d, "memory.peak"),
+        })
+    };
+    outcome.devices.iter().map(device).collect()
+}
+
+fn main() -> Result<(), Failure> {
+    let options = options()?;
+    let begun = Instant::now();
+    let late = || begun.elapsed() >= options.limit;
+    let settings = Settings { cache: default_cache(), ..Settings::default() };
+    let (found, _) = devices();
+    let named: Vec<_> = found.iter().filter(|d| options.devices.contains(&d.device)).collect();
+    let head = json!({
+        "devices": options.devices,
+        "names": named.iter().map(|d| d.name.clone()).collect::<Vec<_>>(),
+        "driver": named.first().map(|d| d.driver.clone()),
+        "threads": Context::default().threads(),
+    });
+    println!("{head}");
+    let mut rows: Vec<Json> = vec![];
+    let save = |rows: &[Json]| {
+        output::write_whole(Path::new(&options.results), |out| {
+            serde_json::to_writer_pretty(&mut *out, &json!({"machine": head, "rows": rows}))?;
+            writeln!(out)
+        })
+    };
+    for &scale in &options.scales {
+        if late() {
+            println!("rmat{scale}: not run, the time is over");
+            continue;
+        }
+        let made = Instant::now();
+        let graph = rmat(scale)?;
+        println!(
+            "rmat{scale}: {} vertices, {} edges, made in {:.1} s",
+            graph.vertices(),
+            graph.edges(),
+            made.elapsed().as_secs_f64()
+        );
+        let mut right: Vec<Option<Outcome>> = tasks(scale).iter().map(|_| None).collect();
+        for &count in &options.counts {
+            if count > options.devices.len() || late() {
+                println!("rmat{scale} on {count}: not run");
+                continue;
+            }
+            let open = |name: &String| -> Result<Box<dyn Engine>, Failure> {
+                Ok(Box::new(Gpu::open(name, &settings)?))
+            };
+            let mut engines = vec![];
+            for name in &options.devices[..count] {
+                engines.push(open(name)?);
+            }
+            // One device is measured without what deals work to several.
+            let engine: Box<dyn Engine> = match count {
+                1 => engines.remove(0),
+                _ => Box::new(Many::new(engines)),
+            };
+            let context = Context::default();
+            let loading = Instant::now();
+            let prepared = engine.prepare(&graph, &context)?;
+            let prepare = loading.elapsed().as_secs_f64();
+            for (at, (name, task)) in tasks(scale).iter().enumerate() {
+                if late() {
+                    break;
+                }
+                let (mut best, mut first, mut runs) = (None, 0.0, 0);
+                while runs < 3 && !late() {
+                    let (took, outcome) = run(prepared.as_ref(), task, options.cap)?;
+                    let took = took.as_secs_f64();
+                    if runs == 0 {
+                        first = took;
+                    }
+                    runs += 1;
+                    let complete = outcome.complete;
+                    // The first one builds programs; a long one is not the worse for that.
+                    if best.as_ref().is_none_or(|(known, _)| took < *known) {
+                        best = Some((took, outcome));
+                    }
+                    if !complete || took > 12.0 {
+                        break;
+                    }
+                }
+                let Some((seconds, outcome)) = best else { break };
+                let equal = match &right[at] {
+                    Some(known) if outcome.complete => known.results == outcome.results,
+                    _ => true,
+                };
+                let counts: Vec<String> =
+                    outcome.results.iter().map(|r| r.count.to_string()).collect();
+                let row = json!({
+                    "graph": format!("rmat{scale}"), "task": name, "devices": count,
+                    "seconds": seconds, "first": first, "runs": runs, "prepare": prepare,
+                    "complete": outcome.complete, "equal": equal, "counts": counts,
+                    "warnings": outcome.warnings, "by_device": by_device(&outcome),
+                });
+                println!("{row}");
+                rows.push(row);
+                save(&rows)?;
+                if outcome.complete && right[at].is_none() {
+                    right[at] = Some(outcome);
+                }
+            }
+        }
+    }
+    save(&rows)?;
+    let wrong = rows.iter().filter(|row| row["equal"] == false).count();
+    if wrong > 0 {
+        return Err(format!("{wrong} rows differ from one device's").into());
+    }
+    Ok(())
+}

@@ -1,0 +1,235 @@
+//! Portions of work units, and who has which.
+//!
+//! Units are cut into blocks of about as many edges, in the order of the graph; portion p gets the
+//! blocks p, p + n, p + 2 n, … of n portions. Portions are so alike in hubs and in leaves, whatever a
+//! task makes of either. A device takes several portions together while there are many, which fills it
+//! better, and single ones in the end, so that all devices end at about the same time.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use gramer_engine::work::{Cut, Share, Units, WorkUnit, cut};
+use gramer_graph::error::Result;
+use gramer_graph::{VertexId, View};
+
+/// Portions for each taker.
+const PORTIONS_EACH: usize = 64;
+/// Blocks of a portion.
+const BLOCKS: usize = 16;
+/// A taker gets what is left divided by this and by the number of takers.
+const PART: usize = 4;
+
+/// Units that stay together.
+#[derive(Debug, Clone)]
+enum Block {
+    /// Vertices with their whole lists.
+    Whole(Range<VertexId>),
+    /// A part of a hub's list.
+    Part(WorkUnit),
+    /// Units of a share.
+    Some(Vec<WorkUnit>),
+}
+
+/// Units in portions.
+#[derive(Debug)]
+pub struct Portions {
+    blocks: Vec<Block>,
+    count: usize,
+}
+
+impl Portions {
+    /// Units for so many takers; lists stay whole if `whole` says so.
+    pub fn new(view: View<'_>, units: Units<'_>, takers: usize, whole: bool) -> Self {
+        let count = PORTIONS_EACH * takers.max(1);
+        let wished = (BLOCKS * count) as u64;
+        let blocks = match units {
+            Units::All => all(view, wished, whole),
+            Units::Share(_) => {
+                let limits =
+                    Cut { groups: wished, exceed: false, divide: !whole, most: usize::MAX };
+                let with_work = || units.iter(view).map(|unit| (unit, unit.range().len() as u64));
+                cut(with_work, limits).iter().map(|units| Block::Some(units.to_vec())).collect()
+            }
+        };
+        // One without units is still a run, which says what there is of nothing.
+        let count = count.min(blocks.len()).max(1);
+        Portions { blocks, count }
+    }
+
+    /// Number of portions, at least one.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The units of some portions.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Usage`] for a portion that is named twice.
+    pub fn share(&self, view: View<'_>, portions: &[usize]) -> Result<Share> {
+        let own = |&portion: &usize| self.blocks.iter().skip(portion).step_by(self.count);
+        let (mut whole, mut parts) = (vec![], vec![]);
+        for block in portions.iter().flat_map(own) {
+            match block {
+                Block::Whole(range) => whole.push(range.clone()),
+                Block::Part(unit) => parts.push(*unit),
+                Block::Some(units) => {
+                    let all = |u: &WorkUnit| *u == WorkUnit::whole(view, u.start);
+                    whole.extend(units.iter().filter(|u| all(u)).map(|u| u.start..u.start + 1));
+                    parts.extend(units.iter().filter(|u| !all(u)));
+                }
+            }
+        }
+        Share::new(whole, parts)
+    }
+}
+
+/// All units in about so many blocks with as many edges each.
+fn all(view: View<'_>, wished: u64, whole: bool) -> Vec<Block> {
+    let vertices = view.vertices();
+    // A vertex without edges is a little work, too.
+    let before = |v: usize| view.offsets[v] + v as u64;
+    let size = before(vertices).div_ceil(wished.max(1)).max(1);
+    let (mut blocks, mut v) = (vec![], 0);
+    while v < vertices {
+        let degree = view.degree(v as VertexId) as u64;
+        if degree > size && !whole {
+            let pieces = degree.div_ceil(size);
+            let at = |piece: u64| (degree * piece / pieces) as u32;
+            let start = v as VertexId;
+            blocks.extend((0..pieces).map(|piece| {
+                Block::Part(WorkUnit { start, first: at(piece), limit: at(piece + 1) })
+            }));
+            v += 1;
+            continue;
+        }
+        // The last end within the size; the work before a vertex grows with it.
+        let (limit, mut low, mut high) = (before(v) + size, v + 1, vertices);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match before(middle) <= limit {
+                true => low = middle,
+                false => high = middle - 1,
+            }
+        }
+        blocks.push(Block::Whole(v as VertexId..low as VertexId));
+        v = low;
+    }
+    blocks
+}
+
+/// What is left, and how much others have.
+///
+/// ```
+/// use gramer_many::deal::Deal;
+///
+/// let mut deal = Deal::new(0..9, 2);
+/// let mine = deal.take();
+/// assert_eq!(mine, [0]);
+/// let theirs = deal.take();
+/// deal.done(&mine);
+/// deal.give_back(theirs);
+/// assert_eq!((deal.left(), deal.out()), (8, 0));
+/// ```
+#[derive(Debug)]
+pub struct Deal {
+    waiting: VecDeque<usize>,
+    takers: usize,
+    out: usize,
+}
+
+impl Deal {
+    /// Of these portions, for so many takers.
+    pub fn new(portions: impl IntoIterator<Item = usize>, takers: usize) -> Self {
+        Deal { waiting: portions.into_iter().collect(), takers: takers.max(1), out: 0 }
+    }
+
+    /// The next portions for a taker; nothing if none wait.
+    pub fn take(&mut self) -> Vec<usize> {
+        let wished = (self.waiting.len() / (PART * self.takers)).max(1);
+        let taken: Vec<usize> = self.waiting.drain(..wished.min(self.waiting.len())).collect();
+        self.out += taken.len();
+        taken
+    }
+
+    /// These are finished.
+    pub fn done(&mut self, portions: &[usize]) {
+        self.out -= portions.len();
+    }
+
+    /// These will never be finished by who has them.
+    pub fn give_back(&mut self, portions: Vec<usize>) {
+        self.out -= portions.len();
+        self.takers = (self.takers - 1).max(1);
+        portions.into_iter().rev().for_each(|portion| self.waiting.push_front(portion));
+    }
+
+    /// Portions that wait.
+    pub fn left(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Portions that takers have.
+    pub fn out(&self) -> usize {
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hub() -> gramer_graph::Graph {
+        let mut builder = gramer_graph::Builder::new();
+        (1..=3000).for_each(|leaf| builder.edge(0, leaf));
+        (1..3000).for_each(|leaf| builder.edge(leaf, leaf + 1));
+        builder.build()
+    }
+
+    #[test]
+    fn portions_are_all_units_once_and_alike() {
+        let graph = hub();
+        let view = graph.view();
+        for (takers, whole) in [(1, false), (3, false), (2, true)] {
+            let portions = Portions::new(view, Units::All, takers, whole);
+            let mut sum = Share::default();
+            let mut sizes = vec![];
+            for portion in 0..portions.count() {
+                let share = portions.share(view, &[portion]).unwrap();
+                let units = Units::Share(&share);
+                assert!(!whole || units.iter(view).all(|u| u == WorkUnit::whole(view, u.start)));
+                sizes.push(units.iter(view).map(|u| u.range().len()).sum::<usize>());
+                sum = sum.union(share).unwrap();
+            }
+            assert!(sum.is_all(view));
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            assert!(whole || *most <= 4 * least.max(&10), "{sizes:?}");
+            // A share of the graph in portions is that share.
+            let half = Share::split(view, 2).remove(0);
+            let of_half = Portions::new(view, Units::Share(&half), takers, false);
+            let all: Vec<usize> = (0..of_half.count()).collect();
+            assert_eq!(of_half.share(view, &all).unwrap(), half);
+        }
+    }
+
+    #[test]
+    fn a_graph_without_vertices_is_one_portion() {
+        let graph = gramer_graph::Builder::new().build();
+        let portions = Portions::new(graph.view(), Units::All, 2, false);
+        assert_eq!(portions.count(), 1);
+        assert!(portions.share(graph.view(), &[0]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn much_is_taken_at_first_and_all_in_the_end() {
+        let mut deal = Deal::new(0..128, 2);
+        let mut sizes = vec![];
+        while deal.left() > 0 {
+            let taken = deal.take();
+            sizes.push(taken.len());
+            deal.done(&taken);
+        }
+        assert_eq!(sizes.iter().sum::<usize>(), 128);
+        assert_eq!((sizes[0], sizes[sizes.len() - 1]), (16, 1));
+        assert!(sizes.is_sorted_by(|a, b| a >= b) && deal.take().is_empty());
+    }
+}

@@ -1,0 +1,238 @@
+//! Several devices as one engine.
+//!
+//! A task is cut into portions of work units ([`deal`]), which devices take as they become free, so that
+//! no share of the work is fixed beforehand. Each device has a thread of its own. One that fails leaves
+//! its portion to the others, and a warning in the outcome.
+//!
+//! Outcomes of shares add up where all devices assign embeddings to units by one rule
+//! ([`Engine::rule`]). Devices of one kind do. Those of several kinds are asked for the common one
+//! ([`gramer_engine::BY_IDS`]), which may cost some of them their fastest way.
+//!
+//! ```
+//! use gramer_engine::{Engine, cpu::Cpu};
+//! use gramer_graph::{Builder, Context};
+//! use gramer_many::Many;
+//! use gramer_pattern::Task;
+//!
+//! let mut builder = Builder::new();
+//! for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
+//!     builder.edge(u, v);
+//! }
+//! let graph = builder.build();
+//! let both = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+//! let triangles = both.run(&graph, &Task::Clique { k: 3 }, None, &Context::default())?;
+//! assert_eq!(triangles.results[0].count, 1);
+//! # Ok::<(), gramer_graph::Error>(())
+//! ```
+
+pub mod deal;
+mod run;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use gramer_engine::{BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, Order};
+use gramer_pattern::task::Task;
+
+use run::Run;
+
+/// Several devices as one.
+pub struct Many {
+    devices: Vec<Box<dyn Engine>>,
+    /// What reports call each: its name, with a number where names repeat.
+    names: Vec<String>,
+    /// Whether they are asked for the common rule.
+    by_ids: bool,
+}
+
+impl Many {
+    /// These devices together.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn new(devices: Vec<Box<dyn Engine>>) -> Self {
+        assert!(!devices.is_empty(), "there is a device");
+        let rule = devices[0].rule();
+        let by_ids = devices.iter().any(|device| device.rule() != rule);
+        let mut seen: HashMap<String, usize> = HashMap::new();
+        devices.iter().for_each(|d| *seen.entry(d.name()).or_default() += 1);
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let names = devices
+            .iter()
+            .map(|device| {
+                let name = device.name();
+                if seen[&name] == 1 {
+                    return name;
+                }
+                let number = numbers.entry(name.clone()).or_default();
+                *number += 1;
+                format!("{name} ({number})")
+            })
+            .collect();
+        Many { devices, names, by_ids }
+    }
+}
+
+/// What a device says, with its name.
+fn named(name: &str, error: Error) -> Error {
+    match error {
+        Error::Unsupported(what) => Error::Unsupported(format!("{name}: {what}")),
+        Error::Usage(what) => Error::Usage(format!("{name}: {what}")),
+        Error::Device(what) if !what.starts_with(name) => Error::Device(format!("{name}: {what}")),
+        other => other,
+    }
+}
+
+/// Why a task isn't shared out.
+fn together(error: Error) -> Error {
+    match error {
+        Error::Unsupported(what) => Error::Unsupported(format!(
+            "several devices can't do this task together: {what}; or name one device"
+        )),
+        other => other,
+    }
+}
+
+impl Engine for Many {
+    fn name(&self) -> String {
+        let names: Vec<String> = self.devices.iter().map(|device| device.name()).collect();
+        names.join(",")
+    }
+
+    fn order(&self) -> Order {
+        self.devices[0].order()
+    }
+
+    fn rule(&self) -> String {
+        if self.by_ids { BY_IDS.into() } else { self.devices[0].rule() }
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
+        shares::divisible(task, false).map_err(together)?;
+        self.devices
+            .iter()
+            .zip(&self.names)
+            .try_for_each(|(d, name)| d.supports(task, graph).map_err(|e| named(name, e)))
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        self.prepare_as(graph, self.by_ids, context)
+    }
+
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        self.prepare_as(graph, true, context)
+    }
+
+    fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
+        let mut all = vec![];
+        for (device, name) in self.devices.iter().zip(&self.names) {
+            all.extend(device.memories(bytes, context).map_err(|e| named(name, e))?);
+        }
+        Ok(all)
+    }
+}
+
+impl Many {
+    /// Prepares the graph on all devices at a time. Those that fail are left out.
+    fn prepare_as<'a>(
+        &'a self,
+        graph: &'a Graph,
+        by_ids: bool,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        let prepare = |device: &'a dyn Engine| match by_ids {
+            true => device.prepare_by_ids(graph, context),
+            false => device.prepare(graph, context),
+        };
+        let prepared: Vec<Result<Box<dyn Prepared + 'a>>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = self
+                .devices
+                .iter()
+                .map(|device| scope.spawn(move || prepare(device.as_ref())))
+                .collect();
+            let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let (mut ready, mut warnings, mut failed) = (vec![], vec![], None);
+        for (at, prepared) in prepared.into_iter().enumerate() {
+            match prepared.map_err(|e| named(&self.names[at], e)) {
+                Ok(prepared) => ready.push(Ready { at, prepared }),
+                Err(error @ Error::Device(_)) => {
+                    warnings.push(format!("{error}; the other devices do its work"));
+                    failed = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match failed {
+            Some(error) if ready.is_empty() => Err(error),
+            _ => Ok(Box::new(OnMany {
+                many: self,
+                graph,
+                whole: by_ids,
+                ready: Mutex::new(ready),
+                warnings,
+            })),
+        }
+    }
+}
+
+/// A graph on one of the devices.
+struct Ready<'a> {
+    /// The device's place.
+    at: usize,
+    prepared: Box<dyn Prepared + 'a>,
+}
+
+/// A graph on several devices.
+struct OnMany<'a> {
+    many: &'a Many,
+    graph: &'a Graph,
+    /// Whether lists are left whole.
+    whole: bool,
+    /// The devices that haven't failed; one task runs at a time.
+    ready: Mutex<Vec<Ready<'a>>>,
+    /// Of devices that couldn't take the graph.
+    warnings: Vec<String>,
+}
+
+impl Prepared for OnMany<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.many.supports(task, Some(self.graph))?;
+        units.check(self.graph.view())?;
+        shares::divisible(task, sink.is_some()).map_err(together)?;
+        let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let run = Run {
+            names: &self.many.names,
+            graph: self.graph,
+            whole: self.whole,
+            task,
+            units,
+            sink,
+            context,
+        };
+        let mut outcome = run.on(&mut ready)?;
+        outcome.warnings.splice(0..0, self.warnings.iter().cloned());
+        Ok(outcome)
+    }
+}

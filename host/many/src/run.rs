@@ -1,0 +1,224 @@
+//! One task on several devices.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Outcome, Sink, Units};
+use gramer_graph::Graph;
+use gramer_graph::context::{Cancel, Context, Progress};
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::Task;
+
+use crate::deal::{Deal, Portions};
+use crate::{Ready, named};
+
+/// How often the user's wish to stop is passed on to the devices.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A task, and where it runs.
+pub(crate) struct Run<'a> {
+    pub names: &'a [String],
+    pub graph: &'a Graph,
+    /// Whether lists are left whole.
+    pub whole: bool,
+    pub task: &'a Task,
+    pub units: Units<'a>,
+    pub sink: Option<&'a dyn Sink>,
+    pub context: &'a Context,
+}
+
+/// What all threads of a run look at.
+struct Shared {
+    deal: Mutex<Deal>,
+    /// Portions were given back, or the last ones are done.
+    changed: Condvar,
+    /// Stops all devices.
+    stop: Cancel,
+}
+
+/// What became of a device.
+struct Done {
+    /// Its outcomes, merged; none if it had none.
+    outcome: Option<Outcome>,
+    metrics: DeviceMetrics,
+    error: Option<Error>,
+}
+
+impl Run<'_> {
+    /// Runs on these devices; those that fail are taken out.
+    pub fn on(&self, ready: &mut Vec<Ready<'_>>) -> Result<Outcome> {
+        let takers = ready.len();
+        if takers == 0 {
+            return Err(Error::Device("all devices have failed before".into()));
+        }
+        let portions = Portions::new(self.graph.view(), self.units, takers, self.whole);
+        let shared = Shared {
+            deal: Mutex::new(Deal::new(0..portions.count(), takers)),
+            changed: Condvar::new(),
+            stop: Cancel::default(),
+        };
+        self.context.progress.begin(portions.count() as u64);
+        // What computes on the host shares its threads; others take one that mostly waits.
+        let threads = (self.context.threads() / takers).max(1);
+        let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
+        let all: Vec<std::thread::Result<Done>> = std::thread::scope(|scope| {
+            let started: Vec<_> = ready
+                .iter()
+                .map(|device| {
+                    let (shared, portions) = (&shared, &portions);
+                    let (caller, ended) = (&caller, &ended);
+                    scope.spawn(move || {
+                        let done = catch_unwind(AssertUnwindSafe(|| {
+                            self.device(device, threads, shared, portions)
+                        }));
+                        if done.is_err() {
+                            shared.stop.cancel();
+                            shared.changed.notify_all();
+                        }
+                        ended.fetch_add(1, Release);
+                        caller.unpark();
+                        done
+                    })
+                })
+                .collect();
+            while ended.load(Acquire) < started.len() {
+                if self.context.cancel.is_cancelled() {
+                    shared.stop.cancel();
+                    shared.changed.notify_all();
+                }
+                std::thread::park_timeout(LOOK);
+            }
+            started.into_iter().map(|thread| thread.join().and_then(|done| done)).collect()
+        });
+        let all: Vec<Done> =
+            all.into_iter().map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect();
+        let left = shared.deal.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let failed: Vec<bool> = all.iter().map(|done| done.error.is_some()).collect();
+        let mut failed = failed.into_iter();
+        ready.retain(|_| !failed.next().unwrap_or(false));
+        self.join(all, left.left() + left.out() == 0)
+    }
+
+    /// Joins what the devices found.
+    fn join(&self, all: Vec<Done>, finished: bool) -> Result<Outcome> {
+        let (mut outcomes, mut devices, mut warnings, mut last) = (vec![], vec![], vec![], None);
+        for Done { outcome, metrics, error } in all {
+            outcomes.extend(outcome);
+            devices.push(metrics);
+            match error {
+                None => {}
+                // A list has lines of the portion that failed, which nobody can take out again.
+                Some(error @ Error::Device(_)) if self.sink.is_none() => {
+                    warnings.push(format!("{error}; the other devices did its work"));
+                    last = Some(error);
+                }
+                Some(error) => return Err(error),
+            }
+        }
+        let stopped = outcomes.iter().any(|outcome| !outcome.complete);
+        match last {
+            Some(error) if !finished && !stopped && !self.context.cancel.is_cancelled() => {
+                return Err(error);
+            }
+            _ => {}
+        }
+        let mut outcome = if outcomes.is_empty() {
+            Outcome::new(vec![], false)
+        } else {
+            Outcome::merge(self.task, self.graph, outcomes)?
+        };
+        outcome.complete &= finished;
+        outcome.devices = devices;
+        outcome.warnings.extend(warnings);
+        Ok(outcome)
+    }
+
+    /// Takes portions until there are none.
+    fn device(
+        &self,
+        device: &Ready<'_>,
+        threads: usize,
+        shared: &Shared,
+        portions: &Portions,
+    ) -> Done {
+        let name = &self.names[device.at];
+        let context = Context {
+            threads,
+            cancel: shared.stop.clone(),
+            progress: Arc::new(Progress::default()),
+        };
+        let mut found: Option<Outcome> = None;
+        let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);
+        let (mut own, mut error) = (0usize, None);
+        while let Some(taken) = self.next(shared) {
+            let begun = Instant::now();
+            let answer = portions.share(self.graph.view(), &taken).and_then(|share| {
+                device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
+            });
+            busy += begun.elapsed();
+            runs += 1;
+            let merged = answer.and_then(|mut outcome| {
+                outcome.devices.drain(..).for_each(|new| metrics.absorb(&new));
+                let complete = outcome.complete;
+                let known = found.take();
+                found = Some(Outcome::merge(
+                    self.task,
+                    self.graph,
+                    known.into_iter().chain([outcome]),
+                )?);
+                Ok(complete)
+            });
+            let mut deal = shared.deal.lock().unwrap_or_else(PoisonError::into_inner);
+            match merged {
+                Ok(true) => {
+                    deal.done(&taken);
+                    own += taken.len();
+                    self.context.progress.add(taken.len() as u64);
+                }
+                // A limit was reached, or the user wants no more.
+                Ok(false) => shared.stop.cancel(),
+                Err(what) => {
+                    let what = named(name, what);
+                    if !matches!(what, Error::Device(_)) || self.sink.is_some() {
+                        shared.stop.cancel();
+                    }
+                    deal.give_back(taken);
+                    error = Some(what);
+                }
+            }
+            drop(deal);
+            shared.changed.notify_all();
+            if error.is_some() {
+                break;
+            }
+        }
+        metrics.headline("share.busy", "s", Value::time(busy));
+        let part = Value::Share { part: own as f64, whole: portions.count() as f64 };
+        metrics.headline("share.portions", "", part);
+        metrics.detail("share.runs", "", Value::Count(runs));
+        Done { outcome: found, metrics, error }
+    }
+
+    /// The next portions, once there are some; `None` when all are done or the run stops.
+    fn next(&self, shared: &Shared) -> Option<Vec<usize>> {
+        let mut deal = shared.deal.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if shared.stop.is_cancelled() {
+                return None;
+            }
+            let taken = deal.take();
+            if !taken.is_empty() {
+                return Some(taken);
+            }
+            if deal.out() == 0 {
+                return None;
+            }
+            // Who has the rest may fail.
+            deal = shared.changed.wait(deal).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}

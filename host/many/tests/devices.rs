@@ -1,0 +1,363 @@
+//! Mixes of devices against one: the CPU engine, algorithm 1, and any OpenCL device (the one that
+//! GRAMER_GPU_DEVICE names, by default the portable one); devices that fail on the way.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use gramer_engine::cpu::Cpu;
+use gramer_engine::metrics::Value;
+use gramer_engine::reference::Reference;
+use gramer_engine::{Engine, Outcome, Prepared, Share, Sink, Units};
+use gramer_gpu::{Gpu, Settings, Strategy};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::prepare::renumber;
+use gramer_graph::{Builder, Graph, VertexId};
+use gramer_many::Many;
+use gramer_pattern::Pattern;
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+fn gpu(strategy: Option<Strategy>) -> Option<Gpu> {
+    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
+    let checked = name == "gpu:portable";
+    match Gpu::open(&name, &Settings { cache, checked, strategy, ..Settings::default() }) {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            environment::skip(environment::OPENCL, &error.to_string());
+            None
+        }
+    }
+}
+
+fn graph(labelled: bool) -> Graph {
+    let model = Model::Rmat { scale: 7, edge_factor: 5, a: 0.57, b: 0.19, c: 0.19 };
+    let labels = labelled.then_some(Labels { count: 3, exponent: 0.5 });
+    let recipe = Recipe { model, seed: 11, vertex_labels: labels, edge_labels: None };
+    let context = Context::default();
+    renumber(&generate(&recipe, &context).unwrap(), &context).unwrap()
+}
+
+#[derive(Default)]
+struct Keep(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>);
+
+impl Sink for Keep {
+    fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
+        // Which of its mappings stands for an occurrence depends on the plan.
+        let mut sorted = vertices.to_vec();
+        sorted.sort_unstable();
+        assert!(self.0.lock().unwrap().insert((pattern.clone(), sorted)), "{vertices:?} twice");
+        ControlFlow::Continue(())
+    }
+}
+
+fn cliques() -> impl Iterator<Item = Task> {
+    (3..=5).map(|k| Task::Clique { k })
+}
+
+fn motifs() -> Vec<Task> {
+    let of = |k| [Induced::Vertex, Induced::Edge].map(|induced| Task::Motif { k, induced });
+    [of(3), of(4)].concat()
+}
+
+fn matches(labelled: bool) -> Vec<Task> {
+    let mut patterns: Vec<Pattern> = ["edge", "wedge", "4-path", "diamond", "house"]
+        .iter()
+        .map(|name| gramer_pattern::named(name).unwrap())
+        .collect();
+    if labelled {
+        for pattern in &mut patterns {
+            (0..pattern.vertices()).for_each(|v| pattern.set_vertex_label(v, v as u32 % 2));
+        }
+    } else {
+        patterns.push(Pattern::from_edges(1, &[]));
+    }
+    let of =
+        |pattern: &Pattern| {
+            [(Induced::Edge, false), (Induced::Vertex, true)].map(|(induced, mappings)| {
+                Task::Match { pattern: pattern.clone(), induced, mappings }
+            })
+        };
+    patterns.iter().flat_map(of).collect()
+}
+
+/// The same answer as the CPU engine's, and every device named.
+fn agrees(many: &Many, graph: &Graph, task: &Task, devices: usize) {
+    let context = Context::with_threads(2);
+    let right = Cpu.run(graph, task, None, &context).unwrap();
+    let answer = many.run(graph, task, None, &context).unwrap();
+    assert!(answer.complete && answer.share.is_none() && answer.open.is_none(), "{task:?}");
+    assert_eq!(answer.results, right.results, "{}: {task:?}", many.name());
+    assert_eq!(answer.larger_cliques, right.larger_cliques);
+    assert_eq!(answer.devices.len(), devices);
+    assert!(answer.devices.iter().all(|d| d.get("share.busy").is_some()));
+    let part = |d: &gramer_engine::DeviceMetrics| d.get("share.portions").and_then(Value::number);
+    let parts: f64 = answer.devices.iter().filter_map(part).sum();
+    assert!((parts - 1.0).abs() < 1e-9, "{parts}");
+    assert!(answer.warnings.is_empty(), "{:?}", answer.warnings);
+}
+
+#[test]
+fn two_of_a_kind_answer_as_one() {
+    let both = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+    assert_eq!((both.name().as_str(), both.rule().as_str()), ("cpu,cpu", "cpu"));
+    let (plain, labelled) = (graph(false), graph(true));
+    let sizes = Task::CliqueSizes { smallest: 3, largest: 20 };
+    let more = [sizes, Task::MaximalCliques, Task::Motif { k: 5, induced: Induced::Vertex }];
+    for task in cliques().chain(motifs()).chain(matches(false)).chain(more) {
+        agrees(&both, &plain, &task, 2);
+    }
+    let limit = SizeLimit::MaxVertices(3);
+    let fsm = Task::Fsm { limit, support: 20, measure: Measure::Embeddings };
+    for task in matches(true).into_iter().chain([fsm]) {
+        agrees(&both, &labelled, &task, 2);
+    }
+    for empty in [Builder::new().build(), {
+        let mut alone = Builder::new();
+        alone.vertex_range(0..3);
+        alone.build()
+    }] {
+        agrees(&both, &empty, &Task::Clique { k: 3 }, 2);
+        agrees(&both, &empty, &Task::Motif { k: 4, induced: Induced::Vertex }, 2);
+    }
+}
+
+#[test]
+fn different_kinds_follow_one_rule() {
+    let mixed = Many::new(vec![Box::new(Cpu), Box::new(Reference::default())]);
+    assert_eq!(mixed.rule(), "ids");
+    let plain = graph(false);
+    for task in cliques().chain([3, 4].map(|k| Task::Motif { k, induced: Induced::Vertex })) {
+        agrees(&mixed, &plain, &task, 2);
+    }
+    let limit = SizeLimit::MaxVertices(3);
+    let fsm = Task::Fsm { limit, support: 20, measure: Measure::Embeddings };
+    let text = mixed.run(&plain, &fsm, None, &Context::default()).unwrap_err().to_string();
+    assert!(text.contains("name devices of one kind"), "{text}");
+}
+
+#[test]
+fn an_opencl_device_beside_others() {
+    let (Some(one), Some(two), Some(three)) = (gpu(None), gpu(None), gpu(None)) else { return };
+    let twice = Many::new(vec![Box::new(one), Box::new(two)]);
+    let mixed = Many::new(vec![Box::new(three), Box::new(Cpu)]);
+    let (plain, labelled) = (graph(false), graph(true));
+    for task in cliques().chain(motifs()).chain(matches(false)) {
+        agrees(&twice, &plain, &task, 2);
+        agrees(&mixed, &plain, &task, 2);
+    }
+    for task in matches(true) {
+        agrees(&twice, &labelled, &task, 2);
+        agrees(&mixed, &labelled, &task, 2);
+    }
+}
+
+/// Every strategy of a GPU, with shares that leave gaps, is the sum of its shares.
+#[test]
+fn shares_of_an_opencl_device_add_up() {
+    let plain = graph(false);
+    let view = plain.view();
+    let context = Context::with_threads(2);
+    let units: Vec<_> = Units::All.iter(view).collect();
+    let shares: Vec<Share> = (0..3)
+        .map(|at| {
+            let own: Vec<_> = units.iter().copied().skip(at).step_by(3).collect();
+            Share::of(view, &own).unwrap()
+        })
+        .chain([Share::default()])
+        .collect();
+    for strategy in [Strategy::Local, Strategy::Formula, Strategy::Plan, Strategy::Wide] {
+        let Some(gpu) = gpu(Some(strategy)) else { return };
+        for by_ids in [false, true] {
+            let prepared = match by_ids {
+                false => gpu.prepare(&plain, &context).unwrap(),
+                true => gpu.prepare_by_ids(&plain, &context).unwrap(),
+            };
+            let six = [Task::Clique { k: 6 }];
+            for task in cliques().chain(six).chain(motifs()).chain(matches(false)) {
+                if gpu.supports(&task, Some(&plain)).is_err() {
+                    continue;
+                }
+                if strategy == Strategy::Wide && matches!(task, Task::Clique { k: 5.. }) {
+                    continue;
+                }
+                let parts = shares
+                    .iter()
+                    .map(|share| prepared.run(&task, Units::Share(share), None, &context).unwrap());
+                let sum = Outcome::merge(&task, &plain, parts).unwrap();
+                let right = Cpu.run(&plain, &task, None, &context).unwrap();
+                assert_eq!(sum.results, right.results, "{strategy:?} {by_ids}: {task:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_are_those_of_one_device() {
+    let plain = graph(false);
+    let context = Context::with_threads(2);
+    let mut mixes: Vec<Many> = vec![
+        Many::new(vec![Box::new(Cpu), Box::new(Cpu)]),
+        Many::new(vec![Box::new(Reference::default()), Box::new(Cpu)]),
+    ];
+    if let Some(gpu) = gpu(None) {
+        mixes.push(Many::new(vec![Box::new(gpu), Box::new(Cpu)]));
+    }
+    for task in [Task::Clique { k: 4 }, Task::Motif { k: 3, induced: Induced::Vertex }] {
+        let right = Keep::default();
+        Cpu.run(&plain, &task, Some(&right), &context).unwrap();
+        for many in &mixes {
+            let listed = Keep::default();
+            let outcome = many.run(&plain, &task, Some(&listed), &context).unwrap();
+            assert!(outcome.complete);
+            let (listed, right) = (listed.0.into_inner().unwrap(), right.0.lock().unwrap());
+            assert_eq!(listed, *right, "{}: {task:?}", many.name());
+        }
+    }
+}
+
+/// Stops the list after some embeddings.
+struct Few(AtomicUsize);
+
+impl Sink for Few {
+    fn embedding(&self, _: &Pattern, _: &[VertexId]) -> ControlFlow<()> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            ..10 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        }
+    }
+}
+
+#[test]
+fn a_stop_ends_all_devices() {
+    let both = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+    let (plain, context) = (graph(false), Context::with_threads(2));
+    let few = Few(AtomicUsize::new(0));
+    let outcome = both.run(&plain, &Task::Clique { k: 3 }, Some(&few), &context).unwrap();
+    assert!(!outcome.complete);
+    context.cancel.cancel();
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
+    let outcome = both.run(&plain, &task, None, &context).unwrap();
+    assert!(!outcome.complete && outcome.results.iter().all(|r| r.count == 0));
+}
+
+/// A device that is lost after some runs, or never comes up.
+struct Lost {
+    after: usize,
+    runs: AtomicUsize,
+}
+
+impl Lost {
+    fn after(after: usize) -> Self {
+        Lost { after, runs: AtomicUsize::new(0) }
+    }
+}
+
+impl Engine for Lost {
+    fn name(&self) -> String {
+        "lost".into()
+    }
+
+    fn rule(&self) -> String {
+        Cpu.rule()
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        Cpu.supports(task, graph)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        match self.after {
+            0 => Err(Error::Device("it is not there".into())),
+            _ => Ok(Box::new(OnLost { of: self, inner: Cpu.prepare(graph, context)? })),
+        }
+    }
+}
+
+struct OnLost<'a> {
+    of: &'a Lost,
+    inner: Box<dyn Prepared + 'a>,
+}
+
+impl Prepared for OnLost<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let outcome = self.inner.run(task, units, sink, context)?;
+        // It fails with the work done, so that an answer that counted it would be too large.
+        match self.of.runs.fetch_add(1, Ordering::Relaxed) + 1 < self.of.after {
+            true => Ok(outcome),
+            false => Err(Error::Device("it fell off the bus".into())),
+        }
+    }
+}
+
+#[test]
+fn the_others_finish_what_a_lost_device_had() {
+    let plain = graph(false);
+    let context = Context::with_threads(2);
+    for after in [0, 1, 3] {
+        for task in [Task::Clique { k: 4 }, Task::Motif { k: 4, induced: Induced::Vertex }] {
+            let many = Many::new(vec![Box::new(Lost::after(after)), Box::new(Cpu)]);
+            let prepared = many.prepare(&plain, &context).unwrap();
+            let right = Cpu.run(&plain, &task, None, &context).unwrap();
+            // How far the lost one comes depends on the other; in some run it is lost.
+            let mut lost = false;
+            for _ in 0..20 {
+                let answer = prepared.run(&task, Units::All, None, &context).unwrap();
+                assert!(answer.complete);
+                assert_eq!(answer.results, right.results, "{after}: {task:?}");
+                lost |= answer.warnings.iter().any(|w| w.starts_with("lost: it "));
+            }
+            assert!(lost, "{after}: {task:?}");
+        }
+    }
+}
+
+#[test]
+fn without_any_device_left_the_run_fails() {
+    let plain = graph(false);
+    let context = Context::with_threads(2);
+    let task = Task::Clique { k: 4 };
+    for after in [0, 1, 2] {
+        let many = Many::new(vec![Box::new(Lost::after(after)), Box::new(Lost::after(after))]);
+        let error = many.run(&plain, &task, None, &context).unwrap_err();
+        assert!(matches!(error, Error::Device(_)), "{error}");
+        assert!(error.to_string().contains("lost ("), "{error}");
+    }
+    // Lines that were written can't be taken back.
+    let many = Many::new(vec![Box::new(Lost::after(1)), Box::new(Lost::after(1))]);
+    let error = many.run(&plain, &task, Some(&Keep::default()), &context).unwrap_err();
+    assert!(matches!(error, Error::Device(_)), "{error}");
+}
+
+#[test]
+fn what_is_no_sum_is_refused_by_name() {
+    let many = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+    let limit = SizeLimit::MaxEdges(2);
+    let mni = Task::Fsm { limit, support: 1, measure: Measure::Mni };
+    for task in [mni, Task::MaximumClique] {
+        let text = many.supports(&task, None).unwrap_err().to_string();
+        assert!(
+            text.starts_with("several devices can't") && text.ends_with("name one device"),
+            "{text}"
+        );
+    }
+    let mixed = Many::new(vec![Box::new(Reference::default()), Box::new(Cpu)]);
+    let text = mixed.supports(&Task::MaximalCliques, None).unwrap_err().to_string();
+    assert!(text.starts_with("reference: "), "{text}");
+}
