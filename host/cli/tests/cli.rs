@@ -575,3 +575,52 @@ fn plans_are_explained_and_come_back() {
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("not connected"), "{}", text(&refused.stderr));
 }
+
+#[test]
+fn several_devices_answer_as_one_and_say_what_each_did() {
+    let folder = Folder::new();
+    let graph = folder.large();
+    let (one, _) = results(&["mine", "clique", "-k", "4"], &graph);
+    for devices in ["cpu,cpu", "cpu,cpu,cpu"] {
+        let (several, document) =
+            results(&["mine", "clique", "-k", "4", "--device", devices], &graph);
+        assert_eq!(several, one, "{devices}");
+        assert_eq!(document["device"], devices);
+        let measured = document["devices"].as_array().unwrap();
+        assert_eq!(measured.len(), devices.split(',').count());
+        assert_eq!(measured[0]["device"], "cpu (1)");
+        let busy = |d: &Value| d["metrics"]["share.busy"]["value"].as_f64().unwrap();
+        assert!(measured.iter().all(|d| busy(d) > 0.0));
+        let part = |d: &Value| d["metrics"]["share.portions"]["value"].as_f64().unwrap();
+        let parts: f64 = measured.iter().map(part).sum();
+        assert!((parts - 1.0).abs() < 1e-9, "{parts}");
+    }
+    let small = folder.graph();
+    let (mixed, _) = results(&["mine", "motif", "-k", "3", "--device", "reference,cpu"], &small);
+    assert_eq!(mixed, results(&["mine", "motif", "-k", "3"], &small).0);
+}
+
+#[test]
+fn lists_of_devices_are_refused_with_a_reason() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    for (words, code, part) in [
+        (
+            &["mine", "clique", "-k", "3", "--device", "cpu,tpu"][..],
+            2,
+            "no device is called \"tpu\"",
+        ),
+        (&["mine", "clique", "-k", "3", "--device", "cpu,"], 2, "no device is called \"\""),
+        (&["mine", "clique", "--maximum", "--device", "cpu,cpu"], 1, "name one device"),
+        (
+            &["mine", "clique", "-k", "3", "--device", "emulator:small,emulator:tiny"],
+            2,
+            "one emulated device at a time",
+        ),
+        (&["mine", "clique", "--maximal", "--device", "cpu,reference"], 1, "reference: "),
+    ] {
+        let output = run(words, &graph);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(code) && said.contains(part), "{words:?}: {said}");
+    }
+}
