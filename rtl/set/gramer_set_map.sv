@@ -88,6 +88,8 @@ module gramer_set_map
   list_t   b_list_q;
   logic [4:0] b_entries_q;
   logic    b_first_q; // none of the line's lanes has gone
+  logic    go;        // the lanes that are taken go to their banks
+  lanes_t  taken;
 
   assign a_ready = !b_valid_q || b_ready;
 
@@ -118,8 +120,7 @@ module gramer_set_map
 
   // ---------------------------------------------------------------- levels and clearing
 
-  logic    go, line_done, begins, root_ends, fits, clearing_q;
-  lanes_t  taken;
+  logic    line_done, begins, root_ends, fits, clearing_q;
   level_t  level_q;
   logic [LINE_AT_W+4:0] reach_q; // the level after the present root's
   logic [LINE_AT_W+4:0] next_reach;

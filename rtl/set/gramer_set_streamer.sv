@@ -152,7 +152,7 @@ module gramer_set_streamer
   logic [USED_W-1:0]      there_q;    // lists that are there and not yet fetched
   logic [$clog2(AHEAD):0] room_q;
   list_t                  fetch_list;
-  logic                   fetch, fetch_last;
+  logic                   fetch, fetch_last, next; // next: a line that was fetched is taken
   fetch_t                 f0_q, f1_q, p_q;
   logic                   f0_valid_q, f1_valid_q, p_valid_q;
   line_t                  p_line_q;
@@ -218,7 +218,7 @@ module gramer_set_streamer
   } visit_t;
 
   logic   more;
-  logic   next, waits, take, ends_q, marks_q, only, x_take; // ends: nothing is left but the end
+  logic   waits, take, ends_q, marks_q, only, x_take; // ends: nothing is left but the end
   slot_t  visit_slot_q;
   list_t  visit_list;
   visit_t head, hand_q;
