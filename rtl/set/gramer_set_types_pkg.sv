@@ -145,6 +145,37 @@ package gramer_set_types_pkg;
     return members;
   endfunction
 
+  // The place of the one bit that is set; 0 without one.
+  function automatic logic [$clog2(WORD_W)-1:0] place_of(input word_t one);
+    logic [$clog2(WORD_W)-1:0] place;
+    place = '0;
+    for (int unsigned b = 0; b < WORD_W; b++) if (one[b]) place |= ($clog2(WORD_W))'(b);
+    return place;
+  endfunction
+
+  // Whether two bits or more are set: of six bits, then of three such groups, and of three of those.
+  function automatic logic several(input word_t bits);
+    logic [11:0] some6, two6;
+    logic [3:0]  some18, two18;
+    logic        any, two;
+    some6 = '0;
+    two6  = '0;
+    for (int unsigned g = 0; g < 11; g++) begin
+      logic [5:0] part;
+      part     = 6'(bits >> (6 * g));
+      some6[g] = part != '0;
+      two6[g]  = (part & (part - 1'b1)) != '0;
+    end
+    for (int unsigned g = 0; g < 4; g++) begin
+      some18[g] = some6[3*g +: 3] != '0;
+      two18[g]  = two6[3*g +: 3] != '0 || (some6[3*g] && some6[3*g + 1])
+                  || (some6[3*g + 2] && (some6[3*g] || some6[3*g + 1]));
+    end
+    any = some18[2:0] != '0;
+    two = two18[2:0] != '0 || (some18[0] && some18[1]) || (some18[2] && (some18[0] || some18[1]));
+    return two || two18[3] || (any && some18[3]);
+  endfunction
+
   // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
   localparam k_t TRIANGLE = 5'd3;
 
