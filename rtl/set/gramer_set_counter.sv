@@ -74,7 +74,10 @@ module gramer_set_counter
     for (int w = WORDS - 1; w >= 0; w--) if (b_some_q[w]) b_at = WORD_AT_W'(w);
   end
 
-  assign b_low  = b_some_q & (~b_some_q + 1'b1);
+  always_comb
+    for (int w = 0; w < WORDS; w++)
+      b_low[w] = b_some_q[w] && (b_some_q & WORDS'((1 << w) - 1)) == '0;
+
   assign b_last = (b_some_q & ~b_low) == '0;
   assign a_take = a_valid_q && (!b_valid_q || (b_take && b_last));
 
@@ -165,11 +168,11 @@ module gramer_set_counter
     for (int b = 0; b < ROW_BANKS; b++) begin
       if (n_take) begin
         c_left_q[b] <= n_class_q[b];
-        c_less_q[b] <= n_class_q[b] & (n_class_q[b] - 1'b1);
+        c_less_q[b] <= less_of(n_class_q[b]);
         c_more_q[b] <= several(n_class_q[b]);
       end else if (c_valid_q) begin
         c_left_q[b] <= c_less_q[b];
-        c_less_q[b] <= c_less_q[b] & (c_less_q[b] - 1'b1);
+        c_less_q[b] <= less_of(c_less_q[b]);
         c_more_q[b] <= several(c_less_q[b]);
       end
     end
@@ -184,7 +187,7 @@ module gramer_set_counter
   member_t     d_member_q [ROW_BANKS];
   word_t       d_set_q [ROW_BANKS], e_set_q [ROW_BANKS], f_set_q [ROW_BANKS], g_and_q [ROW_BANKS];
   root_t       d_root_q;
-  logic [BIT_W:0]    h_ones_q [ROW_BANKS];
+  logic [BIT_W-1:0]  h_ones_q [2*ROW_BANKS]; // of each half of a word
   logic [MEMBER_W:0] total;
   logic        d_done_q;
   place_t      d_place_q;
@@ -195,7 +198,7 @@ module gramer_set_counter
       read_at_o[b] = row_word(d_root_q.base, d_root_q.size, d_member_q[b]);
     end
     total = '0;
-    for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(h_ones_q[b]);
+    for (int h = 0; h < 2*ROW_BANKS; h++) total += (MEMBER_W+1)'(h_ones_q[h]);
   end
 
   always_ff @(posedge clk_i) begin
@@ -219,7 +222,8 @@ module gramer_set_counter
     if (valid_q[F]) for (int b = 0; b < ROW_BANKS; b++)
       g_and_q[b] <= f_some_q[b] ? word_i[b] & f_set_q[b] : '0;
     if (valid_q[G]) for (int b = 0; b < ROW_BANKS; b++)
-      h_ones_q[b] <= (BIT_W+1)'($countones(g_and_q[b]));
+      for (int h = 0; h < 2; h++)
+        h_ones_q[2*b + h] <= (BIT_W)'($countones(g_and_q[b][h*WORD_W/2 +: WORD_W/2]));
     found_o       <= !rst_i && valid_q[H];
     found_count_o <= total;
     rows_o        <= '0;

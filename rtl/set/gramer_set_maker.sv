@@ -163,7 +163,7 @@ module gramer_set_maker
     for (int w = 0; w < WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
     at4 = '0;
     for (int w = WORDS - 1; w >= 0; w--) if (some4[w]) at4 = WORD_AT_W'(w);
-    lowest = place_of(word6_q & (~word6_q + 1'b1));
+    lowest = place_of(word6_q & ~less_of(word6_q));
   end
 
   always_ff @(posedge clk_i) begin

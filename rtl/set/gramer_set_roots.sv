@@ -42,7 +42,7 @@ module gramer_set_roots
   // A word of a root's members: fetched, then the members that are left of it and, without the
   // lowest of them, less.
   word_t            word_q, left_q, less_q;
-  logic             word_valid_q, some_q, any_q, less_any, fetch, fill;
+  logic             word_valid_q, some_q, any_q, more_q, fetch, fill; // any, more: of left, less
   logic             word_last_d, word_last_q, left_last_q;
   place_t           word_place_q, left_place_q;
   logic [AT_W-1:0]  word_at_q, left_at_q;
@@ -61,9 +61,8 @@ module gramer_set_roots
 
   assign word_last_d = {at_q, 2'b11} >= root_o[pick_q].last;
   assign fetch       = picked_q != '0 && (!word_valid_q || fill);
-  assign less_any    = less_q != '0;
   assign step        = some_q && (!valid_o || take_i) && any_q;
-  assign emptied     = some_q && (!any_q || (step && !less_any));
+  assign emptied     = some_q && (!any_q || (step && !more_q));
   assign fill        = word_valid_q && (!some_q || emptied);
 
   always_ff @(posedge clk_i) begin
@@ -95,15 +94,17 @@ module gramer_set_roots
     end
     if (fill) begin
       left_q       <= word_q;
-      less_q       <= word_q & (word_q - 1'b1);
+      less_q       <= less_of(word_q);
       any_q        <= word_q != '0;
+      more_q       <= several(word_q);
       left_at_q    <= word_at_q;
       left_place_q <= word_place_q;
       left_last_q  <= word_last_q;
     end else if (step) begin
       left_q <= less_q;
-      less_q <= less_q & (less_q - 1'b1);
-      any_q  <= less_any;
+      less_q <= less_of(less_q);
+      any_q  <= more_q;
+      more_q <= several(less_q);
     end
     if (step) begin
       place_o  <= left_place_q;

@@ -169,6 +169,7 @@ module gramer_set_stepper
   id_t    c_before_q;
   list_t  c_list_q;
   slot_t  c_slot_q;
+  logic [ROW_AT_W:0] c_words_q; // of the row memory, for the list
   logic [WINDOW_W-1:0] c_window_q;
   logic   c_last_q;
 
@@ -199,6 +200,7 @@ module gramer_set_stepper
       c_max_q    <= window_max;
       c_before_q <= before_max;
       c_list_q   <= b_list_q;
+      c_words_q  <= words_of(b_list_q.last, class_of(b_list_q.last));
       c_slot_q   <= b_slot_q;
       c_window_q <= b_window_q;
       c_last_q   <= b_last;
@@ -234,49 +236,33 @@ module gramer_set_stepper
     for (int x = 0; x < WINDOW; x++) if (d_low[x]) d_at |= 3'(x);
   end
 
-  // Room for the rows: reserved with the unit's first step, and looked for in the cycle before it.
-  logic [ROW_AT_W:0]    c_words, d_words_q, free_q;
-  logic [PLACE_W:0]     free_places_q;
-  row_at_t              base_q, base;
-  place_t               place_q;
-  class_t               d_size_q;
-  logic                 d_wants_q, room_q, room_stays, room_comes, reserve;
+  // Room for the rows: reserved with the unit's first step.
+  logic [ROW_AT_W:0] d_words_q;
+  row_at_t           base;
+  place_t            place;
+  class_t            d_size_q;
+  logic              d_wants_q, room;
 
-  assign c_words   = words_of(c_list_q.last, class_of(c_list_q.last));
-  assign go        = d_valid_q && (!d_first_q || !d_wants_q || room_q);
-  assign reserve   = go && d_first_q && d_wants_q;
+  assign go        = d_valid_q && (!d_first_q || !d_wants_q || room);
   assign unit_done = go && d_one_q && d_last_q && d_meta_q.slot_last;
   assign d_ready   = !d_valid_q || (go && d_one_q);
 
-  // For what is in stage d, and for what comes there when d may just have reserved.
-  always_comb begin
-    logic reserving;
-    logic [ROW_AT_W+1:0] wanted;
-    reserving  = d_valid_q && d_first_q && d_wants_q;
-    room_stays = free_q >= d_words_q && free_places_q != '0;
-    wanted     = (ROW_AT_W+2)'(c_words) + (reserving ? (ROW_AT_W+2)'(d_words_q) : '0);
-    room_comes = (ROW_AT_W+2)'(free_q) >= wanted && free_places_q > (PLACE_W+1)'(reserving);
-  end
+  gramer_set_row_ring i_room (
+    .clk_i, .rst_i,
+    .wants_i (d_valid_q && d_first_q && d_wants_q), .words_i (d_words_q),
+    .take_i (go && d_first_q && d_wants_q), .done_i (unit_done && d_wants_q),
+    .room_o (room), .base_o (base), .place_o (place),
+    .next_i (d_ready), .next_words_i (c_words_q),
+    .freed_i (root_freed_i), .freed_words_i (root_words_i)
+  );
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      d_valid_q     <= 1'b0;
-      d_first_q     <= 1'b1;
-      room_q        <= 1'b0;
-      free_q        <= (ROW_AT_W+1)'(ROW_WORDS);
-      free_places_q <= (PLACE_W+1)'(PLACES);
-      base_q        <= '0;
-      place_q       <= '0;
+      d_valid_q <= 1'b0;
+      d_first_q <= 1'b1;
     end else begin
       if (d_ready) d_valid_q <= c_valid_q;
       if (go) d_first_q <= unit_done;
-      room_q <= d_ready ? room_comes : room_stays;
-      free_q <= free_q - (reserve ? d_words_q : '0) + (root_freed_i ? root_words_i : '0);
-      free_places_q <= free_places_q - (PLACE_W+1)'(reserve) + (PLACE_W+1)'(root_freed_i);
-      if (unit_done && d_wants_q) begin
-        base_q  <= base_q + row_at_t'(d_words_q);
-        place_q <= place_q + 1'b1;
-      end
     end
     if (d_ready) begin
       d_line_q   <= c_line_q;
@@ -288,7 +274,7 @@ module gramer_set_stepper
       d_last_q   <= c_last_q;
       d_left_q   <= c_overlaps;
       d_one_q    <= !several(word_t'(c_overlaps));
-      d_words_q  <= c_words;
+      d_words_q  <= c_words_q;
       d_size_q   <= class_of(c_list_q.last);
       d_wants_q  <= c_list_q.k != TRIANGLE;
       d_counts_q <= (RANGE_W+1)'(c_meta_q.member) >= c_list_q.range_first
@@ -300,7 +286,6 @@ module gramer_set_stepper
     freed_o <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
   end
 
-  assign base        = base_q;
   assign read_o      = go && d_left_q != '0;
   assign read_slot_o = d_slot_q;
   assign read_at_o   = {d_window_q, d_at};
@@ -326,7 +311,7 @@ module gramer_set_stepper
         counts: d_counts_q,
         member_last: d_one_q && d_last_q && d_meta_q.last,
         unit_last: unit_done,
-        place: place_q,
+        place: place,
         root: '{base: base, size: d_size_q, last: d_list_q.last, k: d_list_q.k}
       };
     end
@@ -340,11 +325,7 @@ module gramer_set_stepper
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (free_q <= (ROW_AT_W+1)'(ROW_WORDS)) else $error("more rows freed than reserved");
-    assert (free_places_q <= (PLACE_W+1)'(PLACES)) else $error("a root freed twice");
     assert (!(d_valid_q && d_one_q != (d_less == '0))) else $error("steps are left, or none are");
-    assert (!(reserve && (free_q < d_words_q || free_places_q == '0)))
-      else $error("rows without room");
     // Entries, then padding: the lanes in use are one run that begins with the list.
     if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
       assert (a_meta_q.mark || list_i[a_slot_q].mapped

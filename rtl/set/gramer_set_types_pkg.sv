@@ -145,35 +145,27 @@ package gramer_set_types_pkg;
     return members;
   endfunction
 
+  // Places whose number has bit 0, bit 1, …, each from the lowest place on.
+  localparam word_t PLACES_WITH [6] = '{
+    64'haaaa_aaaa_aaaa_aaaa, 64'hcccc_cccc_cccc_cccc, 64'hf0f0_f0f0_f0f0_f0f0,
+    64'hff00_ff00_ff00_ff00, 64'hffff_0000_ffff_0000, 64'hffff_ffff_0000_0000
+  };
+
   // The place of the one bit that is set; 0 without one.
   function automatic logic [$clog2(WORD_W)-1:0] place_of(input word_t one);
     logic [$clog2(WORD_W)-1:0] place;
-    place = '0;
-    for (int unsigned b = 0; b < WORD_W; b++) if (one[b]) place |= ($clog2(WORD_W))'(b);
+    for (int unsigned b = 0; b < $clog2(WORD_W); b++) place[b] = (one & PLACES_WITH[b]) != '0;
     return place;
   endfunction
 
-  // Whether two bits or more are set: of six bits, then of three such groups, and of three of those.
+  // Without the lowest bit that is set; the carry finds it.
+  function automatic word_t less_of(input word_t bits);
+    return bits & (bits - 1'b1);
+  endfunction
+
+  // Whether two bits or more are set.
   function automatic logic several(input word_t bits);
-    logic [11:0] some6, two6;
-    logic [3:0]  some18, two18;
-    logic        any, two;
-    some6 = '0;
-    two6  = '0;
-    for (int unsigned g = 0; g < 11; g++) begin
-      logic [5:0] part;
-      part     = 6'(bits >> (6 * g));
-      some6[g] = part != '0;
-      two6[g]  = (part & (part - 1'b1)) != '0;
-    end
-    for (int unsigned g = 0; g < 4; g++) begin
-      some18[g] = some6[3*g +: 3] != '0;
-      two18[g]  = two6[3*g +: 3] != '0 || (some6[3*g] && some6[3*g + 1])
-                  || (some6[3*g + 2] && (some6[3*g] || some6[3*g + 1]));
-    end
-    any = some18[2:0] != '0;
-    two = two18[2:0] != '0 || (some18[0] && some18[1]) || (some18[2] && (some18[0] || some18[1]));
-    return two || two18[3] || (any && some18[3]);
+    return less_of(bits) != '0;
   endfunction
 
   // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
