@@ -63,7 +63,7 @@ MEMORIES = {
     "gramer_set_roots": [(r"gen_first\[\d+\]\.mem", 8, ANY)],
     "gramer_set_stepper": [(r"previous", 1, ANY), (r"gen_max\[\d+\]\.mem", 8, ANY)],
     "gramer_set_port": [(r"i_order\.mem", 1, ANY), (r"gen_queue\[\d+\]\.i_answers\.mem", 8, ANY)],
-    "gramer_set_streamer": [(r"i_ahead\.mem", 1, ANY)],
+    "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY)],
     "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
     "gramer_set_distributor": [(r"i_ahead\.mem", 1, ANY)],
 }
@@ -74,6 +74,9 @@ REGISTERS = {
     r"work_q$": "the level is found among all bits",
     r"(write|read)_q$": "pointers of queues",
     r"(base|beats)_q$": "one for each DDR bank",
+    r"(left|less|and|ones|member|set|class)_q$": "a word for each sub-bank, all of them in each cycle",
+    r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
+    r"token_q$|stage_q$|access_q$|entry_q$": "stages of a pipeline",
 }
 
 

@@ -132,32 +132,35 @@ module gramer_set_counter
 
   // ---------------------------------------------------------------- c: an element of each class
 
-  logic        c_valid_q, c_last_q, c_step_last;
+  logic        c_valid_q, c_last_q;
+  logic        c_final_q;            // at most one element of each class is left
+  logic        n_final, c_final;
   word_t       c_left_q [ROW_BANKS]; // elements of the class of each sub-bank
   word_t       c_less_q [ROW_BANKS]; // the same without the lowest
   word_t       c_set_q [ROW_BANKS];
-  logic [ROW_BANKS-1:0] c_more_q;    // more than the lowest are left
   logic [WORD_AT_W-1:0] c_at_q;
   place_t      c_place_q;
   root_t       c_root_q;
   logic [ROW_BANKS-1:0] c_some;
   logic [BIT_W-1:0]     c_lowest [ROW_BANKS];
 
-  assign c_step_last = c_more_q == '0;
-
   always_comb begin
+    n_final = 1'b1;
+    c_final = 1'b1;
     for (int b = 0; b < ROW_BANKS; b++) begin
       c_some[b]   = c_left_q[b] != '0;
       c_lowest[b] = place_of(c_left_q[b] & ~c_less_q[b]);
+      if (several(n_class_q[b])) n_final = 1'b0;
+      if (several(c_less_q[b])) c_final = 1'b0;
     end
   end
 
-  assign n_take = n_valid_q && (!c_valid_q || c_step_last);
+  assign n_take = n_valid_q && (!c_valid_q || c_final_q);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) c_valid_q <= 1'b0;
     else if (n_take) c_valid_q <= 1'b1;
-    else if (c_step_last) c_valid_q <= 1'b0;
+    else if (c_final_q) c_valid_q <= 1'b0;
     if (n_take) begin
       c_at_q    <= n_at_q;
       c_last_q  <= n_last_q;
@@ -165,15 +168,14 @@ module gramer_set_counter
       c_root_q  <= n_root_q;
       c_set_q   <= n_set_q;
     end
+    c_final_q <= n_take ? n_final : c_valid_q ? c_final : c_final_q;
     for (int b = 0; b < ROW_BANKS; b++) begin
       if (n_take) begin
         c_left_q[b] <= n_class_q[b];
         c_less_q[b] <= less_of(n_class_q[b]);
-        c_more_q[b] <= several(n_class_q[b]);
       end else if (c_valid_q) begin
         c_left_q[b] <= c_less_q[b];
         c_less_q[b] <= less_of(c_less_q[b]);
-        c_more_q[b] <= several(c_less_q[b]);
       end
     end
   end
@@ -203,7 +205,7 @@ module gramer_set_counter
 
   always_ff @(posedge clk_i) begin
     valid_q  <= rst_i ? '0 : {valid_q[H-1:0], c_valid_q};
-    d_done_q <= !rst_i && c_valid_q && c_step_last && c_last_q;
+    d_done_q <= !rst_i && c_valid_q && c_final_q && c_last_q;
     d_place_q <= c_place_q;
     if (c_valid_q) begin
       d_some_q <= c_some;
@@ -236,9 +238,15 @@ module gramer_set_counter
   assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_o;
 
 `ifndef SYNTHESIS
+  logic c_none;
+
+  always_comb begin
+    c_none = 1'b1;
+    for (int b = 0; b < ROW_BANKS; b++) if (c_less_q[b] != '0) c_none = 1'b0;
+  end
+
   always_ff @(posedge clk_i) if (!rst_i && c_valid_q) begin
-    for (int b = 0; b < ROW_BANKS; b++)
-      assert (c_more_q[b] == (c_less_q[b] != '0)) else $error("an element of a set is left out");
+    assert (c_final_q == c_none) else $error("an element of a set is left out");
   end
 `endif
 

@@ -169,8 +169,8 @@ module gramer_set_streamer
   line_t                  p_line_q;
   lanes_t                 p_lanes_q;
   entry_t                 entry [LANES];
-  logic [RANGE_W:0]       f0_place [LANES];
-  lanes_t                 f1_range_q;  // lanes of the list that the unit visits
+  lanes_t                 f0_range;    // lanes of cliques that the unit visits
+  lanes_t                 f1_range_q;  // lanes that it visits if they have an entry
 
   assign fetch_list  = list_o[fetch_slot_q];
   assign fetch_last  = fetch_at_q == fetch_list.last;
@@ -180,10 +180,24 @@ module gramer_set_streamer
   assign read_at_o   = fetch_at_q;
 
   always_comb
-    for (int l = 0; l < LANES; l++) begin
-      entry[l]    = line_i[l*ENTRY_W +: ENTRY_W];
-      f0_place[l] = (RANGE_W+1)'({f0_q.at, 4'(l)});
-    end
+    for (int l = 0; l < LANES; l++) entry[l] = line_i[l*ENTRY_W +: ENTRY_W];
+
+  // Lanes of a line of the list that lie before a place of it.
+  function automatic lanes_t lanes_before(input lline_t at, input logic [RANGE_W:0] bound);
+    lanes_t lanes;
+    for (int unsigned l = 0; l < LANES; l++)
+      lanes[l] = (RANGE_W-3)'(at) < bound[RANGE_W:4]
+                 || ((RANGE_W-3)'(at) == bound[RANGE_W:4] && 4'(l) < bound[3:0]);
+    return lanes;
+  endfunction
+
+  // Of a list for cliques, the first member has no member before it.
+  always_comb begin
+    f0_range = lanes_before(f0_q.at, f0_q.own.range_last);
+    if (f0_q.own.k == TRIANGLE) f0_range &= ~lanes_before(f0_q.at, f0_q.own.range_first);
+    for (int l = 0; l < LANES; l++)
+      if (f0_q.at == '0 && 4'(l) <= {f0_q.own.low, 2'b0}) f0_range[l] = 1'b0;
+  end
 
   always_ff @(posedge clk_i) begin
     f0_valid_q <= !rst_i && fetch;
@@ -195,9 +209,7 @@ module gramer_set_streamer
     for (int l = 0; l < LANES; l++)
       f1_range_q[l] <= !(f0_q.last && 2'(l / QUARTER) > f0_q.own.high)
                        && (f0_q.own.mapped ? !(f0_q.at == '0 && 2'(l / QUARTER) < f0_q.own.low)
-                           : f0_place[l] < f0_q.own.range_last
-                             && f0_place[l] > (RANGE_W+1)'({f0_q.own.low, 2'b0})
-                             && (f0_q.own.k != TRIANGLE || f0_place[l] >= f0_q.own.range_first));
+                           : f0_range[l]);
     if (f1_valid_q) begin
       p_line_q <= line_i;
       for (int l = 0; l < LANES; l++)
@@ -246,14 +258,29 @@ module gramer_set_streamer
     .pop_i (next), .valid_o (waits), .data_o (head)
   );
 
-  logic    m_valid_q, m_none_q, m_slot_last_q, m_mark_q, m_map_q;
-  line_at_t   m_left_q;
-  logic [1:0] m_high_q;
-  entry_t  m_entry_q;
-  member_t m_member_q;
+  // A member whose list is read next, or what stands for one.
+  typedef struct packed {
+    entry_t     entry;
+    member_t    member;
+    logic       none;      // nothing is read: the unit ends
+    logic       slot_last;
+    logic       mark;      // the root's block
+    logic       mapped;
+    line_at_t   left;      // of the block: its lines after the first
+    logic [1:0] high;
+  } visitor_t;
+
+  visitor_t seen_next, m;
+  logic     m_valid, m_full;
+
+  gramer_fifo #(.WIDTH($bits(visitor_t)), .DEPTH(2)) i_members (
+    .clk_i, .rst_i,
+    .push_i (take), .data_i (seen_next), .full_o (m_full),
+    .pop_i (x_take), .valid_o (m_valid), .data_o (m)
+  );
 
   assign low  = left_q & ~less_q;
-  assign take = (any_q || ends_q || marks_q) && (!m_valid_q || x_take);
+  assign take = (any_q || ends_q || marks_q) && !m_full;
   assign next = waits && ((!any_q && !ends_q && !marks_q) || (take && only_q && !more));
   assign more = marks_q && (any_q || ends_q); // beside the marks
   assign visit_list = list_o[visit_slot_q];
@@ -265,6 +292,12 @@ module gramer_set_streamer
       lane |= 4'(l);
       seen |= hand_q.line[l*ENTRY_W +: ENTRY_W];
     end
+    seen_next = '{
+      entry: seen, member: {hand_q.at, lane}, none: ends_q && !marks_q,
+      slot_last: hand_q.last && only_q && !marks_q, mark: marks_q, mapped: visit_list.mapped,
+      left: visit_list.block_last, high: visit_list.block_high
+    };
+    if (marks_q) seen_next.entry.id = visit_list.root;
   end
 
   always_ff @(posedge clk_i) begin
@@ -275,7 +308,6 @@ module gramer_set_streamer
       only_q    <= 1'b1;
       ends_q    <= 1'b0;
       marks_q   <= 1'b0;
-      m_valid_q <= 1'b0;
       visit_slot_q <= '0;
     end else begin
       if (next) begin
@@ -296,21 +328,8 @@ module gramer_set_streamer
         end
       end
       if (take && !marks_q && hand_q.last && only_q) visit_slot_q <= visit_slot_q + 1'b1;
-      if (take) m_valid_q <= 1'b1;
-      else if (x_take) m_valid_q <= 1'b0;
     end
     if (next) hand_q <= head;
-    if (take) begin
-      m_entry_q     <= seen;
-      if (marks_q) m_entry_q.id <= visit_list.root;
-      m_member_q    <= {hand_q.at, lane};
-      m_none_q      <= ends_q && !marks_q;
-      m_slot_last_q <= hand_q.last && only_q && !marks_q;
-      m_mark_q      <= marks_q;
-      m_map_q       <= visit_list.mapped;
-      m_left_q      <= visit_list.block_last;
-      m_high_q      <= visit_list.block_high;
-    end
   end
 
   // ---------------------------------------------------------------- their lines
@@ -325,37 +344,37 @@ module gramer_set_streamer
   logic [SIZE_W:0] end_quarter;
   logic [31:0] length;
 
-  assign end_quarter = (SIZE_W+1)'(m_entry_q.id[1:0]) + (SIZE_W+1)'(m_entry_q.size) - 1'b1;
+  assign end_quarter = (SIZE_W+1)'(m.entry.id[1:0]) + (SIZE_W+1)'(m.entry.size) - 1'b1;
   assign length      = x_map_q ? lengths_block_i : lengths_up_i;
   assign x_issued    = x_valid_q && !load_issues && issue_ready_i && state_q != WAIT;
-  assign x_take      = m_valid_q && (!x_valid_q || (x_issued && x_last_q && state_q == LINES));
+  assign x_take      = m_valid && (!x_valid_q || (x_issued && x_last_q && state_q == LINES));
 
   always_ff @(posedge clk_i) begin
-    member_o <= !rst_i && x_take && !m_none_q && !m_mark_q;
+    member_o <= !rst_i && x_take && !m.none && !m.mark;
     if (rst_i) begin
       x_valid_q <= 1'b0;
       state_q   <= LINES;
     end else if (x_take) begin
       x_valid_q <= 1'b1;
-      state_q   <= !m_none_q && !m_mark_q && m_entry_q.size == SIZE_W'(SIZE_LONG) ? ASK : LINES;
+      state_q   <= !m.none && !m.mark && m.entry.size == SIZE_W'(SIZE_LONG) ? ASK : LINES;
     end else unique case (state_q)
       ASK:  if (x_issued) state_q <= WAIT;
       WAIT: if (lengths_valid_i && !lengths_load_i) state_q <= LINES;
       default: if (x_issued && x_last_q) x_valid_q <= 1'b0;
     endcase
     if (x_take) begin
-      line_q        <= m_entry_q.id[ID_W-1:QUARTER_W];
-      left_lines_q  <= m_none_q ? '0 : m_mark_q ? m_left_q
+      line_q        <= m.entry.id[ID_W-1:QUARTER_W];
+      left_lines_q  <= m.none ? '0 : m.mark ? m.left
                        : LINE_AT_W'(end_quarter[SIZE_W:QUARTER_W]);
-      x_last_q      <= m_none_q || (m_mark_q ? m_left_q == '0 : end_quarter[SIZE_W:QUARTER_W] == '0);
-      low_q         <= m_entry_q.id[1:0];
-      high_q        <= m_mark_q ? m_high_q : end_quarter[1:0];
-      x_mark_q      <= m_mark_q;
-      x_map_q       <= m_map_q;
+      x_last_q      <= m.none || (m.mark ? m.left == '0 : end_quarter[SIZE_W:QUARTER_W] == '0);
+      low_q         <= m.entry.id[1:0];
+      high_q        <= m.mark ? m.high : end_quarter[1:0];
+      x_mark_q      <= m.mark;
+      x_map_q       <= m.mapped;
       first_q       <= 1'b1;
-      member_q      <= m_member_q;
-      x_none_q      <= m_none_q;
-      x_slot_last_q <= m_slot_last_q;
+      member_q      <= m.member;
+      x_none_q      <= m.none;
+      x_slot_last_q <= m.slot_last;
     end else if (state_q == WAIT) begin
       // A block whose size isn't in its entries begins at a line's start.
       left_lines_q <= LINE_AT_W'((length - 1'b1) >> QUARTER_W);
