@@ -125,6 +125,9 @@ impl Moments {
     }
 }
 
+/// Takes the values of a sample, by result; says whether more are wanted.
+pub(crate) type Take<'a> = dyn FnMut(&[(usize, f64)]) -> bool + 'a;
+
 /// Draws samples: each has a value for each result, whose expectation is the result's number.
 pub(crate) trait Sampler: Sync {
     /// What a thread keeps.
@@ -139,7 +142,7 @@ pub(crate) trait Sampler: Sync {
         state: &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut dyn FnMut(&[(usize, f64)]) -> bool,
+        take: &mut Take<'_>,
     );
 }
 

@@ -14,7 +14,7 @@ use super::super::clique::pivot::{self, Leaves};
 use super::super::oriented::Oriented;
 use super::super::{Job, Resident, Starts, run_units};
 use super::Weighted;
-use crate::estimate::{Estimated, Precision, Sampler, estimate, unit};
+use crate::estimate::{Estimated, Precision, Sampler, Take, estimate, unit};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -102,7 +102,7 @@ impl Sampler for Arcs<'_> {
         (local, leaves): &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut dyn FnMut(&[(usize, f64)]) -> bool,
+        take: &mut Take<'_>,
     ) {
         if self.weights.total() == 0.0 {
             return;

@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::{Resident, matching};
 use super::Weighted;
-use crate::estimate::{Estimated, Precision, Sampler, below, estimate, unit};
+use crate::estimate::{Estimated, Precision, Sampler, Take, below, estimate, unit};
 
 pub(super) fn run(
     graph: &Resident<'_>,
@@ -158,7 +158,7 @@ impl Sampler for Mappings<'_> {
         (images, fitting): &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut dyn FnMut(&[(usize, f64)]) -> bool,
+        take: &mut Take<'_>,
     ) {
         if self.weights.total() == 0.0 {
             return;

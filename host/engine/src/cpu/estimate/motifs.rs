@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::super::Resident;
 use super::Weighted;
-use crate::estimate::{Estimated, Precision, Sampler, below, estimate, unit};
+use crate::estimate::{Estimated, Precision, Sampler, Take, below, estimate, unit};
 use crate::per::edges;
 
 pub(super) fn run(
@@ -117,7 +117,7 @@ impl Sampler for Sets<'_> {
         members: &mut Self::State,
         rng: &mut ChaCha8Rng,
         samples: u64,
-        take: &mut dyn FnMut(&[(usize, f64)]) -> bool,
+        take: &mut Take<'_>,
     ) {
         if self.weights.total() == 0.0 {
             return;
