@@ -244,7 +244,7 @@ def test_other_threads_of_python_go_on():
             list(g.clique_embeddings(10, limit=10))
             g.match("8-path", induced=True, timeout=0.3)
             g.motifs(6, induced=False, timeout=0.3, per=None)
-            g._inner.per_vertex({"task": "clique", "k": 9}, gramer._options("cpu", 0, None, 0.3))
+            g.motifs(6, per="vertex", timeout=0.3)
     stop.set()
     thread.join()
     assert len(ticks) >= 5
@@ -260,7 +260,7 @@ def test_progress_is_told_and_may_stop_the_run():
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        g.cliques(9, per="vertex", progress=progress)
+        g.motifs(6, per="vertex", progress=progress)
     assert len(calls) == 3
 
 
@@ -272,7 +272,7 @@ def test_ctrl_c():
         "g = gramer.Graph.from_networkx(networkx.complete_graph(90))\n"
         "print('ready', flush=True)\n"
         "try:\n"
-        "    g.cliques(9, per='vertex')\n"
+        "    g.motifs(6, per='vertex')\n"
         "except KeyboardInterrupt:\n"
         "    print('stopped', flush=True)\n"
     )
