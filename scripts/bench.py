@@ -410,13 +410,6 @@ def main():
     def left():
         return BUDGET - (time.monotonic() - begun)
 
-    # The parts first: their time is bounded by their number.
-    rates = []
-    for name, program, words in parts:
-        output, ended = printed([programs[program], *words], left())
-        rates.append({"name": name, "printed": output, "stopped": ended})
-        print(f"{name}\n{output}{ended or ''}", flush=True)
-
     today, keys = {}, []
     for row in beside + earlier:
         keys.append((row["graph"], row["task"]))
@@ -432,6 +425,13 @@ def main():
             today[key] = {source: cpu_seconds([*words, files[source]]) for source in ("image", "text")}
         found = today[key]
         print(f"{graph:13} {task:18} image {found['image']!s:>9}  text {found['text']!s:>9}", flush=True)
+
+    # The parts last: the rows are what is compared.
+    rates = []
+    for name, program, words in parts:
+        output, ended = printed([programs[program], *words], left())
+        rates.append({"name": name, "printed": output, "stopped": ended})
+        print(f"{name}\n{output}{ended or ''}", flush=True)
 
     for source in ("image", "text"):
         print(tally(beside, source))
