@@ -32,8 +32,9 @@ impl Sums {
         }
         let low = value as u64;
         let carry = self.low[at].fetch_add(low, Relaxed).checked_add(low).is_none();
-        let high = (value >> 64) as u64 + u64::from(carry);
-        if high > 0 || (carry && high == 0) {
+        // With a carry, 0 is what the largest upper half becomes.
+        let high = ((value >> 64) as u64).wrapping_add(carry.into());
+        if high > 0 || carry {
             let all = self.high.get_or_init(|| zeros(self.low.len()));
             if high == 0 || all[at].fetch_add(high, Relaxed).checked_add(high).is_none() {
                 self.overflow.store(true, Relaxed);
@@ -78,6 +79,11 @@ mod tests {
         assert_eq!(sums.get([0, 1, 2].into_iter()).unwrap(), Numbers::Wide(vec![0, expected, 9]));
         sums.add(0, u128::MAX);
         assert!(sums.get([0].into_iter()).is_ok());
+        // A carry into an upper half that is full already, then one that itself runs over.
+        let full = Sums::new(1);
+        full.add(0, 1);
+        full.add(0, u128::MAX);
+        assert!(full.get([0].into_iter()).is_err());
         sums.add(0, 1);
         assert!(matches!(sums.get([0].into_iter()), Err(Error::Unsupported(_))));
     }
