@@ -380,7 +380,6 @@ SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
 SET_SUITE = [
     ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
                                    "sim/tests/units.rs"]),
-    ("results", "cliques_of_random_graphs", 0, SET_CORE),
     ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
     ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),

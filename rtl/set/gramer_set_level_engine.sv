@@ -30,7 +30,7 @@ module gramer_set_level_engine
   localparam int unsigned QUEUE = 32; // gramer_set_maker counts on it
 
   logic    first_valid, first_take, begun_done, made_valid, set_valid, set_take, set_done;
-  logic    make_read, roots_busy, counter_busy, made, made_valid_q, begun_done_q, set_take_q;
+  logic    make_read, roots_busy, counter_busy, made, made_valid_q, begun_done_q, set_take_q, counting_q;
   place_t  first_place, begun_place, made_place, set_place, done_place;
   place_t  made_place_q, begun_place_q;
   member_t first_member;
@@ -90,10 +90,12 @@ module gramer_set_level_engine
     begun_done_q  <= !rst_i && begun_done;
     begun_place_q <= begun_place;
     set_take_q    <= !rst_i && set_take;
+    counting_q    <= !rst_i && counter_busy;
     busy_event_o <= !rst_i && (made || count_read != '0);
     set_o        <= !rst_i && set_done;
   end
 
-  assign busy_o = roots_busy || counter_busy || freed_o;
+  // While the counter begins, the root is still held.
+  assign busy_o = roots_busy || counting_q || freed_o;
 
 endmodule

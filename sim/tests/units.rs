@@ -276,8 +276,7 @@ benches! {
 // Enough PUs with room for several halves that there is a choice.
 #[test]
 fn set_distributor() {
-    let machine =
-        "base: set-small.yaml\nmachine: {processing_units: 4}\nset: {unit_queue: 16}";
+    let machine = "base: set-small.yaml\nmachine: {processing_units: 4}\nset: {unit_queue: 16}";
     bench("set_distributor", "gramer_set_distributor", &[], machine);
 }
 
