@@ -30,7 +30,8 @@ module gramer_set_level_engine
   localparam int unsigned QUEUE = 32; // gramer_set_maker counts on it
 
   logic    first_valid, first_take, begun_done, made_valid, set_valid, set_take, set_done;
-  logic    make_read, roots_busy, counter_busy, made, made_valid_q, begun_done_q, set_take_q, counting_q;
+  logic    make_read, roots_busy, counter_busy, made;
+  logic    made_valid_q, begun_done_q, set_take_q, counting_q;
   place_t  first_place, begun_place, made_place, set_place, done_place;
   place_t  made_place_q, begun_place_q;
   member_t first_member;
