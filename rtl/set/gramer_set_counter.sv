@@ -244,16 +244,9 @@ module gramer_set_counter
   assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_o;
 
 `ifndef SYNTHESIS
-  logic c_none;
-
-  always_comb begin
-    c_none = 1'b1;
-    for (int b = 0; b < ROW_BANKS; b++) if (c_less_q[b] != '0) c_none = 1'b0;
-  end
-
-  always_ff @(posedge clk_i) if (!rst_i && c_valid_q) begin
-    assert (c_final == c_none) else $error("an element of a set is left out");
-  end
+  always_ff @(posedge clk_i) if (!rst_i && c_valid_q)
+    for (int b = 0; b < ROW_BANKS; b++)
+      assert (!c_final || c_less_q[b] == '0) else $error("an element of a set is left out");
 `endif
 
 endmodule
