@@ -16,8 +16,13 @@ suite runs until the first check that fails:
             sim/tests/counters.tsv: what catches a fault that changes speed alone
   directed  what has a test of its own: an error's address, the control block, saturation
 
+Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
+counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs).
+
+`--set` judges those alone.
+
 `--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
-judged by all of the suite after it. docs/hardware/mutants.md has both.
+judged by all of the suite after it. docs/hardware/mutants.md has both, mutants-set.md what is known of the set core.
 
 A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
 that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
@@ -45,15 +50,19 @@ WORK = ROOT / "target/mutants"
 LIST = ROOT / "scripts/mutants.tsv"
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
+# Of the paper's core and of the set core.
 REPORT = ROOT / "docs/hardware/mutants.md"
+REPORT_SET = ROOT / "docs/hardware/mutants-set.md"
 SEED = 2020
 LEAST_A_MODULE = 2
 # Kinds of which few can be made, so that a draw hardly meets them.
 LEAST_A_KIND = {"reset lost": 4, "width": 4}
 TOTAL = 108
+TOTAL_SET = 64 # of the set core
 QUICK = 5
 # Modules without logic of their own.
-SKIP = {"gramer_types_pkg"}
+SKIP = {"gramer_types_pkg", "gramer_set_types_pkg"}
+SET = "gramer_set_"
 # Modules that are proven as part of another one's bench; the others' benches have their names
 # without the prefix.
 PREFIX = "gramer_"
@@ -217,10 +226,20 @@ def key(fault):
     return "\t".join([fault["module"], fault["was"], fault["became"], str(fault["nth"])])
 
 
+def sources():
+    """The modules of both cores."""
+    return sorted((ROOT / "rtl").glob("*.sv")) + sorted((ROOT / "rtl/set").glob("*.sv"))
+
+
+def source(module):
+    """The file of a module, from the root; None if it is no module of the cores."""
+    return next((f"{folder}/{module}.sv" for folder in ("rtl", "rtl/set")
+                 if (ROOT / folder / f"{module}.sv").exists()), None)
+
+
 def all_faults():
     """Every fault of every module."""
-    return {path.stem: list(faults(path)) for path in sorted((ROOT / "rtl").glob("*.sv"))
-            if path.stem not in SKIP}
+    return {path.stem: list(faults(path)) for path in sources() if path.stem not in SKIP}
 
 
 def listed(modules):
@@ -238,8 +257,20 @@ def listed(modules):
     return found, gone
 
 
-def draw(modules, chosen, seed, total):
-    """Fills the list up: at least a few a module, then any, a kind as likely as another."""
+def draw(modules, chosen, seed, total, total_set):
+    """Fills the list up, for each core on its own."""
+    numbers = {fault["number"] for fault in chosen}
+    filled = []
+    for of_set, most in ((False, total), (True, total_set)):
+        def ours(module):
+            return module.startswith(SET) == of_set
+        filled += draw_core({name: pool for name, pool in modules.items() if ours(name)},
+                            [fault for fault in chosen if ours(fault["module"])], seed, most, numbers)
+    return sorted(filled, key=lambda f: f["number"])
+
+
+def draw_core(modules, chosen, seed, total, numbers):
+    """Fills the list of a core up: at least a few a module, then any, a kind as likely as another."""
     rng = random.Random(seed)
 
     def free(fault):
@@ -267,12 +298,12 @@ def draw(modules, chosen, seed, total):
             pass
     while len(chosen) < total and take(everything, set()):
         pass
-    numbers = {fault["number"] for fault in chosen if "number" in fault}
     spare = (n for n in itertools.count(1) if n not in numbers)
     fresh = [fault for fault in chosen if "number" not in fault]
     for fault in sorted(fresh, key=lambda f: (f["module"], f["start"])):
         fault["number"] = next(spare)
-    return sorted(chosen, key=lambda f: f["number"])
+        numbers.add(fault["number"])
+    return chosen
 
 
 def write_list(chosen):
@@ -292,10 +323,8 @@ def write(chosen):
             raise SystemExit(f"mutants: {one['number']} and {other['number']} are in the same expression")
     target = WORK / "rtl"
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    # No fault is put into the other core, but its benches are built from the same folder.
-    shutil.copytree(ROOT / "rtl" / "set", target / "set")
-    for path in (ROOT / "rtl").glob("*.*"):
+    (target / "set").mkdir(parents=True)
+    for path in [*sources(), *(ROOT / "rtl").glob("*.vlt")]:
         text = path.read_text()
         for fault in sorted((f for f in chosen if f["module"] == path.stem),
                             key=lambda f: -f["start"]):
@@ -303,14 +332,14 @@ def write(chosen):
             old = re.sub(r"//[^\n]*", "", old)
             made = f"(gramer_mutant_pkg::mutant == {fault['number']} ? ({fault['made']}) : ({old}))"
             text = text[:fault["start"]] + made + text[fault["end"]:]
-        if path.stem == "gramer_types_pkg":
+        if path.stem in SKIP:
             text = PACKAGE + text
         if path.suffix == ".vlt":
             # Faults break the rules of the linter, not of the language.
             text += "".join(f"lint_off -rule {rule}\n" for rule in
                             ["WIDTH", "CMPCONST", "UNSIGNED", "UNUSEDSIGNAL", "UNOPTFLAT",
                              "DECLFILENAME", "SELRANGE"])
-        (target / path.name).write_text(text)
+        (target / path.relative_to(ROOT / "rtl")).write_text(text)
 
 
 # Which fault acts, read when the simulation starts.
@@ -346,22 +375,39 @@ NAMES = ["bench", "results", "stops", "counters", "directed"]
 CORE_KEY = "core\t"
 
 
+# A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
+SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
+SET_SUITE = [
+    ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
+                                   "sim/tests/units.rs"]),
+    ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
+    ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
+    ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
+]
+BENCHES = {"set_cluster"}
+
+
+def suite_of(module):
+    """What judges a fault of a module after its bench."""
+    return SET_SUITE if module.startswith(SET) else SUITE
+
+
 def bench_of(module):
     """The check that is a module's unit bench, if it has one."""
     name = BENCH.get(module, module.removeprefix(PREFIX))
-    if not (ROOT / f"sim/units/{name}.cpp").exists():
+    if name in BENCHES or not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
     files = [f"sim/units/{name}.cpp", f"sim/units/{PREFIX}{name}.vlt", "sim/units/bench.hpp",
-             "sim/units/messages.hpp", "sim/tests/units.rs"]
+             "sim/units/messages.hpp", "sim/units/set_image.hpp", "sim/tests/units.rs"]
     return [("bench", name, 0, [file for file in files if (ROOT / file).exists()])]
 
 
 def parts_of(module, found=None):
     """The modules that a module is made of, itself too."""
     found = set() if found is None else found
-    if module not in found and (ROOT / f"rtl/{module}.sv").exists():
+    if module not in found and source(module):
         found.add(module)
-        code = blank((ROOT / f"rtl/{module}.sv").read_text())
+        code = blank((ROOT / source(module)).read_text())
         for part in re.findall(r"(?m)^\s*(\w+)\s+(?:#\s*\(|i_\w+\s*\()", code):
             parts_of(part, found)
     return found
@@ -370,10 +416,16 @@ def parts_of(module, found=None):
 def judged_by(check):
     """The files on which a check's judgement rests."""
     name, test, _, paths = check
+    if test in BENCHES or name == "bench":
+        parts = parts_of(PREFIX + test) | SKIP
+    elif check in SET_SUITE:
+        parts = parts_of("gramer_set_core") | SKIP
+    else:
+        parts = {path.stem for path in (ROOT / "rtl").glob("*.*")} | {"gramer_types_pkg"}
     machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
-    parts = parts_of(PREFIX + test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").glob("*.*")}
-    return set(paths) | set(machines) | {f"rtl/{part}.sv" for part in parts
-                                         if (ROOT / f"rtl/{part}.sv").exists()}
+    if any(part.startswith(SET) for part in parts):
+        machines += ["machines/set.yaml", "machines/set-small.yaml"]
+    return set(paths) | set(machines) | {source(part) for part in parts if source(part)}
 
 
 def digest(paths):
@@ -384,10 +436,15 @@ def digest(paths):
     return sum_.hexdigest()[:16]
 
 
-def core_hash():
-    """A hash of the core: rtl/ and the machines that the checks build."""
-    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").glob("*.*")]
-                  + ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"])
+def core_hash(of_set=False):
+    """A hash of a core: its modules, and the machines that the checks build."""
+    own = [path for path in sources() if path.parent.name != "set"] + list((ROOT / "rtl").glob("*.vlt"))
+    names = ["small", "saturating"]
+    if of_set:
+        own = [ROOT / source(part) for part in parts_of("gramer_set_core") | {"gramer_set_types_pkg"}]
+        names = ["set", "set-small"]
+    return digest([path.relative_to(ROOT) for path in own]
+                  + ["accelerator.yaml", *(f"machines/{name}.yaml" for name in names)])
 
 
 class Judge:
@@ -395,7 +452,6 @@ class Judge:
 
     def __init__(self, fresh):
         self.programs = self.test_programs()
-        self.core = core_hash()
         self.sound = {}
         self.locks = {}
         self.lock = threading.Lock()
@@ -405,7 +461,7 @@ class Judge:
         """The programs with the tests, by the tests they have."""
         output = subprocess.run(
             # The build of `make test`.
-            ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core",
+            ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
              "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
@@ -416,7 +472,7 @@ class Judge:
                                        stdout=subprocess.PIPE).stdout
                 for test in re.findall(r"(?m)^(\w+): test$", tests):
                     found[test] = message["executable"]
-        missing = [test for _, test, *_ in SUITE if test not in found]
+        missing = [test for _, test, *_ in SUITE + SET_SUITE if test not in found]
         if missing:
             raise SystemExit(f"mutants: there are no tests {missing}")
         return found
@@ -453,7 +509,7 @@ class Judge:
 
     def judged(self, fault):
         """The judgement that is kept, if it still holds; and the fault's checks by their tests."""
-        suite = bench_of(fault["module"]) + SUITE
+        suite = bench_of(fault["module"]) + suite_of(fault["module"])
         checks = {check[1]: check for check in suite}
         kept = self.kept.get(key(fault))
         if (kept and set(kept["tests"]) <= set(checks) and (kept["by"] or kept["tests"] == list(checks))
@@ -468,7 +524,7 @@ class Judge:
 
     def judge_core(self, fault):
         """Which check of the whole core notices a fault, or None, and why: the benches aside."""
-        checks = {check[1]: check for check in SUITE}
+        checks = {check[1]: check for check in suite_of(fault["module"])}
         name = CORE_KEY + key(fault)
         kept = self.kept_core(fault)
         if kept:
@@ -494,7 +550,7 @@ class Judge:
     def kept_core(self, fault):
         """The judgement of the whole core that is kept, if it still holds. Where no bench caught a
         fault, the judgement by all checks is that."""
-        checks = {check[1]: check for check in SUITE}
+        checks = {check[1]: check for check in suite_of(fault["module"])}
         kept = self.kept.get(CORE_KEY + key(fault))
         if kept and set(kept["tests"]) <= set(checks) and kept["digest"] == self.rests_on(checks, kept["tests"]):
             return kept
@@ -516,8 +572,37 @@ class Judge:
         return self.judge_by(checks, fault, key(fault))
 
 
-def report(chosen, score, core):
-    """Writes docs/hardware/mutants.md."""
+def score_of(wanted):
+    """How many were caught by what."""
+    survive = sum(f["by"] is None for f in wanted)
+    by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
+    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
+    score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
+             f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
+             f"directed tests, {by['equivalent']} equivalent, {survive} survive")
+    judged = sum(core.values())
+    return score + (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
+                    f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
+                    f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
+
+
+SET_HEAD = """# Mutants of the set core
+
+`make mutants` (or `scripts/mutants.py --set`, these alone) puts each fault of `scripts/mutants.tsv` into the set core, all of them
+in one build of the small machine, and runs the tests against each. Written by that command; how it works is
+told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster
+and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
+HEAD = """# Mutants
+
+`make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
+the small machine, and runs the tests against each. Written by that command; how it works is told
+in `scripts/mutants.py`. The last column is what catches a fault when its unit bench isn't asked: the
+random tasks' results or another test of the whole core, or none. `make mutants-results` fills it
+(hours; meant for once a month), and `make mutants` keeps what still holds."""
+
+
+def report(chosen, score, of_set):
+    """Writes docs/hardware/mutants.md, or mutants-set.md."""
     def cell(text):
         return "`" + text.replace("|", "\\|") + "`"
     rows = "\n".join(
@@ -525,13 +610,7 @@ def report(chosen, score, core):
         f"{f['by'] or '**survives**'} | {f.get('core', 'not judged')} |" for f in chosen)
     reasons = "\n".join(f"- {f['number']}, `{f['module']}`: {f['reason']}"
                         for f in chosen if f["by"] == "equivalent")
-    REPORT.write_text(f"""# Mutants
-
-`make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
-the small machine, and runs the tests against each. Written by that command; how it works is told
-in `scripts/mutants.py`. The last column is what catches a fault when its unit bench isn't asked: the
-random tasks' results or another test of the whole core, or none. `make mutants-results` fills it
-(hours; meant for once a month), and `make mutants` keeps what still holds. State of the core: `{core}`, a hash of `rtl/` and the machines' YAML
+    (REPORT_SET if of_set else REPORT).write_text(f"""{SET_HEAD if of_set else HEAD} State of the core: `{core_hash(of_set)}`, a hash of its modules and the machines' YAML
 (`scripts/mutants.py --hash`).
 
 {score}.
@@ -561,17 +640,19 @@ def main():
                         help="judge each also by the tests of the whole core, whatever its bench said")
     parser.add_argument("--fresh", action="store_true", help="judge again what was judged")
     parser.add_argument("--seed", type=int, default=SEED, help="of --draw")
-    parser.add_argument("--total", type=int, default=TOTAL, help="of --draw")
+    parser.add_argument("--total", type=int, default=TOTAL, help="of --draw, of the paper's core")
+    parser.add_argument("--total-set", type=int, default=TOTAL_SET, help="of --draw, of the set core")
+    parser.add_argument("--set", action="store_true", help="only faults of the set core")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
 
     if options.hash:
-        print(core_hash())
+        print(core_hash(), core_hash(True))
         return
     modules = all_faults()
     chosen, gone = listed(modules)
     if options.draw:
-        chosen = draw(modules, chosen, options.seed, options.total)
+        chosen = draw(modules, chosen, options.seed, options.total, options.total_set)
         write_list(chosen)
         print(f"{len(gone)} of the list had gone; {len(chosen)} faults in {LIST.relative_to(ROOT)}, "
               f"of {sum(map(len, modules.values()))} that can be made")
@@ -597,6 +678,8 @@ def main():
             equivalent[known] = reason
     # A bench tells soonest; those that no check will notice take longest.
     wanted = sorted(chosen, key=lambda f: (key(f) in equivalent, not bench_of(f["module"])))
+    if options.set:
+        wanted = [f for f in wanted if f["module"].startswith(SET)]
     if options.only:
         wanted = [f for f in chosen if f["number"] in options.only]
     elif options.quick:
@@ -605,12 +688,13 @@ def main():
         wanted += random.Random(options.seed).sample(others, max(0, QUICK - len(wanted)))
 
     judge = Judge(options.fresh)
-    print(f"mutants: {len(wanted)} of {len(chosen)} faults, core {judge.core}", flush=True)
+    print(f"mutants: {len(wanted)} of {len(chosen)} faults", flush=True)
     # The models are built once, before the checks use them side by side.
     left = [fault for fault in wanted if not judge.judged(fault)[0]]
     benches = {test for fault in left for _, test, *_ in bench_of(fault["module"])}
-    core = left or options.results and not all(judge.kept_core(fault) for fault in wanted)
-    for test in sorted(benches) + ["random_tasks"] * bool(core):
+    asked = left or (wanted if options.results and not all(judge.kept_core(fault) for fault in wanted) else [])
+    core = {suite_of(fault["module"])[0][1] for fault in asked}
+    for test in sorted(benches | core):
         judge.run(0, test, 1)
     with ThreadPoolExecutor(options.jobs) as pool:
         for fault, kept in zip(wanted, pool.map(judge.judge, wanted)):
@@ -640,18 +724,13 @@ def main():
             fault["core"] = core["by"] or "**nothing**"
 
     survivors = [f for f in wanted if f["by"] is None]
-    by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
-    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
-    score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
-             f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
-             f"directed tests, {by['equivalent']} equivalent, {len(survivors)} survive")
-    judged = sum(core.values())
-    score += (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
-              f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
-              f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
-    print(score)
-    if not options.quick and not options.only:
-        report(sorted(wanted, key=lambda f: f["number"]), score, judge.core)
+    for of_set in (False, True):
+        own = sorted((f for f in wanted if f["module"].startswith(SET) == of_set), key=lambda f: f["number"])
+        if own:
+            score = score_of(own)
+            print(("set core: " if of_set else "") + score)
+            if not options.quick and not options.only:
+                report(own, score, of_set)
     sys.exit(1 if survivors else 0)
 
 
