@@ -101,10 +101,9 @@ impl<'a> SetResident<'a> {
             }
         }
         // As the CPU engine has it, sizes end with the largest clique.
-        if results.len() > 1 && results.last().is_some_and(|last| last.count == 0) {
-            if let SetTask::CliqueSizes(..) = task {
-                results.pop();
-            }
+        let last_is_none = results.len() > 1 && results.last().is_some_and(|r| r.count == 0);
+        if last_is_none && matches!(task, SetTask::CliqueSizes(..)) {
+            results.pop();
         }
         Ok(Outcome::new(results, complete))
     }
