@@ -1172,6 +1172,7 @@ mod tests {
             loaded: None,
             fresh: false,
             runs: 0,
+            preparation: Duration::ZERO,
             counters: BTreeMap::new(),
         };
         let dictionary = vec![];
