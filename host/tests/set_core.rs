@@ -20,7 +20,7 @@ use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::prepare::renumber;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Task};
-use gramer_machine::set::MAP_LINES;
+use gramer_machine::set::{LEVEL_BITS, MAP_LINES};
 use gramer_machine::{Accelerator, named};
 
 fn machine(name: &str) -> Accelerator {
@@ -203,6 +203,16 @@ fn what_has_no_room_is_refused_with_the_engine_that_does_it() {
     assert_eq!(sizes.passes(4), [3, 4, 5].map(SetTask::Cliques));
     assert_eq!(sizes.passes(0), [SetTask::Cliques(3)]);
     assert_eq!(sizes.passes(512).len(), 14);
+}
+
+/// The host refuses what the map's counters can't hold: both must speak of counters of one width.
+#[test]
+fn the_width_of_the_map_s_counters_is_that_of_the_core() {
+    let path = environment::root().join("rtl/set/gramer_set_types_pkg.sv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = text.lines().find(|line| line.contains(" LEVEL_W ")).unwrap();
+    let value = line.split(['=', ';']).nth(1).unwrap().trim();
+    assert_eq!(value, LEVEL_BITS.to_string());
 }
 
 /// Real graphs that the machine has room for: counts of independent programs.

@@ -23,7 +23,7 @@ package gramer_set_types_pkg;
 
   localparam int unsigned MAP_AT_W   = $clog2(MAP_WORDS * MAP_ENTRIES); // an entry of a bank
   localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
-  localparam int unsigned LEVEL_W    = MAP_LEVEL_W; // a counter of the map, above its root's level
+  localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;

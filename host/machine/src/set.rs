@@ -64,7 +64,8 @@ pub const SUMS: u32 = 8;
 pub const K_RANGE: (u32, u32) = (3, 16);
 /// Entries of a word of the map.
 pub const MAP_ENTRIES: u32 = 4;
-/// Bits of a counter of the map: of its root's level and what it counted above that.
+/// Bits of a counter of the map: of its root's level and what it counted above that. `LEVEL_W` of
+/// `rtl/set/gramer_set_types_pkg.sv`, which a test holds equal.
 pub const LEVEL_BITS: u32 = 17;
 /// Most lines of the block of a root whose counters fit: its level is 1 after a clearing, that of the
 /// next root lies two above what a counter for each entry could reach.
@@ -138,7 +139,6 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("MAP_BANKS", s.map_banks, "banks of the map");
     number("MAP_WORDS", s.map_words, "words of a bank");
     number("MAP_ENTRIES", MAP_ENTRIES, "entries of a word");
-    number("MAP_LEVEL_W", LEVEL_BITS, "bits of a counter, above its root's level");
     number("LINE_W", ENTRIES_A_LINE * 32, "bits of a line");
     number("LINE_ENTRIES", ENTRIES_A_LINE, "entries of a line");
     number("LINE_QUARTERS", LINE_QUARTERS, "quarter-lines of a line");
