@@ -17,7 +17,6 @@ use gramer::graph::Builder;
 use gramer::prepare::renumber;
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
-use gramer_machine::set::LEVEL_BITS;
 use gramer_machine::{Accelerator, named};
 use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{ABORTED, DONE, ERROR, Outcome, REFUSED, Simulation};
@@ -181,34 +180,6 @@ fn motifs_of_hubs() {
         let bench = Bench::new(&machine, &hubs, &[Operation::Paths], Arrange::ByWork);
         bench.compare(&mut core, &held(&machine, leaves), &format!("hub of {leaves}"));
     }
-}
-
-/// A root takes as many levels of the map as its list has entries: with hubs the levels are used up in a few
-/// runs, the map is cleared, and counts stay right.
-#[test]
-fn the_map_is_cleared_when_its_levels_are_used_up() {
-    let machine = machine("set-small");
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
-    let edges =
-        (2..44_000).flat_map(|v| [(0, v), (1, v)].into_iter().take(1 + usize::from(v % 9 == 0)));
-    let hubs = graph(edges);
-    let bench = Bench::new(&machine, &hubs, &[Operation::Paths], Arrange::ByWork);
-    let wanted = reference::run(&machine, bench.image.words(), &bench.streams[0]);
-    assert!(wanted.values[reference::SUM_CYCLES] > 1_000_000);
-    // Clearing takes a cycle a word: the run in which it happens is longer than the others.
-    let words = u64::from(machine.set.as_ref().unwrap().map_words);
-    let mut shortest = u64::MAX;
-    // Units go to either PU, whose levels the other doesn't use.
-    let cleared = (0..4 * (1 << LEVEL_BITS) / 44_000).any(|number| {
-        let outcome = bench.run(&mut core, &bench.streams[0], number == 0, &held(&machine, 0));
-        assert_eq!(outcome.counts, wanted.values, "run {number}");
-        if number > 0 {
-            shortest = shortest.min(outcome.cycles);
-        }
-        number > 0 && outcome.cycles >= shortest + words
-    });
-    assert!(cleared, "no run took {words} cycles more than another");
 }
 
 /// Complete graphs are dense to the last bit of a row, roots of many neighbours reach the longest list.
