@@ -5,7 +5,7 @@
 //! | `device` | the machine and its clock, compute units |
 //! | `run` | runs of the kernels, and their cycles |
 //! | `vertex`, `edge` | accesses to the two on-chip memories, and what became of them |
-//! | `transfer` | data to and from the devices |
+//! | `transfer` | data to and from the devices, and how long the host built what a set core is sent |
 //! | the core's | each counter of `accelerator.yaml` under its own section and name |
 
 use std::collections::BTreeMap;
@@ -36,6 +36,8 @@ pub struct CoreMetrics {
     pub transfer: Duration,
     /// Time in which kernels ran, as the host sees it, summed over compute units.
     pub kernels: Duration,
+    /// Time in which the host built the graph's image and the streams, of a set core.
+    pub preparation: Duration,
 }
 
 impl CoreMetrics {
@@ -73,6 +75,10 @@ impl CoreMetrics {
         m.headline("transfer.bytes_from_device", "bytes", Value::Count(self.bytes.1));
         m.headline("transfer.seconds", "s", Value::Seconds(transfer));
         m.detail("transfer.kernel_seconds", "s", Value::Seconds(kernels));
+        if self.preparation > Duration::ZERO {
+            let preparation = self.preparation.as_secs_f64();
+            m.detail("transfer.preparation_seconds", "s", Value::Seconds(preparation));
+        }
         // Of the time with the device.
         let share = Value::Share { part: transfer, whole: transfer + kernels };
         m.headline("transfer.share", "", share);
