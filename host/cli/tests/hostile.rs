@@ -361,6 +361,8 @@ fn an_interrupted_count_of_motifs_is_no_zero() {
             stopped: Some(Stopped::Interrupt),
             listed: None,
             times: Times::default(),
+            per: None,
+            estimated: None,
         };
         let (mut text, mut document) = (Vec::new(), Vec::new());
         table(&report, &mut text).unwrap();

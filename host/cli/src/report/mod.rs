@@ -2,6 +2,7 @@
 
 mod json;
 mod list;
+pub mod per;
 mod progress;
 pub mod symbols;
 mod table;
@@ -13,18 +14,20 @@ pub use table::table;
 
 use std::time::Duration;
 
-use gramer_engine::Outcome;
+use gramer_engine::{Estimated, Outcome, Precision};
 use gramer_graph::Graph;
 use gramer_pattern::task::Task;
 
 /// Why a run ended before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// Ctrl-C.
     Interrupt,
     /// `--limit` was reached.
     Limit,
+    /// `--time-limit` was reached.
+    TimeLimit,
 }
 
 /// Wall time of the phases of a run.
@@ -59,6 +62,10 @@ pub struct Report<'a> {
     pub listed: Option<u64>,
     /// Wall time by phase.
     pub times: Times,
+    /// Counts per vertex or edge, where they were asked for and are known.
+    pub per: Option<&'a per::PerReport>,
+    /// An estimate instead of counts.
+    pub estimated: Option<(Precision, &'a Estimated)>,
 }
 
 impl Report<'_> {
@@ -79,6 +86,13 @@ impl Report<'_> {
     /// Whether the run was interrupted before anything was found: its zeros are no answer. Motifs
     /// are counted by equations, which give no number before all of their sums are there.
     pub fn nothing_known(&self) -> bool {
-        self.stopped == Some(Stopped::Interrupt) && self.counts().all(|count| count == 0)
+        let early = matches!(self.stopped, Some(Stopped::Interrupt | Stopped::TimeLimit));
+        early && self.counts().all(|count| count == 0)
+    }
+
+    /// Whether the counts are lower bounds. The supports of the patterns that were found are whole in
+    /// any case.
+    pub fn lower_bounds(&self) -> bool {
+        self.stopped.is_some() && !matches!(self.task, Task::Fsm { .. })
     }
 }
