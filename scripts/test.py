@@ -34,7 +34,8 @@ SUMMARY = WORK / "summary"
 # each; what each test program is told; and whether it is small.
 PARTS = {
     "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-engine",
-                          "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-sleep"], "tests": None, "doc": True},
+                          "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-picture",
+                          "gramer-sleep"], "tests": None, "doc": True},
     # One test at a time: the portable device takes all processors for each.
     "gpu": {"packages": ["gramer-gpu"], "tests": None, "demands": ["OPENCL"],
             "arguments": ["--test-threads", "1"]},

@@ -1,4 +1,4 @@
-//! The report for programs.
+//! The answer for programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use gramer_engine::metrics::{Metric, Value};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{MAX_VERTICES, Pattern, name};
 
-use super::{Report, Stopped};
+use super::{Answer, Stopped};
 
 /// The version of the document: it changes where a field goes, or means something else.
 pub const SCHEMA: u32 = 1;
@@ -58,7 +58,7 @@ struct Document<'a> {
     total: Option<Integer>,
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<Stopped>,
+    stopped: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     listed: Option<Integer>,
     /// What devices measured of themselves.
@@ -187,13 +187,13 @@ struct Seconds {
     mine: f64,
 }
 
-/// Writes the report as one JSON object and a line end; `docs/json.md` says what is in it.
+/// Writes the answer as one JSON object and a line end; `docs/json.md` says what is in it.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn json(report: &Report<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
-    let outcome = report.outcome;
-    let known = |count: u128| (!report.nothing_known()).then(|| counts.of(count));
+pub fn json(answer: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
+    let outcome = answer.outcome;
+    let known = |count: u128| (!answer.nothing_known()).then(|| counts.of(count));
     let patterns = outcome.results.iter().map(|r| Entry {
         name: name(&r.pattern),
         pattern: Shape::Pattern(r.pattern.clone()),
@@ -204,27 +204,30 @@ pub fn json(report: &Report<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
         let pattern = Shape::Clique { vertices, edges: None, labels: None, edge_labels: None };
         Entry { pattern, name: format!("{vertices}-clique"), count: known(count) }
     });
-    let times = report.times;
+    let times = answer.times;
     let document = Document {
         schema: SCHEMA,
         gramer: env!("CARGO_PKG_VERSION"),
-        task: report.task.name(),
-        parameters: Parameters::of(report.task),
-        induced: report.task.induced(),
+        task: answer.task.name(),
+        parameters: Parameters::of(answer.task),
+        induced: answer.task.induced(),
         graph: GraphPart {
-            source: report.source,
-            vertices: report.graph.vertices(),
-            edges: report.graph.edges(),
-            labels: report.graph.vertex_label_count(),
-            edge_labels: report.graph.edge_label_count(),
+            source: answer.source,
+            vertices: answer.graph.vertices(),
+            edges: answer.graph.edges(),
+            labels: answer.graph.vertex_label_count(),
+            edge_labels: answer.graph.edge_label_count(),
         },
-        device: report.device,
-        threads: report.threads,
+        device: answer.device,
+        threads: answer.threads,
         results: patterns.chain(larger).collect(),
-        total: known(report.total()),
+        total: known(answer.total()),
         complete: outcome.complete,
-        stopped: report.stopped,
-        listed: report.listed.map(|n| counts.of(n)),
+        stopped: answer.stopped.map(|why| match why {
+            Stopped::Interrupt => "interrupt",
+            Stopped::Limit => "limit",
+        }),
+        listed: answer.listed.map(|n| counts.of(n)),
         devices: outcome.devices.iter().map(|d| Device::of(d, counts)).collect(),
         seconds: Seconds {
             load: times.load.as_secs_f64(),

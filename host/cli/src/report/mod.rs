@@ -1,4 +1,5 @@
-//! How answers are written: a table for people, JSON for programs, lists of embeddings.
+//! How answers are written: a table for people, JSON for programs, lists of embeddings. Pages are those
+//! of `gramer_picture`.
 
 mod json;
 mod list;
@@ -9,76 +10,6 @@ mod table;
 pub use json::{Counts, json};
 pub use list::{ListFormat, ListWriter};
 pub use progress::{BuildMeter, Meter};
-pub use table::table;
+pub use table::{Drawing, table};
 
-use std::time::Duration;
-
-use gramer_engine::Outcome;
-use gramer_graph::Graph;
-use gramer_pattern::task::Task;
-
-/// Why a run ended before its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stopped {
-    /// Ctrl-C.
-    Interrupt,
-    /// `--limit` was reached.
-    Limit,
-}
-
-/// Wall time of the phases of a run.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Times {
-    /// Reading the graph.
-    pub load: Duration,
-    /// Rank(ON_1) renumbering; nothing for an image in that order.
-    pub prepare: Duration,
-    /// The engine.
-    pub mine: Duration,
-}
-
-/// Everything that a report says.
-#[derive(Debug)]
-pub struct Report<'a> {
-    /// What was asked.
-    pub task: &'a Task,
-    /// Where the graph came from, as the user wrote it.
-    pub source: &'a str,
-    /// The graph.
-    pub graph: &'a Graph,
-    /// The engine that answered.
-    pub device: &'a str,
-    /// Its threads.
-    pub threads: usize,
-    /// The answer.
-    pub outcome: &'a Outcome,
-    /// Why it is incomplete, if it is.
-    pub stopped: Option<Stopped>,
-    /// Embeddings listed, where a list was asked for.
-    pub listed: Option<u64>,
-    /// Wall time by phase.
-    pub times: Times,
-}
-
-impl Report<'_> {
-    /// The sum of the counts; for frequent subgraph mining, the number of patterns reported
-    /// (supports don't add up to anything).
-    pub fn total(&self) -> u128 {
-        match self.task {
-            Task::Fsm { .. } => self.outcome.results.len() as u128,
-            _ => self.counts().sum(),
-        }
-    }
-
-    fn counts(&self) -> impl Iterator<Item = u128> + '_ {
-        let larger = self.outcome.larger_cliques.iter().map(|&(_, count)| count);
-        self.outcome.results.iter().map(|r| r.count).chain(larger)
-    }
-
-    /// Whether the run was interrupted before anything was found: its zeros are no answer. Motifs
-    /// are counted by equations, which give no number before all of their sums are there.
-    pub fn nothing_known(&self) -> bool {
-        self.stopped == Some(Stopped::Interrupt) && self.counts().all(|count| count == 0)
-    }
-}
+pub use gramer_picture::{Answer, Stopped, Times};

@@ -1,31 +1,59 @@
-//! The report for people.
+//! The answer for people.
 
-use std::io::{self, Write};
-use std::time::Duration;
+use std::io::{self, IsTerminal, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
 use gramer_engine::DeviceMetrics;
 use gramer_engine::metrics::{Metric, Value};
 use gramer_graph::error::Place;
-use gramer_pattern::task::{Measure, SizeLimit, Task};
-
 use gramer_pattern::labelled_name;
+use gramer_picture::number::{grouped, seconds};
+use gramer_picture::{characters, words};
 
-use super::symbols::new_table;
-use super::{Report, Stopped};
+use super::Answer;
+use super::symbols::{Symbols, new_table, symbols};
 
-/// Writes the report as a heading, a table and a closing line.
+/// Whether a table has a picture of each pattern, of Braille's characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Drawing {
+    /// On a terminal that has the characters, up to 40 patterns
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Drawing {
+    /// More patterns would fill several screens.
+    const MOST: usize = 40;
+
+    fn wanted(self, patterns: usize) -> bool {
+        match self {
+            Drawing::Auto => {
+                patterns <= Drawing::MOST
+                    && symbols() == Symbols::Unicode
+                    && io::stdout().is_terminal()
+            }
+            Drawing::Always => true,
+            Drawing::Never => false,
+        }
+    }
+}
+
+/// Writes the answer as a heading, a table and a closing line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let graph = report.graph;
-    writeln!(out, "{}", question(report.task))?;
+pub fn table(answer: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
+    let graph = answer.graph;
+    writeln!(out, "{}", words::question(answer.task))?;
     write!(
         out,
         "graph {}: {} vertices, {} edges",
-        Place::file(report.source),
+        Place::file(answer.source),
         grouped(graph.vertices() as u128),
         grouped(graph.edges() as u128)
     )?;
@@ -35,72 +63,67 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
             write!(out, ", {labels} {of} labels")?;
         }
     }
-    writeln!(out, "; device {} ({} threads)", report.device, report.threads)?;
+    writeln!(out, "; device {} ({} threads)", answer.device, answer.threads)?;
     writeln!(out)?;
 
-    let counted = match report.task {
-        Task::Fsm { measure: Measure::Mni, .. } => "support",
-        Task::Match { mappings: true, .. } => "mappings",
-        _ => "count",
-    };
-    let unknown = report.nothing_known();
+    let unknown = answer.nothing_known();
     let shown = |count: u128| if unknown { "?".to_string() } else { grouped(count) };
+    let drawn = drawing.wanted(answer.outcome.results.len());
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["pattern", "vertices", "edges", counted]);
-    for r in &report.outcome.results {
+    let picture = drawn.then_some("");
+    let counted = words::counted(answer.task);
+    let header = ["pattern", "vertices"].into_iter().chain(picture).chain(["edges", counted]);
+    table.set_header(header.collect::<Vec<_>>());
+    for r in &answer.outcome.results {
         let edges: Vec<String> =
             r.pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
         // A long list of edges says less than its length.
         let edges =
             if edges.len() > 12 { format!("{} edges", edges.len()) } else { edges.join(" ") };
         let vertices = r.pattern.vertices().to_string();
-        table.add_row([labelled_name(&r.pattern), vertices, edges, shown(r.count)]);
+        let mut row = vec![labelled_name(&r.pattern), vertices, edges, shown(r.count)];
+        if drawn {
+            row.insert(2, characters::drawn(&r.pattern).join("\n"));
+        }
+        table.add_row(row);
     }
-    for &(size, count) in &report.outcome.larger_cliques {
+    for &(size, count) in &answer.outcome.larger_cliques {
         let edges = format!("{} edges", size * (size - 1) / 2);
-        table.add_row([format!("{size}-clique"), size.to_string(), edges, shown(count)]);
+        let mut row = vec![format!("{size}-clique"), size.to_string(), edges, shown(count)];
+        if drawn {
+            row.insert(2, String::new());
+        }
+        table.add_row(row);
     }
-    for column in [1, 3] {
+    for column in [1, if drawn { 4 } else { 3 }] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    if report.outcome.results.is_empty() && report.outcome.larger_cliques.is_empty() {
+    if answer.outcome.results.is_empty() && answer.outcome.larger_cliques.is_empty() {
         writeln!(out, "no pattern")?;
     } else {
         writeln!(out, "{table}")?;
     }
 
-    let times = report.times;
+    let times = answer.times;
     writeln!(
         out,
         "total {}; load {}, prepare {}, mine {}",
-        shown(report.total()),
+        shown(answer.total()),
         seconds(times.load),
         seconds(times.prepare),
         seconds(times.mine)
     )?;
-    for device in &report.outcome.devices {
+    for device in &answer.outcome.devices {
         measured(device, out)?;
     }
-    if let Some(listed) = report.listed {
+    if let Some(listed) = answer.listed {
         writeln!(out, "{} embeddings listed", grouped(listed as u128))?;
     }
-    match report.stopped {
-        Some(Stopped::Interrupt) if unknown => {
-            writeln!(
-                out,
-                "interrupted before anything was found: nothing can be said of the answer"
-            )
-        }
-        Some(Stopped::Interrupt) if matches!(report.task, Task::Fsm { .. }) => {
-            writeln!(out, "interrupted: larger patterns are missing, those found are right")
-        }
-        Some(Stopped::Interrupt) => {
-            writeln!(out, "interrupted: the counts are what had been found, lower bounds")
-        }
-        Some(Stopped::Limit) => writeln!(out, "stopped at the limit: the counts are lower bounds"),
+    match answer.reservation() {
+        Some(reservation) => writeln!(out, "{reservation}"),
         None => Ok(()),
     }
 }
@@ -144,67 +167,5 @@ fn item(metric: &Metric) -> String {
         }
         Value::Text(text) => format!("{name} {text}"),
         other => format!("{name} {other:?}"),
-    }
-}
-
-/// The task in words, with the question that it answers.
-fn question(task: &Task) -> String {
-    let induced = format!("{}-induced", task.induced());
-    match task {
-        Task::Clique { k } => format!("cliques of {k} vertices ({induced})"),
-        Task::CliqueSizes { smallest, largest } => {
-            format!("cliques of {smallest} to {largest} vertices ({induced})")
-        }
-        Task::MaximumClique => format!("a largest clique ({induced})"),
-        Task::MaximalCliques => format!("maximal cliques by size ({induced})"),
-        Task::Motif { k, .. } => format!("motifs of {k} vertices, {induced}"),
-        Task::Fsm { limit, support, measure } => {
-            let limit = match limit {
-                SizeLimit::MaxVertices(n) => format!("{n} vertices"),
-                SizeLimit::MaxEdges(n) => format!("{n} edges"),
-            };
-            let measure = match measure {
-                Measure::Embeddings => "embeddings",
-                Measure::Mni => "minimum-image support",
-            };
-            format!(
-                "frequent patterns of up to {limit}, at least {support} by {measure}, {induced}"
-            )
-        }
-        Task::Match { mappings, .. } => {
-            let what = if *mappings { "mappings" } else { "occurrences" };
-            format!("{what} of a pattern, {induced}")
-        }
-        other => format!("{}, {induced}", other.name()),
-    }
-}
-
-/// A number with its digits in groups of three.
-fn grouped(number: u128) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn seconds(time: Duration) -> String {
-    let s = time.as_secs_f64();
-    if s < 0.1 { format!("{:.1} ms", 1e3 * s) } else { format!("{s:.2} s") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn digits_come_in_groups_of_three() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 }
