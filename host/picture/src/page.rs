@@ -1,7 +1,8 @@
 //! Pages: one file, without anything from elsewhere, that reads on a telephone, on a wide screen and on
 //! paper.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, html};
+pub use maud::{Markup, PreEscaped};
 
 use crate::colour::Colour;
 use crate::number::percent;

@@ -146,6 +146,9 @@ impl Common {
         task.check()?;
         let list_format = self.check_list(pattern)?;
         let output = self.check_answer(pattern)?;
+        // A file is no terminal.
+        let terminal = self.to.is_none() && std::io::stdout().is_terminal();
+        let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
         let engine = self.options.engine(&self.device, &context)?;
         engine.supports(task, None)?;
         if let Some(threads) = self.threads {
@@ -192,17 +195,12 @@ impl Common {
             listed,
             times: Times { load, prepare, mine },
         };
-        self.write(output, &answer)?;
+        self.write(output, drawing, &answer)?;
         if stopped == Some(Stopped::Interrupt) { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Writes an answer where it is wanted.
-    fn write(&self, output: Output, answer: &Answer<'_>) -> Result<()> {
-        let drawing = match (self.drawing, &self.to) {
-            _ if self.no_drawing => Drawing::Never,
-            (Drawing::Auto, Some(_)) => Drawing::Never, // a file is no terminal
-            (drawing, _) => drawing,
-        };
+    fn write(&self, output: Output, drawing: Drawing, answer: &Answer<'_>) -> Result<()> {
         let write = |out: &mut dyn std::io::Write| match output {
             Output::Table => table(answer, drawing, out),
             Output::Json => json(answer, self.counts, out),

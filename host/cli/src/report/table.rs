@@ -1,6 +1,6 @@
 //! The answer for people.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
@@ -30,13 +30,19 @@ impl Drawing {
     /// More patterns would fill several screens.
     const MOST: usize = 40;
 
+    /// What is drawn where standard output is a terminal or isn't; to be asked before a device is
+    /// opened, which may lead it elsewhere.
+    #[must_use]
+    pub fn on(self, terminal: bool) -> Self {
+        match self {
+            Drawing::Auto if !terminal || symbols() == Symbols::Ascii => Drawing::Never,
+            other => other,
+        }
+    }
+
     fn wanted(self, patterns: usize) -> bool {
         match self {
-            Drawing::Auto => {
-                patterns <= Drawing::MOST
-                    && symbols() == Symbols::Unicode
-                    && io::stdout().is_terminal()
-            }
+            Drawing::Auto => patterns <= Drawing::MOST,
             Drawing::Always => true,
             Drawing::Never => false,
         }
