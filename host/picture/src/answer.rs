@@ -117,16 +117,6 @@ impl Answer<'_> {
         })
     }
 
-    /// The answer as a part of a page that has the style already, as notebooks show it.
-    pub fn fragment(&self) -> String {
-        let text = html! {
-            p.note { (words::question(self.task)) "; device " (self.device) }
-            @if let Some(reservation) = self.reservation() { p.warning { (capital(reservation)) "." } }
-            (patterns::section(self))
-        };
-        text.into_string()
-    }
-
     fn facts(&self) -> Markup {
         let graph = self.graph;
         let labels = [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")];

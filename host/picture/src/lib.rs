@@ -13,6 +13,7 @@ pub mod svg;
 pub mod words;
 
 pub use answer::{Answer, Stopped, Times};
+pub use patterns::fragment;
 
 /// The README, whose example runs as a test.
 #[cfg(doctest)]

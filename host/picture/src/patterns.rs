@@ -219,3 +219,37 @@ fn rest(lines: &[Line<'_>], counted: &str) -> Markup {
         }
     }
 }
+
+/// Patterns with their counts as a table that brings its style with it, as notebooks show it.
+pub fn fragment(counts: &[(&Pattern, u128)]) -> String {
+    let labels = Labels::of(counts.iter().map(|(pattern, _)| *pattern));
+    let scale = Scale::of(counts.iter().map(|(_, count)| *count));
+    let missing = counts.len().saturating_sub(DRAWN);
+    let text = html! {
+        div {
+            p style="margin:0;color:#57606a" {
+                (grouped(counts.len() as u128)) (if counts.len() == 1 { " pattern" } else { " patterns" })
+                @if scale.decades.is_some() { "; bars are logarithmic and begin at 1" }
+                @if missing > 0 { "; " (grouped(missing as u128)) " are not shown" }
+            }
+            table style="border-collapse:collapse" {
+                tbody {
+                    @for (pattern, count) in counts.iter().take(DRAWN) {
+                        tr {
+                            td { (svg::element(pattern, &labels, 72)) }
+                            td style="text-align:left" { (labelled_name(pattern)) }
+                            td style="width:12em;text-align:left" {
+                                div style={
+                                    "height:0.9em;background:#0072b2;width:"
+                                    (format!("{:.2}", 100.0 * scale.length(*count))) "%"
+                                } {}
+                            }
+                            td style="text-align:right" title=(count) { (grouped(*count)) }
+                        }
+                    }
+                }
+            }
+        }
+    };
+    text.into_string()
+}
