@@ -91,7 +91,7 @@ def test_maximal_cliques_are_networkx_s(pair):
 @pytest.mark.parametrize("k", [3, 4])
 def test_motifs_are_igraph_s(pair, k):
     graph, g = pair
-    other = igraph.gramer.Graph.from_networkx(graph)
+    other = igraph.Graph.from_networkx(graph)
     # igraph's classes that are not connected come as NaN.
     theirs = sorted(int(n) for n in other.motifs_randesu(k) if not np.isnan(n))
     assert sorted(found.count for found in g.motifs(k)) == theirs
@@ -150,7 +150,7 @@ def test_sparse_matrices_and_igraph(pair):
     matrix = networkx.to_scipy_sparse_array(graph, nodelist=list(graph))
     assert gramer.Graph.from_scipy(matrix).cliques(3) == g.cliques(3)
     assert gramer.Graph.from_scipy(scipy.sparse.coo_matrix(matrix)).edges == g.edges
-    assert gramer.Graph.from_igraph(igraph.gramer.Graph.from_networkx(graph)).cliques(3) == g.cliques(3)
+    assert gramer.Graph.from_igraph(igraph.Graph.from_networkx(graph)).cliques(3) == g.cliques(3)
 
 
 def test_files(tmp_path, pair):
