@@ -135,8 +135,7 @@ mod tests {
         assert_eq!(share(&m, "pu_time.waiting_inside"), Some(0.1));
         assert_eq!(share(&m, "pu_time.no_work"), Some(0.2));
         // The set core counts idle ones alone.
-        let m =
-            measured(&[("core.cycles", 100), ("pu.idle_memory", 50), ("pu.idle_no_work", 100)]);
+        let m = measured(&[("core.cycles", 100), ("pu.idle_memory", 50), ("pu.idle_no_work", 100)]);
         assert_eq!(share(&m, "pu_time.busy"), Some(0.25));
         assert_eq!(share(&m, "pu_time.no_work"), Some(0.5));
         assert_eq!(m.get("pu_time.waiting_inside"), None);

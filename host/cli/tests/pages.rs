@@ -56,7 +56,11 @@ fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
         ("maximal", &["clique", "--maximal"], &plain),
         ("maximum", &["clique", "--maximum"], &plain),
         ("match", &["match", "--pattern", "house"], &plain),
-        ("mappings", &["match", "--pattern", "4-cycle", "--mappings", "--induced", "vertex"], &plain),
+        (
+            "mappings",
+            &["match", "--pattern", "4-cycle", "--mappings", "--induced", "vertex"],
+            &plain,
+        ),
         ("fsm", &["fsm", "--support", "2", "--max-vertices", "3"], &labelled),
         ("fsm-mni", &["fsm", "--support", "3", "--measure", "mni", "--max-edges", "2"], &labelled),
     ];
@@ -93,12 +97,8 @@ fn pages_say_what_the_json_says() {
         assert_eq!(page.matches("<rect ").count(), dots, "{words:?}");
         for result in results {
             let digits = result["count"].to_string();
-            let from_right: Vec<String> = digits
-                .as_bytes()
-                .rchunks(3)
-                .rev()
-                .map(|group| text(group))
-                .collect();
+            let from_right: Vec<String> =
+                digits.as_bytes().rchunks(3).rev().map(|group| text(group)).collect();
             assert!(page.contains(&from_right.join(",")), "{words:?}: {digits}");
         }
         let induced = answer["induced"].as_str().unwrap();
@@ -164,7 +164,8 @@ fn tables_have_pictures_where_they_are_wanted() {
         assert!(output.status.success(), "{}", text(&output.stderr));
         text(&output.stdout)
     };
-    let dots = |table: &str| table.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
+    let dots =
+        |table: &str| table.chars().filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).count();
     // Standard output is no terminal here.
     assert_eq!(dots(&table(&[])), 0);
     assert_eq!(dots(&table(&["--no-drawing"])), 0);
@@ -220,10 +221,17 @@ fn probed(program: &Path, folder: &Path, pages: &[(&str, String)]) -> Vec<String
     let output = chromium(program, folder, &[&words[..], &[address]].concat());
     let shown = text(&output.stdout);
     let (_, rest) = shown.split_once("<pre id=\"found\">").unwrap_or_else(|| {
-        panic!("Chromium says nothing: {}\n{}", text(&output.stderr), &shown[..shown.len().min(500)])
+        panic!(
+            "Chromium says nothing: {}\n{}",
+            text(&output.stderr),
+            &shown[..shown.len().min(500)]
+        )
     });
     let found = rest.split_once("</pre>").unwrap().0;
-    let done = format!("done {} pages", serde_json::from_str::<Value>(&pages).unwrap().as_array().unwrap().len());
+    let done = format!(
+        "done {} pages",
+        serde_json::from_str::<Value>(&pages).unwrap().as_array().unwrap().len()
+    );
     assert!(found.contains(&done), "the browser did not get to the end: {found}");
     found.lines().filter(|line| !line.starts_with("done ")).map(String::from).collect()
 }
@@ -241,7 +249,8 @@ fn a_browser_shows_pages_as_they_should_be() {
     // The probe sees what it should see.
     let wide = "<main><p style=\"width:900px\">wide</p></main>";
     let pale = "<main><p style=\"color:#aaa\">pale</p></main>";
-    let cut = "<main><p style=\"width:3em;overflow:hidden;white-space:nowrap\">cut off here</p></main>";
+    let cut =
+        "<main><p style=\"width:3em;overflow:hidden;white-space:nowrap\">cut off here</p></main>";
     let bad = [("wide", wide.to_string()), ("pale", pale.into()), ("cut", cut.into())];
     let found = probed(&program, folder.path(), &bad);
     for name in ["wide at 360", "pale at 360", "cut at 800"] {

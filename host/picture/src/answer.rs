@@ -84,9 +84,7 @@ impl Answer<'_> {
             Stopped::Interrupt if matches!(self.task, Task::Fsm { .. }) => {
                 "interrupted: larger patterns are missing, those found are right"
             }
-            Stopped::Interrupt => {
-                "interrupted: the counts are what had been found, lower bounds"
-            }
+            Stopped::Interrupt => "interrupted: the counts are what had been found, lower bounds",
             Stopped::Limit => "stopped at the limit: the counts are lower bounds",
         })
     }
@@ -94,27 +92,30 @@ impl Answer<'_> {
     /// The answer as one page of HTML, which needs no other file.
     pub fn page(&self) -> String {
         let title = format!("{}: {}", self.source, words::question(self.task));
-        document(&title, html! {
-            header {
-                p.task { "gramer " (self.task.name()) " · " (self.source) }
-                h1 { (words::heading(self.task)) }
-                p { (words::meaning(self.task)) }
-                @if let Some(reservation) = self.reservation() {
-                    p.warning role="note" { (capital(reservation)) "." }
+        document(
+            &title,
+            html! {
+                header {
+                    p.task { "gramer " (self.task.name()) " · " (self.source) }
+                    h1 { (words::heading(self.task)) }
+                    p { (words::meaning(self.task)) }
+                    @if let Some(reservation) = self.reservation() {
+                        p.warning role="note" { (capital(reservation)) "." }
+                    }
+                    (self.facts())
                 }
-                (self.facts())
-            }
-            section { h2 { "Patterns" } (patterns::section(self)) }
-            section { h2 { "Time" } (self.phases()) }
-            @for measured in &self.outcome.devices {
-                section { h2 { "Measured by " (measured.device) } (device::section(measured)) }
-            }
-            footer {
-                "Made by gramer " (env!("CARGO_PKG_VERSION")) ". Counts are exact"
-                @if self.stopped.is_some() { " of what was searched" }
-                "; times are wall times."
-            }
-        })
+                section { h2 { "Patterns" } (patterns::section(self)) }
+                section { h2 { "Time" } (self.phases()) }
+                @for measured in &self.outcome.devices {
+                    section { h2 { "Measured by " (measured.device) } (device::section(measured)) }
+                }
+                footer {
+                    "Made by gramer " (env!("CARGO_PKG_VERSION")) ". Counts are exact"
+                    @if self.stopped.is_some() { " of what was searched" }
+                    "; times are wall times."
+                }
+            },
+        )
     }
 
     fn facts(&self) -> Markup {
@@ -169,11 +170,14 @@ impl Answer<'_> {
             amount: seconds(time),
             share: if all > 0.0 { time.as_secs_f64() / all } else { 0.0 },
         };
-        stack("Phases", &[
-            part("reading the graph", load),
-            part("ordering its vertices", prepare),
-            part("mining", mine),
-        ])
+        stack(
+            "Phases",
+            &[
+                part("reading the graph", load),
+                part("ordering its vertices", prepare),
+                part("mining", mine),
+            ],
+        )
     }
 }
 

@@ -42,7 +42,8 @@ impl Dots {
 
     fn text(&self) -> Vec<String> {
         /// The bit of each dot of a character, by row and column (Unicode, block Braille Patterns).
-        const BITS: [[u32; DOTS.0]; DOTS.1] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+        const BITS: [[u32; DOTS.0]; DOTS.1] =
+            [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
         let character = |row: usize, column: usize| {
             let mut bits = 0x2800;
             for (y, line) in BITS.iter().enumerate() {
@@ -72,7 +73,8 @@ pub fn drawn(pattern: &Pattern) -> Vec<String> {
     // Dots are as far from each other down as across in most fonts.
     let scale = |side: f64, room: f64| if side > 0.0 { room / side } else { room };
     let scale = scale(layout.width, width).min(scale(layout.height, height));
-    let (left, top) = ((width - layout.width * scale) / 2.0, (height - layout.height * scale) / 2.0);
+    let (left, top) =
+        ((width - layout.width * scale) / 2.0, (height - layout.height * scale) / 2.0);
     let place = |p: &Point| Point { x: left + p.x * scale, y: top + p.y * scale };
     let places: Vec<Point> = layout.places.iter().map(place).collect();
     let mut dots = Dots { set: Default::default() };

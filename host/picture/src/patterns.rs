@@ -34,7 +34,8 @@ impl Line<'_> {
     fn size(&self) -> String {
         let n = self.vertices;
         let edges = self.pattern.map_or(n * n.saturating_sub(1) / 2, Pattern::edge_count);
-        let many = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+        let many =
+            |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
         format!("{}, {}", many(n, "vertex", "vertices"), many(edges, "edge", "edges"))
     }
 

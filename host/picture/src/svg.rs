@@ -170,7 +170,9 @@ mod tests {
             let text = document(pattern, 96);
             let document = parsed(&text);
             let of = |tag: &'static str| {
-                document.descendants().filter(move |n| n.has_tag_name(("http://www.w3.org/2000/svg", tag)))
+                document
+                    .descendants()
+                    .filter(move |n| n.has_tag_name(("http://www.w3.org/2000/svg", tag)))
             };
             assert_eq!(of("line").count(), pattern.edge_count());
             assert_eq!(of("rect").count(), pattern.vertices());

@@ -232,7 +232,9 @@ impl Graph {
     ) -> PyResult<Self> {
         let wrong = |what: String| PyValueError::new_err(format!("the matrix {what}"));
         let count = |at: usize| {
-            starts.get(at).ok_or_else(|| wrong(format!("has a row that begins before 0, number {at}")))
+            starts
+                .get(at)
+                .ok_or_else(|| wrong(format!("has a row that begins before 0, number {at}")))
         };
         let rows = starts.len().checked_sub(1).ok_or_else(|| wrong("has no indptr".into()))?;
         let mut builder = Builder::new();
@@ -245,7 +247,9 @@ impl Graph {
             for at in from..to {
                 match columns.get(at as usize) {
                     Some(column) if column < rows as u64 => builder.edge(row as u64, column),
-                    _ => return Err(wrong(format!("names a column that isn't there in row {row}"))),
+                    _ => {
+                        return Err(wrong(format!("names a column that isn't there in row {row}")));
+                    }
                 }
             }
         }

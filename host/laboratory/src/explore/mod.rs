@@ -269,7 +269,8 @@ pub fn plot(all: &[Measured], x: usize, metric: Metric, relative: bool, title: &
 /// A sweep as a page: its table, and the plots.
 pub fn page(title: &str, header: &[String], rows: &[Vec<String>], plots: &[Plot]) -> String {
     let mut body = format!("<h1>{}</h1>\n", escaped(title));
-    body += "<p>Simulated; counts are equal to the CPU engine's.</p>\n<div class=\"scroll\"><table>";
+    body +=
+        "<p>Simulated; counts are equal to the CPU engine's.</p>\n<div class=\"scroll\"><table>";
     let row = |cells: &[String], tag: &str| {
         let cell = |text: &String| format!("<{tag}>{}</{tag}>", escaped(text));
         format!("<tr>{}</tr>", cells.iter().map(cell).collect::<String>())

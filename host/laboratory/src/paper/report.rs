@@ -253,10 +253,11 @@ impl Report {
         }
         let markdown = self.markdown();
         if html {
-            let plots = self.sections.iter().flat_map(|s| &s.blocks).filter_map(|block| match block {
-                Block::Plot(name, plot) => Some((name.as_str(), plot)),
-                _ => None,
-            });
+            let plots =
+                self.sections.iter().flat_map(|s| &s.blocks).filter_map(|block| match block {
+                    Block::Plot(name, plot) => Some((name.as_str(), plot)),
+                    _ => None,
+                });
             write("index.html", &page(&markdown, plots))?;
         }
         write("README.md", &markdown)

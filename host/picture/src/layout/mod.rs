@@ -173,9 +173,26 @@ mod tests {
     #[test]
     fn patterns_that_have_a_plane_drawing_in_mind_get_it() {
         for name in [
-            "triangle", "3-star", "4-path", "tailed-triangle", "4-cycle", "diamond", "fork", "bull",
-            "cricket", "lollipop", "banner", "hourglass", "house", "dart", "kite", "gem", "4-wheel",
-            "7-cycle", "9-path", "12-star",
+            "triangle",
+            "3-star",
+            "4-path",
+            "tailed-triangle",
+            "4-cycle",
+            "diamond",
+            "fork",
+            "bull",
+            "cricket",
+            "lollipop",
+            "banner",
+            "hourglass",
+            "house",
+            "dart",
+            "kite",
+            "gem",
+            "4-wheel",
+            "7-cycle",
+            "9-path",
+            "12-star",
         ] {
             let layout = Layout::of(&named(name).unwrap());
             assert_eq!(layout.crossings(), 0, "{name}");
