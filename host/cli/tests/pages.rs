@@ -98,7 +98,7 @@ fn pages_say_what_the_json_says() {
         for result in results {
             let digits = result["count"].to_string();
             let from_right: Vec<String> =
-                digits.as_bytes().rchunks(3).rev().map(|group| text(group)).collect();
+                digits.as_bytes().rchunks(3).rev().map(text).collect();
             assert!(page.contains(&from_right.join(",")), "{words:?}: {digits}");
         }
         let induced = answer["induced"].as_str().unwrap();

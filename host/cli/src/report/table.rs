@@ -140,7 +140,8 @@ fn measured(device: &DeviceMetrics, out: &mut dyn Write) -> io::Result<()> {
     let shown: Vec<&Metric> = device.metrics.iter().filter(|m| m.headline).collect();
     for section in shown.chunk_by(|a, b| parts(a).0 == parts(b).0) {
         let items: Vec<String> = section.iter().map(|m| item(m)).collect();
-        writeln!(out, "  {}: {}", parts(section[0]).0, items.join(", "))?;
+        let name = parts(section[0]).0.replace('_', " ");
+        writeln!(out, "  {name}: {}", items.join(", "))?;
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ fn apart<'a>(
     places: &'a [Point],
     edges: &'a [(usize, usize)],
 ) -> impl Iterator<Item = (usize, (usize, usize))> + 'a {
-    let of = |vertex: usize| edges.iter().map(move |&edge| (vertex, edge));
+    let of = move |vertex: usize| edges.iter().map(move |&edge| (vertex, edge));
     (0..places.len()).flat_map(of).filter(|&(vertex, (a, b))| vertex != a && vertex != b)
 }
 
