@@ -5,9 +5,9 @@
 //! | `device` | the machine and its clock, compute units |
 //! | `run` | runs of the kernels, and their cycles |
 //! | `vertex`, `edge` | accesses to the two on-chip memories, and what became of them |
-//! | `pu_time` | what the PUs did: shares of their cycles, over all PUs and runs |
 //! | `transfer` | data to and from the devices |
 //! | the core's | each counter of `accelerator.yaml` under its own section and name |
+//! | `pu_time` | what the PUs did: shares of their cycles, over all PUs and runs |
 
 use std::collections::BTreeMap;
 use std::time::Duration;
