@@ -11,6 +11,10 @@ system time counts. It is stopped after LIMIT seconds of it: the row then says "
 seconds in all nothing is begun any more, and the rows that are left say "not run". The real graphs are
 looked for in $GRAMER_DATA, else in ../shared/data. Writes target/bench/bench.json, and
 docs/bench/README.md with --write. With words it measures only rows that contain one of them.
+
+--threads N runs something else: the tasks of SCALING with one thread and with N, from images, with wall
+seconds of the mining alone, and writes them to FILE of --out. `docs/bench/threads.csv` is such a file, and
+the report has a table of it.
 """
 
 import argparse
@@ -27,10 +31,11 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-GRAMER = ROOT / "target" / "release" / "gramer"
+GRAMER = pathlib.Path(os.environ.get("GRAMER", ROOT / "target" / "release" / "gramer"))
 DATA = pathlib.Path(os.environ.get("GRAMER_DATA", ROOT.parent / "shared" / "data"))
 WORK = ROOT / "target" / "bench"
 PEERS = ROOT / "docs" / "bench" / "peers.csv"
+THREADS = ROOT / "docs" / "bench" / "threads.csv"
 REPORT = ROOT / "docs" / "bench" / "README.md"
 REPEAT = 5
 # No task is run again once its runs took so many seconds.
@@ -67,6 +72,16 @@ ALONE = [("ca-astroph", f"match-{pattern}") for pattern in ("4-clique", "4-cycle
     ("ca-astroph", "4-motif-edge"), ("ca-astroph", "5-motif-edge"),
     ("rmat12", "match-house"), ("rmat12", "5-motif"), ("wiki-vote", "6-motif"),
 ]
+# Tasks that take seconds on one thread: graph, task. A run is given up after SCALING_LIMIT wall seconds,
+# and none is begun after SCALING_BUDGET.
+SCALING = [
+    ("ego-twitter", "6-clique"), ("rmat15", "6-clique"), ("ca-astroph", "5-motif"),
+    ("email-enron", "5-motif"), ("ego-twitter", "4-motif"), ("wiki-vote", "5-motif"),
+    ("ego-twitter", "maximal"), ("web-stanford", "4-clique"), ("rmat15", "5-motif"),
+    ("wiki-vote", "6-motif"), ("web-stanford", "5-motif"),
+]
+SCALING_LIMIT = 30
+SCALING_BUDGET = 120.0
 # Query sets of whole benches: graph, set; up to 10^5 embeddings a query.
 QUERY_SETS = [(graph, kind) for graph in ("sm-yeast", "sm-hprd")
               for kind in ("dense_4", "dense_8", "dense_16", "sparse_8", "sparse_16")]
@@ -244,6 +259,63 @@ def cpu_seconds(words, limit=LIMIT):
     return Seconds(value=best)
 
 
+def scaling(threads, out):
+    """Wall and CPU seconds of the tasks of SCALING with one thread and with `threads`."""
+    begun = time.monotonic()
+    with open(out, "w") as file:
+        print("machine,cores,graph,task,threads,mine_s,cpu_s,complete", file=file)
+        for graph, task in SCALING:
+            for count in (threads, 1):
+                if time.monotonic() - begun > SCALING_BUDGET:
+                    print(f"{graph} {task} with {count} threads: not run")
+                    continue
+                words = [GRAMER, "mine", *task_words(task, graph, query), "--threads", str(count),
+                         "--time-limit", str(SCALING_LIMIT), "--json", prepare(graph)["image"]]
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                if done.returncode not in (0, 124):
+                    sys.exit(f"bench: {' '.join(map(str, words))} failed: {done.stderr.decode()}")
+                found = json.loads(done.stdout)
+                row = [processor().replace(",", ""), os.cpu_count(), graph, task, count,
+                       f"{found['seconds']['mine']:.4f}", f"{cpu:.4f}", str(found["complete"]).lower()]
+                print(*row, sep=",", file=file, flush=True)
+                print(*row[2:], flush=True)
+
+
+def scaling_table():
+    """The table of docs/bench/threads.csv."""
+    if not THREADS.exists():
+        return []
+    with open(THREADS) as file:
+        rows = list(csv.DictReader(file))
+    most = max(int(row["threads"]) for row in rows)
+    machine, cores = rows[0]["machine"], rows[0]["cores"]
+    lines = ["", "## Threads", "",
+             f"Wall seconds of the mining alone with one thread and with {most}, on {machine}, {cores} cores "
+             f"(`scripts/bench.py --threads {most}`; given up after {SCALING_LIMIT} s). *CPU* is the growth of the CPU "
+             "seconds: what the threads do besides what one does, and how much slower a core is when all are busy.", "",
+             f"| graph | task | 1 thread s | {most} threads s | speed-up | CPU |", "|---|---|---:|---:|---:|---:|"]
+    found = {(row["graph"], row["task"], int(row["threads"])): row for row in rows}
+
+    def shown(row):
+        if row is None:
+            return "not run"
+        return ("" if row["complete"] == "true" else "> ") + f"{float(row['mine_s']):.3f}"
+
+    for graph, task in dict.fromkeys((row["graph"], row["task"]) for row in rows):
+        one, all_ = found.get((graph, task, 1)), found.get((graph, task, most))
+        times = growth = "–"
+        if one and all_ and all_["complete"] == "true":
+            sign = "" if one["complete"] == "true" else "> "
+            times = f"{sign}{float(one['mine_s']) / float(all_['mine_s']):.1f}"
+            if not sign:
+                growth = f"{float(all_['cpu_s']) / float(one['cpu_s']):.2f}"
+        lines.append(f"| {graph} | {task} | {shown(one)} | {shown(all_)} | {times} | {growth} |")
+    return lines
+
+
 def prepare(name):
     """A plain text file and an image of a graph."""
     file, labels = GRAPHS[name]
@@ -308,6 +380,8 @@ def processor():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="rewrite docs/bench/README.md")
+    parser.add_argument("--threads", type=int, metavar="N", help="run the tasks of SCALING with 1 and N threads")
+    parser.add_argument("--out", default=WORK / "threads.csv", metavar="FILE", help="where --threads writes")
     parser.add_argument("words", nargs="*", help="measure only rows that contain one of these")
     options = parser.parse_args()
     if options.write and options.words:
@@ -317,6 +391,9 @@ def main():
     if shutil.which("zstd") is None:
         sys.exit("bench: the query sets are compressed: `make setup-bench` installs zstd")
     WORK.mkdir(parents=True, exist_ok=True)
+    if options.threads:
+        scaling(options.threads, options.out)
+        return
     with open(PEERS) as file:
         beside, earlier = peers(file)
 
@@ -333,13 +410,6 @@ def main():
     def left():
         return BUDGET - (time.monotonic() - begun)
 
-    # The parts first: their time is bounded by their number.
-    rates = []
-    for name, program, words in parts:
-        output, ended = printed([programs[program], *words], left())
-        rates.append({"name": name, "printed": output, "stopped": ended})
-        print(f"{name}\n{output}{ended or ''}", flush=True)
-
     today, keys = {}, []
     for row in beside + earlier:
         keys.append((row["graph"], row["task"]))
@@ -355,6 +425,13 @@ def main():
             today[key] = {source: cpu_seconds([*words, files[source]]) for source in ("image", "text")}
         found = today[key]
         print(f"{graph:13} {task:18} image {found['image']!s:>9}  text {found['text']!s:>9}", flush=True)
+
+    # The parts last: the rows are what is compared.
+    rates = []
+    for name, program, words in parts:
+        output, ended = printed([programs[program], *words], left())
+        rates.append({"name": name, "printed": output, "stopped": ended})
+        print(f"{name}\n{output}{ended or ''}", flush=True)
 
     for source in ("image", "text"):
         print(tally(beside, source))
@@ -393,7 +470,7 @@ Of the rows in one run, {tally(beside, "image")};
              "Tasks: `K-clique` cliques of K vertices, `K-motif` vertex-induced motifs of K vertices "
              "(`-edge`: edge-induced), `maximal` maximal cliques, `fsm-E-S` labelled patterns of up to E "
              "edges with minimum-image support S, `match-Q` embeddings (all mappings) of the query Q of "
-             "the graph's query set, or occurrences of a pattern by its name.", "",
+             "the graph's query set, or occurrences of a pattern by its name.", *scaling_table(), "",
              "## Query sets, load, renumbering, balance", "",
              "What `cargo bench` prints; a query set counts up to 10^5 embeddings of each query and gives "
              "a query up after 1 s."]

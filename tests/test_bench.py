@@ -111,6 +111,36 @@ class Tables(unittest.TestCase):
             self.assertTrue(bench.task_words(row["task"], row["graph"], lambda graph, name: name))
 
 
+class Scaling(unittest.TestCase):
+    CSV = """machine,cores,graph,task,threads,mine_s,cpu_s,complete
+Chip,16,g,5-motif,16,0.5,9.0,true
+Chip,16,g,5-motif,1,6.0,6.0,true
+Chip,16,g,maximal,16,4.0,60.0,true
+Chip,16,g,maximal,1,30.0,30.0,false
+Chip,16,g,6-motif,16,30.0,400.0,false
+"""
+
+    def setUp(self):
+        self.file, bench.THREADS = bench.THREADS, bench.WORK.parent / "test-threads.csv"
+        bench.THREADS.parent.mkdir(exist_ok=True)
+        bench.THREADS.write_text(self.CSV)
+
+    def tearDown(self):
+        bench.THREADS.unlink()
+        bench.THREADS = self.file
+
+    def test_a_run_that_was_given_up_is_no_time(self):
+        rows = [line for line in bench.scaling_table() if line.startswith("| g |")]
+        self.assertEqual(rows, ["| g | 5-motif | 6.000 | 0.500 | 12.0 | 1.50 |",
+                                "| g | maximal | > 30.000 | 4.000 | > 7.5 | – |",
+                                "| g | 6-motif | not run | > 30.000 | – | – |"])
+
+    def test_every_task_is_known(self):
+        for graph, task in bench.SCALING:
+            self.assertIn(graph, bench.GRAPHS)
+            self.assertTrue(bench.task_words(task, graph, None))
+
+
 class Limits(unittest.TestCase):
     def test_a_run_that_takes_too_long_is_stopped(self):
         spin = bench.cpu_seconds(["sh", "-c", "while :; do :; done"], limit=1)

@@ -101,7 +101,8 @@ fn main() {
         }
     }
     let Some(data) = environment::data() else { return };
-    let tasks: [(&str, &str, &str, Task); 5] = [
+    let motif = |k| Task::Motif { k, induced: Induced::Vertex };
+    let tasks: [(&str, &str, &str, Task); 9] = [
         ("ego-twitter", "ego-twitter.txt.zst", "6-clique", Task::Clique { k: 6 }),
         (
             "ego-twitter",
@@ -117,6 +118,10 @@ fn main() {
         ),
         ("ego-twitter", "ego-twitter.txt.zst", "maximal", Task::MaximalCliques),
         ("web-stanford", "edges_directed.txt.zst", "4-clique", Task::Clique { k: 4 }),
+        ("rmat15", "rmat15.txt.zst", "6-clique", Task::Clique { k: 6 }),
+        ("email-enron", "email-enron.txt.zst", "5-motif", motif(5)),
+        ("rmat15", "rmat15.txt.zst", "5-motif", motif(5)),
+        ("wiki-vote", "wiki-vote.txt.zst", "6-motif", motif(6)),
     ];
     println!(
         "{:28} threads   wall s  threads' CPU s  before and after  busiest over mean",

@@ -31,7 +31,7 @@ const STDOUT: &str = "<stdout>";
         gramer mine fsm --support 100 --max-vertices 3 labelled.lg\n  \
         gramer mine match --pattern query.graph data.graph --list found.jsonl\n  \
         gramer graph convert graph.txt graph.gramer    an image: checked, not parsed\n\n\
-        Exit codes: 0 done, 1 failure, 2 wrong usage, 130 interrupted (129 and 143 by the signals\n\
+        Exit codes: 0 done, 1 failure, 2 wrong usage, 124 time limit reached, 130 interrupted (129 and 143 by the signals\n\
         HUP and TERM), 141 nobody reads the output any more."
 )]
 pub struct Cli {
@@ -133,6 +133,9 @@ fn failure(e: &Error) -> u8 {
         {
             return READER_GONE;
         }
+        Error::Interrupted if signals::is_time_up() => complain(&Error::Unsupported(
+            "the time limit was reached: there is no whole answer".into(),
+        )),
         _ => complain(e),
     }
     match e {

@@ -1,7 +1,9 @@
 //! Signals that ask a run to stop.
 
 use std::io;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -12,8 +14,43 @@ use gramer_graph::context::Cancel;
 /// The first signal that came; 0 if none did.
 static FIRST: AtomicU8 = AtomicU8::new(0);
 
-/// The exit code after a signal, as shells give it: 130 after Ctrl-C, or where none came.
+/// Whether a time limit asked the run to stop.
+static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
+
+/// The exit code after a time limit, as that of `timeout`.
+const TIME_LIMIT: u8 = 124;
+
+/// Whether a time limit asked the run to stop.
+pub fn is_time_up() -> bool {
+    TIME_IS_UP.load(Ordering::Relaxed)
+}
+
+/// Asks the run to stop after a time, unless it is dropped before.
+pub struct Alarm {
+    _run: Sender<()>,
+}
+
+impl Alarm {
+    /// Begins to wait.
+    pub fn set(after: Duration, cancel: &Cancel) -> Self {
+        let (run, ended) = channel();
+        let cancel = cancel.clone();
+        std::thread::spawn(move || {
+            if ended.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
+                TIME_IS_UP.store(true, Ordering::Relaxed);
+                cancel.cancel();
+            }
+        });
+        Alarm { _run: run }
+    }
+}
+
+/// The exit code after a signal, as shells give it: 130 after Ctrl-C, or where none came; 124 after
+/// a time limit.
 pub fn exit_code() -> u8 {
+    if is_time_up() {
+        return TIME_LIMIT;
+    }
     match FIRST.load(Ordering::Relaxed) {
         0 => 128 + SIGINT as u8,
         signal => 128 + signal,

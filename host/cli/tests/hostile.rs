@@ -12,7 +12,7 @@ use gramer::engine::cpu::Cpu;
 use gramer::graph::{Builder, Graph, image};
 use gramer::task::Induced;
 use gramer::{Context, Task};
-use gramer_cli::report::{Answer, Counts, Drawing, Stopped, Times, json, table};
+use gramer_cli::report::{Counts, Drawing, Report, Stopped, Times, json, table};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A folder of its own for each test.
@@ -351,7 +351,7 @@ fn an_interrupted_count_of_motifs_is_no_zero() {
     ] {
         let outcome = Cpu.run(&graph, &task, None, &context).unwrap();
         assert!(!outcome.complete);
-        let answer = Answer {
+        let report = Report {
             task: &task,
             source: "g",
             graph: &graph,
@@ -361,11 +361,13 @@ fn an_interrupted_count_of_motifs_is_no_zero() {
             stopped: Some(Stopped::Interrupt),
             listed: None,
             times: Times::default(),
+            per: None,
+            estimated: None,
         };
         let (mut text, mut document) = (Vec::new(), Vec::new());
-        table(&answer, Drawing::Never, &mut text).unwrap();
-        json(&answer, Counts::Number, &mut document).unwrap();
-        let page = answer.page();
+        table(&report, Drawing::Never, &mut text).unwrap();
+        json(&report, Counts::Number, &mut document).unwrap();
+        let page = report.page();
         assert!(page.contains("nothing can be said of the answer"), "{page}");
         assert!(!page.contains("<div class=\"number\">0"), "{page}");
         let text = String::from_utf8(text).unwrap();

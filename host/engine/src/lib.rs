@@ -1,8 +1,10 @@
 //! Engines: what answers a task. Each implements [`Engine`], and nothing outside it knows how.
 
 pub mod cpu;
+pub mod estimate;
 pub mod interpreter;
 pub mod metrics;
+pub mod per;
 pub mod reference;
 pub mod shares;
 pub mod work;
@@ -13,12 +15,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Order, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::Task;
 
+pub use estimate::{Estimated, Precision};
 pub use metrics::DeviceMetrics;
+pub use per::{Per, PerOutcome};
 pub use work::{Share, Units, WorkUnit};
 
 /// One line of an answer: a pattern with its count.
@@ -153,6 +157,24 @@ pub trait Engine: Send + Sync {
     /// [`gramer_graph::Error::Unsupported`] with the reason and the engine that can.
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()>;
 
+    /// Whether this engine gives the counts of the task per vertex or per edge.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
+    fn supports_per(&self, task: &Task, per: Per) -> Result<()> {
+        let _ = task;
+        Err(only_whole(&self.name(), per))
+    }
+
+    /// Whether this engine estimates the counts of the task.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
+    fn supports_estimate(&self, task: &Task) -> Result<()> {
+        let _ = task;
+        Err(only_exact(&self.name()))
+    }
+
     /// Makes a graph ready for any number of tasks: a device with a memory of its own keeps it
     /// there until what comes back is dropped.
     ///
@@ -189,6 +211,16 @@ pub trait Engine: Send + Sync {
     }
 }
 
+fn only_exact(engine: &str) -> Error {
+    Error::Unsupported(format!("`{engine}` counts exactly; the engine `cpu` makes estimates"))
+}
+
+fn only_whole(engine: &str, per: Per) -> Error {
+    Error::Unsupported(format!(
+        "`{engine}` counts the whole graph, not per {per}; the engine `cpu` counts per vertex and per edge"
+    ))
+}
+
 /// A graph on a device.
 pub trait Prepared: Send + Sync {
     /// Answers `task` for some work units. With a `sink` every embedding is handed to it as well (for
@@ -207,6 +239,27 @@ pub trait Prepared: Send + Sync {
         sink: Option<&dyn Sink>,
         context: &Context,
     ) -> Result<Outcome>;
+
+    /// Estimates the counts of the whole graph from a random sample. Once `context.cancel` is raised
+    /// there are no results, and [`Estimated::complete`] is unset.
+    ///
+    /// # Errors
+    /// As [`Engine::supports_estimate`], and [`Precision::check`].
+    fn estimate(&self, task: &Task, precision: Precision, context: &Context) -> Result<Estimated> {
+        let _ = (task, precision, context);
+        Err(only_exact("this engine"))
+    }
+
+    /// Counts per vertex or per edge, of the whole graph. Once `context.cancel` is raised there are no
+    /// columns, and [`PerOutcome::complete`] is unset.
+    ///
+    /// # Errors
+    /// As [`Engine::supports_per`]; [`gramer_graph::Error::Unsupported`] for a count of more than 128
+    /// bits.
+    fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
+        let _ = (task, context);
+        Err(only_whole("this engine", per))
+    }
 }
 
 /// The README, whose example runs as a test.

@@ -18,6 +18,8 @@ pub enum Stopped {
     Interrupt,
     /// The limit of listed embeddings was reached.
     Limit,
+    /// The time was up.
+    TimeLimit,
 }
 
 /// Wall time of the phases of a run.
@@ -69,23 +71,41 @@ impl Answer<'_> {
         self.outcome.results.iter().map(|r| r.count).chain(larger)
     }
 
-    /// Whether the run was interrupted before anything was found: its zeros are no answer. Motifs
-    /// are counted by equations, which give no number before all of their sums are there.
+    /// Whether the run ended before anything was found: its zeros are no answer. Motifs are counted by
+    /// equations, which give no number before all of their sums are there.
     pub fn nothing_known(&self) -> bool {
-        self.stopped == Some(Stopped::Interrupt) && self.counts().all(|count| count == 0)
+        let early = matches!(self.stopped, Some(Stopped::Interrupt | Stopped::TimeLimit));
+        early && self.counts().all(|count| count == 0)
+    }
+
+    /// Whether the counts are lower bounds. The supports of the patterns that were found are whole in
+    /// any case.
+    pub fn lower_bounds(&self) -> bool {
+        self.stopped.is_some() && !matches!(self.task, Task::Fsm { .. })
+    }
+
+    /// A count as it is written: `?` where nothing is known, `≥` before a lower bound.
+    pub(crate) fn shown(&self, count: u128) -> String {
+        match (self.nothing_known(), self.lower_bounds()) {
+            (true, _) => "?".into(),
+            (false, true) => format!("≥ {}", grouped(count)),
+            (false, false) => grouped(count),
+        }
     }
 
     /// Why the answer is not whole, in a sentence.
-    pub fn reservation(&self) -> Option<&'static str> {
-        Some(match self.stopped? {
-            Stopped::Interrupt if self.nothing_known() => {
-                "interrupted before anything was found: nothing can be said of the answer"
-            }
-            Stopped::Interrupt if matches!(self.task, Task::Fsm { .. }) => {
-                "interrupted: larger patterns are missing, those found are right"
-            }
-            Stopped::Interrupt => "interrupted: the counts are what had been found, lower bounds",
-            Stopped::Limit => "stopped at the limit: the counts are lower bounds",
+    pub fn reservation(&self) -> Option<String> {
+        let early = match self.stopped? {
+            Stopped::Interrupt => "Interrupted",
+            Stopped::TimeLimit => "Incomplete, stopped at the time limit",
+            Stopped::Limit => "Stopped at the limit",
+        };
+        Some(if self.nothing_known() {
+            format!("{early} before anything was found: nothing can be said of the answer.")
+        } else if matches!(self.task, Task::Fsm { .. }) {
+            format!("{early}: larger patterns are missing, those found are right.")
+        } else {
+            format!("{early}: the counts are what had been found, lower bounds.")
         })
     }
 
@@ -100,7 +120,7 @@ impl Answer<'_> {
                     h1 { (words::heading(self.task)) }
                     p { (words::meaning(self.task)) }
                     @if let Some(reservation) = self.reservation() {
-                        p.warning role="note" { (capital(reservation)) "." }
+                        p.warning role="note" { (reservation) }
                     }
                     (self.facts())
                 }
@@ -121,10 +141,7 @@ impl Answer<'_> {
     fn facts(&self) -> Markup {
         let graph = self.graph;
         let labels = [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")];
-        let total = match (self.nothing_known(), self.task) {
-            (true, _) => "?".to_string(),
-            _ => grouped(self.total()),
-        };
+        let total = self.shown(self.total());
         let of = match self.task {
             Task::Fsm { .. } => "frequent patterns",
             Task::Match { mappings: true, .. } => "mappings",
@@ -179,10 +196,4 @@ impl Answer<'_> {
             ],
         )
     }
-}
-
-/// With a large letter first.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -72,7 +72,7 @@ pub(crate) fn section(answer: &Answer<'_>) -> Markup {
         lines => html! {
             (key(answer))
             (rows(answer, &lines[..lines.len().min(DRAWN)], &labels, counted))
-            @if lines.len() > DRAWN { (rest(&lines[DRAWN..], counted)) }
+            @if lines.len() > DRAWN { (rest(answer, &lines[DRAWN..], counted)) }
         },
     }
 }
@@ -94,7 +94,7 @@ fn key(answer: &Answer<'_>) -> Markup {
 }
 
 fn single(answer: &Answer<'_>, line: &Line<'_>, labels: &Labels) -> Markup {
-    let count = if answer.nothing_known() { "?".into() } else { grouped(line.count) };
+    let count = answer.shown(line.count);
     html! {
         (key(answer))
         div.single {
@@ -110,7 +110,6 @@ fn single(answer: &Answer<'_>, line: &Line<'_>, labels: &Labels) -> Markup {
 }
 
 fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str) -> Markup {
-    let unknown = answer.nothing_known();
     let scale = Scale::of(lines.iter().map(|line| line.count));
     // Supports don't add up, and where an occurrence is in another there is no whole.
     let whole = match answer.task {
@@ -155,7 +154,7 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                         }
                     }
                     div.number {
-                        @if unknown { "?" } @else { (breakable(&grouped(line.count))) }
+                        (breakable(&answer.shown(line.count)))
                         @if whole > 0 && line.count > 0 {
                             " " span { (percent(line.count as f64 / whole as f64)) }
                         }
@@ -194,7 +193,7 @@ fn superscript(number: u32) -> String {
 }
 
 /// Patterns that aren't drawn.
-fn rest(lines: &[Line<'_>], counted: &str) -> Markup {
+fn rest(answer: &Answer<'_>, lines: &[Line<'_>], counted: &str) -> Markup {
     let shown = &lines[..lines.len().min(LISTED)];
     let missing = lines.len() - shown.len();
     html! {
@@ -212,7 +211,7 @@ fn rest(lines: &[Line<'_>], counted: &str) -> Markup {
                         tr {
                             td { (line.name()) } td { (line.size()) }
                             td { (line.edges().unwrap_or_default()) }
-                            td { (grouped(line.count)) }
+                            td { (answer.shown(line.count)) }
                         }
                     }
                 }

@@ -302,7 +302,8 @@ class Graph:
         """The number of complete subgraphs of ``k`` vertices, 3 to 16.
 
         ``per="vertex"`` gives an array instead: in how many each vertex is. ``per="edge"`` gives
-        two: the edges as positions in :attr:`ids`, shape (E, 2), and in how many each is.
+        two: the edges as positions in :attr:`ids`, shape (E, 2), and in how many each is. Arrays
+        are of ``uint64``, or of Python's integers where one needs more.
 
         ``device`` is ``"cpu"``, ``"reference"``, ``"gpu"``, or what ``gramer devices`` lists; ``threads`` 0
         means all cores. ``timeout`` is in seconds and raises :class:`TimeoutError`.
@@ -318,10 +319,8 @@ class Graph:
         if per == "vertex":
             return self._inner.per_vertex(question, options)[0][1]
         if per == "edge":
-            rows = _np.repeat(_np.arange(self.vertices), _np.diff(self.offsets).astype(_np.int64))
-            once = rows < self.neighbours
-            ends = _np.column_stack([rows[once], self.neighbours[once]])
-            return ends, self._inner.per_edge(k, options)[once]
+            ends, once = self._edges_once()
+            return ends, self._inner.per_edge(question, options)[0][1][once]
         raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
 
     def maximal_cliques(
@@ -361,7 +360,8 @@ class Graph:
 
         ``induced=True`` counts sets of vertices with all edges between them, ``False`` sets of
         edges. With ``per="vertex"`` each count is an array: in how many occurrences each vertex
-        is; only ``induced=True`` then.
+        is; with ``induced=False`` only for ``k`` 3 and 4. ``per="edge"``, for ``k`` 3 and 4, gives
+        the edges as positions in :attr:`ids`, shape (E, 2), and such a list with an array by edge.
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).motifs(3, induced=False)[0].count
         5
@@ -371,11 +371,21 @@ class Graph:
         if per is None:
             return self._run(question, options)
         _own_process(device, "per=")
-        if per != "vertex":
-            raise ValueError(f'per is {per!r}, but must be "vertex"')
-        if not induced:
-            raise ValueError('per="vertex" goes with induced=True')
-        return [Count(*found) for found in self._inner.per_vertex(question, options)]
+        if per not in ("vertex", "edge"):
+            raise ValueError(f'per is {per!r}, but must be "vertex" or "edge"')
+        if not induced and (k > 4 or device != "cpu"):
+            raise ValueError(f'per="{per}" goes with induced=True, or with k 3 and 4 on the CPU engine')
+        if per == "vertex":
+            return [Count(*found) for found in self._inner.per_vertex(question, options)]
+        ends, once = self._edges_once()
+        counts = self._inner.per_edge(question, options)
+        return ends, [Count(pattern, count[once]) for pattern, count in counts]
+
+    def _edges_once(self) -> Any:
+        """Each edge once, as positions, and which entries of :attr:`neighbours` these are."""
+        rows = _np.repeat(_np.arange(self.vertices), _np.diff(self.offsets).astype(_np.int64))
+        once = rows < self.neighbours
+        return _np.column_stack([rows[once], self.neighbours[once]]), once
 
     def frequent(
         self,

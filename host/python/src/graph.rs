@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
-use gramer_engine::{Engine, Outcome, Sink};
+use gramer_engine::{Engine, Outcome, Per, PerOutcome, Sink};
 use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Place, Result};
@@ -330,38 +330,64 @@ impl Graph {
         Ok((counts, outcome.larger_cliques))
     }
 
-    /// In how many occurrences of each pattern each vertex is: patterns, and V numbers for each.
+    /// In how many occurrences of each pattern each vertex is: patterns, and V numbers for each; Python's
+    /// own where one needs more than 64 bits.
     fn per_vertex<'py>(
         &self,
         python: Python<'py>,
         question: &Bound<'_, PyDict>,
         options: Options,
-    ) -> PyResult<Vec<(Pattern, Bound<'py, PyArray1<u64>>)>> {
+    ) -> PyResult<Vec<(Pattern, Bound<'py, PyAny>)>> {
         let task = task_of(question)?;
+        if options.engine()?.supports_per(&task, Per::Vertex).is_ok() {
+            let outcome = self.counted_per(python, &task, Per::Vertex, &options)?;
+            let ranked = self.ranked(&options.context()).map_err(raise)?;
+            let by_id = per::positions(&ranked, &self.graph);
+            let columns = per::by_pattern(&outcome).map_err(raise)?;
+            let column = |(pattern, counts): (_, Vec<u128>)| {
+                let mut moved = vec![0; counts.len()];
+                counts.iter().zip(&by_id).for_each(|(&count, &at)| moved[at as usize] = count);
+                Ok((Pattern(pattern), per::array(python, moved)?))
+            };
+            return columns.into_iter().map(column).collect();
+        }
         let tally = per::Vertices::new(self.graph.vertices());
         let outcome = self.outcome(python, &task, &options, Some(&tally))?;
         let ranked = self.ranked(&options.context()).map_err(raise)?;
         let by_id = per::positions(&ranked, &self.graph);
         Ok(per::columns(&outcome, tally.finish(&by_id), self.graph.vertices())
-            .map(|(pattern, counts)| (Pattern(pattern), PyArray1::from_vec(python, counts)))
+            .map(|(pattern, counts)| {
+                (Pattern(pattern), PyArray1::from_vec(python, counts).into_any())
+            })
             .collect())
     }
 
-    /// In how many k-cliques each edge is, parallel to `neighbours`.
+    /// In how many occurrences of each pattern each edge is, parallel to `neighbours`.
     fn per_edge<'py>(
         &self,
         python: Python<'py>,
-        k: usize,
+        question: &Bound<'_, PyDict>,
         options: Options,
-    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-        let task = Task::Clique { k };
-        task.check().map_err(raise)?;
+    ) -> PyResult<Vec<(Pattern, Bound<'py, PyAny>)>> {
+        let task = task_of(question)?;
         let ranked = self.ranked(&options.context()).map_err(raise)?;
-        let tally = per::Edges::new(&ranked);
-        self.outcome(python, &task, &options, Some(&tally))?;
-        let counts =
-            python.detach(|| tally.finish(&per::positions(&ranked, &self.graph), &self.graph));
-        Ok(PyArray1::from_vec(python, counts))
+        let engine = options.engine()?;
+        if let (Task::Clique { k }, Err(_)) = (&task, engine.supports_per(&task, Per::Edge)) {
+            let tally = per::Edges::new(&ranked);
+            self.outcome(python, &task, &options, Some(&tally))?;
+            let by_id = per::positions(&ranked, &self.graph);
+            let counts = python.detach(|| tally.finish(&by_id, &self.graph));
+            let clique = Pattern(gramer_pattern::Pattern::clique(*k));
+            return Ok(vec![(clique, PyArray1::from_vec(python, counts).into_any())]);
+        }
+        let outcome = self.counted_per(python, &task, Per::Edge, &options)?;
+        let by_id = per::positions(&ranked, &self.graph);
+        let columns = per::by_pattern(&outcome).map_err(raise)?;
+        let column = |(pattern, counts): (_, Vec<u128>)| {
+            let moved = per::by_entry(&counts, &ranked, &by_id, &self.graph);
+            Ok((Pattern(pattern), per::array(python, moved)?))
+        };
+        columns.into_iter().map(column).collect()
     }
 
     /// The embeddings, as they are found.
@@ -382,6 +408,21 @@ impl Graph {
 }
 
 impl Graph {
+    fn counted_per(
+        &self,
+        python: Python<'_>,
+        task: &Task,
+        what: Per,
+        options: &Options,
+    ) -> PyResult<PerOutcome> {
+        let engine = options.engine()?;
+        let (watch, context) = (options.watch(python)?, options.context());
+        supervised(python, &context, &watch, |context| {
+            let graph = self.ranked(context)?;
+            graph.guarded(|| engine.prepare(&graph, context)?.run_per(task, what, context))
+        })
+    }
+
     fn outcome(
         &self,
         python: Python<'_>,

@@ -5,9 +5,12 @@ use std::ops::ControlFlow;
 use std::sync::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_engine::{Outcome, Sink};
+use gramer_engine::per::edges;
+use gramer_engine::{Outcome, PerOutcome, Sink};
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
+use numpy::PyArray1;
+use pyo3::prelude::*;
 
 /// For each vertex of `ranked`, its number in `graph`: the same vertex has the same id.
 pub fn positions(ranked: &Graph, graph: &Graph) -> Vec<VertexId> {
@@ -15,6 +18,55 @@ pub fn positions(ranked: &Graph, graph: &Graph) -> Vec<VertexId> {
     by_id.sort_unstable_by_key(|&v| graph.original_id(v));
     let find = |id| by_id.binary_search_by_key(&id, |&v| graph.original_id(v));
     ranked.original_ids().iter().map(|&id| by_id[find(id).expect("an id of both")]).collect()
+}
+
+/// The numbers of each pattern of the answer, all orbits together.
+///
+/// # Errors
+/// [`gramer_graph::Error::Unsupported`] for a number of more than 128 bits.
+pub fn by_pattern(outcome: &PerOutcome) -> gramer_graph::Result<Vec<(Pattern, Vec<u128>)>> {
+    let of = |pattern: &Pattern| {
+        let mut columns = outcome.columns.iter().filter(|column| column.pattern == *pattern);
+        let mut sums: Vec<u128> =
+            columns.next().map_or_else(Vec::new, |column| column.counts.iter().collect());
+        for column in columns {
+            for (sum, count) in sums.iter_mut().zip(column.counts.iter()) {
+                *sum = sum.checked_add(count).ok_or_else(|| {
+                    gramer_graph::Error::Unsupported("a count needs more than 128 bits".into())
+                })?;
+            }
+        }
+        Ok((pattern.clone(), sums))
+    };
+    outcome.results.iter().map(|line| of(&line.pattern)).collect()
+}
+
+/// Numbers by edge of `ranked`, whose vertex v is `positions[v]`, as numbers by entry of the rows of
+/// `graph`.
+pub fn by_entry(
+    counts: &[u128],
+    ranked: &Graph,
+    positions: &[VertexId],
+    graph: &Graph,
+) -> Vec<u128> {
+    let view = graph.view();
+    let mut moved = vec![0; view.neighbours.len()];
+    for ((u, v), &count) in edges(ranked.view()).zip(counts) {
+        let (i, j) = (positions[u as usize], positions[v as usize]);
+        moved[entry(&view, i, j)] = count;
+        moved[entry(&view, j, i)] = count;
+    }
+    moved
+}
+
+/// An array of 64 bits, or of Python's own numbers where one needs more.
+pub fn array(python: Python<'_>, numbers: Vec<u128>) -> PyResult<Bound<'_, PyAny>> {
+    let narrow: Result<Vec<u64>, _> = numbers.iter().map(|&n| u64::try_from(n)).collect();
+    if let Ok(narrow) = narrow {
+        return Ok(PyArray1::from_vec(python, narrow).into_any());
+    }
+    let wide = numbers.into_iter().map(|n| Ok(n.into_pyobject(python)?.into_any().unbind()));
+    Ok(PyArray1::from_vec(python, wide.collect::<PyResult<Vec<Py<PyAny>>>>()?).into_any())
 }
 
 fn zeros(len: usize) -> Box<[AtomicU64]> {

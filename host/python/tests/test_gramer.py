@@ -2,6 +2,7 @@
 
 import doctest
 import itertools
+import math
 import os
 import shutil
 import signal
@@ -102,6 +103,29 @@ def test_motifs_per_vertex_add_up(pair):
     for whole, per in zip(g.motifs(4), g.motifs(4, per="vertex")):
         assert whole.pattern == per.pattern
         assert int(per.count.sum()) == 4 * whole.count
+
+
+def test_counts_per_edge_and_edge_induced_add_up(pair):
+    graph, g = pair
+    for induced in [True, False]:
+        for k in [3, 4]:
+            whole = g.motifs(k, induced=induced)
+            ends, by_edge = g.motifs(k, per="edge", induced=induced)
+            by_vertex = g.motifs(k, per="vertex", induced=induced)
+            assert len(ends) == g.edges
+            for count, edge, vertex in zip(whole, by_edge, by_vertex):
+                assert count.pattern == edge.pattern == vertex.pattern
+                assert int(edge.count.sum()) == len(count.pattern.edges) * count.count
+                assert int(vertex.count.sum()) == k * count.count
+    # NetworkX counts the triangles of each vertex.
+    triangles = networkx.triangles(graph)
+    found = g.cliques(3, per="vertex")
+    assert {label: int(found[v]) for v, label in enumerate(g.nodes)} == triangles
+
+
+def test_a_count_above_64_bits_is_a_python_integer():
+    found = gramer.Graph.from_networkx(networkx.complete_graph(140)).cliques(16, per="vertex")
+    assert set(found) == {math.comb(139, 15)} and found[0] > 2**64
 
 
 def test_matches_are_networkx_s():
@@ -220,7 +244,7 @@ def test_other_threads_of_python_go_on():
             list(g.clique_embeddings(10, limit=10))
             g.match("8-path", induced=True, timeout=0.3)
             g.motifs(6, induced=False, timeout=0.3, per=None)
-            g._inner.per_vertex({"task": "clique", "k": 9}, gramer._options("cpu", 0, None, 0.3))
+            g.motifs(6, per="vertex", timeout=0.3)
     stop.set()
     thread.join()
     assert len(ticks) >= 5
@@ -236,7 +260,7 @@ def test_progress_is_told_and_may_stop_the_run():
             raise RuntimeError("enough")
 
     with pytest.raises(RuntimeError, match="enough"):
-        g.cliques(9, per="vertex", progress=progress)
+        g.motifs(6, per="vertex", progress=progress)
     assert len(calls) == 3
 
 
@@ -248,7 +272,7 @@ def test_ctrl_c():
         "g = gramer.Graph.from_networkx(networkx.complete_graph(90))\n"
         "print('ready', flush=True)\n"
         "try:\n"
-        "    g.cliques(9, per='vertex')\n"
+        "    g.motifs(6, per='vertex')\n"
         "except KeyboardInterrupt:\n"
         "    print('stopped', flush=True)\n"
     )

@@ -1,6 +1,7 @@
 //! `gramer mine clique`.
 
 use super::Common;
+use super::per::PerArgs;
 use gramer_graph::error::Result;
 use gramer_pattern::task::Task;
 
@@ -10,7 +11,8 @@ use gramer_pattern::task::Task;
     gramer mine clique -k 5 graph.txt\n  \
     gramer mine clique -k 3 --up-to 12 graph.txt\n  \
     gramer mine clique --maximal graph.txt --list cliques.jsonl\n  \
-    gramer mine clique --maximum graph.txt")]
+    gramer mine clique --maximum graph.txt\n  \
+    gramer mine clique -k 4 --per edge --top 20 graph.txt")]
 pub struct Args {
     /// Vertices of a clique, 3 to 16
     #[arg(short = 'k', long = "k", value_name = "K", required_unless_present_any = ["maximal", "maximum"])]
@@ -27,6 +29,9 @@ pub struct Args {
     /// All maximal cliques instead, counted by size
     #[arg(long, conflicts_with = "k")]
     maximal: bool,
+
+    #[command(flatten)]
+    pub per: PerArgs,
 
     #[command(flatten)]
     pub common: Common,

@@ -4,21 +4,25 @@ mod clique;
 mod fsm;
 mod matching;
 mod motif;
+mod per;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
+use crate::report::per::PerReport;
 use crate::report::{
-    Answer, Counts, Drawing, ListFormat, ListWriter, Meter, Stopped, Times, json, table,
+    self, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table,
 };
-use gramer_engine::Sink;
+use crate::signals;
+use gramer_engine::{Outcome, Precision, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, write_whole};
 use gramer_graph::prepare;
+use per::PerArgs;
 
 /// The tasks.
 #[derive(Debug, clap::Subcommand)]
@@ -40,12 +44,12 @@ impl Task {
     /// Those of reading, mining and writing.
     pub fn run(self, context: Context) -> Result<()> {
         match self {
-            Task::Clique(args) => args.common.run(&args.task()?, None, context),
-            Task::Motif(args) => args.common.run(&args.task()?, None, context),
-            Task::Fsm(args) => args.common.run(&args.task()?, None, context),
+            Task::Clique(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
+            Task::Motif(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
+            Task::Fsm(args) => args.common.run(&args.task()?, None, None, context),
             Task::Match(args) => {
                 let task = args.task(&context.cancel)?;
-                args.common.run(&task, Some(&args.pattern), context)
+                args.common.run(&task, Some(&args.pattern), None, context)
             }
         }
     }
@@ -126,10 +130,26 @@ pub struct Common {
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
-    /// Stop after N embeddings
+    /// Stop after N embeddings (with --per, lines)
     #[arg(long, value_name = "N", requires = "list", help_heading = "Output")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub limit: Option<u64>,
+
+    /// Estimate the counts from a random sample, so that the total is known within P percent with a
+    /// confidence of 95 % (CPU engine: cliques of k vertices, motifs, matches)
+    #[arg(long, value_name = "P%", value_parser = percent, help_heading = "Estimate")]
+    #[arg(conflicts_with = "list")]
+    pub estimate: Option<f64>,
+
+    /// Seed of the sample; the same seed gives the same estimate
+    #[arg(long, value_name = "N", requires = "estimate", default_value_t = 1)]
+    #[arg(help_heading = "Estimate")]
+    pub seed: u64,
+
+    /// Stop after so many seconds, reading of the graph included; what was counted until then is
+    /// said to be incomplete, and the exit code is 124
+    #[arg(long, value_name = "SECONDS", value_parser = time_limit, help_heading = "Run")]
+    pub time_limit: Option<Duration>,
 
     #[command(flatten)]
     pub options: DeviceOptions,
@@ -141,16 +161,37 @@ impl Common {
         &self,
         task: &gramer_pattern::Task,
         pattern: Option<&Path>,
+        per: Option<&PerArgs>,
         mut context: Context,
     ) -> Result<()> {
         task.check()?;
+        let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
+        let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
         let list_format = self.check_list(pattern)?;
         let output = self.check_answer(pattern)?;
+        if output == Output::Html && wanted.is_some() {
+            return Err(Error::usage(
+                "a page has no counts per vertex or edge: take --output table or json",
+            ));
+        }
         // A file is no terminal.
         let terminal = self.to.is_none() && std::io::stdout().is_terminal();
         let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
         let engine = self.options.engine(&self.device, &context)?;
         engine.supports(task, None)?;
+        if let Some((per, _)) = wanted {
+            engine.supports_per(task, per)?;
+        }
+        let precision = self.estimate.map(|relative| Precision { relative, seed: self.seed });
+        if let Some(precision) = precision {
+            if wanted.is_some() {
+                return Err(Error::usage(
+                    "--estimate gives counts of the whole graph: leave --per out",
+                ));
+            }
+            precision.check()?;
+            engine.supports_estimate(task)?;
+        }
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }
@@ -164,27 +205,54 @@ impl Common {
         let prepare = begun.elapsed();
 
         let list = match &self.list {
-            Some(path) => Some(ListWriter::create(path, list_format, self.limit, &graph)?),
-            None => None,
+            Some(path) if wanted.is_none() => {
+                Some(ListWriter::create(path, list_format, self.limit, &graph)?)
+            }
+            _ => None,
         };
         let begun = Instant::now();
+        let (mut columns, mut estimated) = (vec![], None);
         let outcome = {
             let _meter = Meter::new("mining", context.progress.clone());
             let sink = list.as_ref().map(|l| l as &dyn Sink);
-            graph.guarded(|| engine.run(&graph, task, sink, &context))?
+            graph.guarded(|| match (wanted, precision) {
+                (None, None) => engine.run(&graph, task, sink, &context),
+                (None, Some(precision)) => {
+                    let prepared = engine.prepare(&graph, &context)?;
+                    let found = prepared.estimate(task, precision, &context)?;
+                    let complete = found.complete;
+                    estimated = Some((precision, found));
+                    Ok(Outcome::new(vec![], complete))
+                }
+                (Some((per, _)), _) => {
+                    let found = engine.prepare(&graph, &context)?.run_per(task, per, &context)?;
+                    let mut outcome = Outcome::new(found.results, found.complete);
+                    outcome.larger_cliques = found.larger_cliques;
+                    columns = found.columns;
+                    Ok(outcome)
+                }
+            })?
         };
         let mine = begun.elapsed();
 
         let limited = list.as_ref().is_some_and(|l| l.limit_reached());
-        let listed = list.map(ListWriter::finish).transpose()?;
+        let mut listed = list.map(ListWriter::finish).transpose()?;
+        let numbers = wanted
+            .filter(|_| outcome.complete)
+            .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
+        if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
+            let list = report::per::list;
+            listed = Some(list(path, list_format, self.limit, &graph, *per, &columns)?);
+        }
         let stopped = match outcome.complete {
             true => None,
             false if limited => Some(Stopped::Limit),
+            false if signals::is_time_up() => Some(Stopped::TimeLimit),
             false => Some(Stopped::Interrupt),
         };
         let source = self.graph.graph.to_string_lossy();
         let device = engine.name();
-        let answer = Answer {
+        let report = Report {
             task,
             source: &source,
             graph: &graph,
@@ -194,17 +262,22 @@ impl Common {
             stopped,
             listed,
             times: Times { load, prepare, mine },
+            per: numbers.as_ref(),
+            estimated: estimated.as_ref().map(|(precision, found)| (*precision, found)),
         };
-        self.write(output, drawing, &answer)?;
-        if stopped == Some(Stopped::Interrupt) { Err(Error::Interrupted) } else { Ok(()) }
+        self.write(output, drawing, &report)?;
+        match stopped {
+            Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
+            Some(Stopped::Limit) | None => Ok(()),
+        }
     }
 
     /// Writes an answer where it is wanted.
-    fn write(&self, output: Output, drawing: Drawing, answer: &Answer<'_>) -> Result<()> {
+    fn write(&self, output: Output, drawing: Drawing, report: &Report<'_>) -> Result<()> {
         let write = |out: &mut dyn std::io::Write| match output {
-            Output::Table => table(answer, drawing, out),
-            Output::Json => json(answer, self.counts, out),
-            Output::Html => out.write_all(answer.page().as_bytes()),
+            Output::Table => table(report, drawing, out),
+            Output::Json => json(report, self.counts, out),
+            Output::Html => out.write_all(report.page().as_bytes()),
         };
         match &self.to {
             Some(to) => write_whole(to, write),
@@ -231,6 +304,9 @@ impl Common {
             true => Output::Json,
             false => self.output.or(named).unwrap_or(Output::Table),
         };
+        if output == Output::Html && self.estimate.is_some() {
+            return Err(Error::usage("a page has no estimates: take --output table or json"));
+        }
         if output == Output::Html && self.to.is_none() && std::io::stdout().is_terminal() {
             return Err(Error::usage(
                 "a page is nothing for a terminal: name its file, for example --to answer.html",
@@ -253,4 +329,26 @@ impl Common {
             None => ListFormat::of(path),
         }
     }
+}
+
+/// A share from the command line: `1%`, `0.5%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    number
+        .map(|percent| percent / 100.0)
+        .filter(|share| (0.0001..=0.5).contains(share))
+        .ok_or_else(|| "a precision is 0.01% to 50%, with the sign".into())
+}
+
+/// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
+fn time_limit(text: &str) -> Result<Duration, String> {
+    let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
+    let (number, unit) = units
+        .iter()
+        .find_map(|(name, unit)| text.strip_suffix(name).map(|number| (number, *unit)))
+        .unwrap_or((text, 1.0));
+    let seconds = number.parse::<f64>().ok().filter(|s| *s > 0.0).map(|s| s * unit);
+    seconds
+        .and_then(|s| Duration::try_from_secs_f64(s).ok())
+        .ok_or_else(|| "a time is a number above 0, of seconds or with s, m or h behind it".into())
 }

@@ -1,6 +1,7 @@
 //! `gramer mine motif`.
 
 use super::Common;
+use super::per::PerArgs;
 use crate::choice::choice;
 use gramer_graph::error::Result;
 use gramer_pattern::task::{Induced, Task};
@@ -9,7 +10,8 @@ use gramer_pattern::task::{Induced, Task};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     gramer mine motif -k 4 graph.txt\n  \
-    gramer mine motif -k 5 --induced edge graph.gramer --output json")]
+    gramer mine motif -k 5 --induced edge graph.gramer --output json\n  \
+    gramer mine motif -k 4 --per vertex graph.txt --list graphlet-degrees.tsv")]
 pub struct Args {
     /// Vertices of a pattern, 3 to 8; the CPU engine goes to 6
     #[arg(short = 'k', long = "k", value_name = "K")]
@@ -18,6 +20,9 @@ pub struct Args {
     /// Whether an occurrence has all edges between its vertices (vertex), or some (edge)
     #[arg(long, value_parser = choice::<Induced>(), default_value = "vertex")]
     induced: Induced,
+
+    #[command(flatten)]
+    pub per: PerArgs,
 
     #[command(flatten)]
     pub common: Common,

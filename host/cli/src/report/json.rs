@@ -1,4 +1,4 @@
-//! The answer for programs.
+//! The report for programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -6,11 +6,14 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use gramer_engine::DeviceMetrics;
+use gramer_engine::estimate::{CONFIDENCE, Estimate};
 use gramer_engine::metrics::{Metric, Value};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{MAX_VERTICES, Pattern, name};
 
-use super::{Answer, Stopped};
+use super::per::{ColumnReport, Item, PerReport};
+use super::{Report, Stopped};
+use gramer_graph::choice::Choice;
 
 /// The version of the document: it changes where a field goes, or means something else.
 pub const SCHEMA: u32 = 1;
@@ -58,7 +61,11 @@ struct Document<'a> {
     total: Option<Integer>,
     complete: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stopped: Option<&'static str>,
+    per: Option<PerPart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<EstimatePart>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<Stopped>,
     #[serde(skip_serializing_if = "Option::is_none")]
     listed: Option<Integer>,
     /// What devices measured of themselves.
@@ -177,7 +184,93 @@ enum Shape {
 struct Entry {
     pattern: Shape,
     name: String,
+    /// `null` where there is an estimate.
     count: Option<Integer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimate: Option<EstimatedPart>,
+    /// There where the count is what had been found when the run ended early.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    lower_bound: bool,
+}
+
+#[derive(Serialize)]
+struct EstimatePart {
+    confidence: f64,
+    precision: f64,
+    seed: u64,
+    samples: u64,
+    reached: bool,
+    total: Option<EstimatedPart>,
+}
+
+#[derive(Serialize)]
+struct EstimatedPart {
+    value: f64,
+    interval: Option<[f64; 2]>,
+    hits: u64,
+}
+
+impl EstimatedPart {
+    fn of(estimate: Estimate) -> Self {
+        let interval = estimate.interval.map(|(from, to)| [from, to]);
+        EstimatedPart { value: estimate.value, interval, hits: estimate.hits }
+    }
+}
+
+#[derive(Serialize)]
+struct PerPart {
+    what: &'static str,
+    items: usize,
+    columns: Vec<ColumnPart>,
+}
+
+#[derive(Serialize)]
+struct ColumnPart {
+    name: String,
+    orbit: Option<usize>,
+    sum: Integer,
+    top: Vec<TopPart>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    histogram: Vec<BinPart>,
+}
+
+#[derive(Serialize)]
+struct TopPart {
+    #[serde(flatten)]
+    item: Item,
+    count: Integer,
+}
+
+#[derive(Serialize)]
+struct BinPart {
+    from: Integer,
+    to: Integer,
+    items: u64,
+}
+
+impl PerPart {
+    fn of(report: &PerReport, counts: Counts) -> Self {
+        let column = |column: &ColumnReport| ColumnPart {
+            name: column.name.clone(),
+            orbit: column.orbit,
+            sum: counts.of(column.sum),
+            top: (column.top.iter())
+                .map(|&(item, count)| TopPart { item, count: counts.of(count) })
+                .collect(),
+            histogram: (column.histogram.iter())
+                .map(|bin| BinPart {
+                    from: counts.of(bin.from),
+                    to: counts.of(bin.to),
+                    items: bin.items,
+                })
+                .collect(),
+        };
+        PerPart {
+            what: report.per.name(),
+            items: report.items,
+            columns: report.columns.iter().map(column).collect(),
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -187,47 +280,64 @@ struct Seconds {
     mine: f64,
 }
 
-/// Writes the answer as one JSON object and a line end; `docs/json.md` says what is in it.
+/// Writes the report as one JSON object and a line end; `docs/json.md` says what is in it.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn json(answer: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
-    let outcome = answer.outcome;
-    let known = |count: u128| (!answer.nothing_known()).then(|| counts.of(count));
+pub fn json(report: &Report<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
+    let outcome = report.outcome;
+    let known = |count: u128| (!report.nothing_known()).then(|| counts.of(count));
+    let estimated = report.estimated.iter().flat_map(|(_, found)| &found.results);
+    let estimated = estimated.map(|(pattern, estimate)| Entry {
+        name: name(pattern),
+        pattern: Shape::Pattern(pattern.clone()),
+        count: None,
+        estimate: Some(EstimatedPart::of(*estimate)),
+        lower_bound: false,
+    });
     let patterns = outcome.results.iter().map(|r| Entry {
         name: name(&r.pattern),
         pattern: Shape::Pattern(r.pattern.clone()),
         count: known(r.count),
+        estimate: None,
+        lower_bound: report.lower_bounds(),
     });
     let larger = outcome.larger_cliques.iter().map(|&(vertices, count)| {
         debug_assert!(vertices > MAX_VERTICES);
         let pattern = Shape::Clique { vertices, edges: None, labels: None, edge_labels: None };
-        Entry { pattern, name: format!("{vertices}-clique"), count: known(count) }
+        let (name, lower_bound) = (format!("{vertices}-clique"), report.lower_bounds());
+        Entry { pattern, name, count: known(count), estimate: None, lower_bound }
     });
-    let times = answer.times;
+    let times = report.times;
     let document = Document {
         schema: SCHEMA,
         gramer: env!("CARGO_PKG_VERSION"),
-        task: answer.task.name(),
-        parameters: Parameters::of(answer.task),
-        induced: answer.task.induced(),
+        task: report.task.name(),
+        parameters: Parameters::of(report.task),
+        induced: report.task.induced(),
         graph: GraphPart {
-            source: answer.source,
-            vertices: answer.graph.vertices(),
-            edges: answer.graph.edges(),
-            labels: answer.graph.vertex_label_count(),
-            edge_labels: answer.graph.edge_label_count(),
+            source: report.source,
+            vertices: report.graph.vertices(),
+            edges: report.graph.edges(),
+            labels: report.graph.vertex_label_count(),
+            edge_labels: report.graph.edge_label_count(),
         },
-        device: answer.device,
-        threads: answer.threads,
-        results: patterns.chain(larger).collect(),
-        total: known(answer.total()),
+        device: report.device,
+        threads: report.threads,
+        results: patterns.chain(larger).chain(estimated).collect(),
+        total: known(report.total()).filter(|_| report.estimated.is_none()),
         complete: outcome.complete,
-        stopped: answer.stopped.map(|why| match why {
-            Stopped::Interrupt => "interrupt",
-            Stopped::Limit => "limit",
+        per: report.per.map(|per| PerPart::of(per, counts)),
+        estimate: report.estimated.map(|(precision, found)| EstimatePart {
+            confidence: CONFIDENCE,
+            precision: precision.relative,
+            seed: precision.seed,
+            samples: found.samples,
+            reached: found.reached,
+            total: found.total.map(EstimatedPart::of),
         }),
-        listed: answer.listed.map(|n| counts.of(n)),
+        stopped: report.stopped,
+        listed: report.listed.map(|n| counts.of(n)),
         devices: outcome.devices.iter().map(|d| Device::of(d, counts)).collect(),
         seconds: Seconds {
             load: times.load.as_secs_f64(),

@@ -1,18 +1,21 @@
-//! The answer for people.
+//! The report for people.
 
 use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
-use gramer_engine::DeviceMetrics;
+use gramer_engine::estimate::Estimate;
 use gramer_engine::metrics::{Metric, Value};
+use gramer_engine::{DeviceMetrics, Estimated, Per, Precision};
 use gramer_graph::error::Place;
 use gramer_pattern::labelled_name;
+use gramer_pattern::task::Task;
 use gramer_picture::number::{grouped, seconds};
 use gramer_picture::{characters, words};
 
-use super::Answer;
+use super::per::PerReport;
 use super::symbols::{Symbols, new_table, symbols};
+use super::{Report, Stopped};
 
 /// Whether a table has a picture of each pattern, of Braille's characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -49,17 +52,17 @@ impl Drawing {
     }
 }
 
-/// Writes the answer as a heading, a table and a closing line.
+/// Writes the report as a heading, a table and a closing line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn table(answer: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
-    let graph = answer.graph;
-    writeln!(out, "{}", words::question(answer.task))?;
+pub fn table(report: &Report<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
+    let graph = report.graph;
+    writeln!(out, "{}", words::question(report.task))?;
     write!(
         out,
         "graph {}: {} vertices, {} edges",
-        Place::file(answer.source),
+        Place::file(report.source),
         grouped(graph.vertices() as u128),
         grouped(graph.edges() as u128)
     )?;
@@ -69,19 +72,27 @@ pub fn table(answer: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::
             write!(out, ", {labels} {of} labels")?;
         }
     }
-    writeln!(out, "; device {} ({} threads)", answer.device, answer.threads)?;
+    writeln!(out, "; device {} ({} threads)", report.device, report.threads)?;
     writeln!(out)?;
 
-    let unknown = answer.nothing_known();
-    let shown = |count: u128| if unknown { "?".to_string() } else { grouped(count) };
-    let drawn = drawing.wanted(answer.outcome.results.len());
+    if let Some((precision, found)) = report.estimated {
+        estimate(precision, found, out)?;
+        return closing(report, out);
+    }
+    let counted = words::counted(report.task);
+    let unknown = report.nothing_known();
+    let shown = |count: u128| match (unknown, report.lower_bounds()) {
+        (true, _) => "?".to_string(),
+        (false, true) => format!("≥ {}", grouped(count)),
+        (false, false) => grouped(count),
+    };
+    let drawn = drawing.wanted(report.outcome.results.len());
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
     let picture = drawn.then_some("");
-    let counted = words::counted(answer.task);
     let header = ["pattern", "vertices"].into_iter().chain(picture).chain(["edges", counted]);
     table.set_header(header.collect::<Vec<_>>());
-    for r in &answer.outcome.results {
+    for r in &report.outcome.results {
         let edges: Vec<String> =
             r.pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
         // A long list of edges says less than its length.
@@ -94,7 +105,7 @@ pub fn table(answer: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::
         }
         table.add_row(row);
     }
-    for &(size, count) in &answer.outcome.larger_cliques {
+    for &(size, count) in &report.outcome.larger_cliques {
         let edges = format!("{} edges", size * (size - 1) / 2);
         let mut row = vec![format!("{size}-clique"), size.to_string(), edges, shown(count)];
         if drawn {
@@ -107,31 +118,151 @@ pub fn table(answer: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    if answer.outcome.results.is_empty() && answer.outcome.larger_cliques.is_empty() {
+    if report.outcome.results.is_empty() && report.outcome.larger_cliques.is_empty() {
         writeln!(out, "no pattern")?;
     } else {
         writeln!(out, "{table}")?;
     }
 
-    let times = answer.times;
+    if let Some(numbers) = report.per {
+        per(numbers, out)?;
+    }
+
+    write!(out, "total {}; ", shown(report.total()))?;
+    closing(report, out)
+}
+
+/// An estimate: never a number alone, always with what is not known of it.
+fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io::Result<()> {
+    let percent = |share: f64| 100.0 * share;
+    let of = percent(gramer_engine::estimate::CONFIDENCE);
     writeln!(
         out,
-        "total {}; load {}, prepare {}, mine {}",
-        shown(answer.total()),
+        "ESTIMATE from {} samples (seed {}), no count:",
+        grouped(found.samples.into()),
+        precision.seed
+    )?;
+    let mut table = new_table();
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["pattern", "about", &format!("{of} % interval"), "± %", "samples with it"]);
+    let row = |estimate: &Estimate| match estimate.interval {
+        Some((from, to)) => {
+            let half = percent((to - from) / 2.0 / estimate.value);
+            [
+                about(estimate.value),
+                format!("{} to {}", about(from), about(to)),
+                format!("{half:.2}"),
+            ]
+        }
+        None => [format!("{}?", about(estimate.value)), "too few samples".into(), "–".into()],
+    };
+    let total = found.total.as_ref().filter(|_| found.results.len() > 1);
+    let lines = found.results.iter().map(|(pattern, estimate)| (labelled_name(pattern), estimate));
+    for (name, estimate) in lines.chain(total.map(|total| ("total".to_string(), total))) {
+        let [value, interval, half] = row(estimate);
+        table.add_row([name, value, interval, half, grouped(estimate.hits.into())]);
+    }
+    for column in 1..5 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    if found.complete {
+        writeln!(out, "{table}")?;
+        let asked = percent(precision.relative);
+        match found.reached {
+            true => writeln!(out, "the total is within ±{asked} %, as was asked")?,
+            false => writeln!(out, "the total is NOT within ±{asked} %, as was asked")?,
+        }
+    }
+    Ok(())
+}
+
+/// A number with as many digits as an estimate has.
+fn about(value: f64) -> String {
+    if value < 1e6 { format!("{value:.0}") } else { format!("{value:.4e}") }
+}
+
+/// Times, what devices say, and why the run ended before its end.
+fn closing(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let (times, unknown) = (report.times, report.nothing_known());
+    writeln!(
+        out,
+        "load {}, prepare {}, mine {}",
         seconds(times.load),
         seconds(times.prepare),
         seconds(times.mine)
     )?;
-    for device in &answer.outcome.devices {
+    for device in &report.outcome.devices {
         measured(device, out)?;
     }
-    if let Some(listed) = answer.listed {
-        writeln!(out, "{} embeddings listed", grouped(listed as u128))?;
+    if let Some(listed) = report.listed {
+        let what = match report.per.map(|numbers| numbers.per) {
+            None => "embeddings",
+            Some(Per::Vertex) => "vertices",
+            Some(Per::Edge) => "edges",
+        };
+        writeln!(out, "{} {what} listed", grouped(listed as u128))?;
     }
-    match answer.reservation() {
-        Some(reservation) => writeln!(out, "{reservation}"),
-        None => Ok(()),
+    let early = match report.stopped {
+        Some(Stopped::Interrupt) => "interrupted",
+        Some(Stopped::TimeLimit) => "INCOMPLETE, stopped at the time limit",
+        Some(Stopped::Limit) => {
+            return writeln!(out, "stopped at the limit: the counts are lower bounds");
+        }
+        None => return Ok(()),
+    };
+    if unknown {
+        writeln!(out, "{early} before anything was found: nothing can be said of the answer")
+    } else if matches!(report.task, Task::Fsm { .. }) {
+        writeln!(out, "{early}: larger patterns are missing, those found are right")
+    } else {
+        writeln!(out, "{early}: the counts are what had been found, lower bounds")
     }
+}
+
+/// Counts per vertex or edge: a table of the columns, then what was asked of each.
+fn per(numbers: &PerReport, out: &mut dyn Write) -> io::Result<()> {
+    let (one, all) = match numbers.per {
+        Per::Vertex => ("vertex", "vertices"),
+        Per::Edge => ("edge", "edges"),
+    };
+    let orbits = numbers.columns.iter().any(|column| column.orbit.is_some());
+    writeln!(out, "\nper {one}, {} {all}:", grouped(numbers.items as u128))?;
+    let mut table = new_table();
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    let largest = format!("largest ({one}: count)");
+    table.set_header(match orbits {
+        true => vec!["pattern", "orbit", "sum", &largest],
+        false => vec!["pattern", "sum", &largest],
+    });
+    for column in &numbers.columns {
+        let top: Vec<String> =
+            column.top.iter().map(|(item, count)| format!("{item}: {}", grouped(*count))).collect();
+        let mut row = vec![column.name.clone()];
+        row.extend(column.orbit.map(|orbit| orbit.to_string()));
+        // A line each, where few columns are shown.
+        row.extend([grouped(column.sum), top.join(if orbits { "; " } else { "\n" })]);
+        table.add_row(row);
+    }
+    for column in 1..if orbits { 3 } else { 2 } {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    writeln!(out, "{table}")?;
+    for column in numbers.columns.iter().filter(|column| !column.histogram.is_empty()) {
+        let orbit = column.orbit.map_or(String::new(), |orbit| format!(", orbit {orbit}"));
+        writeln!(out, "{}{orbit}: {all} by count", column.name)?;
+        for bin in &column.histogram {
+            let range = match bin.from == bin.to {
+                true => grouped(bin.from),
+                false => format!("{} to {}", grouped(bin.from), grouped(bin.to)),
+            };
+            writeln!(out, "  {range}: {}", grouped(bin.items.into()))?;
+        }
+    }
+    Ok(())
 }
 
 /// What a device measured: a line for each section.

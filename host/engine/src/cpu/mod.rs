@@ -4,12 +4,14 @@ mod arcs;
 mod census;
 mod clique;
 mod cycle;
+mod estimate;
 mod fsm;
 mod homomorphism;
 mod matching;
 mod maximal;
 mod motif;
 mod oriented;
+mod per;
 mod sets;
 mod triangle;
 mod units;
@@ -25,6 +27,8 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
+use super::estimate::{Estimated, Precision};
+use super::per::{Per, PerOutcome};
 use super::{Engine, Outcome, Prepared, Sink, Units, shares};
 use oriented::Oriented;
 
@@ -46,6 +50,15 @@ impl Engine for Cpu {
             ))),
             _ => Ok(()),
         }
+    }
+
+    fn supports_per(&self, task: &Task, _per: Per) -> Result<()> {
+        super::per::check(task)
+    }
+
+    fn supports_estimate(&self, task: &Task) -> Result<()> {
+        task.check()?;
+        estimate::supports(task)
     }
 
     fn prepare<'a>(
@@ -123,5 +136,17 @@ impl Prepared for Resident<'_> {
             other => Err(other.unsupported_by("the CPU engine")),
         }?;
         Ok(outcome.of(units))
+    }
+
+    fn estimate(&self, task: &Task, precision: Precision, context: &Context) -> Result<Estimated> {
+        task.check()?;
+        precision.check()?;
+        estimate::supports(task)?;
+        estimate::run(self, task, precision, context)
+    }
+
+    fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
+        super::per::check(task)?;
+        per::run(self, task, per, context)
     }
 }

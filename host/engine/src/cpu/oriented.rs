@@ -96,6 +96,22 @@ impl Oriented {
         &self.targets[self.offsets[n as usize] as usize..self.offsets[n as usize + 1] as usize]
     }
 
+    /// Number of arcs.
+    pub fn arcs(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// The arcs from `n`, by number: one for each of its targets, in their order.
+    #[inline]
+    pub fn row(&self, n: u32) -> Range<usize> {
+        self.offsets[n as usize] as usize..self.offsets[n as usize + 1] as usize
+    }
+
+    /// The number in this copy, by the graph's vertex.
+    pub fn numbers(&self) -> &[u32] {
+        &self.number
+    }
+
     /// The vertices that lead to `n`, in any order; `graph` is the graph that was oriented.
     pub fn sources(&self, graph: View<'_>, n: u32) -> impl Iterator<Item = u32> {
         let neighbours = graph.neighbours(self.vertex[n as usize]).iter();

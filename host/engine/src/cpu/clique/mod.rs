@@ -9,7 +9,7 @@
 mod enumerate;
 pub(super) mod local;
 mod maximum;
-mod pivot;
+pub(super) mod pivot;
 pub(super) mod row;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ use super::row::{Row, by_width};
 
 /// Numbers of cliques from the leaves of many trees.
 #[derive(Debug, Clone)]
-pub(super) struct Leaves {
+pub(in super::super) struct Leaves {
     /// Sizes that are asked for; each at least 1.
     sizes: Range<usize>,
     /// Pivots of a leaf: fewer than this.
@@ -68,6 +68,12 @@ impl Leaves {
         let (sum, overflow) = leaf.overflowing_add(times);
         *leaf = sum;
         self.overflow |= overflow;
+    }
+
+    /// Forgets all leaves.
+    pub fn clear(&mut self) {
+        self.leaves.fill(0);
+        (self.excess, self.overflow, self.work) = (0, false, 0);
     }
 
     /// Adds the leaves of others for the same sizes.
@@ -167,6 +173,24 @@ pub(super) fn count(
         let mut tree = Tree { rows: &rows, leaves, cancel };
         let set = R::full(local.members(), width);
         search(&mut tree, set, 1, 0, Some(part));
+    });
+    !cancel.is_cancelled()
+}
+
+/// Adds the cliques of the start vertex of `local`, whose matrix is symmetric, and of one member, with
+/// no member at a larger position. Returns whether it came to the end.
+pub(in super::super) fn count_with(
+    local: &Local,
+    member: usize,
+    leaves: &mut Leaves,
+    cancel: &Cancel,
+) -> bool {
+    let width = local.width();
+    by_width!(width, R => {
+        let rows = R::rows(local.rows(), width);
+        let mut tree = Tree { rows: &rows, leaves, cancel };
+        let smaller = rows[member].and(&R::full(member, width));
+        search(&mut tree, smaller, 2, 0, None);
     });
     !cancel.is_cancelled()
 }

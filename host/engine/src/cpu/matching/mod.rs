@@ -122,7 +122,7 @@ fn unlabelled(graph: &Graph, pattern: &Pattern) -> Estimates {
 }
 
 /// The pattern with the labels that can be compared with the graph's.
-fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
+pub(super) fn comparable(graph: &Graph, pattern: &Pattern) -> Result<Pattern> {
     if pattern.vertices() == 0 || !pattern.is_connected() {
         return Err(Error::usage("the pattern must have a vertex and be connected"));
     }

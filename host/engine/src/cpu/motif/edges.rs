@@ -10,16 +10,31 @@ use super::super::{Job, cycle, run_units};
 
 /// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
 /// its edge is in.
-pub(super) struct EdgeCounts {
+pub(in super::super) struct EdgeCounts {
     triangles: Vec<u64>,
+    /// Empty where they weren't asked for.
     cycles: Vec<u64>,
 }
 
 impl EdgeCounts {
     /// Counts; `None` once the run is asked to stop.
     pub fn new(graph: View<'_>, context: &Context) -> Option<Self> {
-        let mut triangles = triangles(graph, context)?;
-        let mut cycles = cycles(graph, context)?;
+        let counts =
+            EdgeCounts { cycles: cycles(graph, context)?, ..Self::with_triangles(graph, context)? };
+        counts.of_both_arcs(graph, context)
+    }
+
+    /// Counts triangles alone; `None` once the run is asked to stop.
+    pub fn of_triangles(graph: View<'_>, context: &Context) -> Option<Self> {
+        Self::with_triangles(graph, context)?.of_both_arcs(graph, context)
+    }
+
+    fn with_triangles(graph: View<'_>, context: &Context) -> Option<Self> {
+        Some(EdgeCounts { triangles: triangles(graph, context)?, cycles: vec![] })
+    }
+
+    fn of_both_arcs(self, graph: View<'_>, context: &Context) -> Option<Self> {
+        let EdgeCounts { mut triangles, mut cycles } = self;
         // The two arcs of an edge have what each has seen: in both of them, the sum. Sources in
         // ascending order meet every row in ascending order.
         let mut looks = Looks::new(&context.cancel);
@@ -33,6 +48,9 @@ impl EdgeCounts {
                 cursor[u as usize] += 1;
                 if u < v {
                     for counts in [&mut triangles, &mut cycles] {
+                        if counts.is_empty() {
+                            continue;
+                        }
                         let both = counts[arc] + counts[back];
                         (counts[arc], counts[back]) = (both, both);
                     }

@@ -19,6 +19,7 @@ use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::{Job, Resident, census, clique, cycle};
+pub(super) use edges::EdgeCounts;
 
 pub(super) fn run(
     graph: &Resident<'_>,

@@ -1,0 +1,212 @@
+//! What is asked of a task besides its counts: per vertex and edge, an estimate, an end in time.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+struct Folder(tempfile::TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().expect("a temporary folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Two triangles that share an edge, and a tail; ids are far apart on purpose.
+    fn graph(&self) -> PathBuf {
+        let text = "10 20\n20 30\n30 10\n20 400\n30 400\n400 5000\n";
+        std::fs::write(self.path("graph.txt"), text).unwrap();
+        self.path("graph.txt")
+    }
+
+    /// A graph that takes a while.
+    fn large(&self) -> PathBuf {
+        let out = self.path("large.gramer");
+        let words = ["graph", "generate", "rmat", "--scale", "14", "--edge-factor", "32"];
+        let made = gramer().args(words).args(["--seed", "1"]).arg(&out).output();
+        let made = made.expect("it runs");
+        assert!(made.status.success(), "{}", text(&made.stderr));
+        out
+    }
+}
+
+fn gramer() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_gramer"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(words: &[&str], graph: &Path) -> Output {
+    gramer().arg("mine").args(words).arg(graph).output().expect("gramer runs")
+}
+
+fn document(words: &[&str], graph: &Path, code: i32) -> Value {
+    let output = run(&[words, &["--json"]].concat(), graph);
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+#[test]
+fn counts_per_vertex_and_edge_have_the_ids_of_the_input() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let found = document(&["clique", "-k", "3", "--per", "vertex", "--top", "2"], &graph, 0);
+    assert_eq!(found["total"], 2);
+    assert_eq!(found["per"]["what"], "vertex");
+    assert_eq!(found["per"]["items"], 5);
+    let column = &found["per"]["columns"][0];
+    assert_eq!((&column["sum"], &column["orbit"]), (&json!(6), &Value::Null));
+    let top = json!([{"vertex": 20, "count": 2}, {"vertex": 30, "count": 2}]);
+    assert_eq!(column["top"], top);
+    assert!(column["histogram"].is_null());
+
+    let list = folder.path("degrees.tsv");
+    let words = ["motif", "-k", "4", "--per", "vertex", "--histogram", "--list"];
+    let words = [&words[..], &[list.to_str().unwrap()]].concat();
+    let found = document(&words, &graph, 0);
+    assert_eq!(found["listed"], 5);
+    let columns = found["per"]["columns"].as_array().unwrap();
+    let orbits: Vec<u64> = columns.iter().map(|c| c["orbit"].as_u64().unwrap()).collect();
+    assert_eq!(orbits, (0..15).collect::<Vec<_>>());
+    assert_eq!(columns[0]["histogram"][0], json!({"from": 1, "to": 1, "items": 1}));
+    let lines = std::fs::read_to_string(&list).unwrap();
+    let lines: Vec<Vec<&str>> = lines.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(lines[0][..3], ["vertex", "edge:0", "wedge:1"]);
+    let ids: Vec<&str> = lines[1..].iter().map(|line| line[0]).collect();
+    assert_eq!(ids, ["10", "20", "30", "400", "5000"]);
+    // 400: in the diamond with two edges (12), in the paw with three (11), inside the two paths (5).
+    let numbers: Vec<u64> = lines[4][1..].iter().map(|n| n.parse().unwrap()).collect();
+    assert_eq!(numbers, [3, 2, 2, 1, 0, 2, 0, 0, 0, 0, 0, 1, 1, 0, 0]);
+
+    let list = folder.path("edges.jsonl");
+    let words = ["clique", "-k", "3", "--per", "edge", "--limit", "3", "--list"];
+    let found = document(&[&words[..], &[list.to_str().unwrap()]].concat(), &graph, 0);
+    assert_eq!(found["per"]["columns"][0]["top"][0], json!({"edge": [20, 30], "count": 2}));
+    let lines = std::fs::read_to_string(&list).unwrap();
+    assert_eq!(lines.lines().count(), 3);
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert!(line["edge"][0].as_u64() < line["edge"][1].as_u64() && line["counts"].is_array());
+    }
+
+    let said = run(&["motif", "-k", "3", "--per", "edge", "--histogram"], &graph);
+    let said = text(&said.stdout);
+    assert!(said.contains("per edge, 6 edges:") && said.contains("20-30: 2"), "{said}");
+    assert!(said.contains("triangle, orbit 1: edges by count"), "{said}");
+}
+
+#[test]
+fn what_only_the_cpu_engine_does_is_refused_by_others() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    for device in ["reference", "emulator:small"] {
+        for asked in [&["--per", "vertex"][..], &["--estimate", "1%"]] {
+            let words = [&["clique", "-k", "3", "--device", device][..], asked].concat();
+            let output = run(&words, &graph);
+            let said = text(&output.stderr);
+            assert!(matches!(output.status.code(), Some(1 | 2)), "{words:?}: {said}");
+            // Where the emulator isn't built, that is said first.
+            assert!(said.contains("--device cpu") || said.contains("emulator"), "{said}");
+            assert!(device != "reference" || said.contains("--device cpu"), "{said}");
+        }
+    }
+    for (words, expected) in [
+        (&["motif", "-k", "5", "--per", "vertex"][..], "3 and 4 vertices, and k is 5"),
+        (&["clique", "--maximal", "--per", "vertex"], "not of the task maximal-cliques"),
+        (&["clique", "-k", "3", "--top", "3"], "--per"),
+        (&["clique", "--maximal", "--estimate", "1%"], "not the task maximal-cliques"),
+        (&["clique", "-k", "4", "--estimate", "1"], "with the sign"),
+        (&["clique", "-k", "4", "--estimate", "70%"], "0.01% to 50%"),
+        (&["clique", "-k", "4", "--estimate", "1%", "--per", "edge"], "leave --per out"),
+        (&["clique", "-k", "4", "--time-limit", "0"], "above 0"),
+    ] {
+        let output = run(words, &graph);
+        let said = text(&output.stderr);
+        assert!(!output.status.success() && said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn an_estimate_is_marked_in_both_outputs() {
+    let folder = Folder::new();
+    let graph = folder.large();
+    let words = ["clique", "-k", "4", "--estimate", "5%", "--seed", "9"];
+    let found = document(&words, &graph, 0);
+    let exact = document(&["clique", "-k", "4"], &graph, 0)["total"].as_f64().unwrap();
+    assert!(found["total"].is_null() && found["results"][0]["count"].is_null());
+    let estimate = &found["results"][0]["estimate"];
+    // Six standard errors; the seed is fixed.
+    assert!((estimate["value"].as_f64().unwrap() / exact - 1.0).abs() < 0.15);
+    assert_eq!(found["estimate"]["confidence"], 0.95);
+    assert_eq!(found["estimate"]["reached"], true);
+    let said = text(&run(&words, &graph).stdout);
+    assert!(said.contains("ESTIMATE from") && said.contains("95 % interval"), "{said}");
+    assert!(!said.contains("│ count"), "{said}");
+}
+
+#[test]
+fn a_time_limit_ends_every_task_and_no_number_looks_whole() {
+    let folder = Folder::new();
+    let graph = folder.large();
+    let tasks: [&[&str]; 7] = [
+        &["motif", "-k", "6"],
+        &["clique", "-k", "9"],
+        &["clique", "--maximal"],
+        &["clique", "-k", "4", "--up-to", "20", "--per", "edge"],
+        &["fsm", "--support", "2", "--max-vertices", "6"],
+        &["match", "--pattern", "8-path", "--induced", "vertex"],
+        &["motif", "-k", "6", "--estimate", "0.01%"],
+    ];
+    for task in tasks {
+        let begun = Instant::now();
+        let found = document(&[task, &["--time-limit", "0.5s"]].concat(), &graph, 124);
+        // A busy machine gets some more.
+        assert!(begun.elapsed() < Duration::from_secs(10), "{task:?}: {:?}", begun.elapsed());
+        assert_eq!(found["complete"], false, "{task:?}");
+        assert_eq!(found["stopped"], "time-limit");
+        assert!(found["per"].is_null());
+        for entry in found["results"].as_array().unwrap() {
+            let bound = entry["lower_bound"] == true;
+            assert!(bound || entry["count"].is_null() || task[0] == "fsm", "{task:?}: {entry}");
+        }
+    }
+    let output = run(&["clique", "-k", "9", "--time-limit", "0.5"], &graph);
+    assert_eq!(output.status.code(), Some(124));
+    let said = text(&output.stdout);
+    assert!(said.contains("INCOMPLETE") && (said.contains("≥ ") || said.contains("? │")), "{said}");
+    assert!(text(&output.stderr).contains("the time limit was reached"));
+    // One that isn't reached changes nothing.
+    let small = folder.graph();
+    assert_eq!(document(&["clique", "-k", "3", "--time-limit", "1h"], &small, 0)["total"], 2);
+}
+
+#[test]
+fn every_task_that_lists_has_a_limit() {
+    let folder = Folder::new();
+    let graph = folder.large();
+    let tasks: [&[&str]; 8] = [
+        &["clique", "-k", "4"],
+        &["clique", "-k", "3", "--up-to", "5"],
+        &["clique", "--maximal"],
+        &["motif", "-k", "3", "--induced", "edge"],
+        &["motif", "-k", "4"],
+        &["fsm", "--support", "2", "--max-vertices", "2"],
+        &["fsm", "--support", "2", "--max-edges", "1", "--measure", "mni"],
+        &["match", "--pattern", "house"],
+    ];
+    for (number, task) in tasks.into_iter().enumerate() {
+        let list = folder.path(&format!("{number}.jsonl"));
+        let words = [task, &["--limit", "7", "--list", list.to_str().unwrap()]].concat();
+        let found = document(&words, &graph, 0);
+        let limited = (&found["listed"], &found["stopped"], &found["complete"]);
+        assert_eq!(limited, (&json!(7), &json!("limit"), &json!(false)), "{task:?}");
+        assert_eq!(std::fs::read_to_string(&list).unwrap().lines().count(), 7);
+    }
+}

@@ -1,0 +1,87 @@
+//! Estimates of the CPU engine: unbiased samples, one way of drawing them for each task.
+
+mod cliques;
+mod matches;
+mod motifs;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::Task;
+
+use super::Resident;
+use crate::estimate::{Estimated, Precision};
+
+/// Whether a task is estimated.
+///
+/// # Errors
+/// [`Error::Unsupported`] if it isn't.
+pub(super) fn supports(task: &Task) -> Result<()> {
+    match task {
+        Task::Clique { .. } | Task::Motif { k: 3..=6, .. } | Task::Match { .. } => Ok(()),
+        Task::Motif { k, .. } => Err(Error::Unsupported(format!(
+            "motifs of 3 to 6 vertices are estimated, and k is {k}"
+        ))),
+        other => Err(Error::Unsupported(format!(
+            "cliques of k vertices, motifs and matches are estimated, not the task {}",
+            other.name()
+        ))),
+    }
+}
+
+/// Estimates a task that [`supports`] lets pass.
+///
+/// # Errors
+/// [`Error::Usage`] as the exact task; [`Error::Unsupported`] for occurrences of a pattern whose
+/// number doesn't follow from that of its mappings.
+pub(super) fn run(
+    graph: &Resident<'_>,
+    task: &Task,
+    precision: Precision,
+    context: &Context,
+) -> Result<Estimated> {
+    let found = match task {
+        Task::Clique { k } => cliques::run(graph, *k, precision, context),
+        Task::Motif { k, induced } => Ok(motifs::run(graph, *k, *induced, precision, context)),
+        Task::Match { pattern, induced, mappings } => {
+            matches::run(graph, pattern, *induced, *mappings, precision, context)
+        }
+        other => Err(other.unsupported_by("an estimate of the CPU engine")),
+    };
+    match found {
+        Err(Error::Interrupted) => Ok(Estimated::default()),
+        other => other,
+    }
+}
+
+/// Weights to draw by.
+struct Weighted {
+    /// Sums of the weights up to and with each item.
+    until: Vec<f64>,
+}
+
+impl Weighted {
+    fn new(weights: impl Iterator<Item = f64>) -> Self {
+        let sum = |sum: &mut f64, weight: f64| {
+            *sum += weight;
+            Some(*sum)
+        };
+        Weighted { until: weights.scan(0.0, sum).collect() }
+    }
+
+    /// The sum of all weights.
+    fn total(&self) -> f64 {
+        self.until.last().copied().unwrap_or(0.0)
+    }
+
+    fn weight(&self, at: usize) -> f64 {
+        self.until[at] - if at == 0 { 0.0 } else { self.until[at - 1] }
+    }
+
+    /// The item that a number in [0, 1) falls on; none of weight 0.
+    fn at(&self, unit: f64) -> usize {
+        let wanted = unit * self.total();
+        let at = self.until.partition_point(|&until| until <= wanted);
+        // Rounding may lead to the end.
+        at.min(self.until.partition_point(|&until| until < self.total()))
+    }
+}

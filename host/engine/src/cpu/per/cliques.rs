@@ -1,0 +1,178 @@
+//! Cliques of k vertices, or of all sizes in a range, per vertex and per edge.
+
+use std::ops::{ControlFlow, Range};
+
+use gramer_graph::context::{Context, Looks};
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{VertexId, View};
+use gramer_pattern::{MAX_VERTICES, Pattern};
+
+use super::super::clique::local::Local;
+use super::super::oriented::Oriented;
+use super::super::{Job, Resident, Starts, run_units};
+use super::sums::Sums;
+use super::tree::{self, Tally};
+use crate::Count;
+use crate::per::{Column, Numbers, Per, PerOutcome};
+
+/// A column for each size from `smallest` to `largest` that has a clique, and for `smallest`.
+pub(super) fn run(
+    graph: &Resident<'_>,
+    smallest: usize,
+    largest: usize,
+    per: Per,
+    context: &Context,
+) -> Result<PerOutcome> {
+    let oriented = graph.oriented(context)?;
+    // No clique is larger than a start vertex and its targets.
+    let sizes = smallest..largest.min(oriented.degeneracy() + 1).max(smallest) + 1;
+    let mut numbers = numbers(graph, oriented, sizes.clone(), per, context)?;
+    while numbers.len() > 1 && numbers.last().is_some_and(|n| n.iter().all(|n| n == 0)) {
+        numbers.pop();
+    }
+    let mut outcome = PerOutcome { complete: true, ..PerOutcome::default() };
+    for (size, counts) in sizes.zip(numbers) {
+        let pattern = Pattern::clique(size.min(MAX_VERTICES));
+        let larger_clique = (size > MAX_VERTICES).then_some(size);
+        let column = Column { pattern: pattern.clone(), larger_clique, orbit: None, counts };
+        // Every clique is in as many numbers as it has vertices, or edges.
+        let sum = column.counts.sum().ok_or_else(too_many)?;
+        let count = sum / column.places(per);
+        assert_eq!(sum % column.places(per), 0, "a clique is counted at each of its places");
+        match larger_clique {
+            None => outcome.results.push(Count { pattern, count }),
+            Some(size) => outcome.larger_cliques.push((size, count)),
+        }
+        outcome.columns.push(column);
+    }
+    Ok(outcome)
+}
+
+fn too_many() -> Error {
+    Error::Unsupported("a count needs more than 128 bits".into())
+}
+
+/// By size, the number of each vertex or edge.
+///
+/// # Errors
+/// [`Error::Interrupted`]; [`Error::Unsupported`] for a number of more than 128 bits.
+pub(super) fn numbers(
+    graph: &Resident<'_>,
+    oriented: &Oriented,
+    sizes: Range<usize>,
+    per: Per,
+    context: &Context,
+) -> Result<Vec<Numbers>> {
+    let view = graph.graph.view();
+    let count = sizes.len();
+    let items = match per {
+        Per::Vertex => oriented.vertices(),
+        Per::Edge => oriented.arcs(),
+    };
+    let sums = Sums::new(items * count);
+    let list = |n| {
+        let targets = oriented.targets(n).len();
+        if targets + 1 < sizes.start { 0 } else { targets }
+    };
+    let units = Starts::numbered(view, &oriented.vertex)
+        .units(Job::whole(context), list, |n| (list(n) as u64).pow(3));
+    let (_, complete) = run_units(
+        &units,
+        context,
+        || {
+            let tally = Tally::new(sizes.clone(), oriented.degeneracy(), per == Per::Edge);
+            let place = if per == Per::Edge { vec![u32::MAX; oriented.vertices()] } else { vec![] };
+            (Local::new(true), tally, place)
+        },
+        |(local, tally, place), unit| {
+            local.enter(oriented, unit.start);
+            if !tree::count(local, unit.range(), tally, &context.cancel) {
+                return ControlFlow::Break(());
+            }
+            match per {
+                Per::Vertex => add_vertices(oriented, unit.start, tally, &sums, count),
+                Per::Edge => add_edges(oriented, unit.start, tally, &sums, count, place),
+            }
+            if tally.overflow {
+                sums.overflowed();
+            }
+            ControlFlow::Continue(())
+        },
+    );
+    if !complete {
+        return Err(Error::Interrupted);
+    }
+    let order: Vec<u32> = match per {
+        Per::Vertex => oriented.numbers().to_vec(),
+        Per::Edge => arcs_of_edges(view, oriented, context)?,
+    };
+    (0..count).map(|size| sums.get(order.iter().map(|&n| n as usize * count + size))).collect()
+}
+
+fn add_vertices(oriented: &Oriented, start: u32, tally: &Tally, sums: &Sums, sizes: usize) {
+    let add = |n: u32, numbers: &[u128]| {
+        for (size, &number) in numbers.iter().enumerate() {
+            sums.add(n as usize * sizes + size, number);
+        }
+    };
+    add(start, &tally.all);
+    for (&t, numbers) in oriented.targets(start).iter().zip(tally.by_member.chunks(sizes)) {
+        add(t, numbers);
+    }
+}
+
+/// By arc of the oriented graph. `place` is by vertex, and `u32::MAX` between calls.
+fn add_edges(
+    oriented: &Oriented,
+    start: u32,
+    tally: &Tally,
+    sums: &Sums,
+    sizes: usize,
+    place: &mut [u32],
+) {
+    let add = |arc: usize, numbers: &[u128]| {
+        for (size, &number) in numbers.iter().enumerate() {
+            sums.add(arc * sizes + size, number);
+        }
+    };
+    let members = oriented.targets(start);
+    for (i, (arc, numbers)) in oriented.row(start).zip(tally.by_member.chunks(sizes)).enumerate() {
+        add(arc, numbers);
+        place[members[i] as usize] = i as u32;
+    }
+    for (i, &t) in members.iter().enumerate() {
+        if tally.by_member[i * sizes..(i + 1) * sizes].iter().all(|&n| n == 0) {
+            continue;
+        }
+        for (arc, &u) in oriented.row(t).zip(oriented.targets(t)) {
+            let j = place[u as usize];
+            if j != u32::MAX {
+                add(arc, tally.pair(i, j as usize));
+            }
+        }
+    }
+    members.iter().for_each(|&t| place[t as usize] = u32::MAX);
+}
+
+/// The arc of each edge, in the order of [`crate::per::edges`].
+fn arcs_of_edges(view: View<'_>, oriented: &Oriented, context: &Context) -> Result<Vec<u32>> {
+    let mut looks = Looks::new(&context.cancel);
+    let mut first = Vec::with_capacity(view.vertices());
+    let mut edges = 0;
+    for v in 0..view.vertices() as VertexId {
+        first.push(edges);
+        edges += view.neighbours(v).partition_point(|&u| u < v);
+    }
+    let mut arcs = vec![0u32; edges];
+    for n in 0..oriented.vertices() as u32 {
+        looks.check(1 + oriented.targets(n).len())?;
+        let v = oriented.vertex[n as usize];
+        for (arc, &t) in oriented.row(n).zip(oriented.targets(n)) {
+            let u = oriented.vertex[t as usize];
+            let (smaller, larger) = (u.min(v), u.max(v));
+            let at = view.neighbours(larger).partition_point(|&w| w < smaller);
+            arcs[first[larger as usize] + at] = arc as u32;
+        }
+    }
+    Ok(arcs)
+}

@@ -1,0 +1,38 @@
+//! Counts per vertex and per edge; see [`crate::per`].
+
+mod cliques;
+mod orbits;
+mod sums;
+mod tree;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::Task;
+
+use super::Resident;
+use crate::per::{Per, PerOutcome};
+
+/// Answers a task that [`crate::per::check`] lets pass.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a number of more than 128 bits.
+pub(super) fn run(
+    graph: &Resident<'_>,
+    task: &Task,
+    per: Per,
+    context: &Context,
+) -> Result<PerOutcome> {
+    let found = match task {
+        Task::Clique { k } => cliques::run(graph, *k, *k, per, context),
+        Task::CliqueSizes { smallest, largest } => {
+            cliques::run(graph, *smallest, *largest, per, context)
+        }
+        Task::Motif { k, induced } => orbits::run(graph, *k, *induced, per, context),
+        other => Err(other.unsupported_by("the CPU engine per vertex and edge")),
+    };
+    match found {
+        // A part of the sums says nothing of any vertex.
+        Err(Error::Interrupted) => Ok(PerOutcome::default()),
+        other => other,
+    }
+}
