@@ -273,6 +273,7 @@ impl Session {
         CoreMetrics {
             machine: self.machine.machine.name.clone(),
             compute_units: self.compute_units(),
+            processing_units: self.machine.machine.processing_units,
             clock_mhz: self.machine.machine.clock_mhz,
             runs: self.runs,
             cycles: units().map(|u| u.cycles).collect(),
