@@ -57,6 +57,7 @@
 #define SUM_PASSED 2u
 #define SUM_HOT 3u
 #define SUM_COLD 4u
+#define SUM_ROWS 5u
 
 // The lists, and how many of their elements were read in the device's memory and in the host's.
 typedef struct {
@@ -459,10 +460,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
 #endif
                         const uint all = vote(votes, &phase, lane, hit);
                         const uint hits = popcount(all);
-                        if (shape[SHAPE_COUNTED] != 0) {
-                            if (lane == 0)
-                                total += hits;
-                        } else if (hits != 0) {
+                        if (shape[SHAPE_COUNTED] == 0 && hits != 0) {
                             const uint left = has_block ? out_block - used : 0;
                             uint second = block;
                             if (hits > left) {
@@ -495,6 +493,8 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                                 used += hits;
                             }
                         }
+                        if (lane == 0)
+                            total += hits;
                         // What is left of the queue moves to its front.
                         queued -= now;
                         const uint moved = lane < queued ? queue[now + lane] : 0;
@@ -535,7 +535,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
         if (cut)
             atomic_inc(control + CONTROL_CUT);
     }
-    add_up(totals, lane, total, sums, SUM_COUNT);
+    add_up(totals, lane, total, sums, shape[SHAPE_COUNTED] != 0 ? SUM_COUNT : SUM_ROWS);
     add_up(totals, lane, tested, sums, SUM_TESTED);
     add_up(totals, lane, passed, sums, SUM_PASSED);
 #ifdef PAGED

@@ -21,8 +21,8 @@ use crate::memory::Buffer;
 use crate::resident::Resident;
 use crate::search::{self, Labels, Question};
 use crate::select::select;
-use crate::wide::{self, Wanted};
 use crate::table::{self, TableSettings};
+use crate::wide::{self, Wanted};
 use crate::{Balance, Settings, Strategy, platform};
 
 /// A GPU behind OpenCL.

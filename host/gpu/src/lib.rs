@@ -41,7 +41,7 @@ pub use engine::Gpu;
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use select::is_gpu;
-pub use table::{Access, TableSettings};
+pub use table::{Access, TableSettings, Traversal, Without};
 pub use wide::Balance;
 
 use std::path::PathBuf;

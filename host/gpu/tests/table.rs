@@ -2,7 +2,7 @@
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Outcome};
-use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings, Without};
+use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings, Traversal, Without};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
@@ -25,7 +25,13 @@ fn open(settings: Settings) -> Option<Gpu> {
 }
 
 fn table(memory: Option<u64>, table: TableSettings) -> Settings {
-    Settings { checked: true, strategy: Some(Strategy::Table), memory, table, ..Settings::default() }
+    Settings {
+        checked: true,
+        strategy: Some(Strategy::Table),
+        memory,
+        table,
+        ..Settings::default()
+    }
 }
 
 fn random(model: Model, seed: u64) -> Graph {
@@ -117,7 +123,9 @@ fn every_budget_counts_the_same_or_names_the_least() {
         assert!(kib >= least);
         assert_eq!(outcome.results, right, "{kib} KiB");
         let (limit, peak) = gpu.memory().unwrap();
-        assert!(limit == kib << 10 && peak <= limit && number(&outcome, "memory.peak") as u64 == peak);
+        assert!(
+            limit == kib << 10 && peak <= limit && number(&outcome, "memory.peak") as u64 == peak
+        );
         refills += number(&outcome, "pool.refills");
         match outcome.devices[0].get("pages.slots") {
             Some(_) => {
@@ -128,6 +136,53 @@ fn every_budget_counts_the_same_or_names_the_least() {
         }
     }
     assert!(refills > 0.0 && paged >= 3 && whole >= 1, "{refills} {paged} {whole}");
+}
+
+/// Whole columns, in the host's memory and in a file, at small and large budgets.
+#[test]
+fn whole_tables_spill_to_the_host_and_to_a_file() {
+    let graph = random(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
+    let folder = tempfile::tempdir().unwrap();
+    let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+    let tasks = [
+        Task::Clique { k: 3 },
+        Task::Clique { k: 5 },
+        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: false },
+    ];
+    let rights: Vec<_> = tasks.iter().map(|task| answer(&Cpu, &graph, task).results).collect();
+    for (memory, host_memory) in [(None, 1 << 30), (None, 0), (Some(16 << 10), 4 << 10)] {
+        let settings = TableSettings {
+            traversal: Traversal::Breadth,
+            host_memory: Some(host_memory),
+            spill: Some(folder.path().into()),
+            ..TableSettings::default()
+        };
+        let Some(gpu) = open(table(memory, settings)) else { return };
+        for (task, right) in tasks.iter().zip(&rights) {
+            let outcome = answer(&gpu, &graph, task);
+            assert_eq!(&outcome.results, right, "{task:?} {memory:?} {host_memory}");
+            let of = |name| number(&outcome, name);
+            assert!(of("table.rows") > 0.0 && of("spill.host") >= 8.0 * of("table.rows"));
+            assert_eq!(of("spill.file") > 0.0, host_memory < 1 << 30);
+            assert!(memory.is_none() || of("table.segments") > 8.0);
+            // Edges of which no triangle comes are dropped, and so are triangles without a 4-clique.
+            assert!(*task != tasks[1] || of("table.compacted") > 0.0);
+        }
+        let (limit, peak) = gpu.memory().unwrap();
+        assert!(peak <= limit);
+    }
+    // The file has no name, and nothing is left of it.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let settings = TableSettings {
+        traversal: Traversal::Breadth,
+        host_memory: Some(0),
+        spill: Some("/nowhere/at/all".into()),
+        ..TableSettings::default()
+    };
+    let Some(gpu) = open(table(None, settings)) else { return };
+    let error = gpu.run(&graph, &tasks[1], None, &Context::default()).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    assert_eq!(error.exit_code(), 1);
 }
 
 #[test]
@@ -217,7 +272,8 @@ fn patterns_with_and_without_labels() {
 
 #[test]
 fn a_run_stops_when_it_is_asked_to() {
-    let Some(gpu) = open(Settings { checked: false, ..table(None, TableSettings::default()) }) else {
+    let Some(gpu) = open(Settings { checked: false, ..table(None, TableSettings::default()) })
+    else {
         return;
     };
     let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);

@@ -12,10 +12,10 @@ use crate::resident::SLOTS;
 
 use super::TableSettings;
 use super::pages::{PageShape, Paged};
-use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS};
+use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, Whole};
 
 /// Sums of a run, as in `table.cl`.
-pub(super) const SUMS: usize = 5;
+pub(super) const SUMS: usize = 6;
 /// Words of a sum, of the control block and of a warp's state; as in `table.cl`.
 const SUM_WORDS: usize = 4;
 pub(super) const CONTROL_WORDS: usize = 4;
@@ -38,8 +38,10 @@ pub(super) struct Wanted {
     pub edge_labels: bool,
     /// Labels of vertices.
     pub vertex_labels: bool,
-    /// Columns of tables that lie in the arena at a time.
+    /// Extensions of a table.
     pub columns: usize,
+    /// Whether a column is made whole before the next.
+    pub breadth: bool,
 }
 
 /// Lists of the graph.
@@ -104,11 +106,12 @@ impl Sizes {
     }
 
     fn list_bytes(&self) -> u64 {
-        4 * (self.entries as u64).max(1) << u32::from(self.wanted.edge_labels)
+        (4 * (self.entries as u64).max(1)) << u32::from(self.wanted.edge_labels)
     }
 
     fn least_arena(&self) -> u64 {
-        4 * LEAST_REGION * self.wanted.columns.max(1) as u64
+        let columns = self.wanted.columns.max(1) as u64;
+        4 * if self.wanted.breadth { Whole::least(columns) } else { LEAST_REGION * columns }
     }
 
     /// Bytes of the page table, and of a slot.
@@ -151,7 +154,9 @@ impl Sizes {
             return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
         }
         // Large pages, unless that leaves few slots; then those that leave any.
-        let most = (rest / 2).max(rest.saturating_sub(self.least_arena()).min(least));
+        let one = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| self.paged(bits)).map(|(t, s)| t + s);
+        let most = (rest / 2).max(one.min().expect("there are sizes"));
+        let most = most.min(rest.saturating_sub(self.least_arena()));
         let slots = |bits: u32| {
             let (table, slot) = self.paged(bits);
             most.saturating_sub(table) / slot
@@ -329,34 +334,41 @@ fn by_rows(by: &ByDegree, graph: &Graph) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn sizes(limit: u64) -> Sizes {
-        let wanted =
-            Wanted { oriented: true, edge_labels: false, vertex_labels: false, columns: 3 };
+    fn sizes(limit: u64, breadth: bool) -> Sizes {
+        let wanted = Wanted {
+            oriented: true,
+            edge_labels: false,
+            vertex_labels: false,
+            columns: 3,
+            breadth,
+        };
         Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64 }
     }
 
     #[test]
     fn every_budget_from_the_least_on_is_divided_and_none_is_exceeded() {
-        let least = sizes(0).least();
-        let text = sizes(least - 1).divide().unwrap_err().to_string();
-        assert!(text.contains(&format!("--memory {}K", least.div_ceil(1024))), "{text}");
-        let mut limit = least;
-        while limit < 1 << 23 {
-            let all = sizes(limit);
-            let shares = all.divide().unwrap();
-            let lists = match shares.slots {
-                0 => all.list_bytes(),
-                slots => {
-                    let (table, slot) = all.paged(shares.page_bits);
-                    table + slots as u64 * slot
-                }
-            };
-            let sum = all.fixed(shares.warps) + lists + 4 * shares.arena_words;
-            assert!(sum <= limit && 4 * shares.arena_words >= all.least_arena(), "{limit}");
-            assert!(shares.slots != 0 || limit > all.list_bytes());
-            limit += limit / 7;
+        for breadth in [false, true] {
+            let least = sizes(0, breadth).least();
+            let text = sizes(least - 1, breadth).divide().unwrap_err().to_string();
+            assert!(text.contains(&format!("--memory {}K", least.div_ceil(1024))), "{text}");
+            let mut limit = least;
+            while limit < 1 << 23 {
+                let all = sizes(limit, breadth);
+                let shares = all.divide().unwrap();
+                let lists = match shares.slots {
+                    0 => all.list_bytes(),
+                    slots => {
+                        let (table, slot) = all.paged(shares.page_bits);
+                        table + slots as u64 * slot
+                    }
+                };
+                let sum = all.fixed(shares.warps) + lists + 4 * shares.arena_words;
+                assert!(sum <= limit && 4 * shares.arena_words >= all.least_arena(), "{limit}");
+                assert!(shares.slots != 0 || limit > all.list_bytes());
+                limit += limit / 7;
+            }
+            assert_eq!(sizes(1 << 23, breadth).divide().unwrap().slots, 0);
+            assert!(sizes(100_000, breadth).divide().unwrap().slots > 0);
         }
-        assert_eq!(sizes(1 << 23).divide().unwrap().slots, 0);
-        assert!(sizes(100_000).divide().unwrap().slots > 0);
     }
 }

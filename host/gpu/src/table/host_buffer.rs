@@ -99,4 +99,3 @@ fn create_buffer_nv(context: &Context) -> Option<CreateBuffer> {
         (!found.is_null()).then(|| std::mem::transmute::<*mut c_void, CreateBuffer>(found))
     }
 }
-

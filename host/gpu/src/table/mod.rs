@@ -7,20 +7,26 @@
 //! | `pages` | lists by pages, and which of them are hot |
 //! | `host_buffer` | memory of the host that kernels read |
 //! | `shape` | columns and regions, as kernels are told of them |
-//! | `run` | extensions one after the other |
+//! | `run` | extensions one after the other, depth-first |
+//! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
+//! | `store` | the segments of such tables |
 
 mod graph;
 mod host_buffer;
 mod pages;
 mod run;
 mod shape;
+mod store;
+mod whole;
 
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, NO_LABEL};
@@ -38,11 +44,13 @@ use crate::search;
 use self::graph::{Lists, SUMS, TableGraph, Wanted};
 use self::run::{Run, Used};
 use self::shape::{Depth, next_to_all};
+use self::store::Room;
 
 pub use pages::Access;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const TABLE: &str = include_str!("../../kernels/table.cl");
+const PACK: &str = include_str!("../../kernels/pack.cl");
 
 /// What the answer says of the strategy.
 pub(crate) const REASON: &str = "table: embedding tables by column";
@@ -52,8 +60,33 @@ pub(crate) const REASON: &str = "table: embedding tables by column";
 pub struct TableSettings {
     /// Which pages of the graph are copied to the device where it doesn't fit.
     pub access: Access,
+    /// In which order tables are extended.
+    pub traversal: Traversal,
+    /// Bytes of the host's memory for tables, beyond which they go to a file; none: half of what is
+    /// available.
+    pub host_memory: Option<u64>,
+    /// The folder of that file; none: that for temporary files.
+    pub spill: Option<PathBuf>,
     /// Mechanisms that are left out, to see what they are worth.
     pub without: Without,
+}
+
+/// In which order tables are extended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Traversal {
+    /// What fits into the device's memory is extended to the end before more is made.
+    #[default]
+    Depth,
+    /// Each column is made whole before the next; tables lie in the host's memory, and in a file where
+    /// that is short (GAMMA, section 5.2).
+    Breadth,
+}
+
+impl Choice for Traversal {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Traversal::Depth, "depth", "What fits on the device to the end, then more"),
+        (Traversal::Breadth, "breadth", "Whole columns; tables spill to the host and to a file"),
+    ];
 }
 
 /// Mechanisms of the extension (GAMMA, section 6.1) that can be left out.
@@ -85,8 +118,13 @@ struct Steps {
 
 impl Steps {
     fn cliques(k: usize) -> Self {
-        let wanted =
-            Wanted { oriented: true, edge_labels: false, vertex_labels: false, columns: k - 1 };
+        let wanted = Wanted {
+            oriented: true,
+            edge_labels: false,
+            vertex_labels: false,
+            columns: k - 1,
+            breadth: false,
+        };
         Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
     }
 
@@ -101,6 +139,7 @@ impl Steps {
             edge_labels: labels(5..DEPTH_WORDS),
             vertex_labels: labels(0..1),
             columns: all.len() - 1,
+            breadth: false,
         };
         Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
     }
@@ -146,23 +185,29 @@ impl<'a> OnTable<'a> {
         metrics: &mut DeviceMetrics,
     ) -> Result<(u128, bool)> {
         let device = self.gpu.device()?;
-        if held.as_ref().is_none_or(|h| h.wanted != steps.wanted) {
+        // The last extension is only counted: with one alone there is no table.
+        let breadth = self.settings.traversal == Traversal::Breadth && steps.plan.len() > 1;
+        let wanted = Wanted { breadth, ..steps.wanted };
+        if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             // First out, then in.
             *held = None;
-            *held = Some(TableGraph::new(
-                device,
-                &self.by,
-                self.graph,
-                steps.wanted,
-                self.settings,
-            )?);
+            *held = Some(TableGraph::new(device, &self.by, self.graph, wanted, self.settings)?);
         }
         let graph = held.as_mut().expect("it was put there");
         let program = self.program(device, &graph.lists)?;
         graph.begin()?;
         let mut run = Run::new(graph, &program, &steps.plan, context);
         run.first_label = steps.first_label;
-        let complete = run.all();
+        let complete = if breadth {
+            let pack = device.program(
+                "pack",
+                &[COMMON, &format!("#define SCAN {}\n", device.lanes(whole::SCAN)), PACK],
+            )?;
+            let room = Room::of(self.settings.host_memory, self.settings.spill.as_deref());
+            run.whole(&pack, &room)
+        } else {
+            run.all()
+        };
         let used = run.used;
         // A run that failed may have left kernels in the queue that use the buffers.
         if complete.is_err() {
@@ -178,7 +223,11 @@ impl<'a> OnTable<'a> {
 /// What a run did.
 fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: Used) {
     let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
-    metrics.detail("table.rows", "", Value::Count(used.rows));
+    metrics.detail("table.rows", "", count(sums[5]));
+    metrics.detail("table.segments", "", Value::Count(used.segments));
+    metrics.detail("table.compacted", "", Value::Count(used.compacted));
+    metrics.detail("spill.host", "bytes", Value::Count(used.spilled));
+    metrics.detail("spill.file", "bytes", Value::Count(used.filed));
     metrics.detail("pool.blocks", "", Value::Count(used.blocks));
     metrics.detail("pool.refills", "", Value::Count(used.refills));
     metrics.detail("elements.tested", "", count(sums[1]));

@@ -128,7 +128,9 @@ impl Heat {
         wanted.iter().for_each(|&page| stays[page as usize] = true);
         // The coldest slots first, empty ones before all.
         let mut slots: Vec<u32> = (0..self.slots as u32)
-            .filter(|&s| self.page_of[s as usize] == NONE || !stays[self.page_of[s as usize] as usize])
+            .filter(|&s| {
+                self.page_of[s as usize] == NONE || !stays[self.page_of[s as usize] as usize]
+            })
             .collect();
         let worth = |page: u32| if page == NONE { 0.0 } else { of(page) };
         slots.sort_by(|&a, &b| {

@@ -19,12 +19,16 @@ const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
 /// What tables took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Used {
-    /// Elements that were stored.
-    pub rows: u64,
     /// Blocks that were filled.
     pub blocks: u64,
     /// How often the blocks were all taken before an extension was done.
     pub refills: u64,
+    /// Segments that went to the host, their bytes, and those of them that went to a file.
+    pub segments: u64,
+    pub spilled: u64,
+    pub filed: u64,
+    /// Elements that were dropped since nothing came of them.
+    pub compacted: u64,
 }
 
 /// A task on a graph.
@@ -37,8 +41,10 @@ pub(super) struct Run<'a> {
     pub first_label: u32,
     pub steps: f64,
     pub used: Used,
+    pub(super) columns: Vec<Column>,
+    /// Elements of the columns but the first, where they were loaded.
+    pub(super) loaded: Vec<u32>,
     regions: Vec<Region>,
-    columns: Vec<Column>,
 }
 
 impl<'a> Run<'a> {
@@ -51,7 +57,7 @@ impl<'a> Run<'a> {
         // The last extension is only counted.
         let stored = plan.len() - 1;
         let mut regions = vec![];
-        if stored > 0 {
+        if stored > 0 && !graph.wanted.breadth {
             let each = graph.arena.len() as u64 / stored as u64;
             for at in 0..stored as u64 {
                 regions.push(Region::new((at * each) as u32, each, graph.warps));
@@ -65,27 +71,42 @@ impl<'a> Run<'a> {
             first_label: gramer_graph::NO_LABEL,
             steps: STEPS.0,
             used: Used::default(),
-            regions,
             columns: vec![Column::VERTICES],
+            loaded: vec![],
+            regions,
         }
     }
 
-    /// Extends the vertices to the end of the plan; `false` once the run was asked to stop.
+    /// Extends the vertices to the end of the plan, depth-first: what fits into the blocks of a column is
+    /// extended before the rest of the column is made. `false` once the run was asked to stop.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`].
     pub fn all(&mut self) -> Result<bool> {
         let vertices = self.graph.vertices as u32;
         self.context.progress.begin(u64::from(vertices));
-        let complete = self.extend(vertices)?;
-        debug_assert_eq!(self.columns.len(), 1);
-        Ok(complete)
+        self.deeper(vertices)
     }
 
-    /// Extends the last column, which has so many places.
-    fn extend(&mut self, rows: u32) -> Result<bool> {
+    fn deeper(&mut self, rows: u32) -> Result<bool> {
+        let out = self.regions.get(self.columns.len() - 1).copied();
+        self.extend(rows, out, &mut |run, region, blocks| {
+            run.columns.push(region.column);
+            let complete = run.deeper(blocks * region.column.block);
+            run.columns.pop();
+            complete
+        })
+    }
+
+    /// Extends the last column, which has so many places; `full` is given the blocks of the new column
+    /// whenever all are taken, and at the end.
+    pub(super) fn extend(
+        &mut self,
+        rows: u32,
+        out: Option<Region>,
+        full: &mut dyn FnMut(&mut Self, Region, u32) -> Result<bool>,
+    ) -> Result<bool> {
         let depth = self.columns.len();
-        let out = self.regions.get(depth - 1).copied();
         let shape = Shape {
             columns: &self.columns,
             rows,
@@ -122,14 +143,11 @@ impl<'a> Run<'a> {
                 continue;
             };
             (blocks, fresh) = (said[2].min(region.blocks), false);
-            let full = said[2] > region.blocks;
-            if blocks > 0 && (full || done) {
+            let all_taken = said[2] > region.blocks;
+            if blocks > 0 && (all_taken || done) {
                 self.used.blocks += u64::from(blocks);
-                self.used.refills += u64::from(full);
-                self.columns.push(region.column);
-                let complete = self.extend(blocks * region.column.block)?;
-                self.columns.pop();
-                if !complete {
+                self.used.refills += u64::from(all_taken);
+                if !full(self, region, blocks)? {
                     return Ok(false);
                 }
                 (blocks, fresh) = (0, true);

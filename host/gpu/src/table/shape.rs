@@ -42,11 +42,6 @@ pub(super) struct Region {
 }
 
 impl Region {
-    /// Words that `blocks` of `block` elements take.
-    pub fn words(blocks: u64, block: u64) -> u64 {
-        blocks * (2 * block + 1)
-    }
-
     /// A region at `at`, of at most `words`, with blocks for so many warps.
     ///
     /// # Panics
@@ -67,6 +62,67 @@ impl Region {
             block: block as u32,
         };
         Region { column, blocks: blocks as u32 }
+    }
+}
+
+/// The arena of a table that is made column by column: the segment that is extended, the new column, and
+/// both once they were packed, each with room for the same number of elements in a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whole {
+    /// Elements of a column.
+    pub rows: u32,
+    /// The new column.
+    pub out: Region,
+    /// Where the segment lies.
+    pub input: u32,
+    /// Where packed columns go.
+    pub packed: u32,
+    /// Where marks lie, one for each element, and their number.
+    pub marks: u32,
+}
+
+impl Whole {
+    /// Words of the smallest arena for so many columns.
+    pub fn least(columns: u64) -> u64 {
+        Self::needed(columns, LANES as u64)
+    }
+
+    fn needed(columns: u64, rows: u64) -> u64 {
+        let region = 2 * rows + rows.div_ceil(LANES as u64);
+        region + 4 * columns * rows + rows + 1
+    }
+
+    /// Divides `words` among so many columns.
+    ///
+    /// # Panics
+    /// If there are fewer than [`Whole::least`].
+    pub fn new(words: u64, columns: u64, warps: usize) -> Self {
+        let lanes = LANES as u64;
+        let per = 4 * columns + 4;
+        let mut rows = (words / per / lanes * lanes).max(lanes);
+        while rows > lanes && Self::needed(columns, rows) > words {
+            rows -= lanes;
+        }
+        assert!(Self::needed(columns, rows) <= words);
+        let region = 2 * rows + rows.div_ceil(lanes);
+        let mut out = Region::new(0, region, warps);
+        // No more elements than the marks have room for.
+        out.blocks = out.blocks.min((rows / u64::from(out.column.block)) as u32);
+        let (input, side) = (region as u32, (2 * columns * rows) as u32);
+        let packed = input + side;
+        Whole { rows: rows as u32, out, input, packed, marks: packed + side }
+    }
+
+    /// The column of the segment with this number, from 0.
+    pub fn input(&self, column: usize) -> Column {
+        let ids = self.input + 2 * column as u32 * self.rows;
+        Column { ids, parents: ids + self.rows, fills: NONE, block: LANES as u32 }
+    }
+
+    /// Where a packed column goes.
+    pub fn packed(&self, column: usize) -> Column {
+        let ids = self.packed + 2 * column as u32 * self.rows;
+        Column { ids, parents: ids + self.rows, fills: NONE, block: LANES as u32 }
     }
 }
 
@@ -143,6 +199,12 @@ mod tests {
         assert_eq!(region.column.fills, 7 + 2 * 511 * 1024);
         let small = Region::new(0, LEAST_REGION, 4);
         assert_eq!((small.column.block, small.blocks), (32, 1));
-        assert!(Region::words(511, 1024) <= 1 << 20);
+        let whole = Whole::new(1 << 20, 4, 8);
+        let region = whole.out;
+        assert!(region.blocks * region.column.block <= whole.rows);
+        assert!(whole.marks + whole.rows < 1 << 20);
+        assert!(whole.packed >= whole.input + 8 * whole.rows);
+        let least = Whole::least(4);
+        assert_eq!(Whole::new(least, 4, 8).rows, 32);
     }
 }
