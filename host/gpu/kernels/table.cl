@@ -591,8 +591,8 @@ __kernel void fill_pages(__global const uint *restrict cold, __global uint *rest
                          const uint entries) {
     const uint page = pairs[2 * get_group_id(0)], slot = pairs[2 * get_group_id(0) + 1];
     const uint from = page << bits, size = min(1u << bits, entries - from);
-    for (uint half = 0; half <= labelled; half++)
+    for (uint part = 0; part <= labelled; part++)
         for (uint i = get_local_id(0); i < size; i += get_local_size(0))
-            slots[(((ulong)slot * (1 + labelled) + half) << bits) + i] =
-                cold[(ulong)half * entries + from + i];
+            slots[(((ulong)slot * (1 + labelled) + part) << bits) + i] =
+                cold[(ulong)part * entries + from + i];
 }
