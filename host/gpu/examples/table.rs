@@ -27,8 +27,7 @@ type Failure = Box<dyn std::error::Error>;
 const BUS: f64 = 55e9;
 
 fn named<T: Choice>(name: &str) -> Result<T, Failure> {
-    let found = T::ALL.iter().find(|c| c.1 == name).map(|c| c.0);
-    found.ok_or_else(|| format!("{name} is none of the choices").into())
+    T::named(name).ok_or_else(|| format!("{name} is none of the choices").into())
 }
 
 fn graph(name: &str, context: &Context) -> Result<(String, Graph), Failure> {

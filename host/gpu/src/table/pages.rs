@@ -249,6 +249,7 @@ impl Paged {
         rows: u32,
         mut count: impl FnMut(Range<u32>, &Buffer<u32>) -> Result<()>,
     ) -> Result<()> {
+        // What no page is copied for needs to be counted once, to be reported.
         if self.heat.access == Access::Cold && self.heat.past_all > 0.0 {
             return Ok(());
         }

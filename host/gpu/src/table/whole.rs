@@ -27,11 +27,13 @@ impl Run<'_> {
         let stored = self.plan.len() as u64 - 1;
         let arena = Whole::new(self.graph.arena.len() as u64, stored, self.graph.warps);
         self.context.progress.begin(self.graph.vertices as u64);
+        // The column that is extended and the new one share the memory.
+        let room = &Room { memory: room.memory / 2, ..room.clone() };
         let mut table = Store::new(room);
         for depth in 1..=self.plan.len() {
             let out = (depth < self.plan.len()).then_some(arena.out);
             let mut next = Store::new(room);
-            let mut full = |run: &mut Self, region: Region, blocks: u32| {
+            let mut full = |run: &mut Self, region: Region, blocks: u32| -> Result<bool> {
                 let segment = run.pack(pack, &arena, region, blocks)?;
                 run.used.segments += 1;
                 run.used.spilled += 4 * segment.words.len() as u64;
