@@ -1,8 +1,9 @@
 // The strategy `table`: a column of an embedding table is extended by a vertex (GAMMA, section 6.1).
 //
 // A table is a prefix tree by columns: an element is a vertex and the place of its parent in the column
-// before. All columns lie in one arena, in blocks with a fill each. A work-group of 32 lanes is a warp. It
-// takes windows of 32 elements of the last column; elements of one parent form a group. The lists of a
+// before. All columns lie in one arena, in blocks with a fill each. A work-group is a warp of LANES lanes: 32,
+// or 1 on a processor, whose compiler copies what follows a barrier for each way that leads there. It takes
+// windows of 32 elements of the last column; elements of one parent form a group. The lists of a
 // group's prefix are intersected once, in tiles of TILE vertices in local memory (prefix grouping), and
 // the list of each element is intersected with the tile in three stages: a Bloom filter, collection of what
 // passes, and a search. The elements of all lists of a group are numbered through, so that lanes have work
@@ -15,10 +16,9 @@
 
 #define NONE 0xffffffffu
 #define MOST_DEPTHS 16
-#define LANES 32u
+#define WINDOW 32u
 #define TILE 384u
 #define COLUMNS 32u
-#define TILE_ROWS 12u
 #define BLOOM_WORDS 73u
 #define BLOOM_HASHES 4u
 // A list so many times longer than the tile is searched for the tile's elements instead.
@@ -103,9 +103,18 @@ inline bool in_list(lists *g, const uint from, const uint to, const uint x, cons
     return label == NONE || read_list(g, at, 1) == label;
 }
 
+#if LANES == 1
+#define SYNC
+#else
+#define SYNC barrier(CLK_LOCAL_MEM_FENCE)
+#endif
+
 // The lanes for which `value` holds, as bits. One barrier: of three words one is set, one read before and
 // one cleared for the next time.
 inline uint vote(volatile __local uint *votes, uint *phase, const uint lane, const bool value) {
+#if LANES == 1
+    return value ? 1 : 0;
+#else
     const uint now = *phase, next = now == 2 ? 0 : now + 1;
     if (value)
         atomic_or(votes + now, 1u << lane);
@@ -114,6 +123,7 @@ inline uint vote(volatile __local uint *votes, uint *phase, const uint lane, con
     barrier(CLK_LOCAL_MEM_FENCE);
     *phase = next;
     return votes[now];
+#endif
 }
 
 inline uint bloom_bit(const uint x, const uint i) {
@@ -177,9 +187,9 @@ inline bool fits_prefix(lists *g, __global const uint *offsets, __global const u
 
 inline void add_up(__local ulong *totals, const uint lane, const ulong mine, __global uint *sums,
                    const uint sum) {
-    barrier(CLK_LOCAL_MEM_FENCE);
+    SYNC;
     totals[lane] = mine;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    SYNC;
     if (lane == 0) {
         ulong all = 0;
         for (uint i = 0; i < LANES; i++)
@@ -195,15 +205,15 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
             __global uint *arena, __constant uint *shape, volatile __global uint *control,
             __global uint *states, const uint budget, const uint fresh, __global uint *restrict sums,
             __global uint *restrict fault) {
-    __local uint ids[LANES], parents[LANES], row_from[LANES], row_size[LANES], row_end[LANES];
-    __local uint prefix[MOST_DEPTHS], tile[TILE], bloom[BLOOM_WORDS];
+    __local uint ids[WINDOW], parents[WINDOW], row_from[WINDOW], row_size[WINDOW], row_end[WINDOW];
+    __local uint prefix[MOST_DEPTHS], found[TILE], tile[TILE], bloom[BLOOM_WORDS];
     __local uint queue[2 * LANES], queue_at[2 * LANES], queue_row[2 * LANES];
     __local uint votes[3], shared[4];
     __local ulong totals[LANES];
     const uint lane = get_local_id(0), lower = (1u << lane) - 1u;
     const uint depth = shape[SHAPE_DEPTH], last = depth - 1, rows = shape[SHAPE_ROWS];
     const uint vertices = shape[SHAPE_VERTICES], entries = shape[SHAPE_ENTRIES];
-    const uint words = shape[SHAPE_ARENA], windows = (rows + LANES - 1) / LANES;
+    const uint words = shape[SHAPE_ARENA], windows = (rows + WINDOW - 1) / WINDOW;
     __constant uint *const column = shape + SHAPE_COLUMNS + last * COLUMN_WORDS;
     __constant uint *const plan = shape + SHAPE_PLAN;
     const uint below = plan[3];
@@ -219,9 +229,9 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
     uint work = 0, phase = 0;
     ulong total = 0, tested = 0, passed = 0;
     bool cut = false;
-    if (lane < 3)
-        votes[lane] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = lane; i < 3; i += LANES)
+        votes[i] = 0;
+    SYNC;
 
     while (!cut) {
         if (!active) {
@@ -229,9 +239,9 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                 break;
             if (lane == 0)
                 shared[0] = atomic_inc(control + CONTROL_NEXT);
-            barrier(CLK_LOCAL_MEM_FENCE);
+            SYNC;
             window = shared[0];
-            barrier(CLK_LOCAL_MEM_FENCE);
+            SYNC;
             if (window >= windows)
                 break;
             start = flat = 0;
@@ -241,28 +251,32 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
         work += 1;
 
         // The window's elements. A block's are at its front, so the window's are as well.
-        uint size = min(LANES, rows - window * LANES);
+        uint size = min(WINDOW, rows - window * WINDOW);
         if (column[2] != NONE) {
-            const uint block_rows = column[3], first = window * LANES;
+            const uint block_rows = column[3], first = window * WINDOW;
             const uint fill = arena[INDEX(column[2] + first / block_rows, words, 61)];
             const uint before = first % block_rows;
             size = fill > before ? min(size, fill - before) : 0;
         }
-        if (lane < size) {
-            const uint row = window * LANES + lane;
-            ids[lane] = column[0] == NONE ? row : arena[INDEX(column[0] + row, words, 62)];
-            parents[lane] = column[1] == NONE ? 0 : arena[INDEX(column[1] + row, words, 63)];
+        for (uint i = lane; i < size; i += LANES) {
+            const uint row = window * WINDOW + i;
+            ids[i] = column[0] == NONE ? row : arena[INDEX(column[0] + row, words, 62)];
+            parents[i] = column[1] == NONE ? 0 : arena[INDEX(column[1] + row, words, 63)];
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        SYNC;
 
         while (start < size && !cut) {
             // A group: elements of one parent.
 #ifdef NO_GROUPS
+            const uint end = start + 1;
+#elif LANES == 1
             uint end = start + 1;
+            while (end < size && parents[end] == parents[start])
+                end += 1;
 #else
             const bool other = lane > start && (lane >= size || parents[lane] != parents[start]);
             const uint others = vote(votes, &phase, lane, other);
-            uint end = others == 0 ? LANES : 31u - clz(others & -others);
+            const uint end = others == 0 ? WINDOW : 31u - clz(others & -others);
 #endif
             if (lane == 0) {
                 uint at = parents[start];
@@ -287,7 +301,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                 shared[0] = base;
                 shared[1] = least;
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            SYNC;
             const uint base = shared[0], least = shared[1];
             const uint base_end = with_tile ? offsets[prefix[base] + 1] : 0;
             if (with_tile && tile_from == NONE)
@@ -310,75 +324,78 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                         }
                         const uint all = vote(votes, &phase, lane, fits);
                         if (fits)
-                            tile[in_all + popcount(all & lower)] = x;
+                            found[in_all + popcount(all & lower)] = x;
                         in_all += popcount(all);
                         at += LANES;
                         work += 1;
                     }
                     next_tile = at < base_end ? at : NONE;
-                    barrier(CLK_LOCAL_MEM_FENCE);
+                    SYNC;
                 }
                 const uint tile_rows = (in_all + COLUMNS - 1) / COLUMNS;
                 if (!with_tile || in_all != 0) {
-                    const uint tile_first = with_tile ? tile[0] : 0;
-                    const uint tile_last = with_tile ? tile[in_all - 1] : NONE - 1;
+                    const uint tile_first = with_tile ? found[0] : 0;
+                    const uint tile_last = with_tile ? found[in_all - 1] : NONE - 1;
                     if (with_tile) {
-                        // From the order of the list to columns, and into the filter.
-                        uint mine[TILE_ROWS];
-                        // Loops of a fixed length: `mine` stays in registers.
-                        for (uint t = 0; t < TILE_ROWS; t++)
-                            mine[t] = t * LANES + lane < in_all ? tile[t * LANES + lane] : NONE;
                         for (uint i = lane; i < BLOOM_WORDS; i += LANES)
                             bloom[i] = 0;
-                        barrier(CLK_LOCAL_MEM_FENCE);
-                        for (uint t = 0; t < TILE_ROWS; t++) {
-                            const uint i = t * LANES + lane;
-                            if (t >= tile_rows)
-                                continue;
-#ifndef PLAIN_LAYOUT
-                            tile[i % tile_rows * COLUMNS + i / tile_rows] = mine[t];
+                        SYNC;
+                        // From the order of the list to columns, and into the filter.
+                        for (uint i = lane; i < tile_rows * COLUMNS; i += LANES) {
+                            const uint x = i < in_all ? found[i] : NONE;
+#ifdef PLAIN_LAYOUT
+                            tile[i] = x;
+#else
+                            tile[i % tile_rows * COLUMNS + i / tile_rows] = x;
 #endif
-                            if (mine[t] != NONE)
+                            if (i < in_all)
                                 for (uint h = 0; h < BLOOM_HASHES; h++) {
-                                    const uint bit = bloom_bit(mine[t], h);
+                                    const uint bit = bloom_bit(x, h);
                                     atomic_or(bloom + bit / 32, 1u << bit % 32);
                                 }
                         }
                     }
                     // What each element of the group has to be intersected: its list, or the tile's
                     // elements where the list is much longer.
-                    uint mine = 0;
-                    if (lane >= start && lane < end) {
-                        const uint v = INDEX(ids[lane], vertices, 68);
-                        uint from = offsets[v], to = offsets[v + 1];
-                        mine = with_list ? to - from : in_all;
-                        if (with_list && to - from > SHORT && (with_tile || below >> last != 0)) {
-                            const uint low = max(tile_first, below >> last != 0 ? v + 1 : 0);
-                            from = lower_bound(&g, from, to, max(low, least));
-                            to = lower_bound(&g, from, to, tile_last + 1);
-                            mine = to - from;
+                    for (uint i = lane; i < WINDOW; i += LANES) {
+                        uint mine = 0;
+                        if (i >= start && i < end) {
+                            const uint v = INDEX(ids[i], vertices, 68);
+                            uint from = offsets[v], to = offsets[v + 1];
+                            mine = with_list ? to - from : in_all;
+                            if (with_list && to - from > SHORT && (with_tile || below >> last != 0)) {
+                                const uint low = max(tile_first, below >> last != 0 ? v + 1 : 0);
+                                from = lower_bound(&g, from, to, max(low, least));
+                                to = lower_bound(&g, from, to, tile_last + 1);
+                                mine = to - from;
+                            }
+                            // The highest bit: the tile's elements are searched in the list.
+                            uint flip = with_list ? 0 : 1;
+                            if (with_list && with_tile && mine / SKEW >= in_all) {
+                                mine = in_all;
+                                flip = 1;
+                            }
+                            if (depth == 1 && shape[SHAPE_FIRST_LABEL] != NONE &&
+                                labels[v] != shape[SHAPE_FIRST_LABEL])
+                                mine = 0;
+                            row_from[i] = flip ? NONE : from;
                         }
-                        // The highest bit: the tile's elements are searched in the list.
-                        uint flip = with_list ? 0 : 1;
-                        if (with_list && with_tile && mine / SKEW >= in_all) {
-                            mine = in_all;
-                            flip = 1;
-                        }
-                        if (depth == 1 && shape[SHAPE_FIRST_LABEL] != NONE &&
-                            labels[v] != shape[SHAPE_FIRST_LABEL])
-                            mine = 0;
-                        row_from[lane] = flip ? NONE : from;
+                        row_size[i] = mine;
+                        row_end[i] = mine;
                     }
-                    row_size[lane] = mine;
-                    row_end[lane] = mine;
-                    barrier(CLK_LOCAL_MEM_FENCE);
-                    for (uint step = 1; step < LANES; step *= 2) {
+                    SYNC;
+#if LANES == 1
+                    for (uint i = 1; i < WINDOW; i++)
+                        row_end[i] += row_end[i - 1];
+#else
+                    for (uint step = 1; step < WINDOW; step *= 2) {
                         const uint before = lane >= step ? row_end[lane - step] : 0;
-                        barrier(CLK_LOCAL_MEM_FENCE);
+                        SYNC;
                         row_end[lane] += before;
-                        barrier(CLK_LOCAL_MEM_FENCE);
+                        SYNC;
                     }
-                    const uint in_lists = row_end[LANES - 1];
+#endif
+                    const uint in_lists = row_end[WINDOW - 1];
                     uint queued = 0;
                     while ((flat < in_lists || queued != 0) && !cut) {
                         if (work >= budget && queued == 0) {
@@ -391,7 +408,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                             bool fits = false;
                             uint x = 0, row = 0;
                             if (i < in_lists) {
-                                for (uint step = LANES / 2; step != 0; step /= 2)
+                                for (uint step = WINDOW / 2; step != 0; step /= 2)
                                     if (row_end[row + step - 1] <= i)
                                         row += step;
                                 const uint place = i - (row_end[row] - row_size[row]);
@@ -424,7 +441,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                             flat += LANES;
                             work += 1;
                         }
-                        barrier(CLK_LOCAL_MEM_FENCE);
+                        SYNC;
                         // Search.
                         const uint now = min(queued, LANES);
                         const uint x = queue[lane], row = queue_row[lane], first_at = queue_at[0];
@@ -466,7 +483,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                             if (hits > left) {
                                 if (lane == 0)
                                     shared[2] = atomic_inc(control + CONTROL_BLOCKS);
-                                barrier(CLK_LOCAL_MEM_FENCE);
+                                SYNC;
                                 second = shared[2];
                                 if (second >= shape[SHAPE_OUT_BLOCKS]) {
                                     // Again from the first that waits.
@@ -481,7 +498,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                                     i < left ? block * out_block + used + i : second * out_block + i - left;
                                 arena[INDEX(shape[SHAPE_OUT_IDS] + at, words, 70)] = x;
                                 arena[INDEX(shape[SHAPE_OUT_PARENTS] + at, words, 71)] =
-                                    window * LANES + row;
+                                    window * WINDOW + row;
                             }
                             if (hits > left) {
                                 if (lane == 0 && has_block)
@@ -500,13 +517,13 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                         const uint moved = lane < queued ? queue[now + lane] : 0;
                         const uint moved_at = lane < queued ? queue_at[now + lane] : 0;
                         const uint moved_row = lane < queued ? queue_row[now + lane] : 0;
-                        barrier(CLK_LOCAL_MEM_FENCE);
+                        SYNC;
                         queue[lane] = moved;
                         queue_at[lane] = moved_at;
                         queue_row[lane] = moved_row;
-                        barrier(CLK_LOCAL_MEM_FENCE);
+                        SYNC;
                     }
-                    barrier(CLK_LOCAL_MEM_FENCE);
+                    SYNC;
                 }
                 if (cut || next_tile == NONE)
                     break;
@@ -518,7 +535,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                 flat = 0;
                 tile_from = NONE;
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            SYNC;
         }
     }
     if (lane == 0) {
@@ -573,7 +590,7 @@ __kernel void heat(__global const uint *restrict offsets, __global const uint *r
         if (last == 0)
             continue;
         uint at = arena[column[1] + row];
-        if (row % LANES != 0 && arena[column[1] + row - 1] == at)
+        if (row % WINDOW != 0 && arena[column[1] + row - 1] == at)
             continue;
         for (uint j = last; j-- > 0;) {
             __constant uint *const c = shape + SHAPE_COLUMNS + j * COLUMN_WORDS;

@@ -29,6 +29,11 @@ const MOST_ARENA: u64 = 1 << 28;
 /// Warps of a compute unit.
 const WARPS: usize = 32;
 
+/// Lanes of a warp: 1 on a processor.
+pub(super) fn lanes(device: &Device) -> usize {
+    if device.limits.portable { 1 } else { LANES }
+}
+
 /// What is taken from the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Wanted {

@@ -41,7 +41,7 @@ use crate::plan::{DEPTH_WORDS, PlanWords};
 use crate::program::Program;
 use crate::search;
 
-use self::graph::{Lists, SUMS, TableGraph, Wanted};
+use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
 use self::run::{Run, Used};
 use self::shape::{Depth, next_to_all};
 use self::store::Room;
@@ -162,7 +162,7 @@ impl<'a> OnTable<'a> {
 
     fn program(&self, device: &Device, lists: &Lists) -> Result<Arc<Program>> {
         let without = &self.settings.without;
-        let mut defines = String::new();
+        let mut defines = format!("#define LANES {}u\n", lanes(device));
         for (name, set) in [
             ("PAGED", matches!(lists, Lists::Paged(_))),
             ("NO_GROUPS", without.groups),

@@ -8,7 +8,7 @@ use gramer_graph::error::Result;
 use crate::device::Arg;
 use crate::program::Program;
 
-use super::graph::{CONTROL_WORDS, Lists, TableGraph};
+use super::graph::{CONTROL_WORDS, Lists, TableGraph, lanes};
 use super::shape::{Column, Depth, LANES, Region, Shape};
 
 /// How long a slice should take.
@@ -187,7 +187,7 @@ impl<'a> Run<'a> {
             Arg::Buffer(graph.fault.raw()),
         ];
         let begun = Instant::now();
-        device.launch(self.program, "extend", &args, graph.warps, LANES)?;
+        device.launch(self.program, "extend", &args, graph.warps, lanes(&device))?;
         let mut said = [0; CONTROL_WORDS];
         level.control.read(&device.queue, &mut said)?;
         let took = begun.elapsed().as_secs_f64().max(1e-6);
