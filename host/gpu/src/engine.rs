@@ -21,6 +21,7 @@ use crate::memory::Buffer;
 use crate::resident::Resident;
 use crate::search::{self, Labels, Question};
 use crate::select::select;
+use crate::table::{self, TableSettings};
 use crate::wide::{self, Wanted};
 use crate::{Balance, Settings, Strategy, platform};
 
@@ -47,6 +48,7 @@ pub struct Gpu {
     found: platform::Found,
     strategy: Option<Strategy>,
     balance: Balance,
+    table: TableSettings,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,
@@ -62,17 +64,18 @@ impl Gpu {
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
         let Settings { strategy, balance, .. } = settings;
+        let table = settings.table.clone();
         let opening = std::thread::spawn(move || Device::open(handle, &settings));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, strategy, balance, opening, opened })
+        Ok(Gpu { name, found, strategy, balance, table, opening, opened })
     }
 
     /// The device, once it is open.
     ///
     /// # Errors
     /// [`Error::Device`] where it can't be opened.
-    fn device(&self) -> Result<&Arc<Device>> {
+    pub(crate) fn device(&self) -> Result<&Arc<Device>> {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.take() {
             let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -108,13 +111,14 @@ impl Gpu {
 impl Gpu {
     /// How a task is done: as was said, or in the fastest way.
     fn strategy(&self, task: &Task) -> Result<Strategy> {
-        use Strategy::{Formula, Local, Plan, Wide};
+        use Strategy::{Formula, Local, Plan, Table, Wide};
         let able: &[Strategy] = match task {
-            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide],
-            Task::Clique { .. } => &[Local, Plan],
+            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
+            Task::Clique { .. } => &[Local, Plan, Table],
             Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
             Task::Motif { k: 5 | 6, .. } => &[Wide, Plan],
             Task::Motif { .. } => &[Wide],
+            Task::Match { .. } => &[Plan, Table],
             _ => &[Plan],
         };
         match self.strategy {
@@ -164,6 +168,9 @@ impl Engine for Gpu {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.strategy == Some(Strategy::Table) {
+            return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
+        }
         let resident = Resident::new(self.device()?.clone(), graph, context)?;
         Ok(Box::new(OnDevice {
             gpu: self,
@@ -401,6 +408,7 @@ fn reason(strategy: Strategy, listed: bool) -> &'static str {
         Strategy::Formula => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
         Strategy::Local => "local: bitmaps of oriented neighbourhoods",
         Strategy::Wide => "wide: all patterns in one exploration",
+        Strategy::Table => table::REASON,
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
 mod device;
@@ -33,12 +34,14 @@ mod resident;
 mod search;
 pub mod select;
 mod slices;
+mod table;
 mod wide;
 
 pub use engine::Gpu;
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use select::is_gpu;
+pub use table::{Access, TableSettings, Traversal, Without};
 pub use wide::Balance;
 
 use std::path::PathBuf;
@@ -56,6 +59,8 @@ pub enum Strategy {
     Plan,
     /// DuMato's exploration without a plan: motifs of three to eight vertices, cliques.
     Wide,
+    /// GAMMA's embedding tables, extended column by column: graphs and tables larger than the memory.
+    Table,
 }
 
 impl Choice for Strategy {
@@ -64,6 +69,7 @@ impl Choice for Strategy {
         (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
         (Strategy::Plan, "plan", "Search after a plan, for anything"),
         (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
+        (Strategy::Table, "table", "Embedding tables, for graphs and tables beyond the memory"),
     ];
 }
 
@@ -83,4 +89,6 @@ pub struct Settings {
     pub strategy: Option<Strategy>,
     /// When the strategy `wide` moves work between warps, and how much.
     pub balance: Balance,
+    /// How the strategy `table` uses the memories.
+    pub table: TableSettings,
 }

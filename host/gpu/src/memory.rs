@@ -141,6 +141,32 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
+    /// Writes `items` from the element `at` on, and waits until that is done.
+    pub fn write_at(&mut self, queue: &CommandQueue, at: usize, items: &[T]) -> Result<()> {
+        assert!(at + items.len() <= self.len);
+        if items.is_empty() {
+            return Ok(());
+        }
+        let offset = at * size_of::<T>();
+        // SAFETY: the call returns when `items` were read, and there is room for them.
+        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, offset, items, &[]) }
+            .map_err(refused(&self.device, "write to its memory"))?;
+        Ok(())
+    }
+
+    /// Reads elements from the element `at` on once all before in the queue is done.
+    pub fn read_at(&self, queue: &CommandQueue, at: usize, items: &mut [T]) -> Result<()> {
+        assert!(at + items.len() <= self.len);
+        if items.is_empty() {
+            return Ok(());
+        }
+        let offset = at * size_of::<T>();
+        // SAFETY: the call returns when `items` were written, and the buffer has as many.
+        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, offset, items, &[]) }
+            .map_err(refused(&self.device, "read from its memory"))?;
+        Ok(())
+    }
+
     /// Sets all bytes to 0.
     pub fn zero(&self, queue: &CommandQueue) -> Result<()> {
         const WORD: usize = size_of::<u32>();

@@ -1,9 +1,13 @@
 //! GPUs, and whatever else speaks OpenCL.
 
+use std::path::PathBuf;
+
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
-use gramer_gpu::{Gpu, Settings, Strategy, default_cache, is_gpu};
+use gramer_gpu::{
+    Access, Gpu, Settings, Strategy, TableSettings, Traversal, default_cache, is_gpu,
+};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
@@ -35,6 +39,23 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Strategy>(), value_name = "STRATEGY")]
     pub strategy: Option<Strategy>,
 
+    /// In which order the strategy table extends its tables
+    #[arg(long, value_parser = choice::<Traversal>(), value_name = "ORDER", default_value = "depth")]
+    pub traversal: Traversal,
+
+    /// Which pages of the graph the strategy table copies to a device that has no room for it
+    #[arg(long, value_parser = choice::<Access>(), value_name = "RULE", default_value = "heat")]
+    pub access: Access,
+
+    /// The host's memory for tables of --traversal breadth, beyond which they go to a file; by default
+    /// half of what is available
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub host_memory: Option<u64>,
+
+    /// Folder of that file, which is gone after the run; by default that for temporary files
+    #[arg(long, value_name = "FOLDER")]
+    pub spill: Option<PathBuf>,
+
     /// Test every index that a kernel uses, which takes longer
     #[arg(long)]
     pub checked: bool,
@@ -57,9 +78,10 @@ fn open(device: &str, matches: &ArgMatches, _context: &Context) -> Result<Box<dy
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let GpuArgs { memory, strategy, checked } = args;
+    let GpuArgs { memory, strategy, checked, traversal, access, host_memory, spill } = args;
     let cache = default_cache();
-    let settings = Settings { memory, strategy, checked, cache, ..Settings::default() };
+    let table = TableSettings { traversal, access, host_memory, spill, ..TableSettings::default() };
+    let settings = Settings { memory, strategy, checked, cache, table, ..Settings::default() };
     Ok(Box::new(Gpu::open(device, &settings)?))
 }
 
