@@ -1,9 +1,11 @@
 //! GPUs, and whatever else speaks OpenCL.
 
+use std::path::PathBuf;
+
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
-use gramer_gpu::{Gpu, Settings, Strategy, default_cache, is_gpu};
+use gramer_gpu::{Gpu, Order, Settings, Steps, Strategy, default_cache, is_gpu};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
@@ -35,6 +37,19 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Strategy>(), value_name = "STRATEGY")]
     pub strategy: Option<Strategy>,
 
+    /// In a match, find the candidates of each vertex by signatures first, as SGSI does
+    #[arg(long)]
+    pub signatures: bool,
+
+    /// In a match, the order in which a pattern's vertices get their images
+    #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER", default_value = "cost")]
+    pub order: Order,
+
+    /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
+    /// Perfetto and other viewers of Chromium's traces)
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+
     /// Test every index that a kernel uses, which takes longer
     #[arg(long)]
     pub checked: bool,
@@ -57,9 +72,11 @@ fn open(device: &str, matches: &ArgMatches, _context: &Context) -> Result<Box<dy
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let GpuArgs { memory, strategy, checked } = args;
+    let GpuArgs { memory, strategy, signatures, order, profile, checked } = args;
+    let steps = Steps { signatures, order };
     let cache = default_cache();
-    let settings = Settings { memory, strategy, checked, cache, ..Settings::default() };
+    let settings =
+        Settings { memory, strategy, steps, profile, checked, cache, ..Settings::default() };
     Ok(Box::new(Gpu::open(device, &settings)?))
 }
 
