@@ -8,6 +8,7 @@ use gramer_engine::Engine;
 use gramer_gpu::{Gpu, Order, Settings, Steps, Strategy, default_cache, is_gpu};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
 
 use super::Kind;
@@ -41,9 +42,9 @@ pub struct GpuArgs {
     #[arg(long)]
     pub signatures: bool,
 
-    /// In a match, the order in which a pattern's vertices get their images
-    #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER", default_value = "cost")]
-    pub order: Order,
+    /// In a match, the order in which a pattern's vertices get their images; by default by cost
+    #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER")]
+    pub order: Option<Order>,
 
     /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
     /// Perfetto and other viewers of Chromium's traces)
@@ -73,7 +74,9 @@ fn open(device: &str, matches: &ArgMatches, _context: &Context) -> Result<Box<dy
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
     let GpuArgs { memory, strategy, signatures, order, profile, checked } = args;
-    let steps = Steps { signatures, order };
+    let steps = Steps { signatures, order: order.unwrap_or_default() };
+    // Nothing that was there is overwritten.
+    profile.iter().try_for_each(|path| check_output(path, false, &[]))?;
     let cache = default_cache();
     let settings =
         Settings { memory, strategy, steps, profile, checked, cache, ..Settings::default() };
