@@ -12,11 +12,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 RTL = ROOT / "rtl"
-PACKAGES = ["gramer_pkg", "gramer_types_pkg"]
 
 # Modules that only connect others: synthesised with their children left out. Every other module
 # below one of them is a block, synthesised flat.
-GLUE = ("gramer_core", "gramer_pu", "gramer_partition", "gramer_crossbar")
+GLUE = ("gramer_core", "gramer_pu", "gramer_partition", "gramer_crossbar",
+        "gramer_set_core", "gramer_set_cluster", "gramer_set_pu", "gramer_set_level_engine", "gramer_set_map")
 # Of a glue module's children those that stay in it: registers on its own wires, none by default.
 INSIDE = ("gramer_slr_registers", "gramer_slr_link")
 
@@ -59,11 +59,30 @@ def machine(name: str) -> Path:
     return folder
 
 
+def is_set(folder: Path) -> bool:
+    """Whether a machine's core is the set core; else it is the paper's."""
+    return "package gramer_set_pkg;" in (folder / "gramer_pkg.sv").read_text()
+
+
+def top(folder: Path) -> str:
+    """The core of a machine."""
+    return "gramer_set_core" if is_set(folder) else "gramer_core"
+
+
+def packages(folder: Path) -> list[str]:
+    """The packages of a machine, in the order in which they are read."""
+    return ["gramer_pkg", "gramer_set_types_pkg" if is_set(folder) else "gramer_types_pkg"]
+
+
 def sources(folder: Path) -> dict[str, Path]:
-    """Every module and package by name, packages first."""
-    files = {"gramer_pkg": folder / "gramer_pkg.sv", "gramer_types_pkg": RTL / "gramer_types_pkg.sv"}
-    for path in sorted(RTL.glob("*.sv")):
-        files.setdefault(path.stem, path)
+    """Every module and package by name, packages first. A set core has modules of its own beside those
+    that know nothing of the paper's core."""
+    numbers, types = packages(folder)
+    own = RTL / "set" if is_set(folder) else RTL
+    files = {numbers: folder / f"{numbers}.sv", types: own / f"{types}.sv"}
+    for path in sorted(own.glob("*.sv")) + sorted(RTL.glob("*.sv")):
+        if path.parent == own or "gramer_types_pkg" not in path.read_text():
+            files.setdefault(path.stem, path)
     kernel = folder / "gramer_kernel.v"
     if kernel.exists():
         files["gramer_kernel"] = kernel
@@ -88,21 +107,22 @@ class Module:
         return "-".join([self.name] + [str(v) for _, v in self.parameters])
 
 
-def elaborate(folder: Path, top: str = "gramer_core"):
+def elaborate(folder: Path, name: str | None = None):
     """The compilation that pyslang makes of a machine, and its top instance."""
     from pyslang.driver import Driver
 
     driver = Driver()
     driver.addStandardArgs()
+    name = name or top(folder)
     files = " ".join(str(p) for p in sources(folder).values())
-    if not driver.parseCommandLine(f"slang -D SYNTHESIS --top {top} {files}"):
+    if not driver.parseCommandLine(f"slang -D SYNTHESIS --top {name} {files}"):
         fail("pyslang does not take its options")
     if not driver.processOptions() or not driver.parseAllSources():
         fail("pyslang cannot parse the sources")
     compilation = driver.createCompilation()
     wrong = [d for d in compilation.getAllDiagnostics() if d.isError()]
     if wrong:
-        fail(f"pyslang finds {len(wrong)} errors in {top}")
+        fail(f"pyslang finds {len(wrong)} errors in {name}")
     return compilation, compilation.getRoot().topInstances[0]
 
 
@@ -120,7 +140,7 @@ def instances_of(symbol):
 
 def hierarchy(folder: Path) -> dict[tuple, Module]:
     """Every module of a machine with its parameters, number of instances and their paths."""
-    keep, top = elaborate(folder)
+    keep, root = elaborate(folder)
     modules: dict[tuple, Module] = {}
 
     def visit(instance) -> tuple:
@@ -139,7 +159,7 @@ def hierarchy(folder: Path) -> dict[tuple, Module]:
         module.children = children
         return key
 
-    visit(top)
+    visit(root)
     del keep
     return modules
 
@@ -221,7 +241,7 @@ class Inputs:
         left_out = sorted({child[0] for child in outside(modules[key])}) if glue else []
         texts = {file: path.read_text() for file, path in sources(folder).items()}
         variants = apart(modules, key, texts) if glue else {}
-        used = PACKAGES + sorted(below(modules, key))
+        used = packages(folder) + sorted(below(modules, key))
         # The clock and I/O buffers are the platform's.
         script = (
             "read_slang -j 1 -D SYNTHESIS"
@@ -238,7 +258,7 @@ class Inputs:
         for file in used:
             text = strip(texts[file])
             # Of what is left out only the ports matter.
-            if file in below(modules, key, left_out) or file in PACKAGES:
+            if file in below(modules, key, left_out) or file in packages(folder):
                 digest.update((text.split("\n);")[0] if file in left_out else text).encode())
         self.script = script
         self.files = {file: variants.get(file) or texts[file] for file in used + sorted(variants)}

@@ -22,8 +22,11 @@ WORK = ROOT / "target" / "formal"
 BIN = ROOT / ".venv" / "bin"
 RECORD = ROOT / "docs" / "hardware" / "formal.tsv"
 # Run at every commit.
-SHORT = ("fifo", "rr_arbiter", "slot_buffer", "crossbar")
+SHORT = ("fifo", "rr_arbiter", "slot_buffer", "crossbar", "set_row_ring")
 PACKAGES = ["gramer_pkg.sv", "gramer_types_pkg.sv"]
+SET = ["gramer_set_pkg.sv", "gramer_set_types_pkg.sv"]
+# Where a source is, first here.
+FOLDERS = ("sim/formal", "rtl", "rtl/set")
 
 # A scheduler of 2 slots whose edges have 3 bits. What follows from the widths comes from there.
 REDUCED = [
@@ -39,6 +42,11 @@ REDUCED = [
     ("gramer_types_pkg.sv", "[31:0] degrees", "[EDGE_W-1:0] degrees"),
     ("gramer_scheduler.sv", "[31:0]", "[EDGE_W-1:0]"),
     ("gramer_embedding_table.sv", "[31:0]", "[EDGE_W-1:0]"),
+]
+# A set core's row memory for four roots, and counters of the map with four bits.
+SET_REDUCED = [
+    ("gramer_set_types_pkg.sv", "PLACES     = 16", "PLACES     = 4"),
+    ("gramer_set_types_pkg.sv", "LEVEL_W    = 17", "LEVEL_W    = 4"),
 ]
 
 # Name: sources, {mode: depth} (broken: bmc of the broken variants alone, the others' goes with bmc),
@@ -79,6 +87,47 @@ PROOFS = {
         ],
         REDUCED,
     ),
+    "set_row_ring": (
+        SET + ["gramer_set_row_ring.sv"],
+        {"bmc": 9, "prove": 2, "cover": 16},
+        [
+            ("gramer_set_row_ring.sv", "places_q > (PLACE_W+1)'(wants_i)", "places_q != '0"),
+            ("gramer_set_row_ring.sv", "(wants_i ? WANTED_W'(words_i) : '0)", "'0"),
+            ("gramer_set_row_ring.sv", "if (done_i) begin", "if (take_i) begin"),
+        ],
+        SET_REDUCED,
+    ),
+    "set_partition": (
+        SET + ["gramer_fifo.sv", "gramer_rr_arbiter.sv", "gramer_set_partition.sv"],
+        {"bmc": 14, "cover": 16},
+        [
+            ("gramer_set_partition.sv", ".request_i (waiting), .take_i (1'b1)", ".request_i ('1), .take_i (1'b1)"),
+            ("gramer_set_partition.sv", ".take_i (1'b1), .valid_o ()", ".take_i (1'b0), .valid_o ()"),
+            ("gramer_set_partition.sv", "if (turn_q[p]) at |= head_q[p]", "if (turn_q[p]) at |= head[p]"),
+            ("gramer_rr_arbiter.sv", "request_i[r] && !less[r]", "request_i[r]"),
+        ],
+        SET_REDUCED,
+    ),
+    "set_port": (
+        SET + ["gramer_fifo.sv", "gramer_set_port.sv"],
+        {"bmc": 11, "cover": 16},
+        [
+            ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
+            ("gramer_set_port.sv", "(meta.none || holds[head_part])", "(meta.none || holds != '0)"),
+            ("gramer_set_port.sv", "pop && !meta.none && head_part", "pop && head_part"),
+        ],
+        SET_REDUCED,
+    ),
+    "set_map_bank": (
+        SET + ["gramer_set_map_bank.sv"],
+        {"bmc": 15, "cover": 16},
+        [
+            ("gramer_set_map_bank.sv", "for (int s = 4; s < 8; s++)", "for (int s = 4; s < 7; s++)"),
+            ("gramer_set_map_bank.sv", "access_q[s-1].root == access_q[2].root", "1'b1"),
+            ("gramer_set_map_bank.sv", "entry2.value >= access_q[2].level", "entry2.value > access_q[2].level"),
+        ],
+        SET_REDUCED,
+    ),
 }
 
 
@@ -90,9 +139,7 @@ def run(name: str, mode: str, depth: int, patch=None, number=0) -> tuple[str, fl
     sources = PROOFS[name][0] + [f"{name}_proof.sv"]
     reductions = PROOFS[name][3] if len(PROOFS[name]) > 3 else []
     for source in sources:
-        origin = ROOT / "sim" / "formal" / source
-        if not origin.exists():
-            origin = ROOT / "rtl" / source
+        origin = next(path for path in (ROOT / folder / source for folder in FOLDERS) if path.exists())
         text = origin.read_text()
         for _, old, new in [r for r in reductions if r[0] == source]:
             if old not in text:
@@ -129,7 +176,7 @@ def run(name: str, mode: str, depth: int, patch=None, number=0) -> tuple[str, fl
 def state() -> str:
     """A hash of all that the proofs rest on."""
     files = [ROOT / "scripts" / "formal.py", ROOT / "scripts" / "requirements-formal.txt"]
-    files += [path for folder in ("rtl", "sim/formal") for path in (ROOT / folder).glob("*.sv")]
+    files += [path for folder in FOLDERS for path in (ROOT / folder).glob("*.sv")]
     digest = hashlib.sha256()
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

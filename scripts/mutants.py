@@ -16,6 +16,9 @@ suite runs until the first check that fails:
             sim/tests/counters.tsv: what catches a fault that changes speed alone
   directed  what has a test of its own: an error's address, the control block, saturation
 
+Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
+counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs).
+
 `--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
 judged by all of the suite after it. docs/hardware/mutants.md has both.
 
@@ -51,9 +54,11 @@ LEAST_A_MODULE = 2
 # Kinds of which few can be made, so that a draw hardly meets them.
 LEAST_A_KIND = {"reset lost": 4, "width": 4}
 TOTAL = 108
+TOTAL_SET = 64 # of the set core
 QUICK = 5
 # Modules without logic of their own.
-SKIP = {"gramer_types_pkg"}
+SKIP = {"gramer_types_pkg", "gramer_set_types_pkg"}
+SET = "gramer_set_"
 # Modules that are proven as part of another one's bench; the others' benches have their names
 # without the prefix.
 PREFIX = "gramer_"
@@ -217,10 +222,20 @@ def key(fault):
     return "\t".join([fault["module"], fault["was"], fault["became"], str(fault["nth"])])
 
 
+def sources():
+    """The modules of both cores."""
+    return sorted((ROOT / "rtl").glob("*.sv")) + sorted((ROOT / "rtl/set").glob("*.sv"))
+
+
+def source(module):
+    """The file of a module, from the root; None if it is no module of the cores."""
+    return next((f"{folder}/{module}.sv" for folder in ("rtl", "rtl/set")
+                 if (ROOT / folder / f"{module}.sv").exists()), None)
+
+
 def all_faults():
     """Every fault of every module."""
-    return {path.stem: list(faults(path)) for path in sorted((ROOT / "rtl").glob("*.sv"))
-            if path.stem not in SKIP}
+    return {path.stem: list(faults(path)) for path in sources() if path.stem not in SKIP}
 
 
 def listed(modules):
@@ -238,8 +253,20 @@ def listed(modules):
     return found, gone
 
 
-def draw(modules, chosen, seed, total):
-    """Fills the list up: at least a few a module, then any, a kind as likely as another."""
+def draw(modules, chosen, seed, total, total_set):
+    """Fills the list up, for each core on its own."""
+    numbers = {fault["number"] for fault in chosen}
+    filled = []
+    for of_set, most in ((False, total), (True, total_set)):
+        def ours(module):
+            return module.startswith(SET) == of_set
+        filled += draw_core({name: pool for name, pool in modules.items() if ours(name)},
+                            [fault for fault in chosen if ours(fault["module"])], seed, most, numbers)
+    return sorted(filled, key=lambda f: f["number"])
+
+
+def draw_core(modules, chosen, seed, total, numbers):
+    """Fills the list of a core up: at least a few a module, then any, a kind as likely as another."""
     rng = random.Random(seed)
 
     def free(fault):
@@ -267,12 +294,12 @@ def draw(modules, chosen, seed, total):
             pass
     while len(chosen) < total and take(everything, set()):
         pass
-    numbers = {fault["number"] for fault in chosen if "number" in fault}
     spare = (n for n in itertools.count(1) if n not in numbers)
     fresh = [fault for fault in chosen if "number" not in fault]
     for fault in sorted(fresh, key=lambda f: (f["module"], f["start"])):
         fault["number"] = next(spare)
-    return sorted(chosen, key=lambda f: f["number"])
+        numbers.add(fault["number"])
+    return chosen
 
 
 def write_list(chosen):
@@ -292,10 +319,8 @@ def write(chosen):
             raise SystemExit(f"mutants: {one['number']} and {other['number']} are in the same expression")
     target = WORK / "rtl"
     shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    # No fault is put into the other core, but its benches are built from the same folder.
-    shutil.copytree(ROOT / "rtl" / "set", target / "set")
-    for path in (ROOT / "rtl").glob("*.*"):
+    (target / "set").mkdir(parents=True)
+    for path in [*sources(), *(ROOT / "rtl").glob("*.vlt")]:
         text = path.read_text()
         for fault in sorted((f for f in chosen if f["module"] == path.stem),
                             key=lambda f: -f["start"]):
@@ -303,14 +328,14 @@ def write(chosen):
             old = re.sub(r"//[^\n]*", "", old)
             made = f"(gramer_mutant_pkg::mutant == {fault['number']} ? ({fault['made']}) : ({old}))"
             text = text[:fault["start"]] + made + text[fault["end"]:]
-        if path.stem == "gramer_types_pkg":
+        if path.stem in SKIP:
             text = PACKAGE + text
         if path.suffix == ".vlt":
             # Faults break the rules of the linter, not of the language.
             text += "".join(f"lint_off -rule {rule}\n" for rule in
                             ["WIDTH", "CMPCONST", "UNSIGNED", "UNUSEDSIGNAL", "UNOPTFLAT",
                              "DECLFILENAME", "SELRANGE"])
-        (target / path.name).write_text(text)
+        (target / path.relative_to(ROOT / "rtl")).write_text(text)
 
 
 # Which fault acts, read when the simulation starts.
@@ -346,22 +371,40 @@ NAMES = ["bench", "results", "stops", "counters", "directed"]
 CORE_KEY = "core\t"
 
 
+# A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
+SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
+SET_SUITE = [
+    ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
+                                   "sim/tests/units.rs"]),
+    ("results", "cliques_of_random_graphs", 0, SET_CORE),
+    ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
+    ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
+    ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
+]
+BENCHES = {"set_cluster"}
+
+
+def suite_of(module):
+    """What judges a fault of a module after its bench."""
+    return SET_SUITE if module.startswith(SET) else SUITE
+
+
 def bench_of(module):
     """The check that is a module's unit bench, if it has one."""
     name = BENCH.get(module, module.removeprefix(PREFIX))
-    if not (ROOT / f"sim/units/{name}.cpp").exists():
+    if name in BENCHES or not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
     files = [f"sim/units/{name}.cpp", f"sim/units/{PREFIX}{name}.vlt", "sim/units/bench.hpp",
-             "sim/units/messages.hpp", "sim/tests/units.rs"]
+             "sim/units/messages.hpp", "sim/units/set_image.hpp", "sim/tests/units.rs"]
     return [("bench", name, 0, [file for file in files if (ROOT / file).exists()])]
 
 
 def parts_of(module, found=None):
     """The modules that a module is made of, itself too."""
     found = set() if found is None else found
-    if module not in found and (ROOT / f"rtl/{module}.sv").exists():
+    if module not in found and source(module):
         found.add(module)
-        code = blank((ROOT / f"rtl/{module}.sv").read_text())
+        code = blank((ROOT / source(module)).read_text())
         for part in re.findall(r"(?m)^\s*(\w+)\s+(?:#\s*\(|i_\w+\s*\()", code):
             parts_of(part, found)
     return found
@@ -370,10 +413,16 @@ def parts_of(module, found=None):
 def judged_by(check):
     """The files on which a check's judgement rests."""
     name, test, _, paths = check
+    if test in BENCHES or name == "bench":
+        parts = parts_of(PREFIX + test) | SKIP
+    elif check in SET_SUITE:
+        parts = parts_of("gramer_set_core") | SKIP
+    else:
+        parts = {path.stem for path in (ROOT / "rtl").glob("*.*")} | {"gramer_types_pkg"}
     machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
-    parts = parts_of(PREFIX + test) | SKIP if name == "bench" else {path.stem for path in (ROOT / "rtl").glob("*.*")}
-    return set(paths) | set(machines) | {f"rtl/{part}.sv" for part in parts
-                                         if (ROOT / f"rtl/{part}.sv").exists()}
+    if any(part.startswith(SET) for part in parts):
+        machines += ["machines/set.yaml", "machines/set-small.yaml"]
+    return set(paths) | set(machines) | {source(part) for part in parts if source(part)}
 
 
 def digest(paths):
@@ -384,10 +433,13 @@ def digest(paths):
     return sum_.hexdigest()[:16]
 
 
+MACHINES = ("small", "saturating", "set", "set-small")
+
+
 def core_hash():
-    """A hash of the core: rtl/ and the machines that the checks build."""
-    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").glob("*.*")]
-                  + ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"])
+    """A hash of the cores: rtl/ and the machines that the checks build."""
+    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").rglob("*.*")]
+                  + ["accelerator.yaml", *(f"machines/{name}.yaml" for name in MACHINES)])
 
 
 class Judge:
@@ -405,7 +457,7 @@ class Judge:
         """The programs with the tests, by the tests they have."""
         output = subprocess.run(
             # The build of `make test`.
-            ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core",
+            ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
              "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
@@ -416,7 +468,7 @@ class Judge:
                                        stdout=subprocess.PIPE).stdout
                 for test in re.findall(r"(?m)^(\w+): test$", tests):
                     found[test] = message["executable"]
-        missing = [test for _, test, *_ in SUITE if test not in found]
+        missing = [test for _, test, *_ in SUITE + SET_SUITE if test not in found]
         if missing:
             raise SystemExit(f"mutants: there are no tests {missing}")
         return found
@@ -453,7 +505,7 @@ class Judge:
 
     def judged(self, fault):
         """The judgement that is kept, if it still holds; and the fault's checks by their tests."""
-        suite = bench_of(fault["module"]) + SUITE
+        suite = bench_of(fault["module"]) + suite_of(fault["module"])
         checks = {check[1]: check for check in suite}
         kept = self.kept.get(key(fault))
         if (kept and set(kept["tests"]) <= set(checks) and (kept["by"] or kept["tests"] == list(checks))
@@ -468,7 +520,7 @@ class Judge:
 
     def judge_core(self, fault):
         """Which check of the whole core notices a fault, or None, and why: the benches aside."""
-        checks = {check[1]: check for check in SUITE}
+        checks = {check[1]: check for check in suite_of(fault["module"])}
         name = CORE_KEY + key(fault)
         kept = self.kept_core(fault)
         if kept:
@@ -494,7 +546,7 @@ class Judge:
     def kept_core(self, fault):
         """The judgement of the whole core that is kept, if it still holds. Where no bench caught a
         fault, the judgement by all checks is that."""
-        checks = {check[1]: check for check in SUITE}
+        checks = {check[1]: check for check in suite_of(fault["module"])}
         kept = self.kept.get(CORE_KEY + key(fault))
         if kept and set(kept["tests"]) <= set(checks) and kept["digest"] == self.rests_on(checks, kept["tests"]):
             return kept
@@ -561,7 +613,9 @@ def main():
                         help="judge each also by the tests of the whole core, whatever its bench said")
     parser.add_argument("--fresh", action="store_true", help="judge again what was judged")
     parser.add_argument("--seed", type=int, default=SEED, help="of --draw")
-    parser.add_argument("--total", type=int, default=TOTAL, help="of --draw")
+    parser.add_argument("--total", type=int, default=TOTAL, help="of --draw, of the paper's core")
+    parser.add_argument("--total-set", type=int, default=TOTAL_SET, help="of --draw, of the set core")
+    parser.add_argument("--set", action="store_true", help="only faults of the set core")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
 
@@ -571,7 +625,7 @@ def main():
     modules = all_faults()
     chosen, gone = listed(modules)
     if options.draw:
-        chosen = draw(modules, chosen, options.seed, options.total)
+        chosen = draw(modules, chosen, options.seed, options.total, options.total_set)
         write_list(chosen)
         print(f"{len(gone)} of the list had gone; {len(chosen)} faults in {LIST.relative_to(ROOT)}, "
               f"of {sum(map(len, modules.values()))} that can be made")

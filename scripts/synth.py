@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Area and logic depth of the core by block, with Yosys.
+"""Area and logic depth of the cores by block, with Yosys.
 
 Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK...]
 
-Synthesises every block of a machine (or those that are named), keeps the netlists under target/synth
-by the hash of their inputs, and prints the area beside the paper's. --write puts the tables into
-docs/hardware/synthesis.md, and each block with its hash into synthesis.tsv beside it. With --changed only blocks
-whose hash isn't in that file are synthesised, which tells in a fresh clone too what was checked before;
-with --changed-core every block is as soon as one isn't there, for the ways through several blocks.
-Exit code 1 if a memory has turned into flip-flops, the area is above the paper's, or a way between
+Synthesises every block (or those that are named) of the machines accelerator, the paper's core, and set, the
+set core; keeps the netlists under target/synth by the hash of their inputs, and prints the area beside
+the paper's. --write puts the tables into docs/hardware/synthesis.md, and each block with its hash into
+synthesis.tsv beside it. With --changed only blocks whose hash isn't in that file are synthesised, which
+tells in a fresh clone too what was checked before; with --changed-core every block of a machine is as soon
+as one isn't there, for the ways through several blocks.
+Exit code 1 if a memory has turned into flip-flops, the area is above its limit, or a way between
 registers is too long.
 """
 
@@ -28,6 +29,12 @@ LEVELS = 8
 # Table II of the paper, the largest of its three columns, in per cent of the totals it gives. Its
 # 11.8 MB are the 2,688 blocks of 4.5 KiB that the device has.
 PAPER = {"LUT": (25.53, 1.68e6), "FF": (13.13, 3.37e6), "BRAM": (65.70, 2688)}
+# Each core with the machines that are made of it: so many compute units, and at most this of the totals
+# above. Four clusters have twice the paper's DDR banks and PUs; their limit is the design's.
+MACHINES = {
+    "accelerator": {"accelerator": {unit: percent for unit, (percent, _) in PAPER.items()}},
+    "set": {"set": {unit: percent for unit, (percent, _) in PAPER.items()}, "set32": {"LUT": 35.0}},
+}
 # All of xcu250 (DS962).
 DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
 
@@ -47,6 +54,18 @@ MEMORIES = {
     "gramer_axi_reader": [(r"addresses", 1, ANY)],
     "gramer_fifo": [(r"mem", 1, ANY)],
     "gramer_prefetcher": [(r"i_ahead\.mem", 1, ANY)],
+    "gramer_set_partition": [(r"mem", 1, ("ultra",)), (r"gen_pu\[\d+\]\.i_requests\.mem", 8, ANY)],
+    "gramer_set_map_bank": [(r"mem", 1, ("ultra",))],
+    "gramer_set_list_buffer": [(r"members", 1, BLOCK), (r"held", 1, BLOCK)],
+    "gramer_set_row_memory": [(r"make_mem", 8, BLOCK), (r"count_mem", 8, BLOCK)],
+    "gramer_set_maker": [(r"set_mem", 1, BLOCK), (r"(limit|rows|walking|place|state)_mem", 5, ANY)],
+    "gramer_set_counter": [(r"rows_mem", 1, ANY)],
+    "gramer_set_roots": [(r"gen_first\[\d+\]\.mem", 8, ANY)],
+    "gramer_set_stepper": [(r"previous", 1, ANY), (r"gen_max\[\d+\]\.mem", 8, ANY)],
+    "gramer_set_port": [(r"i_order\.mem", 1, ANY), (r"gen_queue\[\d+\]\.i_answers\.mem", 8, ANY)],
+    "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY)],
+    "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
+    "gramer_set_distributor": [(r"i_ahead\.mem", 1, ANY)],
 }
 # Arrays that are registers, and why.
 REGISTERS = {
@@ -55,17 +74,27 @@ REGISTERS = {
     r"work_q$": "the level is found among all bits",
     r"(write|read)_q$": "pointers of queues",
     r"(base|beats)_q$": "one for each DDR bank",
+    r"(left|less|and|ones|member|set|class)_q$": "a word for each sub-bank, all of them in each cycle",
+    r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
+    r"token_q$|stage_q$|access_q$|entry_q$": "stages of a pipeline",
 }
 
 
 def fingerprint(name: str) -> str:
     """The hash of the RTL and of the machine's description."""
     digest = hashlib.sha256()
-    for path in sorted(eda.RTL.glob("*.sv")):
+    folder = eda.machine(name)
+    for path in sorted(path for path in eda.sources(folder).values() if path.suffix == ".sv"):
         digest.update(path.name.encode() + path.read_bytes())
     source = eda.ROOT / ("accelerator.yaml" if name == "accelerator" else f"machines/{name}.yaml")
     digest.update(source.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def units(name: str) -> int:
+    """The compute units of a machine."""
+    text = (eda.machine(name) / "machine.yaml").read_text()
+    return int(re.search(r"\bcompute_units: (\d+)", text).group(1))
 
 
 STYLE = re.compile(r'\(\* ram_style = "(\w+)" \*\)[^;]*?\b(\w+)\s*\[[^\[\];]+\];')
@@ -74,7 +103,7 @@ STYLE = re.compile(r'\(\* ram_style = "(\w+)" \*\)[^;]*?\b(\w+)\s*\[[^\[\];]+\];
 def styles() -> dict[str, dict[str, str]]:
     """What the RTL wants its memories to be: by module and name of the array."""
     return {path.stem: {name: style for style, name in STYLE.findall(path.read_text())}
-            for path in eda.RTL.glob("*.sv")}
+            for path in eda.RTL.rglob("*.sv")}
 
 
 def style_faults(modules: dict, module, found: dict) -> list[str]:
@@ -134,7 +163,7 @@ def name_of(module) -> str:
     return module.title
 
 
-def area_tables(modules: dict, results: dict) -> tuple[str, dict]:
+def area_tables(modules: dict, results: dict, variants: dict) -> tuple[str, dict]:
     rows = [["block", "instances", *eda.UNITS, "LUT in all", "FF in all"]]
     total = [0.0] * len(eda.UNITS)
     def weight(key):
@@ -147,13 +176,20 @@ def area_tables(modules: dict, results: dict) -> tuple[str, dict]:
         total = [t + a * module.count for t, a in zip(total, area)]
     text = table(rows)
     sums = dict(zip(eda.UNITS, total))
-    rows = [["", *eda.UNITS], ["core: blocks × instances, and glue", *map(number, total)],
-            ["xcu250", *(number(DEVICE[u]) for u in eda.UNITS)],
-            ["of xcu250", *(f"{100 * sums[u] / DEVICE[u]:.1f} %" for u in eda.UNITS)]]
-    rows.append(["of the totals that the paper gives",
-                 *(f"{100 * sums[u] / PAPER[u][1]:.1f} %" if u in PAPER else "" for u in eda.UNITS)])
-    rows.append(["paper, table II",
-                 *(f"{PAPER[u][0]:.1f} %" if u in PAPER else "" for u in eda.UNITS)])
+    of_paper = {u: PAPER[u][1] for u in PAPER}
+    rows = [["", *eda.UNITS], ["core: blocks × instances, and glue", *map(number, total)]]
+    for name, limits in variants.items():
+        count = units(name)
+        whole = {u: count * sums[u] for u in eda.UNITS}
+        if len(variants) > 1:
+            rows.append([f"`{name}`: {count} of it", *(number(whole[u]) for u in eda.UNITS)])
+        rows.append(["of xcu250", *(f"{100 * whole[u] / DEVICE[u]:.1f} %" for u in eda.UNITS)])
+        rows.append(["of the totals that the paper gives",
+                     *(f"{100 * whole[u] / of_paper[u]:.1f} %" if u in of_paper else "" for u in eda.UNITS)])
+        same = limits == {u: PAPER[u][0] for u in PAPER}
+        rows.append(["paper, table II" if same else "limit",
+                     *(f"{limits[u]:.1f} %" if u in limits else "" for u in eda.UNITS)])
+    rows.insert(2, ["xcu250", *(number(DEVICE[u]) for u in eda.UNITS)])
     return table(rows) + "\n\n" + text, sums
 
 
@@ -213,26 +249,100 @@ def rewrite(parts: dict):
     DOCUMENT.write_text(text)
 
 
-def recorded(text: str) -> dict[str, str]:
-    """The blocks that passed, by their titles: the hashes of what they were made from."""
+def recorded(text: str, machine: str) -> dict[str, str]:
+    """The blocks of a machine that passed, by their titles: the hashes of what they were made from."""
     rows = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
-    return {title: digest for title, digest, _ in rows}
+    return {title: digest for of, title, digest, _ in rows if of == machine}
 
 
-def record(modules: dict, digests: dict, models: dict) -> str:
-    """docs/hardware/synthesis.tsv: all blocks have passed."""
-    lines = ["# Blocks as `make synth` last checked them: name, hash of all that the netlist is made "
-             "from, levels between registers."]
+HEAD = ("# Blocks as `make synth` last checked them: machine, name, hash of all that the netlist is made from, "
+        "levels between registers.\n")
+
+
+def record(machine: str, modules: dict, digests: dict, models: dict) -> str:
+    """The part of docs/hardware/synthesis.tsv of a machine: all its blocks have passed."""
+    lines = []
     for key in sorted(digests, key=lambda k: modules[k].title):
         worst = models[key].worst[0][0] if key in models and models[key].worst else 0
-        lines.append(f"{modules[key].title}\t{digests[key]}\t{worst}")
-    return "\n".join(lines) + "\n"
+        lines.append(f"{machine}\t{modules[key].title}\t{digests[key]}\t{worst}\n")
+    return "".join(lines)
+
+
+class Machine:
+    """The blocks of a core, and which of them are wanted."""
+
+    def __init__(self, name: str, options):
+        self.name = name
+        self.folder = eda.machine(name)
+        self.modules = eda.hierarchy(self.folder)
+        self.every = eda.blocks(self.modules)
+        self.digests = {key: eda.Inputs(self.folder, self.modules, key).digest for key in self.every}
+        self.wanted = [key for key in self.every if not options.blocks or key[0] in options.blocks]
+        if options.changed or options.changed_core:
+            self.leave_out(options.changed_core)
+        self.whole = len(self.wanted) == len(self.every)
+
+    def leave_out(self, whole: bool):
+        """Those that are as they were; with `whole` all or none."""
+        known = recorded(RECORD.read_text(), self.name) if RECORD.exists() else {}
+        changed = [key for key in self.wanted if known.get(self.modules[key].title) != self.digests[key]]
+        print(f"synthesis: {len(self.wanted) - len(changed)} of {len(self.wanted)} blocks of {self.name} are as "
+              f"they were when they were last checked ({RECORD.relative_to(eda.ROOT)})", flush=True)
+        if changed:
+            print("  not these: " + ", ".join(self.modules[key].title for key in changed)
+                  + "\n  (`make synth` checks all and writes them down)", flush=True)
+        self.wanted = self.wanted if whole and changed else changed
+
+    def check(self, write: bool) -> tuple[list, dict, str]:
+        """Synthesises what is wanted: faults, texts for the document, and what is recorded."""
+        modules, faults = self.modules, []
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            netlists = pool.map(lambda key: eda.synthesise(self.folder, modules, key), self.wanted)
+            results = dict(zip(self.wanted, netlists))
+        for key, block in results.items():
+            unknown = [c for c in block.cells if c not in eda.AREA and not c.startswith("$")]
+            if unknown:
+                faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
+            faults += memory_faults(modules, modules[key], block)
+        variants = MACHINES.get(self.name, {self.name: {}})
+        areas, sums = area_tables(modules, results, variants)
+        models = depth_models(modules, results)
+        depths, long = depth_table(modules, models)
+        faults += long
+        if self.whole:
+            faults += self.area_faults(sums, variants)
+        print(areas, "\n")
+        print(depths, "\n")
+        if not write:
+            return faults, {}, ""
+        state = (f"Machine `{self.name}`, RTL and YAML `{fingerprint(self.name)}`, {eda.version()}.")
+        counts = table([["module", "instances"]] + [[modules[k].title, modules[k].count]
+                                                    for k in sorted(modules)])
+        prefix = "" if self.name == "accelerator" else self.name + " "
+        texts = {prefix + "area": state + "\n\n" + areas, prefix + "depth": state + "\n\n" + depths,
+                 prefix + "instances": counts}
+        return faults, texts, record(self.name, modules, self.digests, models)
+
+    def area_faults(self, sums: dict, variants: dict) -> list[str]:
+        """Machines of this core that are larger than they may be."""
+        faults = []
+        for name, limits in variants.items():
+            if name != self.name:
+                folder = eda.machine(name)
+                others = eda.hierarchy(folder)
+                if {key: eda.Inputs(folder, others, key).digest for key in eda.blocks(others)} != self.digests:
+                    faults.append(f"{name} is not made of the blocks of {self.name}: its area is another")
+            for unit, percent in limits.items():
+                share = 100 * units(name) * sums[unit] / PAPER[unit][1]
+                if share > percent:
+                    faults.append(f"{name}: {share:.1f} % of {unit} is above {percent} %")
+        return faults
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("blocks", nargs="*", metavar="BLOCK", help="only these modules")
-    parser.add_argument("--machine", default="accelerator", help="a folder of target/generated")
+    parser.add_argument("--machine", help="a folder of target/generated; else " + " and ".join(MACHINES))
     parser.add_argument("--changed", action="store_true",
                         help="only blocks that are not as docs/hardware/synthesis.tsv has them")
     parser.add_argument("--changed-core", action="store_true",
@@ -240,61 +350,28 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="rewrite docs/hardware/synthesis.md and .tsv")
     options = parser.parse_args()
 
-    folder = eda.machine(options.machine)
-    modules = eda.hierarchy(folder)
-    every = eda.blocks(modules)
-    names = sorted({key[0] for key in every})
+    if options.write and (options.blocks or options.changed or options.changed_core or options.machine):
+        print("error: --write needs every block of every machine", file=sys.stderr)
+        return 2
+    machines = [Machine(name, options) for name in ([options.machine] if options.machine else MACHINES)]
+    names = sorted({key[0] for machine in machines for key in machine.every})
     unknown = [name for name in options.blocks if name not in names]
     if unknown:
         print(f"error: no block {unknown[0]}; there are {', '.join(names)}", file=sys.stderr)
         return 2
-    if options.write and (options.blocks or options.changed or options.machine != "accelerator"):
-        print("error: --write needs every block of the machine accelerator", file=sys.stderr)
-        return 2
-    digests = {key: eda.Inputs(folder, modules, key).digest for key in every}
-    wanted = [key for key in every if not options.blocks or key[0] in options.blocks]
-    if options.changed or options.changed_core:
-        known = recorded(RECORD.read_text()) if RECORD.exists() else {}
-        changed = [key for key in wanted if known.get(modules[key].title) != digests[key]]
-        print(f"synthesis: {len(wanted) - len(changed)} of {len(wanted)} blocks are as they were when "
-              f"they were last checked ({RECORD.relative_to(eda.ROOT)})")
-        if not changed:
-            return 0
-        print("  not these: " + ", ".join(modules[key].title for key in changed)
-              + "\n  (`make synth` checks all and writes them down)", flush=True)
-        wanted = wanted if options.changed_core else changed
-    whole = len(wanted) == len(every)
-
-    faults = []
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        netlists = pool.map(lambda key: eda.synthesise(folder, modules, key), wanted)
-        results = dict(zip(wanted, netlists))
-    for key, block in results.items():
-        unknown = [c for c in block.cells if c not in eda.AREA and not c.startswith("$")]
-        if unknown:
-            faults.append(f"{modules[key].title}: the area of {unknown[0]} is not known")
-        faults += memory_faults(modules, modules[key], block)
-    areas, sums = area_tables(modules, results)
-    models = depth_models(modules, results)
-    depths, long = depth_table(modules, models)
-    faults += long
-    if whole and options.machine == "accelerator":
-        for unit, (percent, all_of) in PAPER.items():
-            if sums[unit] > percent / 100 * all_of:
-                faults.append(f"{unit}: {100 * sums[unit] / all_of:.1f} % is above the paper's {percent} %")
-    counts = table([["module", "instances"]] + [[modules[k].title, modules[k].count]
-                                                for k in sorted(modules)])
-    print(areas, "\n")
-    print(depths, "\n")
+    faults, texts, records = [], {}, HEAD
+    for machine in machines:
+        if machine.wanted:
+            found, parts, lines = machine.check(options.write)
+            faults += found
+            texts |= parts
+            records += lines
     if options.write:
-        state = (f"Machine `{options.machine}`, RTL and YAML `{fingerprint(options.machine)}`, "
-                 f"{eda.version()}.")
-        rewrite({"area": state + "\n\n" + areas, "depth": state + "\n\n" + depths,
-                 "instances": counts})
+        rewrite(texts)
         if faults:
             print(f"{RECORD.relative_to(eda.ROOT)} is left as it was", file=sys.stderr)
         else:
-            RECORD.write_text(record(modules, digests, models))
+            RECORD.write_text(records)
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

@@ -60,8 +60,9 @@ def main() -> int:
         return {key: eda.Inputs(folder, modules, key).digest for key in every}
 
     before = digests()
-    text = synth.record(modules, before, {})
-    assert synth.recorded(text) == {modules[key].title: digest for key, digest in before.items()}
+    text = synth.HEAD + synth.record("accelerator", modules, before, {})
+    assert not synth.recorded(text, "set")
+    assert synth.recorded(text, "accelerator") == {modules[key].title: digest for key, digest in before.items()}
     sources, module = eda.sources, "gramer_miss_unit"
     for add, some in ((" // a comment\n", False), ("\nwire more;\n", True)):
         class Changed:

@@ -1,6 +1,5 @@
 // PUs and partitions. Every PU has a way of its own to and from every partition.
 module gramer_set_cluster
-  import gramer_pkg::*;
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(

@@ -5,7 +5,6 @@
 // stream has ended and every PU is done, the sums leave. A run that is killed (the abort word is 2, a
 // read failed) resets the PUs and what is under way to them.
 module gramer_set_core
-  import gramer_pkg::*;
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (
@@ -15,7 +14,7 @@ module gramer_set_core
   // AXI4-Lite control
   input  logic        s_axi_control_awvalid,
   output logic        s_axi_control_awready,
-  input  logic [gramer_pkg::CONTROL_ADDR_W-1:0] s_axi_control_awaddr,
+  input  logic [CONTROL_ADDR_W-1:0] s_axi_control_awaddr,
   input  logic        s_axi_control_wvalid,
   output logic        s_axi_control_wready,
   input  logic [31:0] s_axi_control_wdata,
@@ -25,7 +24,7 @@ module gramer_set_core
   output logic [1:0]  s_axi_control_bresp,
   input  logic        s_axi_control_arvalid,
   output logic        s_axi_control_arready,
-  input  logic [gramer_pkg::CONTROL_ADDR_W-1:0] s_axi_control_araddr,
+  input  logic [CONTROL_ADDR_W-1:0] s_axi_control_araddr,
   output logic        s_axi_control_rvalid,
   input  logic        s_axi_control_rready,
   output logic [31:0] s_axi_control_rdata,
@@ -56,7 +55,7 @@ module gramer_set_core
   output logic        m_axis_out_tlast
 );
 
-  localparam int unsigned REGISTERS = 1 << (gramer_pkg::CONTROL_ADDR_W - 2);
+  localparam int unsigned REGISTERS = 1 << (CONTROL_ADDR_W - 2);
   localparam int unsigned AT_W    = $clog2(PARTITION_LINES);
   localparam int unsigned TOTAL_W = AT_W + $clog2(PARTITIONS) + 1;
   localparam int unsigned FREE_W  = $clog2(UNIT_QUEUE/UNITS_A_GROUP) + 1;
@@ -111,8 +110,8 @@ module gramer_set_core
     return {from[(at >> 2) + 1], from[at >> 2]};
   endfunction
 
-  assign flags  = registers[gramer_pkg::ARG_FLAGS >> 2];
-  assign lines  = registers[gramer_pkg::ARG_IMAGE_LINES >> 2];
+  assign flags  = registers[ARG_FLAGS >> 2];
+  assign lines  = registers[ARG_IMAGE_LINES >> 2];
   assign idle   = state_q == IDLE && !waiting;
   assign ready  = state_q == IDLE && start;
   assign report = state_q == SETTLE_ && wait_q == 5'(SETTLE);
@@ -133,10 +132,10 @@ module gramer_set_core
     if (ready) begin
       whole_q   <= flags[0];
       lines_q   <= lines;
-      abort_q   <= long(registers, gramer_pkg::ARG_ABORT);
-      base_q    <= long(registers, gramer_pkg::ARG_BANK0);
+      abort_q   <= long(registers, ARG_ABORT);
+      base_q    <= long(registers, ARG_BANK0);
       refused_q <= flags >> 1 != '0 || lines > IMAGE_LINES;
-      refused_offset_q <= flags >> 1 != '0 ? gramer_pkg::ARG_FLAGS : gramer_pkg::ARG_IMAGE_LINES;
+      refused_offset_q <= flags >> 1 != '0 ? ARG_FLAGS : ARG_IMAGE_LINES;
     end
     if (rst_q) begin
       state_q <= IDLE;
@@ -266,9 +265,9 @@ module gramer_set_core
 
   always_ff @(posedge clk) begin
     unique case (32'(counter_at))
-      gramer_pkg::CNT_CORE_CYCLES:     core_counter_q <= cycles_q;
-      gramer_pkg::CNT_CORE_WORK_UNITS: core_counter_q <= handed;
-      gramer_pkg::CNT_CORE_SATURATED:  core_counter_q <= 64'(saturated != '0);
+      CNT_CORE_CYCLES:     core_counter_q <= cycles_q;
+      CNT_CORE_WORK_UNITS: core_counter_q <= handed;
+      CNT_CORE_SATURATED:  core_counter_q <= 64'(saturated != '0);
       default:                         core_counter_q <= load_cycles_q;
     endcase
     next_unit_q <= kill_q ? '0 : places;

@@ -1,7 +1,7 @@
 // Counts the edges in sets: for each element of a set, how many elements of the set are in its row. As many
 // rows are read in a cycle as have their words in different sub-banks: eight, four, two or one.
 //
-//   set ─► words with elements ─► next element of each class ─► its row ─► and ─► ones ─► sum
+//   set ─► words with elements ─► elements of each class ─► next of each ─► its row ─► and ─► ones ─► sum
 module gramer_set_counter
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -74,7 +74,10 @@ module gramer_set_counter
     for (int w = WORDS - 1; w >= 0; w--) if (b_some_q[w]) b_at = WORD_AT_W'(w);
   end
 
-  assign b_low  = b_some_q & (~b_some_q + 1'b1);
+  always_comb
+    for (int w = 0; w < WORDS; w++)
+      b_low[w] = b_some_q[w] && (b_some_q & WORDS'((1 << w) - 1)) == '0;
+
   assign b_last = (b_some_q & ~b_low) == '0;
   assign a_take = a_valid_q && (!b_valid_q || (b_take && b_last));
 
@@ -91,33 +94,19 @@ module gramer_set_counter
     end else if (b_take) b_some_q <= b_some_q & ~b_low;
   end
 
-  // ---------------------------------------------------------------- c: an element of each class
+  // ---------------------------------------------------------------- n: elements of each class
 
-  logic        c_valid_q, c_last_q, c_step_last;
+  logic        n_valid_q, n_take, n_last_q;
   word_t       b_word;
   word_t       b_set [ROW_BANKS], b_class [ROW_BANKS];
-  word_t       c_left_q [ROW_BANKS], c_less [ROW_BANKS]; // elements of the class of each sub-bank
-  word_t       c_set_q [ROW_BANKS];                      // the set's word for each sub-bank
-  logic [WORD_AT_W-1:0] c_at_q;
-  place_t      c_place_q;
-  root_t       c_root_q;
-  logic [ROW_BANKS-1:0] c_some;
-  logic [BIT_W-1:0]     c_lowest [ROW_BANKS];
+  word_t       n_set_q [ROW_BANKS];   // the set's word for each sub-bank
+  word_t       n_class_q [ROW_BANKS]; // elements whose rows are there
+  logic [WORD_AT_W-1:0] n_at_q;
+  place_t      n_place_q;
+  root_t       n_root_q;
 
   assign b_word = b_left_q[32'(b_at)*WORD_W +: WORD_W];
 
-  always_comb begin
-    c_step_last = 1'b1;
-    for (int b = 0; b < ROW_BANKS; b++) begin
-      c_less[b]   = c_left_q[b] & (c_left_q[b] - 1'b1);
-      c_some[b]   = c_left_q[b] != '0;
-      c_lowest[b] = '0;
-      for (int e = WORD_W - 1; e >= 0; e--) if (c_left_q[b][e]) c_lowest[b] = BIT_W'(e);
-      if (c_less[b] != '0) c_step_last = 1'b0;
-    end
-  end
-
-  // The set's word that goes with a sub-bank, and the elements whose rows are there.
   always_comb begin
     for (int b = 0; b < ROW_BANKS; b++) begin
       b_set[b]   = b_set_q[(b & ((1 << b_root_q.size) - 1))*WORD_W +: WORD_W];
@@ -125,20 +114,70 @@ module gramer_set_counter
     end
   end
 
-  assign b_take = b_valid_q && (!c_valid_q || c_step_last);
+  assign b_take = b_valid_q && (!n_valid_q || n_take);
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) n_valid_q <= 1'b0;
+    else if (b_take) n_valid_q <= 1'b1;
+    else if (n_take) n_valid_q <= 1'b0;
+    if (b_take) begin
+      n_at_q    <= b_at;
+      n_last_q  <= b_last;
+      n_place_q <= b_place_q;
+      n_root_q  <= b_root_q;
+      n_set_q   <= b_set;
+      n_class_q <= b_class;
+    end
+  end
+
+  // ---------------------------------------------------------------- c: an element of each class
+
+  logic        c_valid_q, c_last_q;
+  logic        c_final_q;            // at most one element of each class is left
+  logic        n_final, c_final;
+  word_t       c_left_q [ROW_BANKS]; // elements of the class of each sub-bank
+  word_t       c_less_q [ROW_BANKS]; // the same without the lowest
+  word_t       c_set_q [ROW_BANKS];
+  logic [WORD_AT_W-1:0] c_at_q;
+  place_t      c_place_q;
+  root_t       c_root_q;
+  logic [ROW_BANKS-1:0] c_some;
+  logic [BIT_W-1:0]     c_lowest [ROW_BANKS];
+
+  always_comb begin
+    n_final = 1'b1;
+    c_final = 1'b1;
+    for (int b = 0; b < ROW_BANKS; b++) begin
+      c_some[b]   = c_left_q[b] != '0;
+      c_lowest[b] = place_of(c_left_q[b] & ~c_less_q[b]);
+      if (several(n_class_q[b])) n_final = 1'b0;
+      if (several(c_less_q[b])) c_final = 1'b0;
+    end
+  end
+
+  assign n_take = n_valid_q && (!c_valid_q || c_final_q);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) c_valid_q <= 1'b0;
-    else if (b_take) c_valid_q <= 1'b1;
-    else if (c_step_last) c_valid_q <= 1'b0;
-    if (b_take) begin
-      c_at_q    <= b_at;
-      c_last_q  <= b_last;
-      c_place_q <= b_place_q;
-      c_root_q  <= b_root_q;
-      c_set_q  <= b_set;
-      c_left_q <= b_class;
-    end else if (c_valid_q) c_left_q <= c_less;
+    else if (n_take) c_valid_q <= 1'b1;
+    else if (c_final_q) c_valid_q <= 1'b0;
+    if (n_take) begin
+      c_at_q    <= n_at_q;
+      c_last_q  <= n_last_q;
+      c_place_q <= n_place_q;
+      c_root_q  <= n_root_q;
+      c_set_q   <= n_set_q;
+    end
+    c_final_q <= n_take ? n_final : c_valid_q ? c_final : c_final_q;
+    for (int b = 0; b < ROW_BANKS; b++) begin
+      if (n_take) begin
+        c_left_q[b] <= n_class_q[b];
+        c_less_q[b] <= less_of(n_class_q[b]);
+      end else if (c_valid_q) begin
+        c_left_q[b] <= c_less_q[b];
+        c_less_q[b] <= less_of(c_less_q[b]);
+      end
+    end
   end
 
   // ---------------------------------------------------------------- d to h: rows, ones
@@ -150,7 +189,7 @@ module gramer_set_counter
   member_t     d_member_q [ROW_BANKS];
   word_t       d_set_q [ROW_BANKS], e_set_q [ROW_BANKS], f_set_q [ROW_BANKS], g_and_q [ROW_BANKS];
   root_t       d_root_q;
-  logic [BIT_W:0]    h_ones_q [ROW_BANKS];
+  logic [BIT_W-1:0]  h_ones_q [2*ROW_BANKS]; // of each half of a word
   logic [MEMBER_W:0] total;
   logic        d_done_q;
   place_t      d_place_q;
@@ -161,12 +200,12 @@ module gramer_set_counter
       read_at_o[b] = row_word(d_root_q.base, d_root_q.size, d_member_q[b]);
     end
     total = '0;
-    for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(h_ones_q[b]);
+    for (int h = 0; h < 2*ROW_BANKS; h++) total += (MEMBER_W+1)'(h_ones_q[h]);
   end
 
   always_ff @(posedge clk_i) begin
     valid_q  <= rst_i ? '0 : {valid_q[H-1:0], c_valid_q};
-    d_done_q <= !rst_i && c_valid_q && c_step_last && c_last_q;
+    d_done_q <= !rst_i && c_valid_q && c_final_q && c_last_q;
     d_place_q <= c_place_q;
     if (c_valid_q) begin
       d_some_q <= c_some;
@@ -185,7 +224,8 @@ module gramer_set_counter
     if (valid_q[F]) for (int b = 0; b < ROW_BANKS; b++)
       g_and_q[b] <= f_some_q[b] ? word_i[b] & f_set_q[b] : '0;
     if (valid_q[G]) for (int b = 0; b < ROW_BANKS; b++)
-      h_ones_q[b] <= (BIT_W+1)'($countones(g_and_q[b]));
+      for (int h = 0; h < 2; h++)
+        h_ones_q[2*b + h] <= (BIT_W)'($countones(g_and_q[b][h*WORD_W/2 +: WORD_W/2]));
     found_o       <= !rst_i && valid_q[H];
     found_count_o <= total;
     rows_o        <= '0;
@@ -195,6 +235,19 @@ module gramer_set_counter
 
   assign set_done_o   = d_done_q;
   assign done_place_o = d_place_q;
-  assign busy_o       = a_valid_q || b_valid_q || c_valid_q || valid_q != '0 || found_o;
+  assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_o;
+
+`ifndef SYNTHESIS
+  logic c_none;
+
+  always_comb begin
+    c_none = 1'b1;
+    for (int b = 0; b < ROW_BANKS; b++) if (c_less_q[b] != '0) c_none = 1'b0;
+  end
+
+  always_ff @(posedge clk_i) if (!rst_i && c_valid_q) begin
+    assert (c_final_q == c_none) else $error("an element of a set is left out");
+  end
+`endif
 
 endmodule

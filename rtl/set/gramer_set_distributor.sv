@@ -35,7 +35,8 @@ module gramer_set_distributor
 
   localparam int unsigned HALVES = UNITS_A_BEAT / UNITS_A_GROUP;
   localparam int unsigned HALF_W = $clog2(HALVES);
-  localparam int unsigned BLIND  = 4; // cycles until a PU's room shows what it was handed
+  localparam int unsigned GROUPS = UNIT_QUEUE / UNITS_A_GROUP;
+  localparam int unsigned BLIND  = 2; // cycles after which a PU's room shows what it was handed
 
   typedef enum logic [1:0] { IDLE, HEADER, UNITS, FINISHED } state_e;
 
@@ -119,24 +120,23 @@ module gramer_set_distributor
 
   // ---------------------------------------------------------------- the PU with most room
 
-  logic [PUS-1:0] most, most_q, grant, blind_q [BLIND];
+  // A PU's room is seen three cycles after it was handed something, and chosen by two cycles later. For
+  // two cycles it is passed over here, for as many before that.
+  logic [PUS-1:0] blind, most, most_q, grant, blind_q [BLIND];
+  logic [PUS-1:0] room_q [GROUPS]; // PUs with room for more than so many halves
   logic           picked;
   logic [2:0]     b_count;
 
   always_comb begin
+    blind = '0;
+    for (int s = 0; s < BLIND; s++) blind |= blind_q[s];
     most = '0;
-    for (int p = 0; p < PUS; p++) most[p] = free_i[p] != '0;
-    for (int s = 0; s < BLIND; s++) most &= ~blind_q[s];
-    for (int b = FREE_W - 1; b >= 0; b--) begin
-      logic [PUS-1:0] more;
-      for (int p = 0; p < PUS; p++) more[p] = most[p] && free_i[p][b];
-      if (more != '0) most = more;
-    end
+    for (int g = 0; g < GROUPS; g++) if (room_q[g] != '0) most = room_q[g];
   end
 
   gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
     .clk_i, .rst_i,
-    .request_i (most_q & ~blind_q[0]), .take_i (b_take && b_some_q),
+    .request_i (most_q & ~blind), .take_i (b_take && b_some_q),
     .valid_o (picked), .grant_o (grant), .index_o ()
   );
 
@@ -148,6 +148,8 @@ module gramer_set_distributor
   assign b_take = b_valid_q && b_there_q && (picked || !b_some_q) && !stop_i;
 
   always_ff @(posedge clk_i) begin
+    for (int g = 0; g < GROUPS; g++)
+      for (int p = 0; p < PUS; p++) room_q[g][p] <= free_i[p] > FREE_W'(g) && !blind[p];
     most_q     <= most;
     blind_q[0] <= !rst_i && b_take && b_some_q ? grant : '0;
     for (int s = 1; s < BLIND; s++) blind_q[s] <= rst_i ? '0 : blind_q[s-1];

@@ -163,8 +163,7 @@ module gramer_set_maker
     for (int w = 0; w < WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
     at4 = '0;
     for (int w = WORDS - 1; w >= 0; w--) if (some4[w]) at4 = WORD_AT_W'(w);
-    lowest = '0;
-    for (int b = WORD_W - 1; b >= 0; b--) if (word6_q[b]) lowest = BIT_W'(b);
+    lowest = place_of(word6_q & ~less_of(word6_q));
   end
 
   always_ff @(posedge clk_i) begin
@@ -175,7 +174,7 @@ module gramer_set_maker
     some5_q    <= some4;
     at5_q      <= at4;
     word6_q    <= left5_q[32'(at5_q)*WORD_W +: WORD_W];
-    several6_q <= (some5_q & (some5_q - 1'b1)) != '0;
+    several6_q <= several(word_t'(some5_q));
     at6_q      <= at5_q;
   end
 
@@ -239,7 +238,7 @@ module gramer_set_maker
     if (!token_q[6].begins) begin
       token_q[7].member <= {at6_q, lowest};
       token_q[7].found  <= word6_q != '0;
-      token_q[7].single <= !several6_q && (word6_q & (word6_q - 1'b1)) == '0;
+      token_q[7].single <= !several6_q && !several(word6_q);
     end else begin
       token_q[7].found  <= 1'b1;
       token_q[7].single <= 1'b1;

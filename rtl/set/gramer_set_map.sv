@@ -81,14 +81,39 @@ module gramer_set_map
   // ---------------------------------------------------------------- b: lanes that clash
 
   logic    b_valid_q, b_ready;
-  lanes_t  b_left_q, b_after_q, b_before_q [LANES]; // before: lanes of the same bank before each
+  lanes_t  a_before [LANES], b_before_q [LANES]; // lanes of the same bank before each
+  lanes_t  b_left_q, b_left_d, b_after_q;
+  lanes_t  b_taken_q; // of the lanes that are left, the first of each bank
+  logic    b_last_q;  // they are all that is left
   logic [MAP_BANKS-1:0] b_bank_q [LANES];
   map_at_t b_at_q [LANES];
   meta_t   b_meta_q;
   list_t   b_list_q;
   logic [4:0] b_entries_q;
   logic    b_first_q; // none of the line's lanes has gone
+  logic    go;        // the lanes that are taken go to their banks
 
+  // Of the lanes that are left, those that have none of the same bank before them.
+  function automatic lanes_t first_of(input lanes_t left, input lanes_t rivals [LANES]);
+    lanes_t lanes;
+    for (int unsigned l = 0; l < LANES; l++) lanes[l] = left[l] && (left & rivals[l]) == '0;
+    return lanes;
+  endfunction
+
+  // Whether each lane that is left is one of those.
+  function automatic logic all_first(input lanes_t left, input lanes_t rivals [LANES]);
+    logic every;
+    every = 1'b1;
+    for (int unsigned l = 0; l < LANES; l++)
+      if (left[l] && (left & rivals[l]) != '0) every = 1'b0;
+    return every;
+  endfunction
+
+  always_comb
+    for (int l = 0; l < LANES; l++)
+      for (int m = 0; m < LANES; m++) a_before[l][m] = m < l && a_bank_q[m] == a_bank_q[l];
+
+  assign b_left_d = b_left_q & ~b_taken_q;
   assign a_ready = !b_valid_q || b_ready;
 
   always_ff @(posedge clk_i) begin
@@ -103,23 +128,25 @@ module gramer_set_map
       for (int l = 0; l < LANES; l++) begin
         b_bank_q[l] <= '0;
         b_bank_q[l][a_bank_q[l]] <= 1'b1;
-        for (int m = 0; m < LANES; m++)
-          b_before_q[l][m] <= m < l && a_bank_q[m] == a_bank_q[l];
       end
+      b_before_q <= a_before;
     end
     if (a_ready) begin
       b_left_q  <= a_lanes_q;
+      b_taken_q <= first_of(a_lanes_q, a_before);
+      b_last_q  <= all_first(a_lanes_q, a_before);
       b_first_q <= 1'b1;
     end else if (go) begin
-      b_left_q  <= b_left_q & ~taken;
+      b_left_q  <= b_left_d;
+      b_taken_q <= first_of(b_left_d, b_before_q);
+      b_last_q  <= all_first(b_left_d, b_before_q);
       b_first_q <= 1'b0;
     end
   end
 
   // ---------------------------------------------------------------- levels and clearing
 
-  logic    go, line_done, begins, root_ends, fits, clearing_q;
-  lanes_t  taken;
+  logic    begins, root_ends, fits, clearing_q;
   level_t  level_q;
   logic [LINE_AT_W+4:0] reach_q; // the level after the present root's
   logic [LINE_AT_W+4:0] next_reach;
@@ -127,18 +154,13 @@ module gramer_set_map
   logic [WORD_AT_W-1:0] clear_at_q;
   logic [4:0] drain_q;           // cycles until nothing is under way
 
-  always_comb
-    for (int l = 0; l < LANES; l++)
-      taken[l] = b_left_q[l] && (b_left_q & b_before_q[l]) == '0;
-
   assign begins     = b_valid_q && !rooted_q;
   // No counter grows by more than there are entries in the root's block.
   assign next_reach = reach_q + 1'b1
                       + (b_list_q.counts ? (LINE_AT_W+5)'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
   assign fits       = next_reach >> LEVEL_W == '0;
   assign go         = b_valid_q && rooted_q;
-  assign line_done  = (b_left_q & ~taken) == '0;
-  assign b_ready    = go && line_done;
+  assign b_ready    = go && b_last_q;
   assign root_ends  = b_ready && b_meta_q.slot_last && !b_list_q.more;
 
   always_ff @(posedge clk_i) begin
@@ -213,9 +235,9 @@ module gramer_set_map
   always_ff @(posedge clk_i) begin
     c_q <= '{
       valid: go && !rst_i, mark: b_meta_q.mark, counts: b_list_q.counts && !b_meta_q.mark,
-      root: root_q, level: level_q, taken: go ? taken : '0, after: b_after_q,
+      root: root_q, level: level_q, taken: go ? b_taken_q : '0, after: b_after_q,
       entries: b_first_q ? b_entries_q : '0,
-      member_last: line_done && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
+      member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };
     c_bank_q <= b_bank_q;
     c_at_q   <= b_at_q;
@@ -318,7 +340,7 @@ module gramer_set_map
   always_ff @(posedge clk_i) begin
     root_done_o <= !rst_i && root_ends;
     access_o    <= !rst_i && go;
-    entries_o   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(taken)) : '0;
+    entries_o   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(b_taken_q)) : '0;
   end
 
 `ifndef SYNTHESIS

@@ -20,7 +20,7 @@ module gramer_set_map_bank
   input  map_at_t at_i,
   input  logic    mark_i,  // it is marked
   input  logic    count_i, // it is counted
-  input  logic    root_i,  // changes from one root to the next
+  input  logic    root_i,  // changes from one root to the next, three cycles later at least
   input  level_t  level_i, // of the root
   // Stage 5
   output logic    hit_o,   // it was marked

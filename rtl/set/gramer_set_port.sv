@@ -34,7 +34,6 @@ module gramer_set_port
 
   localparam int unsigned PART_W = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
-  localparam int unsigned INDEX_W = $clog2(ANSWERS);
 
   logic              full, take, some, issued, pop;
   logic [PART_W-1:0] part, head_part;
@@ -58,38 +57,30 @@ module gramer_set_port
   end
 
   // The queues of the partitions' answers.
-  logic [INDEX_W:0] write_q [PARTITIONS];
-  logic [INDEX_W:0] read_q [PARTITIONS];
   logic [PARTITIONS-1:0] holds;
-  line_t            head [PARTITIONS];
+  line_t                 head [PARTITIONS];
 
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
-    (* ram_style = "distributed" *) line_t mem [ANSWERS];
-    logic  came_q;  // the line comes over a register of its own
+    logic  came_q; // the line comes over a register of its own
     line_t came_line_q;
-    logic  taken;
+    logic  taken, no_room;
 
-    assign holds[p] = write_q[p] != read_q[p];
-    assign head[p]  = mem[read_q[p][INDEX_W-1:0]];
-    assign taken    = pop && !meta.none && head_part == PART_W'(p);
+    assign taken = pop && !meta.none && head_part == PART_W'(p);
+
+    gramer_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
+      .clk_i, .rst_i,
+      .push_i (came_q), .data_i (came_line_q), .full_o (no_room),
+      .pop_i (taken), .valid_o (holds[p]), .data_o (head[p])
+    );
 
     always_ff @(posedge clk_i) begin
       came_q <= !rst_i && answer_i[p];
       if (answer_i[p]) came_line_q <= answer_line_i[p];
-      if (came_q) mem[write_q[p][INDEX_W-1:0]] <= came_line_q;
-      if (rst_i) begin
-        write_q[p] <= '0;
-        read_q[p]  <= '0;
-      end else begin
-        if (came_q) write_q[p] <= write_q[p] + 1'b1;
-        if (taken)  read_q[p] <= read_q[p] + 1'b1;
-      end
     end
 
 `ifndef SYNTHESIS
     always_ff @(posedge clk_i) if (!rst_i) begin
-      assert (!(came_q && (INDEX_W+1)'(write_q[p] - read_q[p]) == (INDEX_W+1)'(ANSWERS)))
-        else $error("an answer without room");
+      assert (!(came_q && no_room)) else $error("an answer without room");
     end
 `endif
   end

@@ -6,7 +6,6 @@
 //                        ▲          ║ lines
 //              list buffer ◄──── stepper ─► intersector ─► rows ─► level engine ─► sums
 module gramer_set_pu
-  import gramer_pkg::*;
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(

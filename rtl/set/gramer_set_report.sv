@@ -5,7 +5,6 @@
 //             offset of the argument, [191:128] next unit, [255:192] 0
 //   counters  8 of 64 bits: core, each PU, each partition, the bank; the last beat has TLAST
 module gramer_set_report
-  import gramer_pkg::*;
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 (

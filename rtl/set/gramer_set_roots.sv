@@ -34,17 +34,18 @@ module gramer_set_roots
 
   localparam int unsigned WORDS  = MEMBERS / WORD_W;
   localparam int unsigned AT_W   = $clog2(WORDS);
-  localparam int unsigned BIT_W  = $clog2(WORD_W);
   localparam int unsigned WORK_W = 8;
 
   logic [PLACE_W:0] held_q, picked_q;  // roots in all, and those to be picked from
   place_t           pick_q, oldest_q;
   logic [AT_W-1:0]  at_q;
-  word_t            left_q, word;
-  logic             some_q, place_more, fill, left_last_q, left_last_d;
-  place_t           left_place_q;
-  logic [AT_W-1:0]  left_at_q;
-  logic [BIT_W-1:0] lowest;
+  // A word of a root's members: fetched, then the members that are left of it and, without the
+  // lowest of them, less.
+  word_t            word_q, left_q, less_q;
+  logic             word_valid_q, some_q, any_q, more_q, fetch, fill; // any, more: of left, less
+  logic             word_last_d, word_last_q, left_last_q;
+  place_t           word_place_q, left_place_q;
+  logic [AT_W-1:0]  word_at_q, left_at_q;
   logic [PLACES-1:0] taken_q; // every member of it was picked
   logic [WORK_W-1:0] work_q [PLACES];
   logic             free, step, emptied;
@@ -58,45 +59,56 @@ module gramer_set_roots
     assign first_word[w] = mem[pick_q];
   end
 
-  assign word        = first_word[at_q];
-  assign left_last_d = {at_q, 2'b11} >= root_o[pick_q].last;
-  assign place_more  = picked_q != '0;
-  assign step        = some_q && (!valid_o || take_i) && left_q != '0;
-  assign emptied     = some_q && (left_q == '0 || (step && (left_q & (left_q - 1'b1)) == '0));
-  assign fill        = place_more && (!some_q || emptied);
-
-  always_comb begin
-    lowest = '0;
-    for (int b = WORD_W - 1; b >= 0; b--) if (left_q[b]) lowest = BIT_W'(b);
-  end
+  assign word_last_d = {at_q, 2'b11} >= root_o[pick_q].last;
+  assign fetch       = picked_q != '0 && (!word_valid_q || fill);
+  assign step        = some_q && (!valid_o || take_i) && any_q;
+  assign emptied     = some_q && (!any_q || (step && !more_q));
+  assign fill        = word_valid_q && (!some_q || emptied);
 
   always_ff @(posedge clk_i) begin
     if (root_valid_i) root_o[place_i] <= root_i;
     if (rst_i) begin
-      pick_q   <= '0;
-      at_q     <= '0;
-      some_q   <= 1'b0;
-      valid_o  <= 1'b0;
-      picked_q <= '0;
+      pick_q       <= '0;
+      at_q         <= '0;
+      word_valid_q <= 1'b0;
+      some_q       <= 1'b0;
+      valid_o      <= 1'b0;
+      picked_q     <= '0;
     end else begin
-      picked_q <= picked_q + (PLACE_W+1)'(root_valid_i) - (PLACE_W+1)'(fill && left_last_d);
-      if (fill) begin
-        some_q <= 1'b1;
-        at_q   <= left_last_d ? '0 : at_q + 1'b1;
-        if (left_last_d) pick_q <= pick_q + 1'b1;
-      end else if (emptied) some_q <= 1'b0;
+      picked_q <= picked_q + (PLACE_W+1)'(root_valid_i) - (PLACE_W+1)'(fetch && word_last_d);
+      if (fetch) begin
+        word_valid_q <= 1'b1;
+        at_q         <= word_last_d ? '0 : at_q + 1'b1;
+        if (word_last_d) pick_q <= pick_q + 1'b1;
+      end else if (fill) word_valid_q <= 1'b0;
+      if (fill) some_q <= 1'b1;
+      else if (emptied) some_q <= 1'b0;
       if (step) valid_o <= 1'b1;
       else if (take_i) valid_o <= 1'b0;
     end
+    if (fetch) begin
+      word_q       <= first_word[at_q];
+      word_at_q    <= at_q;
+      word_place_q <= pick_q;
+      word_last_q  <= word_last_d;
+    end
     if (fill) begin
-      left_q       <= word;
-      left_at_q    <= at_q;
-      left_place_q <= pick_q;
-      left_last_q  <= left_last_d;
-    end else if (step) left_q <= left_q & (left_q - 1'b1);
+      left_q       <= word_q;
+      less_q       <= less_of(word_q);
+      any_q        <= word_q != '0;
+      more_q       <= several(word_q);
+      left_at_q    <= word_at_q;
+      left_place_q <= word_place_q;
+      left_last_q  <= word_last_q;
+    end else if (step) begin
+      left_q <= less_q;
+      less_q <= less_of(less_q);
+      any_q  <= more_q;
+      more_q <= several(less_q);
+    end
     if (step) begin
       place_o  <= left_place_q;
-      member_o <= {left_at_q, lowest};
+      member_o <= {left_at_q, place_of(left_q & ~less_q)};
     end
   end
 

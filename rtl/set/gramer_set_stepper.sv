@@ -81,7 +81,7 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- b: first and last id
 
-  logic b_aside, b_map, b_emits, b_last, map_taken;
+  logic a_aside, b_aside, b_map, b_emits, b_last, map_taken;
 
   // The lanes in use follow each other.
   id_t               a_lowest, a_highest;
@@ -89,7 +89,8 @@ module gramer_set_stepper
   meta_t             b_meta_q;
   lanes_t            b_lanes_q;
   id_t               b_low_q, b_high_q;
-  slot_t             load_slot_q, slot_q;
+  slot_t             load_slot_q, a_slot_q, b_slot_q;
+  list_t             b_list_q; // the list in that slot
   logic [WINDOW_W-1:0] b_window_q;
 
   always_comb begin
@@ -100,11 +101,17 @@ module gramer_set_stepper
         a_highest |= a_line_q[l*ENTRY_W +: ID_W];
   end
 
+  assign a_aside = a_meta_q.load || a_meta_q.lengths;
   assign a_ready = !b_valid_q || b_ready;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) b_valid_q <= 1'b0;
-    else if (a_ready) b_valid_q <= a_valid_q;
+    if (rst_i) begin
+      b_valid_q <= 1'b0;
+      a_slot_q  <= '0;
+    end else if (a_ready) begin
+      b_valid_q <= a_valid_q;
+      if (a_valid_q && !a_aside && a_meta_q.slot_last) a_slot_q <= a_slot_q + 1'b1;
+    end
     if (a_ready) begin
       if (a_valid_q) begin
         b_line_q   <= a_line_q;
@@ -113,6 +120,8 @@ module gramer_set_stepper
         b_low_q    <= a_lowest;
         b_high_q   <= a_highest;
         b_window_q <= '0;
+        b_slot_q   <= a_slot_q;
+        b_list_q   <= list_i[a_slot_q];
       end
     end else if (b_emits && !b_last) b_window_q <= b_window_q + 1'b1;
   end
@@ -133,7 +142,7 @@ module gramer_set_stepper
     (* ram_style = "distributed" *) id_t mem [LISTS*WINDOWS];
     always_ff @(posedge clk_i)
       if (write_o && b_meta_q.at[2:0] == 3'(x)) mem[{load_slot_q, b_meta_q.at[4:3]}] <= b_high_q;
-    assign window_max[x] = mem[{slot_q, b_window_q}];
+    assign window_max[x] = mem[{b_slot_q, b_window_q}];
   end
 
   always_ff @(posedge clk_i) begin
@@ -148,11 +157,10 @@ module gramer_set_stepper
     else if (write_o && b_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
   end
 
-  assign before_max = previous[{slot_q, b_window_q}];
+  assign before_max = previous[{b_slot_q, b_window_q}];
 
   // ---------------------------------------------------------------- c: a window of held lines
 
-  list_t  b_list;
   line_t  c_line_q;
   meta_t  c_meta_q;
   lanes_t c_lanes_q;
@@ -161,18 +169,18 @@ module gramer_set_stepper
   id_t    c_before_q;
   list_t  c_list_q;
   slot_t  c_slot_q;
+  logic [ROW_AT_W:0] c_words_q; // of the row memory, for the list
   logic [WINDOW_W-1:0] c_window_q;
   logic   c_last_q;
 
   assign b_aside = b_meta_q.load || b_meta_q.lengths; // not for the intersector
-  assign b_list  = list_i[slot_q];
   // Slots are freed in order: the map begins with one when no step of the one before is left.
-  assign b_map   = !b_aside && b_list.mapped;
+  assign b_map   = !b_aside && b_list_q.mapped;
   assign map_valid_o = b_valid_q && b_map && !c_valid_q && !d_valid_q;
   assign map_line_o  = b_line_q;
   assign map_lanes_o = b_lanes_q;
   assign map_meta_o  = b_meta_q;
-  assign map_list_o  = b_list;
+  assign map_list_o  = b_list_q;
   assign map_taken   = map_valid_o && map_ready_i;
   assign b_emits = b_valid_q && !b_aside && !b_map && c_ready;
   // A member's list has only members before it.
@@ -181,13 +189,8 @@ module gramer_set_stepper
   assign c_ready = !c_valid_q || d_ready;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      c_valid_q <= 1'b0;
-      slot_q    <= '0;
-    end else begin
-      if (c_ready) c_valid_q <= b_emits;
-      if (((b_emits && b_last) || map_taken) && b_meta_q.slot_last) slot_q <= slot_q + 1'b1;
-    end
+    if (rst_i) c_valid_q <= 1'b0;
+    else if (c_ready) c_valid_q <= b_emits;
     if (b_emits) begin
       c_line_q   <= b_line_q;
       c_meta_q   <= b_meta_q;
@@ -196,8 +199,9 @@ module gramer_set_stepper
       c_high_q   <= b_high_q;
       c_max_q    <= window_max;
       c_before_q <= before_max;
-      c_list_q   <= b_list;
-      c_slot_q   <= slot_q;
+      c_list_q   <= b_list_q;
+      c_words_q  <= words_of(b_list_q.last, class_of(b_list_q.last));
+      c_slot_q   <= b_slot_q;
       c_window_q <= b_window_q;
       c_last_q   <= b_last;
     end
@@ -205,7 +209,7 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- d: steps
 
-  logic [WINDOW-1:0] c_overlaps, d_left_q, d_low;
+  logic [WINDOW-1:0] c_overlaps, d_left_q, d_less, d_low;
   line_t  d_line_q;
   meta_t  d_meta_q;
   lanes_t d_lanes_q;
@@ -213,9 +217,9 @@ module gramer_set_stepper
   slot_t  d_slot_q;
   logic [WINDOW_W-1:0] d_window_q;
   logic   d_last_q, d_first_q, d_counts_q; // first: no step of the unit has been made
-  logic   go, one_left, unit_done, wants_rows;
+  logic   d_one_q;  // one line is left at the most
+  logic   go, unit_done;
   logic [2:0] d_at;
-  class_t d_size;
 
   always_comb begin
     for (int x = 0; x < WINDOW; x++)
@@ -225,46 +229,40 @@ module gramer_set_stepper
                                  : c_max_q[(x + WINDOW - 1) % WINDOW] < c_high_q);
   end
 
-  assign d_low    = d_left_q & (~d_left_q + 1'b1);
-  assign one_left = (d_left_q & ~d_low) == '0;
+  assign d_less = d_left_q & (d_left_q - 1'b1);
+  assign d_low  = d_left_q & ~d_less;
   always_comb begin
     d_at = '0;
     for (int x = 0; x < WINDOW; x++) if (d_low[x]) d_at |= 3'(x);
   end
 
   // Room for the rows: reserved with the unit's first step.
-  logic [ROW_AT_W:0]    words, free_q;
-  logic [PLACE_W:0]   free_places_q;
-  row_at_t              base_q, base;
-  place_t               place_q;
-  logic                 room, reserve;
+  logic [ROW_AT_W:0] d_words_q;
+  row_at_t           base;
+  place_t            place;
+  class_t            d_size_q;
+  logic              d_wants_q, room;
 
-  assign d_size     = class_of(d_list_q.last);
-  assign words      = words_of(d_list_q.last, d_size);
-  assign wants_rows = d_list_q.k != TRIANGLE;
-  assign room       = !wants_rows || (free_q >= words && free_places_q != '0);
-  assign go         = d_valid_q && (!d_first_q || room);
-  assign reserve    = go && d_first_q && wants_rows;
-  assign unit_done  = go && one_left && d_last_q && d_meta_q.slot_last;
-  assign d_ready    = !d_valid_q || (go && one_left);
+  assign go        = d_valid_q && (!d_first_q || !d_wants_q || room);
+  assign unit_done = go && d_one_q && d_last_q && d_meta_q.slot_last;
+  assign d_ready   = !d_valid_q || (go && d_one_q);
+
+  gramer_set_row_ring i_room (
+    .clk_i, .rst_i,
+    .wants_i (d_valid_q && d_first_q && d_wants_q), .words_i (d_words_q),
+    .take_i (go && d_first_q && d_wants_q), .done_i (unit_done && d_wants_q),
+    .room_o (room), .base_o (base), .place_o (place),
+    .next_i (d_ready), .next_words_i (c_words_q),
+    .freed_i (root_freed_i), .freed_words_i (root_words_i)
+  );
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      d_valid_q     <= 1'b0;
-      d_first_q     <= 1'b1;
-      free_q        <= (ROW_AT_W+1)'(ROW_WORDS);
-      free_places_q <= (PLACE_W+1)'(PLACES);
-      base_q        <= '0;
-      place_q       <= '0;
+      d_valid_q <= 1'b0;
+      d_first_q <= 1'b1;
     end else begin
       if (d_ready) d_valid_q <= c_valid_q;
       if (go) d_first_q <= unit_done;
-      free_q <= free_q - (reserve ? words : '0) + (root_freed_i ? root_words_i : '0);
-      free_places_q <= free_places_q - (PLACE_W+1)'(reserve) + (PLACE_W+1)'(root_freed_i);
-      if (unit_done && wants_rows) begin
-        base_q  <= base_q + row_at_t'(words);
-        place_q <= place_q + 1'b1;
-      end
     end
     if (d_ready) begin
       d_line_q   <= c_line_q;
@@ -275,13 +273,19 @@ module gramer_set_stepper
       d_window_q <= c_window_q;
       d_last_q   <= c_last_q;
       d_left_q   <= c_overlaps;
+      d_one_q    <= !several(word_t'(c_overlaps));
+      d_words_q  <= c_words_q;
+      d_size_q   <= class_of(c_list_q.last);
+      d_wants_q  <= c_list_q.k != TRIANGLE;
       d_counts_q <= (RANGE_W+1)'(c_meta_q.member) >= c_list_q.range_first
                     && (RANGE_W+1)'(c_meta_q.member) < c_list_q.range_last;
-    end else if (go) d_left_q <= d_left_q & ~d_low;
+    end else if (go) begin
+      d_left_q <= d_less;
+      d_one_q  <= !several(word_t'(d_less));
+    end
     freed_o <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
   end
 
-  assign base        = base_q;
   assign read_o      = go && d_left_q != '0;
   assign read_slot_o = d_slot_q;
   assign read_at_o   = {d_window_q, d_at};
@@ -305,10 +309,10 @@ module gramer_set_stepper
         at: read_at_o,
         member: d_meta_q.member,
         counts: d_counts_q,
-        member_last: one_left && d_last_q && d_meta_q.last,
+        member_last: d_one_q && d_last_q && d_meta_q.last,
         unit_last: unit_done,
-        place: place_q,
-        root: '{base: base, size: d_size, last: d_list_q.last, k: d_list_q.k}
+        place: place,
+        root: '{base: base, size: d_size_q, last: d_list_q.last, k: d_list_q.k}
       };
     end
     if (e_valid_q) begin
@@ -321,11 +325,10 @@ module gramer_set_stepper
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (free_q <= (ROW_AT_W+1)'(ROW_WORDS)) else $error("more rows freed than reserved");
-    assert (free_places_q <= (PLACE_W+1)'(PLACES)) else $error("a root freed twice");
+    assert (!(d_valid_q && d_one_q != (d_less == '0))) else $error("steps are left, or none are");
     // Entries, then padding: the lanes in use are one run that begins with the list.
     if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
-      assert (a_meta_q.mark || list_i[slot_q].mapped
+      assert (a_meta_q.mark || list_i[a_slot_q].mapped
               || a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
     end
   end

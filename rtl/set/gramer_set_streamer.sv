@@ -52,23 +52,34 @@ module gramer_set_streamer
   typedef enum logic [2:0] { NONE, LENGTHS, LENGTHS_WAIT, SLOT, LIST } load_e;
 
   load_e              load_q;
-  plan_t              plan;
+  plan_t              plan_q;
   logic               cliques, mapped, accept, load_issues, load_done, place;
   line_at_t           load_line_q, load_left_q; // left: lines of the block after this one
   lline_t             load_at_q;
   list_t              load_list_q, own;
   slot_t              load_slot_q;
   logic [USED_W-1:0]  used_q;
+  logic               unit_valid_q; // a unit that has left the queue, with its plan
+  unit_t              unit_q;
   logic [RANGE_W:0]   last_quarter; // of the list, from its first line's first
   logic [RANGE_W:0]   offset;
 
-  assign plan         = plan_i[unit_i.plan];
-  assign cliques      = plan.operation == 4'(OP_CLIQUES);
-  assign mapped          = plan.operation == 4'(OP_EDGES) || plan.operation == 4'(OP_PATHS);
-  assign accept       = unit_valid_i && (cliques || mapped) && load_q == NONE;
-  assign unit_take_o  = unit_valid_i && (!(cliques || mapped) || load_q == NONE);
-  assign last_quarter = (RANGE_W+1)'(unit_i.quarters) + (RANGE_W+1)'(unit_i.address[1:0]) - 1'b1;
-  assign offset       = (RANGE_W+1)'({unit_i.address[1:0], 2'b0});
+  assign unit_take_o  = unit_valid_i && (!unit_valid_q || load_q == NONE);
+  assign cliques      = plan_q.operation == 4'(OP_CLIQUES);
+  assign mapped       = plan_q.operation == 4'(OP_EDGES) || plan_q.operation == 4'(OP_PATHS);
+  assign accept       = unit_valid_q && (cliques || mapped) && load_q == NONE;
+  assign last_quarter = (RANGE_W+1)'(unit_q.quarters) + (RANGE_W+1)'(unit_q.address[1:0]) - 1'b1;
+  assign offset       = (RANGE_W+1)'({unit_q.address[1:0], 2'b0});
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) unit_valid_q <= 1'b0;
+    else if (!unit_valid_q || load_q == NONE) unit_valid_q <= unit_valid_i;
+    if (unit_take_o) begin
+      unit_q <= unit_i;
+      plan_q <= plan_i[unit_i.plan];
+    end
+  end
+
   assign place        = load_q == SLOT && used_q != USED_W'(LISTS);
   assign load_issues  = load_q == LENGTHS || load_q == LIST;
   assign load_done    = load_at_q == load_list_q.last;
@@ -82,7 +93,7 @@ module gramer_set_streamer
   end
 
   always_ff @(posedge clk_i) begin
-    idle_unit_o <= !rst_i && unit_valid_i && !(cliques || mapped);
+    idle_unit_o <= !rst_i && unit_valid_q && load_q == NONE && !(cliques || mapped);
     if (rst_i) begin
       load_q      <= NONE;
       load_slot_q <= '0;
@@ -90,7 +101,7 @@ module gramer_set_streamer
     end else begin
       unique case (load_q)
         NONE: if (accept)
-          load_q <= mapped && unit_i.quarters == RANGE_W'(QUARTERS_LONG) ? LENGTHS : SLOT;
+          load_q <= mapped && unit_q.quarters == RANGE_W'(QUARTERS_LONG) ? LENGTHS : SLOT;
         LENGTHS: if (issue_ready_i) load_q <= LENGTHS_WAIT;
         LENGTHS_WAIT: if (lengths_valid_i && lengths_load_i) load_q <= SLOT;
         SLOT: if (place) load_q <= LIST;
@@ -100,20 +111,20 @@ module gramer_set_streamer
       used_q <= used_q + USED_W'(place) - USED_W'(freed_i);
     end
     if (accept) begin
-      load_line_q <= unit_i.address[ID_W-1:QUARTER_W];
+      load_line_q <= unit_q.address[ID_W-1:QUARTER_W];
       load_left_q <= LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]);
       load_list_q <= '{
-        k: plan.k,
-        low: unit_i.address[1:0],
+        k: plan_q.k,
+        low: unit_q.address[1:0],
         high: last_quarter[1:0],
         last: '0,
-        range_first: (RANGE_W+1)'(unit_i.first) + offset,
-        range_last: unit_i.last == RANGE_W'(LAST_ALL) ? '1 : (RANGE_W+1)'(unit_i.last) + offset,
+        range_first: (RANGE_W+1)'(unit_q.first) + offset,
+        range_last: unit_q.last == RANGE_W'(LAST_ALL) ? '1 : (RANGE_W+1)'(unit_q.last) + offset,
         mapped: mapped,
-        counts: plan.operation == 4'(OP_PATHS),
+        counts: plan_q.operation == 4'(OP_PATHS),
         begins: 1'b1,
         more: 1'b0,
-        root: unit_i.address,
+        root: unit_q.address,
         block_last: LINE_AT_W'(last_quarter[RANGE_W:QUARTER_W]),
         block_high: last_quarter[1:0]
       };
@@ -152,13 +163,14 @@ module gramer_set_streamer
   logic [USED_W-1:0]      there_q;    // lists that are there and not yet fetched
   logic [$clog2(AHEAD):0] room_q;
   list_t                  fetch_list;
-  logic                   fetch, fetch_last;
+  logic                   fetch, fetch_last, next; // next: a line that was fetched is taken
   fetch_t                 f0_q, f1_q, p_q;
   logic                   f0_valid_q, f1_valid_q, p_valid_q;
   line_t                  p_line_q;
   lanes_t                 p_lanes_q;
   entry_t                 entry [LANES];
-  logic [RANGE_W:0]       f1_place [LANES];
+  lanes_t                 f0_range;    // lanes of cliques that the unit visits
+  lanes_t                 f1_range_q;  // lanes that it visits if they have an entry
 
   assign fetch_list  = list_o[fetch_slot_q];
   assign fetch_last  = fetch_at_q == fetch_list.last;
@@ -168,10 +180,24 @@ module gramer_set_streamer
   assign read_at_o   = fetch_at_q;
 
   always_comb
-    for (int l = 0; l < LANES; l++) begin
-      entry[l]    = line_i[l*ENTRY_W +: ENTRY_W];
-      f1_place[l] = (RANGE_W+1)'({f1_q.at, 4'(l)});
-    end
+    for (int l = 0; l < LANES; l++) entry[l] = line_i[l*ENTRY_W +: ENTRY_W];
+
+  // Lanes of a line of the list that lie before a place of it.
+  function automatic lanes_t lanes_before(input lline_t at, input logic [RANGE_W:0] bound);
+    lanes_t lanes;
+    for (int unsigned l = 0; l < LANES; l++)
+      lanes[l] = (RANGE_W-3)'(at) < bound[RANGE_W:4]
+                 || ((RANGE_W-3)'(at) == bound[RANGE_W:4] && 4'(l) < bound[3:0]);
+    return lanes;
+  endfunction
+
+  // Of a list for cliques, the first member has no member before it.
+  always_comb begin
+    f0_range = lanes_before(f0_q.at, f0_q.own.range_last);
+    if (f0_q.own.k == TRIANGLE) f0_range &= ~lanes_before(f0_q.at, f0_q.own.range_first);
+    for (int l = 0; l < LANES; l++)
+      if (f0_q.at == '0 && 4'(l) <= {f0_q.own.low, 2'b0}) f0_range[l] = 1'b0;
+  end
 
   always_ff @(posedge clk_i) begin
     f0_valid_q <= !rst_i && fetch;
@@ -180,17 +206,15 @@ module gramer_set_streamer
     f0_q <= '{own: fetch_list, at: fetch_at_q, last: fetch_last};
     f1_q <= f0_q;
     p_q  <= f1_q;
+    for (int l = 0; l < LANES; l++)
+      f1_range_q[l] <= !(f0_q.last && 2'(l / QUARTER) > f0_q.own.high)
+                       && (f0_q.own.mapped ? !(f0_q.at == '0 && 2'(l / QUARTER) < f0_q.own.low)
+                           : f0_range[l]);
     if (f1_valid_q) begin
       p_line_q <= line_i;
-      for (int l = 0; l < LANES; l++) begin
-        p_lanes_q[l] <= entry[l].id != '1 && entry[l].size != '0
-                        && !(f1_q.last && 2'(l / QUARTER) > f1_q.own.high)
-                        && (f1_q.own.mapped ? entry[l].id > f1_q.own.root
-                                           && !(f1_q.at == '0 && 2'(l / QUARTER) < f1_q.own.low)
-                            : f1_place[l] < f1_q.own.range_last
-                              && f1_place[l] > (RANGE_W+1)'({f1_q.own.low, 2'b0})
-                              && (f1_q.own.k != TRIANGLE || f1_place[l] >= f1_q.own.range_first));
-      end
+      for (int l = 0; l < LANES; l++)
+        p_lanes_q[l] <= f1_range_q[l] && entry[l].id != '1 && entry[l].size != '0
+                        && (!f1_q.own.mapped || entry[l].id > f1_q.own.root);
     end
     if (rst_i) begin
       fetch_slot_q <= '0;
@@ -218,11 +242,12 @@ module gramer_set_streamer
   } visit_t;
 
   logic   more;
-  logic   next, waits, take, ends_q, marks_q, only, x_take; // ends: nothing is left but the end
+  logic   waits, take, ends_q, marks_q, x_take; // ends: nothing is left but the end
+  logic   any_q, only_q; // lanes are left; one at the most
   slot_t  visit_slot_q;
   list_t  visit_list;
   visit_t head, hand_q;
-  lanes_t left_q, low;
+  lanes_t left_q, less_q, low; // less: without the lowest
   logic [3:0] lane;
   entry_t seen;
 
@@ -233,17 +258,31 @@ module gramer_set_streamer
     .pop_i (next), .valid_o (waits), .data_o (head)
   );
 
-  logic    m_valid_q, m_none_q, m_slot_last_q, m_mark_q, m_map_q;
-  line_at_t   m_left_q;
-  logic [1:0] m_high_q;
-  entry_t  m_entry_q;
-  member_t m_member_q;
+  // A member whose list is read next, or what stands for one.
+  typedef struct packed {
+    entry_t     entry;
+    member_t    member;
+    logic       none;      // nothing is read: the unit ends
+    logic       slot_last;
+    logic       mark;      // the root's block
+    logic       mapped;
+    line_at_t   left;      // of the block: its lines after the first
+    logic [1:0] high;
+  } visitor_t;
 
-  assign low  = left_q & (~left_q + 1'b1);
-  assign only = (left_q & ~low) == '0;
-  assign take = (left_q != '0 || ends_q || marks_q) && (!m_valid_q || x_take);
-  assign next = waits && ((left_q == '0 && !ends_q && !marks_q) || (take && only && !more));
-  assign more = marks_q && (left_q != '0 || ends_q); // beside the marks
+  visitor_t seen_next, m;
+  logic     m_valid, m_full;
+
+  gramer_fifo #(.WIDTH($bits(visitor_t)), .DEPTH(2)) i_members (
+    .clk_i, .rst_i,
+    .push_i (take), .data_i (seen_next), .full_o (m_full),
+    .pop_i (x_take), .valid_o (m_valid), .data_o (m)
+  );
+
+  assign low  = left_q & ~less_q;
+  assign take = (any_q || ends_q || marks_q) && !m_full;
+  assign next = waits && ((!any_q && !ends_q && !marks_q) || (take && only_q && !more));
+  assign more = marks_q && (any_q || ends_q); // beside the marks
   assign visit_list = list_o[visit_slot_q];
 
   always_comb begin
@@ -253,43 +292,44 @@ module gramer_set_streamer
       lane |= 4'(l);
       seen |= hand_q.line[l*ENTRY_W +: ENTRY_W];
     end
+    seen_next = '{
+      entry: seen, member: {hand_q.at, lane}, none: ends_q && !marks_q,
+      slot_last: hand_q.last && only_q && !marks_q, mark: marks_q, mapped: visit_list.mapped,
+      left: visit_list.block_last, high: visit_list.block_high
+    };
+    if (marks_q) seen_next.entry.id = visit_list.root;
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       left_q    <= '0;
+      less_q    <= '0;
+      any_q     <= 1'b0;
+      only_q    <= 1'b1;
       ends_q    <= 1'b0;
       marks_q   <= 1'b0;
-      m_valid_q <= 1'b0;
       visit_slot_q <= '0;
     end else begin
       if (next) begin
         left_q  <= head.lanes;
+        less_q  <= head.lanes & (head.lanes - 1'b1);
+        any_q   <= head.lanes != '0;
+        only_q  <= !several(word_t'(head.lanes));
         ends_q  <= head.last && head.lanes == '0;
         marks_q <= head.marks;
       end else if (take) begin
         marks_q <= 1'b0;
         if (!marks_q) begin
-          left_q <= left_q & ~low;
+          left_q <= less_q;
+          less_q <= less_q & (less_q - 1'b1);
+          any_q  <= !only_q;
+          only_q <= !several(word_t'(less_q));
           ends_q <= 1'b0;
         end
       end
-      if (take && !marks_q && hand_q.last && only) visit_slot_q <= visit_slot_q + 1'b1;
-      if (take) m_valid_q <= 1'b1;
-      else if (x_take) m_valid_q <= 1'b0;
+      if (take && !marks_q && hand_q.last && only_q) visit_slot_q <= visit_slot_q + 1'b1;
     end
     if (next) hand_q <= head;
-    if (take) begin
-      m_entry_q     <= seen;
-      if (marks_q) m_entry_q.id <= visit_list.root;
-      m_member_q    <= {hand_q.at, lane};
-      m_none_q      <= ends_q && !marks_q;
-      m_slot_last_q <= hand_q.last && only && !marks_q;
-      m_mark_q      <= marks_q;
-      m_map_q       <= visit_list.mapped;
-      m_left_q      <= visit_list.block_last;
-      m_high_q      <= visit_list.block_high;
-    end
   end
 
   // ---------------------------------------------------------------- their lines
@@ -297,51 +337,53 @@ module gramer_set_streamer
   typedef enum logic [1:0] { LINES, ASK, WAIT } state_e;
 
   state_e     state_q;
-  logic       x_valid_q, x_none_q, x_mark_q, x_map_q, x_slot_last_q, x_issued, x_last, first_q;
+  logic       x_valid_q, x_none_q, x_mark_q, x_map_q, x_slot_last_q, x_issued, x_last_q, first_q;
   line_at_t   line_q, left_lines_q;
   logic [1:0] low_q, high_q;
   member_t    member_q;
   logic [SIZE_W:0] end_quarter;
   logic [31:0] length;
 
-  assign end_quarter = (SIZE_W+1)'(m_entry_q.id[1:0]) + (SIZE_W+1)'(m_entry_q.size) - 1'b1;
+  assign end_quarter = (SIZE_W+1)'(m.entry.id[1:0]) + (SIZE_W+1)'(m.entry.size) - 1'b1;
   assign length      = x_map_q ? lengths_block_i : lengths_up_i;
-  assign x_last      = left_lines_q == '0;
   assign x_issued    = x_valid_q && !load_issues && issue_ready_i && state_q != WAIT;
-  assign x_take      = m_valid_q && (!x_valid_q || (x_issued && x_last && state_q == LINES));
+  assign x_take      = m_valid && (!x_valid_q || (x_issued && x_last_q && state_q == LINES));
 
   always_ff @(posedge clk_i) begin
-    member_o <= !rst_i && x_take && !m_none_q && !m_mark_q;
+    member_o <= !rst_i && x_take && !m.none && !m.mark;
     if (rst_i) begin
       x_valid_q <= 1'b0;
       state_q   <= LINES;
     end else if (x_take) begin
       x_valid_q <= 1'b1;
-      state_q   <= !m_none_q && !m_mark_q && m_entry_q.size == SIZE_W'(SIZE_LONG) ? ASK : LINES;
+      state_q   <= !m.none && !m.mark && m.entry.size == SIZE_W'(SIZE_LONG) ? ASK : LINES;
     end else unique case (state_q)
       ASK:  if (x_issued) state_q <= WAIT;
       WAIT: if (lengths_valid_i && !lengths_load_i) state_q <= LINES;
-      default: if (x_issued && x_last) x_valid_q <= 1'b0;
+      default: if (x_issued && x_last_q) x_valid_q <= 1'b0;
     endcase
     if (x_take) begin
-      line_q        <= m_entry_q.id[ID_W-1:QUARTER_W];
-      left_lines_q  <= m_none_q ? '0 : m_mark_q ? m_left_q
+      line_q        <= m.entry.id[ID_W-1:QUARTER_W];
+      left_lines_q  <= m.none ? '0 : m.mark ? m.left
                        : LINE_AT_W'(end_quarter[SIZE_W:QUARTER_W]);
-      low_q         <= m_entry_q.id[1:0];
-      high_q        <= m_mark_q ? m_high_q : end_quarter[1:0];
-      x_mark_q      <= m_mark_q;
-      x_map_q       <= m_map_q;
+      x_last_q      <= m.none || (m.mark ? m.left == '0 : end_quarter[SIZE_W:QUARTER_W] == '0);
+      low_q         <= m.entry.id[1:0];
+      high_q        <= m.mark ? m.high : end_quarter[1:0];
+      x_mark_q      <= m.mark;
+      x_map_q       <= m.mapped;
       first_q       <= 1'b1;
-      member_q      <= m_member_q;
-      x_none_q      <= m_none_q;
-      x_slot_last_q <= m_slot_last_q;
+      member_q      <= m.member;
+      x_none_q      <= m.none;
+      x_slot_last_q <= m.slot_last;
     end else if (state_q == WAIT) begin
       // A block whose size isn't in its entries begins at a line's start.
       left_lines_q <= LINE_AT_W'((length - 1'b1) >> QUARTER_W);
+      x_last_q     <= 1'b0; // such a block has many lines
       high_q       <= 2'(length - 1'b1);
     end else if (x_issued && state_q == LINES) begin
       line_q       <= line_q + 1'b1;
       left_lines_q <= left_lines_q - 1'b1;
+      x_last_q     <= left_lines_q == LINE_AT_W'(1);
       first_q      <= 1'b0;
     end
   end
@@ -364,17 +406,20 @@ module gramer_set_streamer
       issue_meta_o.none      = x_none_q;
       issue_meta_o.mark      = x_mark_q;
       issue_meta_o.low       = first_q ? low_q : '0;
-      issue_meta_o.high      = x_last ? high_q : '1;
+      issue_meta_o.high      = x_last_q ? high_q : '1;
       issue_meta_o.member    = member_q;
-      issue_meta_o.last      = x_last && !x_none_q;
-      issue_meta_o.slot_last = x_last && x_slot_last_q;
+      issue_meta_o.last      = x_last_q && !x_none_q;
+      issue_meta_o.slot_last = x_last_q && x_slot_last_q;
     end
   end
 
-  assign busy_o = used_q != '0 || load_q != NONE;
+  assign busy_o = used_q != '0 || load_q != NONE || unit_valid_q;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(x_valid_q && state_q == LINES && x_last_q != (left_lines_q == '0)))
+      else $error("a list whose end is missed");
+    assert (any_q == (left_q != '0) && only_q == (less_q == '0)) else $error("members are missed");
     assert (used_q <= USED_W'(LISTS)) else $error("more lists than slots");
     assert (!(freed_i && used_q == '0)) else $error("a slot is freed twice");
     assert (!(accept && cliques && last_quarter[RANGE_W:2] >= (RANGE_W-1)'(LIST_LINES)))

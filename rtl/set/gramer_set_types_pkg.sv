@@ -145,6 +145,29 @@ package gramer_set_types_pkg;
     return members;
   endfunction
 
+  // Places whose number has bit 0, bit 1, …, each from the lowest place on.
+  localparam word_t PLACES_WITH [6] = '{
+    64'haaaa_aaaa_aaaa_aaaa, 64'hcccc_cccc_cccc_cccc, 64'hf0f0_f0f0_f0f0_f0f0,
+    64'hff00_ff00_ff00_ff00, 64'hffff_0000_ffff_0000, 64'hffff_ffff_0000_0000
+  };
+
+  // The place of the one bit that is set; 0 without one.
+  function automatic logic [$clog2(WORD_W)-1:0] place_of(input word_t one);
+    logic [$clog2(WORD_W)-1:0] place;
+    for (int unsigned b = 0; b < $clog2(WORD_W); b++) place[b] = (one & PLACES_WITH[b]) != '0;
+    return place;
+  endfunction
+
+  // Without the lowest bit that is set; the carry finds it.
+  function automatic word_t less_of(input word_t bits);
+    return bits & (bits - 1'b1);
+  endfunction
+
+  // Whether two bits or more are set.
+  function automatic logic several(input word_t bits);
+    return less_of(bits) != '0;
+  endfunction
+
   // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
   localparam k_t TRIANGLE = 5'd3;
 
