@@ -1,7 +1,6 @@
 //! Calls of OpenCL: the time that the device takes for each, and faults that tests ask for.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
