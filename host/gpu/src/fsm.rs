@@ -305,9 +305,9 @@ fn extended(
     for Known { pattern, .. } in level {
         let n = pattern.vertices();
         let heads = orbits(pattern);
-        for v in 0..n {
+        for (v, &head) in heads.iter().enumerate() {
             let near = around.get(&pattern.vertex_label(v)).unwrap_or(&nothing);
-            if n < max_vertices && heads[v] == v {
+            if n < max_vertices && head == v {
                 for &(other, edge) in near {
                     let mut wider = labelled.wider(pattern, other);
                     labelled.add(&mut wider, v, n, edge);

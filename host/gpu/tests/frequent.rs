@@ -175,7 +175,8 @@ fn a_search_stops_when_it_is_asked_to() {
         let context = Context::default();
         let prepared = gpu.prepare(&graph, &context).unwrap();
         context.cancel.cancel();
-        let answer = prepared.run(&task, gramer_engine::Units::All, None, &context);
-        assert!(answer.map_or(true, |outcome| !outcome.complete));
+        if let Ok(outcome) = prepared.run(&task, gramer_engine::Units::All, None, &context) {
+            assert!(!outcome.complete);
+        }
     }
 }
