@@ -25,7 +25,7 @@ setup: ## Install what the build needs (a C compiler) and check the Rust toolcha
 	@scripts/setup.sh
 
 # Of the whole workspace: of some packages alone, what they share has other features and is built again.
-LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern
+LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
 RELEASE := cargo build --release --locked --workspace
 
 build: setup ## Build the command line (target/release/gramer)
@@ -85,6 +85,12 @@ test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardwar
 test-python: setup setup-python ## Tests of the Python package against NetworkX, igraph and SciPy
 	@scripts/test.py python
 
+test-pages: setup setup-browser ## Tests of pages of answers, shown and printed by a browser
+	@GRAMER_REQUIRE_BROWSER=1 scripts/test.py pages
+
+setup-browser: ## Install what shows pages in tests (Chromium)
+	@scripts/setup-browser.sh
+
 setup-python: ## Install what builds and tests the Python package
 	@scripts/setup-python.sh
 
@@ -125,6 +131,14 @@ emulator: setup setup-rtl setup-xrt ## Build the emulated device: `gramer mine â
 PREFIX ?= /usr/local
 install: emulator simulator ## Install programs, the core's sources, manual pages, completions (PREFIX=/usr/local)
 	@scripts/release.py install "$(DESTDIR)" "$(PREFIX)"
+
+newcomer: ## A newcomer's hour: install, demo, own graphs, labels, an emulated run, a report; times and outputs checked
+	$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath target/newcomer)
+	@scripts/setup-python.sh
+	cargo build --release --locked -p gramer-python
+	@mkdir -p target/newcomer/python && cp -r host/python/gramer target/newcomer/python/ && \
+	  cp target/release/lib_gramer.so target/newcomer/python/gramer/_gramer.abi3.so
+	PYTHONPATH=$(abspath target/newcomer/python) scripts/newcomer.py target/newcomer .venv/bin/python
 
 dist: emulator simulator ## An archive of the same, stripped, with all licences: target/dist/gramer-*.tar.gz
 	@scripts/release.py dist

@@ -19,8 +19,10 @@ suite runs until the first check that fails:
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
 counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs).
 
+`--set` judges those alone.
+
 `--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
-judged by all of the suite after it. docs/hardware/mutants.md has both.
+judged by all of the suite after it. docs/hardware/mutants.md has both, mutants-set.md what is known of the set core.
 
 A fault that none of them catches survives. scripts/mutants-equivalent.tsv holds the survivors
 that cannot be seen, each with the reason. Judgements are kept in target/mutants/judged.json for as
@@ -48,7 +50,9 @@ WORK = ROOT / "target/mutants"
 LIST = ROOT / "scripts/mutants.tsv"
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
+# Of the paper's core and of the set core.
 REPORT = ROOT / "docs/hardware/mutants.md"
+REPORT_SET = ROOT / "docs/hardware/mutants-set.md"
 SEED = 2020
 LEAST_A_MODULE = 2
 # Kinds of which few can be made, so that a draw hardly meets them.
@@ -376,7 +380,6 @@ SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
 SET_SUITE = [
     ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
                                    "sim/tests/units.rs"]),
-    ("results", "cliques_of_random_graphs", 0, SET_CORE),
     ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
     ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
@@ -433,13 +436,15 @@ def digest(paths):
     return sum_.hexdigest()[:16]
 
 
-MACHINES = ("small", "saturating", "set", "set-small")
-
-
-def core_hash():
-    """A hash of the cores: rtl/ and the machines that the checks build."""
-    return digest([path.relative_to(ROOT) for path in (ROOT / "rtl").rglob("*.*")]
-                  + ["accelerator.yaml", *(f"machines/{name}.yaml" for name in MACHINES)])
+def core_hash(of_set=False):
+    """A hash of a core: its modules, and the machines that the checks build."""
+    own = [path for path in sources() if path.parent.name != "set"] + list((ROOT / "rtl").glob("*.vlt"))
+    names = ["small", "saturating"]
+    if of_set:
+        own = [ROOT / source(part) for part in parts_of("gramer_set_core") | {"gramer_set_types_pkg"}]
+        names = ["set", "set-small"]
+    return digest([path.relative_to(ROOT) for path in own]
+                  + ["accelerator.yaml", *(f"machines/{name}.yaml" for name in names)])
 
 
 class Judge:
@@ -447,7 +452,6 @@ class Judge:
 
     def __init__(self, fresh):
         self.programs = self.test_programs()
-        self.core = core_hash()
         self.sound = {}
         self.locks = {}
         self.lock = threading.Lock()
@@ -568,8 +572,37 @@ class Judge:
         return self.judge_by(checks, fault, key(fault))
 
 
-def report(chosen, score, core):
-    """Writes docs/hardware/mutants.md."""
+def score_of(wanted):
+    """How many were caught by what."""
+    survive = sum(f["by"] is None for f in wanted)
+    by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
+    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
+    score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
+             f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
+             f"directed tests, {by['equivalent']} equivalent, {survive} survive")
+    judged = sum(core.values())
+    return score + (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
+                    f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
+                    f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
+
+
+SET_HEAD = """# Mutants of the set core
+
+`make mutants` (or `scripts/mutants.py --set`, these alone) puts each fault of `scripts/mutants.tsv` into the set core, all of them
+in one build of the small machine, and runs the tests against each. Written by that command; how it works is
+told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster
+and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
+HEAD = """# Mutants
+
+`make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
+the small machine, and runs the tests against each. Written by that command; how it works is told
+in `scripts/mutants.py`. The last column is what catches a fault when its unit bench isn't asked: the
+random tasks' results or another test of the whole core, or none. `make mutants-results` fills it
+(hours; meant for once a month), and `make mutants` keeps what still holds."""
+
+
+def report(chosen, score, of_set):
+    """Writes docs/hardware/mutants.md, or mutants-set.md."""
     def cell(text):
         return "`" + text.replace("|", "\\|") + "`"
     rows = "\n".join(
@@ -577,13 +610,7 @@ def report(chosen, score, core):
         f"{f['by'] or '**survives**'} | {f.get('core', 'not judged')} |" for f in chosen)
     reasons = "\n".join(f"- {f['number']}, `{f['module']}`: {f['reason']}"
                         for f in chosen if f["by"] == "equivalent")
-    REPORT.write_text(f"""# Mutants
-
-`make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of
-the small machine, and runs the tests against each. Written by that command; how it works is told
-in `scripts/mutants.py`. The last column is what catches a fault when its unit bench isn't asked: the
-random tasks' results or another test of the whole core, or none. `make mutants-results` fills it
-(hours; meant for once a month), and `make mutants` keeps what still holds. State of the core: `{core}`, a hash of `rtl/` and the machines' YAML
+    (REPORT_SET if of_set else REPORT).write_text(f"""{SET_HEAD if of_set else HEAD} State of the core: `{core_hash(of_set)}`, a hash of its modules and the machines' YAML
 (`scripts/mutants.py --hash`).
 
 {score}.
@@ -620,7 +647,7 @@ def main():
     options = parser.parse_args()
 
     if options.hash:
-        print(core_hash())
+        print(core_hash(), core_hash(True))
         return
     modules = all_faults()
     chosen, gone = listed(modules)
@@ -651,6 +678,8 @@ def main():
             equivalent[known] = reason
     # A bench tells soonest; those that no check will notice take longest.
     wanted = sorted(chosen, key=lambda f: (key(f) in equivalent, not bench_of(f["module"])))
+    if options.set:
+        wanted = [f for f in wanted if f["module"].startswith(SET)]
     if options.only:
         wanted = [f for f in chosen if f["number"] in options.only]
     elif options.quick:
@@ -659,12 +688,13 @@ def main():
         wanted += random.Random(options.seed).sample(others, max(0, QUICK - len(wanted)))
 
     judge = Judge(options.fresh)
-    print(f"mutants: {len(wanted)} of {len(chosen)} faults, core {judge.core}", flush=True)
+    print(f"mutants: {len(wanted)} of {len(chosen)} faults", flush=True)
     # The models are built once, before the checks use them side by side.
     left = [fault for fault in wanted if not judge.judged(fault)[0]]
     benches = {test for fault in left for _, test, *_ in bench_of(fault["module"])}
-    core = left or options.results and not all(judge.kept_core(fault) for fault in wanted)
-    for test in sorted(benches) + ["random_tasks"] * bool(core):
+    asked = left or (wanted if options.results and not all(judge.kept_core(fault) for fault in wanted) else [])
+    core = {suite_of(fault["module"])[0][1] for fault in asked}
+    for test in sorted(benches | core):
         judge.run(0, test, 1)
     with ThreadPoolExecutor(options.jobs) as pool:
         for fault, kept in zip(wanted, pool.map(judge.judge, wanted)):
@@ -694,18 +724,13 @@ def main():
             fault["core"] = core["by"] or "**nothing**"
 
     survivors = [f for f in wanted if f["by"] is None]
-    by = {name: sum(f["by"] == name for f in wanted) for name in NAMES + ["equivalent"]}
-    core = {name: sum(f.get("core") == name for f in wanted) for name in NAMES + ["**nothing**"]}
-    score = (f"{len(wanted)} faults: {by['bench']} caught by unit benches, {by['results']} by results, "
-             f"{by['stops']} by stopped runs, {by['counters']} by counters alone, {by['directed']} by "
-             f"directed tests, {by['equivalent']} equivalent, {len(survivors)} survive")
-    judged = sum(core.values())
-    score += (f".\nWithout the benches, {judged} of {len(wanted) - by['equivalent']} judged: {core['results']} "
-              f"caught by results, {core['stops']} by stopped runs, {core['counters']} by counters alone, "
-              f"{core['directed']} by directed tests, {core['**nothing**']} by nothing")
-    print(score)
-    if not options.quick and not options.only:
-        report(sorted(wanted, key=lambda f: f["number"]), score, judge.core)
+    for of_set in (False, True):
+        own = sorted((f for f in wanted if f["module"].startswith(SET) == of_set), key=lambda f: f["number"])
+        if own:
+            score = score_of(own)
+            print(("set core: " if of_set else "") + score)
+            if not options.quick and not options.only:
+                report(own, score, of_set)
     sys.exit(1 if survivors else 0)
 
 

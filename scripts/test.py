@@ -46,6 +46,8 @@ PARTS = {
     "synth": {"tests": [], "commands": [["make", "hls-test"], ["make", "vitis-check"],
                                         [".venv/bin/python", "tests/synthesis_gate.py"],
                                         [".venv/bin/python", "scripts/synth.py", "--changed"]]},
+    # Without a browser two of them skip themselves; `make test-pages` demands it.
+    "pages": {"packages": ["gramer-picture"], "tests": ["pages"]},
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_licences.py"],

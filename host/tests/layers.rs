@@ -9,11 +9,12 @@ use std::process::Command;
 use environment::root;
 
 /// From the lowest to the highest.
-const LAYERS: [&str; 10] = [
+const LAYERS: [&str; 11] = [
     "gramer-machine",
     "gramer-graph",
     "gramer-pattern",
     "gramer-engine",
+    "gramer-picture",
     "gramer-accelerator",
     "gramer-gpu",
     "gramer-many",
@@ -27,7 +28,8 @@ const OF_THE_COMMAND_LINE: [&str; 5] =
 
 /// Libraries that name no option of the command line, and their files that give arguments to another
 /// program or are about the program `gramer`.
-const LIBRARIES: [&str; 6] = ["graph", "pattern", "engine", "accelerator", "many", "laboratory"];
+const LIBRARIES: [&str; 7] =
+    ["graph", "pattern", "engine", "picture", "accelerator", "many", "laboratory"];
 const OF_OTHER_PROGRAMS: [&str; 9] = [
     "accelerator/src/xclbin/build.rs",
     "accelerator/src/launch/setup.rs",

@@ -20,6 +20,7 @@ use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::prepare::renumber;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Task};
+use gramer_machine::set::{LEVEL_BITS, MAP_LINES};
 use gramer_machine::{Accelerator, named};
 
 fn machine(name: &str) -> Accelerator {
@@ -172,11 +173,22 @@ fn what_has_no_room_is_refused_with_the_engine_that_does_it() {
     let wide = graph((0..513).map(|v| (v, 513)));
     let said = refused(&wide, SetTask::Cliques(3));
     assert!(said.contains("up to 512 neighbours before a vertex, and one has 513"), "{said}");
+    // A counter of the map holds a level for each entry of a root's block: 8,191 lines of them.
+    for (leaves, fit) in [(MAP_LINES * 16, true), (MAP_LINES * 16 + 1, false)] {
+        let star = graph((1..=u64::from(leaves)).map(|v| (0, v)));
+        let view = star.view();
+        let image = SetImage::new(view, SetTask::Motifs4.lists(), 1).unwrap();
+        let found = fits(&machine, &image, longest(view), SetTask::Motifs4);
+        assert_eq!(found.is_ok(), fit, "{found:?}");
+        fits(&machine, &image, longest(view), SetTask::Cliques(4)).unwrap();
+    }
     let large = graph((0..300_000).map(|v| (v, v + 1)));
     let said = refused(&large, SetTask::Cliques(3));
     assert!(said.contains("4096 KiB") && said.contains("the engine `cpu`"), "{said}");
     for task in [
         Task::Clique { k: 17 },
+        Task::CliqueSizes { smallest: 3, largest: 17 },
+        Task::MaximumClique,
         Task::Motif { k: 5, induced: Induced::Vertex },
         Task::Motif { k: 4, induced: Induced::Edge },
         Task::MaximalCliques,
@@ -185,6 +197,22 @@ fn what_has_no_room_is_refused_with_the_engine_that_does_it() {
         assert!(said.starts_with("machine set ") && said.contains("the engine `cpu`"), "{said}");
     }
     assert!(SetTask::of(&machine, &Task::Clique { k: 3 }, true).is_err());
+    // Sizes are passes, as many as a clique can have.
+    let sizes = SetTask::of(&machine, &Task::CliqueSizes { smallest: 3, largest: 16 }, false);
+    let sizes = sizes.unwrap();
+    assert_eq!(sizes.passes(4), [3, 4, 5].map(SetTask::Cliques));
+    assert_eq!(sizes.passes(0), [SetTask::Cliques(3)]);
+    assert_eq!(sizes.passes(512).len(), 14);
+}
+
+/// The host refuses what the map's counters can't hold: both must speak of counters of one width.
+#[test]
+fn the_width_of_the_map_s_counters_is_that_of_the_core() {
+    let path = environment::root().join("rtl/set/gramer_set_types_pkg.sv");
+    let text = std::fs::read_to_string(path).unwrap();
+    let line = text.lines().find(|line| line.contains(" LEVEL_W ")).unwrap();
+    let value = line.split(['=', ';']).nth(1).unwrap().trim();
+    assert_eq!(value, LEVEL_BITS.to_string());
 }
 
 /// Real graphs that the machine has room for: counts of independent programs.

@@ -133,8 +133,9 @@ module gramer_set_counter
   // ---------------------------------------------------------------- c: an element of each class
 
   logic        c_valid_q, c_last_q;
-  logic        c_final_q;            // at most one element of each class is left
-  logic        n_final, c_final;
+  logic [ROW_BANKS/2-1:0] c_more_q;  // of each pair of classes one has more than the lowest
+  logic [ROW_BANKS/2-1:0] n_more, c_more;
+  logic        c_final;
   word_t       c_left_q [ROW_BANKS]; // elements of the class of each sub-bank
   word_t       c_less_q [ROW_BANKS]; // the same without the lowest
   word_t       c_set_q [ROW_BANKS];
@@ -145,22 +146,23 @@ module gramer_set_counter
   logic [BIT_W-1:0]     c_lowest [ROW_BANKS];
 
   always_comb begin
-    n_final = 1'b1;
-    c_final = 1'b1;
+    n_more = '0;
+    c_more = '0;
     for (int b = 0; b < ROW_BANKS; b++) begin
       c_some[b]   = c_left_q[b] != '0;
       c_lowest[b] = place_of(c_left_q[b] & ~c_less_q[b]);
-      if (several(n_class_q[b])) n_final = 1'b0;
-      if (several(c_less_q[b])) c_final = 1'b0;
+      if (several(n_class_q[b])) n_more[b/2] = 1'b1;
+      if (several(c_less_q[b])) c_more[b/2] = 1'b1;
     end
   end
 
-  assign n_take = n_valid_q && (!c_valid_q || c_final_q);
+  assign c_final = c_more_q == '0;
+  assign n_take = n_valid_q && (!c_valid_q || c_final);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) c_valid_q <= 1'b0;
     else if (n_take) c_valid_q <= 1'b1;
-    else if (c_final_q) c_valid_q <= 1'b0;
+    else if (c_final) c_valid_q <= 1'b0;
     if (n_take) begin
       c_at_q    <= n_at_q;
       c_last_q  <= n_last_q;
@@ -168,7 +170,8 @@ module gramer_set_counter
       c_root_q  <= n_root_q;
       c_set_q   <= n_set_q;
     end
-    c_final_q <= n_take ? n_final : c_valid_q ? c_final : c_final_q;
+    if (n_take) c_more_q <= n_more;
+    else if (c_valid_q) c_more_q <= c_more;
     for (int b = 0; b < ROW_BANKS; b++) begin
       if (n_take) begin
         c_left_q[b] <= n_class_q[b];
@@ -180,16 +183,17 @@ module gramer_set_counter
     end
   end
 
-  // ---------------------------------------------------------------- d to h: rows, ones
+  // ---------------------------------------------------------------- d to i: rows, ones
 
-  localparam int unsigned D = 0, E = 1, F = 2, G = 3, H = 4;
+  localparam int unsigned D = 0, E = 1, F = 2, G = 3, H = 4, I = 5;
 
-  logic [H:0]  valid_q;
+  logic [I:0]  valid_q;
   logic [ROW_BANKS-1:0] d_some_q, e_some_q, f_some_q;
   member_t     d_member_q [ROW_BANKS];
   word_t       d_set_q [ROW_BANKS], e_set_q [ROW_BANKS], f_set_q [ROW_BANKS], g_and_q [ROW_BANKS];
   root_t       d_root_q;
   logic [BIT_W-1:0]  h_ones_q [2*ROW_BANKS]; // of each half of a word
+  logic [BIT_W:0]    i_ones_q [ROW_BANKS];
   logic [MEMBER_W:0] total;
   logic        d_done_q;
   place_t      d_place_q;
@@ -200,12 +204,12 @@ module gramer_set_counter
       read_at_o[b] = row_word(d_root_q.base, d_root_q.size, d_member_q[b]);
     end
     total = '0;
-    for (int h = 0; h < 2*ROW_BANKS; h++) total += (MEMBER_W+1)'(h_ones_q[h]);
+    for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(i_ones_q[b]);
   end
 
   always_ff @(posedge clk_i) begin
-    valid_q  <= rst_i ? '0 : {valid_q[H-1:0], c_valid_q};
-    d_done_q <= !rst_i && c_valid_q && c_final_q && c_last_q;
+    valid_q  <= rst_i ? '0 : {valid_q[I-1:0], c_valid_q};
+    d_done_q <= !rst_i && c_valid_q && c_final && c_last_q;
     d_place_q <= c_place_q;
     if (c_valid_q) begin
       d_some_q <= c_some;
@@ -226,7 +230,9 @@ module gramer_set_counter
     if (valid_q[G]) for (int b = 0; b < ROW_BANKS; b++)
       for (int h = 0; h < 2; h++)
         h_ones_q[2*b + h] <= (BIT_W)'($countones(g_and_q[b][h*WORD_W/2 +: WORD_W/2]));
-    found_o       <= !rst_i && valid_q[H];
+    if (valid_q[H]) for (int b = 0; b < ROW_BANKS; b++)
+      i_ones_q[b] <= (BIT_W+1)'(h_ones_q[2*b]) + (BIT_W+1)'(h_ones_q[2*b + 1]);
+    found_o       <= !rst_i && valid_q[I];
     found_count_o <= total;
     rows_o        <= '0;
     if (!rst_i && valid_q[D])
@@ -238,16 +244,9 @@ module gramer_set_counter
   assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_o;
 
 `ifndef SYNTHESIS
-  logic c_none;
-
-  always_comb begin
-    c_none = 1'b1;
-    for (int b = 0; b < ROW_BANKS; b++) if (c_less_q[b] != '0) c_none = 1'b0;
-  end
-
-  always_ff @(posedge clk_i) if (!rst_i && c_valid_q) begin
-    assert (c_final_q == c_none) else $error("an element of a set is left out");
-  end
+  always_ff @(posedge clk_i) if (!rst_i && c_valid_q)
+    for (int b = 0; b < ROW_BANKS; b++)
+      assert (!c_final || c_less_q[b] == '0) else $error("an element of a set is left out");
 `endif
 
 endmodule

@@ -31,7 +31,9 @@ module gramer_set_level_engine
 
   logic    first_valid, first_take, begun_done, made_valid, set_valid, set_take, set_done;
   logic    make_read, roots_busy, counter_busy, made;
+  logic    made_valid_q, begun_done_q, set_take_q, counting_q;
   place_t  first_place, begun_place, made_place, set_place, done_place;
+  place_t  made_place_q, begun_place_q;
   member_t first_member;
   root_t   roots [PLACES];
   set_t    made_set, set;
@@ -50,8 +52,8 @@ module gramer_set_level_engine
     .clk_i, .rst_i, .root_valid_i, .place_i, .root_i, .first_i,
     .valid_o (first_valid), .take_i (first_take), .place_o (first_place),
     .member_o (first_member),
-    .set_made_i (made_valid), .set_place_i (made_place),
-    .begun_done_i (begun_done), .begun_place_i (begun_place),
+    .set_made_i (made_valid_q), .set_place_i (made_place_q),
+    .begun_done_i (begun_done_q), .begun_place_i (begun_place_q),
     .set_done_i (set_done), .done_place_i (done_place),
     .root_o (roots), .freed_o, .words_o, .busy_o (roots_busy)
   );
@@ -63,7 +65,7 @@ module gramer_set_level_engine
     .first_member_i (first_member), .begun_done_o (begun_done), .begun_place_o (begun_place),
     .read_o (make_read), .read_at_o (make_at), .word_i (make_word),
     .set_valid_o (made_valid), .set_o (made_set), .set_place_o (made_place),
-    .set_taken_i (set_take), .made_o (made)
+    .set_taken_i (set_take_q), .made_o (made)
   );
 
   gramer_fifo #(.WIDTH($bits(place_t) + MEMBERS), .DEPTH(QUEUE)) i_sets (
@@ -81,11 +83,20 @@ module gramer_set_level_engine
     .found_o, .found_count_o, .rows_o, .busy_o (counter_busy)
   );
 
+  // Registers on the way from one block to another. A set is made before its member is done, and counted
+  // many cycles later, so a root's work never looks done before it is.
   always_ff @(posedge clk_i) begin
+    made_valid_q  <= !rst_i && made_valid;
+    made_place_q  <= made_place;
+    begun_done_q  <= !rst_i && begun_done;
+    begun_place_q <= begun_place;
+    set_take_q    <= !rst_i && set_take;
+    counting_q    <= !rst_i && counter_busy;
     busy_event_o <= !rst_i && (made || count_read != '0);
     set_o        <= !rst_i && set_done;
   end
 
-  assign busy_o = roots_busy || counter_busy || freed_o;
+  // While the counter begins, the root is still held.
+  assign busy_o = roots_busy || counting_q || freed_o;
 
 endmodule

@@ -51,6 +51,8 @@ module gramer_set_loader
   localparam logic [7:0]  WORD_ID = 8'(READS);
 
   logic [TOTAL_W-1:0] next_q, oldest_q, lines_q; // to be read; not there yet; all
+  logic [TOTAL_W-1:0] left_q;   // lines to be read
+  logic [READ_W:0]    reads_q;  // lines under way
   logic [READS-1:0]   came_q;   // of the lines under way
   logic               some_q;   // a line is to be read
   logic               free, window, asks, takes, arrives, is_word;
@@ -60,7 +62,7 @@ module gramer_set_loader
   // ---------------------------------------------------------------- requests
 
   assign free         = !arvalid_o || arready_i;
-  assign window       = TOTAL_W'(next_q - oldest_q) < TOTAL_W'(READS);
+  assign window       = !reads_q[READ_W];
   assign word_ready_o = free && word_valid_i;
   assign asks         = free && !word_valid_i && some_q && window && !stop_i;
 
@@ -77,12 +79,14 @@ module gramer_set_loader
     end else if (start_i) begin
       next_q    <= '0;
       some_q    <= lines_i != '0;
+      left_q    <= lines_i;
       address_q <= base_i;
     end else if (stop_i) begin
       some_q    <= 1'b0; // not again when the stop is over, before the next start
     end else if (asks) begin
       next_q    <= next_q + 1'b1;
-      some_q    <= next_q + 1'b1 != lines_q;
+      left_q    <= left_q - 1'b1;
+      some_q    <= left_q != TOTAL_W'(1);
       address_q <= address_q + 64'(LINE_BYTES);
     end
     if (start_i) lines_q <= lines_i;
@@ -100,8 +104,10 @@ module gramer_set_loader
   always_ff @(posedge clk_i) begin
     if (rst_i || start_i) begin
       oldest_q <= '0;
+      reads_q  <= '0;
       came_q   <= '0;
     end else begin
+      reads_q <= reads_q + (READ_W+1)'(asks) - (READ_W+1)'(takes);
       if (takes) oldest_q <= oldest_q + 1'b1;
       for (int r = 0; r < READS; r++)
         came_q[r] <= (came_q[r] && !(takes && oldest_q[READ_W-1:0] == READ_W'(r)))
@@ -133,6 +139,7 @@ module gramer_set_loader
     if (!rst_i) begin
       assert (!(stalled_q && !(arvalid_o && araddr_o == araddr_q)))
         else $error("an address changes while it waits");
+      assert (reads_q == (READ_W+1)'(next_q - oldest_q)) else $error("lines under way are lost");
       assert (!(start_i && next_q != oldest_q)) else $error("an image before the last one is there");
       assert (!(arrives && line >= next_q)) else $error("a line that nobody asked for");
     end

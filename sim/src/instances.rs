@@ -22,9 +22,11 @@ fn regex(text: &str) -> Regex {
 /// The head of a function of a class of a module: its name, its class.
 static HEAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?m)^(?:VL_\w+ )*void (\w+)\((\w+)\* vlSelf\) \{\n"));
-/// The name of a numbered temporary: of an inlined function, up to its variable, or the index of a
-/// table that stands for logic. The two are numbered apart.
-const NUMBERED: &str = r"(__V(?:func|task)_\w+?__|__Vtableidx)(\d+)(__|\b)";
+/// The name of a numbered temporary: of an inlined function, up to its variable, the index of a table
+/// that stands for logic, or a wide expression, named by a hash that the instance's path is in. They
+/// are numbered apart.
+const NUMBERED: &str =
+    r"(__V(?:func|task)_\w+?__|__Vtableidx|__Vtemp_)(\d+|h[0-9a-f]+__\d+)(__|\b)";
 static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| regex(NUMBERED));
 /// The same as a member of the class: it may be read by another function.
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(&[r"(?:->|\.)\w*?", NUMBERED].concat()));
@@ -226,8 +228,9 @@ mod tests {
             // Tables are numbered apart: of the first instance a table and a function have one number.
             let (function, table) = (20 + 5 * i, 20 + i);
             format!(
-                "    __Vfunc_after__{function}__a = __Vtableidx{table};{space}\n    \
-                 vlSelf->__Vfunc_less__{}__b = 2;\n{}",
+                "    VlWide<3>/*95:0*/ __Vtemp_h{i}fd8e51__0;\n    \
+                 __Vfunc_after__{function}__a = __Vtableidx{table};{space}\n    \
+                 vlSelf->__Vfunc_less__{}__b = __Vtemp_h{i}fd8e51__0[0U];\n{}",
                 function + 1,
                 message(i)
             )

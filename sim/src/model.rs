@@ -260,6 +260,8 @@ const OWN: [(&str, &[&str]); 2] = [
 /// Settings of the models of the set core, as [`SETTINGS`].
 const SET_SETTINGS: &str = "`verilator_config
 no_inline -module \"gramer_set_pu\"
+public_flat_rd -module \"gramer_set_pu\" -var \"answer_i\"
+public_flat_rd -module \"gramer_set_pu\" -var \"push_i\"
 ";
 
 /// As [`STATE`], of the set core.

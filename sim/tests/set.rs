@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 use gramer::accelerator::set::image::SetImage;
 use gramer::accelerator::set::reference;
+use gramer::accelerator::set::sums::{Degrees, Total, motifs4};
 use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
 use gramer::engine::Engine;
 use gramer::engine::cpu::Cpu;
 use gramer::graph::Builder;
 use gramer::prepare::renumber;
-use gramer::task::Task;
+use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::{Accelerator, named};
 use gramer_sim::model::{self, Build, Model};
@@ -133,6 +134,52 @@ fn cliques_of_random_graphs() {
 fn few(graph: &Graph, k: u32) -> bool {
     let task = Task::Clique { k: k as usize };
     Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap().results[0].count < 20_000
+}
+
+/// Marks, counters and the sums of edges, beside cliques in the same run and alone.
+#[test]
+fn motifs_of_random_graphs() {
+    for (name, most, seeds) in [("set-small", 60, 0..24), ("set", 120, 24..28)] {
+        let machine = machine(name);
+        let Some(library) = library(&machine) else { return };
+        let mut core = Model::load(&library).unwrap();
+        for seed in seeds {
+            let graph = random(&mut fastrand::Rng::with_seed(seed), most);
+            let both = [Operation::Cliques { k: 4 }, Operation::Paths];
+            let operations = if seed % 3 == 0 { &both[1..] } else { &both[..] };
+            let bench = Bench::new(&machine, &graph, operations, Arrange::ByWork);
+            let what = format!("{name}, {seed}");
+            let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
+            let sum = |at: usize| outcomes.iter().map(|o| u128::from(o.counts[at])).sum::<u128>();
+            // From the same sums as the functional model, the CPU engine's counts.
+            let context = Context::with_threads(1);
+            let triangles = Cpu.run(&graph, &Task::Clique { k: 3 }, None, &context).unwrap();
+            assert_eq!(sum(reference::SUM_TRIANGLES), 3 * triangles.results[0].count, "{what}");
+            if operations.len() == 2 {
+                let motifs = Task::Motif { k: 4, induced: Induced::Vertex };
+                let motifs = Cpu.run(&graph, &motifs, None, &context).unwrap();
+                let total: Total = std::array::from_fn(sum);
+                let counts = motifs4(&total, &Degrees::of(graph.view()));
+                let known: Vec<u128> = motifs.results.iter().map(|c| c.count).collect();
+                assert_eq!(counts, known, "{what}");
+            }
+        }
+    }
+}
+
+/// Hubs whose lists have the lengths at which something changes, and neighbours in common: 4-cycles.
+#[test]
+fn motifs_of_hubs() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    for leaves in [1, 3, 15, 16, 17, 62, 63, 64, 240, 241, 252, 253, 511, 512, 513, 1100] {
+        let second = (2..leaves + 2).filter(|v| v % 3 != 1).map(|v| (1, v));
+        let edges = (1..leaves + 2).map(|v| (0, v)).chain(second);
+        let hubs = graph(edges.chain((3..leaves).step_by(7).map(|v| (v, v + 1))));
+        let bench = Bench::new(&machine, &hubs, &[Operation::Paths], Arrange::ByWork);
+        bench.compare(&mut core, &held(&machine, leaves), &format!("hub of {leaves}"));
+    }
 }
 
 /// Complete graphs are dense to the last bit of a row, roots of many neighbours reach the longest list.

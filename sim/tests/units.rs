@@ -268,8 +268,16 @@ benches! {
     SET:
     set_cluster: "gramer_set_cluster" [];
     set_intersector: "gramer_set_intersector" [];
+    set_list_buffer: "gramer_set_list_buffer" [];
     set_loader: "gramer_set_loader" [];
     set_map_bank: "gramer_set_map_bank" [];
+}
+
+// Enough PUs with room for several halves that there is a choice.
+#[test]
+fn set_distributor() {
+    let machine = "base: set-small.yaml\nmachine: {processing_units: 4}\nset: {unit_queue: 16}";
+    bench("set_distributor", "gramer_set_distributor", &[], machine);
 }
 
 // Stamps so short that they are aged every few dozen accesses.

@@ -2,6 +2,8 @@
 
 mod set;
 
+pub(crate) use set::Summed;
+
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::path::Path;
@@ -91,6 +93,8 @@ pub struct Session {
     /// No task has begun since it was put there.
     fresh: bool,
     runs: u64,
+    /// Time in which the host built images and streams.
+    preparation: Duration,
     counters: BTreeMap<String, Vec<u64>>,
 }
 
@@ -197,6 +201,7 @@ impl Session {
             loaded: None,
             fresh: false,
             runs: 0,
+            preparation: Duration::ZERO,
             counters: BTreeMap::new(),
         })
     }
@@ -242,6 +247,7 @@ impl Session {
     /// task has used yet.
     pub fn begin(&mut self) {
         self.runs = 0;
+        self.preparation = Duration::ZERO;
         self.counters.clear();
         let fresh = std::mem::take(&mut self.fresh);
         for card in self.cards.iter_mut() {
@@ -255,6 +261,11 @@ impl Session {
         }
     }
 
+    /// Adds time in which the host built what a task sends.
+    pub(crate) fn note_preparation(&mut self, took: Duration) {
+        self.preparation += took;
+    }
+
     /// What was measured since [`Session::begin`].
     pub fn metrics(&self) -> CoreMetrics {
         let units = || self.cards.iter().flat_map(|c| &c.units);
@@ -262,6 +273,7 @@ impl Session {
         CoreMetrics {
             machine: self.machine.machine.name.clone(),
             compute_units: self.compute_units(),
+            processing_units: self.machine.machine.processing_units,
             clock_mhz: self.machine.machine.clock_mhz,
             runs: self.runs,
             cycles: units().map(|u| u.cycles).collect(),
@@ -269,6 +281,7 @@ impl Session {
             bytes: (moved().map(|m| m.written).sum(), moved().map(|m| m.read).sum()),
             transfer: moved().map(|m| m.transfer).sum(),
             kernels: moved().map(|m| m.kernels).sum(),
+            preparation: self.preparation,
         }
     }
 
@@ -1160,6 +1173,7 @@ mod tests {
             loaded: None,
             fresh: false,
             runs: 0,
+            preparation: Duration::ZERO,
             counters: BTreeMap::new(),
         };
         let dictionary = vec![];

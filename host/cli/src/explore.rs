@@ -16,7 +16,7 @@ use gramer_graph::prepare::renumber;
 use gramer_laboratory::explore::measures::Metric;
 use gramer_laboratory::explore::parameter::{Parameter, Point, Variation, combinations};
 use gramer_laboratory::explore::simulator::{Ran, Simulator};
-use gramer_laboratory::explore::{Measured, csv, described, plot, short_name, sweep, task};
+use gramer_laboratory::explore::{Measured, csv, described, page, plot, short_name, sweep, task};
 
 /// Metrics of the table; all are in the files.
 const SHOWN: [Metric; 8] = [
@@ -66,8 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 10_000_000_000)]
     max_cycles: u64,
 
-    /// Folder for points.csv, points.json and the plots, which replace those of an earlier run;
-    /// made if it is missing
+    /// Folder for index.html, points.csv, points.json and the plots, which replace those of an earlier
+    /// run; made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "target/explore/last")]
     out: PathBuf,
 
@@ -136,10 +136,14 @@ impl Args {
         write("points.csv", &csv(&all))?;
         write("points.json", &format!("{document:#}\n"))?;
         let x = variations.iter().position(|v| v.values.len() > 1).unwrap_or(0);
+        let mut plots = vec![];
         for (metric, relative, file) in PLOTTED {
             let plot = plot(&all, x, metric, relative, &title);
             write(&format!("{file}.svg"), &plot.svg())?;
+            plots.push(plot);
         }
+        let rows: Vec<Vec<String>> = all.iter().map(cells).collect();
+        write("index.html", &page(&title, &header(&all), &rows, &plots))?;
         super::print(|out| match self.output {
             Output::Json => writeln!(out, "{document:#}"),
             Output::Table => table(&all, &title, &self.out, out),
@@ -204,32 +208,43 @@ fn table(
 ) -> std::io::Result<()> {
     let mut table = new_table();
     let settings = all.first().map_or(&[][..], |p| &p.settings);
-    let names = settings.iter().map(|s| s.parameter.name());
-    let titles = SHOWN.map(|m| match m.is_share() {
-        true => format!("{} %", m.name()),
-        false => m.name().to_string(),
+    table.set_header(header(all));
+    all.iter().for_each(|point| {
+        table.add_row(cells(point));
     });
-    table.set_header(names.map(String::from).chain(titles));
-    for point in all {
-        let head = point.settings.iter().map(|s| s.text.clone());
-        let cells: Vec<String> = match &point.measures {
-            Ok(m) => SHOWN
-                .iter()
-                .map(|&metric| match metric {
-                    Metric::Cycles => m.cycles().to_string(),
-                    Metric::Milliseconds => format!("{:.3}", m.shown(metric)),
-                    _ => format!("{:.1}", m.shown(metric)),
-                })
-                .collect(),
-            Err(_) => vec!["–".into(); SHOWN.len()],
-        };
-        table.add_row(head.chain(cells));
-    }
     for at in settings.len()..settings.len() + SHOWN.len() {
         if let Some(column) = table.column_mut(at) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     writeln!(out, "{title}, simulated; counts equal to the CPU engine's\n{table}")?;
-    writeln!(out, "{}: points.csv, points.json and plots", folder.display())
+    writeln!(out, "{}: index.html, points.csv, points.json and plots", folder.display())
+}
+
+/// Names of the parameters, then those of the metrics.
+fn header(all: &[Measured]) -> Vec<String> {
+    let settings = all.first().map_or(&[][..], |p| &p.settings);
+    let names = settings.iter().map(|s| s.parameter.name().to_string());
+    let titles = SHOWN.iter().map(|m| match m.is_share() {
+        true => format!("{} %", m.name()),
+        false => m.name().to_string(),
+    });
+    names.chain(titles).collect()
+}
+
+/// A point's row.
+fn cells(point: &Measured) -> Vec<String> {
+    let head = point.settings.iter().map(|s| s.text.clone());
+    let cells: Vec<String> = match &point.measures {
+        Ok(m) => SHOWN
+            .iter()
+            .map(|&metric| match metric {
+                Metric::Cycles => m.cycles().to_string(),
+                Metric::Milliseconds => format!("{:.3}", m.shown(metric)),
+                _ => format!("{:.1}", m.shown(metric)),
+            })
+            .collect(),
+        Err(_) => vec!["–".into(); SHOWN.len()],
+    };
+    head.chain(cells).collect()
 }

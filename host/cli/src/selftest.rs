@@ -56,10 +56,12 @@ impl Args {
                 context.cancel.check()?;
                 let question = format!("{}{}", describe(&task), if list { ", listed" } else { "" });
                 let begun = Instant::now();
-                if several && shares::divisible(&task, list).is_err() {
-                    continue;
-                }
-                let answer = ask(device.as_ref(), &task, list, context)?;
+                let answer = match ask(device.as_ref(), &task, list, context) {
+                    // A device that counts, but lists nothing or takes no shares, says so when it is
+                    // asked.
+                    Err(Error::Unsupported(_)) if list || several => continue,
+                    answer => answer?,
+                };
                 let took = begun.elapsed();
                 context.cancel.check()?;
                 let right = ask(host.as_ref(), &task, list, context)?;

@@ -441,7 +441,10 @@ fn devices_name_the_emulator_and_what_it_lacks() {
     let machines = document["emulator"]["machines"].as_array().unwrap();
     assert_eq!(machines[..2], ["paper", "small"]);
     let missing = document["emulator"]["missing"].to_string();
-    assert!(missing.contains("no unzip") && missing.contains("no verilator"), "{missing}");
+    for tool in ["unzip", "verilator", "make", "g++"] {
+        let remedy = format!("apt-get install {tool}");
+        assert!(missing.contains(&format!("no {tool}")) && missing.contains(&remedy), "{missing}");
+    }
     let output = gramer().arg("devices").env("PATH", folder.0.path()).output().unwrap();
     let said = text(&output.stdout);
     assert!(said.contains("emulator[:MACHINE]") && said.contains("no unzip; apt-get"), "{said}");

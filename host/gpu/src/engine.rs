@@ -1,5 +1,6 @@
 //! The engine: which task goes to which strategy.
 
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
@@ -11,11 +12,14 @@ use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
+use crate::calls;
 use crate::device::Device;
+use crate::domains::ByLabel;
 use crate::formula::{self, Cycles};
+use crate::fsm;
 use crate::graph::Numbering;
 use crate::local::{self, Roots};
 use crate::memory::Buffer;
@@ -23,8 +27,9 @@ use crate::picked::Picked;
 use crate::resident::Resident;
 use crate::search::{self, Labels, Question};
 use crate::select::select;
+use crate::table::{self, TableSettings};
 use crate::wide::{self, Wanted};
-use crate::{Balance, Settings, Strategy, platform};
+use crate::{Balance, Settings, Steps, Strategy, platform};
 
 /// A GPU behind OpenCL.
 ///
@@ -49,6 +54,9 @@ pub struct Gpu {
     found: platform::Found,
     strategy: Option<Strategy>,
     balance: Balance,
+    table: TableSettings,
+    steps: Steps,
+    profile: Option<PathBuf>,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,
@@ -63,18 +71,19 @@ impl Gpu {
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
-        let Settings { strategy, balance, .. } = settings;
+        let Settings { strategy, balance, steps, ref profile, .. } = settings;
+        let (profile, table) = (profile.clone(), settings.table.clone());
         let opening = std::thread::spawn(move || Device::open(handle, &settings));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, strategy, balance, opening, opened })
+        Ok(Gpu { name, found, strategy, balance, table, steps, profile, opening, opened })
     }
 
     /// The device, once it is open.
     ///
     /// # Errors
     /// [`Error::Device`] where it can't be opened.
-    fn device(&self) -> Result<&Arc<Device>> {
+    pub(crate) fn device(&self) -> Result<&Arc<Device>> {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.take() {
             let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -110,13 +119,14 @@ impl Gpu {
 impl Gpu {
     /// How a task is done: as was said, or in the fastest way.
     fn strategy(&self, task: &Task) -> Result<Strategy> {
-        use Strategy::{Formula, Local, Plan, Wide};
+        use Strategy::{Formula, Local, Plan, Table, Wide};
         let able: &[Strategy] = match task {
-            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide],
-            Task::Clique { .. } => &[Local, Plan],
+            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
+            Task::Clique { .. } => &[Local, Plan, Table],
             Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
             Task::Motif { k: 5 | 6, .. } => &[Wide, Plan],
             Task::Motif { .. } => &[Wide],
+            Task::Match { .. } => &[Plan, Table],
             _ => &[Plan],
         };
         match self.strategy {
@@ -157,6 +167,7 @@ impl Gpu {
             edges: OnceLock::new(),
             graph,
             labels: OnceLock::new(),
+            by_label: OnceLock::new(),
         }))
     }
 }
@@ -168,7 +179,8 @@ impl Engine for Gpu {
 
     /// Strategies count an embedding in different units.
     fn rule(&self) -> String {
-        format!("gpu, {}", self.strategy.map_or("fastest", |strategy| strategy.name()))
+        let strategy = self.strategy.map_or("fastest", |strategy| strategy.name());
+        format!("gpu, {strategy}, order {}", self.steps.order.name())
     }
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
@@ -179,7 +191,7 @@ impl Engine for Gpu {
             }
             Task::Clique { .. } | Task::Motif { .. } => self.strategy(task).map(drop),
             Task::MaximalCliques => refuse("maximal cliques"),
-            Task::Fsm { .. } => refuse("frequent patterns"),
+            Task::Fsm { .. } => self.strategy(task).map(drop),
             Task::Match { pattern, mappings, .. } => match graph {
                 Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
                 None => Ok(()),
@@ -193,6 +205,9 @@ impl Engine for Gpu {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.strategy == Some(Strategy::Table) {
+            return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
+        }
         self.on_device(graph, Numbering::Degree, context)
     }
 
@@ -201,6 +216,18 @@ impl Engine for Gpu {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.strategy == Some(Strategy::Table) {
+            return Err(Error::Unsupported(
+                "the strategy table has no shares of work units; leave out --strategy".into(),
+            ));
+        }
+        if self.steps.order == search::Order::Paper {
+            return Err(Error::Unsupported(
+                "devices of different kinds take a pattern's vertices in one order, which is not that \
+                 of the paper: leave out --order, or name GPUs alone"
+                    .into(),
+            ));
+        }
         self.on_device(graph, Numbering::Ids, context)
     }
 }
@@ -218,6 +245,7 @@ struct OnDevice<'a> {
     edges: OnceLock<Buffer<u32>>,
     graph: &'a Graph,
     labels: OnceLock<Labels>,
+    by_label: OnceLock<ByLabel>,
 }
 
 /// The value of a cell, made by `make` if it has none.
@@ -257,8 +285,8 @@ impl OnDevice<'_> {
     ) -> Result<(Count, bool)> {
         let asked = search::comparable(self.graph, pattern, mappings)?;
         let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
-        let Part { share, sink } = part;
-        let question = Question { given: pattern, induced, mappings, sink, share };
+        let (Part { share, sink }, steps) = (part, self.gpu.steps);
+        let question = Question { given: pattern, induced, mappings, sink, share, steps };
         let (count, complete) =
             search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
         Ok((Count { pattern: pattern.clone(), count }, complete))
@@ -280,6 +308,45 @@ impl OnDevice<'_> {
             };
             complete &= found.1;
             results.push(found.0);
+        }
+        Ok(Outcome::new(results, complete))
+    }
+
+    /// Frequent patterns, in the order of the CPU engine; of a run that went to its end the sink gets
+    /// what they stand for.
+    fn frequent(
+        &self,
+        (limit, support, measure): (SizeLimit, u64, Measure),
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (device, graph) = (&self.resident.device, self.graph);
+        let (mut results, mut complete) = match (measure, limit) {
+            (Measure::Mni, limit) => {
+                let by = made(&self.by_label, || ByLabel::new(device, graph, context))?;
+                let fault = &self.resident.fault;
+                let found = fsm::by_images(device, graph, by, limit, support, fault, context)?;
+                self.resident.check()?;
+                found
+            }
+            (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
+                fsm::by_embeddings(graph, max, support, context, |pattern| {
+                    let all = Part { share: None, sink: None };
+                    let found = self.matches(pattern, Induced::Vertex, false, all, context)?;
+                    Ok((found.0.count, found.1))
+                })?
+            }
+            (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
+                return Err(Error::usage("measure embeddings goes with max-vertices"));
+            }
+        };
+        shares::sort(&mut results);
+        let induced = if measure == Measure::Mni { Induced::Edge } else { Induced::Vertex };
+        for Count { pattern, .. } in sink.map_or(&[][..], |_| &results[..]) {
+            if complete {
+                let part = Part { share: None, sink };
+                complete = self.matches(pattern, induced, false, part, context)?.1;
+            }
         }
         Ok(Outcome::new(results, complete))
     }
@@ -432,6 +499,10 @@ impl Prepared for OnDevice<'_> {
                     self.matches(pattern, *induced, *mappings, part, context)?;
                 Ok(Outcome::new(vec![count], complete))
             }
+            (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
+            (Task::Fsm { limit, support, measure }, _) => {
+                self.frequent((*limit, *support, *measure), sink, context)
+            }
             _ => unreachable!("it was refused above"),
         }?;
         let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
@@ -447,6 +518,15 @@ impl Prepared for OnDevice<'_> {
             let donations = device.work.donations.load(Relaxed) - before.2;
             metrics.detail("wide.donations", "", Value::Count(donations));
         }
+        if let Some(spans) = device.calls.take() {
+            for (name, (time, calls)) in calls::totals(&spans) {
+                metrics.detail(format!("profile.{name}.time"), "s", Value::time(time));
+                metrics.detail(format!("profile.{name}.calls"), "", Value::Count(calls));
+            }
+            if let Some(path) = &self.gpu.profile {
+                calls::write_trace(path, &self.gpu.found.name, &spans)?;
+            }
+        }
         metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
         outcome.devices.push(metrics);
         Ok(outcome.of(units))
@@ -461,6 +541,7 @@ fn reason(strategy: Strategy, listed: bool) -> &'static str {
         Strategy::Formula => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
         Strategy::Local => "local: bitmaps of oriented neighbourhoods",
         Strategy::Wide => "wide: all patterns in one exploration",
+        Strategy::Table => table::REASON,
     }
 }
 

@@ -9,6 +9,7 @@
 //! | [`select`] | which of them `gpu…` names |
 //! | `engine` | which task goes to which strategy |
 //! | `device` | context, queue, limits, kernels |
+//! | `calls` | the time of each call, and faults for tests |
 //! | `program` | programs and the cache of binaries |
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
@@ -16,13 +17,19 @@
 //! | `picked` | the roots of a share of work units |
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
+//! | `signature` | candidates by signatures, and SGSI's order |
 //! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
+//! | `fsm`, `domains` | frequent patterns, and the domains of their vertices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
+mod calls;
 mod device;
+mod domains;
 mod engine;
 mod error;
 mod formula;
+mod fsm;
 mod graph;
 mod local;
 pub mod memory;
@@ -34,13 +41,18 @@ mod program;
 mod resident;
 mod search;
 pub mod select;
+mod signature;
 mod slices;
+mod table;
 mod wide;
 
+pub use calls::Fault;
 pub use engine::Gpu;
 pub use local::ClassShape;
 pub use program::default_cache;
+pub use search::{Order, Steps};
 pub use select::is_gpu;
+pub use table::{Access, TableSettings, Traversal, Without};
 pub use wide::Balance;
 
 use std::path::PathBuf;
@@ -58,6 +70,8 @@ pub enum Strategy {
     Plan,
     /// DuMato's exploration without a plan: motifs of three to eight vertices, cliques.
     Wide,
+    /// GAMMA's embedding tables, extended column by column: graphs and tables larger than the memory.
+    Table,
 }
 
 impl Choice for Strategy {
@@ -66,6 +80,7 @@ impl Choice for Strategy {
         (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
         (Strategy::Plan, "plan", "Search after a plan, for anything"),
         (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
+        (Strategy::Table, "table", "Embedding tables, for graphs and tables beyond the memory"),
     ];
 }
 
@@ -81,11 +96,22 @@ pub struct Settings {
     /// Classes of roots of the strategy `local`, by words; none: those that are fastest on the
     /// device that was measured.
     pub classes: Vec<ClassShape>,
+    /// Lanes of a compute unit that take root after root in cliques of up to four; 0: each root has a
+    /// work-group of its own; none: the number that is fastest on the device that was measured.
+    pub lanes_per_unit: Option<usize>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
+    /// Steps of SGSI that the strategy `plan` takes.
+    pub steps: Steps,
+    /// Where a trace of what the device did goes, written after each task; none: no times are taken.
+    pub profile: Option<PathBuf>,
+    /// A call that fails, for tests.
+    pub fault: Option<Fault>,
     /// Among how many openings of the same device its memory is divided, where `memory` isn't given;
     /// 0 and 1 are one.
     pub sharing: u64,
     /// When the strategy `wide` moves work between warps, and how much.
     pub balance: Balance,
+    /// How the strategy `table` uses the memories.
+    pub table: TableSettings,
 }

@@ -10,6 +10,7 @@ use opencl3::context::Context as ClContext;
 use opencl3::memory::{Buffer as ClBuffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::types::{CL_BLOCKING, cl_mem};
 
+use crate::calls::{CLEAR, Calls, READ, WRITE};
 use crate::error::{failed, refused};
 
 /// The bytes of the device that may be used, and those that are.
@@ -80,6 +81,7 @@ pub(crate) struct Buffer<T: Pod> {
     len: usize,
     bytes: u64,
     budget: Arc<Budget>,
+    calls: Arc<Calls>,
     device: String,
 }
 
@@ -88,6 +90,7 @@ pub(crate) struct Place<'a> {
     pub context: &'a ClContext,
     pub queue: &'a CommandQueue,
     pub budget: &'a Arc<Budget>,
+    pub calls: &'a Arc<Calls>,
     pub device: &'a str,
 }
 
@@ -103,15 +106,16 @@ impl<T: Pod> Buffer<T> {
         place.budget.take(bytes, what)?;
         let reserve = format!("reserve {bytes} bytes for {what}");
         // SAFETY: no memory of the host is named.
-        let made = unsafe {
+        let made = place.calls.next().and_then(|()| unsafe {
             ClBuffer::<T>::create(place.context, CL_MEM_READ_WRITE, len, std::ptr::null_mut())
-        };
+        });
         let inner = made.map_err(|e| {
             place.budget.give_back(bytes);
             failed(place.device, &reserve, e.0)
         })?;
         let (budget, device) = (place.budget.clone(), place.device.to_string());
-        let buffer = Buffer { inner, len, bytes, budget, device };
+        let calls = place.calls.clone();
+        let buffer = Buffer { inner, len, bytes, budget, calls, device };
         // Drivers refuse what is too much only when it is first used.
         const TOUCH: u64 = 1 << 20;
         if bytes > TOUCH {
@@ -138,8 +142,11 @@ impl<T: Pod> Buffer<T> {
         assert!(items.len() <= self.len);
         self.budget.written.fetch_add(size_of_val(items) as u64, Ordering::Relaxed);
         // SAFETY: the call returns when `items` were read, and there is room for them.
-        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, 0, items, &[]) }
-            .map_err(refused(&self.device, "write to its memory"))?;
+        let written = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, 0, items, &[])
+        });
+        let event = written.map_err(refused(&self.device, "write to its memory"))?;
+        self.calls.queued(WRITE, event);
         Ok(())
     }
 
@@ -148,7 +155,36 @@ impl<T: Pod> Buffer<T> {
         assert!(items.len() <= self.len);
         self.budget.read.fetch_add(size_of_val(items) as u64, Ordering::Relaxed);
         // SAFETY: the call returns when `items` were written, and the buffer has as many.
-        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, 0, items, &[]) }
+        let read = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, 0, items, &[])
+        });
+        let event = read.map_err(refused(&self.device, "read from its memory"))?;
+        self.calls.queued(READ, event);
+        Ok(())
+    }
+
+    /// Writes `items` from the element `at` on, and waits until that is done.
+    pub fn write_at(&mut self, queue: &CommandQueue, at: usize, items: &[T]) -> Result<()> {
+        assert!(at + items.len() <= self.len);
+        if items.is_empty() {
+            return Ok(());
+        }
+        let offset = at * size_of::<T>();
+        // SAFETY: the call returns when `items` were read, and there is room for them.
+        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, offset, items, &[]) }
+            .map_err(refused(&self.device, "write to its memory"))?;
+        Ok(())
+    }
+
+    /// Reads elements from the element `at` on once all before in the queue is done.
+    pub fn read_at(&self, queue: &CommandQueue, at: usize, items: &mut [T]) -> Result<()> {
+        assert!(at + items.len() <= self.len);
+        if items.is_empty() {
+            return Ok(());
+        }
+        let offset = at * size_of::<T>();
+        // SAFETY: the call returns when `items` were written, and the buffer has as many.
+        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, offset, items, &[]) }
             .map_err(refused(&self.device, "read from its memory"))?;
         Ok(())
     }
@@ -159,7 +195,7 @@ impl<T: Pod> Buffer<T> {
         assert_eq!(self.bytes as usize % WORD, 0, "elements are words");
         let zero = 0u32;
         // SAFETY: the range is the buffer, a multiple of the pattern, which is copied by the call.
-        unsafe {
+        let filled = self.calls.next().map_err(|e| e.0).and_then(|()| unsafe {
             opencl3::command_queue::enqueue_fill_buffer(
                 queue.get(),
                 self.inner.get(),
@@ -170,9 +206,10 @@ impl<T: Pod> Buffer<T> {
                 0,
                 std::ptr::null(),
             )
-        }
-        .map(|event| drop(opencl3::event::Event::new(event)))
-        .map_err(|code| failed(&self.device, "clear its memory", code))
+        });
+        let event = filled.map_err(|code| failed(&self.device, "clear its memory", code))?;
+        self.calls.queued(CLEAR, opencl3::event::Event::new(event));
+        Ok(())
     }
 
     /// Number of elements.

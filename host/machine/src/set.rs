@@ -64,6 +64,12 @@ pub const SUMS: u32 = 8;
 pub const K_RANGE: (u32, u32) = (3, 16);
 /// Entries of a word of the map.
 pub const MAP_ENTRIES: u32 = 4;
+/// Bits of a counter of the map: of its root's level and what it counted above that. `LEVEL_W` of
+/// `rtl/set/gramer_set_types_pkg.sv`, which a test holds equal.
+pub const LEVEL_BITS: u32 = 17;
+/// Most lines of the block of a root whose counters fit: its level is 1 after a clearing, that of the
+/// next root lies two above what a counter for each entry could reach.
+pub const MAP_LINES: u32 = ((1 << LEVEL_BITS) - 3) / ENTRIES_A_LINE;
 
 /// Operations of a plan, by their numbers.
 pub const OPERATIONS: [(&str, &str); 4] = [

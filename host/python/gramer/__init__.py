@@ -42,9 +42,11 @@ from ._gramer import (
     __version__,
 )
 from ._gramer import Graph as _Graph
+from ._gramer import table as _table
 
 __all__ = [
     "Count",
+    "Counts",
     "DeviceError",
     "Error",
     "Graph",
@@ -67,6 +69,18 @@ class Count(NamedTuple):
     pattern: Pattern
     #: How often it occurs, or its support.
     count: int
+
+
+class Counts(List[Count]):
+    """An answer: a list of :class:`Count`, which notebooks show as a table with pictures.
+
+    >>> found = Graph.from_edges([(0, 1), (1, 2), (2, 0)]).motifs(3)
+    >>> "<svg" in found._repr_html_()
+    True
+    """
+
+    def _repr_html_(self) -> str:
+        return _table([(found.pattern, found.count) for found in self])
 
 
 def read(
@@ -165,10 +179,15 @@ class Graph:
     def from_scipy(cls, matrix: Any, *, labels: Any = None) -> "Graph":
         """From a square sparse matrix or array: an edge for each entry off the diagonal.
 
+        The rows of a CSR matrix without labels are read where they lie.
+
         >>> import scipy.sparse
         >>> Graph.from_scipy(scipy.sparse.csr_array([[0, 1], [1, 0]]))
         <gramer.Graph: 2 vertices, 1 edges>
         """
+        rows = None if labels is not None else _convert.rows(matrix)
+        if rows is not None:
+            return cls(_Graph.from_rows(*rows, _options("cpu", 0, None, None)))
         edges, vertices = _convert.from_scipy(matrix)
         return cls.from_edges(edges, vertices=vertices, labels=labels)
 
@@ -286,7 +305,7 @@ class Graph:
         two: the edges as positions in :attr:`ids`, shape (E, 2), and in how many each is. Arrays
         are of ``uint64``, or of Python's integers where one needs more.
 
-        ``device`` is ``"cpu"``, ``"reference"``, or what ``gramer devices`` lists; ``threads`` 0
+        ``device`` is ``"cpu"``, ``"reference"``, ``"gpu"``, or what ``gramer devices`` lists; ``threads`` 0
         means all cores. ``timeout`` is in seconds and raises :class:`TimeoutError`.
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).cliques(3, per="vertex")
@@ -379,7 +398,7 @@ class Graph:
         threads: int = 0,
         progress: Optional[Progress] = None,
         timeout: Optional[float] = None,
-    ) -> List[Count]:
+    ) -> Counts:
         """The labelled patterns whose support is at least ``support``, with it.
 
         ``measure="mni"`` is the minimum image of edge-induced occurrences (the default with
@@ -461,12 +480,12 @@ class Graph:
             return _without_pattern(found)
         return _with_nodes(found, nodes)
 
-    def _run(self, question: dict, options: dict) -> List[Count]:
+    def _run(self, question: dict, options: dict) -> Counts:
         if _program.wanted(options["device"]):
             counts: Iterable[Any] = _program.run(self._inner, question, options)
         else:
             counts = self._inner.run(question, options)[0]
-        return [Count(*found) for found in counts]
+        return Counts(Count(*found) for found in counts)
 
 
 def _options(

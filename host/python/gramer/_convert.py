@@ -45,6 +45,19 @@ def labels(what: str, source: Any, length: Optional[int]) -> np.ndarray:
     return array
 
 
+def rows(matrix: Any) -> Optional[Tuple[np.ndarray, np.ndarray]]:
+    """Starts and columns of the rows of a square CSR matrix without stored zeros, not copied; None for
+    other matrices."""
+    if getattr(matrix, "format", None) != "csr" or len(matrix.shape) != 2:
+        return None
+    if matrix.shape[0] != matrix.shape[1] or not matrix.data.all():
+        return None
+    kinds = (np.int32, np.int64)
+    if matrix.indptr.dtype not in kinds or matrix.indices.dtype not in kinds:
+        return None
+    return matrix.indptr, matrix.indices
+
+
 def from_scipy(matrix: Any) -> Tuple[np.ndarray, int]:
     """Edges and number of vertices of a square sparse matrix."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:

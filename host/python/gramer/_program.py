@@ -1,4 +1,4 @@
-"""Devices that need a process of their own: emulated accelerators, cards, OpenCL.
+"""Devices that need a process of their own: emulated accelerators and cards.
 
 The Xilinx Runtime reads its settings from the environment when a program starts, and an emulated
 device is a program beside it. So the command line ``gramer`` does the run, and Python reads its
@@ -24,7 +24,7 @@ OWN = ("cpu", "reference")
 
 def wanted(device: str) -> bool:
     """Whether the program must be asked."""
-    return device not in OWN
+    return device not in OWN and device != "gpu" and not device.startswith("gpu:")
 
 
 def run(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> List[Tuple[Any, int]]:

@@ -7,6 +7,7 @@ use std::time::Duration;
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
 use gramer_engine::{Engine, Outcome, Per, PerOutcome, Sink};
+use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Place, Result};
 use gramer_graph::read::{Format, ReadOptions, read};
@@ -49,6 +50,30 @@ impl Graph {
     }
 }
 
+/// Numbers of rows, as SciPy has them: of 32 or of 64 bits.
+#[derive(FromPyObject)]
+enum Indices<'py> {
+    Short(PyReadonlyArray1<'py, i32>),
+    Long(PyReadonlyArray1<'py, i64>),
+}
+
+impl Indices<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Indices::Short(array) => array.as_array().len(),
+            Indices::Long(array) => array.as_array().len(),
+        }
+    }
+
+    /// A number; `None` where there is none, or a negative one.
+    fn get(&self, at: usize) -> Option<u64> {
+        match self {
+            Indices::Short(array) => u64::try_from(*array.as_array().get(at)?).ok(),
+            Indices::Long(array) => u64::try_from(*array.as_array().get(at)?).ok(),
+        }
+    }
+}
+
 /// Threads, progress, time: what every run takes.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -81,6 +106,10 @@ impl Options {
         match self.device.as_str() {
             "cpu" => Ok(Box::new(Cpu)),
             "reference" => Ok(Box::new(Reference::default())),
+            gpu if is_gpu(gpu) => {
+                let settings = Settings { cache: default_cache(), ..Settings::default() };
+                Ok(Box::new(Gpu::open(gpu, &settings).map_err(raise)?))
+            }
             other => Err(PyValueError::new_err(format!("no device is called {other:?}"))),
         }
     }
@@ -187,6 +216,42 @@ impl Graph {
         if let Some(labels) = &labels {
             let labels = labels.as_array();
             (0..).zip(labels).for_each(|(id, &label)| builder.vertex_label(id, label));
+        }
+        let (watch, context) = (options.watch(python)?, options.context());
+        let graph = supervised(python, &context, &watch, |context| builder.build_with(context))?;
+        Ok(Graph::of(graph, Vec::new()))
+    }
+
+    /// From the rows of a compressed sparse matrix, which are read where they lie.
+    #[staticmethod]
+    fn from_rows(
+        python: Python<'_>,
+        starts: Indices<'_>,
+        columns: Indices<'_>,
+        options: Options,
+    ) -> PyResult<Self> {
+        let wrong = |what: String| PyValueError::new_err(format!("the matrix {what}"));
+        let count = |at: usize| {
+            starts
+                .get(at)
+                .ok_or_else(|| wrong(format!("has a row that begins before 0, number {at}")))
+        };
+        let rows = starts.len().checked_sub(1).ok_or_else(|| wrong("has no indptr".into()))?;
+        let mut builder = Builder::new();
+        builder.vertex_range(0..rows as u64);
+        for row in 0..rows {
+            let (from, to) = (count(row)?, count(row + 1)?);
+            if from > to || to > columns.len() as u64 {
+                return Err(wrong(format!("has a row that ends at {to}, number {row}")));
+            }
+            for at in from..to {
+                match columns.get(at as usize) {
+                    Some(column) if column < rows as u64 => builder.edge(row as u64, column),
+                    _ => {
+                        return Err(wrong(format!("names a column that isn't there in row {row}")));
+                    }
+                }
+            }
         }
         let (watch, context) = (options.watch(python)?, options.context());
         let graph = supervised(python, &context, &watch, |context| builder.build_with(context))?;

@@ -20,6 +20,7 @@ fn _gramer(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<graph::Graph>()?;
     module.add_class::<pattern::Pattern>()?;
     module.add_class::<stream::Embeddings>()?;
+    module.add_function(wrap_pyfunction!(pattern::table, module)?)?;
     module.add("Error", python.get_type::<error::Error>())?;
     module.add("InputError", python.get_type::<error::InputError>())?;
     module.add("UnsupportedError", python.get_type::<error::UnsupportedError>())?;

@@ -104,6 +104,11 @@ impl Pattern {
         Pattern(self.0.canonical().0)
     }
 
+    /// A picture, which notebooks show.
+    fn _repr_svg_(&self) -> String {
+        gramer_picture::svg::document(&self.0, 96)
+    }
+
     /// As a pattern file has it.
     fn __str__(&self) -> String {
         self.name()
@@ -112,4 +117,12 @@ impl Pattern {
     fn __repr__(&self) -> String {
         format!("<Pattern {}: {:?}>", self.name(), self.0.edges())
     }
+}
+
+/// Patterns with their counts as a table of HTML with pictures, which notebooks show.
+#[pyfunction]
+pub fn table(counts: Vec<(PyRef<'_, Pattern>, u128)>) -> String {
+    let counts: Vec<(&gramer_pattern::Pattern, u128)> =
+        counts.iter().map(|(pattern, count)| (&pattern.0, *count)).collect();
+    gramer_picture::fragment(&counts)
 }

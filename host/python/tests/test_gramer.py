@@ -312,3 +312,64 @@ def test_a_device_of_another_process(pair):
     assert _program.maximal(g._inner, question, gramer._options("cpu", 1, None, None)) == (
         g.maximal_cliques()
     )
+
+
+def test_rows_of_a_matrix_are_read_where_they_lie():
+    import tracemalloc
+
+    matrix = scipy.sparse.random(3000, 3000, density=0.01, format="csr", random_state=1)
+    edges = gramer.Graph.from_edges(np.column_stack(matrix.nonzero()), vertices=3000)
+    for kind in (np.int32, np.int64):
+        rows = matrix.copy()
+        rows.indptr, rows.indices = rows.indptr.astype(kind), rows.indices.astype(kind)
+        tracemalloc.start()
+        made = gramer.Graph.from_scipy(rows)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        # NumPy's arrays are traced: none as long as the indices was made.
+        assert most < rows.indices.nbytes / 2, most
+        assert (made.offsets == edges.offsets).all() and (made.neighbours == edges.neighbours).all()
+    rows = matrix.copy()
+    rows.data[::2] = 0  # a zero that is stored is no edge
+    assert gramer.Graph.from_scipy(rows).edges < made.edges
+    broken = matrix.copy()
+    broken.indices[7] = 3000
+    with pytest.raises(ValueError, match="names a column that isn't there"):
+        gramer.Graph.from_scipy(broken)
+    broken = matrix.copy()
+    broken.indptr[-1] += 1
+    with pytest.raises(ValueError, match="has a row that ends at"):
+        gramer.Graph.from_scipy(broken)
+
+
+def test_notebooks_show_pictures():
+    import xml.etree.ElementTree
+
+    g = gramer.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], labels=[1, 1, 2, 2])
+    found = g.frequent(1, max_vertices=3)
+    assert isinstance(found, list) and isinstance(found, gramer.Counts) and len(found) > 3
+    shown = xml.etree.ElementTree.fromstring(found._repr_html_())
+    pictures = shown.findall(".//{http://www.w3.org/2000/svg}svg")
+    assert len(pictures) == len(found)
+    texts = "".join(shown.itertext())
+    for line in found:
+        assert line.pattern.name in texts and f"{line.count:,}" in texts
+    one = xml.etree.ElementTree.fromstring(gramer.Pattern.read("house")._repr_svg_())
+    assert len(one.findall(".//{http://www.w3.org/2000/svg}line")) == 6
+    # A pattern that is named by a user can't bring markup of its own.
+    assert "<script" not in gramer.Counts([])._repr_html_()
+
+
+def test_a_gpu_of_this_process(monkeypatch):
+    from gramer import _program
+
+    monkeypatch.setattr(_program, "answer", None)  # no other process is asked
+    g = gramer.Graph.from_networkx(networkx.gnm_random_graph(60, 400, seed=1))
+    try:
+        found = g.cliques(4, device="gpu:portable")
+    except gramer.DeviceError as error:
+        pytest.skip(f"no OpenCL device: {error}")
+    assert found == g.cliques(4)
+    assert g.motifs(4, device="gpu:portable") == g.motifs(4)
+    with pytest.raises(gramer.DeviceError):
+        g.cliques(4, device="gpu:none is called so")

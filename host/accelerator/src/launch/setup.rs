@@ -284,7 +284,7 @@ pub fn lacking() -> Vec<Missing> {
     };
     let mut all = vec![];
     if let Err(e) = libraries() {
-        all.push(missing(e.to_string(), "`make setup-xrt` installs what it needs"));
+        all.push(missing(e.to_string(), "apt-get install libxrt1 ocl-icd-libopencl1"));
     }
     if !on_path("unzip") {
         all.push(missing("there is no unzip".into(), "apt-get install unzip"));
@@ -292,10 +292,17 @@ pub fn lacking() -> Vec<Missing> {
     if let Err(e) = find_emulator() {
         all.push(missing(e.to_string(), "`make emulator` builds it"));
     }
-    if !on_path("verilator") {
-        let reason = "there is no verilator: only machines whose model was built before, and \
-                      `:functional` ones, can be used";
-        all.push(missing(reason.into(), "apt-get install verilator"));
+    // What builds the model of a machine.
+    let tools = [("verilator", on_path("verilator")), ("make", on_path("make"))];
+    let compiler = ("g++", on_path("g++") || on_path("clang++"));
+    for (tool, there) in tools.into_iter().chain([compiler]) {
+        if !there {
+            let reason = format!(
+                "there is no {tool}: only machines whose model was built before, and `:functional` \
+                 ones, can be used"
+            );
+            all.push(missing(reason, &format!("apt-get install {tool}")));
+        }
     }
     all
 }

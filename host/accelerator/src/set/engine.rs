@@ -1,6 +1,7 @@
 //! The set core as a device that answers tasks.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use gramer_engine::{Outcome, Sink};
 use gramer_graph::Graph;
@@ -12,7 +13,7 @@ use super::image::{Lists, SetImage};
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, fits};
 use super::units::{Arrange, deal, longest, units};
-use crate::session::Session;
+use crate::session::{Session, Summed};
 use crate::settings::Settings;
 
 /// A graph for the set core. Its images are built when a task first needs them, and the one in use stays
@@ -68,6 +69,7 @@ impl<'a> SetResident<'a> {
         let machine = session.machine().clone();
         let task = SetTask::of(&machine, task, sink.is_some())?;
         session.begin();
+        let begun = Instant::now();
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         // An image of both lists that is there already serves cliques too.
         let both = self.numbers[place(Lists::Both)];
@@ -81,24 +83,54 @@ impl<'a> SetResident<'a> {
             none => none.insert(SetImage::new(view, lists, context.threads())?),
         };
         fits(&machine, image, self.longest, task)?;
+        session.note_preparation(begun.elapsed());
         let number = self.numbers[place(lists)];
+        let (mut results, mut complete) = (vec![], true);
+        for pass in task.passes(self.longest) {
+            let found = self.pass(session, settings, pass, image, number, context)?;
+            complete &= found.complete;
+            if found.complete || matches!(pass, SetTask::Cliques(_)) {
+                results.extend(pass.counts(&found.total, &self.degrees));
+            } else {
+                // Equations want all sums whole.
+                results.extend(pass.counts(&Total::default(), &Degrees::default()));
+            }
+            // Without a clique of this size there is none of a larger one.
+            if !found.complete || found.total == Total::default() {
+                break;
+            }
+        }
+        // As the CPU engine has it, sizes end with the largest clique.
+        let last_is_none = results.len() > 1 && results.last().is_some_and(|r| r.count == 0);
+        if last_is_none && matches!(task, SetTask::CliqueSizes(..)) {
+            results.pop();
+        }
+        Ok(Outcome::new(results, complete))
+    }
+
+    /// Runs a task of one pass over an image with this number.
+    fn pass(
+        &self,
+        session: &mut Session,
+        settings: &Settings,
+        task: SetTask,
+        image: &SetImage,
+        number: u64,
+        context: &Context,
+    ) -> Result<Summed> {
+        let begun = Instant::now();
         let arrange = match session.is_on_chip(number) {
             true => Arrange::ByWork,
             false => Arrange::ByAddress,
         };
-        session.load_image(image.bytes(), number, context)?;
         let operations = task.operations();
-        let work = units(view, image, &operations);
+        let work = units(self.graph.view(), image, &operations);
+        let machine = session.machine().clone();
         let streams = deal(&machine, &operations, work, session.compute_units(), arrange);
-        let limit = settings.time_limit.map(std::time::Duration::from_secs);
-        let found = session.run_streams(&streams, number, image.lines(), limit, context)?;
-        let results = if found.complete || matches!(task, SetTask::Cliques(_)) {
-            task.counts(&found.total, &self.degrees)
-        } else {
-            // Equations want all sums whole.
-            task.counts(&Total::default(), &Degrees::default())
-        };
-        Ok(Outcome::new(results, found.complete))
+        session.note_preparation(begun.elapsed());
+        session.load_image(image.bytes(), number, context)?;
+        let limit = settings.time_limit.map(Duration::from_secs);
+        session.run_streams(&streams, number, image.lines(), limit, context)
     }
 }
 

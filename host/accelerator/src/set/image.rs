@@ -101,6 +101,13 @@ impl SetImage {
         self.blocks[v as usize]
     }
 
+    /// Lines that the longest block touches.
+    pub fn longest_block(&self) -> u32 {
+        let lines =
+            |b: &Block| if b.address == Block::NONE { 0 } else { lines_of(b.address, b.all) };
+        self.blocks.iter().map(lines).max().unwrap_or(0)
+    }
+
     /// Which lists it has.
     pub fn lists(&self) -> Lists {
         self.lists

@@ -3,7 +3,7 @@
 use gramer_engine::Count;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use gramer_machine::set::K_RANGE;
+use gramer_machine::set::{K_RANGE, MAP_LINES};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
@@ -17,6 +17,8 @@ use super::units::Operation;
 pub enum SetTask {
     /// Cliques of k vertices.
     Cliques(u32),
+    /// Cliques of the first to the second number of vertices, by size.
+    CliqueSizes(u32, u32),
     /// Vertex-induced motifs of 3 vertices.
     Motifs3,
     /// Vertex-induced motifs of 4 vertices.
@@ -35,7 +37,13 @@ impl SetTask {
             Task::Clique { .. } | Task::Motif { .. } if lists => {
                 return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
             }
+            Task::CliqueSizes { .. } if lists => {
+                return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
+            }
             Task::Clique { k } if *k as u32 <= most => return Ok(SetTask::Cliques(*k as u32)),
+            Task::CliqueSizes { smallest, largest } if *largest <= most as usize => {
+                return Ok(SetTask::CliqueSizes(*smallest as u32, *largest as u32));
+            }
             Task::Motif { k: 3, induced } if *induced == vertex => return Ok(SetTask::Motifs3),
             Task::Motif { k: 4, induced } if *induced == vertex => return Ok(SetTask::Motifs4),
             Task::Clique { k } => {
@@ -46,7 +54,11 @@ impl SetTask {
                 return Err(unsupported(machine, &what, true));
             }
             Task::Motif { .. } => "counts vertex-induced motifs, not edge-induced ones".into(),
+            Task::CliqueSizes { largest, .. } => {
+                format!("counts cliques of up to {most} vertices, and the largest are of {largest}")
+            }
             Task::MaximalCliques => "doesn't find maximal cliques".into(),
+            Task::MaximumClique => "doesn't look for a largest clique".into(),
             Task::Fsm { .. } => "doesn't mine labelled patterns".into(),
             Task::Match { .. } => "doesn't match patterns".into(),
             _ => format!("doesn't do {}", task.name()),
@@ -55,10 +67,22 @@ impl SetTask {
         Err(unsupported(machine, &what, matches!(task, Task::Fsm { .. })))
     }
 
-    /// What is done for every root.
+    /// The tasks that it is made of, one after the other over the same image. A clique has one vertex
+    /// more than the `longest` list of neighbours before a vertex at most.
+    pub fn passes(self, longest: u32) -> Vec<SetTask> {
+        match self {
+            SetTask::CliqueSizes(smallest, largest) => {
+                let largest = largest.min(longest.saturating_add(1)).max(smallest);
+                (smallest..=largest).map(SetTask::Cliques).collect()
+            }
+            one => vec![one],
+        }
+    }
+
+    /// What is done for every root, of a task of one pass.
     pub fn operations(self) -> Vec<Operation> {
         match self {
-            SetTask::Cliques(k) => vec![Operation::Cliques { k }],
+            SetTask::Cliques(k) | SetTask::CliqueSizes(k, _) => vec![Operation::Cliques { k }],
             SetTask::Motifs3 => vec![Operation::Cliques { k: 3 }],
             SetTask::Motifs4 => vec![Operation::Cliques { k: 4 }, Operation::Paths],
         }
@@ -70,14 +94,14 @@ impl SetTask {
         if both { Lists::Both } else { Lists::Up }
     }
 
-    /// The answer from the sums of all clusters.
+    /// The answer from the sums of all clusters, of a task of one pass.
     pub fn counts(self, total: &Total, degrees: &Degrees) -> Vec<Count> {
         let of = |k, counts: Vec<u128>| {
             let patterns = Dictionary::of(k).patterns().iter().cloned();
             patterns.zip(counts).map(|(pattern, count)| Count { pattern, count }).collect()
         };
         match self {
-            SetTask::Cliques(k) => {
+            SetTask::Cliques(k) | SetTask::CliqueSizes(k, _) => {
                 vec![Count { pattern: Pattern::clique(k as usize), count: total[SUM_CLIQUES] }]
             }
             SetTask::Motifs3 => of(3, motifs3(total[SUM_CLIQUES], degrees)),
@@ -86,7 +110,8 @@ impl SetTask {
     }
 }
 
-/// Whether a graph has room in a cluster of the machine.
+/// Whether a graph has room in a cluster of the machine. `longest` is the most neighbours that a vertex
+/// has before it ([`super::units::longest`]).
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the limit and the engine that does it.
@@ -109,6 +134,15 @@ pub fn fits(machine: &Accelerator, image: &SetImage, longest: u32, task: SetTask
     if task.lists() == Lists::Both && need > set.map_entries() {
         let what =
             format!("tells {} quarter-lines apart, and the graph has {need}", set.map_entries());
+        return Err(unsupported(machine, &what, true));
+    }
+    // A counter of the map holds a root's level and, above it, up to all entries of the root's block.
+    let block = image.longest_block();
+    if task.lists() == Lists::Both && block > MAP_LINES {
+        let what = format!(
+            "counts 4-cycles through vertices whose lists take up to {MAP_LINES} lines of 64 bytes, and \
+             one takes {block}"
+        );
         return Err(unsupported(machine, &what, true));
     }
     if longest > set.list_entries() {

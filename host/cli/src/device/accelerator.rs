@@ -122,7 +122,7 @@ pub fn is_emulated(device: &str) -> bool {
 /// this one ends with it.
 fn open(
     device: &str,
-    _same: u64,
+    _beside: Beside,
     options: &ArgMatches,
     context: &Context,
 ) -> Result<Box<dyn Engine>> {

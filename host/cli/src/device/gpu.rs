@@ -1,14 +1,19 @@
 //! GPUs, and whatever else speaks OpenCL.
 
+use std::path::PathBuf;
+
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
-use gramer_gpu::{Gpu, Settings, Strategy, default_cache, is_gpu};
+use gramer_gpu::{
+    Access, Gpu, Order, Settings, Steps, Strategy, TableSettings, Traversal, default_cache, is_gpu,
+};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
 
-use super::Kind;
+use super::{Beside, Kind};
 use crate::choice::choice;
 
 /// GPUs among the devices.
@@ -35,6 +40,36 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Strategy>(), value_name = "STRATEGY")]
     pub strategy: Option<Strategy>,
 
+    /// In which order the strategy table extends its tables
+    #[arg(long, value_parser = choice::<Traversal>(), value_name = "ORDER", default_value = "depth")]
+    pub traversal: Traversal,
+
+    /// Which pages of the graph the strategy table copies to a device that has no room for it
+    #[arg(long, value_parser = choice::<Access>(), value_name = "RULE", default_value = "heat")]
+    pub access: Access,
+
+    /// The host's memory for tables of --traversal breadth, beyond which they go to a file; by default
+    /// half of what is available
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub host_memory: Option<u64>,
+
+    /// Folder of that file, which is gone after the run; by default that for temporary files
+    #[arg(long, value_name = "FOLDER")]
+    pub spill: Option<PathBuf>,
+
+    /// In a match, find the candidates of each vertex by signatures first, as SGSI does
+    #[arg(long)]
+    pub signatures: bool,
+
+    /// In a match, the order in which a pattern's vertices get their images; by default by cost
+    #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER")]
+    pub order: Option<Order>,
+
+    /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
+    /// Perfetto and other viewers of Chromium's traces)
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+
     /// Test every index that a kernel uses, which takes longer
     #[arg(long)]
     pub checked: bool,
@@ -55,17 +90,46 @@ fn size(text: &str) -> Result<u64, String> {
 
 fn open(
     device: &str,
-    same: u64,
+    beside: Beside,
     matches: &ArgMatches,
     _context: &Context,
 ) -> Result<Box<dyn Engine>> {
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let GpuArgs { memory, strategy, checked } = args;
+    let GpuArgs {
+        memory,
+        strategy,
+        signatures,
+        order,
+        profile,
+        checked,
+        traversal,
+        access,
+        host_memory,
+        spill,
+    } = args;
+    let steps = Steps { signatures, order: order.unwrap_or_default() };
+    if profile.is_some() && beside.all > 1 {
+        return Err(Error::usage(
+            "--profile is the trace of one device: name one alone, or leave it out",
+        ));
+    }
+    // Nothing that was there is overwritten.
+    profile.iter().try_for_each(|path| check_output(path, false, &[]))?;
     let cache = default_cache();
-    let sharing = same;
-    let settings = Settings { memory, strategy, checked, cache, sharing, ..Settings::default() };
+    let table = TableSettings { traversal, access, host_memory, spill, ..TableSettings::default() };
+    let settings = Settings {
+        memory,
+        strategy,
+        steps,
+        profile,
+        checked,
+        cache,
+        table,
+        sharing: beside.same as u64,
+        ..Settings::default()
+    };
     Ok(Box::new(Gpu::open(device, &settings)?))
 }
 

@@ -17,6 +17,20 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::Many;
 
+/// Who is opened beside a device.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// How often this device is named.
+    pub same: usize,
+    /// How many devices are named in all.
+    pub all: usize,
+}
+
+impl Beside {
+    /// A device by itself.
+    const NOBODY: Beside = Beside { same: 1, all: 1 };
+}
+
 /// A kind of device.
 pub struct Kind {
     /// What it is called in lists of what can be named.
@@ -29,9 +43,8 @@ pub struct Kind {
     pub named: fn(&str) -> bool,
     /// Adds its own options to a command, under a heading of their own.
     pub options: fn(clap::Command) -> clap::Command,
-    /// Opens the device with this name, which is named so many times. The options are those that
-    /// [`Kind::options`] added.
-    pub open: fn(&str, u64, &ArgMatches, &Context) -> Result<Box<dyn Engine>>,
+    /// Opens the device with this name. The options are those that [`Kind::options`] added.
+    pub open: fn(&str, Beside, &ArgMatches, &Context) -> Result<Box<dyn Engine>>,
 }
 
 /// All kinds of devices, the default first.
@@ -151,7 +164,7 @@ impl DeviceOptions {
     pub fn engine(&self, devices: &str, context: &Context) -> Result<Box<dyn Engine>> {
         let names = split(devices);
         if let [device] = &names[..] {
-            return (kind(device)?.open)(device, 1, &self.0, context);
+            return (kind(device)?.open)(device, Beside::NOBODY, &self.0, context);
         }
         let mut order: Vec<usize> = (0..names.len()).collect();
         let emulated: Vec<bool> = names.iter().map(|name| accelerator::is_emulated(name)).collect();
@@ -167,7 +180,8 @@ impl DeviceOptions {
         let mut opened: Vec<(usize, Box<dyn Engine>)> = vec![];
         for at in order {
             let same = names.iter().filter(|name| **name == names[at]).count();
-            let engine = (kind(&names[at])?.open)(&names[at], same as u64, &self.0, context)?;
+            let beside = Beside { same, all: names.len() };
+            let engine = (kind(&names[at])?.open)(&names[at], beside, &self.0, context)?;
             opened.push((at, engine));
         }
         opened.sort_by_key(|(at, _)| *at);

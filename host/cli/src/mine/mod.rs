@@ -6,6 +6,7 @@ mod matching;
 mod motif;
 mod per;
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -14,13 +15,13 @@ use super::graph_args::GraphArgs;
 use crate::command_line::warn;
 use crate::report::per::PerReport;
 use crate::report::{
-    self, Counts, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table,
+    self, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table,
 };
 use crate::signals;
 use gramer_engine::{Outcome, Precision, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::output::check_output;
+use gramer_graph::output::{check_output, write_whole};
 use gramer_graph::prepare;
 use per::PerArgs;
 
@@ -62,6 +63,19 @@ pub enum Output {
     Table,
     /// For programs
     Json,
+    /// One page with pictures, for people: to a file that --to names, or to a pipe
+    Html,
+}
+
+impl Output {
+    /// The form that the name of a file asks for.
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Some(Output::Html),
+            "json" => Some(Output::Json),
+            _ => None,
+        }
+    }
 }
 
 /// Options that every task has.
@@ -80,9 +94,21 @@ pub struct Common {
     #[arg(help_heading = "Run")]
     pub threads: Option<u16>,
 
-    /// How results are printed
-    #[arg(long, short, value_enum, default_value = "table", help_heading = "Output")]
-    pub output: Output,
+    /// How results are printed; by default as the name of the file of --to asks for, else as a table
+    #[arg(long, short, value_enum, help_heading = "Output")]
+    pub output: Option<Output>,
+
+    /// Write the answer to FILE instead, which appears whole or not at all
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub to: Option<PathBuf>,
+
+    /// Pictures of the patterns in a table
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", help_heading = "Output")]
+    pub drawing: Drawing,
+
+    /// The same as `--drawing never`
+    #[arg(long, conflicts_with = "drawing", help_heading = "Output")]
+    pub no_drawing: bool,
 
     /// How JSON has counts: as numbers, or as strings, for readers that lose integers above 2^53
     #[arg(long, value_enum, default_value = "number", value_name = "AS", help_heading = "Output")]
@@ -101,8 +127,8 @@ pub struct Common {
     #[arg(long, value_enum, requires = "list", help_heading = "Output")]
     pub list_format: Option<ListFormat>,
 
-    /// Replace FILE if it is there already
-    #[arg(long, requires = "list", help_heading = "Output")]
+    /// Replace files of --to and --list that are there already
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 
     /// Stop after N embeddings (with --per, lines)
@@ -143,6 +169,15 @@ impl Common {
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
         let list_format = self.check_list(pattern)?;
+        let output = self.check_answer(pattern)?;
+        if output == Output::Html && wanted.is_some() {
+            return Err(Error::usage(
+                "a page has no counts per vertex or edge: take --output table or json",
+            ));
+        }
+        // A file is no terminal.
+        let terminal = self.to.is_none() && std::io::stdout().is_terminal();
+        let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
         let engine = self.options.engine(&self.device, &context)?;
         engine.supports(task, None)?;
         if let Some((per, _)) = wanted {
@@ -234,26 +269,65 @@ impl Common {
             per: numbers.as_ref(),
             estimated: estimated.as_ref().map(|(precision, found)| (*precision, found)),
         };
-        let write = |out: &mut dyn std::io::Write| match self.output {
-            Output::Table if !self.json => table(&report, out),
-            _ => json(&report, self.counts, out),
-        };
-        if self.list.as_ref().is_some_and(|path| path.as_os_str() == "-") {
-            write(&mut std::io::stderr().lock()).map_err(|e| Error::io("<stderr>", "write", e))?;
-        } else {
-            super::print(write)?;
-        }
+        self.write(output, drawing, &report)?;
         match stopped {
             Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
             Some(Stopped::Limit) | None => Ok(()),
         }
     }
 
+    /// Writes an answer where it is wanted.
+    fn write(&self, output: Output, drawing: Drawing, report: &Report<'_>) -> Result<()> {
+        let write = |out: &mut dyn std::io::Write| match output {
+            Output::Table => table(report, drawing, out),
+            Output::Json => json(report, self.counts, out),
+            Output::Html => out.write_all(report.page().as_bytes()),
+        };
+        match &self.to {
+            Some(to) => write_whole(to, write),
+            None if self.list.as_ref().is_some_and(|path| path.as_os_str() == "-") => {
+                write(&mut std::io::stderr().lock()).map_err(|e| Error::io("<stderr>", "write", e))
+            }
+            None => super::print(write),
+        }
+    }
+
+    /// How the answer is written; refuses a file that would destroy something, before anything is read.
+    fn check_answer(&self, pattern: Option<&Path>) -> Result<Output> {
+        if self.force && self.list.is_none() && self.to.is_none() {
+            return Err(Error::usage("--force goes with --to or --list: no file is written"));
+        }
+        if let Some(to) = &self.to {
+            check_output(to, self.force, &self.inputs(pattern))?;
+            if self.list.as_ref() == Some(to) {
+                return Err(Error::usage("--to and --list name one file; give each its own"));
+            }
+        }
+        let named = self.to.as_deref().and_then(Output::of);
+        let output = match self.json {
+            true => Output::Json,
+            false => self.output.or(named).unwrap_or(Output::Table),
+        };
+        if output == Output::Html && self.estimate.is_some() {
+            return Err(Error::usage("a page has no estimates: take --output table or json"));
+        }
+        if output == Output::Html && self.to.is_none() && std::io::stdout().is_terminal() {
+            return Err(Error::usage(
+                "a page is nothing for a terminal: name its file, for example --to answer.html",
+            ));
+        }
+        Ok(output)
+    }
+
+    /// Files that are read.
+    fn inputs<'a>(&'a self, pattern: Option<&'a Path>) -> Vec<&'a Path> {
+        self.graph.inputs().chain(pattern).collect()
+    }
+
     /// Refuses a list that would destroy something, before anything is read; returns its format.
     fn check_list(&self, pattern: Option<&Path>) -> Result<ListFormat> {
         let Some(path) = &self.list else { return Ok(ListFormat::Jsonl) };
-        let inputs: Vec<&Path> = self.graph.inputs().chain(pattern).collect();
-        check_output(path, self.force, &inputs)?;
+        check_output(path, self.force, &self.inputs(pattern))?;
         match self.list_format {
             Some(format) => Ok(format),
             None => ListFormat::of(path),

@@ -10,7 +10,7 @@ mod table;
 pub use json::{Counts, json};
 pub use list::{ListFormat, ListWriter};
 pub use progress::{BuildMeter, Meter};
-pub use table::table;
+pub use table::{Drawing, table};
 
 use std::time::Duration;
 
@@ -94,5 +94,27 @@ impl Report<'_> {
     /// any case.
     pub fn lower_bounds(&self) -> bool {
         self.stopped.is_some() && !matches!(self.task, Task::Fsm { .. })
+    }
+
+    /// The answer as a page: everything but counts per vertex or edge, and estimates.
+    pub fn page(&self) -> String {
+        let early = self.stopped.map(|why| match why {
+            Stopped::Interrupt => gramer_picture::Stopped::Interrupt,
+            Stopped::Limit => gramer_picture::Stopped::Limit,
+            Stopped::TimeLimit => gramer_picture::Stopped::TimeLimit,
+        });
+        let Times { load, prepare, mine } = self.times;
+        let answer = gramer_picture::Answer {
+            task: self.task,
+            source: self.source,
+            graph: self.graph,
+            device: self.device,
+            threads: self.threads,
+            outcome: self.outcome,
+            stopped: early,
+            listed: self.listed,
+            times: gramer_picture::Times { load, prepare, mine },
+        };
+        answer.page()
     }
 }

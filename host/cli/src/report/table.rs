@@ -1,7 +1,6 @@
 //! The report for people.
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use comfy_table::{CellAlignment, ContentArrangement};
 
@@ -9,21 +8,57 @@ use gramer_engine::estimate::Estimate;
 use gramer_engine::metrics::{Metric, Value};
 use gramer_engine::{DeviceMetrics, Estimated, Per, Precision};
 use gramer_graph::error::Place;
-use gramer_pattern::task::{Measure, SizeLimit, Task};
-
 use gramer_pattern::labelled_name;
+use gramer_pattern::task::Task;
+use gramer_picture::number::{grouped, seconds};
+use gramer_picture::{characters, words};
 
 use super::per::PerReport;
-use super::symbols::new_table;
+use super::symbols::{Symbols, new_table, symbols};
 use super::{Report, Stopped};
+
+/// Whether a table has a picture of each pattern, of Braille's characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Drawing {
+    /// On a terminal that has the characters, up to 40 patterns
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Drawing {
+    /// More patterns would fill several screens.
+    const MOST: usize = 40;
+
+    /// What is drawn where standard output is a terminal or isn't; to be asked before a device is
+    /// opened, which may lead it elsewhere.
+    #[must_use]
+    pub fn on(self, terminal: bool) -> Self {
+        match self {
+            Drawing::Auto if !terminal || symbols() == Symbols::Ascii => Drawing::Never,
+            other => other,
+        }
+    }
+
+    fn wanted(self, patterns: usize) -> bool {
+        match self {
+            Drawing::Auto => patterns <= Drawing::MOST,
+            Drawing::Always => true,
+            Drawing::Never => false,
+        }
+    }
+}
 
 /// Writes the report as a heading, a table and a closing line.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+pub fn table(report: &Report<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
     let graph = report.graph;
-    writeln!(out, "{}", question(report.task))?;
+    writeln!(out, "{}", words::question(report.task))?;
     write!(
         out,
         "graph {}: {} vertices, {} edges",
@@ -44,20 +79,19 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         estimate(precision, found, out)?;
         return closing(report, out);
     }
-    let counted = match report.task {
-        Task::Fsm { measure: Measure::Mni, .. } => "support",
-        Task::Match { mappings: true, .. } => "mappings",
-        _ => "count",
-    };
+    let counted = words::counted(report.task);
     let unknown = report.nothing_known();
     let shown = |count: u128| match (unknown, report.lower_bounds()) {
         (true, _) => "?".to_string(),
         (false, true) => format!("≥ {}", grouped(count)),
         (false, false) => grouped(count),
     };
+    let drawn = drawing.wanted(report.outcome.results.len());
     let mut table = new_table();
     table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["pattern", "vertices", "edges", counted]);
+    let picture = drawn.then_some("");
+    let header = ["pattern", "vertices"].into_iter().chain(picture).chain(["edges", counted]);
+    table.set_header(header.collect::<Vec<_>>());
     for r in &report.outcome.results {
         let edges: Vec<String> =
             r.pattern.edges().iter().map(|(i, j)| format!("{i}-{j}")).collect();
@@ -65,13 +99,21 @@ pub fn table(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         let edges =
             if edges.len() > 12 { format!("{} edges", edges.len()) } else { edges.join(" ") };
         let vertices = r.pattern.vertices().to_string();
-        table.add_row([labelled_name(&r.pattern), vertices, edges, shown(r.count)]);
+        let mut row = vec![labelled_name(&r.pattern), vertices, edges, shown(r.count)];
+        if drawn {
+            row.insert(2, characters::drawn(&r.pattern).join("\n"));
+        }
+        table.add_row(row);
     }
     for &(size, count) in &report.outcome.larger_cliques {
         let edges = format!("{} edges", size * (size - 1) / 2);
-        table.add_row([format!("{size}-clique"), size.to_string(), edges, shown(count)]);
+        let mut row = vec![format!("{size}-clique"), size.to_string(), edges, shown(count)];
+        if drawn {
+            row.insert(2, String::new());
+        }
+        table.add_row(row);
     }
-    for column in [1, 3] {
+    for column in [1, if drawn { 4 } else { 3 }] {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -229,7 +271,8 @@ fn measured(device: &DeviceMetrics, out: &mut dyn Write) -> io::Result<()> {
     let shown: Vec<&Metric> = device.metrics.iter().filter(|m| m.headline).collect();
     for section in shown.chunk_by(|a, b| parts(a).0 == parts(b).0) {
         let items: Vec<String> = section.iter().map(|m| item(m)).collect();
-        writeln!(out, "  {}: {}", parts(section[0]).0, items.join(", "))?;
+        let name = parts(section[0]).0.replace('_', " ");
+        writeln!(out, "  {name}: {}", items.join(", "))?;
     }
     Ok(())
 }
@@ -262,67 +305,5 @@ fn item(metric: &Metric) -> String {
         }
         Value::Text(text) => format!("{name} {text}"),
         other => format!("{name} {other:?}"),
-    }
-}
-
-/// The task in words, with the question that it answers.
-fn question(task: &Task) -> String {
-    let induced = format!("{}-induced", task.induced());
-    match task {
-        Task::Clique { k } => format!("cliques of {k} vertices ({induced})"),
-        Task::CliqueSizes { smallest, largest } => {
-            format!("cliques of {smallest} to {largest} vertices ({induced})")
-        }
-        Task::MaximumClique => format!("a largest clique ({induced})"),
-        Task::MaximalCliques => format!("maximal cliques by size ({induced})"),
-        Task::Motif { k, .. } => format!("motifs of {k} vertices, {induced}"),
-        Task::Fsm { limit, support, measure } => {
-            let limit = match limit {
-                SizeLimit::MaxVertices(n) => format!("{n} vertices"),
-                SizeLimit::MaxEdges(n) => format!("{n} edges"),
-            };
-            let measure = match measure {
-                Measure::Embeddings => "embeddings",
-                Measure::Mni => "minimum-image support",
-            };
-            format!(
-                "frequent patterns of up to {limit}, at least {support} by {measure}, {induced}"
-            )
-        }
-        Task::Match { mappings, .. } => {
-            let what = if *mappings { "mappings" } else { "occurrences" };
-            format!("{what} of a pattern, {induced}")
-        }
-        other => format!("{}, {induced}", other.name()),
-    }
-}
-
-/// A number with its digits in groups of three.
-fn grouped(number: u128) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn seconds(time: Duration) -> String {
-    let s = time.as_secs_f64();
-    if s < 0.1 { format!("{:.1} ms", 1e3 * s) } else { format!("{s:.2} s") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn digits_come_in_groups_of_three() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_234_567), "1,234,567");
     }
 }

@@ -27,6 +27,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_pattern;
 use gramer_pattern::labelled_name;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
+use gramer_picture::page::{PreEscaped, document};
 use measures::{Measures, Metric};
 use parameter::{Point, Setting};
 use plot::{Plot, Series};
@@ -263,6 +264,28 @@ pub fn plot(all: &[Measured], x: usize, metric: Metric, relative: bool, title: &
     let lines = all.iter().filter_map(|p| p.settings.get(x)).all(|s| s.number.is_some());
     let title = title.to_string();
     Plot { title, x_title, y_title, x: positions, lines, logarithmic: false, series }
+}
+
+/// A sweep as a page: its table, and the plots.
+pub fn page(title: &str, header: &[String], rows: &[Vec<String>], plots: &[Plot]) -> String {
+    let mut body = format!("<h1>{}</h1>\n", escaped(title));
+    body +=
+        "<p>Simulated; counts are equal to the CPU engine's.</p>\n<div class=\"scroll\"><table>";
+    let row = |cells: &[String], tag: &str| {
+        let cell = |text: &String| format!("<{tag}>{}</{tag}>", escaped(text));
+        format!("<tr>{}</tr>", cells.iter().map(cell).collect::<String>())
+    };
+    body += &row(header, "th");
+    rows.iter().for_each(|cells| body += &row(cells, "td"));
+    body += "</table></div>\n";
+    for plot in plots {
+        body += &format!("<figure>{}</figure>\n", plot.svg());
+    }
+    document(title, PreEscaped(body))
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// Whether the parameter of a setting has several values.

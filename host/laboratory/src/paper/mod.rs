@@ -2,11 +2,15 @@
 //!
 //! | module | experiments |
 //! |---|---|
-//! | `accesses` | figures 3, 5 and 8: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
-//! | `performance` | table III and figure 11: times, and the share of the preparation |
-//! | `design` | figures 12, 13 and 14: memory, slots, stealing, τ, λ |
+//! | `accesses` | figures 3 and 5: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
+//! | `heuristic` | figure 8: how well ON_k finds what is accessed most |
+//! | `performance` | table III and figure 11b: times, and the share of the preparation |
+//! | `energy` | figure 11a: an estimate of the energy |
+//! | `design` | figures 12 and 13: memory, slots, stealing |
+//! | `settings` | figure 14: τ, λ |
 //! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
 //! | `sampling` | large runs from a part of their work units |
+//! | `cells` | points by their settings, figures as text |
 //! | [`report`] | the rule of the verdicts; Markdown, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
@@ -14,10 +18,14 @@
 
 mod accesses;
 mod beyond;
+mod cells;
 mod design;
+mod energy;
+mod heuristic;
 mod performance;
 pub mod report;
 mod sampling;
+mod settings;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -145,12 +153,12 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     let experiments: [(&str, Experiment); 11] = [
         ("figure 3", accesses::figure_3),
         ("figure 5", accesses::figure_5),
-        ("figure 8", accesses::figure_8),
+        ("figure 8", heuristic::figure_8),
         ("table III", performance::table_3),
         ("figure 11", performance::figure_11),
         ("figure 12", design::figure_12),
         ("figure 13", design::figure_13),
-        ("figure 14", design::figure_14),
+        ("figure 14", settings::figure_14),
         ("beyond the paper", beyond::scaling),
         ("the memory", beyond::memory),
         ("sampling", sampling::sampling),
@@ -365,126 +373,6 @@ impl Lab<'_> {
     fn slots(&self) -> String {
         doubling(1, self.base.machine.slots)
     }
-}
-
-/// `1,2,4,…` up to `last`.
-fn doubling(first: u32, last: u32) -> String {
-    let all = std::iter::successors(Some(first), |n| Some(n * 2)).take_while(|&n| n <= last);
-    all.map(|n| n.to_string()).collect::<Vec<_>>().join(",")
-}
-
-/// The value of a parameter of a point.
-fn value(point: &Measured, parameter: Parameter) -> &str {
-    point.settings.iter().find(|s| s.parameter == parameter).map_or("", |s| &s.text)
-}
-
-/// The measures of a point that has some.
-fn measures(point: &Measured) -> Option<&Measures> {
-    point.measures.as_ref().ok()
-}
-
-/// The measures of the point with these values.
-fn at<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> Option<&'a Measures> {
-    let fits = |p: &&Measured| wanted.iter().all(|&(parameter, text)| value(p, parameter) == text);
-    all.iter().find(fits).and_then(measures)
-}
-
-/// Rows of a CSV file that holds several sweeps: graph, task, settings, metrics.
-struct Csv(String);
-
-impl Csv {
-    fn new(settings: &[Parameter]) -> Self {
-        let names: Vec<&str> = settings.iter().map(|p| p.name()).collect();
-        let metrics: Vec<&str> = Metric::all().map(Metric::name).collect();
-        Csv(format!("graph,task,{},{},half_interval,run\n", names.join(","), metrics.join(",")))
-    }
-
-    fn add(&mut self, input: &Input, task: &str, settings: &[Parameter], all: &[Measured]) {
-        for point in all {
-            let found = measures(point);
-            let values: Vec<&str> = settings.iter().map(|&p| value(point, p)).collect();
-            let number = |n: f64| if n.is_nan() { String::new() } else { n.to_string() };
-            let metrics: Vec<String> =
-                Metric::all().map(|m| found.map_or(String::new(), |f| number(f.get(m)))).collect();
-            let half = found.and_then(Measures::half);
-            let run = match (found, half) {
-                (None, _) => "no",
-                (Some(_), None) => "whole",
-                (Some(_), Some(_)) => "sample",
-            };
-            let half = half.map_or(String::new(), |half| format!("{half:.0}"));
-            let (values, metrics) = (values.join(","), metrics.join(","));
-            self.0 += &format!("{},{task},{values},{metrics},{half},{run}\n", input.name);
-        }
-    }
-}
-
-/// What stands in a table for a point that was not run.
-const NOT_RUN: &str = "not run";
-
-/// The points of a sweep with these values, in both orders of comparison.
-fn in_orders<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> [Option<&'a Measures>; 2] {
-    ORDERS.map(|order| at(all, &[wanted, &[(Parameter::Order, order)]].concat()))
-}
-
-/// Whether this is frequent subgraph mining that was run and found no frequent pattern.
-fn finds_nothing(task: &str, found: Option<&Measures>) -> bool {
-    let whole = found.filter(|m| m.half().is_none());
-    task.starts_with("fsm") && whole.is_some_and(|m| m.counts().is_empty())
-}
-
-/// A metric for a table; a dash where a sample doesn't say it.
-fn shown(measures: Option<&Measures>, metric: Metric, digits: usize) -> String {
-    match measures.map(|m| m.shown(metric)) {
-        None => NOT_RUN.into(),
-        Some(value) if value.is_nan() => "–".into(),
-        Some(value) => format!("{value:.digits$}"),
-    }
-}
-
-/// Cycles for a table, sampled ones with ≈ and the interval.
-fn cycles(measures: Option<&Measures>) -> String {
-    match measures.map(|m| (m.cycles(), m.half())) {
-        None => NOT_RUN.into(),
-        Some((cycles, None)) => cycles.to_string(),
-        Some((cycles, Some(half))) => format!("≈ {cycles} ± {half:.0}"),
-    }
-}
-
-/// How many times as fast `to` is as `from`, and half the interval of it if samples are in it.
-fn speed_up(from: &Measures, to: &Measures) -> (f64, f64) {
-    let times = from.get(Metric::Cycles) / to.get(Metric::Cycles);
-    (times, times * (from.uncertainty() + to.uncertainty()))
-}
-
-/// Such a number for a table.
-fn times(number: Option<(f64, f64)>, digits: usize) -> String {
-    match number {
-        None => NOT_RUN.into(),
-        Some((value, half)) if half > 0.0 => format!("≈ {value:.digits$} ± {half:.digits$}"),
-        Some((value, _)) => format!("{value:.digits$}"),
-    }
-}
-
-/// Labels that fit side by side.
-fn shortened(names: &[String]) -> Vec<String> {
-    names
-        .iter()
-        .map(|name| {
-            let (graph, task) = name.rsplit_once(' ').unwrap_or(("", name));
-            // The telling part of ca-astroph is the second.
-            let part = graph.split('-').find(|part| part.len() > 2).unwrap_or(graph);
-            match graph.len() <= 6 {
-                true => name.clone(),
-                false => format!("{} {task}", part.chars().take(4).collect::<String>()),
-            }
-        })
-        .collect()
-}
-
-/// Short name of a task, `5-CF`.
-fn short(name: &str) -> String {
-    task(name).map_or_else(|_| name.into(), |(_, task)| crate::explore::short_name(&task))
 }
 
 /// What another kind of run answers.

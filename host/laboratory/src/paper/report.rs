@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use std::fs;
 use std::path::Path;
 
+use gramer_picture::page::{PreEscaped, document};
 use pulldown_cmark::{Options, Parser, html};
 
 use crate::explore::plot::Plot;
@@ -252,7 +253,12 @@ impl Report {
         }
         let markdown = self.markdown();
         if html {
-            write("index.html", &page(&markdown))?;
+            let plots =
+                self.sections.iter().flat_map(|s| &s.blocks).filter_map(|block| match block {
+                    Block::Plot(name, plot) => Some((name.as_str(), plot)),
+                    _ => None,
+                });
+            write("index.html", &page(&markdown, plots))?;
         }
         write("README.md", &markdown)
     }
@@ -315,22 +321,23 @@ fn markdown_table(header: &[String], rows: &[Vec<String>], numbers: bool) -> Str
     text + &rows.iter().map(|row| line(row)).collect::<String>()
 }
 
-/// Markdown as an HTML page; plots stay the files beside it.
-fn page(markdown: &str) -> String {
+/// Markdown as an HTML page with the plots in it.
+fn page<'a>(markdown: &str, plots: impl Iterator<Item = (&'a str, &'a Plot)>) -> String {
     let mut body = String::new();
     html::push_html(&mut body, Parser::new_ext(markdown, Options::ENABLE_TABLES));
-    // The heading, as it was escaped.
-    let title = body.split_once("</h1>").and_then(|(head, _)| head.split_once("<h1>"));
-    let title = title.map_or("", |(_, title)| title);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\" />\n\
-         <title>{title}</title>\n<style>\nbody {{ font-family: sans-serif; max-width: 64em; \
-         margin: 2em auto; padding: 0 1em; line-height: 1.4; }}\n\
-         table {{ border-collapse: collapse; font-size: 90%; }}\n\
-         td, th {{ border: 1px solid #bbb; padding: 0.2em 0.5em; vertical-align: top; }}\n\
-         img {{ max-width: 100%; height: auto; }}\n</style>\n</head>\n<body>\n{body}</body>\n\
-         </html>\n"
-    )
+    for (name, plot) in plots {
+        let image = format!("<img src=\"{name}.svg\"");
+        if let Some((before, rest)) = body.split_once(&image)
+            && let Some((_, after)) = rest.split_once("/>")
+        {
+            body = format!("{before}{}{after}", plot.svg());
+        }
+    }
+    // Wide tables scroll by themselves.
+    let body = body.replace("<table>", "<div class=\"scroll\"><table>");
+    let body = body.replace("</table>", "</table></div>");
+    let title = markdown.lines().next().unwrap_or_default().trim_start_matches("# ");
+    document(title, PreEscaped(body))
 }
 
 /// Smallest and largest as `1.02 to 1.90`.
@@ -346,6 +353,7 @@ pub fn span(values: &[f64], digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::explore::plot::Series;
 
     fn report() -> Report {
         let counted = |holds: &[bool]| Finding {
@@ -373,9 +381,22 @@ mod tests {
             header: vec!["graph".into(), "cycles".into()],
             rows: vec![vec!["a".into(), "7".into()]],
         };
+        let plot = Plot {
+            title: "a & b".into(),
+            x_title: "x".into(),
+            y_title: "y".into(),
+            x: vec!["1".into(), "2".into()],
+            lines: true,
+            logarithmic: false,
+            series: vec![Series { name: "s".into(), points: vec![(0, 1.0, 0.0), (1, 2.0, 0.0)] }],
+        };
         let section = Section {
             title: "Figure 1".into(),
-            blocks: vec![table, Block::File("f.csv".into(), "x\n1\n".into())],
+            blocks: vec![
+                table,
+                Block::File("f.csv".into(), "x\n1\n".into()),
+                Block::Plot("p".into(), plot),
+            ],
             claims: vec![claim, open],
         };
         Report { title: "T & U".into(), opening: vec!["First.".into()], sections: vec![section] }
@@ -451,7 +472,9 @@ mod tests {
         assert!(html.contains("<td>a &lt; b</td>"), "{html}");
         assert!(html.contains("<h1>T &amp; U</h1>"), "{html}");
         assert_eq!(read("f.csv"), "x\n1\n");
-        let document = html.strip_prefix("<!DOCTYPE html>\n").unwrap();
-        roxmltree::Document::parse(document).expect("every tag is closed");
+        assert!(html.contains("<svg") && !html.contains("<img"), "the plot is in the page: {html}");
+        let (_, body) = html.split_once("<body>").unwrap();
+        let (body, _) = body.split_once("</body>").unwrap();
+        roxmltree::Document::parse(body).expect("every tag is closed");
     }
 }

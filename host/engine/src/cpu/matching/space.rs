@@ -14,7 +14,8 @@ use gramer_graph::error::Result;
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_orbits_chain};
 
-use gramer_pattern::plan::search::{Candidates, SearchPlan, bits};
+use gramer_pattern::plan::candidates::Candidates;
+use gramer_pattern::plan::search::{SearchPlan, bits};
 
 /// Most rounds of refinement; what is left after them is found by the search.
 const ROUNDS: usize = 6;

@@ -1,0 +1,379 @@
+//! The graph as the strategy `table` has it on the device, within the budget.
+
+use std::sync::Arc;
+
+use gramer_graph::Graph;
+use gramer_graph::error::{Error, Result};
+
+use crate::device::{Arg, Device};
+use crate::graph::ByDegree;
+use crate::memory::Buffer;
+use crate::resident::SLOTS;
+
+use super::TableSettings;
+use super::pages::{PageShape, Paged};
+use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, Whole};
+
+/// Sums of a run, as in `table.cl`.
+pub(super) const SUMS: usize = 6;
+/// Words of a sum, of the control block and of a warp's state; as in `table.cl`.
+const SUM_WORDS: usize = 4;
+pub(super) const CONTROL_WORDS: usize = 4;
+const STATE_WORDS: usize = 8;
+/// Entries of a page: the most, of 4 KiB (GAMMA, section 3.2), and the least, as powers of two.
+const PAGE_BITS: (u32, u32) = (10, 5);
+/// Slots from which on pages aren't made smaller for more of them.
+const ENOUGH_SLOTS: u64 = 256;
+/// Most words of the arena: places are u32, and what is reserved is cleared first, which takes time.
+const MOST_ARENA: u64 = 1 << 28;
+/// Warps of a compute unit.
+const WARPS: usize = 32;
+
+/// Lanes of a warp: 1 on a processor.
+pub(super) fn lanes(device: &Device) -> usize {
+    if device.limits.portable { 1 } else { LANES }
+}
+
+/// What is taken from the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Only lists of larger numbers.
+    pub oriented: bool,
+    /// Labels of edges.
+    pub edge_labels: bool,
+    /// Labels of vertices.
+    pub vertex_labels: bool,
+    /// Extensions of a table.
+    pub columns: usize,
+    /// Whether a column is made whole before the next.
+    pub breadth: bool,
+}
+
+/// Lists of the graph.
+pub(super) enum Lists {
+    /// All of them.
+    Whole(Buffer<u32>),
+    /// By pages.
+    Paged(Box<Paged>),
+}
+
+/// A graph on the device, with the room for tables.
+pub(super) struct TableGraph {
+    pub device: Arc<Device>,
+    pub wanted: Wanted,
+    pub vertices: usize,
+    pub entries: usize,
+    pub offsets: Buffer<u32>,
+    pub labels: Option<Buffer<u32>>,
+    pub lists: Lists,
+    pub arena: Buffer<u32>,
+    /// Shape, control and states of each level of a recursion.
+    pub levels: Vec<Level>,
+    pub warps: usize,
+    pub sums: Buffer<u32>,
+    pub fault: Buffer<u32>,
+}
+
+/// Buffers of the extension of one column.
+pub(super) struct Level {
+    pub shape: Buffer<u32>,
+    pub control: Buffer<u32>,
+    pub states: Buffer<u32>,
+}
+
+/// How the budget is divided, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Shares {
+    warps: usize,
+    page_bits: u32,
+    /// 0: the lists are whole.
+    slots: usize,
+    arena_words: u64,
+}
+
+/// What has to be divided.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    limit: u64,
+    vertices: usize,
+    entries: usize,
+    wanted: Wanted,
+    warps: usize,
+}
+
+impl Sizes {
+    /// Bytes that don't depend on the division.
+    fn fixed(&self, warps: usize) -> u64 {
+        let labels = if self.wanted.vertex_labels { self.vertices.max(1) } else { 0 };
+        let level = SHAPE_WORDS + CONTROL_WORDS + warps * STATE_WORDS;
+        let sums = SUMS * SLOTS * SUM_WORDS + 1;
+        4 * (self.vertices + 1 + labels + sums + self.wanted.columns.max(1) * level) as u64
+    }
+
+    fn list_bytes(&self) -> u64 {
+        (4 * (self.entries as u64).max(1)) << u32::from(self.wanted.edge_labels)
+    }
+
+    fn least_arena(&self) -> u64 {
+        let columns = self.wanted.columns.max(1) as u64;
+        4 * if self.wanted.breadth { Whole::least(columns) } else { LEAST_REGION * columns }
+    }
+
+    /// Bytes of the page table, and of a slot.
+    fn paged(&self, bits: u32) -> (u64, u64) {
+        let pages = PageShape::pages(bits, self.entries).max(1) as u64;
+        (8 * pages, 4 << bits << u32::from(self.wanted.edge_labels))
+    }
+
+    /// The least that would do.
+    fn least(&self) -> u64 {
+        let paged = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| {
+            let (table, slot) = self.paged(bits);
+            table + slot
+        });
+        let lists = paged.min().expect("there are sizes").min(self.list_bytes());
+        self.fixed(1) + self.least_arena() + lists
+    }
+
+    fn divide(&self) -> Result<Shares> {
+        let least = self.least();
+        if self.limit < least {
+            return Err(Error::Unsupported(format!(
+                "the GPU has no room for the graph's offsets, a page of its lists and a block of each \
+                 table: {} bytes may be used; give at least --memory {}K, or use --device cpu",
+                self.limit,
+                least.div_ceil(1024)
+            )));
+        }
+        // States of warps take a sixteenth at most.
+        let mut warps = self.warps.max(1);
+        while warps > 1 && (self.fixed(warps) - self.fixed(0)) * 16 > self.limit
+            || self.fixed(warps) + least - self.fixed(1) > self.limit
+        {
+            warps = (warps / 2).max(1);
+        }
+        let rest = self.limit - self.fixed(warps);
+        let arena = |bytes: u64| (bytes / 4).min(MOST_ARENA);
+        if self.list_bytes() + self.least_arena().max(rest / 4) <= rest {
+            let arena_words = arena(rest - self.list_bytes());
+            return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
+        }
+        // Large pages, unless that leaves few slots; then those that leave any.
+        let one = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| self.paged(bits)).map(|(t, s)| t + s);
+        let most = (rest / 2).max(one.min().expect("there are sizes"));
+        let most = most.min(rest.saturating_sub(self.least_arena()));
+        let slots = |bits: u32| {
+            let (table, slot) = self.paged(bits);
+            most.saturating_sub(table) / slot
+        };
+        let page_bits = (PAGE_BITS.1..=PAGE_BITS.0)
+            .rev()
+            .find(|&bits| slots(bits) >= ENOUGH_SLOTS)
+            .or_else(|| (PAGE_BITS.1..=PAGE_BITS.0).max_by_key(|&bits| slots(bits)))
+            .expect("there are sizes");
+        let (table, slot) = self.paged(page_bits);
+        let pages = PageShape::pages(page_bits, self.entries) as u64;
+        let slots = slots(page_bits).clamp(1, pages.max(1));
+        let arena_words = arena(rest - table - slots * slot);
+        Ok(Shares { warps, page_bits, slots: slots as usize, arena_words })
+    }
+}
+
+impl TableGraph {
+    /// Puts on the device what is wanted and fits.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] that names the least budget, [`Error::Device`].
+    pub fn new(
+        device: &Arc<Device>,
+        by: &ByDegree,
+        graph: &Graph,
+        wanted: Wanted,
+        settings: &TableSettings,
+    ) -> Result<Self> {
+        if device.limits.group < LANES {
+            return Err(Error::Unsupported(format!(
+                "the strategy table needs work-groups of {LANES} lanes, and {} has {}; use another \
+                 strategy",
+                device.label(),
+                device.limits.group
+            )));
+        }
+        let own;
+        let (offsets, ends): (&[u32], &[u32]) = match wanted.oriented {
+            true => {
+                own = by.oriented();
+                (&own.0, &own.1)
+            }
+            false => (&by.offsets, &by.neighbours),
+        };
+        let vertices = by.vertices();
+        let entries = ends.len();
+        let units = device.limits.units;
+        let warps = if device.limits.portable { 2 * units } else { WARPS * units };
+        // No more than there are windows of vertices to begin with, but for small graphs with much work.
+        let warps = warps.min(entries.div_ceil(LANES)).max(1);
+        let limit = device.budget.free();
+        let shares = Sizes { limit, vertices, entries, wanted, warps }.divide()?;
+        let place = device.place();
+        let offsets = Buffer::of(&place, offsets, "the graph's offsets")?;
+        let view = graph.view();
+        let labels = view.vertex_labels.filter(|_| wanted.vertex_labels).map(|labels| {
+            let labels: Vec<u32> = by.vertex.iter().map(|&v| labels[v as usize]).collect();
+            Buffer::of(&place, &labels, "vertex labels")
+        });
+        let edge_labels = if wanted.edge_labels { by_rows(by, graph) } else { vec![] };
+        let parts = [ends, &edge_labels];
+        let lists = match shares.slots {
+            0 => {
+                let mut words = Buffer::new(&place, ends.len() + edge_labels.len(), "the edges")?;
+                words.write_at(&device.queue, 0, ends)?;
+                words.write_at(&device.queue, ends.len(), &edge_labels)?;
+                Lists::Whole(words)
+            }
+            slots => {
+                let (bits, access) = (shares.page_bits, settings.access);
+                let shape = PageShape { bits, slots, labelled: wanted.edge_labels, access };
+                Lists::Paged(Box::new(Paged::new(device, &parts, shape)?))
+            }
+        };
+        let levels = (0..wanted.columns.max(1))
+            .map(|_| {
+                Ok(Level {
+                    shape: Buffer::new(&place, SHAPE_WORDS, "a table's shape")?,
+                    control: Buffer::new(&place, CONTROL_WORDS, "the control block")?,
+                    states: Buffer::new(&place, shares.warps * STATE_WORDS, "states of warps")?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(TableGraph {
+            device: device.clone(),
+            wanted,
+            vertices,
+            entries,
+            offsets,
+            labels: labels.transpose()?,
+            lists,
+            arena: Buffer::new(&place, shares.arena_words as usize, "tables")?,
+            levels,
+            warps: shares.warps,
+            sums: Buffer::of(&place, &[0; SUMS * SLOTS * SUM_WORDS], "sums")?,
+            fault: Buffer::of(&place, &[0], "the error word")?,
+        })
+    }
+
+    /// Clears the sums.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn begin(&mut self) -> Result<()> {
+        self.sums.zero(&self.device.queue)
+    }
+
+    /// The sums since [`TableGraph::begin`].
+    ///
+    /// # Errors
+    /// [`Error::Device`] for a fault that a checked kernel met, and what the runtime refuses.
+    pub fn sums(&self) -> Result<[u128; SUMS]> {
+        let mut words = vec![0u32; SUMS * SLOTS * SUM_WORDS];
+        self.sums.read(&self.device.queue, &mut words)?;
+        let mut fault = [0];
+        if self.device.is_checked() {
+            self.fault.read(&self.device.queue, &mut fault)?;
+        }
+        if fault[0] != 0 {
+            return Err(Error::Device(format!(
+                "{}: a kernel left its arrays (check {}): this is a fault of this program; use \
+                 --device cpu",
+                self.device.label(),
+                fault[0]
+            )));
+        }
+        let mut sums = [0u128; SUMS];
+        for (at, part) in words.chunks_exact(SUM_WORDS).enumerate() {
+            let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
+            sums[at / SLOTS] += value;
+        }
+        Ok(sums)
+    }
+
+    /// Arguments for the lists: entries or slots, page table, and the host's entries.
+    pub fn list_args(&self) -> [Arg; 3] {
+        let none = Arg::Buffer(self.fault.raw());
+        match &self.lists {
+            Lists::Whole(entries) => [Arg::Buffer(entries.raw()), none, none],
+            Lists::Paged(paged) => [
+                Arg::Buffer(paged.slots.raw()),
+                Arg::Buffer(paged.table.raw()),
+                Arg::Buffer(paged.cold.raw()),
+            ],
+        }
+    }
+
+    /// Of a page's entries, as a power of two; whether they have labels.
+    pub fn page(&self) -> (u32, bool) {
+        let bits = match &self.lists {
+            Lists::Whole(_) => 0,
+            Lists::Paged(paged) => paged.bits,
+        };
+        (bits, self.wanted.edge_labels)
+    }
+}
+
+/// The labels of edges in the order of the entries.
+fn by_rows(by: &ByDegree, graph: &Graph) -> Vec<u32> {
+    let view = graph.view();
+    let Some(labels) = view.edge_labels else { return vec![] };
+    let mut ordered = Vec::with_capacity(labels.len());
+    let mut row = vec![];
+    for &v in &by.vertex {
+        row.clear();
+        row.extend(view.row(v).map(|e| (by.rank[view.neighbours[e] as usize], labels[e])));
+        row.sort_unstable();
+        ordered.extend(row.iter().map(|r| r.1));
+    }
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sizes(limit: u64, breadth: bool) -> Sizes {
+        let wanted = Wanted {
+            oriented: true,
+            edge_labels: false,
+            vertex_labels: false,
+            columns: 3,
+            breadth,
+        };
+        Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64 }
+    }
+
+    #[test]
+    fn every_budget_from_the_least_on_is_divided_and_none_is_exceeded() {
+        for breadth in [false, true] {
+            let least = sizes(0, breadth).least();
+            let text = sizes(least - 1, breadth).divide().unwrap_err().to_string();
+            assert!(text.contains(&format!("--memory {}K", least.div_ceil(1024))), "{text}");
+            let mut limit = least;
+            while limit < 1 << 23 {
+                let all = sizes(limit, breadth);
+                let shares = all.divide().unwrap();
+                let lists = match shares.slots {
+                    0 => all.list_bytes(),
+                    slots => {
+                        let (table, slot) = all.paged(shares.page_bits);
+                        table + slots as u64 * slot
+                    }
+                };
+                let sum = all.fixed(shares.warps) + lists + 4 * shares.arena_words;
+                assert!(sum <= limit && 4 * shares.arena_words >= all.least_arena(), "{limit}");
+                assert!(shares.slots != 0 || limit > all.list_bytes());
+                limit += limit / 7;
+            }
+            assert_eq!(sizes(1 << 23, breadth).divide().unwrap().slots, 0);
+            assert!(sizes(100_000, breadth).divide().unwrap().slots > 0);
+        }
+    }
+}

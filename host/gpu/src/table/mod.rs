@@ -1,0 +1,297 @@
+//! The strategy `table`: GAMMA's embedding tables, extended breadth-first by intersection, within any
+//! budget of device memory (Hu et al., "A graph pattern mining framework for large graphs on GPU").
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `graph` | the graph on the device, and how the budget is divided |
+//! | `pages` | lists by pages, and which of them are hot |
+//! | `host_buffer` | memory of the host that kernels read |
+//! | `shape` | columns and regions, as kernels are told of them |
+//! | `run` | extensions one after the other, depth-first |
+//! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
+//! | `store` | the segments of such tables |
+
+mod graph;
+mod host_buffer;
+mod pages;
+mod run;
+mod shape;
+mod store;
+mod whole;
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
+use gramer_graph::choice::Choice;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, NO_LABEL};
+use gramer_pattern::Pattern;
+use gramer_pattern::plan::search::SearchPlan;
+use gramer_pattern::task::Task;
+
+use crate::Gpu;
+use crate::device::Device;
+use crate::graph::{ByDegree, Numbering};
+use crate::plan::{DEPTH_WORDS, PlanWords};
+use crate::program::Program;
+use crate::search;
+
+use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
+use self::run::{Run, Used};
+use self::shape::{Depth, next_to_all};
+use self::store::Room;
+
+pub use pages::Access;
+
+const COMMON: &str = include_str!("../../kernels/common.clh");
+const TABLE: &str = include_str!("../../kernels/table.cl");
+const PACK: &str = include_str!("../../kernels/pack.cl");
+
+/// What the answer says of the strategy.
+pub(crate) const REASON: &str = "table: embedding tables by column";
+
+/// How the strategy `table` uses the memories; answers don't depend on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TableSettings {
+    /// Which pages of the graph are copied to the device where it doesn't fit.
+    pub access: Access,
+    /// In which order tables are extended.
+    pub traversal: Traversal,
+    /// Bytes of the host's memory for tables, beyond which they go to a file; none: half of what is
+    /// available.
+    pub host_memory: Option<u64>,
+    /// The folder of that file; none: that for temporary files.
+    pub spill: Option<PathBuf>,
+    /// Mechanisms that are left out, to see what they are worth.
+    pub without: Without,
+}
+
+/// In which order tables are extended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Traversal {
+    /// What fits into the device's memory is extended to the end before more is made.
+    #[default]
+    Depth,
+    /// Each column is made whole before the next; tables lie in the host's memory, and in a file where
+    /// that is short (GAMMA, section 5.2).
+    Breadth,
+}
+
+impl Choice for Traversal {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Traversal::Depth, "depth", "What fits on the device to the end, then more"),
+        (Traversal::Breadth, "breadth", "Whole columns; tables spill to the host and to a file"),
+    ];
+}
+
+/// Mechanisms of the extension (GAMMA, section 6.1) that can be left out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Without {
+    /// The prefix's lists are intersected for each embedding of a group.
+    pub groups: bool,
+    /// Every element is searched for.
+    pub filter: bool,
+    /// The tile is searched in the order of the list.
+    pub layout: bool,
+}
+
+/// A graph that tasks bring to the device as they need it.
+pub(crate) struct OnTable<'a> {
+    gpu: &'a Gpu,
+    graph: &'a Graph,
+    by: ByDegree,
+    settings: &'a TableSettings,
+    held: Mutex<Option<TableGraph>>,
+}
+
+/// A pattern as steps of extension.
+struct Steps {
+    wanted: Wanted,
+    plan: Vec<Depth>,
+    first_label: u32,
+}
+
+impl Steps {
+    fn cliques(k: usize) -> Self {
+        let wanted = Wanted {
+            oriented: true,
+            edge_labels: false,
+            vertex_labels: false,
+            columns: k - 1,
+            breadth: false,
+        };
+        Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
+    }
+
+    fn pattern(words: &PlanWords) -> Self {
+        let depths = words.words.chunks_exact(DEPTH_WORDS);
+        let all: Vec<Depth> = depths.map(|d| d.try_into().expect("words of a depth")).collect();
+        let labels = |range: std::ops::Range<usize>| {
+            all.iter().any(|d| d[range.clone()].iter().any(|&l| l != NO_LABEL))
+        };
+        let wanted = Wanted {
+            oriented: false,
+            edge_labels: labels(5..DEPTH_WORDS),
+            vertex_labels: labels(0..1),
+            columns: all.len() - 1,
+            breadth: false,
+        };
+        Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
+    }
+}
+
+impl<'a> OnTable<'a> {
+    /// Numbers the vertices by degree.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for 2³¹ edges and more, [`Error::Interrupted`].
+    pub fn new(
+        gpu: &'a Gpu,
+        graph: &'a Graph,
+        settings: &'a TableSettings,
+        context: &Context,
+    ) -> Result<Self> {
+        let by = ByDegree::new(graph, Numbering::Degree, context)?;
+        Ok(OnTable { gpu, graph, by, settings, held: Mutex::new(None) })
+    }
+
+    fn program(&self, device: &Device, lists: &Lists) -> Result<Arc<Program>> {
+        let without = &self.settings.without;
+        let mut defines = format!("#define LANES {}u\n", lanes(device));
+        for (name, set) in [
+            ("PAGED", matches!(lists, Lists::Paged(_))),
+            ("NO_GROUPS", without.groups),
+            ("NO_FILTER", without.filter),
+            ("PLAIN_LAYOUT", without.layout),
+        ] {
+            if set {
+                defines.push_str(&format!("#define {name}\n"));
+            }
+        }
+        device.program("table", &[COMMON, &defines, TABLE])
+    }
+
+    /// Counts what the steps lead to; the flag says whether the run went to its end.
+    fn count(
+        &self,
+        held: &mut Option<TableGraph>,
+        steps: &Steps,
+        context: &Context,
+        metrics: &mut DeviceMetrics,
+    ) -> Result<(u128, bool)> {
+        let device = self.gpu.device()?;
+        // The last extension is only counted: with one alone there is no table.
+        let breadth = self.settings.traversal == Traversal::Breadth && steps.plan.len() > 1;
+        let wanted = Wanted { breadth, ..steps.wanted };
+        if held.as_ref().is_none_or(|h| h.wanted != wanted) {
+            // First out, then in.
+            *held = None;
+            *held = Some(TableGraph::new(device, &self.by, self.graph, wanted, self.settings)?);
+        }
+        let graph = held.as_mut().expect("it was put there");
+        let program = self.program(device, &graph.lists)?;
+        graph.begin()?;
+        let mut run = Run::new(graph, &program, &steps.plan, context);
+        run.first_label = steps.first_label;
+        let complete = if breadth {
+            let pack = device.program(
+                "pack",
+                &[COMMON, &format!("#define SCAN {}\n", device.lanes(whole::SCAN)), PACK],
+            )?;
+            let room = Room::of(self.settings.host_memory, self.settings.spill.as_deref());
+            run.whole(&pack, &room)
+        } else {
+            run.all()
+        };
+        let used = run.used;
+        // A run that failed may have left kernels in the queue that use the buffers.
+        if complete.is_err() {
+            let _ = device.finish();
+        }
+        let complete = complete?;
+        let sums = graph.sums()?;
+        report(metrics, graph, &sums, used);
+        Ok((sums[0], complete))
+    }
+}
+
+/// What a run did.
+fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: Used) {
+    let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
+    metrics.detail("table.rows", "", count(sums[5]));
+    metrics.detail("table.segments", "", Value::Count(used.segments));
+    metrics.detail("table.compacted", "", Value::Count(used.compacted));
+    metrics.detail("spill.host", "bytes", Value::Count(used.spilled));
+    metrics.detail("spill.file", "bytes", Value::Count(used.filed));
+    metrics.detail("pool.blocks", "", Value::Count(used.blocks));
+    metrics.detail("pool.refills", "", Value::Count(used.refills));
+    metrics.detail("elements.tested", "", count(sums[1]));
+    metrics.detail("filter.passed", "", count(sums[2]));
+    let Lists::Paged(paged) = &graph.lists else { return };
+    let hits = paged.heat.hits();
+    let bytes = 4u64 << paged.bits;
+    let share = |part| Value::Share { part, whole: hits.all };
+    metrics.detail("pages.number", "", Value::Setting(paged.heat.slot_of.len() as u64));
+    metrics.detail("pages.slots", "", Value::Setting(paged.heat.slots() as u64));
+    metrics.detail("pages.bytes", "bytes", Value::Setting(bytes));
+    metrics.detail("pages.copied", "", Value::Count(paged.copied));
+    metrics.detail("pages.hot", "bytes", count(4 * sums[3]));
+    metrics.detail("pages.cold", "bytes", count(4 * sums[4]));
+    metrics.detail("pages.hits", "", share(hits.heat));
+    metrics.detail("pages.hits.fixed", "", share(hits.fixed));
+    metrics.detail("pages.hits.recent", "", share(hits.recent));
+}
+
+impl Prepared for OnTable<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.gpu.supports(task, Some(self.graph))?;
+        let refuse = |what: &str| {
+            Err(Error::Unsupported(format!(
+                "the strategy table has no {what}; leave out --strategy"
+            )))
+        };
+        if units.share().is_some() {
+            return refuse("shares of work units");
+        }
+        if sink.is_some() {
+            return refuse("lists of embeddings");
+        }
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = self.gpu.device()?;
+        let launches = || device.work.launches.load(Relaxed);
+        let (before, begun) = (launches(), Instant::now());
+        let mut metrics = DeviceMetrics::of(&self.gpu.found().name);
+        let mut details = DeviceMetrics::default();
+        let mut count = |steps: &Steps| self.count(&mut held, steps, context, &mut details);
+        let (pattern, (count, complete)) = match task {
+            Task::Clique { k } => (Pattern::clique(*k), count(&Steps::cliques(*k))?),
+            Task::Match { pattern, induced, mappings } if pattern.vertices() > 1 => {
+                let asked = search::comparable(self.graph, pattern, *mappings)?;
+                let plan = SearchPlan::of(&asked, *induced, *mappings, true);
+                (pattern.clone(), count(&Steps::pattern(&PlanWords::new(&plan)))?)
+            }
+            Task::Match { .. } => return refuse("patterns of one vertex"),
+            other => return refuse(other.name()),
+        };
+        metrics.headline("run.time", "s", Value::time(begun.elapsed()));
+        metrics.headline("run.launches", "", Value::Count(launches() - before));
+        metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
+        metrics.detail("run.strategy", "", Value::Text(REASON.into()));
+        metrics.detail("device.driver", "", Value::Text(self.gpu.found().driver.clone()));
+        metrics.metrics.append(&mut details.metrics);
+        let mut outcome = Outcome::new(vec![Count { pattern, count }], complete);
+        outcome.devices.push(metrics);
+        Ok(outcome.of(units))
+    }
+}

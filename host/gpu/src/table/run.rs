@@ -1,0 +1,220 @@
+//! Extensions one after the other: depth-first over what fits into the arena at a time.
+
+use std::time::{Duration, Instant};
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use crate::device::Arg;
+use crate::program::Program;
+
+use super::graph::{CONTROL_WORDS, Lists, TableGraph, lanes};
+use super::shape::{Column, Depth, LANES, Region, Shape};
+
+/// How long a slice should take.
+const SLICE: Duration = Duration::from_millis(20);
+/// Steps of a warp in the first slice, and the least and most.
+const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
+
+/// What tables took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Used {
+    /// Blocks that were filled.
+    pub blocks: u64,
+    /// How often the blocks were all taken before an extension was done.
+    pub refills: u64,
+    /// Segments that went to the host, their bytes, and those of them that went to a file.
+    pub segments: u64,
+    pub spilled: u64,
+    pub filed: u64,
+    /// Elements that were dropped since nothing came of them.
+    pub compacted: u64,
+}
+
+/// A task on a graph.
+pub(super) struct Run<'a> {
+    pub graph: &'a mut TableGraph,
+    pub program: &'a Program,
+    pub context: &'a Context,
+    /// By depth from 1 on: the vertex that is added.
+    pub plan: &'a [Depth],
+    pub first_label: u32,
+    pub steps: f64,
+    pub used: Used,
+    pub(super) columns: Vec<Column>,
+    /// Elements of the columns but the first, where they were loaded.
+    pub(super) loaded: Vec<u32>,
+    regions: Vec<Region>,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(
+        graph: &'a mut TableGraph,
+        program: &'a Program,
+        plan: &'a [Depth],
+        context: &'a Context,
+    ) -> Self {
+        // The last extension is only counted.
+        let stored = plan.len() - 1;
+        let mut regions = vec![];
+        if stored > 0 && !graph.wanted.breadth {
+            let each = graph.arena.len() as u64 / stored as u64;
+            for at in 0..stored as u64 {
+                regions.push(Region::new((at * each) as u32, each, graph.warps));
+            }
+        }
+        Run {
+            graph,
+            program,
+            context,
+            plan,
+            first_label: gramer_graph::NO_LABEL,
+            steps: STEPS.0,
+            used: Used::default(),
+            columns: vec![Column::VERTICES],
+            loaded: vec![],
+            regions,
+        }
+    }
+
+    /// Extends the vertices to the end of the plan, depth-first: what fits into the blocks of a column is
+    /// extended before the rest of the column is made. `false` once the run was asked to stop.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn all(&mut self) -> Result<bool> {
+        let vertices = self.graph.vertices as u32;
+        self.context.progress.begin(u64::from(vertices));
+        self.deeper(vertices)
+    }
+
+    fn deeper(&mut self, rows: u32) -> Result<bool> {
+        let out = self.regions.get(self.columns.len() - 1).copied();
+        self.extend(rows, out, &mut |run, region, blocks| {
+            run.columns.push(region.column);
+            let complete = run.deeper(blocks * region.column.block);
+            run.columns.pop();
+            complete
+        })
+    }
+
+    /// Extends the last column, which has so many places; `full` is given the blocks of the new column
+    /// whenever all are taken, and at the end.
+    pub(super) fn extend(
+        &mut self,
+        rows: u32,
+        out: Option<Region>,
+        full: &mut dyn FnMut(&mut Self, Region, u32) -> Result<bool>,
+    ) -> Result<bool> {
+        let depth = self.columns.len();
+        let shape = Shape {
+            columns: &self.columns,
+            rows,
+            out,
+            next: &self.plan[depth - 1],
+            first_label: self.first_label,
+            sizes: (self.graph.vertices as u32, self.graph.entries as u32),
+            page: self.graph.page(),
+            arena: self.graph.arena.len() as u32,
+        };
+        let words = shape.words();
+        let queue = &self.graph.device.queue;
+        let level = &mut self.graph.levels[depth - 1];
+        level.shape.write(queue, &words)?;
+        level.states.zero(queue)?;
+        self.choose_pages(depth, rows)?;
+        let windows = rows.div_ceil(LANES as u32);
+        let (mut next, mut blocks, mut fresh) = (0u32, 0u32, true);
+        loop {
+            if self.context.cancel.is_cancelled() {
+                return Ok(false);
+            }
+            let said = self.slice(depth, [next, 0, blocks, 0], fresh)?;
+            if depth == 1 {
+                let reached = said[0].min(windows) - next.min(windows);
+                self.context.progress.add(u64::from(reached) * LANES as u64);
+            }
+            next = said[0];
+            let done = next >= windows && said[1] == 0;
+            let Some(region) = out else {
+                if done {
+                    return Ok(true);
+                }
+                continue;
+            };
+            (blocks, fresh) = (said[2].min(region.blocks), false);
+            let all_taken = said[2] > region.blocks;
+            if blocks > 0 && (all_taken || done) {
+                self.used.blocks += u64::from(blocks);
+                self.used.refills += u64::from(all_taken);
+                if !full(self, region, blocks)? {
+                    return Ok(false);
+                }
+                (blocks, fresh) = (0, true);
+            }
+            if done {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// A launch, and the control block after it.
+    fn slice(
+        &mut self,
+        depth: usize,
+        control: [u32; CONTROL_WORDS],
+        fresh: bool,
+    ) -> Result<[u32; CONTROL_WORDS]> {
+        let graph = &mut *self.graph;
+        let device = graph.device.clone();
+        graph.levels[depth - 1].control.write(&device.queue, &control)?;
+        let level = &graph.levels[depth - 1];
+        let labels = graph.labels.as_ref().map_or(graph.fault.raw(), |l| l.raw());
+        let [slots, pages, cold] = graph.list_args();
+        let args = [
+            Arg::Buffer(graph.offsets.raw()),
+            slots,
+            pages,
+            cold,
+            Arg::Buffer(labels),
+            Arg::Buffer(graph.arena.raw()),
+            Arg::Buffer(level.shape.raw()),
+            Arg::Buffer(level.control.raw()),
+            Arg::Buffer(level.states.raw()),
+            Arg::U32(self.steps as u32),
+            Arg::U32(fresh.into()),
+            Arg::Buffer(graph.sums.raw()),
+            Arg::Buffer(graph.fault.raw()),
+        ];
+        let begun = Instant::now();
+        device.launch(self.program, "extend", &args, graph.warps, lanes(&device))?;
+        let mut said = [0; CONTROL_WORDS];
+        level.control.read(&device.queue, &mut said)?;
+        let took = begun.elapsed().as_secs_f64().max(1e-6);
+        // A slice that ended for another reason says nothing of the time that steps take.
+        let factor = (SLICE.as_secs_f64() / took).clamp(0.25, 4.0);
+        if said[1] > 0 || factor < 1.0 {
+            self.steps = (self.steps * factor).clamp(STEPS.1, STEPS.2);
+        }
+        Ok(said)
+    }
+
+    /// Chooses the pages for an extension.
+    fn choose_pages(&mut self, depth: usize, rows: u32) -> Result<()> {
+        let TableGraph { device, lists, arena, offsets, levels, .. } = &mut *self.graph;
+        let Lists::Paged(paged) = lists else { return Ok(()) };
+        let program = self.program;
+        paged.extension(device, program, rows, |part, reads| {
+            let groups = part.len().div_ceil(LANES).min(64 * device.limits.units);
+            let args = [
+                Arg::Buffer(offsets.raw()),
+                Arg::Buffer(arena.raw()),
+                Arg::Buffer(levels[depth - 1].shape.raw()),
+                Arg::U32(part.start),
+                Arg::U32(part.end),
+                Arg::Buffer(reads.raw()),
+            ];
+            device.launch(program, "heat", &args, groups, LANES)
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! The strategy `table` against the CPU engine, at every budget, with kernels that test their indices.
+
+use gramer_engine::cpu::Cpu;
+use gramer_engine::{Engine, Outcome};
+use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings, Traversal, Without};
+use gramer_graph::context::Context;
+use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::{Builder, Graph};
+use gramer_pattern::Pattern;
+use gramer_pattern::task::{Induced, Task};
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+fn open(settings: Settings) -> Option<Gpu> {
+    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
+    match Gpu::open(&name, &Settings { cache, ..settings }) {
+        Ok(gpu) => Some(gpu),
+        Err(error) => {
+            environment::skip(environment::OPENCL, &error.to_string());
+            None
+        }
+    }
+}
+
+fn table(memory: Option<u64>, table: TableSettings) -> Settings {
+    Settings {
+        checked: true,
+        strategy: Some(Strategy::Table),
+        memory,
+        table,
+        ..Settings::default()
+    }
+}
+
+fn random(model: Model, seed: u64) -> Graph {
+    let recipe = Recipe { model, seed, vertex_labels: None, edge_labels: None };
+    generate(&recipe, &Context::default()).unwrap()
+}
+
+fn labelled(seed: u64) -> Graph {
+    let labels = |count| Some(Labels { count, exponent: 0.5 });
+    let model = Model::BarabasiAlbert { vertices: 120, edges_per_vertex: 6 };
+    let recipe = Recipe { model, seed, vertex_labels: labels(4), edge_labels: labels(2) };
+    generate(&recipe, &Context::default()).unwrap()
+}
+
+fn answer(engine: &dyn Engine, graph: &Graph, task: &Task) -> Outcome {
+    let outcome = engine.run(graph, task, None, &Context::default()).unwrap();
+    assert!(outcome.complete);
+    outcome
+}
+
+fn number(outcome: &Outcome, name: &str) -> f64 {
+    outcome.devices[0].get(name).and_then(|v| v.number()).unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// A hub over many small parts, dense parts with lists longer than a tile, and a path.
+fn skewed() -> Graph {
+    let mut builder = Builder::new();
+    for v in 1..1200u64 {
+        builder.edge(0, v);
+        if v % 3 == 0 {
+            builder.edge(v, v - 1);
+        }
+        if v % 5 == 0 {
+            builder.edge(1, v);
+        }
+    }
+    // Two sides of 430, each next to the other side's and to two of its own.
+    for u in 0..430u64 {
+        (0..430).for_each(|v| builder.edge(2000 + u, 3000 + v));
+        for step in [1, 7] {
+            builder.edge(2000 + u, 2000 + (u + step) % 430);
+            builder.edge(3000 + u, 3000 + (u + step * step) % 430);
+        }
+    }
+    builder.build()
+}
+
+#[test]
+fn cliques_in_core() {
+    let Some(gpu) = open(table(None, TableSettings::default())) else { return };
+    let graphs = [
+        random(Model::BarabasiAlbert { vertices: 150, edges_per_vertex: 7 }, 1),
+        random(Model::Rmat { scale: 8, edge_factor: 12, a: 0.57, b: 0.19, c: 0.19 }, 2),
+        random(Model::ErdosRenyiProbability { vertices: 40, p: 0.7 }, 3),
+        skewed(),
+        Builder::new().build(),
+    ];
+    for (at, graph) in graphs.iter().enumerate() {
+        for k in 3..=if at == 2 { 8 } else { 5 } {
+            let task = Task::Clique { k };
+            let outcome = answer(&gpu, graph, &task);
+            assert_eq!(outcome.results, answer(&Cpu, graph, &task).results, "{at} {k}");
+        }
+    }
+}
+
+/// Every budget from the least on gives the same counts, and none is exceeded.
+#[test]
+fn every_budget_counts_the_same_or_names_the_least() {
+    let graph = random(Model::BarabasiAlbert { vertices: 400, edges_per_vertex: 9 }, 3);
+    let task = Task::Clique { k: 4 };
+    let right = answer(&Cpu, &graph, &task).results;
+    let Some(gpu) = open(table(Some(1 << 10), TableSettings::default())) else { return };
+    let error = gpu.run(&graph, &task, None, &Context::default()).unwrap_err();
+    let text = error.to_string();
+    assert_eq!(error.exit_code(), 1);
+    let named = text.split("--memory ").nth(1).unwrap().split('K').next().unwrap();
+    let least: u64 = named.parse().unwrap();
+    let (mut refills, mut paged, mut whole) = (0.0, 0, 0);
+    for kib in [least - 1, least, least + 1, least + 4, 2 * least, 4 * least, 1024] {
+        let Some(gpu) = open(table(Some(kib << 10), TableSettings::default())) else { return };
+        let outcome = match gpu.run(&graph, &task, None, &Context::default()) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                assert!(kib < least && error.to_string().contains(&text[text.len() - 40..]));
+                continue;
+            }
+        };
+        assert!(kib >= least);
+        assert_eq!(outcome.results, right, "{kib} KiB");
+        let (limit, peak) = gpu.memory().unwrap();
+        assert!(
+            limit == kib << 10 && peak <= limit && number(&outcome, "memory.peak") as u64 == peak
+        );
+        refills += number(&outcome, "pool.refills");
+        match outcome.devices[0].get("pages.slots") {
+            Some(_) => {
+                paged += 1;
+                assert!(number(&outcome, "pages.cold") > 0.0);
+            }
+            None => whole += 1,
+        }
+    }
+    assert!(refills > 0.0 && paged >= 3 && whole >= 1, "{refills} {paged} {whole}");
+}
+
+/// Whole columns, in the host's memory and in a file, at small and large budgets.
+#[test]
+fn whole_tables_spill_to_the_host_and_to_a_file() {
+    let graph = random(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
+    let folder = tempfile::tempdir().unwrap();
+    let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+    let tasks = [
+        Task::Clique { k: 3 },
+        Task::Clique { k: 5 },
+        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: false },
+    ];
+    let rights: Vec<_> = tasks.iter().map(|task| answer(&Cpu, &graph, task).results).collect();
+    for (memory, host_memory) in [(None, 1 << 30), (None, 0), (Some(16 << 10), 4 << 10)] {
+        let settings = TableSettings {
+            traversal: Traversal::Breadth,
+            host_memory: Some(host_memory),
+            spill: Some(folder.path().into()),
+            ..TableSettings::default()
+        };
+        let Some(gpu) = open(table(memory, settings)) else { return };
+        for (task, right) in tasks.iter().zip(&rights) {
+            let outcome = answer(&gpu, &graph, task);
+            assert_eq!(&outcome.results, right, "{task:?} {memory:?} {host_memory}");
+            let of = |name| number(&outcome, name);
+            assert!(of("table.rows") > 0.0 && of("spill.host") >= 8.0 * of("table.rows"));
+            assert_eq!(of("spill.file") > 0.0, host_memory < 1 << 30);
+            assert!(memory.is_none() || of("table.segments") > 8.0);
+            // Edges of which no triangle comes are dropped, and so are triangles without a 4-clique.
+            assert!(*task != tasks[1] || of("table.compacted") > 0.0);
+        }
+        let (limit, peak) = gpu.memory().unwrap();
+        assert!(peak <= limit);
+    }
+    // The file has no name, and nothing is left of it.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let settings = TableSettings {
+        traversal: Traversal::Breadth,
+        host_memory: Some(0),
+        spill: Some("/nowhere/at/all".into()),
+        ..TableSettings::default()
+    };
+    let Some(gpu) = open(table(None, settings)) else { return };
+    let error = gpu.run(&graph, &tasks[1], None, &Context::default()).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    assert_eq!(error.exit_code(), 1);
+}
+
+#[test]
+fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
+    let graph = random(Model::Rmat { scale: 9, edge_factor: 10, a: 0.57, b: 0.19, c: 0.19 }, 5);
+    let task = Task::Clique { k: 4 };
+    let right = answer(&Cpu, &graph, &task).results;
+    let mut hot = vec![];
+    for access in [Access::Heat, Access::Recent, Access::Cold] {
+        let settings = TableSettings { access, ..TableSettings::default() };
+        let Some(gpu) = open(table(Some(28 << 10), settings)) else { return };
+        let outcome = answer(&gpu, &graph, &task);
+        assert_eq!(outcome.results, right);
+        let of = |name| number(&outcome, name);
+        hot.push(of("pages.hot") / (of("pages.hot") + of("pages.cold")));
+        assert!(of("pages.hits.fixed") > 0.0 && of("pages.slots") < of("pages.number"));
+        assert_eq!(of("pages.copied") > 0.0, access != Access::Cold);
+    }
+    assert!(hot[0] > 0.3 && hot[1] > 0.0 && hot[2] == 0.0, "{hot:?}");
+}
+
+#[test]
+fn each_mechanism_may_be_left_out() {
+    let graph = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 9 }, 4);
+    let task = Task::Clique { k: 4 };
+    let right = answer(&Cpu, &graph, &task).results;
+    let mut searched = vec![];
+    for without in [
+        Without::default(),
+        Without { filter: true, layout: true, ..Without::default() },
+        Without { groups: true, ..Without::default() },
+    ] {
+        let settings = TableSettings { without, ..TableSettings::default() };
+        let Some(gpu) = open(table(None, settings)) else { return };
+        let outcome = answer(&gpu, &graph, &task);
+        assert_eq!(outcome.results, right, "{without:?}");
+        searched.push(number(&outcome, "filter.passed"));
+    }
+    assert!(searched[0] < 0.8 * searched[1], "{searched:?}");
+}
+
+#[test]
+fn patterns_with_and_without_labels() {
+    let labelled = labelled(3);
+    let plain = random(Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 4 }, 7);
+    let mut path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
+    let mut square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+    let tailed = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]);
+    let star = Pattern::from_edges(4, &[(0, 1), (0, 2), (0, 3)]);
+    let edge = Pattern::from_edges(2, &[(0, 1)]);
+    let of = |pattern: &Pattern, induced, mappings| Task::Match {
+        pattern: pattern.clone(),
+        induced,
+        mappings,
+    };
+    let mut tasks = vec![];
+    for pattern in [&path, &square, &tailed, &star, &edge] {
+        for induced in [Induced::Vertex, Induced::Edge] {
+            tasks.push((&plain, of(pattern, induced, false)));
+        }
+        tasks.push((&plain, of(pattern, Induced::Edge, true)));
+    }
+    for v in 0..4 {
+        path.set_vertex_label(v, v as u32 % 3);
+        square.set_vertex_label(v, v as u32 % 2);
+    }
+    for (u, v) in [(0, 1), (1, 2), (2, 3)] {
+        path.set_edge_label(u, v, (u % 2) as u32);
+        square.set_edge_label(u, v, 1);
+    }
+    square.set_edge_label(3, 0, 0);
+    for pattern in [&path, &square] {
+        for induced in [Induced::Vertex, Induced::Edge] {
+            tasks.push((&labelled, of(pattern, induced, true)));
+        }
+    }
+    for memory in [None, Some(24 << 10)] {
+        let Some(gpu) = open(table(memory, TableSettings::default())) else { return };
+        for (graph, task) in &tasks {
+            let right = answer(&Cpu, graph, task).results;
+            assert_eq!(answer(&gpu, graph, task).results, right, "{task:?} {memory:?}");
+        }
+        let (limit, peak) = gpu.memory().unwrap();
+        assert!(peak <= limit);
+    }
+}
+
+#[test]
+fn a_run_stops_when_it_is_asked_to() {
+    let Some(gpu) = open(Settings { checked: false, ..table(None, TableSettings::default()) })
+    else {
+        return;
+    };
+    let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);
+    answer(&gpu, &small, &Task::Clique { k: 9 });
+    let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.5 }, 3);
+    let context = Context::default();
+    let cancel = context.cancel.clone();
+    let stop = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        cancel.cancel();
+    });
+    let begun = std::time::Instant::now();
+    let part = gpu.run(&graph, &Task::Clique { k: 9 }, None, &context).unwrap();
+    assert!(!part.complete && begun.elapsed().as_secs_f64() < 10.0);
+    stop.join().unwrap();
+}

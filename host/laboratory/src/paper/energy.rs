@@ -1,0 +1,78 @@
+//! Figure 11a: an estimate of the energy.
+
+/// Figure 11a: an estimate of the energy, which contains too much of the paper's for a verdict.
+fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
+    let watts = CPU_WATTS / POWER_RATIO;
+    let mut rows = vec![];
+    // Energies of Fractal and of RStream in ours, by order.
+    let mut ratios: [[Cases; 2]; 2] = Default::default();
+    for (input, name) in cases(lab) {
+        let Some([_, fractal, rstream]) = of_paper(input, name) else { continue };
+        let all = lab.sweep(input, name, &["order=descending,ascending"])?;
+        let found = in_orders(&all, &[]);
+        let (_, mined) = task(name)?;
+        let nothing = found.iter().any(|&m| finds_nothing(name, m));
+        let none = if nothing { ", no frequent pattern" } else { "" };
+        let mut row = vec![format!("{} {}{}{none}", short(name), input.name, note(input, name))];
+        let wholes = found.map(|m| m.map(|m| Run::new(lab, input, name, &mined, m).whole));
+        row.extend(found.iter().zip(wholes).map(|(m, whole)| {
+            times(m.zip(whole).map(|(m, whole)| (whole, whole * m.uncertainty())), 2)
+        }));
+        let cell = |number: Option<f64>, digits: usize| {
+            number.map_or(NOT_RUN.into(), |n| format!("{n:.digits$}"))
+        };
+        row.extend(wholes.map(|whole| cell(whole.map(|w| watts * w), 0)));
+        for (time, ratios) in [fractal, rstream].into_iter().zip(&mut ratios) {
+            let theirs = CPU_WATTS * time;
+            row.push(format!("{theirs:.0}"));
+            for (whole, ratios) in wholes.into_iter().zip(ratios) {
+                let ratio = whole.map(|w| theirs / (watts * w));
+                row.push(cell(ratio, 1));
+                if !nothing {
+                    ratios.add(ratio);
+                }
+            }
+        }
+        rows.push(row);
+    }
+    let header = [
+        "task",
+        "run ms, ascending",
+        "descending",
+        "energy mJ, estimated, ascending",
+        "descending",
+        "Fractal mJ",
+        "of ours, ascending",
+        "descending",
+        "RStream mJ",
+        "of ours, ascending",
+        "descending",
+    ];
+    let text = format!(
+        "Energy without DRAM, an estimate: power by time. Nothing of the power was measured here. The \
+         paper takes the power of its design from Vivado at a toggle rate of 100 % and of the CPU from \
+         its thermal design power, {CPU_WATTS} W; each of its ratios of energy is {POWER_RATIO:.2} times \
+         the ratio of times, so its design takes {watts:.1} W in all runs. Ours is taken to use as much: \
+         the same device at the same clock, and by synthesis no more of any resource \
+         (docs/hardware/synthesis.md). Times are those of table III, with the paper's set-up."
+    );
+    let claim = Claim {
+        place: "figure 11a",
+        claim: "5.79 to 678.34 times less energy than RStream, 9.40 to 129.72 than Fractal",
+        bar: String::new(),
+        answer: Answer::Each([0, 1].map(|order| Finding {
+            verdict: Verdict::None(CONTAINED),
+            ours: format!(
+                "{} times less than RStream, {} than Fractal",
+                span(&ratios[1][order].values, 2),
+                span(&ratios[0][order].values, 2)
+            ),
+        })),
+        why: format!(
+            "not measured: {watts:.1} W, which the paper's own ratios imply, by a time that contains its \
+             set-up, beside its times of the others"
+        ),
+    };
+    let table = Block::Table { header: header.map(String::from).to_vec(), rows };
+    Ok(([Block::Text(text), table], claim))
+}

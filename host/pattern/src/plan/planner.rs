@@ -1,0 +1,460 @@
+//! Makes search plans: which vertex is mapped next, what its candidates are made of, and which parts
+//! are closed by a formula.
+
+use gramer_graph::Label;
+
+use super::candidates::Candidates;
+use super::matching_order::{Estimates, matching_order};
+use super::search::{
+    CandidateSet, FORMULA_VERTICES, Formula, List, Partitions, SCHEMA, SearchPlan, Source, Step,
+    Then, bits,
+};
+use super::symmetry::Restrictions;
+use crate::{MAX_VERTICES, Pattern, automorphism_count};
+
+/// Whether the vertices outside `placed` can all be counted by formulas, conditions apart.
+pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: u16) -> bool {
+    let n = pattern.vertices();
+    let rest = ((1u32 << n) - 1) as u16 & !placed;
+    if rest.count_ones() <= 1 {
+        return true;
+    }
+    for v in bits(rest) {
+        let hard = if induced { space.linked(v) } else { pattern.neighbours(v) };
+        if hard & rest & !(1 << v) != 0 {
+            return false;
+        }
+    }
+    parts(rest, |v| space.overlap(v)).into_iter().all(|part| {
+        let first = part.trailing_zeros() as usize;
+        part.count_ones() as usize <= FORMULA_VERTICES
+            || bits(part).all(|v| {
+                pattern.neighbours(v) == pattern.neighbours(first)
+                    && space.class(v) == space.class(first)
+                    && bits(pattern.neighbours(v))
+                        .all(|u| pattern.edge_label(u, v) == pattern.edge_label(u, first))
+            })
+    })
+}
+
+/// The connected parts of `set` under a symmetric relation given as bits.
+fn parts(set: u16, related: impl Fn(usize) -> u16) -> Vec<u16> {
+    let mut parts = vec![];
+    let mut left = set;
+    while left != 0 {
+        let mut part = 1u16 << left.trailing_zeros();
+        loop {
+            let grown = bits(part).fold(part, |m, v| m | related(v) & set);
+            if grown == part {
+                break;
+            }
+            part = grown;
+        }
+        left &= !part;
+        parts.push(part);
+    }
+    parts
+}
+
+/// Makes plans.
+pub struct Planner<'a> {
+    /// The pattern.
+    pub pattern: &'a Pattern,
+    /// Its candidates.
+    pub space: &'a dyn Candidates,
+    /// What the cost model knows.
+    pub estimates: &'a Estimates,
+    /// Whether non-edges must be non-edges.
+    pub induced: bool,
+}
+
+impl Planner<'_> {
+    /// The label of each class.
+    fn classes(&self) -> Vec<Label> {
+        let of = |c| (0..self.pattern.vertices()).find(|&v| usize::from(self.space.class(v)) == c);
+        (0..).map_while(|c| of(c).map(|v| self.pattern.vertex_label(v))).collect()
+    }
+
+    /// A chain that emits every mapping, or a tree that counts.
+    fn plan(&self, order: &[usize], restrictions: &Restrictions, emit: bool) -> (SearchPlan, f64) {
+        let mut growth = Growth {
+            planner: self,
+            order,
+            below: &restrictions.below,
+            emit,
+            steps: vec![],
+            sets: vec![],
+            cost: 0.0,
+        };
+        let n = self.pattern.vertices();
+        let root = order[0];
+        let rest = ((1u32 << n) - 1) as u16 & !(1 << root);
+        growth.step(root, rest, 0, &[None; MAX_VERTICES], 1.0);
+        let Growth { mut steps, sets, cost, .. } = growth;
+        measure_instead_of_making(&mut steps, &sets);
+        let plan = SearchPlan {
+            schema: SCHEMA,
+            pattern: self.pattern.clone(),
+            induced: self.induced,
+            classes: self.classes(),
+            steps,
+            sets,
+            factor: restrictions.factor as u64,
+            automorphisms: automorphism_count(self.pattern) as u64,
+            cost: cost as u64,
+        };
+        (plan, cost)
+    }
+}
+
+/// Slots that only one [`Formula::One`] right after their making looks at become
+/// [`Formula::Intersection`]s.
+fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
+    let mut uses = vec![0; sets.len()];
+    let mut count = |source: &Source| uses[source.set] += 1;
+    for step in steps.iter() {
+        step.source.iter().for_each(&mut count);
+        for then in &step.then {
+            match then {
+                Then::Formula(
+                    Formula::One(source)
+                    | Formula::Intersection(source)
+                    | Formula::Same { source, .. },
+                ) => count(source),
+                Then::Formula(Formula::Partitions(p)) => p.sources.iter().for_each(&mut count),
+                Then::Step(_) | Then::Emit => {}
+            }
+        }
+    }
+    for set in sets {
+        if let Some(parent) = set.parent {
+            uses[parent] += 1;
+        }
+    }
+    for step in steps {
+        for then in &mut step.then {
+            if let Then::Formula(Formula::One(source)) = then {
+                let set = &sets[source.set];
+                let made_here = step.sets.contains(&source.set);
+                if made_here
+                    && uses[source.set] == 1
+                    && set.parent.is_some()
+                    && set.list.is_some()
+                    && set.subtract.is_empty()
+                    && source.bounds == 0
+                {
+                    step.sets.retain(|&s| s != source.set);
+                    *then = Then::Formula(Formula::Intersection(source.clone()));
+                }
+            }
+        }
+    }
+}
+
+/// A plan while it grows.
+struct Growth<'a> {
+    planner: &'a Planner<'a>,
+    order: &'a [usize],
+    below: &'a [u16],
+    emit: bool,
+    steps: Vec<Step>,
+    sets: Vec<CandidateSet>,
+    cost: f64,
+}
+
+impl Growth<'_> {
+    /// Conditions of `w` against `placed` that don't follow from others of them.
+    fn bounds(&self, w: usize, placed: u16) -> u16 {
+        let all = self.below[w] & placed;
+        bits(all)
+            .filter(|&a| !bits(all).any(|b| self.below[b] >> a & 1 == 1))
+            .fold(0, |m, a| m | 1 << a)
+    }
+
+    /// Vertices that may share their image with `w` unless that is tested.
+    fn conflicts(&self, w: usize) -> u16 {
+        let planner = self.planner;
+        let ordered = (0..self.below.len())
+            .filter(|&v| self.below[v] >> w & 1 == 1)
+            .fold(self.below[w], |m, v| m | 1 << v);
+        planner.space.overlap(w) & !planner.pattern.neighbours(w) & !ordered & !(1 << w)
+    }
+
+    /// Non-neighbours of `w` whose images' neighbours must be taken out.
+    fn excluded(&self, w: usize) -> u16 {
+        if !self.planner.induced {
+            return 0;
+        }
+        self.planner.space.linked(w) & !self.planner.pattern.neighbours(w) & !(1 << w)
+    }
+
+    /// Vertices whose images decide which images `w` may have.
+    fn depends(&self, w: usize) -> u16 {
+        let ordered = (0..self.below.len())
+            .filter(|&v| self.below[v] >> w & 1 == 1)
+            .fold(self.below[w], |m, v| m | 1 << v);
+        self.planner.pattern.neighbours(w) | self.conflicts(w) | ordered | self.excluded(w)
+    }
+
+    fn source(&self, w: usize, placed: u16, set: usize) -> Source {
+        let conflicts = self.conflicts(w) & placed;
+        let bounds = self.bounds(w, placed) & !self.sets[set].bounds;
+        Source {
+            set,
+            bounds,
+            conflicts: bits(conflicts).collect(),
+            reasons: self.sets[set].reasons | self.bounds(w, placed) | conflicts,
+        }
+    }
+
+    /// Adds the step of `v`, with everything after it, and returns its number. `rest` are the
+    /// vertices to be mapped below, `sets` the sets that they have so far, `visits` how often the
+    /// step is expected to be entered.
+    fn step(
+        &mut self,
+        v: usize,
+        rest: u16,
+        placed: u16,
+        sets: &[Option<usize>; MAX_VERTICES],
+        visits: f64,
+    ) -> usize {
+        let planner = self.planner;
+        let number = self.steps.len();
+        let source = sets[v].map(|set| self.source(v, placed, set));
+        let memo = {
+            let deciding = bits(rest | 1 << v).fold(0, |m, w| m | self.depends(w)) & placed;
+            let worthwhile = deciding != placed && deciding.count_ones() <= 2 && rest != 0;
+            (worthwhile && !self.emit).then(|| bits(deciding).collect())
+        };
+        self.steps.push(Step {
+            vertex: v,
+            class: planner.space.class(v),
+            source,
+            sets: vec![],
+            then: vec![],
+            memo,
+        });
+        let images = match planner.estimates.extensions(planner.pattern, placed, v) {
+            None => planner.estimates.candidates[v],
+            Some(extensions) => extensions / f64::from(1 + self.below[v].count_ones()),
+        };
+        let visits = visits * images;
+        self.cost += visits;
+        let placed = placed | 1 << v;
+        let mut sets = *sets;
+        let mut made: Vec<usize> = vec![];
+        for w in self.order.iter().copied().filter(|w| rest >> w & 1 == 1) {
+            let neighbour = planner.pattern.has_edge(v, w);
+            let parent = sets[w];
+            let subtract: Vec<usize> = match (neighbour, parent) {
+                (true, None) => bits(self.excluded(w) & placed & !(1 << v)).collect(),
+                (false, Some(_)) if self.excluded(w) >> v & 1 == 1 => vec![v],
+                _ => vec![],
+            };
+            if !neighbour && subtract.is_empty() {
+                continue;
+            }
+            let bounds = self.bounds(w, placed);
+            let reasons = parent.map_or(0, |p| self.sets[p].reasons)
+                | subtract.iter().fold(0, |m, &u| m | 1 << u)
+                | bounds
+                | 1 << v;
+            let set = CandidateSet {
+                class: planner.space.class(w),
+                parent,
+                list: neighbour.then(|| List {
+                    of: v,
+                    edge_label: planner.pattern.edge_label(v, w).unwrap_or(NO_LABEL),
+                }),
+                subtract,
+                bounds,
+                reasons,
+            };
+            let same = made.iter().copied().find(|&s| self.sets[s] == set);
+            let at = same.unwrap_or_else(|| {
+                let length = planner.estimates.biased[v][w];
+                if !set.borrowed() {
+                    self.cost += visits * length * 0.5;
+                }
+                self.sets.push(set);
+                made.push(self.sets.len() - 1);
+                self.sets.len() - 1
+            });
+            sets[w] = Some(at);
+        }
+        self.steps[number].sets = made;
+        let then = self.then(rest, placed, &sets, visits);
+        self.steps[number].then = then;
+        number
+    }
+
+    /// What comes once `placed` have their images and `rest` are left.
+    fn then(
+        &mut self,
+        rest: u16,
+        placed: u16,
+        sets: &[Option<usize>; MAX_VERTICES],
+        visits: f64,
+    ) -> Vec<Then> {
+        if rest == 0 {
+            return if self.emit { vec![Then::Emit] } else { vec![] };
+        }
+        let (mut formulas, mut steps) = (vec![], vec![]);
+        let rests = if self.emit { vec![rest] } else { parts(rest, |v| self.depends(v)) };
+        for part in rests {
+            if let Some(close) = self.close(part, placed, sets) {
+                formulas.push(Then::Formula(close));
+                continue;
+            }
+            let v = self.order.iter().copied().find(|v| part >> v & 1 == 1).expect("not empty");
+            let before = self.cost;
+            let step = self.step(v, part & !(1 << v), placed, sets, visits);
+            steps.push((self.cost - before, step));
+        }
+        // What is cheap first: if it comes out as 0, the rest needn't be looked at.
+        steps.sort_by(|a, b| a.0.total_cmp(&b.0));
+        formulas.extend(steps.into_iter().map(|(_, step)| Then::Step(step)));
+        formulas
+    }
+
+    /// The formula for `part`, if there is one.
+    fn close(
+        &self,
+        part: u16,
+        placed: u16,
+        sets: &[Option<usize>; MAX_VERTICES],
+    ) -> Option<Formula> {
+        if self.emit {
+            return None;
+        }
+        let pattern = self.planner.pattern;
+        let edges = bits(part).any(|v| (pattern.neighbours(v) | self.excluded(v)) & part != 0);
+        if edges {
+            return None;
+        }
+        let sources: Vec<Source> = bits(part)
+            .map(|w| self.source(w, placed, sets[w].expect("next to a placed vertex")))
+            .collect();
+        let k = sources.len();
+        let same = sources.iter().all(|s| *s == sources[0]);
+        let conditions: u32 = bits(part).map(|v| (self.below[v] & part).count_ones()).sum();
+        let ordered = conditions as usize == k * (k - 1) / 2;
+        let first = sources[0].clone();
+        match (k, conditions) {
+            (1, _) => Some(Formula::One(first)),
+            (_, 0) if same => Some(Formula::Same { source: first, vertices: k, ordered: false }),
+            _ if same && ordered => {
+                Some(Formula::Same { source: first, vertices: k, ordered: true })
+            }
+            (_, 0) if k <= FORMULA_VERTICES => Some(Formula::Partitions(partitions(sources))),
+            _ => None,
+        }
+    }
+}
+
+/// The terms for vertices with these sources.
+pub(crate) fn partitions(members: Vec<Source>) -> Partitions {
+    let mut sources: Vec<Source> = vec![];
+    let group: Vec<usize> = members
+        .into_iter()
+        .map(|m| {
+            sources.iter().position(|s| *s == m).unwrap_or_else(|| {
+                sources.push(m);
+                sources.len() - 1
+            })
+        })
+        .collect();
+    // Partitions as lists of blocks; a block is (members, sources as bits).
+    let mut all: Vec<Vec<(i64, u16)>> = vec![vec![]];
+    for &g in &group {
+        let mut next = vec![];
+        for partition in all {
+            for b in 0..partition.len() {
+                let mut joined = partition.clone();
+                joined[b].0 += 1;
+                joined[b].1 |= 1 << g;
+                next.push(joined);
+            }
+            let mut apart = partition;
+            apart.push((1, 1 << g));
+            next.push(apart);
+        }
+        all = next;
+    }
+    let mut sums: std::collections::BTreeMap<Vec<u16>, i64> = Default::default();
+    for partition in all {
+        let coefficient: i64 = partition
+            .iter()
+            .map(|&(size, _)| (1..size).product::<i64>() * if size % 2 == 0 { -1 } else { 1 })
+            .product();
+        let mut key: Vec<u16> = partition.iter().map(|b| b.1).collect();
+        key.sort_unstable();
+        *sums.entry(key).or_default() += coefficient;
+    }
+    sums.retain(|_, c| *c != 0);
+    let mut blocks: Vec<u16> = sums.keys().flatten().copied().collect();
+    for i in 0..blocks.len() {
+        let mut smaller = blocks[i];
+        while smaller.count_ones() > 1 {
+            smaller &= smaller - 1;
+            blocks.push(smaller);
+        }
+    }
+    blocks.sort_unstable_by_key(|b| (b.count_ones(), *b));
+    blocks.dedup();
+    let at = |block: u16| blocks.iter().position(|&b| b == block).expect("every block is listed");
+    let terms = sums
+        .into_iter()
+        .map(|(key, coefficient)| (coefficient, key.into_iter().map(at).collect()))
+        .collect();
+    Partitions { sources, blocks, terms }
+}
+
+impl Planner<'_> {
+    /// The plan with the least estimated cost. With `emit` every mapping is met, of each
+    /// occurrence one unless `mappings`; without, mappings are counted.
+    pub fn best(&self, mappings: bool, emit: bool) -> SearchPlan {
+        if !emit {
+            return self.cheapest();
+        }
+        let order = matching_order(self.pattern, self.estimates, |_| false);
+        let restrictions = if mappings {
+            Restrictions::none(self.pattern.vertices())
+        } else {
+            Restrictions::new(self.pattern, &order, u16::MAX)
+        };
+        self.plan(&order, &restrictions, true).0
+    }
+
+    /// The cheapest way to count: with all conditions, with none, or with those of the vertices
+    /// that formulas don't count.
+    fn cheapest(&self) -> SearchPlan {
+        let n = self.pattern.vertices();
+        let all = ((1u32 << n) - 1) as u16;
+        let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
+        let by_formula = matching_order(self.pattern, self.estimates, closed);
+        let (mut best, mut least) = self.plan(&by_formula, &Restrictions::none(n), false);
+        if automorphism_count(self.pattern) == 1 {
+            return best;
+        }
+        let mut prefix = 0u16;
+        for &v in &by_formula {
+            if prefix != 0 && closed(prefix) {
+                break;
+            }
+            prefix |= 1 << v;
+        }
+        let listed = matching_order(self.pattern, self.estimates, |placed| {
+            placed.count_ones() as usize + 1 >= n
+        });
+        let others = [(&by_formula, prefix), (&by_formula, all), (&listed, all)];
+        for (order, conditions) in others {
+            let restrictions = Restrictions::new(self.pattern, order, conditions);
+            let (plan, cost) = self.plan(order, &restrictions, false);
+            if cost < least {
+                (best, least) = (plan, cost);
+            }
+        }
+        best
+    }
+}

@@ -1,0 +1,199 @@
+//! An answer with all that is said of it, and its page.
+
+use std::time::Duration;
+
+use gramer_engine::Outcome;
+use gramer_graph::Graph;
+use gramer_pattern::task::Task;
+use maud::{Markup, html};
+
+use crate::number::{grouped, seconds};
+use crate::page::{Part, breakable, document, stack};
+use crate::{device, patterns, words};
+
+/// Why a run ended before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// Ctrl-C.
+    Interrupt,
+    /// The limit of listed embeddings was reached.
+    Limit,
+    /// The time was up.
+    TimeLimit,
+}
+
+/// Wall time of the phases of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Times {
+    /// Reading the graph.
+    pub load: Duration,
+    /// Rank(ON_1) renumbering; nothing for an image in that order.
+    pub prepare: Duration,
+    /// The engine.
+    pub mine: Duration,
+}
+
+/// An answer: what was asked, of what, what came out and how long it took.
+#[derive(Debug)]
+pub struct Answer<'a> {
+    /// What was asked.
+    pub task: &'a Task,
+    /// Where the graph came from, as the user wrote it.
+    pub source: &'a str,
+    /// The graph.
+    pub graph: &'a Graph,
+    /// The engine that answered.
+    pub device: &'a str,
+    /// Its threads.
+    pub threads: usize,
+    /// What it found.
+    pub outcome: &'a Outcome,
+    /// Why it is incomplete, if it is.
+    pub stopped: Option<Stopped>,
+    /// Embeddings listed, where a list was asked for.
+    pub listed: Option<u64>,
+    /// Wall time by phase.
+    pub times: Times,
+}
+
+impl Answer<'_> {
+    /// The sum of the counts; for frequent subgraph mining, the number of patterns reported
+    /// (supports don't add up to anything).
+    pub fn total(&self) -> u128 {
+        match self.task {
+            Task::Fsm { .. } => self.outcome.results.len() as u128,
+            _ => self.counts().sum(),
+        }
+    }
+
+    pub(crate) fn counts(&self) -> impl Iterator<Item = u128> + Clone + '_ {
+        let larger = self.outcome.larger_cliques.iter().map(|&(_, count)| count);
+        self.outcome.results.iter().map(|r| r.count).chain(larger)
+    }
+
+    /// Whether the run ended before anything was found: its zeros are no answer. Motifs are counted by
+    /// equations, which give no number before all of their sums are there.
+    pub fn nothing_known(&self) -> bool {
+        let early = matches!(self.stopped, Some(Stopped::Interrupt | Stopped::TimeLimit));
+        early && self.counts().all(|count| count == 0)
+    }
+
+    /// Whether the counts are lower bounds. The supports of the patterns that were found are whole in
+    /// any case.
+    pub fn lower_bounds(&self) -> bool {
+        self.stopped.is_some() && !matches!(self.task, Task::Fsm { .. })
+    }
+
+    /// A count as it is written: `?` where nothing is known, `≥` before a lower bound.
+    pub(crate) fn shown(&self, count: u128) -> String {
+        match (self.nothing_known(), self.lower_bounds()) {
+            (true, _) => "?".into(),
+            (false, true) => format!("≥ {}", grouped(count)),
+            (false, false) => grouped(count),
+        }
+    }
+
+    /// Why the answer is not whole, in a sentence.
+    pub fn reservation(&self) -> Option<String> {
+        let early = match self.stopped? {
+            Stopped::Interrupt => "Interrupted",
+            Stopped::TimeLimit => "Incomplete, stopped at the time limit",
+            Stopped::Limit => "Stopped at the limit",
+        };
+        Some(if self.nothing_known() {
+            format!("{early} before anything was found: nothing can be said of the answer.")
+        } else if matches!(self.task, Task::Fsm { .. }) {
+            format!("{early}: larger patterns are missing, those found are right.")
+        } else {
+            format!("{early}: the counts are what had been found, lower bounds.")
+        })
+    }
+
+    /// The answer as one page of HTML, which needs no other file.
+    pub fn page(&self) -> String {
+        let title = format!("{}: {}", self.source, words::question(self.task));
+        document(
+            &title,
+            html! {
+                header {
+                    p.task { "gramer " (self.task.name()) " · " (self.source) }
+                    h1 { (words::heading(self.task)) }
+                    p { (words::meaning(self.task)) }
+                    @if let Some(reservation) = self.reservation() {
+                        p.warning role="note" { (reservation) }
+                    }
+                    (self.facts())
+                }
+                section { h2 { "Patterns" } (patterns::section(self)) }
+                section { h2 { "Time" } (self.phases()) }
+                @for measured in &self.outcome.devices {
+                    section { h2 { "Measured by " (measured.device) } (device::section(measured)) }
+                }
+                footer {
+                    "Made by gramer " (env!("CARGO_PKG_VERSION")) ". Counts are exact"
+                    @if self.stopped.is_some() { " of what was searched" }
+                    "; times are wall times."
+                }
+            },
+        )
+    }
+
+    fn facts(&self) -> Markup {
+        let graph = self.graph;
+        let labels = [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")];
+        let total = self.shown(self.total());
+        let of = match self.task {
+            Task::Fsm { .. } => "frequent patterns",
+            Task::Match { mappings: true, .. } => "mappings",
+            Task::Clique { .. } | Task::CliqueSizes { .. } => "cliques",
+            Task::MaximalCliques => "maximal cliques",
+            Task::MaximumClique => "clique found",
+            _ => "occurrences in all",
+        };
+        let all = self.times.load + self.times.prepare + self.times.mine;
+        html! {
+            dl.facts {
+                div { dt { "Found" } dd.large { (breakable(&total)) small { (of) } } }
+                div {
+                    dt { "Graph" }
+                    dd {
+                        (grouped(graph.vertices() as u128)) " vertices, "
+                        (grouped(graph.edges() as u128)) " edges"
+                        @for (count, what) in labels {
+                            @if count > 0 { small { (count) " " (what) " labels" } }
+                        }
+                    }
+                }
+                div {
+                    dt { "Device" }
+                    dd {
+                        (self.device)
+                        small { (self.threads) (if self.threads == 1 { " thread" } else { " threads" }) " of the host" }
+                    }
+                }
+                div { dt { "Time" } dd { (seconds(all)) small { "from the file to the answer" } } }
+                @if let Some(listed) = self.listed {
+                    div { dt { "Listed" } dd { (grouped(listed.into())) small { "embeddings" } } }
+                }
+            }
+        }
+    }
+
+    fn phases(&self) -> Markup {
+        let Times { load, prepare, mine } = self.times;
+        let all = (load + prepare + mine).as_secs_f64();
+        let part = |name: &str, time: Duration| Part {
+            name: name.into(),
+            amount: seconds(time),
+            share: if all > 0.0 { time.as_secs_f64() / all } else { 0.0 },
+        };
+        stack(
+            "Phases",
+            &[
+                part("reading the graph", load),
+                part("ordering its vertices", prepare),
+                part("mining", mine),
+            ],
+        )
+    }
+}

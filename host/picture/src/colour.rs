@@ -1,0 +1,127 @@
+//! Colours that people with any colour vision tell apart (Okabe and Ito), and what is written on them.
+
+/// A colour as red, green and blue, 0 to 255.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+/// Of series and labels, in this order; further ones begin again.
+pub const SERIES: [Colour; 7] = [
+    Colour(0, 114, 178),
+    Colour(230, 159, 0),
+    Colour(0, 158, 115),
+    Colour(204, 121, 167),
+    Colour(86, 180, 233),
+    Colour(213, 94, 0),
+    Colour(240, 228, 66),
+];
+
+/// Text and lines.
+pub const INK: Colour = Colour(28, 33, 40);
+/// Text beside what matters.
+pub const MUTED: Colour = Colour(87, 96, 106);
+/// What is written on.
+pub const PAPER: Colour = Colour(255, 255, 255);
+
+impl Colour {
+    /// The colour of series `at`.
+    pub fn of_series(at: usize) -> Colour {
+        SERIES[at % SERIES.len()]
+    }
+
+    /// Black or white, whichever reads better on this colour.
+    pub fn text_on(self) -> Colour {
+        if contrast(self, PAPER) > contrast(self, INK) { PAPER } else { INK }
+    }
+
+    /// Relative luminance, 0 to 1, as WCAG 2.2 defines it.
+    fn luminance(self) -> f64 {
+        let linear = |part: u8| {
+            let part = f64::from(part) / 255.0;
+            if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
+    }
+}
+
+impl std::fmt::Display for Colour {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    }
+}
+
+/// The contrast of two colours, 1 to 21, as WCAG 2.2 defines it; text needs 4.5.
+pub fn contrast(a: Colour, b: Colour) -> f64 {
+    let (a, b) = (a.luminance(), b.luminance());
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_can_be_read() {
+        assert!((contrast(Colour(0, 0, 0), PAPER) - 21.0).abs() < 1e-9);
+        assert!(contrast(INK, PAPER) > 7.0);
+        assert!(contrast(MUTED, PAPER) > 4.5);
+        for colour in SERIES {
+            assert!(contrast(colour, colour.text_on()) > 4.5, "{colour}");
+        }
+        assert_eq!(Colour::of_series(8), SERIES[1]);
+        assert_eq!(SERIES[0].to_string(), "#0072b2");
+    }
+
+    /// What a dichromat sees (Machado, Oliveira and Fernandes, IEEE TVCG 2009, severity 1), as
+    /// L*a*b*: colours that are told apart are far from each other in it.
+    #[test]
+    fn the_colour_blind_tell_series_apart() {
+        const SIGHTS: [[[f64; 3]; 3]; 4] = [
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+            [
+                [0.152286, 1.052583, -0.204868],
+                [0.114503, 0.786281, 0.099216],
+                [-0.003882, -0.048116, 1.051998],
+            ],
+            [
+                [0.367322, 0.860646, -0.227968],
+                [0.280085, 0.672501, 0.047413],
+                [-0.011820, 0.042940, 0.968881],
+            ],
+            [
+                [1.255528, -0.076749, -0.178779],
+                [-0.078411, 0.930809, 0.147602],
+                [0.004733, 0.691367, 0.303900],
+            ],
+        ];
+        let seen = |Colour(r, g, b): Colour, sight: &[[f64; 3]; 3]| {
+            let linear = |part: u8| {
+                let part = f64::from(part) / 255.0;
+                if part <= 0.04045 { part / 12.92 } else { ((part + 0.055) / 1.055).powf(2.4) }
+            };
+            let rgb = [linear(r), linear(g), linear(b)];
+            let by = |m: &[[f64; 3]; 3], v: [f64; 3]| {
+                m.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>().clamp(0.0, 1.1))
+            };
+            let to_xyz =
+                [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]];
+            let [x, y, z] = by(&to_xyz, by(sight, rgb));
+            let f = |t: f64| if t > 0.008856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+            let (x, y, z) = (f(x / 0.9505), f(y), f(z / 1.089));
+            [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+        };
+        let apart = |a: [f64; 3], b: [f64; 3]| {
+            a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
+        };
+        for sight in &SIGHTS {
+            for (i, &a) in SERIES.iter().enumerate() {
+                for &b in &SERIES[..i] {
+                    let apart = apart(seen(a, sight), seen(b, sight));
+                    assert!(apart > 11.0, "{a} and {b} look alike: {apart}");
+                }
+            }
+        }
+        // The measure notices two that everybody takes for one.
+        let (red, green) = (Colour(150, 100, 0), Colour(110, 120, 0));
+        assert!(apart(seen(red, &SIGHTS[2]), seen(green, &SIGHTS[2])) < 11.0);
+    }
+}

@@ -1,0 +1,114 @@
+//! Numbers as people read them.
+
+use std::time::Duration;
+
+/// A number with its digits in groups of three.
+///
+/// ```
+/// assert_eq!(gramer_picture::number::grouped(1_234_567), "1,234,567");
+/// ```
+pub fn grouped(number: u128) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A length of time with three digits or so: `0.3 ms`, `2.50 s`.
+pub fn seconds(time: Duration) -> String {
+    let s = time.as_secs_f64();
+    if s < 0.1 { format!("{:.1} ms", 1e3 * s) } else { format!("{s:.2} s") }
+}
+
+/// The part of a whole: `12.5 %`, `<0.1 %`.
+pub fn percent(part: f64) -> String {
+    match 100.0 * part {
+        0.0 => "0 %".into(),
+        p if p < 0.1 => "<0.1 %".into(),
+        p if p > 99.9 && p < 100.0 => ">99.9 %".into(),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// How long bars are: linear, or logarithmic where the counts differ too much for that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scale {
+    /// Powers of ten from 1 on, or `None` for a linear scale.
+    pub decades: Option<u32>,
+    /// What a full bar stands for.
+    pub full: f64,
+}
+
+impl Scale {
+    /// The largest count may be so many times the smallest before bars become logarithmic.
+    const LINEAR: u128 = 200;
+
+    /// The scale of these counts; zeros don't matter.
+    pub fn of(counts: impl Iterator<Item = u128> + Clone) -> Scale {
+        let largest = counts.clone().max().unwrap_or(0).max(1);
+        let smallest = counts.filter(|&c| c > 0).min().unwrap_or(1);
+        if largest / smallest <= Scale::LINEAR {
+            return Scale { decades: None, full: largest as f64 };
+        }
+        let decades = largest.ilog10() + u32::from(!is_power_of_ten(largest));
+        Scale { decades: Some(decades), full: 10f64.powi(decades as i32) }
+    }
+
+    /// The length of a bar, 0 to 1. A logarithmic one begins at 1, so a count of 1 has no length.
+    pub fn length(self, count: u128) -> f64 {
+        match (count, self.decades) {
+            (0, _) => 0.0,
+            (n, None) => n as f64 / self.full,
+            (n, Some(decades)) => (n as f64).log10() / f64::from(decades),
+        }
+    }
+}
+
+fn is_power_of_ten(n: u128) -> bool {
+    n == 10u128.pow(n.ilog10())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_come_in_groups_of_three() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn parts_and_times_have_few_digits() {
+        assert_eq!(percent(0.1249), "12.5 %");
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.0002), "<0.1 %");
+        assert_eq!(percent(0.9999), ">99.9 %");
+        assert_eq!(percent(1.0), "100.0 %");
+        assert_eq!(seconds(Duration::from_micros(340)), "0.3 ms");
+        assert_eq!(seconds(Duration::from_millis(2500)), "2.50 s");
+    }
+
+    #[test]
+    fn bars_are_logarithmic_where_small_ones_would_vanish() {
+        let scale = |counts: &[u128]| Scale::of(counts.iter().copied());
+        let linear = scale(&[0, 10, 2000]);
+        assert_eq!(linear, Scale { decades: None, full: 2000.0 });
+        assert_eq!(linear.length(1000), 0.5);
+        let logarithmic = scale(&[0, 1, 201]);
+        assert_eq!(logarithmic.decades, Some(3));
+        assert_eq!(logarithmic.length(10), 1.0 / 3.0);
+        assert_eq!((logarithmic.length(0), logarithmic.length(1)), (0.0, 0.0));
+        assert_eq!(scale(&[1, 1000]).decades, Some(3), "a full bar is 1,000");
+        assert_eq!(scale(&[1, u128::MAX]).decades, Some(39));
+        assert!(scale(&[1, u128::MAX]).length(u128::MAX) <= 1.0);
+        assert_eq!(scale(&[]).length(0), 0.0);
+        assert_eq!(scale(&[0, 0]).length(0), 0.0);
+    }
+}

@@ -1,0 +1,221 @@
+//! Patterns as SVG: vertices with their numbers, or with their labels in the label's colour.
+
+use gramer_graph::NO_LABEL;
+use gramer_pattern::{Pattern, labelled_name};
+use maud::{Markup, html};
+
+use crate::colour::{Colour, INK, PAPER};
+use crate::layout::{Layout, Point};
+
+/// Side of the picture's box, in which the sizes below are.
+pub const BOX: f64 = 96.0;
+/// Neighbours are no farther from each other, however few they are.
+const LONGEST: f64 = 52.0;
+
+/// The colours of labels: those of one page agree.
+#[derive(Debug, Clone, Default)]
+pub struct Labels {
+    /// Ascending; the position is the colour.
+    known: Vec<u32>,
+}
+
+impl Labels {
+    /// The labels of these patterns, of vertices and edges alike.
+    pub fn of<'a>(patterns: impl Iterator<Item = &'a Pattern>) -> Labels {
+        let mut known = vec![];
+        for pattern in patterns {
+            let edges = pattern.edges();
+            let edges = edges.iter().filter_map(|&(i, j)| pattern.edge_label(i, j));
+            known.extend(pattern.vertex_labels().iter().copied().chain(edges));
+            known.sort_unstable();
+            known.dedup();
+        }
+        known.retain(|&label| label != NO_LABEL);
+        Labels { known }
+    }
+
+    fn colour(&self, label: u32) -> Colour {
+        Colour::of_series(self.known.binary_search(&label).unwrap_or_else(|at| at))
+    }
+}
+
+/// A pattern as an element of a page, `side` pixels wide and high.
+pub fn element(pattern: &Pattern, labels: &Labels, side: u32) -> Markup {
+    let layout = Layout::of(pattern);
+    let radius = radius(pattern.vertices());
+    let places = placed(&layout, radius);
+    let title = labelled_name(pattern);
+    html! {
+        svg xmlns="http://www.w3.org/2000/svg" width=(side) height=(side) role="img"
+            viewBox={ "0 0 " (BOX) " " (BOX) } font-family="system-ui, sans-serif"
+            text-anchor="middle" {
+            title { (title) }
+            g stroke-linecap="round" {
+                @for (i, j) in pattern.edges() { (edge(pattern, labels, &places, i, j)) }
+            }
+            @for (i, place) in places.iter().enumerate() {
+                (vertex(pattern, labels, i, *place, radius))
+            }
+            @if pattern.has_edge_labels() {
+                @for (i, j) in pattern.edges() { (edge_label(pattern, &places, i, j)) }
+            }
+        }
+    }
+}
+
+/// A pattern as a document of its own.
+///
+/// ```
+/// let house = gramer_pattern::named("house").unwrap();
+/// let text = gramer_picture::svg::document(&house, 96);
+/// assert!(text.starts_with("<svg ") && text.contains("<title>house</title>"));
+/// ```
+pub fn document(pattern: &Pattern, side: u32) -> String {
+    element(pattern, &Labels::of(std::iter::once(pattern)), side).into_string()
+}
+
+/// The radius of a vertex.
+fn radius(vertices: usize) -> f64 {
+    match vertices {
+        0..=5 => 8.5,
+        6..=8 => 7.5,
+        _ => 6.0,
+    }
+}
+
+/// The layout in the picture's box.
+fn placed(layout: &Layout, radius: f64) -> Vec<Point> {
+    // Labels of several digits reach over the circle.
+    let room = BOX - 2.0 * radius - 10.0;
+    let scale = room.min(LONGEST / layout.least_distance().max(1e-9));
+    let left = (BOX - layout.width * scale) / 2.0;
+    let top = (BOX - layout.height * scale) / 2.0;
+    let place = |p: &Point| Point { x: left + p.x * scale, y: top + p.y * scale };
+    layout.places.iter().map(place).collect()
+}
+
+/// Two digits are enough for any screen.
+fn short(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+fn edge(pattern: &Pattern, labels: &Labels, places: &[Point], i: usize, j: usize) -> Markup {
+    let label = pattern.edge_label(i, j).filter(|&l| l != NO_LABEL);
+    // Any label will do: dashed, as a vertex of any label is.
+    let any = pattern.has_edge_labels() && label.is_none();
+    let colour = label.map_or(Colour(92, 101, 112), |label| labels.colour(label));
+    let (from, to) = (places[i], places[j]);
+    html! {
+        line x1=(short(from.x)) y1=(short(from.y)) x2=(short(to.x)) y2=(short(to.y))
+            stroke=(colour) stroke-width=(if label.is_some() { "3.2" } else { "2.4" })
+            stroke-dasharray=[any.then_some("4 4")] {}
+    }
+}
+
+fn edge_label(pattern: &Pattern, places: &[Point], i: usize, j: usize) -> Markup {
+    let label = pattern.edge_label(i, j).filter(|&l| l != NO_LABEL);
+    let text = label.map_or("*".to_string(), |label| label.to_string());
+    let (x, y) = ((places[i].x + places[j].x) / 2.0, (places[i].y + places[j].y) / 2.0);
+    html! {
+        text x=(short(x)) y=(short(y + 3.3)) font-size="9" fill=(INK) stroke=(PAPER)
+            stroke-width="3" paint-order="stroke" stroke-linejoin="round" { (text) }
+    }
+}
+
+fn vertex(pattern: &Pattern, labels: &Labels, i: usize, at: Point, radius: f64) -> Markup {
+    let labelled = pattern.has_vertex_labels();
+    let label = Some(pattern.vertex_label(i)).filter(|&l| l != NO_LABEL);
+    let text = match (labelled, label) {
+        (true, Some(label)) => label.to_string(),
+        (true, None) => "*".into(),
+        (false, _) => i.to_string(),
+    };
+    let fill = match (labelled, label) {
+        (true, Some(label)) => labels.colour(label),
+        (true, None) => PAPER,
+        (false, _) => Colour::of_series(0),
+    };
+    let any = fill == PAPER;
+    let size = if text.len() <= 4 { radius * 1.2 } else { radius * 4.8 / text.len() as f64 };
+    let width = (text.len() as f64 * size * 0.6 + 0.7 * radius).max(2.0 * radius);
+    html! {
+        rect x=(short(at.x - width / 2.0)) y=(short(at.y - radius)) width=(short(width))
+            height=(short(2.0 * radius)) rx=(short(radius)) fill=(fill)
+            stroke=(if any { INK } else { PAPER }) stroke-width=(if any { "1.2" } else { "1.5" })
+            stroke-dasharray=[any.then_some("2.5 2")] {}
+        text x=(short(at.x)) y=(short(at.y + 0.36 * size)) font-size=(short(size))
+            font-weight="600" fill=(fill.text_on()) { (text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_pattern::{Dictionary, named};
+
+    fn parsed(text: &str) -> roxmltree::Document<'_> {
+        roxmltree::Document::parse(text).unwrap_or_else(|e| panic!("{e}: {text}"))
+    }
+
+    fn number(node: roxmltree::Node<'_, '_>, name: &str) -> f64 {
+        node.attribute(name).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn every_vertex_and_edge_is_drawn_inside_the_box() {
+        let all = (1..=5).flat_map(|k| Dictionary::of(k).patterns());
+        let large = ["16-clique", "16-cycle", "16-path", "15-star"].map(|n| named(n).unwrap());
+        for pattern in all.chain(&large) {
+            let text = document(pattern, 96);
+            let document = parsed(&text);
+            let of = |tag: &'static str| {
+                document
+                    .descendants()
+                    .filter(move |n| n.has_tag_name(("http://www.w3.org/2000/svg", tag)))
+            };
+            assert_eq!(of("line").count(), pattern.edge_count());
+            assert_eq!(of("rect").count(), pattern.vertices());
+            for node in of("rect") {
+                let (x, y) = (number(node, "x"), number(node, "y"));
+                assert!(x >= 0.0 && x + number(node, "width") <= BOX, "{text}");
+                assert!(y >= 0.0 && y + number(node, "height") <= BOX, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn labels_are_written_and_coloured() {
+        let mut pattern = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        pattern.set_vertex_label(0, 7);
+        pattern.set_vertex_label(1, 4_294_967_294);
+        pattern.set_edge_label(0, 1, 3);
+        let text = document(&pattern, 96);
+        let document = parsed(&text);
+        let texts: Vec<&str> = document
+            .descendants()
+            .filter(|n| n.tag_name().name() == "text")
+            .filter_map(|n| n.text())
+            .collect();
+        assert_eq!(texts, ["7", "4294967294", "*", "3", "*"]);
+        // The third label, vertex 0's; edge 0-1 has the first.
+        assert!(text.contains("fill=\"#e69f00\""), "{text}");
+        assert!(text.contains("stroke=\"#0072b2\""), "{text}");
+        assert_eq!(text.matches("stroke-dasharray").count(), 2, "{text}");
+        let title = document.descendants().find(|n| n.tag_name().name() == "title");
+        assert_eq!(title.and_then(|n| n.text()).unwrap(), labelled_name(&pattern));
+    }
+
+    #[test]
+    fn labels_have_one_colour_in_all_pictures() {
+        let labelled = |labels: [u32; 2]| {
+            let mut pattern = Pattern::from_edges(2, &[(0, 1)]);
+            labels.into_iter().enumerate().for_each(|(i, l)| pattern.set_vertex_label(i, l));
+            pattern
+        };
+        let patterns = [labelled([5, 9]), labelled([9, 2])];
+        let labels = Labels::of(patterns.iter());
+        let colours: Vec<Colour> = [2, 5, 9].map(|l| labels.colour(l)).to_vec();
+        assert_eq!(colours, [0, 1, 2].map(Colour::of_series));
+    }
+}

@@ -1,0 +1,299 @@
+use super::*;
+
+const TIMING: Timing = Timing {
+    latency: 5,
+    cycles_a_beat: 2,
+    back_pressure: 0,
+    reorder: false,
+    fail_at: None,
+    lost_at: None,
+};
+
+/// What is done to the pins, and its name.
+type Change = (&'static str, fn(&mut Pins));
+
+/// A core that is played by the test, at one bank.
+struct Core {
+    pins: Box<Pins>,
+    rng: fastrand::Rng,
+}
+
+impl Core {
+    fn new() -> Self {
+        Core { pins: Pins::new(), rng: fastrand::Rng::with_seed(1) }
+    }
+
+    fn asks(mut self, address: u64, id: u8) -> Self {
+        self.ask(address, id);
+        self
+    }
+
+    fn ask(&mut self, address: u64, id: u8) {
+        let pins = &mut self.pins;
+        pins.bank_arvalid[0] = 1;
+        (pins.bank_araddr[0], pins.bank_arid[0]) = (address, id);
+        (pins.bank_arlen[0], pins.bank_arsize[0], pins.bank_arburst[0]) = (0, 6, 1);
+        pins.bank_rready[0] = 1;
+    }
+
+    fn clock(&mut self, ddr: &mut Ddr, memory: &Buffers, now: u64, core: usize) -> Result<()> {
+        ddr.drive(now, core, &mut self.pins, memory, &mut self.rng)?;
+        ddr.sample(now, core, &self.pins)
+    }
+}
+
+fn memory() -> Buffers {
+    Buffers::new(vec![(0, (0..16384u32).map(|i| (i / 64) as u8).collect())])
+}
+
+/// The message about a core that asks as `change` says, whether or not it is taken at once.
+fn refused(change: impl Fn(&mut Pins)) -> String {
+    let mut messages = vec![];
+    for ready in [0, 1] {
+        let mut core = Core::new().asks(64, 1);
+        change(&mut core.pins);
+        core.pins.bank_arready[0] = ready;
+        let mut ddr = Ddr::new(1, 1, 0, TIMING);
+        messages.push(ddr.sample(7, 0, &core.pins).unwrap_err().to_string());
+    }
+    assert_eq!(messages[0], messages[1]);
+    assert!(messages[0].starts_with("AXI bank 0, cycle 7: "), "{messages:?}");
+    messages.remove(0)
+}
+
+#[test]
+fn a_burst_is_one_aligned_line_that_increments() {
+    assert!(refused(|p| p.bank_arburst[0] = 0).contains("ARBURST is 0 (FIXED)"));
+    assert!(refused(|p| p.bank_arburst[0] = 2).contains("ARBURST is 2 (WRAP)"));
+    assert!(refused(|p| p.bank_arburst[0] = 3).contains("ARBURST is 3 (reserved)"));
+    assert!(refused(|p| p.bank_arsize[0] = 5).contains("ARSIZE is 5"));
+    assert!(refused(|p| p.bank_arsize[0] = 7).contains("ARSIZE is 7"));
+    assert!(refused(|p| p.bank_araddr[0] = 65).contains("unaligned"));
+    assert!(refused(|p| p.bank_arlen[0] = 1).contains("128 bytes, not of a line"));
+    let crossing = refused(|p| (p.bank_araddr[0], p.bank_arlen[0]) = (4096 - 64, 1));
+    assert!(crossing.contains("crosses 4 KiB"), "{crossing}");
+    let long = refused(|p| (p.bank_araddr[0], p.bank_arlen[0]) = (64, 63));
+    assert!(long.contains("crosses 4 KiB"), "{long}");
+    // To the last byte of 4 KiB is no crossing.
+    let fits = refused(|p| (p.bank_araddr[0], p.bank_arlen[0]) = (0, 63));
+    assert!(fits.contains("4096 bytes, not of a line"), "{fits}");
+}
+
+#[test]
+fn an_address_that_waits_stays_as_it_is() {
+    let changes: [Change; 3] = [
+        ("the address changes", |p| p.bank_araddr[0] = 128),
+        ("the address changes", |p| p.bank_arid[0] = 2),
+        ("ARVALID falls", |p| p.bank_arvalid[0] = 0),
+    ];
+    // These would be refused for what they are too; that they changed is said first.
+    let more: [Change; 3] = [
+        ("the address changes", |p| p.bank_arlen[0] = 1),
+        ("the address changes", |p| p.bank_arsize[0] = 5),
+        ("the address changes", |p| p.bank_arburst[0] = 2),
+    ];
+    for (part, change) in changes.into_iter().chain(more) {
+        let mut core = Core::new().asks(64, 1);
+        let mut ddr = Ddr::new(1, 1, 0, TIMING);
+        ddr.sample(0, 0, &core.pins).unwrap();
+        ddr.sample(1, 0, &core.pins).unwrap();
+        change(&mut core.pins);
+        let message = ddr.sample(2, 0, &core.pins).unwrap_err().to_string();
+        assert!(message.contains(part) && message.contains("cycle 2"), "{message}");
+    }
+    // Once it is taken, the next may be another.
+    let mut core = Core::new().asks(64, 1);
+    let mut ddr = Ddr::new(1, 1, 0, TIMING);
+    core.pins.bank_arready[0] = 1;
+    ddr.sample(0, 0, &core.pins).unwrap();
+    core.ask(128, 2);
+    ddr.sample(1, 0, &core.pins).unwrap();
+}
+
+#[test]
+fn an_id_is_under_way_once() {
+    let mut core = Core::new().asks(64, 3);
+    let (mut ddr, memory) = (Ddr::new(1, 1, 0, TIMING), memory());
+    core.clock(&mut ddr, &memory, 0, 0).unwrap();
+    let message = core.clock(&mut ddr, &memory, 1, 0).unwrap_err().to_string();
+    assert!(message.contains("id 3 is under way already"), "{message}");
+
+    // Free again after its beat.
+    let mut core = Core::new().asks(64, 3);
+    let mut ddr = Ddr::new(1, 1, 0, TIMING);
+    core.clock(&mut ddr, &memory, 0, 0).unwrap();
+    core.pins.bank_arvalid[0] = 0;
+    for now in 1..=5 {
+        core.clock(&mut ddr, &memory, now, 0).unwrap();
+    }
+    assert_eq!(ddr.beats(0), [1]);
+    core.ask(64, 3);
+    core.clock(&mut ddr, &memory, 6, 0).unwrap();
+}
+
+#[test]
+fn a_read_outside_of_the_buffers_is_an_error() {
+    let mut core = Core::new().asks(1 << 20, 0);
+    let (mut ddr, memory) = (Ddr::new(1, 1, 0, TIMING), memory());
+    core.clock(&mut ddr, &memory, 0, 0).unwrap();
+    core.pins.bank_arvalid[0] = 0;
+    let error = (1..10).find_map(|now| core.clock(&mut ddr, &memory, now, 0).err()).unwrap();
+    assert!(error.to_string().contains("0x100000 is outside"), "{error}");
+}
+
+/// Data, id and response of a beat that waits stay, whatever is written there meanwhile.
+#[test]
+fn a_beat_that_waits_stays_as_it_is() {
+    let mut memory = memory();
+    let mut core = Core::new().asks(128, 3);
+    let mut ddr = Ddr::new(1, 1, 0, Timing { fail_at: Some(0), ..TIMING });
+    core.clock(&mut ddr, &memory, 0, 0).unwrap();
+    core.pins.bank_arvalid[0] = 0;
+    core.pins.bank_rready[0] = 0;
+    let mut offered = 0;
+    for now in 1..20 {
+        core.clock(&mut ddr, &memory, now, 0).unwrap();
+        assert_eq!(core.pins.bank_rvalid[0], u8::from(now >= 5), "cycle {now}");
+        if core.pins.bank_rvalid[0] == 1 {
+            offered += 1;
+            assert_eq!(core.pins.bank_rdata[0], [2; 64], "cycle {now}");
+            assert_eq!((core.pins.bank_rid[0], core.pins.bank_rresp[0]), (3, 2));
+        }
+        if now >= 5 {
+            memory.write_word(128 + 4 * (now % 16), 0xffff_ffff);
+        }
+    }
+    assert_eq!((offered, ddr.beats(0)), (15, vec![0]));
+    core.pins.bank_rready[0] = 1;
+    core.clock(&mut ddr, &memory, 20, 0).unwrap();
+    assert_eq!(ddr.beats(0), [1]);
+    core.clock(&mut ddr, &memory, 21, 0).unwrap();
+    assert_eq!(core.pins.bank_rvalid[0], 0);
+}
+
+/// Ids in the order in which reads `(cycle, address, id)` are answered, with the lines they got.
+fn answers(timing: Timing, seed: u64, reads: &[(u64, u64, u8)]) -> Vec<(u8, u8)> {
+    let (mut ddr, memory) = (Ddr::new(1, 1, 0, timing), memory());
+    let mut core = Core::new();
+    core.rng = fastrand::Rng::with_seed(seed);
+    core.pins.bank_rready[0] = 1;
+    let mut came = vec![];
+    for now in 0..200 {
+        core.pins.bank_arvalid[0] = 0;
+        if let Some(&(_, address, id)) = reads.iter().find(|(at, _, _)| *at == now) {
+            core.ask(address, id);
+        }
+        core.clock(&mut ddr, &memory, now, 0).unwrap();
+        if core.pins.bank_rvalid[0] == 1 {
+            came.push((core.pins.bank_rid[0], core.pins.bank_rdata[0][0]));
+        }
+    }
+    came
+}
+
+#[test]
+fn reads_are_answered_in_any_order_on_request() {
+    let reads: Vec<(u64, u64, u8)> = (0..8).map(|n| (n, 64 * n, n as u8)).collect();
+    let in_order: Vec<(u8, u8)> = (0..8).map(|n| (n, n)).collect();
+    assert_eq!(answers(TIMING, 1, &reads), in_order);
+    let mut orders = std::collections::BTreeSet::new();
+    for seed in 0..20 {
+        let came = answers(Timing { reorder: true, ..TIMING }, seed, &reads);
+        assert!(came.iter().all(|(id, line)| id == line), "another id's line: {came:?}");
+        let mut ids = came.clone();
+        ids.sort_unstable();
+        assert_eq!(ids, in_order, "each once");
+        orders.insert(came);
+    }
+    assert!(orders.len() > 10, "{} orders", orders.len());
+}
+
+/// The port refuses two reads of an id, but the rule is AXI's, so the memory keeps it.
+#[test]
+fn reads_of_an_id_keep_their_order() {
+    let read = |address, id| Pending { address, id, due: Some(0), fails: false };
+    let port = Port {
+        queue: [read(0, 1), read(64, 1), read(128, 2), read(192, 1), read(256, 2)].into(),
+        ..Port::default()
+    };
+    assert_eq!(port.due(0, true).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(port.due(0, false).collect::<Vec<_>>(), [0]);
+}
+
+#[test]
+fn a_lost_read_is_never_answered() {
+    let reads: Vec<(u64, u64, u8)> = (0..4).map(|n| (n, 64 * n, n as u8)).collect();
+    let lost = Timing { lost_at: Some(2), ..TIMING };
+    assert_eq!(answers(lost.clone(), 1, &reads), [(0, 0), (1, 1)]);
+    let came = answers(Timing { reorder: true, ..lost }, 1, &reads);
+    assert!(came.len() == 3 && came.iter().all(|&(id, _)| id != 2), "{came:?}");
+}
+
+/// Cores that all ask for more than the bank can give get equal shares, in turn.
+#[test]
+fn cores_take_turns() {
+    const CORES: usize = 3;
+    let memory = memory();
+    let mut ddr = Ddr::new(1, CORES, 1, TIMING);
+    let mut cores: Vec<Core> = (0..CORES).map(|_| Core::new()).collect();
+    let mut served = vec![];
+    for now in 0..200 {
+        for (c, core) in cores.iter_mut().enumerate() {
+            core.ask(64 * (now % 256), now as u8);
+            let before = ddr.beats(c)[0];
+            core.clock(&mut ddr, &memory, now, c).unwrap();
+            if ddr.beats(c)[0] > before {
+                served.push((now, c));
+            }
+        }
+        ddr.end_clock(now);
+    }
+    assert!(served.len() >= 95, "{}", served.len());
+    for (n, pair) in served.windows(2).enumerate() {
+        assert_eq!(pair[1].0 - pair[0].0, TIMING.cycles_a_beat, "beat {n}");
+        assert_eq!(pair[1].1, (pair[0].1 + 1) % CORES, "beat {n}: {pair:?}");
+    }
+}
+
+/// A core whose beats come alone isn't slowed down by the turns of the others.
+#[test]
+fn a_turn_that_nobody_uses_costs_nothing() {
+    let memory = memory();
+    let mut ddr = Ddr::new(1, 4, 0, TIMING);
+    let mut core = Core::new();
+    for now in 0..100 {
+        core.ask(64 * (now % 256), now as u8);
+        core.clock(&mut ddr, &memory, now, 2).unwrap();
+    }
+    assert_eq!(ddr.beats(2), [48]); // one every 2 clocks from clock 5 on
+}
+
+#[test]
+fn a_stream_s_beat_stays_until_it_is_taken() {
+    let beat = |data: u8, last: u8| {
+        let mut pins = Pins::new();
+        (pins.out_tvalid, pins.out_tdata, pins.out_tlast) = (1, [data; 64], last);
+        pins
+    };
+    let changes: [(&str, Box<Pins>); 3] = [
+        ("TDATA changes", beat(8, 0)),
+        ("TLAST changes", beat(7, 1)),
+        ("TVALID falls", Pins::new()),
+    ];
+    for (part, change) in changes {
+        let mut checker = StreamChecker::default();
+        assert!(!checker.sample(0, &beat(7, 0)).unwrap());
+        assert!(!checker.sample(1, &beat(7, 0)).unwrap());
+        let message = checker.sample(2, &change).unwrap_err().to_string();
+        assert!(message.contains(part) && message.contains("cycle 2"), "{message}");
+    }
+    let mut checker = StreamChecker::default();
+    let mut taken = beat(7, 0);
+    taken.out_tready = 1;
+    assert!(checker.sample(0, &taken).unwrap());
+    (taken.out_tdata, taken.out_tlast) = ([9; 64], 1);
+    assert!(checker.sample(1, &taken).unwrap() && checker.ended());
+    assert!(!checker.sample(2, &Pins::new()).unwrap());
+    let message = checker.sample(3, &taken).unwrap_err().to_string();
+    assert!(message.contains("after the last one"), "{message}");
+}
