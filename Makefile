@@ -79,6 +79,10 @@ bench-gpu: setup ## Speed of the GPU engine beside public CUDA programs (GPU=gpu
 	cargo build --release --locked -p gramer-gpu --example bench
 	target/release/examples/bench $(GPU) docs/bench/gpu-peers.csv target/bench-gpu.json --best 20 $(or $(GRAPHS),$(foreach g,ca-astroph rmat15 ego-twitter,$(wildcard $(GRAMER_DATA)/$(g)/*.txt.zst)))
 
+bench-gpus: setup ## The same tasks on one GPU of this host and on several (COUNTS=1,2,4,8; target/bench-gpus.json)
+	cargo build --release --locked -p gramer-many --example scale
+	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8)
+
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
 

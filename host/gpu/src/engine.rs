@@ -192,10 +192,13 @@ impl Engine for Gpu {
             Task::Clique { .. } | Task::Motif { .. } => self.strategy(task).map(drop),
             Task::MaximalCliques => refuse("maximal cliques"),
             Task::Fsm { .. } => self.strategy(task).map(drop),
-            Task::Match { pattern, mappings, .. } => match graph {
-                Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
-                None => Ok(()),
-            },
+            Task::Match { pattern, mappings, .. } => {
+                self.strategy(task)?;
+                match graph {
+                    Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
+                    None => Ok(()),
+                }
+            }
             other => refuse(other.name()),
         }
     }
@@ -491,6 +494,10 @@ impl Prepared for OnDevice<'_> {
                 self.wide_motifs(*k, *induced, part, context)
             }
             (Task::Motif { k: 7.., .. }, _) => refuse("list of motifs of more than 6 vertices"),
+            // The plans' first vertices aren't those with the largest ids.
+            (Task::Motif { .. }, Strategy::Plan) if self.numbering == Numbering::Ids => {
+                refuse("list of motifs beside devices of another kind")
+            }
             (Task::Motif { k, induced }, _) => {
                 self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }

@@ -180,7 +180,7 @@ impl Roots {
         let mut tasks = vec![vec![]; classes.len() + 1];
         let mut span = 0;
         let mut all = vec![0f32; by.vertices()];
-        for root in 0..by.vertices() {
+        for (root, work) in all.iter_mut().enumerate() {
             let targets = by.out_degree(root) as usize;
             if targets < 2 {
                 continue;
@@ -189,7 +189,7 @@ impl Roots {
             let at = class_of(&classes, targets);
             let tests: u64 =
                 by.targets(root).iter().map(|&t| u64::from(by.out_degree(t as usize))).sum();
-            all[root] = tests as f32;
+            *work = tests as f32;
             tasks[at].push((tests as f32, [root as u32, WHOLE]));
         }
         let lists = tasks.into_iter().map(|t| List::new(device, t)).collect::<Result<_>>()?;

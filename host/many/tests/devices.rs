@@ -196,6 +196,12 @@ fn shares_of_an_opencl_device_add_up() {
             }
         }
     }
+    let Some(gpu) = gpu(None) else { return };
+    let limit = SizeLimit::MaxVertices(3);
+    let fsm = Task::Fsm { limit, support: 20, measure: Measure::Embeddings };
+    let prepared = gpu.prepare(&plain, &context).unwrap();
+    let text = prepared.run(&fsm, Units::Share(&shares[0]), None, &context).unwrap_err();
+    assert!(text.to_string().contains("no shares of frequent patterns"), "{text}");
 }
 
 #[test]
@@ -206,15 +212,33 @@ fn lists_are_those_of_one_device() {
         Many::new(vec![Box::new(Cpu), Box::new(Cpu)]),
         Many::new(vec![Box::new(Reference::default()), Box::new(Cpu)]),
     ];
-    if let Some(gpu) = gpu(None) {
-        mixes.push(Many::new(vec![Box::new(gpu), Box::new(Cpu)]));
+    const REFERENCE: usize = 1;
+    const GPU_AND_CPU: usize = 2;
+    if let (Some(one), Some(two), Some(three)) = (gpu(None), gpu(None), gpu(None)) {
+        mixes.push(Many::new(vec![Box::new(one), Box::new(Cpu)]));
+        mixes.push(Many::new(vec![Box::new(two), Box::new(three)]));
     }
-    for task in [Task::Clique { k: 4 }, Task::Motif { k: 3, induced: Induced::Vertex }] {
+    let diamond = Task::Match {
+        pattern: gramer_pattern::named("diamond").unwrap(),
+        induced: Induced::Vertex,
+        mappings: false,
+    };
+    for task in [Task::Clique { k: 4 }, Task::Motif { k: 3, induced: Induced::Vertex }, diamond] {
         let right = Keep::default();
         Cpu.run(&plain, &task, Some(&right), &context).unwrap();
-        for many in &mixes {
+        for (at, many) in mixes.iter().enumerate() {
+            if many.supports(&task, Some(&plain)).is_err() {
+                assert_eq!(at, REFERENCE, "{}: {task:?}", many.name());
+                continue;
+            }
             let listed = Keep::default();
-            let outcome = many.run(&plain, &task, Some(&listed), &context).unwrap();
+            let outcome = many.run(&plain, &task, Some(&listed), &context);
+            if at == GPU_AND_CPU && matches!(task, Task::Motif { .. }) {
+                let text = outcome.unwrap_err().to_string();
+                assert!(text.contains("list of motifs beside devices of another kind"), "{text}");
+                continue;
+            }
+            let outcome = outcome.unwrap();
             assert!(outcome.complete);
             let (listed, right) = (listed.0.into_inner().unwrap(), right.0.lock().unwrap());
             assert_eq!(listed, *right, "{}: {task:?}", many.name());

@@ -18,7 +18,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
 use gramer_machine::lambda_range;
 
-use super::Kind;
+use super::{Beside, Kind};
 use crate::choice::choice;
 use crate::report::BuildMeter;
 use crate::signals;
