@@ -66,19 +66,42 @@ def numbers(folder: Path) -> dict:
             re.findall(r"localparam int unsigned (\w+) = (\d+);", generated(folder, "gramer_pkg.sv"))}
 
 
+def kernel(folder: Path) -> str:
+    """The kernel that a machine's core is: that of the paper's core, or of the set core."""
+    return "gramer_set_core" if (folder / "gramer_set_core.xml").exists() else "gramer_core"
+
+
+def cluster_regions(board: dict, text: str) -> dict:
+    """The region of each compute unit of a set core, by its number: that of its memory bank's controller.
+    Where all memory enters at one place (HBM), regions in turn."""
+    banks = {int(unit): int(bank) for unit, bank in
+             re.findall(r"^sp=gramer_set_core_(\d+)\.bank0:DDR\[(\d+)\]$", text, re.M)}
+    controllers = board["bank_slr"]
+    if len(set(controllers)) == 1:
+        return {unit: (unit - 1) % board["slrs"] for unit in banks}
+    return {unit: controllers[bank % len(controllers)] for unit, bank in banks.items()}
+
+
 def link(board: dict, folder: Path) -> str:
     """The generated configuration, with the card's memory. HBM's channels are shared out evenly,
-    since a bank of the core is larger than one. The core's parts are placed by the floorplan: it
-    has more block RAM than a region, so its region is not given here."""
-    banks = numbers(folder)["BANKS"]
+    since a bank of the core is larger than one. The parts of the paper's core are placed by the
+    floorplan: it has more block RAM than a region, so its region is not given here. A cluster of the
+    set core lies in one region, with its movers."""
+    text = generated(folder, "link.cfg")
+    clusters = cluster_regions(board, text) if kernel(folder) == "gramer_set_core" else {}
+    # Each cluster has one bank, its own.
+    used = 1 + max(map(int, re.findall(r":DDR\[(\d+)\]$", text, re.M)))
+    banks = used if clusters else numbers(folder)["BANKS"]
     if board["banks"] < banks:
         sys.exit(f"error: the machine has {banks} DDR banks, the card {board['banks']}")
     lines = []
-    for line in generated(folder, "link.cfg").splitlines():
+    for line in text.splitlines():
         region = re.match(r"slr=(\w+):SLR(\d+)$", line)
         if region and region[1].startswith("gramer_core_"):
             continue
-        if region:
+        if region and clusters:
+            line = f"slr={region[1]}:SLR{clusters[int(region[1].rsplit('_', 1)[1])]}"
+        elif region:
             line = f"slr={region[1]}:SLR{min(int(region[2]), board['slrs'] - 1)}"
         if board["memory"] == "HBM":
             each = board["banks"] // banks
@@ -99,6 +122,10 @@ def compute_units(board: dict, folder: Path) -> dict:
 
 def constraints(board: dict, folder: Path) -> str:
     """The floorplan and the exceptions for every compute unit of a machine on a card."""
+    if kernel(folder) == "gramer_set_core":
+        return (f"# {board['card']} ({board['part']}): machine `{folder.name}`, of the set core.\n"
+                "# Written by scripts/board.py; do not edit. Each cluster lies in one region, which the\n"
+                "# linker's configuration gives it. No exception and no false path is declared.\n")
     sizes = numbers(folder)
     slrs, banks = board["slrs"], sizes["BANKS"]
     sweep = max(sizes["VERTEX_SETS"], sizes["EDGE_SETS"])

@@ -13,9 +13,13 @@ for machine in accelerator.yaml machines/*.yaml; do
     types=(rtl/set/gramer_set_types_pkg.sv -y rtl/set)
   fi
   # The top module for Vitis is Verilog-2005 (UG1118), the core SystemVerilog.
-  verilator --lint-only -Wall +1364-2005ext+v --assert --top-module gramer_kernel \
-    rtl/verilator.vlt "$out/gramer_pkg.sv" "${types[@]}" -y rtl +libext+.sv \
-    "$out/gramer_kernel.v"
+  # With assertions and without, as a simulator is built for tests and for speed.
+  for assert in --assert ""; do
+    # shellcheck disable=SC2086 # nothing, if it is empty
+    verilator --lint-only -Wall +1364-2005ext+v $assert --top-module gramer_kernel \
+      rtl/verilator.vlt "$out/gramer_pkg.sv" "${types[@]}" -y rtl +libext+.sv \
+      "$out/gramer_kernel.v"
+  done
   echo "$machine: no warning"
 done
 python_packages lint scripts/requirements-lint.txt

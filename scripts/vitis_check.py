@@ -324,7 +324,7 @@ def burst_kind_faults(core: str) -> list[str]:
     text = eda.strip(core)
     faults = []
     for name, wanted in (("arburst", 1), ("arsize", 6)):
-        driven = re.findall(rf"assign m_axi_{name}\[[^\]]*\]\s*=\s*(?:\d+'d)?(\w+);", text)
+        driven = re.findall(rf"assign m_axi_{name}(?:\[[^\]]*\])?\s*=\s*(?:\d+'d)?(\w+);", text)
         if driven != [str(wanted)]:
             faults.append(f"m_axi_{name} is {driven or 'not a constant'}, not {wanted}")
     return faults
@@ -370,6 +370,9 @@ def package_order_faults(calls: Calls) -> list[str]:
 def c_model_faults(calls: Calls, root) -> list[str]:
     call = (calls.of("package_xo") or [[]])[0]
     files = call[call.index("-kernel_files") + 1].split() if "-kernel_files" in call else []
+    if root.find("kernel").get("name") == "gramer_set_core":
+        # It has none, and build.sh refuses software emulation.
+        return [f"{files} go along with the set core"] if files else []
     faults = [f"{f} is not there" for f in files if not Path(f).is_file()]
     name = root.find("kernel").get("name")
     sources = [Path(f).read_text() for f in files if f.endswith(".cpp") and Path(f).is_file()]
@@ -510,6 +513,31 @@ def floorplan_faults(calls: Calls, names: Names, units: list, card: dict) -> lis
                      for part in sorted(names.direct) if cells.count(part) != 1]
 
 
+def cluster_faults(text: str, card: dict) -> list[str]:
+    """Clusters of the set core without exactly one region, away from their bank's controller, or from their movers."""
+    regions = {}
+    for unit, region in re.findall(r"^slr=(\w+):SLR(\d+)$", text, re.M):
+        regions.setdefault(unit, []).append(int(region))
+    units = int(re.search(r"^nk=gramer_set_core:(\d+)", text, re.M)[1])
+    faults = []
+    for unit in range(1, units + 1):
+        names = [f"gramer_{part}_{unit}" for part in ("set_core", "fill", "drain")]
+        found = [regions.get(name, []) for name in names]
+        faults += [f"{name} has {len(slrs)} regions" for name, slrs in zip(names, found) if len(slrs) != 1]
+        if len({tuple(slrs) for slrs in found}) != 1:
+            faults.append(f"cluster {unit} and its movers have regions {found}")
+        memory = re.findall(rf"^sp=gramer_set_core_{unit}\.bank0:{card['memory']}\[(\d+)", text, re.M)
+        controllers = card["bank_slr"]
+        if len(memory) != 1:
+            faults.append(f"cluster {unit} has {len(memory)} banks")
+        elif len(set(controllers)) > 1 and found[0] != [controllers[int(memory[0])]]:
+            faults.append(f"cluster {unit} is in {found[0]}, its bank in {controllers[int(memory[0])]}")
+    if len(set(card["bank_slr"])) == card["slrs"] and units <= card["slrs"]:
+        used = [regions.get(f"gramer_set_core_{unit}", [None])[0] for unit in range(1, units + 1)]
+        faults += [] if len(set(used)) == units else [f"clusters share regions: {used}"]
+    return faults
+
+
 def reset_faults(core: str) -> list[str]:
     text = eda.strip(core).split("\n);", 1)[1]
     uses = re.findall(r".*\bap_rst_n\b.*", text)
@@ -573,7 +601,9 @@ class Build:
 
     def region_faults(self) -> list[str]:
         registers = re.search(r"slr_registers: (\d+)", (self.machine / "machine.yaml").read_text())
-        wanted = self.target == "hw" and (registers is None or registers[1] == "0")
+        # A cluster of the set core lies in one region.
+        spread = board.kernel(self.machine) == "gramer_core"
+        wanted = spread and self.target == "hw" and (registers is None or registers[1] == "0")
         return [] if ("slr_registers: 1" in self.error) == wanted \
             else [f"of paths between regions it warns {'not' if wanted else 'without need'}"]
 
@@ -635,21 +665,22 @@ def check(report: Report, work: Path) -> str:
     note, refuse = report.note, report.refuse
     cards = board.boards()
     machines = sorted(p for p in (ROOT / "target" / "generated").iterdir()
-                      if (p / "gramer_core.xml").exists())
+                      if (p / f"{board.kernel(p)}.xml").exists())
     if not machines:
         eda.fail("nothing is generated; run `make generate`")
     core_text = (ROOT / "rtl" / "gramer_core.sv").read_text()
+    set_text = (ROOT / "rtl" / "set" / "gramer_set_core.sv").read_text()
     movers = {n: (ROOT / "hls" / f"{n}.cpp").read_text() for n in ("gramer_fill", "gramer_drain")}
-    sample = None
+    sample = clusters = None
     for folder in machines:
-        roots = {n: tree.parse(folder / f"{n}.xml").getroot()
-                 for n in ("gramer_core", "gramer_fill", "gramer_drain")}
+        core = board.kernel(folder)
+        roots = {n: tree.parse(folder / f"{n}.xml").getroot() for n in (core, "gramer_fill", "gramer_drain")}
         found = ports(folder)
-        where = f"{folder.name}/gramer_core.xml"
+        where = f"{folder.name}/{core}.xml"
         note("top-language", f"{folder.name}/gramer_kernel.v",
              top_faults((folder / "gramer_kernel.v").read_text()))
-        note("port-interfaces", where, kernel_faults(roots["gramer_core"], found))
-        note("argument-registers", where, argument_faults(roots["gramer_core"], found))
+        note("port-interfaces", where, kernel_faults(roots[core], found))
+        note("argument-registers", where, argument_faults(roots[core], found))
         note("master-address", folder.name, master_faults(found))
         for mover, text in movers.items():
             note("hls-interfaces", f"hls/{mover}.cpp", mover_faults(roots[mover], text))
@@ -658,21 +689,29 @@ def check(report: Report, work: Path) -> str:
             kernels = {n: described(r) for n, r in roots.items()}
             note("link-instances", f"{folder.name}, link for {name}", link_faults(text, kernels, card))
             note("one-clock", f"{folder.name}, link for {name}", link_clock_faults(text))
+            if core == "gramer_set_core":
+                note("floorplan", f"{folder.name}, link for {name}", cluster_faults(text, card))
         calls = package_calls(VITIS / "package_core.tcl", folder, found, str(work))
         where = f"package_core.tcl, {folder.name}"
         note("tcl-commands", where, [calls.error] if calls.error else [])
         note("file-types", where, file_type_faults(calls))
         note("clock-of-interfaces", where, clock_faults(calls, found))
         note("burst-properties", where, burst_property_faults(calls, found))
-        note("packaged-registers", where, register_faults(calls, roots["gramer_core"]))
-        note("kernel-properties", where, kernel_property_faults(calls, roots["gramer_core"]))
+        note("packaged-registers", where, register_faults(calls, roots[core]))
+        note("kernel-properties", where, kernel_property_faults(calls, roots[core]))
         note("package-order", where, package_order_faults(calls))
-        note("c-model", where, c_model_faults(calls, roots["gramer_core"]))
+        note("c-model", where, c_model_faults(calls, roots[core]))
         if folder.name == "accelerator":
             sample = (roots, found, folder)
+        elif folder.name == "set":
+            clusters = (roots, found, folder)
     roots, found, folder = sample
     note("burst-kind", "rtl/gramer_core.sv", burst_kind_faults(core_text))
     note("reset-register", "rtl/gramer_core.sv", reset_faults(core_text))
+    note("burst-kind", "rtl/set/gramer_set_core.sv", burst_kind_faults(set_text))
+    note("reset-register", "rtl/set/gramer_set_core.sv", reset_faults(set_text))
+    if clusters:
+        set_core(report, work, *clusters, set_text)
 
     # The kernel's top.
     top = (folder / "gramer_kernel.v").read_text()
@@ -835,6 +874,48 @@ def check(report: Report, work: Path) -> str:
 
     whole_build(report, work, found, folder)
     return f"{len(machines)} machines, {len(cards)} cards"
+
+
+def set_core(report: Report, work: Path, roots: dict, found: dict, folder: Path, core_text: str):
+    """What the set core's machine has of its own, and a whole build of it."""
+    note, refuse = report.note, report.refuse
+    refuse("burst-kind", "wrapping bursts of the set core", burst_kind_faults(core_text.replace("= 2'd1;", "= 2'd2;")))
+    refuse("reset-register", "a reset of the set core that is used as it comes",
+           reset_faults(core_text.replace("endmodule", "assign x = ap_rst_n;\nendmodule")))
+    card = board.boards()["u250"]
+    text = board.link(card, folder)
+    for what, old, new in (("a cluster without a region", "slr=gramer_set_core_2:SLR1\n", ""),
+                           ("a cluster away from its bank", "slr=gramer_set_core_2:SLR1", "slr=gramer_set_core_2:SLR2"),
+                           ("a mover away from its cluster", "slr=gramer_fill_2:SLR1", "slr=gramer_fill_2:SLR3"),
+                           ("two clusters in a region", "slr=gramer_set_core_2:SLR1", "slr=gramer_set_core_2:SLR0")):
+        refuse("floorplan", what, old in text and cluster_faults(text.replace(old, new), card))
+    refuse("link-instances", "a cluster without a bank", link_faults(
+        text.replace("sp=gramer_set_core_2.bank0:DDR[1]\n", ""), {n: described(r) for n, r in roots.items()}, card))
+
+    # Modules of the paper's core alone want numbers that this machine doesn't have.
+    def module_faults(script):
+        calls = package_calls(script, folder, found, str(work))
+        added = {Path(f).stem for call in calls.of("add_files") for f in call[-1].split()}
+        wanted = set(eda.sources(folder))
+        return [] if added == wanted else [f"it adds {sorted(added - wanted)} and leaves out {sorted(wanted - added)}"]
+
+    script = VITIS / "package_core.tcl"
+    note("file-types", "package_core.tcl, modules of the set core", module_faults(script))
+    refuse("file-types", "modules of both cores", module_faults(
+        changed(script, work, "[string first gramer_types_pkg [read $channel]] < 0", "[read $channel] ne {}")))
+    for target in ("hw", "hw_emu"):
+        done = Build(work / f"set-{target}", target, "vitis_hls", found, folder)
+        where = f"build.sh, MACHINE={folder.name} TARGET={target}"
+        note("tool-options", where, done.option_faults())
+        note("tool-order", where, done.order_faults())
+        note("one-clock", where, done.clock_faults())
+        note("user-metadata", where, done.metadata_faults())
+        note("emulation-config", where, done.emulation_faults())
+        note("slr-registers", where, done.region_faults())
+    done = Build(work / "set-sw_emu", "sw_emu", "vitis_hls", found, folder)
+    note("c-model", f"build.sh, MACHINE={folder.name} TARGET=sw_emu",
+         [] if done.code == 2 and "no functional model" in done.error and not done.calls
+         else [f"it ends with {done.code}: {done.error[-200:]}"])
 
 
 def whole_build(report: Report, work: Path, found: dict, folder: Path):

@@ -63,13 +63,16 @@ module gramer_set_port
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
     logic  came_q; // the line comes over a register of its own
     line_t came_line_q;
-    logic  taken;
+    // verilator lint_off UNUSEDSIGNAL
+    // `no_room` is there for the assertion, and some builds have none.
+    logic  taken, no_room;
+    // verilator lint_on UNUSEDSIGNAL
 
     assign taken = pop && !meta.none && head_part == PART_W'(p);
 
     gramer_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
       .clk_i, .rst_i,
-      .push_i (came_q), .data_i (came_line_q), .full_o (), // always room
+      .push_i (came_q), .data_i (came_line_q), .full_o (no_room),
       .pop_i (taken), .valid_o (holds[p]), .data_o (head[p])
     );
 
@@ -77,6 +80,12 @@ module gramer_set_port
       came_q <= !rst_i && answer_i[p];
       if (answer_i[p]) came_line_q <= answer_line_i[p];
     end
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) if (!rst_i) begin
+      assert (!(came_q && no_room)) else $error("an answer without room");
+    end
+`endif
   end
 
   assign line = head[head_part];

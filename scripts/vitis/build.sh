@@ -18,7 +18,12 @@ MACHINE=${MACHINE:-accelerator}
 usage() { echo "error: $1" >&2; exit 2; }
 case $TARGET in hw | hw_emu | sw_emu) ;; *) usage "TARGET=$TARGET; it is hw, hw_emu or sw_emu" ;; esac
 generated=$root/target/generated/$MACHINE
-[ -f "$generated/gramer_core.xml" ] || usage "no machine $MACHINE; run make generate"
+core=gramer_core
+[ ! -f "$generated/gramer_set_core.xml" ] || core=gramer_set_core
+[ -f "$generated/$core.xml" ] || usage "no machine $MACHINE; run make generate"
+if [ "$core" = gramer_set_core ] && [ "$TARGET" = sw_emu ]; then
+  usage "machine $MACHINE has a set core, of which there is no functional model: TARGET is hw or hw_emu"
+fi
 scripts/board.py "$BOARD" part > /dev/null || exit 2
 # The machine is the one source of the frequency: its description goes into the binary, and the
 # host takes the seconds of a run from it.
@@ -31,7 +36,8 @@ $FREQUENCY MHz in machines/NAME.yaml, with \`base: ../accelerator.yaml\` and \
 fi
 PLATFORM=${PLATFORM:-$(scripts/board.py "$BOARD" platform)}
 part=$(scripts/board.py "$BOARD" part)
-if [ "$TARGET" = hw ] && grep -q "SLR_REGISTERS = 0;" "$generated/gramer_pkg.sv"; then
+# A cluster of the set core lies in one region.
+if [ "$TARGET" = hw ] && [ "$core" = gramer_core ] && grep -q "SLR_REGISTERS = 0;" "$generated/gramer_pkg.sv"; then
   echo "warning: machine $MACHINE has no registers between the card's regions (machine.slr_registers: 0);" \
     "the clock may not be met. docs/hardware/vitis.md says how to build one with them." >&2
 fi
@@ -52,7 +58,7 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
-if [ "$TARGET" = hw ] && [ "${registers:-0}" = 0 ]; then
+if [ "$TARGET" = hw ] && [ "$core" = gramer_core ] && [ "${registers:-0}" = 0 ]; then
   {
     echo "warning: machine $MACHINE has no registers between the regions (SLRs) of the card, over which its"
     echo "  floorplan spreads it. If the clock is not met there, describe a machine with slr_registers: 1."
@@ -67,7 +73,7 @@ period=$(awk "BEGIN { printf \"%.3f\", 1000 / $clock }")
 
 run vivado -mode batch -notrace -source "$root/scripts/vitis/package_core.tcl" \
   -log package.log -journal package.jou \
-  -tclargs "$generated" "$root/rtl" "$root/hls" "$build/core" "$part" "$build/gramer_core.xo"
+  -tclargs "$generated" "$root/rtl" "$root/hls" "$build/core" "$part" "$build/$core.xo"
 
 for kernel in gramer_fill gramer_drain; do
   if [ "$TARGET" = sw_emu ]; then
@@ -91,7 +97,7 @@ if [ "$TARGET" = hw ]; then
     --linkhook.do_last "vpl.impl.route_design,$root/scripts/vitis/reports.tcl")
 fi
 rm -f gramer.xclbin
-run v++ "${link[@]}" --output linked.xclbin gramer_core.xo gramer_fill.xo gramer_drain.xo
+run v++ "${link[@]}" --output linked.xclbin "$core.xo" gramer_fill.xo gramer_drain.xo
 # The host takes everything that it must know of the machine from this section.
 run xclbinutil --input linked.xclbin --add-section "USER_METADATA:RAW:$generated/machine.yaml" \
   --output gramer.xclbin

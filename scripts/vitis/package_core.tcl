@@ -3,15 +3,31 @@
 #   vivado -mode batch -source package_core.tcl -tclargs GENERATED RTL HLS BUILD PART XO
 #
 # GENERATED holds what gramer-machine generated for the machine, RTL and HLS are the repository's
-# folders, BUILD is where the project and the packaged core go, XO is the kernel object.
+# folders, BUILD is where the project and the packaged core go, XO is the kernel object. Which of the two
+# cores it is follows from the kernel.xml that is in GENERATED.
 if {$argc != 6} {
   puts stderr "error: package_core.tcl wants GENERATED RTL HLS BUILD PART XO, and got $argc arguments"
   exit 2
 }
 lassign $argv generated rtl hls build part xo
 
-set packages [list $generated/gramer_pkg.sv $rtl/gramer_types_pkg.sv]
-set modules [lsort [glob -directory $rtl *.sv]]
+if {[file exists $generated/gramer_set_core.xml]} {
+  # Its modules, and those of rtl/ that know nothing of the other core.
+  set kernel gramer_set_core
+  set packages [list $generated/gramer_pkg.sv $rtl/set/gramer_set_types_pkg.sv]
+  set modules [lsort [glob -directory $rtl/set *.sv]]
+  foreach file [lsort [glob -directory $rtl *.sv]] {
+    set channel [open $file]
+    if {[string first gramer_types_pkg [read $channel]] < 0} {
+      lappend modules $file
+    }
+    close $channel
+  }
+} else {
+  set kernel gramer_core
+  set packages [list $generated/gramer_pkg.sv $rtl/gramer_types_pkg.sv]
+  set modules [lsort [glob -directory $rtl *.sv]]
+}
 set sources $packages
 foreach file $modules {
   if {[lsearch -exact $packages $file] < 0} {
@@ -38,7 +54,7 @@ file delete -force $ip
 ipx::package_project -root_dir $ip -vendor gramer -library kernel -taxonomy /KernelIP \
   -import_files -set_current true
 set core [ipx::current_core]
-set_property name gramer_core $core
+set_property name $kernel $core
 set_property version 1.0 $core
 set_property display_name {GRAMER core} $core
 set_property sdx_kernel true $core
@@ -81,7 +97,7 @@ proc add_register {block name offset bits} {
 foreach {name offset} {CTRL 0x0 GIER 0x4 IP_IER 0x8 IP_ISR 0xc} {
   add_register $block $name $offset 32
 }
-set channel [open $generated/gramer_core.xml]
+set channel [open $generated/$kernel.xml]
 set description [read $channel]
 close $channel
 foreach {all text} [regexp -all -inline {<arg ([^>]*)/>} $description] {
@@ -105,9 +121,12 @@ ipx::check_integrity -kernel -xrt $core
 ipx::save_core $core
 close_project
 
-# The functional model goes along, for software emulation.
+# The functional model of the paper's core goes along, for software emulation; the set core has none.
 file mkdir [file dirname $xo]
-package_xo -force -xo_path $xo -kernel_name gramer_core -ip_directory $ip \
-  -kernel_xml $generated/gramer_core.xml \
-  -kernel_files [list $hls/core_model.cpp $hls/core_model.hpp $hls/gramer_movers.hpp \
-                   $generated/gramer_machine.hpp]
+set model [list]
+if {$kernel eq "gramer_core"} {
+  set model [list -kernel_files [list $hls/core_model.cpp $hls/core_model.hpp $hls/gramer_movers.hpp \
+                                   $generated/gramer_machine.hpp]]
+}
+package_xo -force -xo_path $xo -kernel_name $kernel -ip_directory $ip \
+  -kernel_xml $generated/$kernel.xml {*}$model

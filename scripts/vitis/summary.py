@@ -41,7 +41,7 @@ def main() -> int:
             print(f"clock        {verdict}: worst slack {found[0]} ns, {found[1]} ends fail, hold {found[2]} ns")
     for report in sorted(build.rglob("utilization.rpt")):
         text = report.read_text(errors="replace")
-        for kernel in ("gramer_core_1", "gramer_fill_1", "gramer_drain_1"):
+        for kernel in ("gramer_core_1", "gramer_set_core_1", "gramer_fill_1", "gramer_drain_1"):
             found = used(text, kernel)
             if found:
                 print(f"{kernel:<13}" + ", ".join(f"{n} {v}" for n, v in found.items()))

@@ -151,6 +151,109 @@ fn results_are_clean_and_equal_two_at_a_time() {
     assert!(cycles[0] > 0 && cycles[0] == cycles[1], "{cycles:?}");
 }
 
+/// The answer of a command with JSON results.
+fn mined(words: &[&str]) -> Value {
+    let output = gramer(words).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// One cluster and two, with an image for cliques alone and with one of all lists.
+#[test]
+fn the_set_core_counts_as_the_cpu_does() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    for (device, units) in [("emulator:set-small", 1), ("emulator:set", 2)] {
+        for task in [&["clique", "-k", "4"][..], &["motif", "-k", "4"]] {
+            let words = [&["mine"], task, &[&graph, "--json"]].concat();
+            let expected = mined(&words);
+            let found = mined(&[&words[..], &["--device", device]].concat());
+            assert_eq!(found["results"], expected["results"], "{device}: {task:?}");
+            assert_eq!(found["complete"], true);
+            assert_eq!(metric(&found, "run.runs"), units, "{device}: {task:?}");
+            assert_eq!(metric(&found, "device.compute_units"), units);
+            // Conservation: what was asked for came, and every unit was finished.
+            let sum = |name: &str| -> u64 {
+                metric(&found, name).as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).sum()
+            };
+            assert!(sum("pu.lines_requested") > 0);
+            assert_eq!(sum("pu.lines_requested"), sum("pu.lines_answered"));
+            assert_eq!(sum("core.work_units"), sum("pu.units"));
+        }
+    }
+}
+
+/// Several sizes of cliques in one run: the graph goes over once and is loaded once.
+#[test]
+fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let sizes = ["mine", "clique", "-k", "3", "--up-to", "16", &graph, "--json"];
+    let expected = mined(&sizes);
+    let found = mined(&[&sizes[..], &["--device", "emulator:set-small"]].concat());
+    assert_eq!(found["results"], expected["results"]);
+    let several = found["results"].as_array().unwrap().len() as u64;
+    assert!(several >= 3, "{found}");
+    // The size without a clique was tried too.
+    let runs = metric(&found, "run.runs").as_u64().unwrap();
+    assert!((several..=several + 1).contains(&runs), "{runs} runs");
+    let one = ["mine", "clique", "-k", "3", &graph, "--json", "--device", "emulator:set-small"];
+    let one = mined(&one);
+    let beats = |found: &Value| metric(found, "bank.beats")[0].as_u64().unwrap();
+    let written = |found: &Value| metric(found, "transfer.bytes_to_device").as_u64().unwrap();
+    // Another load would double the beats; a poll of the abort word is one each.
+    assert!(beats(&found) < beats(&one) * 3 / 2, "{} and {}", beats(&found), beats(&one));
+    let streams = written(&found) - written(&one);
+    assert!(streams < 2 * written(&one), "{streams} bytes for {runs} runs");
+}
+
+#[test]
+fn what_the_set_core_cannot_do_names_the_device_that_can() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let list = folder.path().join("list");
+    // An xclbin says as much as the emulation.
+    let file = folder.path().join("set.xclbin").to_str().unwrap().to_string();
+    let built = gramer(&["xclbin", "build", "--machine", "set-small", "-o", &file]);
+    let built = { built }.output().unwrap();
+    assert!(built.status.success(), "{}", text(&built.stderr));
+    for (device, words, part) in [
+        (file.as_str(), &["motif", "-k", "5"][..], "counts motifs of 3 and 4 vertices, and k is 5"),
+        ("emulator:set-small", &["match", "--pattern", "diamond"], "doesn't match patterns"),
+        (
+            "emulator:set-small",
+            &["clique", "-k", "3", "--list", list.to_str().unwrap()],
+            "counts embeddings and doesn't list them",
+        ),
+    ] {
+        let output = gramer(&[&["mine"], words, &[&graph, "--device", device]].concat());
+        let output = { output }.output().unwrap();
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {err}");
+        assert!(err.contains("machine set_small ") && err.contains(part), "{words:?}: {err}");
+        assert!(err.contains("the CPU engine (--device cpu) does it"), "{words:?}: {err}");
+    }
+    let words = ["mine", "clique", "-k", "3", &graph, "--lru", "--device", "emulator:set-small"];
+    let output = gramer(&words).output().unwrap();
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("--lru") && err.contains("machine set_small has a set core"), "{err}");
+}
+
+#[test]
+fn the_set_core_passes_the_selftest() {
+    let Some(_) = device() else { return };
+    let words = ["selftest", "--device", "emulator:set-small", "--mib", "1"];
+    let output = gramer(&words).output().unwrap();
+    let out = text(&output.stdout);
+    assert!(output.status.success(), "{out}\n{}", text(&output.stderr));
+    assert!(out.contains("tests: all right"), "{out}");
+    assert!(out.lines().filter(|l| l.starts_with("right")).count() >= 20, "{out}");
+}
+
 #[test]
 fn a_failure_of_the_child_is_the_launcher_s() {
     let Some(device) = device() else { return };

@@ -97,8 +97,7 @@ fn pages_say_what_the_json_says() {
         assert_eq!(page.matches("<rect ").count(), dots, "{words:?}");
         for result in results {
             let digits = result["count"].to_string();
-            let from_right: Vec<String> =
-                digits.as_bytes().rchunks(3).rev().map(text).collect();
+            let from_right: Vec<String> = digits.as_bytes().rchunks(3).rev().map(text).collect();
             assert!(page.contains(&from_right.join(",")), "{words:?}: {digits}");
         }
         let induced = answer["induced"].as_str().unwrap();

@@ -30,7 +30,8 @@ impl Colour {
 
     /// Black or white, whichever reads better on this colour.
     pub fn text_on(self) -> Colour {
-        if contrast(self, PAPER) > contrast(self, INK) { PAPER } else { INK }
+        let black = Colour(0, 0, 0);
+        if contrast(self, PAPER) > contrast(self, black) { PAPER } else { black }
     }
 
     /// Relative luminance, 0 to 1, as WCAG 2.2 defines it.

@@ -56,9 +56,18 @@ impl Task {
     }
 }
 
-/// How results are printed.
+/// How results of other commands are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Output {
+    /// For people
+    Table,
+    /// For programs
+    Json,
+}
+
+/// How answers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Form {
     /// For people
     Table,
     /// For programs
@@ -67,12 +76,12 @@ pub enum Output {
     Html,
 }
 
-impl Output {
+impl Form {
     /// The form that the name of a file asks for.
     fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-            "html" | "htm" => Some(Output::Html),
-            "json" => Some(Output::Json),
+            "html" | "htm" => Some(Form::Html),
+            "json" => Some(Form::Json),
             _ => None,
         }
     }
@@ -96,7 +105,7 @@ pub struct Common {
 
     /// How results are printed; by default as the name of the file of --to asks for, else as a table
     #[arg(long, short, value_enum, help_heading = "Output")]
-    pub output: Option<Output>,
+    pub output: Option<Form>,
 
     /// Write the answer to FILE instead, which appears whole or not at all
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -170,7 +179,7 @@ impl Common {
         let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
         let list_format = self.check_list(pattern)?;
         let output = self.check_answer(pattern)?;
-        if output == Output::Html && wanted.is_some() {
+        if output == Form::Html && wanted.is_some() {
             return Err(Error::usage(
                 "a page has no counts per vertex or edge: take --output table or json",
             ));
@@ -277,11 +286,11 @@ impl Common {
     }
 
     /// Writes an answer where it is wanted.
-    fn write(&self, output: Output, drawing: Drawing, report: &Report<'_>) -> Result<()> {
+    fn write(&self, output: Form, drawing: Drawing, report: &Report<'_>) -> Result<()> {
         let write = |out: &mut dyn std::io::Write| match output {
-            Output::Table => table(report, drawing, out),
-            Output::Json => json(report, self.counts, out),
-            Output::Html => out.write_all(report.page().as_bytes()),
+            Form::Table => table(report, drawing, out),
+            Form::Json => json(report, self.counts, out),
+            Form::Html => out.write_all(report.page().as_bytes()),
         };
         match &self.to {
             Some(to) => write_whole(to, write),
@@ -293,7 +302,7 @@ impl Common {
     }
 
     /// How the answer is written; refuses a file that would destroy something, before anything is read.
-    fn check_answer(&self, pattern: Option<&Path>) -> Result<Output> {
+    fn check_answer(&self, pattern: Option<&Path>) -> Result<Form> {
         if self.force && self.list.is_none() && self.to.is_none() {
             return Err(Error::usage("--force goes with --to or --list: no file is written"));
         }
@@ -303,15 +312,15 @@ impl Common {
                 return Err(Error::usage("--to and --list name one file; give each its own"));
             }
         }
-        let named = self.to.as_deref().and_then(Output::of);
+        let named = self.to.as_deref().and_then(Form::of);
         let output = match self.json {
-            true => Output::Json,
-            false => self.output.or(named).unwrap_or(Output::Table),
+            true => Form::Json,
+            false => self.output.or(named).unwrap_or(Form::Table),
         };
-        if output == Output::Html && self.estimate.is_some() {
+        if output == Form::Html && self.estimate.is_some() {
             return Err(Error::usage("a page has no estimates: take --output table or json"));
         }
-        if output == Output::Html && self.to.is_none() && std::io::stdout().is_terminal() {
+        if output == Form::Html && self.to.is_none() && std::io::stdout().is_terminal() {
             return Err(Error::usage(
                 "a page is nothing for a terminal: name its file, for example --to answer.html",
             ));

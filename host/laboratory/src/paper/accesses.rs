@@ -19,13 +19,13 @@ use gramer_graph::prepare::on_k;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 /// The share of vertices and edges in figures 5 and 8.
-const TOP: f64 = 0.05;
+pub(super) const TOP: f64 = 0.05;
 /// Most embeddings of a traced task.
-const MOST: u64 = 400_000_000;
+pub(super) const MOST: u64 = 400_000_000;
 /// Why a share that could not be another gets no verdict.
 const BY_COUNTING: &str = "it follows from the way of counting";
 /// By [`ORDERS`].
-const COMPARISONS: [Comparison; 2] = [Comparison::Ascending, Comparison::Descending];
+pub(super) const COMPARISONS: [Comparison; 2] = [Comparison::Ascending, Comparison::Descending];
 
 /// What the PUs wait for, and cache misses of algorithm 1 on a CPU.
 pub fn figure_3(lab: &Lab<'_>) -> Result<Section> {

@@ -1,38 +1,50 @@
 //! What stands in the tables and CSV files: points by their settings, figures as text.
 
+use super::Input;
+use super::report::ORDERS;
+use crate::explore::measures::{Measures, Metric};
+use crate::explore::parameter::Parameter;
+use crate::explore::{Measured, task};
+
 /// `1,2,4,…` up to `last`.
-fn doubling(first: u32, last: u32) -> String {
+pub(super) fn doubling(first: u32, last: u32) -> String {
     let all = std::iter::successors(Some(first), |n| Some(n * 2)).take_while(|&n| n <= last);
     all.map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// The value of a parameter of a point.
-fn value(point: &Measured, parameter: Parameter) -> &str {
+pub(super) fn value(point: &Measured, parameter: Parameter) -> &str {
     point.settings.iter().find(|s| s.parameter == parameter).map_or("", |s| &s.text)
 }
 
 /// The measures of a point that has some.
-fn measures(point: &Measured) -> Option<&Measures> {
+pub(super) fn measures(point: &Measured) -> Option<&Measures> {
     point.measures.as_ref().ok()
 }
 
 /// The measures of the point with these values.
-fn at<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> Option<&'a Measures> {
+pub(super) fn at<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> Option<&'a Measures> {
     let fits = |p: &&Measured| wanted.iter().all(|&(parameter, text)| value(p, parameter) == text);
     all.iter().find(fits).and_then(measures)
 }
 
 /// Rows of a CSV file that holds several sweeps: graph, task, settings, metrics.
-struct Csv(String);
+pub(super) struct Csv(pub(super) String);
 
 impl Csv {
-    fn new(settings: &[Parameter]) -> Self {
+    pub(super) fn new(settings: &[Parameter]) -> Self {
         let names: Vec<&str> = settings.iter().map(|p| p.name()).collect();
         let metrics: Vec<&str> = Metric::all().map(Metric::name).collect();
         Csv(format!("graph,task,{},{},half_interval,run\n", names.join(","), metrics.join(",")))
     }
 
-    fn add(&mut self, input: &Input, task: &str, settings: &[Parameter], all: &[Measured]) {
+    pub(super) fn add(
+        &mut self,
+        input: &Input,
+        task: &str,
+        settings: &[Parameter],
+        all: &[Measured],
+    ) {
         for point in all {
             let found = measures(point);
             let values: Vec<&str> = settings.iter().map(|&p| value(point, p)).collect();
@@ -53,21 +65,24 @@ impl Csv {
 }
 
 /// What stands in a table for a point that was not run.
-const NOT_RUN: &str = "not run";
+pub(super) const NOT_RUN: &str = "not run";
 
 /// The points of a sweep with these values, in both orders of comparison.
-fn in_orders<'a>(all: &'a [Measured], wanted: &[(Parameter, &str)]) -> [Option<&'a Measures>; 2] {
+pub(super) fn in_orders<'a>(
+    all: &'a [Measured],
+    wanted: &[(Parameter, &str)],
+) -> [Option<&'a Measures>; 2] {
     ORDERS.map(|order| at(all, &[wanted, &[(Parameter::Order, order)]].concat()))
 }
 
 /// Whether this is frequent subgraph mining that was run and found no frequent pattern.
-fn finds_nothing(task: &str, found: Option<&Measures>) -> bool {
+pub(super) fn finds_nothing(task: &str, found: Option<&Measures>) -> bool {
     let whole = found.filter(|m| m.half().is_none());
     task.starts_with("fsm") && whole.is_some_and(|m| m.counts().is_empty())
 }
 
 /// A metric for a table; a dash where a sample doesn't say it.
-fn shown(measures: Option<&Measures>, metric: Metric, digits: usize) -> String {
+pub(super) fn shown(measures: Option<&Measures>, metric: Metric, digits: usize) -> String {
     match measures.map(|m| m.shown(metric)) {
         None => NOT_RUN.into(),
         Some(value) if value.is_nan() => "–".into(),
@@ -76,7 +91,7 @@ fn shown(measures: Option<&Measures>, metric: Metric, digits: usize) -> String {
 }
 
 /// Cycles for a table, sampled ones with ≈ and the interval.
-fn cycles(measures: Option<&Measures>) -> String {
+pub(super) fn cycles(measures: Option<&Measures>) -> String {
     match measures.map(|m| (m.cycles(), m.half())) {
         None => NOT_RUN.into(),
         Some((cycles, None)) => cycles.to_string(),
@@ -85,13 +100,13 @@ fn cycles(measures: Option<&Measures>) -> String {
 }
 
 /// How many times as fast `to` is as `from`, and half the interval of it if samples are in it.
-fn speed_up(from: &Measures, to: &Measures) -> (f64, f64) {
+pub(super) fn speed_up(from: &Measures, to: &Measures) -> (f64, f64) {
     let times = from.get(Metric::Cycles) / to.get(Metric::Cycles);
     (times, times * (from.uncertainty() + to.uncertainty()))
 }
 
 /// Such a number for a table.
-fn times(number: Option<(f64, f64)>, digits: usize) -> String {
+pub(super) fn times(number: Option<(f64, f64)>, digits: usize) -> String {
     match number {
         None => NOT_RUN.into(),
         Some((value, half)) if half > 0.0 => format!("≈ {value:.digits$} ± {half:.digits$}"),
@@ -100,7 +115,7 @@ fn times(number: Option<(f64, f64)>, digits: usize) -> String {
 }
 
 /// Labels that fit side by side.
-fn shortened(names: &[String]) -> Vec<String> {
+pub(super) fn shortened(names: &[String]) -> Vec<String> {
     names
         .iter()
         .map(|name| {
@@ -116,6 +131,6 @@ fn shortened(names: &[String]) -> Vec<String> {
 }
 
 /// Short name of a task, `5-CF`.
-fn short(name: &str) -> String {
+pub(super) fn short(name: &str) -> String {
     task(name).map_or_else(|_| name.into(), |(_, task)| crate::explore::short_name(&task))
 }

@@ -1,7 +1,16 @@
 //! Figure 11a: an estimate of the energy.
 
+use super::performance::{CONTAINED, CPU_WATTS, POWER_RATIO, Run, cases, note, of_paper};
+use super::report::{Answer, Block, Cases, Claim, Finding, Verdict, span};
+use super::{Lab, NOT_RUN, finds_nothing, in_orders, short, times};
+use crate::explore::measures::Metric;
+use crate::explore::task;
+use gramer_engine::Engine;
+use gramer_engine::cpu::Cpu;
+use gramer_graph::error::Result;
+
 /// Figure 11a: an estimate of the energy, which contains too much of the paper's for a verdict.
-fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
+pub(super) fn energy(lab: &Lab<'_>) -> Result<([Block; 2], Claim)> {
     let watts = CPU_WATTS / POWER_RATIO;
     let mut rows = vec![];
     // Energies of Fractal and of RStream in ours, by order.

@@ -2,6 +2,17 @@
 
 use std::time::Instant;
 
+use super::accesses::{COMPARISONS, MOST, TOP};
+use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near};
+use super::{Lab, NOT_RUN};
+use crate::explore::plot::{Plot, Series};
+use gramer_engine::cpu::Cpu;
+use gramer_engine::reference::accesses;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
+use gramer_graph::prepare::on_k;
+use gramer_pattern::task::{Induced, Task};
+
 /// How well ON_k finds the vertices of figure 5, and what it costs.
 pub fn figure_8(lab: &Lab<'_>) -> Result<Section> {
     let input = lab.inputs.last().expect("there are graphs");

@@ -32,7 +32,12 @@ use std::path::{Path, PathBuf};
 
 use gramer_machine::Accelerator;
 
-use crate::explore::measures::{Measures, Metric};
+use cells::{
+    Csv, NOT_RUN, at, cycles, doubling, finds_nothing, in_orders, measures, short, shortened,
+    shown, speed_up, times, value,
+};
+
+use crate::explore::measures::Measures;
 use crate::explore::parameter::{Parameter, Point, Variation, combinations};
 use crate::explore::sample::{Plan, estimate, refusal, work};
 use crate::explore::simulator::{Ran, SimulatedTask, Simulator};

@@ -42,13 +42,13 @@ const PAPER: [(&str, &str, f64, f64, f64); 17] = [
 
 /// Watts of the paper's CPU, an Intel Xeon E5-2680 v4: its thermal design power, which the paper
 /// takes as what it uses.
-const CPU_WATTS: f64 = 120.0;
+pub(super) const CPU_WATTS: f64 = 120.0;
 /// By how much each of the paper's ratios of energy exceeds its ratio of times: 5.79 to 1.11 and 678.34
 /// to 129.95 for RStream, 9.40 to 1.80 and 129.72 to 24.85 for Fractal. So it took one power for all runs.
-const POWER_RATIO: f64 = 678.34 / 129.95;
+pub(super) const POWER_RATIO: f64 = 678.34 / 129.95;
 
 /// Why a figure that contains the paper's gets no verdict.
-const CONTAINED: &str = "contains the paper's own figures";
+pub(super) const CONTAINED: &str = "contains the paper's own figures";
 
 /// Labels that are drawn for graphs without any, and their seed.
 const LABELS: u32 = 6;
@@ -94,17 +94,23 @@ fn transfer(lab: &Lab<'_>, input: &Input, mined: &Task, run: &Measures) -> f64 {
 }
 
 /// What a run takes, in ms.
-struct Run {
+pub(super) struct Run {
     /// Simulated.
     kernel: f64,
     /// Modelled.
     transfer: f64,
     /// With the paper's set-up.
-    whole: f64,
+    pub(super) whole: f64,
 }
 
 impl Run {
-    fn new(lab: &Lab<'_>, input: &Input, name: &str, mined: &Task, measured: &Measures) -> Self {
+    pub(super) fn new(
+        lab: &Lab<'_>,
+        input: &Input,
+        name: &str,
+        mined: &Task,
+        measured: &Measures,
+    ) -> Self {
         let kernel = measured.get(Metric::Milliseconds);
         let transfer = transfer(lab, input, mined, measured);
         Run { kernel, transfer, whole: kernel + transfer + set_up(name) }
@@ -122,7 +128,7 @@ fn labelled(lab: &Lab<'_>, input: &Input) -> Result<Input> {
 }
 
 /// The rows of table III on the graphs as they are.
-fn cases<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
+pub(super) fn cases<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
     // 4-MC on the larger graph takes too long.
     let all = ["clique:3", "clique:4", "clique:5", "motif:3", "motif:4"];
     let full = |i| all.iter().map(move |&t| (i, t));
@@ -134,13 +140,13 @@ fn cases<'a>(lab: &'a Lab<'_>) -> Vec<(&'a Input, &'a str)> {
 }
 
 /// What is said of a graph without labels where they matter: its vertices have the same.
-fn note(input: &Input, name: &str) -> &'static str {
+pub(super) fn note(input: &Input, name: &str) -> &'static str {
     let unlabelled = name.starts_with("fsm") && !input.graph.has_vertex_labels();
     if unlabelled { ", one label" } else { "" }
 }
 
 /// The paper's times for a task on a graph, in ms: GRAMER, Fractal, RStream.
-fn of_paper(input: &Input, name: &str) -> Option<[f64; 3]> {
+pub(super) fn of_paper(input: &Input, name: &str) -> Option<[f64; 3]> {
     let row = PAPER.iter().find(|row| Some(row.0) == input.paper && row.1 == name)?;
     Some([row.2, row.3, row.4].map(|seconds| seconds * 1e3))
 }
@@ -382,7 +388,7 @@ pub fn figure_11(lab: &Lab<'_>) -> Result<Section> {
         ),
         Block::Table { header: header.map(String::from).to_vec(), rows },
     ];
-    let (estimate, energy) = energy(lab)?;
+    let (estimate, energy) = super::energy::energy(lab)?;
     blocks.extend(estimate);
     let claims = vec![
         energy,

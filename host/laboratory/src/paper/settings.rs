@@ -1,6 +1,14 @@
 //! Figure 14: τ and λ.
 
+use super::report::{
+    Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, far, near, span,
+};
+use super::{Csv, Lab, at, measures, short, shortened, speed_up, times, value};
 use crate::explore::Measured;
+use crate::explore::measures::{Measures, Metric};
+use crate::explore::parameter::Parameter;
+use crate::explore::plot::{Plot, Series};
+use gramer_graph::error::Result;
 
 /// τ with caches as large as the scratchpads, and λ.
 pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {

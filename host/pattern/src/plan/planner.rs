@@ -1,7 +1,7 @@
 //! Makes search plans: which vertex is mapped next, what its candidates are made of, and which parts
 //! are closed by a formula.
 
-use gramer_graph::Label;
+use gramer_graph::{Label, NO_LABEL};
 
 use super::candidates::Candidates;
 use super::matching_order::{Estimates, matching_order};

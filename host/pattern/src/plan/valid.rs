@@ -3,8 +3,9 @@
 use gramer_graph::NO_LABEL;
 
 use crate::MAX_VERTICES;
+use crate::plan::planner::partitions;
 use crate::plan::search::{
-    FORMULA_VERTICES, Formula, Partitions, SCHEMA, SearchPlan, Source, Step, Then, bits, partitions,
+    FORMULA_VERTICES, Formula, Partitions, SCHEMA, SearchPlan, Source, Step, Then, bits,
 };
 
 /// What is wrong, and where in the plan.

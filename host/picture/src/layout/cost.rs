@@ -13,7 +13,7 @@ const ANGLE: f64 = 0.45;
 
 /// What is wrong with a layout whose longer side is 1: the smaller the better.
 pub(super) fn cost(places: &[Point], edges: &[(usize, usize)]) -> f64 {
-    let mut cost = 6.0 * crossings(places, edges) as f64;
+    let mut cost = 9.0 * crossings(places, edges) as f64;
     for i in 0..places.len() {
         for j in 0..i {
             let distance = places[i].minus(places[j]).length();

@@ -1,16 +1,11 @@
 use super::*;
 
-const PAPER: &str =
-    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../accelerator.yaml"));
+const PAPER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../accelerator.yaml"));
 
 fn point(settings: &[&str], vertices: usize, entries: usize) -> Result<Point> {
     let (offsets, neighbours) = (vec![0; vertices + 1], vec![0; entries]);
-    let view = View {
-        offsets: &offsets,
-        neighbours: &neighbours,
-        vertex_labels: None,
-        edge_labels: None,
-    };
+    let view =
+        View { offsets: &offsets, neighbours: &neighbours, vertex_labels: None, edge_labels: None };
     let base = Accelerator::parse(PAPER, Path::new("accelerator.yaml")).unwrap();
     let settings = settings
         .iter()
