@@ -10,7 +10,7 @@ use comfy_table::CellAlignment;
 use super::device::{self, DeviceOptions};
 use crate::report::symbols::new_table;
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Units, shares};
+use gramer_engine::{Engine, Outcome, Prepared, Sink, Units};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};

@@ -31,6 +31,9 @@ impl Beside {
     const NOBODY: Beside = Beside { same: 1, all: 1 };
 }
 
+/// Opens a device by its name, with its options.
+pub type Open = fn(&str, Beside, &ArgMatches, &Context) -> Result<Box<dyn Engine>>;
+
 /// A kind of device.
 pub struct Kind {
     /// What it is called in lists of what can be named.
@@ -44,7 +47,7 @@ pub struct Kind {
     /// Adds its own options to a command, under a heading of their own.
     pub options: fn(clap::Command) -> clap::Command,
     /// Opens the device with this name. The options are those that [`Kind::options`] added.
-    pub open: fn(&str, Beside, &ArgMatches, &Context) -> Result<Box<dyn Engine>>,
+    pub open: Open,
 }
 
 /// All kinds of devices, the default first.
