@@ -2,14 +2,15 @@
 // below v, the wedges to the same w met before make a cycle each.
 //
 // `cycles_hash` keeps the numbers of wedges in a table, for vertices with few wedges; `cycles_dense` has
-// a counter for each w of a window, for the others.
+// a counter for each w of a window, for the others. Vertices below `least` have one neighbour: no wedge
+// goes through them.
 
 // A group of 32 lanes per vertex. A task is (v, wedges at most).
 __kernel __attribute__((reqd_work_group_size(32, 1, 1)))
 void cycles_hash(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                  __global const uint *restrict tasks, const uint first, const uint count,
-                 const uint vertices, const uint entries, __global uint *restrict sums,
-                 __global uint *restrict fault) {
+                 const uint vertices, const uint entries, const uint least,
+                 __global uint *restrict sums, __global uint *restrict fault) {
     __local uint keys[CYCLE_TABLE];
     __local uint counts[CYCLE_TABLE];
     __local uint found;
@@ -25,7 +26,8 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
     uint total = 0;
     const uint end = offsets[v + 1];
     // Eight lanes a list: most are short.
-    for (uint a = offsets[v] + lane / 8; a < end; a += 4) {
+    const uint begin = lower_bound(neighbours, offsets[v], end, least);
+    for (uint a = begin + lane / 8; a < end; a += 4) {
         const uint u = neighbours[a];
         if (u > v)
             break;
@@ -55,8 +57,8 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
 __kernel __attribute__((reqd_work_group_size(DENSE, 1, 1)))
 void cycles_dense(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                   __global const uint4 *restrict tasks, const uint first, const uint count,
-                  const uint vertices, const uint entries, __global uint *restrict sums,
-                  __global uint *restrict fault) {
+                  const uint vertices, const uint entries, const uint least,
+                  __global uint *restrict sums, __global uint *restrict fault) {
     __local uint counts[WINDOW_WORDS];
     __local ulong totals[DENSE];
     const uint lane = get_local_id(0);
@@ -68,22 +70,13 @@ void cycles_dense(__global const uint *restrict offsets, __global const uint *re
     barrier(CLK_LOCAL_MEM_FENCE);
     ulong total = 0;
     const uint end = offsets[v + 1];
-    for (uint a = offsets[v] + lane / CYCLE_TILE; a < end; a += DENSE / CYCLE_TILE) {
+    const uint begin = lower_bound(neighbours, offsets[v], end, least);
+    for (uint a = begin + lane / CYCLE_TILE; a < end; a += DENSE / CYCLE_TILE) {
         const uint u = neighbours[a];
         if (u > v)
             break;
         const uint stop = INDEX(offsets[u + 1], entries + 1, 34);
-        uint e = offsets[u];
-        if (from != 0) {
-            uint high = stop;
-            while (e < high) {
-                const uint middle = e + (high - e) / 2;
-                if (neighbours[middle] < from)
-                    e = middle + 1;
-                else
-                    high = middle;
-            }
-        }
+        uint e = from == 0 ? offsets[u] : lower_bound(neighbours, offsets[u], stop, from);
         for (e += lane % CYCLE_TILE; e < stop; e += CYCLE_TILE) {
             const uint w = neighbours[e];
             if (w >= to)

@@ -7,11 +7,12 @@
 // The plan has DEPTH_WORDS words for each depth:
 //   0 label, or ANY      1 near: earlier depths that are neighbours     2 far: that must not be
 //   3 below: earlier depths whose images have smaller numbers   4 distinct: that may be the same vertex
-//   5... the label of the edge to each earlier depth, or ANY
+//   5... the label of the edge to each earlier depth, or ANY   21 the pattern's vertex
+// With CANDIDATES a bit for each vertex says whether it may be the image at a depth, in place of its label.
 // With LIST the last depth's images are written to a ring instead of being counted alone.
 
 #define ANY 0xffffffffu
-#define DEPTH_WORDS 21
+#define DEPTH_WORDS 22
 #define MOST_DEPTHS 16
 // State of a group: depth, waiting edges as bits, their first, then images, list ends and positions.
 #define STATE_WORDS 64
@@ -20,17 +21,14 @@
 #define CONTROL_RESERVED 2
 #define CONTROL_WRITTEN 3
 
-// First position in [low, high) of a number that isn't smaller.
-inline uint lower_bound(__global const uint *restrict items, uint low, uint high, uint number) {
-    while (low < high) {
-        const uint middle = low + (high - low) / 2;
-        if (items[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+// Whether a vertex may be the image at a depth.
+#ifdef CANDIDATES
+#define MAY_BE(depth, id)                                                                          \
+    ((candidates[plan[(depth) * DEPTH_WORDS + 21] * ((vertices + 31) / 32) + (id) / 32] >> ((id) % 32) & 1) != 0)
+#else
+#define MAY_BE(depth, id)                                                                          \
+    (plan[(depth) * DEPTH_WORDS] == ANY || vertex_labels[id] == plan[(depth) * DEPTH_WORDS])
+#endif
 
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void search(__global const uint *restrict offsets, __global const uint *restrict neighbours,
@@ -38,8 +36,8 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
             __global const uint *restrict edge_labels, __constant uint *plan, const uint depths,
             const uint vertices, const uint entries, volatile __global uint *control,
             __global uint *states, __global uint *lists, const uint span, const uint budget,
-            __global uint *ring, const uint ring_records, __global uint *restrict sums,
-            __global uint *restrict fault) {
+            __global uint *ring, const uint ring_records, __global const uint *restrict candidates,
+            __global uint *restrict sums, __global uint *restrict fault) {
     __local uint images[MOST_DEPTHS], ends[MOST_DEPTHS], at[MOST_DEPTHS];
     __local uint waiting, first, shared, base_from, base_to, base_depth;
     __local ulong totals[LANES];
@@ -78,9 +76,7 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
                 const uint e = first + lane;
                 if (e < entries) {
                     const uint u = sources[e], v = neighbours[e];
-                    bool fits = (plan[0] == ANY || vertex_labels[u] == plan[0]) &&
-                                (plan[DEPTH_WORDS] == ANY || vertex_labels[v] == plan[DEPTH_WORDS]) &&
-                                ((plan[DEPTH_WORDS + 3] & 1) == 0 || v > u);
+                    bool fits = MAY_BE(0, u) && MAY_BE(1, v) && ((plan[DEPTH_WORDS + 3] & 1) == 0 || v > u);
                     const uint wanted = plan[DEPTH_WORDS + 5];
                     if (fits && wanted != ANY)
                         fits = edge_labels[e] == wanted;
@@ -170,7 +166,7 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
         work += 1 + (to - from) / LANES;
         for (uint e = from + lane; e < to; e += LANES) {
             const uint id = neighbours[INDEX(e, entries, 53)];
-            bool fits = words[0] == ANY || vertex_labels[id] == words[0];
+            bool fits = MAY_BE(next, id);
             if (fits && words[5 + base] != ANY)
                 fits = edge_labels[e] == words[5 + base];
             for (uint d = 0; fits && d < next; d++) {

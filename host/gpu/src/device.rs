@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gramer_graph::error::Result;
-use opencl3::command_queue::CommandQueue;
+use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::event::Event;
 use opencl3::types::cl_mem;
 
 use crate::Settings;
+use crate::calls::Calls;
 use crate::error::{failed, refused};
 use crate::local::ClassShape;
 use crate::memory::{Budget, Place};
@@ -54,8 +55,11 @@ pub(crate) struct Device {
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
+    pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
+    /// Lanes of a unit that take root after root; none: its own number.
+    pub lanes_per_unit: Option<usize>,
     context: Context,
     /// What messages call it.
     label: String,
@@ -69,8 +73,10 @@ impl Device {
         let Handle { device, found } = handle;
         let label = format!("{} ({})", found.device, found.name);
         let context = Context::from_device(&device).map_err(refused(&label, "make a context"))?;
-        // SAFETY: the device is the context's. Kernels run in the order in which they were queued.
-        let queue = unsafe { CommandQueue::create(&context, device.id(), 0) }
+        // Without further properties kernels run in the order in which they were queued.
+        let properties = if settings.profile.is_some() { CL_QUEUE_PROFILING_ENABLE } else { 0 };
+        // SAFETY: the device is the context's.
+        let queue = unsafe { CommandQueue::create(&context, device.id(), properties) }
             .map_err(refused(&label, "make a queue"))?;
         let limits = Limits {
             group: device.max_work_group_size().unwrap_or(1),
@@ -87,7 +93,9 @@ impl Device {
             budget: Arc::new(Budget::new(limit)),
             work: Work::default(),
             queue,
+            calls: Arc::new(Calls::new(settings.fault, settings.profile.is_some())),
             classes: settings.classes.clone(),
+            lanes_per_unit: settings.lanes_per_unit,
             context,
             label,
             checked: settings.checked,
@@ -109,7 +117,7 @@ impl Device {
     /// Where buffers of this device are made.
     pub fn place(&self) -> Place<'_> {
         let (context, queue) = (&self.context, &self.queue);
-        Place { context, queue, budget: &self.budget, device: &self.label }
+        Place { context, queue, budget: &self.budget, calls: &self.calls, device: &self.label }
     }
 
     /// Lanes of a work-group: `wished`, or fewer (a power of two) where the device has fewer.
@@ -133,6 +141,7 @@ impl Device {
         if let Some(program) = programs.get(&key) {
             return Ok(program.clone());
         }
+        self.calls.next().map_err(refused(&self.label, &format!("build the program {name}")))?;
         let (program, cached) =
             Program::make(&self.context, &self.label, name, &text, key, &self.cache)?;
         let counter = if cached { &self.work.cached } else { &self.work.built };
@@ -158,6 +167,7 @@ impl Device {
             return Ok(());
         }
         let fail = |code| failed(&self.label, &format!("run the kernel {kernel}"), code);
+        self.calls.next().map_err(|e| fail(e.0))?;
         let held = program.kernel(kernel).lock().unwrap_or_else(PoisonError::into_inner);
         for (at, arg) in args.iter().enumerate() {
             // SAFETY: the kernel takes arguments of these types in this order (its source is in
@@ -186,7 +196,7 @@ impl Device {
             )
         }
         .map_err(fail)?;
-        drop(Event::new(event));
+        self.calls.queued(kernel, Event::new(event));
         self.work.launches.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -196,6 +206,7 @@ impl Device {
     /// # Errors
     /// [`gramer_graph::Error::Device`].
     pub fn finish(&self) -> Result<()> {
-        self.queue.finish().map_err(refused(&self.label, "finish its work"))
+        let done = self.calls.next().and_then(|()| self.queue.finish());
+        done.map_err(refused(&self.label, "finish its work"))
     }
 }

@@ -1,21 +1,25 @@
 //! The engine: which task goes to which strategy.
 
+use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
+use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
+use crate::calls;
 use crate::device::Device;
+use crate::domains::ByLabel;
 use crate::formula::{self, Cycles, Four, Three};
+use crate::fsm;
 use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::resident::Resident;
@@ -23,7 +27,7 @@ use crate::search::{self, Labels, Question};
 use crate::select::select;
 use crate::table::{self, TableSettings};
 use crate::wide::{self, Wanted};
-use crate::{Balance, Settings, Strategy, platform};
+use crate::{Balance, Settings, Steps, Strategy, platform};
 
 /// A GPU behind OpenCL.
 ///
@@ -49,6 +53,8 @@ pub struct Gpu {
     strategy: Option<Strategy>,
     balance: Balance,
     table: TableSettings,
+    steps: Steps,
+    profile: Option<PathBuf>,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,
@@ -63,12 +69,12 @@ impl Gpu {
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
-        let Settings { strategy, balance, .. } = settings;
-        let table = settings.table.clone();
+        let Settings { strategy, balance, steps, ref profile, .. } = settings;
+        let (profile, table) = (profile.clone(), settings.table.clone());
         let opening = std::thread::spawn(move || Device::open(handle, &settings));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, strategy, balance, table, opening, opened })
+        Ok(Gpu { name, found, strategy, balance, table, steps, profile, opening, opened })
     }
 
     /// The device, once it is open.
@@ -154,7 +160,7 @@ impl Engine for Gpu {
             }
             Task::Clique { .. } | Task::Motif { .. } => self.strategy(task).map(drop),
             Task::MaximalCliques => refuse("maximal cliques"),
-            Task::Fsm { .. } => refuse("frequent patterns"),
+            Task::Fsm { .. } => self.strategy(task).map(drop),
             Task::Match { pattern, mappings, .. } => match graph {
                 Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
                 None => Ok(()),
@@ -181,6 +187,7 @@ impl Engine for Gpu {
             edges: OnceLock::new(),
             graph,
             labels: OnceLock::new(),
+            by_label: OnceLock::new(),
         }))
     }
 }
@@ -197,6 +204,7 @@ struct OnDevice<'a> {
     edges: OnceLock<Buffer<u32>>,
     graph: &'a Graph,
     labels: OnceLock<Labels>,
+    by_label: OnceLock<ByLabel>,
 }
 
 /// The value of a cell, made by `make` if it has none.
@@ -234,7 +242,8 @@ impl OnDevice<'_> {
     ) -> Result<(Count, bool)> {
         let asked = search::comparable(self.graph, pattern, mappings)?;
         let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
-        let question = Question { given: pattern, induced, mappings, sink };
+        let steps = self.gpu.steps;
+        let question = Question { given: pattern, induced, mappings, sink, steps };
         let (count, complete) =
             search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
         Ok((Count { pattern: pattern.clone(), count }, complete))
@@ -256,6 +265,43 @@ impl OnDevice<'_> {
             };
             complete &= found.1;
             results.push(found.0);
+        }
+        Ok(Outcome::new(results, complete))
+    }
+
+    /// Frequent patterns, in the order of the CPU engine; of a run that went to its end the sink gets
+    /// what they stand for.
+    fn frequent(
+        &self,
+        (limit, support, measure): (SizeLimit, u64, Measure),
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (device, graph) = (&self.resident.device, self.graph);
+        let (mut results, mut complete) = match (measure, limit) {
+            (Measure::Mni, limit) => {
+                let by = made(&self.by_label, || ByLabel::new(device, graph, context))?;
+                let fault = &self.resident.fault;
+                let found = fsm::by_images(device, graph, by, limit, support, fault, context)?;
+                self.resident.check()?;
+                found
+            }
+            (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
+                fsm::by_embeddings(graph, max, support, context, |pattern| {
+                    let found = self.matches(pattern, Induced::Vertex, false, None, context)?;
+                    Ok((found.0.count, found.1))
+                })?
+            }
+            (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
+                return Err(Error::usage("measure embeddings goes with max-vertices"));
+            }
+        };
+        shares::sort(&mut results);
+        let induced = if measure == Measure::Mni { Induced::Edge } else { Induced::Vertex };
+        for Count { pattern, .. } in sink.map_or(&[][..], |_| &results[..]) {
+            if complete {
+                complete = self.matches(pattern, induced, false, sink, context)?.1;
+            }
         }
         Ok(Outcome::new(results, complete))
     }
@@ -382,6 +428,9 @@ impl Prepared for OnDevice<'_> {
                     self.matches(pattern, *induced, *mappings, sink, context)?;
                 Ok(Outcome::new(vec![count], complete))
             }
+            (Task::Fsm { limit, support, measure }, _) => {
+                self.frequent((*limit, *support, *measure), sink, context)
+            }
             _ => unreachable!("it was refused above"),
         }?;
         let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
@@ -393,6 +442,15 @@ impl Prepared for OnDevice<'_> {
         if strategy == Strategy::Wide {
             let donations = device.work.donations.load(Relaxed) - before.2;
             metrics.detail("wide.donations", "", Value::Count(donations));
+        }
+        if let Some(spans) = device.calls.take() {
+            for (name, (time, calls)) in calls::totals(&spans) {
+                metrics.detail(format!("profile.{name}.time"), "s", Value::time(time));
+                metrics.detail(format!("profile.{name}.calls"), "", Value::Count(calls));
+            }
+            if let Some(path) = &self.gpu.profile {
+                calls::write_trace(path, &self.gpu.found.name, &spans)?;
+            }
         }
         metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
         outcome.devices.push(metrics);

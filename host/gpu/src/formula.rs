@@ -42,6 +42,8 @@ pub(crate) struct Cycles {
     many: Vec<[u32; 4]>,
     many_buffer: Buffer<[u32; 4]>,
     many_weights: Vec<f32>,
+    /// Vertices below have one neighbour at most.
+    least: u32,
     counters_per_word: usize,
     window_bytes: usize,
 }
@@ -56,9 +58,12 @@ impl Cycles {
         let room = device.limits.local.saturating_sub(totals + 1024);
         let window_bytes = WINDOW_BYTES.min(room / 4096 * 4096).max(4096);
         let window = (window_bytes / 4 * counters_per_word) as u32;
+        // Degrees ascend.
+        let least = by.offsets.windows(2).take_while(|o| o[1] - o[0] < 2).count() as u32;
         let wedges: Vec<u64> = (0..by.vertices())
             .map(|v| {
                 let lower = &by.neighbours[by.offsets[v] as usize..by.split[v] as usize];
+                let lower = &lower[lower.partition_point(|&u| u < least)..];
                 match lower.len() {
                     0 | 1 => 0,
                     _ => lower.iter().map(|&u| u64::from(by.degree(u as usize))).sum(),
@@ -75,7 +80,7 @@ impl Cycles {
             // Ends are met as often as they have neighbours, so windows are cut by degrees.
             let parts = work.div_ceil(share);
             let ends = u64::from(by.offsets[v]).div_ceil(parts).max(1);
-            let mut from = 0;
+            let mut from = least;
             while (from as usize) < v {
                 let mass = u64::from(by.offsets[from as usize]) + ends;
                 let cut = by.offsets.partition_point(|&o| u64::from(o) < mass) as u32;
@@ -100,6 +105,7 @@ impl Cycles {
             few_weights,
             many,
             many_weights,
+            least,
             counters_per_word,
             window_bytes,
         })
@@ -136,6 +142,7 @@ impl Cycles {
                 Arg::U32(range.len() as u32),
                 vertices,
                 Arg::U32(graph.by.neighbours.len() as u32),
+                Arg::U32(self.least),
                 Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(graph.fault.raw()),
             ]

@@ -9,20 +9,26 @@
 //! | [`select`] | which of them `gpu…` names |
 //! | `engine` | which task goes to which strategy |
 //! | `device` | context, queue, limits, kernels |
+//! | `calls` | the time of each call, and faults for tests |
 //! | `program` | programs and the cache of binaries |
 //! | [`memory`] | the budget, and buffers that count against it |
 //! | `graph`, `resident` | graphs by degree order, and what lies on the device |
 //! | `slices` | portions of work |
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
+//! | `signature` | candidates by signatures, and SGSI's order |
 //! | `formula` | motifs of three and four vertices by closed formulas |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
+//! | `fsm`, `domains` | frequent patterns, and the domains of their vertices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
+mod calls;
 mod device;
+mod domains;
 mod engine;
 mod error;
 mod formula;
+mod fsm;
 mod graph;
 mod local;
 pub mod memory;
@@ -33,13 +39,16 @@ mod program;
 mod resident;
 mod search;
 pub mod select;
+mod signature;
 mod slices;
 mod table;
 mod wide;
 
+pub use calls::Fault;
 pub use engine::Gpu;
 pub use local::ClassShape;
 pub use program::default_cache;
+pub use search::{Order, Steps};
 pub use select::is_gpu;
 pub use table::{Access, TableSettings, Traversal, Without};
 pub use wide::Balance;
@@ -85,8 +94,17 @@ pub struct Settings {
     /// Classes of roots of the strategy `local`, by words; none: those that are fastest on the
     /// device that was measured.
     pub classes: Vec<ClassShape>,
+    /// Lanes of a compute unit that take root after root in cliques of up to four; 0: each root has a
+    /// work-group of its own; none: the number that is fastest on the device that was measured.
+    pub lanes_per_unit: Option<usize>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
+    /// Steps of SGSI that the strategy `plan` takes.
+    pub steps: Steps,
+    /// Where a trace of what the device did goes, written after each task; none: no times are taken.
+    pub profile: Option<PathBuf>,
+    /// A call that fails, for tests.
+    pub fault: Option<Fault>,
     /// When the strategy `wide` moves work between warps, and how much.
     pub balance: Balance,
     /// How the strategy `table` uses the memories.

@@ -10,6 +10,7 @@ use opencl3::context::Context as ClContext;
 use opencl3::memory::{Buffer as ClBuffer, CL_MEM_READ_WRITE, ClMem};
 use opencl3::types::{CL_BLOCKING, cl_mem};
 
+use crate::calls::{CLEAR, Calls, READ, WRITE};
 use crate::error::{failed, refused};
 
 /// The bytes of the device that may be used, and those that are.
@@ -70,6 +71,7 @@ pub(crate) struct Buffer<T: Pod> {
     len: usize,
     bytes: u64,
     budget: Arc<Budget>,
+    calls: Arc<Calls>,
     device: String,
 }
 
@@ -78,6 +80,7 @@ pub(crate) struct Place<'a> {
     pub context: &'a ClContext,
     pub queue: &'a CommandQueue,
     pub budget: &'a Arc<Budget>,
+    pub calls: &'a Arc<Calls>,
     pub device: &'a str,
 }
 
@@ -93,15 +96,16 @@ impl<T: Pod> Buffer<T> {
         place.budget.take(bytes, what)?;
         let reserve = format!("reserve {bytes} bytes for {what}");
         // SAFETY: no memory of the host is named.
-        let made = unsafe {
+        let made = place.calls.next().and_then(|()| unsafe {
             ClBuffer::<T>::create(place.context, CL_MEM_READ_WRITE, len, std::ptr::null_mut())
-        };
+        });
         let inner = made.map_err(|e| {
             place.budget.give_back(bytes);
             failed(place.device, &reserve, e.0)
         })?;
         let (budget, device) = (place.budget.clone(), place.device.to_string());
-        let buffer = Buffer { inner, len, bytes, budget, device };
+        let calls = place.calls.clone();
+        let buffer = Buffer { inner, len, bytes, budget, calls, device };
         // Drivers refuse what is too much only when it is first used.
         const TOUCH: u64 = 1 << 20;
         if bytes > TOUCH {
@@ -127,8 +131,11 @@ impl<T: Pod> Buffer<T> {
     pub fn write(&mut self, queue: &CommandQueue, items: &[T]) -> Result<()> {
         assert!(items.len() <= self.len);
         // SAFETY: the call returns when `items` were read, and there is room for them.
-        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, 0, items, &[]) }
-            .map_err(refused(&self.device, "write to its memory"))?;
+        let written = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, 0, items, &[])
+        });
+        let event = written.map_err(refused(&self.device, "write to its memory"))?;
+        self.calls.queued(WRITE, event);
         Ok(())
     }
 
@@ -136,8 +143,11 @@ impl<T: Pod> Buffer<T> {
     pub fn read(&self, queue: &CommandQueue, items: &mut [T]) -> Result<()> {
         assert!(items.len() <= self.len);
         // SAFETY: the call returns when `items` were written, and the buffer has as many.
-        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, 0, items, &[]) }
-            .map_err(refused(&self.device, "read from its memory"))?;
+        let read = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, 0, items, &[])
+        });
+        let event = read.map_err(refused(&self.device, "read from its memory"))?;
+        self.calls.queued(READ, event);
         Ok(())
     }
 
@@ -149,8 +159,11 @@ impl<T: Pod> Buffer<T> {
         }
         let offset = at * size_of::<T>();
         // SAFETY: the call returns when `items` were read, and there is room for them.
-        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, offset, items, &[]) }
-            .map_err(refused(&self.device, "write to its memory"))?;
+        let written = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, offset, items, &[])
+        });
+        let event = written.map_err(refused(&self.device, "write to its memory"))?;
+        self.calls.queued(WRITE, event);
         Ok(())
     }
 
@@ -162,8 +175,11 @@ impl<T: Pod> Buffer<T> {
         }
         let offset = at * size_of::<T>();
         // SAFETY: the call returns when `items` were written, and the buffer has as many.
-        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, offset, items, &[]) }
-            .map_err(refused(&self.device, "read from its memory"))?;
+        let read = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, offset, items, &[])
+        });
+        let event = read.map_err(refused(&self.device, "read from its memory"))?;
+        self.calls.queued(READ, event);
         Ok(())
     }
 
@@ -173,7 +189,7 @@ impl<T: Pod> Buffer<T> {
         assert_eq!(self.bytes as usize % WORD, 0, "elements are words");
         let zero = 0u32;
         // SAFETY: the range is the buffer, a multiple of the pattern, which is copied by the call.
-        unsafe {
+        let filled = self.calls.next().map_err(|e| e.0).and_then(|()| unsafe {
             opencl3::command_queue::enqueue_fill_buffer(
                 queue.get(),
                 self.inner.get(),
@@ -184,9 +200,10 @@ impl<T: Pod> Buffer<T> {
                 0,
                 std::ptr::null(),
             )
-        }
-        .map(|event| drop(opencl3::event::Event::new(event)))
-        .map_err(|code| failed(&self.device, "clear its memory", code))
+        });
+        let event = filled.map_err(|code| failed(&self.device, "clear its memory", code))?;
+        self.calls.queued(CLEAR, opencl3::event::Event::new(event));
+        Ok(())
     }
 
     /// Number of elements.

@@ -1,11 +1,13 @@
 //! Plans as words: what `search.cl` interprets, made from the host's search plans.
 
 use gramer_graph::NO_LABEL;
-use gramer_pattern::MAX_VERTICES;
 use gramer_pattern::plan::search::{SearchPlan, Then, bits};
+use gramer_pattern::plan::symmetry::Restrictions;
+use gramer_pattern::task::Induced;
+use gramer_pattern::{MAX_VERTICES, Pattern};
 
 /// Words of a depth; as in `search.cl`.
-pub(crate) const DEPTH_WORDS: usize = 5 + MAX_VERTICES;
+pub(crate) const DEPTH_WORDS: usize = 6 + MAX_VERTICES;
 
 /// A plan in the form that the kernel reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +33,8 @@ impl PlanWords {
                 order.iter().position(|&o| o == v).expect("sets know of earlier vertices alone")
             };
             let mut word = [0u32; DEPTH_WORDS];
-            word[5..].fill(NO_LABEL);
+            word[5..5 + MAX_VERTICES].fill(NO_LABEL);
+            word[5 + MAX_VERTICES] = step.vertex as u32;
             word[0] = plan.classes[usize::from(step.class)];
             if let Some(source) = &step.source {
                 let mut below = source.bounds;
@@ -61,6 +64,34 @@ impl PlanWords {
         }
     }
 
+    /// The words of a search in the given order, in which each vertex is next to an earlier one. Every mapping
+    /// is met, of each occurrence one unless `mappings`.
+    pub fn ordered(pattern: &Pattern, induced: Induced, mappings: bool, order: Vec<usize>) -> Self {
+        let restrictions = match mappings {
+            true => Restrictions::none(pattern.vertices()),
+            false => Restrictions::new(pattern, &order, u16::MAX),
+        };
+        let mut words = vec![];
+        for (depth, &v) in order.iter().enumerate() {
+            let mut word = [0u32; DEPTH_WORDS];
+            word[0] = pattern.vertex_label(v);
+            word[5..5 + MAX_VERTICES].fill(NO_LABEL);
+            word[5 + MAX_VERTICES] = v as u32;
+            for (d, &u) in order[..depth].iter().enumerate() {
+                if let Some(label) = pattern.edge_label(u, v) {
+                    word[1] |= 1 << d;
+                    word[5 + d] = label;
+                } else {
+                    word[2] |= u32::from(induced == Induced::Vertex) << d;
+                    word[4] |= 1 << d;
+                }
+                word[3] |= u32::from(restrictions.below[v] >> u & 1) << d;
+            }
+            words.extend_from_slice(&word);
+        }
+        PlanWords { words, order }
+    }
+
     /// Number of depths.
     pub fn depths(&self) -> usize {
         self.order.len()
@@ -70,8 +101,6 @@ impl PlanWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gramer_pattern::Pattern;
-    use gramer_pattern::task::Induced;
 
     #[test]
     fn a_triangle_asks_for_ascending_numbers() {

@@ -1,9 +1,12 @@
 //! The strategy `plan`: matching by depth-first search over sorted lists (`kernels/search.cl`).
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use gramer_engine::Sink;
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
@@ -16,6 +19,7 @@ use crate::device::Arg;
 use crate::memory::Buffer;
 use crate::plan::PlanWords;
 use crate::resident::Resident;
+use crate::signature::{self, Candidates, join_order};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const SEARCH: &str = include_str!("../kernels/search.cl");
@@ -35,8 +39,12 @@ const SLICE_SECONDS: f64 = 0.02;
 pub(crate) struct Labels {
     /// The vertex that each row entry is in.
     sources: Buffer<u32>,
-    vertices: Option<Buffer<u32>>,
-    edges: Option<Buffer<u32>>,
+    pub vertices: Option<Buffer<u32>>,
+    pub edges: Option<Buffer<u32>>,
+    /// Signatures of vertices, once a search asked for them.
+    signatures: OnceLock<Buffer<u32>>,
+    /// Share of the edges by label, as [`Order::Paper`] asks for.
+    shares: HashMap<Label, f64>,
 }
 
 impl Labels {
@@ -66,11 +74,35 @@ impl Labels {
             }
             Buffer::of(&place, &ordered, "edge labels")
         });
+        let mut shares = HashMap::new();
+        for &label in view.edge_labels.unwrap_or_default() {
+            *shares.entry(label).or_default() += 1.0 / view.neighbours.len() as f64;
+        }
         Ok(Labels {
+            signatures: OnceLock::new(),
+            shares,
             sources: Buffer::of(&place, &sources, "the edges' sources")?,
             vertices: vertices.transpose()?,
             edges: edges.transpose()?,
         })
+    }
+}
+
+impl Labels {
+    fn candidates(&self, resident: &Resident, pattern: &Pattern) -> Result<Candidates> {
+        if self.signatures.get().is_none() {
+            let _ = self.signatures.set(signature::table(resident, self)?);
+        }
+        let table = self.signatures.get().expect("it was set above");
+        signature::candidates(resident, self, table, pattern)
+    }
+
+    /// Share of the edges that have the label of a pattern's edge.
+    fn share(&self, pattern: &Pattern, u: usize, v: usize) -> f64 {
+        match pattern.edge_label(u, v) {
+            Some(label) if label != NO_LABEL => self.shares.get(&label).copied().unwrap_or(0.0),
+            _ => 1.0,
+        }
     }
 }
 
@@ -81,6 +113,33 @@ pub(crate) struct Question<'a> {
     pub induced: Induced,
     pub mappings: bool,
     pub sink: Option<&'a dyn Sink>,
+    pub steps: Steps,
+}
+
+/// In which order a pattern's vertices get their images.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By estimates of a graph of a million vertices.
+    #[default]
+    Cost,
+    /// As SGSI joins (Alg. 1): by the numbers of candidates and the frequencies of edge labels.
+    Paper,
+}
+
+impl Choice for Order {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Order::Cost, "cost", "By the estimated cost"),
+        (Order::Paper, "paper", "As SGSI joins, by candidates and frequencies of edge labels"),
+    ];
+}
+
+/// Steps of SGSI that a search takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Steps {
+    /// Whether candidates are found by signatures first.
+    pub signatures: bool,
+    /// The order of a pattern's vertices.
+    pub order: Order,
 }
 
 /// Whether the pattern can be searched for here; with the labels that can be compared with the graph's.
@@ -147,13 +206,31 @@ pub(crate) fn run(
     if resident.by.neighbours.is_empty() {
         return Ok((0, true));
     }
-    let plan = SearchPlan::of(pattern, question.induced, question.mappings, true);
-    let plan = PlanWords::new(&plan);
+    let steps = question.steps;
+    let candidates = match steps.signatures || steps.order == Order::Paper {
+        true => Some(labels.candidates(resident, pattern)?),
+        false => None,
+    };
+    if candidates.as_ref().is_some_and(|c| c.sizes.iter().any(|size| size[1] == 0)) {
+        return Ok((0, true));
+    }
+    let plan = match (steps.order, &candidates) {
+        (Order::Paper, Some(candidates)) => {
+            let sizes: Vec<u32> = candidates.sizes.iter().map(|size| size[1]).collect();
+            let order = join_order(pattern, &sizes, |u, v| labels.share(pattern, u, v));
+            PlanWords::ordered(pattern, question.induced, question.mappings, order)
+        }
+        _ => {
+            let plan = SearchPlan::of(pattern, question.induced, question.mappings, true);
+            PlanWords::new(&plan)
+        }
+    };
+    let candidates = candidates.filter(|_| steps.signatures);
     // Listing two vertices would need the last depth, which edges already are.
     if plan.depths() == 2 && question.sink.is_some() {
         return Ok(edges(resident, graph, pattern, &plan, question));
     }
-    Run::new(resident, labels, &plan, question)?.all(context)
+    Run::new(resident, labels, &plan, question, candidates)?.all(context)
 }
 
 /// The vertices that a pattern of one asks for.
@@ -213,6 +290,7 @@ struct Run<'a> {
     labels: &'a Labels,
     plan: &'a PlanWords,
     question: &'a Question<'a>,
+    candidates: Option<Candidates>,
     groups: usize,
     span: usize,
     words: Buffer<u32>,
@@ -229,6 +307,7 @@ impl<'a> Run<'a> {
         labels: &'a Labels,
         plan: &'a PlanWords,
         question: &'a Question<'a>,
+        candidates: Option<Candidates>,
     ) -> Result<Self> {
         let (device, by) = (&resident.device, &resident.by);
         let place = device.place();
@@ -259,6 +338,7 @@ impl<'a> Run<'a> {
             labels,
             plan,
             question,
+            candidates,
             groups,
             span,
             ring,
@@ -271,9 +351,10 @@ impl<'a> Run<'a> {
         let device = &self.resident.device;
         let listed = self.question.sink.is_some();
         let defines = format!(
-            "#define LANES {}\n{}",
+            "#define LANES {}\n{}{}",
             device.lanes(LANES),
-            if listed { "#define LIST\n" } else { "" }
+            if listed { "#define LIST\n" } else { "" },
+            if self.candidates.is_some() { "#define CANDIDATES\n" } else { "" }
         );
         let program = device.program("search", &[COMMON, &defines, SEARCH])?;
         let entries = self.resident.by.neighbours.len();
@@ -337,6 +418,7 @@ impl<'a> Run<'a> {
             Arg::U32(budget),
             Arg::Buffer(self.ring.raw()),
             Arg::U32(self.records as u32),
+            Arg::Buffer(self.candidates.as_ref().map_or(dummy, |c| c.bits.raw())),
             Arg::Buffer(resident.sums.raw()),
             Arg::Buffer(dummy),
         ]

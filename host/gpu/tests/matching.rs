@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Outcome, Sink};
-use gramer_gpu::{Gpu, Settings};
+use gramer_gpu::{Gpu, Order, Settings, Steps};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Graph, VertexId};
@@ -123,6 +123,39 @@ fn labels_of_vertices_and_edges() {
         &Task::Match { pattern: single, induced: Induced::Edge, mappings: false },
         true,
     );
+}
+
+/// Each step of SGSI, alone and with the other, gives the same counts and lists.
+#[test]
+fn steps_of_sgsi_change_no_answer() {
+    let model = Model::Rmat { scale: 7, edge_factor: 6, a: 0.5, b: 0.2, c: 0.2 };
+    let graphs = [random(model, 3, true), random(model, 4, false)];
+    for (signatures, order) in [(true, Order::Cost), (false, Order::Paper), (true, Order::Paper)] {
+        let steps = Steps { signatures, order };
+        let Some(gpu) = open(Settings { steps, ..Settings::default() }) else { return };
+        for (number, graph) in graphs.iter().enumerate() {
+            for (at, pattern) in Dictionary::of(4).patterns().iter().enumerate() {
+                let mut pattern = pattern.clone();
+                let labelled = number == 0;
+                for v in (0..4).filter(|v| labelled && (v + at) % 3 != 0) {
+                    pattern.set_vertex_label(v, (v + at) as u32 % 3);
+                }
+                if labelled && at % 2 == 0 {
+                    let (i, j) = pattern.edges()[at % pattern.edge_count()];
+                    pattern.set_edge_label(i, j, at as u32 / 2 % 2);
+                }
+                let induced = if at % 2 == 0 { Induced::Edge } else { Induced::Vertex };
+                let mappings = labelled || at % 3 == 0;
+                let task = Task::Match { pattern, induced, mappings };
+                compare(&gpu, graph, &task, at == 1);
+            }
+        }
+        // A label that no vertex has.
+        let mut none = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+        (0..3).for_each(|v| none.set_vertex_label(v, 77));
+        let task = Task::Match { pattern: none, induced: Induced::Edge, mappings: true };
+        compare(&gpu, &graphs[0], &task, false);
+    }
 }
 
 #[test]

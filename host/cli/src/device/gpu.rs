@@ -6,10 +6,11 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
 use gramer_gpu::{
-    Access, Gpu, Settings, Strategy, TableSettings, Traversal, default_cache, is_gpu,
+    Access, Gpu, Order, Settings, Steps, Strategy, TableSettings, Traversal, default_cache, is_gpu,
 };
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
 
 use super::Kind;
@@ -56,6 +57,19 @@ pub struct GpuArgs {
     #[arg(long, value_name = "FOLDER")]
     pub spill: Option<PathBuf>,
 
+    /// In a match, find the candidates of each vertex by signatures first, as SGSI does
+    #[arg(long)]
+    pub signatures: bool,
+
+    /// In a match, the order in which a pattern's vertices get their images; by default by cost
+    #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER")]
+    pub order: Option<Order>,
+
+    /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
+    /// Perfetto and other viewers of Chromium's traces)
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+
     /// Test every index that a kernel uses, which takes longer
     #[arg(long)]
     pub checked: bool,
@@ -78,10 +92,18 @@ fn open(device: &str, matches: &ArgMatches, _context: &Context) -> Result<Box<dy
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let GpuArgs { memory, strategy, checked, traversal, access, host_memory, spill } = args;
+    let table = TableSettings {
+        traversal: args.traversal,
+        access: args.access,
+        host_memory: args.host_memory,
+        spill: args.spill,
+        ..TableSettings::default()
+    };
+    let GpuArgs { memory, strategy, signatures, order, profile, checked, .. } = args;
+    let steps = Steps { signatures, order };
     let cache = default_cache();
-    let table = TableSettings { traversal, access, host_memory, spill, ..TableSettings::default() };
-    let settings = Settings { memory, strategy, checked, cache, table, ..Settings::default() };
+    let settings =
+        Settings { memory, strategy, steps, profile, checked, cache, table, ..Settings::default() };
     Ok(Box::new(Gpu::open(device, &settings)?))
 }
 
