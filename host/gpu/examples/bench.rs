@@ -1,7 +1,7 @@
 //! The speed of the GPU engine beside public CUDA programs: `make bench-gpu`.
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
-//!        [--labels N] [--signatures] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--lanes-per-unit N] [--checked] [--leave] GRAPH...
+//!        [--labels N] [--signatures] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--checked] [--leave] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex
@@ -142,7 +142,6 @@ fn main() -> Result<(), Failure> {
             }
             "--signatures" => settings.steps.signatures = true,
             "--order-paper" => settings.steps.order = Order::Paper,
-            "--lanes-per-unit" => settings.lanes_per_unit = Some(next()?.parse()?),
             "--labels" => labels = next()?.parse()?,
             "--cpu" => cpu = true,
             "--leave" => leave = true,

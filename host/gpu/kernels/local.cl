@@ -4,7 +4,6 @@
 // TILE (lanes that read one list together) and HASH (size of the table, a power of two), and with
 //   EDGES     the triangles of each arc are counted as well,
 //   PER_TASK  the sum of each task is written beside the total,
-//   LOOP      a work-group takes root after root,
 //   NEST      the loops below a pair, and SETS, the words s0_0, s0_1, ... of the pair's set.
 //
 // Arcs lead from the lower to the higher rank. A root with n targets gives a graph of n vertices: row
@@ -34,17 +33,11 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 
     const uint lane = get_local_id(0) % T;
     const uint place = get_local_id(0) / T;
+    const uint number = get_group_id(0) * R + place;
+    const bool busy = number < count;
     __local uint *const table = table_[place];
     __local uint *const ids = ids_[place];
-    ulong total = 0;
 
-#ifdef LOOP
-    for (uint turn = get_group_id(0) * R; turn < count; turn += get_num_groups(0) * R) {
-#else
-    const uint turn = get_group_id(0) * R;
-#endif
-    const uint number = turn + place;
-    const bool busy = number < count;
     uint root = 0, part = 0, parts = 1, begin = 0, n = 0;
     if (busy) {
         const uint2 task = tasks[first + number];
@@ -75,6 +68,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
+    ulong total = 0;
     // The last target leads to no other one.
     const uint last = n == 0 ? 0 : ids[n - 1];
     for (uint i = lane / TILE; i + 1 < n; i += T / TILE) {
@@ -316,11 +310,6 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     }
 #undef INNER
 #endif
-#endif
-
-#ifdef LOOP
-    barrier(CLK_LOCAL_MEM_FENCE);
-    }
 #endif
 
     totals[get_local_id(0)] = total;

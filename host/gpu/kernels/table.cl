@@ -84,7 +84,7 @@ inline uint read_list(lists *g, const uint e, const uint label) {
 }
 
 // First position in [low, high) of a vertex that isn't smaller.
-inline uint lower_bound(lists *g, uint low, uint high, const uint x) {
+inline uint first_not_below(lists *g, uint low, uint high, const uint x) {
     while (low < high) {
         const uint middle = low + (high - low) / 2;
         if (read_list(g, middle, 0) < x)
@@ -97,7 +97,7 @@ inline uint lower_bound(lists *g, uint low, uint high, const uint x) {
 
 // Whether `x` is in the list, by an edge of the label.
 inline bool in_list(lists *g, const uint from, const uint to, const uint x, const uint label) {
-    const uint at = lower_bound(g, from, to, x);
+    const uint at = first_not_below(g, from, to, x);
     if (at >= to || read_list(g, at, 0) != x)
         return false;
     return label == NONE || read_list(g, at, 1) == label;
@@ -365,8 +365,8 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                             mine = with_list ? to - from : in_all;
                             if (with_list && to - from > SHORT && (with_tile || below >> last != 0)) {
                                 const uint low = max(tile_first, below >> last != 0 ? v + 1 : 0);
-                                from = lower_bound(&g, from, to, max(low, least));
-                                to = lower_bound(&g, from, to, tile_last + 1);
+                                from = first_not_below(&g, from, to, max(low, least));
+                                to = first_not_below(&g, from, to, tile_last + 1);
                                 mine = to - from;
                             }
                             // The highest bit: the tile's elements are searched in the list.

@@ -58,8 +58,6 @@ pub(crate) struct Device {
     pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
-    /// Lanes of a unit that take root after root; none: its own number.
-    pub lanes_per_unit: Option<usize>,
     context: Context,
     /// What messages call it.
     label: String,
@@ -95,7 +93,6 @@ impl Device {
             queue,
             calls: Arc::new(Calls::new(settings.fault, settings.profile.is_some())),
             classes: settings.classes.clone(),
-            lanes_per_unit: settings.lanes_per_unit,
             context,
             label,
             checked: settings.checked,

@@ -30,7 +30,7 @@ const SEARCHES: usize = 1 << 20;
 const FIRST_STEPS: f64 = 1024.0;
 const SLICE_SECONDS: f64 = 0.02;
 
-/// A range of numbers: vertices of one label.
+/// Vertices of one label.
 #[derive(Debug, Clone, Copy)]
 struct Class {
     first: u32,
@@ -98,10 +98,8 @@ impl ByLabel {
             offsets.push(targets.len() as u32);
         }
         let place = device.place();
-        let edge_labels = match view.edge_labels {
-            Some(_) => Some(Buffer::of(&place, &edge_labels, "edge labels")?),
-            None => None,
-        };
+        let labels_of_edges = || Buffer::of(&place, &edge_labels, "edge labels");
+        let edge_labels = view.edge_labels.map(|_| labels_of_edges()).transpose()?;
         Ok(ByLabel {
             labels,
             classes,
@@ -370,9 +368,9 @@ impl<'a> Batch<'a> {
         let mut frequent = vec![];
         for (candidate, &first) in self.entries.iter().enumerate() {
             let end = self.entries.get(candidate + 1).copied().unwrap_or(count);
-            let least = sizes[first..end].iter().min().copied().unwrap_or(0);
-            if u64::from(least) >= support {
-                let support = u64::from(least);
+            let least = u64::from(sizes[first..end].iter().min().copied().unwrap_or(0));
+            if least >= support {
+                let support = least;
                 frequent.push(Frequent { candidate, support, firsts: vec![] });
             }
         }
@@ -408,7 +406,7 @@ impl<'a> Batch<'a> {
             Arg::Buffer(heads.raw()),
         ]);
         let mut steps = FIRST_STEPS;
-        for from in (0..words).step_by(slice) {
+        for from in (0..words).step_by(slice).take_while(|_| !context.cancel.is_cancelled()) {
             let to = words.min(from + slice);
             let mut args = first.clone();
             args.extend([
@@ -425,10 +423,7 @@ impl<'a> Batch<'a> {
             self.launch("confirm", &args, 32 * (to - from))?;
             let left = self.status()?;
             let mut unfinished = left;
-            while unfinished > 0 {
-                if context.cancel.is_cancelled() {
-                    return Ok(false);
-                }
+            while unfinished > 0 && !context.cancel.is_cancelled() {
                 let begun = Instant::now();
                 let mut args = first.clone();
                 args.extend([
@@ -444,11 +439,8 @@ impl<'a> Batch<'a> {
                 let took = begun.elapsed().as_secs_f64().max(1e-6);
                 steps = (steps * (SLICE_SECONDS / took).clamp(0.25, 4.0)).clamp(64.0, 1e9);
             }
-            if context.cancel.is_cancelled() {
-                return Ok(false);
-            }
         }
-        Ok(true)
+        Ok(!context.cancel.is_cancelled())
     }
 
     /// The search from a vertex of a candidate: each position next to an earlier one, those with most

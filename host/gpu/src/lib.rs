@@ -96,9 +96,6 @@ pub struct Settings {
     /// Classes of roots of the strategy `local`, by words; none: those that are fastest on the
     /// device that was measured.
     pub classes: Vec<ClassShape>,
-    /// Lanes of a compute unit that take root after root in cliques of up to four; 0: each root has a
-    /// work-group of its own; none: the number that is fastest on the device that was measured.
-    pub lanes_per_unit: Option<usize>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
     /// Steps of SGSI that the strategy `plan` takes.

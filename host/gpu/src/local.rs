@@ -64,13 +64,6 @@ const SHALLOW: [ClassShape; 3] = [
     ClassShape { words: 16, lanes: 512, roots: 1, tile: 32 },
 ];
 
-/// A class before [`SHALLOW`], for graphs with [`MANY`] roots for it: another launch, but fewer idle lanes.
-const SMALL: ClassShape = ClassShape { words: 2, lanes: 32, roots: 4, tile: 8 };
-const MANY: usize = 1 << 15;
-
-/// Lanes of a compute unit that take root after root, unless the settings say another number.
-const LANES_PER_UNIT: usize = 2048;
-
 /// The same for larger cliques, where the loops below pairs are most of the work.
 const DEEP: [ClassShape; 3] = [
     ClassShape { words: 4, lanes: 128, roots: 1, tile: 32 },
@@ -116,32 +109,13 @@ struct List {
 }
 
 impl List {
-    fn new(device: &Device, tasks: Vec<(f32, Task)>) -> Result<Self> {
-        let tasks = by_weight(tasks);
+    fn new(device: &Device, mut tasks: Vec<(f32, Task)>) -> Result<Self> {
+        tasks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let weights = tasks.iter().map(|t| t.0).collect();
         let tasks: Vec<Task> = tasks.into_iter().map(|t| t.1).collect();
         let buffer = Buffer::of(&device.place(), &tasks, "tasks")?;
         Ok(List { tasks, weights, buffer })
     }
-}
-
-/// Tasks with the heavier ones first, up to an eighth of a weight: in one pass, which takes a tenth of a
-/// sort's time.
-fn by_weight(tasks: Vec<(f32, Task)>) -> Vec<(f32, Task)> {
-    /// The bits of a weight that count: its exponent and three bits more.
-    const SHIFT: u32 = 20;
-    // Weights are positive: their bits are in their order.
-    let bucket = |weight: f32| ((f32::MAX.to_bits() - weight.max(0.0).to_bits()) >> SHIFT) as usize;
-    let mut next = vec![0usize; bucket(0.0) + 2];
-    tasks.iter().for_each(|t| next[bucket(t.0) + 1] += 1);
-    (1..next.len()).for_each(|b| next[b] += next[b - 1]);
-    let mut sorted = vec![(0.0, [0; 2]); tasks.len()];
-    for task in tasks {
-        let at = &mut next[bucket(task.0)];
-        sorted[*at] = task;
-        *at += 1;
-    }
-    sorted
 }
 
 /// The whole root.
@@ -157,16 +131,11 @@ impl Roots {
     /// All roots with at least two targets.
     pub fn new(graph: &Resident, deep: bool) -> Result<Self> {
         let (device, by) = (&graph.device, &graph.by);
-        let mut shapes = match (device.classes.as_slice(), deep) {
-            ([], true) => DEEP.to_vec(),
-            ([], false) => SHALLOW.to_vec(),
-            (own, _) => own.to_vec(),
+        let shapes = match (device.classes.as_slice(), deep) {
+            ([], true) => &DEEP,
+            ([], false) => &SHALLOW,
+            (own, _) => own,
         };
-        let small = (0..by.vertices())
-            .filter(|&v| (2..=32 * SMALL.words).contains(&(by.out_degree(v) as usize)));
-        if device.classes.is_empty() && !deep && small.count() >= MANY {
-            shapes.insert(0, SMALL);
-        }
         let classes: Vec<ClassShape> = shapes
             .iter()
             .map(|&class| {
@@ -231,13 +200,6 @@ enum Extra<'a> {
     PerTask(&'a [Buffer<u32>]),
 }
 
-/// Whether work-groups take root after root: where a root is little work, beginning and ending a group is
-/// much of it.
-fn loops(device: &Device, k: usize, extra: Extra<'_>) -> bool {
-    let most = device.lanes_per_unit.unwrap_or(LANES_PER_UNIT);
-    k <= 4 && most > 0 && !matches!(extra, Extra::PerTask(_))
-}
-
 /// The program for cliques of `k` in a class, or above all classes. Each class has its own, so that a
 /// graph builds what it has roots for: some compilers take seconds for a class.
 fn program(
@@ -255,9 +217,6 @@ fn program(
         Extra::Nothing => {}
         Extra::Edges(_) => line("EDGES", 1),
         Extra::PerTask(_) => line("PER_TASK", 1),
-    }
-    if loops(device, k, extra) {
-        line("LOOP", 1);
     }
     let Some(class) = class else {
         line("BIG", device.lanes(BIG_LANES));
@@ -305,9 +264,9 @@ pub(crate) fn count(
 /// The roots with the work that cliques of `k` make there, the heavy ones cut into parts; `None` once
 /// the run was asked to stop. Roots without a clique of five are left out.
 ///
-/// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
-/// cliques the estimate is a complete graph with as many 4-cliques, which of all graphs has most larger
-/// ones (Kruskal and Katona).
+/// The 4-cliques of a root are the triangles of its graph. Of all graphs with so many triangles,
+/// a complete one of x vertices has most larger cliques (Kruskal and Katona), which real
+/// neighbourhoods come close to: its (k − 2)-cliques are the estimate of the sets that are measured.
 fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<Option<Roots>> {
     /// Sets that are worth a work-group of their own.
     const LEAST: f64 = 65_536.0;
@@ -317,24 +276,24 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
         .iter()
         .map(|list| Buffer::new(&device.place(), list.tasks.len(), "weights of tasks"))
         .collect::<Result<_>>()?;
-    if !run(graph, roots, 5, Extra::PerTask(&sums), context)? {
+    if !run(graph, roots, 4, Extra::PerTask(&sums), context)? {
         return Ok(None);
     }
-    let mut found: Vec<Vec<u32>> = vec![];
+    let mut triangles: Vec<Vec<u32>> = vec![];
     for (list, sum) in roots.lists.iter().zip(&sums) {
         let mut read = vec![0; list.tasks.len()];
         sum.read(&device.queue, &mut read)?;
-        found.push(read);
+        triangles.push(read);
     }
     let work: Vec<Vec<f64>> =
-        found.iter().map(|l| l.iter().map(|&q| sets(q, k)).collect()).collect();
+        triangles.iter().map(|l| l.iter().map(|&t| sets(t, k)).collect()).collect();
     let total: f64 = work.iter().flatten().sum();
     let share = (total / (8 * device.limits.units) as f64).max(LEAST);
     let mut lists = vec![];
-    for ((list, found), work) in roots.lists.iter().zip(&found).zip(&work) {
+    for ((list, triangles), work) in roots.lists.iter().zip(&triangles).zip(&work) {
         let mut tasks = vec![];
         for (at, &[root, _]) in list.tasks.iter().enumerate() {
-            if found[at] == 0 {
+            if triangles[at] == 0 {
                 continue;
             }
             // A part has at least a pair for each lane.
@@ -350,14 +309,10 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
     Ok(Some(Roots { classes, lists, span: roots.span, tests: vec![] }))
 }
 
-/// (k − 2)-cliques of a complete graph with about `found` 4-cliques.
-fn sets(found: u32, k: usize) -> f64 {
-    let found = f64::from(found);
-    if k == 6 || found == 0.0 {
-        return found;
-    }
-    // x (x − 1) (x − 2) (x − 3) = 24 q, nearly.
-    let vertices = (24.0 * found).sqrt().sqrt() + 1.5;
+/// (k − 2)-cliques of a complete graph with about `triangles` triangles.
+fn sets(triangles: u32, k: usize) -> f64 {
+    // x (x − 1) (x − 2) = 6 t, nearly.
+    let vertices = (6.0 * f64::from(triangles)).cbrt() + 1.0;
     (0..k - 2).map(|i| (vertices - i as f64).max(0.0) / (i + 1) as f64).product()
 }
 
@@ -400,12 +355,8 @@ fn run(
         };
         let done = match roots.classes.get(at) {
             Some(class) => slices.run(list.tasks.len(), weight, |range| {
-                let mut groups = range.len().div_ceil(class.roots);
+                let groups = range.len().div_ceil(class.roots);
                 let lanes = class.lanes * class.roots;
-                if loops(device, k, extra) {
-                    let most = device.lanes_per_unit.unwrap_or(LANES_PER_UNIT) / lanes;
-                    groups = groups.min(most.max(1) * device.limits.units);
-                }
                 device.launch(&program, "local_cliques", &args(&range), groups, lanes)
             })?,
             None => {

@@ -171,8 +171,11 @@ impl<T: Pod> Buffer<T> {
         }
         let offset = at * size_of::<T>();
         // SAFETY: the call returns when `items` were read, and there is room for them.
-        unsafe { queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, offset, items, &[]) }
-            .map_err(refused(&self.device, "write to its memory"))?;
+        let written = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_write_buffer(&mut self.inner, CL_BLOCKING, offset, items, &[])
+        });
+        let event = written.map_err(refused(&self.device, "write to its memory"))?;
+        self.calls.queued(WRITE, event);
         Ok(())
     }
 
@@ -184,8 +187,11 @@ impl<T: Pod> Buffer<T> {
         }
         let offset = at * size_of::<T>();
         // SAFETY: the call returns when `items` were written, and the buffer has as many.
-        unsafe { queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, offset, items, &[]) }
-            .map_err(refused(&self.device, "read from its memory"))?;
+        let read = self.calls.next().and_then(|()| unsafe {
+            queue.enqueue_read_buffer(&self.inner, CL_BLOCKING, offset, items, &[])
+        });
+        let event = read.map_err(refused(&self.device, "read from its memory"))?;
+        self.calls.queued(READ, event);
         Ok(())
     }
 

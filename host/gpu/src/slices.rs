@@ -13,7 +13,7 @@ use crate::device::Device;
 const TARGET: Duration = Duration::from_millis(20);
 
 /// Work per second that is assumed of a compute unit before anything was measured, in element tests.
-const RATE: f64 = 4e8;
+const RATE: f64 = 1.5e8;
 /// The same of a processor, all units together: groups cost it a tenth of a millisecond.
 const PORTABLE_RATE: f64 = 5e7;
 

@@ -193,7 +193,7 @@ fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
     let mut hot = vec![];
     for access in [Access::Heat, Access::Recent, Access::Cold] {
         let settings = TableSettings { access, ..TableSettings::default() };
-        let Some(gpu) = open(table(Some(28 << 10), settings)) else { return };
+        let Some(gpu) = open(table(Some(20 << 10), settings)) else { return };
         let outcome = answer(&gpu, &graph, &task);
         assert_eq!(outcome.results, right);
         let of = |name| number(&outcome, name);

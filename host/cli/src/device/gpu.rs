@@ -40,13 +40,14 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Strategy>(), value_name = "STRATEGY")]
     pub strategy: Option<Strategy>,
 
-    /// In which order the strategy table extends its tables
-    #[arg(long, value_parser = choice::<Traversal>(), value_name = "ORDER", default_value = "depth")]
-    pub traversal: Traversal,
+    /// In which order the strategy table extends its tables; by default depth
+    #[arg(long, value_parser = choice::<Traversal>(), value_name = "ORDER")]
+    pub traversal: Option<Traversal>,
 
-    /// Which pages of the graph the strategy table copies to a device that has no room for it
-    #[arg(long, value_parser = choice::<Access>(), value_name = "RULE", default_value = "heat")]
-    pub access: Access,
+    /// Which pages of the graph the strategy table copies to a device that has no room for it; by default
+    /// heat
+    #[arg(long, value_parser = choice::<Access>(), value_name = "RULE")]
+    pub access: Option<Access>,
 
     /// The host's memory for tables of --traversal breadth, beyond which they go to a file; by default
     /// half of what is available
@@ -97,18 +98,14 @@ fn open(
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let GpuArgs {
-        memory,
-        strategy,
-        signatures,
-        order,
-        profile,
-        checked,
-        traversal,
-        access,
-        host_memory,
-        spill,
-    } = args;
+    let table = TableSettings {
+        traversal: args.traversal.unwrap_or_default(),
+        access: args.access.unwrap_or_default(),
+        host_memory: args.host_memory,
+        spill: args.spill,
+        ..TableSettings::default()
+    };
+    let GpuArgs { memory, strategy, signatures, order, profile, checked, .. } = args;
     let steps = Steps { signatures, order: order.unwrap_or_default() };
     if profile.is_some() && beside.all > 1 {
         return Err(Error::usage(
@@ -118,7 +115,6 @@ fn open(
     // Nothing that was there is overwritten.
     profile.iter().try_for_each(|path| check_output(path, false, &[]))?;
     let cache = default_cache();
-    let table = TableSettings { traversal, access, host_memory, spill, ..TableSettings::default() };
     let settings = Settings {
         memory,
         strategy,

@@ -1,7 +1,6 @@
 //! Figures 3, 5 and 8: where accesses go.
 
 use std::process::Command;
-use std::time::Instant;
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
 use super::{Csv, Input, Lab, NOT_RUN, at, short, shortened};
@@ -9,13 +8,10 @@ use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Plot, Series};
 use crate::explore::short_name;
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::{Accesses, Comparison, accesses};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::image;
-use gramer_graph::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
-use gramer_graph::prepare::on_k;
+use gramer_graph::prepare::locality::{share_of_first, share_of_most_accessed};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 /// The share of vertices and edges in figures 5 and 8.

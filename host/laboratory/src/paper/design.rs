@@ -1,12 +1,7 @@
 //! Figures 12, 13 and 14: what each part of the design is worth.
 
-use super::report::{
-    Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, far, near, span,
-};
-use super::{
-    Csv, Lab, at, cycles, finds_nothing, measures, short, shortened, shown, speed_up, times, value,
-};
-use crate::explore::Measured;
+use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near, span};
+use super::{Csv, Lab, at, cycles, finds_nothing, short, shortened, shown, speed_up, times};
 use crate::explore::measures::{Measures, Metric};
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Plot, Series};

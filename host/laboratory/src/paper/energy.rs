@@ -3,10 +3,7 @@
 use super::performance::{CONTAINED, CPU_WATTS, POWER_RATIO, Run, cases, note, of_paper};
 use super::report::{Answer, Block, Cases, Claim, Finding, Verdict, span};
 use super::{Lab, NOT_RUN, finds_nothing, in_orders, short, times};
-use crate::explore::measures::Metric;
 use crate::explore::task;
-use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
 use gramer_graph::error::Result;
 
 /// Figure 11a: an estimate of the energy, which contains too much of the paper's for a verdict.

@@ -3,13 +3,14 @@
 use std::time::Instant;
 
 use super::accesses::{COMPARISONS, MOST, TOP};
-use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, near};
+use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, near};
 use super::{Lab, NOT_RUN};
 use crate::explore::plot::{Plot, Series};
+use gramer_engine::Engine;
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::accesses;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
+use gramer_graph::prepare::locality::accuracy;
 use gramer_graph::prepare::on_k;
 use gramer_pattern::task::{Induced, Task};
 

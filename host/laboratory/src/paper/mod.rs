@@ -38,7 +38,7 @@ use cells::{
 };
 
 use crate::explore::measures::Measures;
-use crate::explore::parameter::{Parameter, Point, Variation, combinations};
+use crate::explore::parameter::{Point, Variation, combinations};
 use crate::explore::sample::{Plan, estimate, refusal, work};
 use crate::explore::simulator::{Ran, SimulatedTask, Simulator};
 use crate::explore::{Measured, described, sweep, task};
@@ -49,7 +49,7 @@ use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_pattern::task::Task;
-use report::{Answer, Block, Claim, Finding, NOT_MEASURED, ORDERS, Report, Section, Verdict};
+use report::{Answer, Block, Claim, Finding, NOT_MEASURED, Report, Section, Verdict};
 
 /// A graph of the experiments.
 #[derive(Debug)]

@@ -1,11 +1,9 @@
 //! Figure 14: τ and λ.
 
-use super::report::{
-    Answer, Block, Cases, Claim, Finding, ORDERS, Section, Verdict, far, near, span,
-};
-use super::{Csv, Lab, at, measures, short, shortened, speed_up, times, value};
+use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, far, near, span};
+use super::{Csv, Lab, at, measures, short, speed_up, times, value};
 use crate::explore::Measured;
-use crate::explore::measures::{Measures, Metric};
+use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
 use crate::explore::plot::{Plot, Series};
 use gramer_graph::error::Result;
