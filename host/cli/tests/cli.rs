@@ -621,6 +621,11 @@ fn lists_of_devices_are_refused_with_a_reason() {
             "one emulated device at a time",
         ),
         (&["mine", "clique", "--maximal", "--device", "cpu,reference"], 1, "reference: "),
+        (
+            &["mine", "clique", "-k", "3", "--device", "cpu,gpu", "--profile", "trace.json"],
+            2,
+            "--profile is the trace of one device",
+        ),
     ] {
         let output = run(words, &graph);
         let said = text(&output.stderr);
