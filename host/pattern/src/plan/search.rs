@@ -53,7 +53,7 @@ mod members {
 pub struct List {
     /// The vertex whose image was just set.
     pub of: usize,
-    /// Label of the edges, or [`NO_LABEL`] for any.
+    /// Label of the edges, or [`gramer_graph::NO_LABEL`] for any.
     pub edge_label: Label,
 }
 
@@ -185,7 +185,7 @@ pub struct SearchPlan {
     pub pattern: Pattern,
     /// Whether non-edges of the pattern must be non-edges of the graph.
     pub induced: bool,
-    /// Label of the graph vertices of each class, or [`NO_LABEL`] for any.
+    /// Label of the graph vertices of each class, or [`gramer_graph::NO_LABEL`] for any.
     pub classes: Vec<Label>,
     /// The root first.
     pub steps: Vec<Step>,
