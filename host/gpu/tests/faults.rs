@@ -11,19 +11,11 @@ use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
+mod common;
 
+/// The device with kernels that test their indices.
 fn open(settings: Settings) -> Option<Gpu> {
-    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
-    match Gpu::open(&name, &Settings { cache, checked: true, ..settings }) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            environment::skip(environment::OPENCL, &error.to_string());
-            None
-        }
-    }
+    common::open(Settings { checked: true, ..settings })
 }
 
 fn graph() -> Graph {

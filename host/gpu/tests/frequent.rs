@@ -14,19 +14,11 @@ use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Measure, SizeLimit, Task};
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
+mod common;
 
+/// The device with kernels that test their indices.
 fn open(settings: Settings) -> Option<Gpu> {
-    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
-    match Gpu::open(&name, &Settings { cache, checked: true, ..settings }) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            environment::skip(environment::OPENCL, &error.to_string());
-            None
-        }
-    }
+    common::open(Settings { checked: true, ..settings })
 }
 
 fn random(model: Model, seed: u64, labels: [u32; 2]) -> Graph {
@@ -102,7 +94,7 @@ fn embeddings_on_random_graphs() {
 #[test]
 fn citeseer_at_four_supports() {
     let Some(gpu) = open(Settings::default()) else { return };
-    let Some(folder) = environment::data() else { return };
+    let Some(folder) = common::environment::data() else { return };
     let path = folder.join("citeseer/citeseer.lg");
     let graph = read_graph(&path, &ReadOptions::default(), &Context::default()).unwrap();
     for support in [50, 200, 500, 2000] {

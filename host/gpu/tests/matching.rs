@@ -13,20 +13,11 @@ use gramer_graph::{Graph, VertexId};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
+mod common;
 
-/// The device with checked kernels; `None`, said aloud, where there is none.
+/// The device with kernels that test their indices.
 fn open(settings: Settings) -> Option<Gpu> {
-    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
-    match Gpu::open(&name, &Settings { cache, checked: true, ..settings }) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            environment::skip(environment::OPENCL, &error.to_string());
-            None
-        }
-    }
+    common::open(Settings { checked: true, ..settings })
 }
 
 fn random(model: Model, seed: u64, labelled: bool) -> Graph {

@@ -9,21 +9,9 @@ use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::task::{Induced, Task};
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
+mod common;
 
-/// The device with checked kernels; `None`, said aloud, where there is none.
-fn open(settings: Settings) -> Option<Gpu> {
-    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
-    match Gpu::open(&name, &Settings { cache, ..settings }) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            environment::skip(environment::OPENCL, &error.to_string());
-            None
-        }
-    }
-}
+use common::open;
 
 fn checked() -> Settings {
     Settings { checked: true, ..Settings::default() }
@@ -258,7 +246,7 @@ fn programs_come_from_the_cache_when_it_is_whole() {
         assert_eq!(outcome.results[0].count, 15);
         Some(gpu.programs().unwrap())
     };
-    let Some(first) = run() else { return environment::skip(environment::OPENCL, "no device") };
+    let Some(first) = run() else { return common::environment::skip(common::environment::OPENCL, "no device") };
     assert_eq!((first, run().unwrap()), ((1, 0), (0, 1)));
     let files: Vec<_> = std::fs::read_dir(folder.path().join("cache")).unwrap().collect();
     assert_eq!(files.len(), 1);

@@ -2,27 +2,16 @@
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Outcome};
-use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings, Traversal, Without};
+use gramer_gpu::{Access, Settings, Strategy, TableSettings, Traversal, Without};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
+mod common;
 
-fn open(settings: Settings) -> Option<Gpu> {
-    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
-    match Gpu::open(&name, &Settings { cache, ..settings }) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            environment::skip(environment::OPENCL, &error.to_string());
-            None
-        }
-    }
-}
+use common::open;
 
 fn table(memory: Option<u64>, table: TableSettings) -> Settings {
     Settings {

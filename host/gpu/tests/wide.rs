@@ -3,26 +3,15 @@
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
 use gramer_engine::{Engine, Outcome};
-use gramer_gpu::{Balance, Gpu, Settings, Strategy};
+use gramer_gpu::{Balance, Settings, Strategy};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::task::{Induced, Task};
 
-#[path = "../../tests/common/environment.rs"]
-mod environment;
+mod common;
 
-fn open(settings: Settings) -> Option<Gpu> {
-    let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
-    match Gpu::open(&name, &Settings { cache, ..settings }) {
-        Ok(gpu) => Some(gpu),
-        Err(error) => {
-            environment::skip(environment::OPENCL, &error.to_string());
-            None
-        }
-    }
-}
+use common::open;
 
 fn wide() -> Settings {
     Settings { checked: true, strategy: Some(Strategy::Wide), ..Settings::default() }

@@ -77,7 +77,6 @@ impl Run<'_> {
                         }));
                         if done.is_err() {
                             shared.stop.cancel();
-                            shared.changed.notify_all();
                         }
                         ended.fetch_add(1, Release);
                         caller.unpark();
@@ -88,6 +87,9 @@ impl Run<'_> {
             while ended.load(Acquire) < started.len() {
                 if self.context.cancel.is_cancelled() {
                     shared.stop.cancel();
+                }
+                // Said again and again: who has just looked, and doesn't wait yet, would miss it.
+                if shared.stop.is_cancelled() {
                     shared.changed.notify_all();
                 }
                 std::thread::park_timeout(LOOK);

@@ -12,7 +12,8 @@ use crate::page::{Part, breakable, document, stack};
 use crate::{device, patterns, words};
 
 /// Why a run ended before its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stopped {
     /// Ctrl-C.
     Interrupt,

@@ -15,7 +15,7 @@ use super::graph_args::GraphArgs;
 use crate::command_line::warn;
 use crate::report::per::PerReport;
 use crate::report::{
-    self, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table,
+    self, Answer, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table,
 };
 use crate::signals;
 use gramer_engine::{Outcome, Precision, Sink};
@@ -265,7 +265,7 @@ impl Common {
         };
         let source = self.graph.graph.to_string_lossy();
         let device = engine.name();
-        let report = Report {
+        let answer = Answer {
             task,
             source: &source,
             graph: &graph,
@@ -275,6 +275,9 @@ impl Common {
             stopped,
             listed,
             times: Times { load, prepare, mine },
+        };
+        let report = Report {
+            answer,
             per: numbers.as_ref(),
             estimated: estimated.as_ref().map(|(precision, found)| (*precision, found)),
         };
