@@ -246,7 +246,9 @@ fn programs_come_from_the_cache_when_it_is_whole() {
         assert_eq!(outcome.results[0].count, 15);
         Some(gpu.programs().unwrap())
     };
-    let Some(first) = run() else { return common::environment::skip(common::environment::OPENCL, "no device") };
+    let Some(first) = run() else {
+        return common::environment::skip(common::environment::OPENCL, "no device");
+    };
     assert_eq!((first, run().unwrap()), ((1, 0), (0, 1)));
     let files: Vec<_> = std::fs::read_dir(folder.path().join("cache")).unwrap().collect();
     assert_eq!(files.len(), 1);

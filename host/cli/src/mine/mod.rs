@@ -15,7 +15,8 @@ use super::graph_args::GraphArgs;
 use crate::command_line::warn;
 use crate::report::per::PerReport;
 use crate::report::{
-    self, Answer, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json, table,
+    self, Answer, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json,
+    table,
 };
 use crate::signals;
 use gramer_engine::{Outcome, Precision, Sink};
