@@ -304,7 +304,11 @@ fn the_quick_report_is_whole() {
         assert!(text.lines().count() > 1, "{name} is empty");
         assert!(!name.ends_with("svg") || text.contains("<text"), "{name} has no text");
     }
-    assert!(read("index.html").contains("<img src=\"figure-12-speed-ascending.svg\""));
+    // The page stands alone: every plot is in it.
+    let page = read("index.html");
+    let plots = markdown.matches(".svg)").count();
+    assert!(plots > 5 && page.matches("<svg").count() == plots, "{plots} plots");
+    assert!(!page.contains("<img"), "the page needs another file");
     verdicts_follow_from_the_numbers(&markdown, &read);
 }
 
