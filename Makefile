@@ -136,6 +136,10 @@ PREFIX ?= /usr/local
 install: emulator simulator ## Install programs, the core's sources, manual pages, completions (PREFIX=/usr/local)
 	@scripts/release.py install "$(DESTDIR)" "$(PREFIX)"
 
+picture: ## The README's picture, from an answer (docs/motifs.svg); a test compares it
+	cargo build --release --locked -p gramer-cli
+	@scripts/picture.py target/release/gramer
+
 newcomer: ## A newcomer's hour: install, demo, own graphs, labels, an emulated run, a report; times and outputs checked
 	$(MAKE) --no-print-directory install DESTDIR= PREFIX=$(abspath target/newcomer)
 	@scripts/setup-python.sh

@@ -34,7 +34,12 @@ pub(crate) fn section(measured: &DeviceMetrics) -> Markup {
         @if !headlines.is_empty() { div.sections { (tables(&headlines)) } }
         @if !details.is_empty() {
             details {
-                summary { "All " (details.len()) " further counters" }
+                summary {
+                    @match details.len() {
+                        1 => { "One further counter" }
+                        all => { "All " (all) " further counters" }
+                    }
+                }
                 div.sections { (tables(&details)) }
             }
         }
@@ -87,7 +92,10 @@ fn tables(metrics: &[&Metric]) -> Markup {
                     tr {
                         th scope="row" { (readable(parts(metric).1)) }
                         td { (value(&metric.value)) }
-                        td.unit { (metric.unit) }
+                        // Its unit is that of the part: `24.8 % cycles` would be nothing.
+                        td.unit {
+                            @if !matches!(metric.value, Value::Share { .. }) { (metric.unit) }
+                        }
                     }
                 }
             }
@@ -108,5 +116,29 @@ fn value(value: &Value) -> Markup {
         share @ Value::Share { .. } => html! { (percent(share.number().unwrap_or(0.0))) },
         Value::Text(text) => html! { (text) },
         other => html! { (format!("{other:?}")) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_has_no_unit_and_one_counter_is_no_plural() {
+        let mut metrics = DeviceMetrics::of("card");
+        let share = |part| Value::Share { part, whole: 8.0 };
+        metrics.headline("pu_time.busy", "cycles", share(2.0));
+        metrics.headline("pu_time.idle", "cycles", share(6.0));
+        metrics.headline("run.cycles", "cycles", Value::Count(8));
+        metrics.detail("run.launches", "", Value::Count(1));
+        let page = section(&metrics).into_string();
+        assert!(page.contains("<td>25.0 %</td><td class=\"unit\"></td>"), "{page}");
+        assert!(page.contains("<td>8</td><td class=\"unit\">cycles</td>"), "{page}");
+        // The bar has the part itself.
+        assert!(page.contains("2 cycles"), "{page}");
+        assert!(page.contains("<summary>One further counter</summary>"), "{page}");
+        metrics.detail("run.groups", "", Value::Count(3));
+        let page = section(&metrics).into_string();
+        assert!(page.contains("<summary>All 2 further counters</summary>"), "{page}");
     }
 }
