@@ -55,7 +55,7 @@ PARTS = {
                                           ["python3", "-B", "tests/test_replay.py"]]},
     # An extension module has no test program: its tests are Python's.
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
-               "small": True},
+               "emulator": True, "small": True},
 }
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"

@@ -405,3 +405,33 @@ def test_a_notebook_with_another_output_is_noticed():
     assert third == []
     house = notebook.shown(gramer.Pattern.read("house"))
     assert "".join(house["image/svg+xml"]).startswith("<svg")
+
+
+def test_an_emulated_device_does_what_the_processor_does():
+    import json
+
+    program = os.environ.get("GRAMER") or shutil.which("gramer")
+    assert program, "build the program gramer and name it with $GRAMER"
+    known = subprocess.run([program, "devices", "--json"], stdout=subprocess.PIPE, check=True)
+    missing = json.loads(known.stdout)["emulator"]["missing"]
+    if missing:
+        assert os.environ.get("GRAMER_REQUIRE_XRT") != "1", missing
+        pytest.skip(f"no emulated device: {missing}")
+    g = gramer.Graph.from_networkx(networkx.gnp_random_graph(30, 0.2, seed=1))
+    before = dict(os.environ)
+    # The functional model is built in a second; the same way leads to simulated hardware and to cards.
+    device = "emulator:small:functional"
+    assert g.motifs(3, device=device) == g.motifs(3)
+    assert g.cliques(4, device=device) == g.cliques(4)
+    # The runtime's settings are those of the program that was started, not of this process.
+    assert dict(os.environ) == before
+    with pytest.raises(ValueError, match="there is no machine `nowhere`"):
+        g.cliques(4, device="emulator:nowhere")
+    # Several calls at a time don't meet.
+    found = []
+    calls = [threading.Thread(target=lambda: found.append(g.cliques(3, device=device))) for _ in range(3)]
+    for call in calls:
+        call.start()
+    for call in calls:
+        call.join()
+    assert found == [g.cliques(3)] * 3
