@@ -116,6 +116,18 @@ fn a_page_with_another_output_is_noticed() {
     }
 }
 
+/// The README's picture shows what the program answers today.
+#[test]
+fn the_picture_is_of_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let drawn = folder.path().join("motifs.svg");
+    let mut script = Command::new(root().join("scripts/picture.py"));
+    let done = script.arg(env!("CARGO_BIN_EXE_gramer")).arg(&drawn).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let kept = fs::read_to_string(root().join("docs/motifs.svg")).unwrap();
+    assert!(fs::read_to_string(&drawn).unwrap() == kept, "docs/motifs.svg is old: make picture");
+}
+
 /// Markdown files of a folder and those below it.
 fn pages_in(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
