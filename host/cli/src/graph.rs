@@ -14,7 +14,7 @@ use super::mine::Output;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
-use gramer_graph::output::{check_output, write_whole};
+use gramer_graph::output::{check_output, is_one_file, write_whole};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{Compression, Format};
 use gramer_graph::write::{remarks, write_labels, write_text};
@@ -243,8 +243,7 @@ impl Target {
         self.format()?;
         let Some(labels) = &self.labels_out else { return Ok(()) };
         check_output(labels, self.force, inputs)?;
-        let folder = |path: &Path| path.parent().and_then(|folder| folder.canonicalize().ok());
-        if self.out.file_name() == labels.file_name() && folder(&self.out) == folder(labels) {
+        if is_one_file(&self.out, labels) {
             let what = "graph and labels can't go to the same file";
             return Err(Error::usage(format!("{}: {what}", Place::file(labels))));
         }

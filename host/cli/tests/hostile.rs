@@ -446,3 +446,139 @@ fn names_with_control_characters_reach_no_terminal() {
     assert!(said.contains("a\\u{1b}[31mb.txt:2: `\\u{1b}]0;x\\u{7} 3`"), "{said}");
     assert!(!said.contains('\u{1b}'), "{said}");
 }
+
+/// A run of hours must not end in a file that can't be written.
+#[test]
+fn outputs_are_looked_at_before_a_graph_is_read() {
+    let folder = Folder::new();
+    let graph = folder.file("g.txt", "0 1\n1 2\n2 0\n");
+    let mine = folder.file("mine.json", "precious");
+    let at = |name: &str| folder.path(name).to_str().unwrap().to_string();
+    let task = ["mine", "clique", "-k", "3"];
+    for option in ["--to", "--list"] {
+        let (missing, nowhere) = (at("missing.txt"), at("no/x.tsv"));
+        let said = fails(&[&task[..], &[&missing, option, &nowhere]].concat(), 1);
+        assert!(said.contains("x.tsv: cannot create: its folder "), "{said}");
+        assert!(!said.contains("missing.txt") && !said.contains(".gramer-"), "{said}");
+    }
+    // One file by two names, of which one answer would be lost.
+    let run = |words: &[&str]| {
+        let output = gramer(words).current_dir(folder.0.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {}", said(&output));
+        said(&output)
+    };
+    let gpu = ["--device", "gpu:portable", "--profile"];
+    let cases: [(&[&str], &str); 4] = [
+        (&["--to", "a.jsonl", "--list", "./a.jsonl"], "--to and --list name one file"),
+        (&["--to", "a.jsonl", gpu[0], gpu[1], gpu[2], "./a.jsonl"], "--to and --profile name one"),
+        (&["--list", "./a.jsonl", gpu[0], gpu[1], gpu[2], "a.jsonl"], "--list and --profile"),
+        (&[gpu[0], gpu[1], gpu[2], "mine.json"], "mine.json: is there already; name another file"),
+    ];
+    for (more, expected) in cases {
+        let said = run(&[&task[..], &["g.txt"], more].concat());
+        assert!(said.contains(expected) && !said.contains("--force"), "{said}");
+    }
+    fs::write(folder.path("l.txt"), "1\n2\n3\n").unwrap();
+    let said = run(&[
+        "graph",
+        "convert",
+        "g.txt",
+        "x.txt",
+        "--labels",
+        "l.txt",
+        "--labels-out",
+        "./x.txt",
+    ]);
+    assert!(said.contains("graph and labels can't go to the same file"), "{said}");
+    assert_eq!(folder.names(), ["g.txt", "l.txt", "mine.json"]);
+    assert_eq!(fs::read(&mine).unwrap(), b"precious");
+    assert!(graph.is_file());
+}
+
+/// What was computed is shown, and what somebody else wrote meanwhile stays.
+#[test]
+fn an_answer_whose_file_can_not_be_written_is_printed() {
+    let folder = Folder::new();
+    let to = folder.path("answer.html");
+    let words = ["mine", "clique", "-k", "3", "-", "--to", to.to_str().unwrap()];
+    let mut child = gramer(&words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // It has looked for the file and waits for its input.
+    std::thread::sleep(Duration::from_millis(400));
+    fs::write(&to, "of another run").unwrap();
+    child.stdin.take().unwrap().write_all(b"0 1\n1 2\n2 0\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("answer.html: is there already"), "{}", said(&output));
+    assert!(said(&output).contains("is printed instead"), "{}", said(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("total 1;"));
+    assert_eq!(fs::read(&to).unwrap(), b"of another run");
+
+    let graph = folder.file("g.txt", "0 1\n1 2\n2 0\n");
+    let words =
+        ["mine", "clique", "-k", "3", graph.to_str().unwrap(), "--to", "/dev/full", "--json"];
+    let output = gramer(&words).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(found["total"], 1);
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let folder = Folder::new();
+    let graph = folder.file("g.txt", "0 1\n1 2\n2 0\n");
+    let graph = graph.to_str().unwrap();
+    let nowhere = folder.path("nowhere");
+    let nowhere = nowhere.to_str().unwrap();
+    let task = ["mine", "clique", "-k", "3", graph, "--device", "gpu:portable"];
+    let table = [&task[..], &["--strategy", "table"]].concat();
+    let cases: [(&[&str], &[&str], &str); 6] = [
+        (&task, &["--traversal", "breadth"], "--traversal goes with --strategy table"),
+        (&task, &["--access", "heat"], "--access goes with --strategy table"),
+        (&task, &["--host-memory", "1M", "--strategy", "plan"], "--host-memory goes with"),
+        (&table, &["--spill", "."], "--spill goes with --traversal breadth"),
+        (&table, &["--host-memory", "1M", "--traversal", "depth"], "--host-memory goes with"),
+        (&table, &["--traversal", "breadth", "--spill", nowhere], "there is no such folder"),
+    ];
+    for (task, more, expected) in cases {
+        let said = fails(&[task, more].concat(), 2);
+        assert!(said.contains(expected), "{more:?}: {said}");
+    }
+}
+
+#[test]
+fn help_offers_what_applies() {
+    let help = |words: &[&str]| {
+        let output = gramer(words).arg("--help").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for task in ["clique", "motif", "fsm", "match"] {
+        let text = help(&["mine", task]);
+        let lines: Vec<&str> = text.lines().collect();
+        let graph = lines.iter().position(|line| line.trim_start().starts_with("<GRAPH>")).unwrap();
+        assert_eq!(lines[graph - 1], "Arguments:", "{task}: {text}");
+        assert_eq!(text.contains("--per <WHAT>"), matches!(task, "clique" | "motif"), "{task}");
+        for option in ["--estimate", "--seed"] {
+            assert_eq!(text.contains(option), task != "fsm", "{task}: {option}");
+        }
+    }
+    // Asked for all the same, it is refused with the reason.
+    let folder = Folder::new();
+    let graph = folder.file("g.txt", "0 1\n1 2\n2 0\n");
+    let words = ["mine", "fsm", "-s", "1", graph.to_str().unwrap(), "--estimate", "1%"];
+    assert!(fails(&words, 1).contains("not the task fsm"));
+}
+
+/// A driver was still being opened when the process ended, and crashed it in one of twenty runs.
+#[test]
+fn a_gpu_that_is_not_needed_ends_in_order() {
+    for _ in 0..60 {
+        let words = ["mine", "motif", "-k", "3", "missing.txt", "--device", "gpu:portable"];
+        let said = fails(&words, 1);
+        assert!(said.contains("missing.txt") || said.contains("OpenCL"), "{said}");
+    }
+}

@@ -62,6 +62,17 @@ pub struct Gpu {
     opened: OnceLock<Arc<Device>>,
 }
 
+/// A driver that is still being opened when the process ends may crash it.
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = opening.take() {
+            // Nobody waits for the device any more, nor for why it can't be opened.
+            let _ = thread.join();
+        }
+    }
+}
+
 impl Gpu {
     /// Opens the device that `gpu…` names; results call it so.
     ///

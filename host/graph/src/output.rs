@@ -11,14 +11,17 @@ use super::read::STDIN;
 use crate::error::{Error, Place, Result};
 
 /// Refuses an output before anything is read or written: one that is an input as well, by
-/// whatever name, and without `force` one that is there already. Devices and pipes are for
-/// writing to, and `-` is standard output.
+/// whatever name, without `force` one that is there already, and one in a folder that isn't there
+/// or can't be written to. Devices and pipes are for writing to, and `-` is standard output.
 ///
 /// # Errors
-/// [`Error::Usage`] with the reason.
+/// [`Error::Usage`] with the reason, [`Error::Io`] for the folder.
 pub fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
-    let Ok(target) = fs::metadata(path) else { return Ok(()) };
-    if path.as_os_str() == STDIN || !target.is_file() {
+    if path.as_os_str() == STDIN {
+        return Ok(());
+    }
+    let Ok(target) = fs::metadata(path) else { return check_folder(path) };
+    if !target.is_file() {
         return Ok(());
     }
     let place = Place::file(path);
@@ -36,7 +39,40 @@ pub fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
             "{place}: is there already; name another file, or replace it with the setting `force`"
         )));
     }
-    Ok(())
+    check_folder(path)
+}
+
+/// Whether two outputs would be one file, by whatever names.
+pub fn is_one_file(a: &Path, b: &Path) -> bool {
+    match (fs::metadata(a), fs::metadata(b)) {
+        (Ok(a), Ok(b)) => a.is_file() && same(&a, &b),
+        (Err(_), Err(_)) if a.file_name() == b.file_name() => {
+            let folders = (fs::metadata(folder_of(a)), fs::metadata(folder_of(b)));
+            a == b || matches!(folders, (Ok(a), Ok(b)) if same(&a, &b))
+        }
+        _ => false,
+    }
+}
+
+/// Refuses a file whose folder will not take the temporary file that it begins as.
+fn check_folder(path: &Path) -> Result<()> {
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = folder_of(&target);
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    let refused = |source: io::Error| {
+        let reason = format!("its folder {}: {source}", Place::file(folder));
+        Error::io(path, "create", io::Error::new(source.kind(), reason))
+    };
+    fs::metadata(folder).map_err(refused)?;
+    rustix::fs::access(folder, access).map_err(|e| refused(e.into()))
+}
+
+/// The folder that a file is in, or would be.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Whether both are one file.
@@ -83,15 +119,12 @@ impl Output {
                 return Ok(Output { path: path.to_path_buf(), to });
             }
         }
-        let folder = match target.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
+        check_folder(path)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".gramer-");
         // As any new file; otherwise only its owner could read it.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.tempfile_in(folder).map_err(failed)?;
+        let file = builder.tempfile_in(folder_of(&target)).map_err(failed)?;
         let _unfinished = Unfinished::new(file.path());
         Ok(Output {
             path: path.to_path_buf(),
@@ -127,7 +160,8 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.to {
             Destination::Direct(out) => out.write(bytes),
-            Destination::Whole { file, .. } => file.write(bytes),
+            // Not through the temporary file, which would put its own name into a message.
+            Destination::Whole { file, .. } => file.as_file_mut().write(bytes),
         }
     }
 
@@ -223,7 +257,34 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = write_whole(folder.path(), |_| Ok(())).unwrap_err().to_string();
         assert!(error.ends_with("cannot create: is a directory"), "{error}");
-        let error = write_whole(&folder.path().join("no/where"), |_| Ok(())).unwrap_err();
-        assert!(error.to_string().contains("no/where: cannot create: No such file"), "{error}");
+        // Before anything is computed, and when it is written.
+        let path = folder.path().join("no/where");
+        for refused in [check_output(&path, true, &[]), write_whole(&path, |_| Ok(()))] {
+            let message = refused.unwrap_err().to_string();
+            let reason = "no/where: cannot create: its folder ";
+            assert!(message.contains(reason) && message.contains("no: No such file"), "{message}");
+            assert!(!message.contains(".gramer-"), "{message}");
+        }
+    }
+
+    #[test]
+    fn one_file_has_many_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for there in [false, true] {
+            if there {
+                fs::write(at("a"), "").unwrap();
+                fs::write(at("b"), "").unwrap();
+            }
+            assert!(is_one_file(&at("a"), &at("a")));
+            assert!(is_one_file(&at("a"), &at("./a")));
+            assert!(is_one_file(&folder.path().join(".").join("a"), &at("a")));
+            assert!(!is_one_file(&at("a"), &at("b")));
+            assert!(!is_one_file(&at("a"), &at("no/a")));
+        }
+        assert!(is_one_file(&at("no/a"), &at("no/a")));
+        assert!(!is_one_file(Path::new("/dev/null"), Path::new("/dev/null")));
+        std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
+        assert!(is_one_file(&at("a"), &at("link")));
     }
 }

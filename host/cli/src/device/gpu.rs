@@ -9,7 +9,7 @@ use gramer_gpu::{
     Access, Gpu, Order, Settings, Steps, Strategy, TableSettings, Traversal, default_cache, is_gpu,
 };
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
+use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
 
@@ -26,6 +26,9 @@ pub const KIND: Kind = Kind {
     options: GpuArgs::augment_args,
     open,
 };
+
+/// What clap calls the option for a trace.
+pub const PROFILE: &str = "profile";
 
 /// How a GPU is used; the answers don't depend on it.
 #[derive(Debug, Clone, clap::Args)]
@@ -68,12 +71,43 @@ pub struct GpuArgs {
 
     /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
     /// Perfetto and other viewers of Chromium's traces)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, id = PROFILE, value_name = "FILE")]
     pub profile: Option<PathBuf>,
 
     /// Test every index that a kernel uses, which takes longer
     #[arg(long)]
     pub checked: bool,
+}
+
+impl GpuArgs {
+    /// Refuses what would have no effect.
+    fn check(&self) -> Result<()> {
+        let tables = [
+            ("--traversal", self.traversal.is_some()),
+            ("--access", self.access.is_some()),
+            ("--host-memory", self.host_memory.is_some()),
+            ("--spill", self.spill.is_some()),
+        ];
+        let given = |options: &[(&'static str, bool)]| {
+            options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+        };
+        if let (Some(option), true) = (given(&tables), self.strategy != Some(Strategy::Table)) {
+            return Err(Error::usage(format!("{option} goes with --strategy table")));
+        }
+        let breadth = self.traversal == Some(Traversal::Breadth);
+        if let (Some(option), false) = (given(&tables[2..]), breadth) {
+            return Err(Error::usage(format!(
+                "{option} goes with --traversal breadth: nothing else leaves the device"
+            )));
+        }
+        match &self.spill {
+            Some(folder) if !folder.is_dir() => Err(Error::usage(format!(
+                "--spill {}: there is no such folder; make it, or name another",
+                Place::file(folder)
+            ))),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A number of bytes, with K, M or G for powers of 1,024.
@@ -96,6 +130,7 @@ fn open(
     _context: &Context,
 ) -> Result<Box<dyn Engine>> {
     let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
+    args.check()?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
     let table = TableSettings {
@@ -112,8 +147,16 @@ fn open(
             "--profile is the trace of one device: name one alone, or leave it out",
         ));
     }
-    // Nothing that was there is overwritten.
-    profile.iter().try_for_each(|path| check_output(path, false, &[]))?;
+    if let Some(path) = &profile {
+        // No --force for a trace: what is there stays.
+        if path.is_file() {
+            let path = Place::file(path);
+            return Err(Error::usage(format!(
+                "--profile {path}: is there already; name another file"
+            )));
+        }
+        check_output(path, false, &[])?;
+    }
     let cache = default_cache();
     let settings = Settings {
         memory,

@@ -7,6 +7,7 @@ mod accelerator;
 mod gpu;
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
@@ -160,6 +161,11 @@ impl Args for DeviceOptions {
 }
 
 impl DeviceOptions {
+    /// The file that a device writes beside the answer.
+    pub fn profile(&self) -> Option<&Path> {
+        self.0.try_get_one::<PathBuf>(gpu::PROFILE).ok().flatten().map(PathBuf::as_path)
+    }
+
     /// The engine that `--device` names: one device, or several that share the work.
     ///
     /// # Errors

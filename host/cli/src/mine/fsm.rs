@@ -13,7 +13,10 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
     It is frequent\nby mni if each of its vertices is mapped to at least SUPPORT different \
     vertices by its\nedge-induced occurrences.\n\nExamples:\n  \
     gramer mine fsm --max-vertices 3 --support 100 labelled.lg\n  \
-    gramer mine fsm --measure mni --max-edges 3 --support 100 graph.txt --labels labels.txt"
+    gramer mine fsm --measure mni --max-edges 3 --support 100 graph.txt --labels labels.txt",
+    // Nothing is estimated here: these are refused, so they aren't offered.
+    mut_arg("estimate", |arg| arg.hide(true)),
+    mut_arg("seed", |arg| arg.hide(true))
 )]
 pub struct Args {
     /// Least support, at least 1

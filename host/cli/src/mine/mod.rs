@@ -22,7 +22,7 @@ use crate::signals;
 use gramer_engine::{Outcome, Precision, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::output::{check_output, write_whole};
+use gramer_graph::output::{check_output, is_one_file, write_whole};
 use gramer_graph::prepare;
 use per::PerArgs;
 
@@ -297,7 +297,17 @@ impl Common {
             Form::Html => out.write_all(report.page().as_bytes()),
         };
         match &self.to {
-            Some(to) => write_whole(to, write),
+            Some(to) => {
+                // Somebody may have written it while this run went on.
+                let written = check_output(to, self.force, &[]);
+                written.and_then(|()| write_whole(to, write)).inspect_err(|_| {
+                    warn("the answer could not go where it was wanted, and is printed instead");
+                    let _ = super::print(|out| match output {
+                        Form::Json => write(out),
+                        Form::Table | Form::Html => table(report, drawing, out),
+                    });
+                })
+            }
             None if self.list.as_ref().is_some_and(|path| path.as_os_str() == "-") => {
                 write(&mut std::io::stderr().lock()).map_err(|e| Error::io("<stderr>", "write", e))
             }
@@ -312,8 +322,16 @@ impl Common {
         }
         if let Some(to) = &self.to {
             check_output(to, self.force, &self.inputs(pattern))?;
-            if self.list.as_ref() == Some(to) {
-                return Err(Error::usage("--to and --list name one file; give each its own"));
+        }
+        let named = [("--to", self.to.as_deref()), ("--list", self.list.as_deref())];
+        let named = named.into_iter().chain([("--profile", self.options.profile())]);
+        let named: Vec<_> = named.filter_map(|(option, path)| Some((option, path?))).collect();
+        for (at, (option, path)) in named.iter().enumerate() {
+            if let Some((other, _)) =
+                named[..at].iter().find(|(_, other)| path == other || is_one_file(path, other))
+            {
+                let both = format!("{other} and {option} name one file; give each its own");
+                return Err(Error::usage(both));
             }
         }
         let named = self.to.as_deref().and_then(Form::of);

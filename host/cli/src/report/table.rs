@@ -180,7 +180,7 @@ fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io:
 
 /// A number with as many digits as an estimate has.
 fn about(value: f64) -> String {
-    if value < 1e6 { format!("{value:.0}") } else { format!("{value:.4e}") }
+    if value < 1e6 { grouped(value.round() as u128) } else { format!("{value:.4e}") }
 }
 
 /// Times, what devices say, and why the run ended before its end.
