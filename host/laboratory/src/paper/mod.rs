@@ -221,13 +221,19 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
                 .into(),
         );
     }
-    all.push(format!(
-        "A point with more than {} cycles is estimated from a sample of its work units (the last \
-         section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
-         the cycles are known. What can't be sampled was not run, and its rows say so: {}.",
-        lab.simulator.max_cycles(),
-        joined(&lab.left_out.borrow())
-    ));
+    let most = lab.simulator.max_cycles();
+    let left_out = joined(&lab.left_out.borrow());
+    all.push(match lab.sampling {
+        true => format!(
+            "A point with more than {most} cycles is estimated from a sample of its work units (the last \
+             section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
+             the cycles are known. What can't be sampled was not run, and its rows say so: {left_out}."
+        ),
+        false => format!(
+            "A point with more than {most} cycles was not run, since this run draws no samples, and its \
+             rows say so: {left_out}."
+        ),
+    });
     let missing = lab.missing.borrow();
     if !missing.is_empty() {
         all.push(format!("**Points that failed**: {}.", missing.join("; ")));
