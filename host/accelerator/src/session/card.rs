@@ -14,7 +14,7 @@ use super::compute_unit::ComputeUnit;
 use super::pass::Pass;
 use super::places::{CORE, DRAIN, FILL, Places};
 use super::transfer::{Moved, buffer, failed, queue, write};
-use crate::image::{Image, LINE};
+use crate::image::{DeviceImage, LINE};
 use crate::runtime;
 use crate::settings::Settings;
 use crate::stream::Area;
@@ -120,7 +120,7 @@ impl Card {
         machine: &Accelerator,
         pass: &Pass,
         settings: &Settings,
-        image: &Image<'_>,
+        image: &DeviceImage<'_>,
         bounds: (u64, u64),
         head: &[u8],
         area: &Area,

@@ -22,7 +22,7 @@ use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 
-use crate::image::Image;
+use crate::image::DeviceImage;
 use crate::metrics::CoreMetrics;
 use crate::stream;
 use crate::xclbin::{Xclbin, kind};
@@ -159,7 +159,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a bank is too small, [`Error::Interrupted`].
-    pub fn load(&mut self, image: &Image<'_>, number: u64, context: &Context) -> Result<()> {
+    pub fn load(&mut self, image: &DeviceImage<'_>, number: u64, context: &Context) -> Result<()> {
         if self.loaded == Some(number) {
             return Ok(());
         }

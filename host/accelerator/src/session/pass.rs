@@ -16,7 +16,7 @@ use super::compute_unit::ComputeUnit;
 use super::places::Places;
 use super::stop::{STOP_AT_ONCE, Stop};
 use super::{Session, add};
-use crate::image::{Image, LINE};
+use crate::image::{DeviceImage, LINE};
 use crate::settings::Settings;
 use crate::stream::{self, Area, Record, Results, Status};
 use crate::units::Ranges;
@@ -67,7 +67,7 @@ impl Session {
     pub fn explore(
         &mut self,
         pass: &Pass,
-        image: &Image<'_>,
+        image: &DeviceImage<'_>,
         settings: &Settings,
         ranges: Ranges,
         take: Option<&Taker<'_>>,
@@ -83,7 +83,7 @@ impl Session {
     fn explore_passes(
         &mut self,
         pass: &Pass,
-        image: &Image<'_>,
+        image: &DeviceImage<'_>,
         settings: &Settings,
         ranges: Ranges,
         take: Option<&Taker<'_>>,
@@ -119,7 +119,7 @@ impl Session {
                 raised: AtomicBool::new(false),
                 time_limit: settings.time_limit.map(Duration::from_secs),
             },
-            found: Mutex::new(Found {
+            found: Mutex::new(Gathered {
                 counts: vec![0; pass.patterns as usize],
                 complete: true,
                 runs: 0,
@@ -166,10 +166,10 @@ pub(super) struct Job<'a> {
     context: &'a Context,
     ranges: Mutex<Ranges>,
     pub(super) stop: Stop<'a>,
-    found: Mutex<Found>,
+    found: Mutex<Gathered>,
 }
 
-struct Found {
+struct Gathered {
     counts: Vec<u128>,
     complete: bool,
     runs: u64,
@@ -240,7 +240,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    fn found(&self) -> std::sync::MutexGuard<'_, Found> {
+    fn found(&self) -> std::sync::MutexGuard<'_, Gathered> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -16,7 +16,7 @@ fn after_a_panic_nothing_of_a_device_is_released() {
     let (offsets, neighbours) = (vec![0, 1, 2], vec![1, 0]);
     let view =
         View { offsets: &offsets, neighbours: &neighbours, vertex_labels: None, edge_labels: None };
-    let image = Image::new(view, &machine);
+    let image = DeviceImage::new(view, &machine);
     let limits = Runs { depth: 3, ascending: false, runs: 1, compute_units: 1, most: 9 };
     let ranges = Ranges::new(view, Units::All, limits);
     let mut session = Session {

@@ -45,7 +45,7 @@ use on_device::OnDevice;
 /// ```
 pub struct Gpu {
     name: String,
-    found: platform::Found,
+    found: platform::NamedDevice,
     strategy: Option<Strategy>,
     balance: Balance,
     table: TableSettings,
@@ -87,7 +87,7 @@ impl Gpu {
     }
 
     /// What was opened.
-    pub fn found(&self) -> &platform::Found {
+    pub fn found(&self) -> &platform::NamedDevice {
         &self.found
     }
 

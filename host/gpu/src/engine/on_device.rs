@@ -188,7 +188,8 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<Outcome> {
-        let wide::Found { mut counts, complete } = self.wide(k, Wanted::Motifs, part, context)?;
+        let wide::PatternCounts { mut counts, complete } =
+            self.wide(k, Wanted::Motifs, part, context)?;
         if k <= 6 {
             let patterns = Dictionary::of(k).patterns();
             let counts = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
@@ -206,7 +207,7 @@ impl OnDevice<'_> {
         wanted: Wanted,
         part: Part<'_>,
         context: &Context,
-    ) -> Result<wide::Found> {
+    ) -> Result<wide::PatternCounts> {
         wide::search(&self.resident, k, wanted, self.gpu.balance, part.share, context)
     }
 
