@@ -14,10 +14,8 @@
 //! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
 //! | [`metrics`] | what a session measures |
-//! | [`checkpoint`] | a stopped run on disk |
 //! | [`tasks`] | mining tasks as passes of the core |
 
-pub mod checkpoint;
 pub mod image;
 pub mod launch;
 pub mod metrics;
