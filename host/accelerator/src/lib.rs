@@ -14,10 +14,8 @@
 //! | [`set`] | images, units and sums of the set core |
 //! | [`session`] | a programmed device: kernels, buffers, runs |
 //! | [`metrics`] | what a session measures |
-//! | [`checkpoint`] | a stopped run on disk |
 //! | [`tasks`] | mining tasks as passes of the core |
 
-pub mod checkpoint;
 pub mod image;
 pub mod launch;
 pub mod metrics;
@@ -41,7 +39,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
 use gramer_pattern::task::Task;
-use image::Image;
+use image::DeviceImage;
 use session::Session;
 use set::engine::SetResident;
 use set::tasks::SetTask;
@@ -170,8 +168,8 @@ struct Resident<'a> {
 
 impl Resident<'_> {
     /// Writes the graph into the devices' memory unless it is there already.
-    fn load(&self, session: &mut Session, context: &Context) -> Result<Image<'_>> {
-        let mut image = Image::new(self.graph.view(), &self.accelerator.machine);
+    fn load(&self, session: &mut Session, context: &Context) -> Result<DeviceImage<'_>> {
+        let mut image = DeviceImage::new(self.graph.view(), &self.accelerator.machine);
         if let Some(labels) = &self.labels {
             image = image.with_labels(labels);
         }

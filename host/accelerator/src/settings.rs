@@ -1,7 +1,5 @@
 //! Run-time switches of the accelerator.
 
-use std::path::PathBuf;
-
 use gramer_machine::{Accelerator, lambda_range, lambda_steps};
 
 use gramer_engine::reference::Comparison;
@@ -44,10 +42,6 @@ pub struct Settings {
 
     /// Give up if one run of the kernels takes longer than this many seconds
     pub time_limit: Option<u64>,
-
-    /// Where a run that is stopped by Ctrl-C leaves its counts and the work that is left; a run
-    /// with the same file goes on from there
-    pub checkpoint: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -63,7 +57,6 @@ impl Default for Settings {
             runs: None,
             result_beats: None,
             time_limit: None,
-            checkpoint: None,
         }
     }
 }

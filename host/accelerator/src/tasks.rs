@@ -6,14 +6,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use gramer_machine::Accelerator;
 
 use super::Resident;
-use super::checkpoint::{Key, Saved, remove};
-use super::image::Image;
+use super::image::DeviceImage;
 use super::session::{Explored, Pass, Session, Taker};
 use super::settings::Settings;
 use super::stream::{KNOWN, Record};
 use super::units::{Ranges, Runs};
 use gramer_engine::reference::Comparison;
-use gramer_engine::{Count, Outcome, Sink, Units, shares};
+use gramer_engine::{Count, Outcome, Share, Sink, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, View};
@@ -78,12 +77,6 @@ pub(crate) fn run(
     context: &Context,
 ) -> Result<Outcome> {
     let settings = &resident.accelerator.settings;
-    let continues = matches!(task, Task::Clique { .. } | Task::Motif { .. }) && sink.is_none();
-    if settings.checkpoint.is_some() && !continues {
-        return Err(Error::usage(
-            "the setting `checkpoint` goes with counting cliques and motifs, not with lists and not with fsm",
-        ));
-    }
     session.begin();
     let image = resident.load(session, context)?;
     let view = resident.graph.view();
@@ -132,7 +125,7 @@ struct Run<'a> {
     units: Units<'a>,
     sink: Option<&'a dyn Sink>,
     context: &'a Context,
-    image: Image<'a>,
+    image: DeviceImage<'a>,
 }
 
 impl Run<'_> {
@@ -154,30 +147,17 @@ impl Run<'_> {
             compute_units: self.session.compute_units(),
             most: self.session.most_units(),
         };
-        let saved = match &self.settings.checkpoint {
-            Some(path) => {
-                let key = Key::new(self.view, self.units, pass, ascending);
-                let before = Saved::read(path, &key, self.view, pass.patterns as usize)?;
-                Some((path, key, before))
-            }
-            None => None,
-        };
-        let before = saved.as_ref().and_then(|(_, _, before)| before.as_ref());
-        let units = before.map_or(self.units, |b| Units::Share(&b.rest));
-        let ranges = Ranges::new(self.view, units, limits);
-        let (image, settings) = (&self.image, self.settings);
-        let mut found = self.session.explore(pass, image, settings, ranges, take, self.context)?;
-        if let Some((path, key, before)) = saved {
-            if let Some(before) = before {
-                found.counts.iter_mut().zip(before.counts).for_each(|(sum, c)| *sum += c);
-            }
-            match found.complete {
-                // Nothing is left to be continued.
-                true => remove(path)?,
-                false => Saved::of(self.view, &found)?.write(path, &key)?,
-            }
+        let ranges = Ranges::new(self.view, self.units, limits);
+        self.session.explore(pass, &self.image, self.settings, ranges, take, self.context)
+    }
+
+    /// The outcome of one pass that counts, with what is left of it.
+    fn counted(&self, results: Vec<Count>, found: &Explored) -> Result<Outcome> {
+        let mut outcome = Outcome::new(results, found.complete);
+        if !found.complete && self.sink.is_none() {
+            outcome.rest = Some(Share::of(self.view, &found.rest)?);
         }
-        Ok(found)
+        Ok(outcome)
     }
 
     /// Checks that a record names vertices of the graph.
@@ -204,7 +184,7 @@ impl Run<'_> {
         };
         let found = self.pass(&pass, list.then_some(&take))?;
         let results = vec![Count { pattern, count: found.counts[0] }];
-        Ok(Outcome::new(results, found.complete))
+        self.counted(results, &found)
     }
 
     fn motifs(&mut self, k: usize) -> Result<Outcome> {
@@ -235,9 +215,9 @@ impl Run<'_> {
             Ok(sink.is_none_or(|s| s.embedding(pattern, &vertices).is_continue()))
         };
         let found = self.pass(&pass, list.then_some(&take))?;
-        let counts = all.patterns().iter().zip(found.counts);
-        let results = counts.map(|(pattern, count)| Count { pattern: pattern.clone(), count });
-        Ok(Outcome::new(results.collect(), found.complete))
+        let counts = all.patterns().iter().zip(&found.counts);
+        let results = counts.map(|(pattern, &count)| Count { pattern: pattern.clone(), count });
+        self.counted(results.collect(), &found)
     }
 
     /// One pass per size, each through the patterns that the passes before it reported. Of a share all

@@ -468,7 +468,8 @@ fn outputs_are_looked_at_before_a_graph_is_read() {
         said(&output)
     };
     let gpu = ["--device", "gpu:portable", "--profile"];
-    let cases: [(&[&str], &str); 4] = [
+    let cases: [(&[&str], &str); 5] = [
+        (&["--to", "a.jsonl", "--checkpoint", "./a.jsonl"], "--to and --checkpoint name one"),
         (&["--to", "a.jsonl", "--list", "./a.jsonl"], "--to and --list name one file"),
         (&["--to", "a.jsonl", gpu[0], gpu[1], gpu[2], "./a.jsonl"], "--to and --profile name one"),
         (&["--list", "./a.jsonl", gpu[0], gpu[1], gpu[2], "a.jsonl"], "--list and --profile"),

@@ -68,6 +68,10 @@ pub struct Outcome {
     /// [`Outcome::merge`].
     #[serde(default)]
     pub open: Option<Open>,
+    /// Of a run that was stopped, where the engine knows it: the units whose embeddings are not in the
+    /// counts, which are exact for all others; see [`Outcome::finished`].
+    #[serde(default)]
+    pub rest: Option<Share>,
     /// What the user should hear of a run that went well all the same, a sentence each.
     #[serde(default)]
     pub warnings: Vec<String>,

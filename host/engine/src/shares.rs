@@ -3,12 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use gramer_graph::Graph;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, View};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Measure, Task, parts_reported};
 
 use crate::cpu::motif_counts;
+use crate::work::WorkUnit;
 use crate::{Count, Open, Outcome, Share, Sink, Units, formulas};
 
 /// Whether a task can be done on these units with this sink; for every engine to ask before it runs.
@@ -45,6 +46,61 @@ pub fn divisible(task: &Task, listed: bool) -> Result<()> {
                 .into(),
         )),
         _ => Ok(()),
+    }
+}
+
+impl Units<'_> {
+    /// These units without those of a share.
+    ///
+    /// ```
+    /// use gramer_engine::work::{Share, Units, WorkUnit};
+    ///
+    /// let mut builder = gramer_graph::Builder::new();
+    /// (1..4).for_each(|leaf| builder.edge(0, leaf));
+    /// let graph = builder.build();
+    /// let half = Share::new([1..3], [WorkUnit { start: 0, first: 0, limit: 2 }])?;
+    /// let rest = Units::All.without(graph.view(), &half)?;
+    /// assert_eq!(rest, Share::new([3..4], [WorkUnit { start: 0, first: 2, limit: 3 }])?);
+    /// # Ok::<(), gramer_graph::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for units that the graph doesn't have.
+    pub fn without(self, view: View<'_>, other: &Share) -> Result<Share> {
+        self.check(view)?;
+        Units::Share(other).check(view)?;
+        let (mut whole, mut parts): (Vec<std::ops::Range<_>>, _) = (vec![], vec![]);
+        let mut theirs = Units::Share(other).iter(view).peekable();
+        // Those of one vertex.
+        let mut holes: Vec<WorkUnit> = vec![];
+        for unit in self.iter(view) {
+            if holes.first().is_none_or(|hole| hole.start != unit.start) {
+                holes.clear();
+            }
+            while let Some(hole) = theirs.next_if(|hole| hole.start <= unit.start) {
+                if hole.start == unit.start {
+                    holes.push(hole);
+                }
+            }
+            let all = WorkUnit::whole(view, unit.start);
+            if holes.is_empty() && unit == all {
+                match whole.last_mut().filter(|last| last.end == unit.start) {
+                    Some(last) => last.end += 1,
+                    None => whole.push(unit.start..unit.start + 1),
+                }
+                continue;
+            }
+            let mut at = unit.first;
+            let end = WorkUnit { first: unit.limit, ..unit };
+            for hole in holes.iter().chain([&end]) {
+                let limit = hole.first.min(unit.limit);
+                if at < limit {
+                    parts.push(WorkUnit { start: unit.start, first: at, limit });
+                }
+                at = at.max(hole.limit);
+            }
+        }
+        Share::new(whole, parts)
     }
 }
 
@@ -107,6 +163,22 @@ impl Outcome {
         Ok(merged)
     }
 
+    /// The part of a stopped run that is finished: an outcome that is complete, of the units that were
+    /// done to their end. `None` where the engine doesn't know which these are.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for units that the graph doesn't have.
+    pub fn finished(mut self, view: View<'_>) -> Result<Option<Outcome>> {
+        if self.complete {
+            return Ok(Some(self));
+        }
+        let Some(rest) = self.rest.take() else { return Ok(None) };
+        let units = self.share.as_ref().map_or(Units::All, Units::Share);
+        self.share = Some(units.without(view, &rest)?);
+        self.complete = true;
+        Ok(Some(self))
+    }
+
     /// Adds the outcome of another share.
     fn add(&mut self, other: Outcome) -> Result<()> {
         // A share without units adds nothing, even to the whole.
@@ -122,7 +194,13 @@ impl Outcome {
             return Err(Error::usage("an outcome of the whole graph is merged with no other"));
         };
         self.share = Some(mine.union(theirs)?);
+        let left = |complete, rest| if complete { Some(Share::default()) } else { rest };
+        let rests = (left(self.complete, self.rest.take()), left(other.complete, other.rest));
         self.complete &= other.complete;
+        self.rest = match rests {
+            (Some(mine), Some(theirs)) if !self.complete => Some(mine.union(theirs)?),
+            _ => None,
+        };
         match (&mut self.open, other.open) {
             // What can't be closed says nothing.
             (open, _) if !self.complete => *open = None,
@@ -237,6 +315,61 @@ mod tests {
     use super::*;
     use crate::metrics::{DeviceMetrics, Value};
     use crate::work::WorkUnit;
+
+    #[test]
+    fn what_is_left_and_what_is_taken_are_all() {
+        let mut builder = gramer_graph::Builder::new();
+        (1..=40).for_each(|leaf| builder.edge(0, leaf));
+        (1..10).for_each(|leaf| builder.edge(leaf, leaf + 1));
+        // Vertices without edges have a unit, too.
+        builder.vertex_range(41..50);
+        let graph = builder.build();
+        let view = graph.view();
+        let shares = Share::split(view, 9);
+        assert!(shares.len() > 5);
+        for chosen in 0..1u32 << shares.len() {
+            let taken = (0..shares.len()).filter(|i| chosen >> i & 1 == 1);
+            let taken =
+                taken.fold(Share::default(), |sum, i| sum.union(shares[i].clone()).unwrap());
+            let left = Units::All.without(view, &taken).unwrap();
+            // They don't overlap, or there would be no union.
+            assert!(left.clone().union(taken.clone()).unwrap().is_all(view));
+            assert_eq!(Units::Share(&left).without(view, &taken).unwrap(), left);
+            assert!(Units::Share(&left).without(view, &left).unwrap().is_empty());
+            assert_eq!(Units::All.without(view, &left).unwrap().is_all(view), left.is_empty());
+        }
+    }
+
+    #[test]
+    fn of_a_stopped_run_the_finished_part_is_kept() {
+        let graph = gramer_graph::Builder::new();
+        let graph = {
+            let mut builder = graph;
+            (1..=8).for_each(|leaf| builder.edge(0, leaf));
+            builder.build()
+        };
+        let view = graph.view();
+        let share = |from, to| Share::new(std::iter::once(from..to), []).unwrap();
+        let of = |share: Share, complete, rest| {
+            let results = vec![Count { pattern: Pattern::clique(3), count: 1 }];
+            Outcome { share: Some(share), rest, ..Outcome::new(results, complete) }
+        };
+        let task = Task::Clique { k: 3 };
+        let merge = |a: &Outcome, b: &Outcome| {
+            Outcome::merge(&task, &graph, [a.clone(), b.clone()]).unwrap()
+        };
+        let done = of(share(0, 2), true, None);
+        let stopped = of(share(2, 6), false, Some(share(4, 5)));
+        let unknown = of(share(6, 8), false, None);
+        let both = merge(&done, &stopped).finished(view).unwrap().unwrap();
+        let ranges = Share::new([0..4, 5..6], []).unwrap();
+        assert_eq!((both.share, both.complete, both.rest), (Some(ranges), true, None));
+        let again = of(share(6, 9), false, Some(share(8, 9)));
+        let both = merge(&stopped, &again);
+        assert_eq!(both.rest, Some(Share::new([4..5, 8..9], []).unwrap()));
+        assert_eq!(merge(&stopped, &unknown).finished(view).unwrap(), None);
+        assert_eq!(merge(&unknown, &done).finished(view).unwrap(), None);
+    }
 
     #[test]
     fn outcomes_come_back_from_text_with_all_their_digits() {

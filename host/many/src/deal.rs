@@ -7,11 +7,14 @@
 
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::time::Duration;
 
 use gramer_engine::work::{Cut, Share, Units, WorkUnit, cut};
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 
+/// Portions of a run that keeps a checkpoint: those that are begun when it is stopped are lost.
+pub(crate) const PORTIONS_KEPT: usize = 1024;
 /// Portions for each taker.
 const PORTIONS_EACH: usize = 64;
 /// Blocks of a portion.
@@ -40,7 +43,11 @@ pub struct Portions {
 impl Portions {
     /// Units for so many takers; lists stay whole if `whole` says so.
     pub fn new(view: View<'_>, units: Units<'_>, takers: usize, whole: bool) -> Self {
-        let count = PORTIONS_EACH * takers.max(1);
+        Portions::of(view, units, PORTIONS_EACH * takers.max(1), whole)
+    }
+
+    /// Units in up to so many portions; lists stay whole if `whole` says so.
+    pub fn of(view: View<'_>, units: Units<'_>, count: usize, whole: bool) -> Self {
         let wished = (BLOCKS * count) as u64;
         let blocks = match units {
             Units::All => all(view, wished, whole),
@@ -117,6 +124,36 @@ fn all(view: View<'_>, wished: u64, whole: bool) -> Vec<Block> {
     blocks
 }
 
+/// How many portions a taker should take together so that they last for about a second: what is begun
+/// when a run is stopped is lost.
+#[derive(Debug)]
+pub struct Pace {
+    portions: usize,
+}
+
+impl Default for Pace {
+    /// One portion, until it is known how long that takes.
+    fn default() -> Self {
+        Pace { portions: 1 }
+    }
+}
+
+impl Pace {
+    /// What portions taken together should last.
+    const WISHED: Duration = Duration::from_secs(1);
+
+    /// The next number, at least one.
+    pub fn portions(&self) -> usize {
+        self.portions
+    }
+
+    /// So many lasted so long.
+    pub fn took(&mut self, portions: usize, time: Duration) {
+        let fits = portions as f64 * Self::WISHED.as_secs_f64() / time.as_secs_f64().max(1e-6);
+        self.portions = (fits as usize).clamp(1, 2 * self.portions);
+    }
+}
+
 /// What is left, and how much others have.
 ///
 /// ```
@@ -145,7 +182,12 @@ impl Deal {
 
     /// The next portions for a taker; nothing if none wait.
     pub fn take(&mut self) -> Vec<usize> {
-        let wished = (self.waiting.len() / (PART * self.takers)).max(1);
+        self.take_up_to(usize::MAX)
+    }
+
+    /// As [`Deal::take`], and no more than so many, at least one.
+    pub fn take_up_to(&mut self, most: usize) -> Vec<usize> {
+        let wished = (self.waiting.len() / (PART * self.takers)).min(most).max(1);
         let taken: Vec<usize> = self.waiting.drain(..wished.min(self.waiting.len())).collect();
         self.out += taken.len();
         taken
@@ -217,6 +259,21 @@ mod tests {
         let portions = Portions::new(graph.view(), Units::All, 2, false);
         assert_eq!(portions.count(), 1);
         assert!(portions.share(graph.view(), &[0]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_pace_comes_near_a_second_and_grows_slowly() {
+        let mut pace = Pace::default();
+        let mut seen = vec![];
+        for _ in 0..6 {
+            seen.push(pace.portions());
+            pace.took(pace.portions(), Duration::from_millis(90) * pace.portions() as u32);
+        }
+        assert_eq!(seen, [1, 2, 4, 8, 11, 11]);
+        pace.took(11, Duration::from_secs(60));
+        assert_eq!(pace.portions(), 1);
+        let mut deal = Deal::new(0..128, 1);
+        assert_eq!((deal.take_up_to(3).len(), deal.take().len()), (3, 31));
     }
 
     #[test]

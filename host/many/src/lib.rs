@@ -25,6 +25,7 @@
 //! # Ok::<(), gramer_graph::Error>(())
 //! ```
 
+pub mod checkpoint;
 pub mod deal;
 mod run;
 
@@ -37,6 +38,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Order};
 use gramer_pattern::task::Task;
 
+use checkpoint::{Checkpoint, Keeping};
 use run::Run;
 
 /// Several devices as one.
@@ -124,7 +126,7 @@ impl Engine for Many {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        self.prepare_as(graph, self.by_ids, context)
+        Ok(Box::new(self.on_many(graph, self.by_ids, context)?))
     }
 
     fn prepare_by_ids<'a>(
@@ -132,7 +134,7 @@ impl Engine for Many {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        self.prepare_as(graph, true, context)
+        Ok(Box::new(self.on_many(graph, true, context)?))
     }
 
     fn memories(&self, bytes: u64, context: &Context) -> Result<Vec<MemorySpeed>> {
@@ -145,13 +147,50 @@ impl Engine for Many {
 }
 
 impl Many {
+    /// Counts with a [`Checkpoint`]: goes on from its file where that is there, and leaves it there, so
+    /// that a run that was stopped or has failed is continued by the next one. Whoever has put the
+    /// answer where it belongs removes the file with [`Checkpoint::remove`].
+    ///
+    /// # Errors
+    /// Those of [`Checkpoint::open`] and of the devices; what was finished is then in the file.
+    pub fn run_kept<'a>(
+        &self,
+        graph: &'a Graph,
+        task: &Task,
+        keeping: &Keeping,
+        context: &Context,
+    ) -> Result<(Outcome, Checkpoint<'a>)> {
+        checkpoint::supports(task)?;
+        self.supports(task, Some(graph))?;
+        let kept = Checkpoint::open(keeping, graph, task, self.rule(), &context.cancel)?;
+        let rest = kept.rest()?;
+        let units = rest.as_ref().map_or(Units::All, Units::Share);
+        let run = self
+            .on_many(graph, self.by_ids, context)
+            .and_then(|on| on.run(task, units, None, Some(&kept), context));
+        let kept_nothing = kept.outcome().is_none();
+        let saved = match &run {
+            Err(error) if kept_nothing && !matches!(error, Error::Interrupted) => kept.remove(),
+            _ => kept.save(),
+        };
+        let run = run?;
+        let mut outcome = kept.outcome().unwrap_or_else(|| Outcome::new(vec![], false));
+        outcome.complete = run.complete;
+        outcome.devices = run.devices;
+        outcome.warnings = run.warnings;
+        if let Err(error) = saved {
+            outcome.warnings.push(format!("the checkpoint is not written: {error}"));
+        }
+        Ok((outcome, kept))
+    }
+
     /// Prepares the graph on all devices at a time. Those that fail are left out.
-    fn prepare_as<'a>(
+    fn on_many<'a>(
         &'a self,
         graph: &'a Graph,
         by_ids: bool,
         context: &Context,
-    ) -> Result<Box<dyn Prepared + 'a>> {
+    ) -> Result<OnMany<'a>> {
         let prepare = |device: &'a dyn Engine| match by_ids {
             true => device.prepare_by_ids(graph, context),
             false => device.prepare(graph, context),
@@ -180,13 +219,9 @@ impl Many {
         }
         match failed {
             Some(error) if ready.is_empty() => Err(error),
-            _ => Ok(Box::new(OnMany {
-                many: self,
-                graph,
-                whole: by_ids,
-                ready: Mutex::new(ready),
-                warnings,
-            })),
+            _ => {
+                Ok(OnMany { many: self, graph, whole: by_ids, ready: Mutex::new(ready), warnings })
+            }
         }
     }
 }
@@ -218,6 +253,19 @@ impl Prepared for OnMany<'_> {
         sink: Option<&dyn Sink>,
         context: &Context,
     ) -> Result<Outcome> {
+        self.run(task, units, sink, None, context)
+    }
+}
+
+impl OnMany<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        kept: Option<&Checkpoint<'_>>,
+        context: &Context,
+    ) -> Result<Outcome> {
         self.many.supports(task, Some(self.graph))?;
         units.check(self.graph.view())?;
         shares::divisible(task, sink.is_some()).map_err(together)?;
@@ -230,6 +278,7 @@ impl Prepared for OnMany<'_> {
             units,
             sink,
             context,
+            kept,
         };
         let mut outcome = run.on(&mut ready)?;
         outcome.warnings.splice(0..0, self.warnings.iter().cloned());

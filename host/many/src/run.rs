@@ -13,7 +13,8 @@ use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
-use crate::deal::{Deal, Portions};
+use crate::checkpoint::Checkpoint;
+use crate::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
 use crate::{Ready, named};
 
 /// How often the user's wish to stop is passed on to the devices.
@@ -29,6 +30,8 @@ pub(crate) struct Run<'a> {
     pub units: Units<'a>,
     pub sink: Option<&'a dyn Sink>,
     pub context: &'a Context,
+    /// Where finished portions are kept.
+    pub kept: Option<&'a Checkpoint<'a>>,
 }
 
 /// What all threads of a run look at.
@@ -55,7 +58,11 @@ impl Run<'_> {
         if takers == 0 {
             return Err(Error::Device("all devices have failed before".into()));
         }
-        let portions = Portions::new(self.graph.view(), self.units, takers, self.whole);
+        let view = self.graph.view();
+        let portions = match self.kept {
+            None => Portions::new(view, self.units, takers, self.whole),
+            Some(_) => Portions::of(view, self.units, PORTIONS_KEPT, self.whole),
+        };
         let shared = Shared {
             deal: Mutex::new(Deal::new(0..portions.count(), takers)),
             changed: Condvar::new(),
@@ -156,16 +163,25 @@ impl Run<'_> {
         let mut found: Option<Outcome> = None;
         let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);
         let (mut own, mut error) = (0usize, None);
-        while let Some(taken) = self.next(shared) {
+        let mut pace = self.kept.map(|_| Pace::default());
+        while let Some(taken) = self.next(shared, pace.as_ref().map_or(usize::MAX, Pace::portions))
+        {
             let begun = Instant::now();
             let answer = portions.share(self.graph.view(), &taken).and_then(|share| {
                 device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
             });
-            busy += begun.elapsed();
+            let took = begun.elapsed();
+            busy += took;
             runs += 1;
+            if let Some(pace) = &mut pace {
+                pace.took(taken.len(), took);
+            }
             let merged = answer.and_then(|mut outcome| {
                 outcome.devices.drain(..).for_each(|new| metrics.absorb(&new));
                 let complete = outcome.complete;
+                if let Some(kept) = self.kept {
+                    kept.add(outcome.clone())?;
+                }
                 let known = found.take();
                 found = Some(Outcome::merge(
                     self.task,
@@ -205,14 +221,14 @@ impl Run<'_> {
         Done { outcome: found, metrics, error }
     }
 
-    /// The next portions, once there are some; `None` when all are done or the run stops.
-    fn next(&self, shared: &Shared) -> Option<Vec<usize>> {
+    /// The next portions, once there are some, up to `most`; `None` when all are done or the run stops.
+    fn next(&self, shared: &Shared, most: usize) -> Option<Vec<usize>> {
         let mut deal = shared.deal.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if shared.stop.is_cancelled() {
                 return None;
             }
-            let taken = deal.take();
+            let taken = deal.take_up_to(most);
             if !taken.is_empty() {
                 return Some(taken);
             }

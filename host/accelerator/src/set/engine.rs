@@ -150,7 +150,6 @@ pub(crate) fn check(settings: &Settings, machine: &str) -> Result<()> {
         ("capacity", settings.capacity != plain.capacity),
         ("runs", settings.runs.is_some()),
         ("result_beats", settings.result_beats.is_some()),
-        ("checkpoint", settings.checkpoint.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),

@@ -1,6 +1,5 @@
 //! The accelerator: behind an xclbin, or emulated.
 
-use std::path::PathBuf;
 use std::process::exit;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -87,11 +86,6 @@ pub struct AcceleratorArgs {
     /// Give up if one run of the kernels takes longer than this many seconds
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,
-
-    /// Where a run that is stopped by Ctrl-C leaves its counts and the work that is left; a run
-    /// with the same file goes on from there
-    #[arg(long, value_name = "FILE")]
-    pub checkpoint: Option<PathBuf>,
 }
 
 impl From<&AcceleratorArgs> for Settings {
@@ -107,7 +101,6 @@ impl From<&AcceleratorArgs> for Settings {
             runs: args.runs,
             result_beats: args.result_beats,
             time_limit: args.time_limit,
-            checkpoint: args.checkpoint.clone(),
         }
     }
 }
@@ -133,7 +126,8 @@ fn open(
         Some(request) => match launch::xclbin_of_child() {
             Some(file) => file,
             None => {
-                let code = launch::run(&request, Some(BuildMeter::show), &context.cancel)?;
+                let told = signals::for_child();
+                let code = launch::run(&request, Some(BuildMeter::show), told, &context.cancel)?;
                 // What it was stopped by is known here.
                 let stopped = context.cancel.is_cancelled() && code > 128;
                 exit(if stopped { signals::exit_code() } else { code }.into())

@@ -171,10 +171,18 @@ impl DeviceOptions {
     /// # Errors
     /// [`Error::Usage`] for a name that isn't known, and what opening a device refuses.
     pub fn engine(&self, devices: &str, context: &Context) -> Result<Box<dyn Engine>> {
-        let names = split(devices);
-        if let [device] = &names[..] {
+        if let [device] = &split(devices)[..] {
             return (kind(device)?.open)(device, Beside::NOBODY, &self.0, context);
         }
+        Ok(Box::new(self.many(devices, context)?))
+    }
+
+    /// The same devices, one of them as well, as those that share a task.
+    ///
+    /// # Errors
+    /// As [`DeviceOptions::engine`].
+    pub fn many(&self, devices: &str, context: &Context) -> Result<Many> {
+        let names = split(devices);
         let mut order: Vec<usize> = (0..names.len()).collect();
         let emulated: Vec<bool> = names.iter().map(|name| accelerator::is_emulated(name)).collect();
         if emulated.iter().filter(|is| **is).count() > 1 {
@@ -194,7 +202,7 @@ impl DeviceOptions {
             opened.push((at, engine));
         }
         opened.sort_by_key(|(at, _)| *at);
-        Ok(Box::new(Many::new(opened.into_iter().map(|(_, engine)| engine).collect())))
+        Ok(Many::new(opened.into_iter().map(|(_, engine)| engine).collect()))
     }
 }
 

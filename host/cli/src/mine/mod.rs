@@ -2,6 +2,7 @@
 
 mod clique;
 mod fsm;
+mod kept;
 mod matching;
 mod motif;
 mod per;
@@ -19,11 +20,12 @@ use crate::report::{
     table,
 };
 use crate::signals;
-use gramer_engine::{Outcome, Precision, Sink};
+use gramer_engine::{Engine, Outcome, Precision, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, is_one_file, write_whole};
 use gramer_graph::prepare;
+use kept::KeptArgs;
 use per::PerArgs;
 
 /// The tasks.
@@ -163,6 +165,9 @@ pub struct Common {
     pub time_limit: Option<Duration>,
 
     #[command(flatten)]
+    pub kept: KeptArgs,
+
+    #[command(flatten)]
     pub options: DeviceOptions,
 }
 
@@ -188,7 +193,20 @@ impl Common {
         // A file is no terminal.
         let terminal = self.to.is_none() && std::io::stdout().is_terminal();
         let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
-        let engine = self.options.engine(&self.device, &context)?;
+        let keeping = self.keeping(wanted.is_some())?;
+        let (many, one);
+        let engine: &dyn Engine = match keeping {
+            Some(_) => {
+                gramer_many::checkpoint::supports(task)?;
+                many = Some(self.options.many(&self.device, &context)?);
+                many.as_ref().expect("it was opened")
+            }
+            None => {
+                many = None;
+                one = self.options.engine(&self.device, &context)?;
+                one.as_ref()
+            }
+        };
         engine.supports(task, None)?;
         if let Some((per, _)) = wanted {
             engine.supports_per(task, per)?;
@@ -222,12 +240,19 @@ impl Common {
             _ => None,
         };
         let begun = Instant::now();
-        let (mut columns, mut estimated) = (vec![], None);
+        let (mut columns, mut estimated, mut kept) = (vec![], None, None);
         let outcome = {
             let _meter = Meter::new("mining", context.progress.clone());
             let sink = list.as_ref().map(|l| l as &dyn Sink);
             graph.guarded(|| match (wanted, precision) {
-                (None, None) => engine.run(&graph, task, sink, &context),
+                (None, None) => match (&many, &keeping) {
+                    (Some(many), Some(keeping)) => {
+                        let (outcome, at) = many.run_kept(&graph, task, keeping, &context)?;
+                        kept = Some(at);
+                        Ok(outcome)
+                    }
+                    _ => engine.run(&graph, task, sink, &context),
+                },
                 (None, Some(precision)) => {
                     let prepared = engine.prepare(&graph, &context)?;
                     let found = prepared.estimate(task, precision, &context)?;
@@ -283,6 +308,9 @@ impl Common {
             estimated: estimated.as_ref().map(|(precision, found)| (*precision, found)),
         };
         self.write(output, drawing, &report)?;
+        if let Some(kept) = kept.filter(|_| outcome.complete) {
+            kept.remove()?;
+        }
         match stopped {
             Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
             Some(Stopped::Limit) | None => Ok(()),

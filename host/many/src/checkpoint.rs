@@ -1,0 +1,453 @@
+//! What a run has finished, on disk: a run that is stopped, killed or fails goes on from there.
+//!
+//! Portions of work units are merged as they are finished, and the file is written whole or not at all:
+//! at the start, then at an interval, and at the end. It says of which run it is, so that no other goes
+//! on from it: the graph in its order, the task, and the rule by which the devices assign embeddings to
+//! units. Which devices these are, and how many, may change from run to run.
+//!
+//! | field | is |
+//! |---|---|
+//! | `checkpoint` | the version of the format, 1 |
+//! | `gramer` | the version of the program: another one may divide work in another way |
+//! | `graph` | `vertices`, `edges`, and a `hash` (XXH3, 128 bits) of the lists and labels |
+//! | `task` | as [`Task`] is serialised |
+//! | `rule` | as [`Engine::rule`] says |
+//! | `outcome` | an [`Outcome`] of the units that are done; `null` if none are |
+//!
+//! [`Engine::rule`]: gramer_engine::Engine::rule
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use gramer_engine::work::{Share, Units};
+use gramer_engine::{Outcome, shares};
+use gramer_graph::Graph;
+use gramer_graph::context::Cancel;
+use gramer_graph::error::{Error, Place, Result, said};
+use gramer_graph::input::read_small;
+use gramer_graph::output::write_whole;
+use gramer_pattern::task::Task;
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+/// The largest file that is read: a million patterns of frequent subgraph mining have room.
+const MAX_FILE: u64 = 1 << 30;
+
+/// How a checkpoint is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keeping {
+    /// The file. If it is there the run goes on from it.
+    pub file: PathBuf,
+    /// Whether it must be there.
+    pub resume: bool,
+    /// Time between two writes.
+    pub interval: Duration,
+}
+
+/// A graph, as far as runs on it must agree.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// Number of vertices.
+    pub vertices: u64,
+    /// Number of edges.
+    pub edges: u64,
+    /// Of the lists and the labels, in the graph's order: 32 hexadecimal digits.
+    pub hash: String,
+}
+
+impl Fingerprint {
+    /// Reads the whole graph.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn of(graph: &Graph, cancel: &Cancel) -> Result<Self> {
+        // So much takes some milliseconds.
+        const PIECE: usize = 1 << 24;
+        let view = graph.view();
+        let mut hash = Xxh3::new();
+        let mut add = |name: &str, bytes: &[u8]| {
+            hash.update(name.as_bytes());
+            bytes.chunks(PIECE).try_for_each(|piece| {
+                hash.update(piece);
+                cancel.check()
+            })
+        };
+        add("offsets", bytemuck::cast_slice(view.offsets))?;
+        add("neighbours", bytemuck::cast_slice(view.neighbours))?;
+        for (name, labels) in [("vertices", view.vertex_labels), ("edges", view.edge_labels)] {
+            labels.map_or(Ok(()), |labels| add(name, bytemuck::cast_slice(labels)))?;
+        }
+        let hash = format!("{:032x}", hash.digest128());
+        Ok(Fingerprint { vertices: graph.vertices() as u64, edges: graph.edges() as u64, hash })
+    }
+}
+
+/// What a run must have in common with the one that it continues.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Key {
+    gramer: String,
+    graph: Fingerprint,
+    task: Task,
+    rule: String,
+}
+
+impl Key {
+    /// What differs from the run of a file, in words.
+    fn differs(&self, file: &Key) -> Vec<String> {
+        let mut all = vec![];
+        if file.gramer != self.gramer {
+            all.push(format!("it was written by gramer {}, not {}", file.gramer, self.gramer));
+        }
+        let (theirs, mine) = (&file.graph, &self.graph);
+        if (theirs.vertices, theirs.edges) != (mine.vertices, mine.edges) {
+            all.push(format!(
+                "it is of another graph, of {} vertices and {} edges, not {} and {}",
+                theirs.vertices, theirs.edges, mine.vertices, mine.edges
+            ));
+        } else if theirs.hash != mine.hash {
+            all.push(
+                "it is of another graph of as many vertices and edges, or of other labels".into(),
+            );
+        }
+        if file.task != self.task {
+            let text = |task: &Task| serde_json::to_string(task).unwrap_or_default();
+            all.push(format!("it is of the task {}, not {}", text(&file.task), text(&self.task)));
+        }
+        if file.rule != self.rule {
+            all.push(format!(
+                "its devices divide work by the rule `{}`, and these by the rule `{}`",
+                said(&file.rule),
+                self.rule
+            ));
+        }
+        all
+    }
+}
+
+/// What every version of the format has.
+#[derive(Deserialize)]
+struct Head {
+    checkpoint: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct File<K, O> {
+    checkpoint: u32,
+    #[serde(flatten)]
+    key: K,
+    outcome: Option<O>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// Of all units that are done.
+    outcome: Option<Outcome>,
+    written: Instant,
+}
+
+/// Whether a task can be kept.
+///
+/// # Errors
+/// [`Error::Unsupported`] for a task that is no sum of shares.
+pub fn supports(task: &Task) -> Result<()> {
+    shares::divisible(task, false).map_err(|error| match error {
+        Error::Unsupported(what) => Error::Unsupported(format!(
+            "a checkpoint keeps shares of a run, and this task has none: {what}; or leave the setting \
+             `checkpoint` out"
+        )),
+        other => other,
+    })
+}
+
+/// The checkpoint of a run.
+#[derive(Debug)]
+pub struct Checkpoint<'a> {
+    path: PathBuf,
+    interval: Duration,
+    graph: &'a Graph,
+    key: Key,
+    state: Mutex<State>,
+}
+
+impl<'a> Checkpoint<'a> {
+    /// Reads the file, or begins it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] as [`supports`]; [`Error::Input`] for a file that is damaged or of another
+    /// run; [`Error::Usage`] if it must be there and isn't; [`Error::Io`]; [`Error::Interrupted`].
+    pub fn open(
+        keeping: &Keeping,
+        graph: &'a Graph,
+        task: &Task,
+        rule: String,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        supports(task)?;
+        let path = keeping.file.clone();
+        let found = path.try_exists().map_err(|e| Error::io(&path, "read", e))?;
+        if !found && keeping.resume {
+            return Err(Error::usage(format!(
+                "{}: there is no such checkpoint: the run has ended or was never begun; without the \
+                 setting `resume` it begins",
+                Place::file(&path)
+            )));
+        }
+        let gramer = env!("CARGO_PKG_VERSION").to_string();
+        let graph_key = Fingerprint::of(graph, cancel)?;
+        let key = Key { gramer, graph: graph_key, task: task.clone(), rule };
+        let outcome = match found {
+            true => read(&path, &key, graph, cancel)?,
+            false => None,
+        };
+        let state = State { outcome, written: Instant::now() };
+        let checkpoint =
+            Checkpoint { path, interval: keeping.interval, graph, key, state: Mutex::new(state) };
+        if !found {
+            // What can't be written is known before anything is mined.
+            checkpoint.save()?;
+        }
+        Ok(checkpoint)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The units that are left; `None` for all of the graph.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for units that the graph doesn't have.
+    pub fn rest(&self) -> Result<Option<Share>> {
+        match &self.state().outcome {
+            None => Ok(None),
+            Some(Outcome { share: None, .. }) => Ok(Some(Share::default())),
+            Some(Outcome { share: Some(done), .. }) => {
+                Units::All.without(self.graph.view(), done).map(Some)
+            }
+        }
+    }
+
+    /// Adds what was found in some units, as far as it is finished, and writes the file if it is time.
+    /// A write that fails ends nothing: the next one may succeed, and the last one is
+    /// [`Checkpoint::save`].
+    ///
+    /// # Errors
+    /// As [`Outcome::merge`].
+    pub fn add(&self, outcome: Outcome) -> Result<()> {
+        let Some(mut outcome) = outcome.finished(self.graph.view())? else { return Ok(()) };
+        // They are of one run.
+        outcome.devices.clear();
+        outcome.warnings.clear();
+        let mut state = self.state();
+        let known = state.outcome.take();
+        let all = known.into_iter().chain([outcome]);
+        state.outcome = Some(Outcome::merge(&self.key.task, self.graph, all)?);
+        if state.written.elapsed() >= self.interval {
+            let _ = self.write(&state);
+            state.written = Instant::now();
+        }
+        Ok(())
+    }
+
+    /// What was found in all units that are done; nothing if none are.
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.state().outcome.clone()
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; the file is then as it was.
+    pub fn save(&self) -> Result<()> {
+        self.write(&self.state())
+    }
+
+    fn write(&self, state: &State) -> Result<()> {
+        let outcome = state.outcome.as_ref();
+        let file = File { checkpoint: FORMAT, key: &self.key, outcome };
+        write_whole(&self.path, |out| {
+            serde_json::to_writer(&mut *out, &file)?;
+            writeln!(out)
+        })
+    }
+
+    /// Removes the file: nothing is left to be continued.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it is there and stays.
+    pub fn remove(&self) -> Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io(&self.path, "remove", e))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What the file of this run has.
+fn read(path: &Path, key: &Key, graph: &Graph, cancel: &Cancel) -> Result<Option<Outcome>> {
+    let wrong = |what: String| Error::input(Place::file(path), what);
+    let none =
+        |e: serde_json::Error| wrong(format!("this is no checkpoint: {}", said(&e.to_string())));
+    let text = read_small(path, MAX_FILE, "checkpoint", cancel)?;
+    let head: Head = serde_json::from_slice(&text).map_err(none)?;
+    if head.checkpoint != FORMAT {
+        return Err(wrong(format!(
+            "this checkpoint has the format {}, and this program knows the format {FORMAT}: go on with \
+             the program that wrote it",
+            head.checkpoint
+        )));
+    }
+    let file: File<Key, Outcome> = serde_json::from_slice(&text).map_err(none)?;
+    let differs = key.differs(&file.key);
+    if !differs.is_empty() {
+        return Err(wrong(format!(
+            "this checkpoint is of another run: {}; name another file, or remove this one",
+            differs.join(", and ")
+        )));
+    }
+    if let Some(outcome) = &file.outcome {
+        if !outcome.complete || outcome.rest.is_some() {
+            return Err(wrong("this is no checkpoint: what it has is not finished".into()));
+        }
+        let units = outcome.share.as_ref().map_or(Units::All, Units::Share);
+        units.check(graph.view()).map_err(|e| wrong(e.to_string()))?;
+    }
+    Ok(file.outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_engine::Engine;
+    use gramer_engine::cpu::Cpu;
+    use gramer_graph::Builder;
+    use gramer_graph::context::Context;
+    use gramer_pattern::task::{Induced, Measure, SizeLimit};
+
+    fn graph(extra: u64) -> Graph {
+        let mut builder = Builder::new();
+        for v in 0..30u64 {
+            [1, 2, 5].into_iter().for_each(|d| builder.edge(v, (v + d) % 30));
+        }
+        builder.edge(0, 10 + extra);
+        builder.build()
+    }
+
+    #[test]
+    fn a_run_goes_on_from_its_file_and_no_other_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("run.json");
+        let keeping = |resume| Keeping { file: file.clone(), resume, interval: Duration::ZERO };
+        let (graph, context) = (graph(0), Context::with_threads(1));
+        let task = |k| Task::Motif { k, induced: Induced::Vertex };
+        let open = |resume, graph, k, rule: &str| {
+            Checkpoint::open(&keeping(resume), graph, &task(k), rule.into(), &context.cancel)
+        };
+        let text = open(true, &graph, 4, "cpu").unwrap_err().to_string();
+        assert!(text.contains("there is no such checkpoint"), "{text}");
+
+        let shares = Share::split(graph.view(), 3);
+        let prepared = Cpu.prepare(&graph, &context).unwrap();
+        let run =
+            |share: &Share| prepared.run(&task(4), Units::Share(share), None, &context).unwrap();
+        let right = prepared.run(&task(4), Units::All, None, &context).unwrap();
+        // Every step by another run.
+        for (done, share) in shares.iter().enumerate() {
+            let kept = open(done > 0, &graph, 4, "cpu").unwrap();
+            let rest = kept.rest().unwrap();
+            assert_eq!(rest.is_none(), done == 0);
+            kept.add(run(share)).unwrap();
+            // What was stopped says nothing.
+            kept.add(Outcome::new(vec![], false)).unwrap();
+        }
+        let kept = open(true, &graph, 4, "cpu").unwrap();
+        assert!(kept.rest().unwrap().unwrap().is_empty());
+        assert_eq!(kept.outcome().unwrap(), right);
+
+        let other = self::graph(1);
+        let mut large = Builder::new();
+        large.edge(0, 1);
+        let large = large.build();
+        for (graph, k, rule, parts) in [
+            (&other, 4, "cpu", &["another graph of as many vertices and edges"][..]),
+            (&large, 4, "cpu", &["of 30 vertices and 91 edges, not 2 and 1"]),
+            (
+                &graph,
+                3,
+                "cpu",
+                &[r#"the task {"task":"motif","k":4"#, r#"not {"task":"motif","k":3"#],
+            ),
+            (&graph, 3, "ids", &["the task", "by the rule `cpu`, and these by the rule `ids`"]),
+        ] {
+            let text = open(false, graph, k, rule).unwrap_err().to_string();
+            assert!(text.contains("run.json: this checkpoint is of another run: "), "{text}");
+            assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+        }
+        let good = std::fs::read_to_string(&file).unwrap();
+        for (from, to, part) in [
+            (r#""checkpoint":1"#, r#""checkpoint":9"#, "has the format 9"),
+            ("{", "", "this is no checkpoint"),
+            (r#""complete":true"#, r#""complete":false"#, "is not finished"),
+            (r#""share":null"#, r#""share":{"whole":[[0,31]],"parts":[]}"#, "no vertices 0 to 31"),
+            (
+                &format!(r#""gramer":"{}""#, env!("CARGO_PKG_VERSION")),
+                r#""gramer":"0.0.0""#,
+                "written by",
+            ),
+        ] {
+            assert!(good.contains(from), "{from}: {good}");
+            std::fs::write(&file, good.replacen(from, to, 1)).unwrap();
+            let text = open(false, &graph, 4, "cpu").unwrap_err().to_string();
+            assert!(text.contains(part), "{text}");
+        }
+        kept.remove().unwrap();
+        kept.remove().unwrap();
+        assert!(!file.exists());
+    }
+
+    #[test]
+    fn what_is_no_sum_and_where_nothing_can_be_written_are_known_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("no/where.json");
+        let keeping = Keeping { file, resume: false, interval: Duration::ZERO };
+        let graph = graph(0);
+        let open = |task: &Task| {
+            let cancel = Cancel::default();
+            Checkpoint::open(&keeping, &graph, task, "cpu".into(), &cancel).unwrap_err().to_string()
+        };
+        let mni = Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 1, measure: Measure::Mni };
+        for task in [mni, Task::MaximumClique] {
+            assert!(open(&task).starts_with("a checkpoint keeps shares of a run"));
+        }
+        assert!(open(&Task::Clique { k: 3 }).contains("where.json: cannot create: No such file"));
+    }
+
+    #[test]
+    fn a_full_disk_ends_nothing_and_the_last_write_says_so() {
+        let graph = graph(0);
+        let folder = tempfile::tempdir().unwrap();
+        let keeping = Keeping {
+            file: folder.path().join("run.json"),
+            resume: false,
+            interval: Duration::ZERO,
+        };
+        let (task, cancel) = (Task::Clique { k: 3 }, Cancel::default());
+        let mut kept = Checkpoint::open(&keeping, &graph, &task, "cpu".into(), &cancel).unwrap();
+        kept.path = "/dev/full".into();
+        let share = &Share::split(graph.view(), 2)[0];
+        let found = Cpu.prepare(&graph, &Context::default()).unwrap();
+        let found = found.run(&task, Units::Share(share), None, &Context::default()).unwrap();
+        kept.add(found).unwrap();
+        let text = kept.save().unwrap_err().to_string();
+        assert!(text.contains("/dev/full: cannot write: No space left"), "{text}");
+        kept.path = keeping.file.clone();
+        kept.save().unwrap();
+        assert!(kept.rest().unwrap().is_some_and(|rest| !rest.is_empty()));
+    }
+}
