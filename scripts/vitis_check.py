@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as tree
+from dataclasses import dataclass
 from pathlib import Path
 
 import board
@@ -661,8 +662,24 @@ def changed(path: Path, work: Path, old: str, new: str) -> Path:
     return copy
 
 
+PAIR = ["gramer_core_1", "gramer_core_2"]
+
+
+@dataclass
+class Machine:
+    """What was generated of a machine: descriptions of kernels by name, the core's ports, the folder."""
+
+    roots: dict
+    ports: dict
+    folder: Path
+
+    @property
+    def kernels(self) -> dict:
+        return {name: described(root) for name, root in self.roots.items()}
+
+
 def check(report: Checks, work: Path) -> str:
-    note, refuse = report.note, report.refuse
+    note = report.note
     cards = board.boards()
     machines = sorted(p for p in (ROOT / "target" / "generated").iterdir()
                       if (p / f"{board.kernel(p)}.xml").exists())
@@ -671,49 +688,67 @@ def check(report: Checks, work: Path) -> str:
     core_text = (ROOT / "rtl" / "gramer_core.sv").read_text()
     set_text = (ROOT / "rtl" / "set" / "gramer_set_core.sv").read_text()
     movers = {n: (ROOT / "hls" / f"{n}.cpp").read_text() for n in ("gramer_fill", "gramer_drain")}
-    sample = clusters = None
+    read = {}
     for folder in machines:
-        core = board.kernel(folder)
-        roots = {n: tree.parse(folder / f"{n}.xml").getroot() for n in (core, "gramer_fill", "gramer_drain")}
-        found = ports(folder)
-        where = f"{folder.name}/{core}.xml"
-        note("top-language", f"{folder.name}/gramer_kernel.v",
-             top_faults((folder / "gramer_kernel.v").read_text()))
-        note("port-interfaces", where, kernel_faults(roots[core], found))
-        note("argument-registers", where, argument_faults(roots[core], found))
-        note("master-address", folder.name, master_faults(found))
-        for mover, text in movers.items():
-            note("hls-interfaces", f"hls/{mover}.cpp", mover_faults(roots[mover], text))
-        for name, card in cards.items():
-            text = board.link(card, folder)
-            kernels = {n: described(r) for n, r in roots.items()}
-            note("link-instances", f"{folder.name}, link for {name}", link_faults(text, kernels, card))
-            note("one-clock", f"{folder.name}, link for {name}", link_clock_faults(text))
-            if core == "gramer_set_core":
-                note("floorplan", f"{folder.name}, link for {name}", cluster_faults(text, card))
-        calls = package_calls(VITIS / "package_core.tcl", folder, found, str(work))
-        where = f"package_core.tcl, {folder.name}"
-        note("tcl-commands", where, [calls.error] if calls.error else [])
-        note("file-types", where, file_type_faults(calls))
-        note("clock-of-interfaces", where, clock_faults(calls, found))
-        note("burst-properties", where, burst_property_faults(calls, found))
-        note("packaged-registers", where, register_faults(calls, roots[core]))
-        note("kernel-properties", where, kernel_property_faults(calls, roots[core]))
-        note("package-order", where, package_order_faults(calls))
-        note("c-model", where, c_model_faults(calls, roots[core]))
-        if folder.name == "accelerator":
-            sample = (roots, found, folder)
-        elif folder.name == "set":
-            clusters = (roots, found, folder)
-    roots, found, folder = sample
+        read[folder.name] = one_machine(report, work, folder, movers, cards)
+    sample, clusters = read["accelerator"], read.get("set")
     note("burst-kind", "rtl/gramer_core.sv", burst_kind_faults(core_text))
     note("reset-register", "rtl/gramer_core.sv", reset_faults(core_text))
     note("burst-kind", "rtl/set/gramer_set_core.sv", burst_kind_faults(set_text))
     note("reset-register", "rtl/set/gramer_set_core.sv", reset_faults(set_text))
     if clusters:
-        set_core(report, work, *clusters, set_text)
+        set_core(report, work, clusters.roots, clusters.ports, clusters.folder, set_text)
+    refused_tops(report, sample, core_text)
+    refused_packages(report, work, sample)
+    check_movers(report, work, sample, movers)
+    refused_links(report, sample, cards["u250"])
+    names = Names(sample.folder)
+    check_constraints(report, work, sample, names, cards)
+    far_names = check_far_constraints(report, work, cards)
+    refused_constraints(report, work, names, far_names, cards["u250"])
+    check_other_scripts(report, work, names, cards)
+    whole_build(report, work, sample.ports, sample.folder)
+    return f"{len(machines)} machines, {len(cards)} cards"
 
-    # The kernel's top.
+
+def one_machine(report: Checks, work: Path, folder: Path, movers: dict, cards: dict) -> Machine:
+    """The files of a machine, its link for each card, and how its core is packaged."""
+    note = report.note
+    core = board.kernel(folder)
+    roots = {n: tree.parse(folder / f"{n}.xml").getroot() for n in (core, "gramer_fill", "gramer_drain")}
+    found = ports(folder)
+    where = f"{folder.name}/{core}.xml"
+    note("top-language", f"{folder.name}/gramer_kernel.v",
+         top_faults((folder / "gramer_kernel.v").read_text()))
+    note("port-interfaces", where, kernel_faults(roots[core], found))
+    note("argument-registers", where, argument_faults(roots[core], found))
+    note("master-address", folder.name, master_faults(found))
+    for mover, text in movers.items():
+        note("hls-interfaces", f"hls/{mover}.cpp", mover_faults(roots[mover], text))
+    for name, card in cards.items():
+        text = board.link(card, folder)
+        kernels = {n: described(r) for n, r in roots.items()}
+        note("link-instances", f"{folder.name}, link for {name}", link_faults(text, kernels, card))
+        note("one-clock", f"{folder.name}, link for {name}", link_clock_faults(text))
+        if core == "gramer_set_core":
+            note("floorplan", f"{folder.name}, link for {name}", cluster_faults(text, card))
+    calls = package_calls(VITIS / "package_core.tcl", folder, found, str(work))
+    where = f"package_core.tcl, {folder.name}"
+    note("tcl-commands", where, [calls.error] if calls.error else [])
+    note("file-types", where, file_type_faults(calls))
+    note("clock-of-interfaces", where, clock_faults(calls, found))
+    note("burst-properties", where, burst_property_faults(calls, found))
+    note("packaged-registers", where, register_faults(calls, roots[core]))
+    note("kernel-properties", where, kernel_property_faults(calls, roots[core]))
+    note("package-order", where, package_order_faults(calls))
+    note("c-model", where, c_model_faults(calls, roots[core]))
+    return Machine(roots, found, folder)
+
+
+def refused_tops(report: Checks, sample: Machine, core_text: str):
+    """The kernel's top, its description and the core's sources, broken."""
+    refuse = report.refuse
+    roots, found, folder = sample.roots, sample.ports, sample.folder
     top = (folder / "gramer_kernel.v").read_text()
     for what, old, new in (("a type of SystemVerilog", "output wire         interrupt", "output logic interrupt"),
                            ("a connection by name alone", ".ap_clk(ap_clk)", ".ap_clk"),
@@ -743,7 +778,11 @@ def check(report: Checks, work: Path) -> str:
     refuse("reset-register", "a reset that is used as it comes",
            reset_faults(core_text.replace("endmodule", "assign x = ap_rst_n;\nendmodule")))
 
-    # The packaging script, a line of it changed at a time.
+
+def refused_packages(report: Checks, work: Path, sample: Machine):
+    """The packaging script, a line of it changed at a time."""
+    roots, found, folder = sample.roots, sample.ports, sample.folder
+
     def package(old, new):
         return package_calls(changed(VITIS / "package_core.tcl", work, old, new), folder, found, str(work))
 
@@ -769,9 +808,12 @@ def check(report: Checks, work: Path) -> str:
         ("c-model", "a kernel object without the model", "$hls/core_model.cpp ", "",
          lambda c: c_model_faults(c, roots["gramer_core"])),
     ):
-        refuse(rule, what, faults(package(old, new)))
+        report.refuse(rule, what, faults(package(old, new)))
 
-    # The movers.
+
+def check_movers(report: Checks, work: Path, sample: Machine, movers: dict):
+    """How the movers are compiled."""
+    note, refuse, roots = report.note, report.refuse, sample.roots
     script = VITIS / "compile_movers.tcl"
     note("hls-ends", script.name, hls_end_faults(script, str(work)))
     note("hls-arguments", script.name, hls_argument_faults(script, str(work)))
@@ -793,76 +835,91 @@ def check(report: Checks, work: Path) -> str:
     refuse("hls-flow", "the other flow",
            hls_flow_faults(hls_calls(changed(script, work, "-flow_target vitis", "-flow_target vivado"), str(work))))
 
-    # The linker's configuration.
-    text = board.link(cards["u250"], folder)
+
+def refused_links(report: Checks, sample: Machine, card: dict):
+    """The linker's configuration, broken."""
+    refuse = report.refuse
+    text = board.link(card, sample.folder)
     for what, old, new in (("a bank too many", "DDR[3]", "DDR[4]"), ("a stream's name", ".out:", ".o:"),
                            ("a pointer without a bank", "sp=gramer_core_1.bank2:DDR[2]\n", ""),
                            ("a region too many", "gramer_fill_1:SLR1", "gramer_fill_1:SLR4")):
-        kernels = {n: described(r) for n, r in roots.items()}
-        refuse("link-instances", what, old in text and link_faults(text.replace(old, new), kernels, cards["u250"]))
+        refuse("link-instances", what, old in text and link_faults(text.replace(old, new), sample.kernels, card))
     refuse("one-clock", "a section of the clock", link_clock_faults(text + "[clock]\ndefaultFreqHz=200000000\n"))
 
-    # Constraints: those of the repository, and of a machine with two compute units.
-    names = Names(folder)
-    two = work / "two"
-    (work / "two.yaml").write_text(
-        f"base: {ROOT}/accelerator.yaml\nmachine: {{name: two}}\nkernels: {{compute_units: 2}}\n")
+
+def generated(work: Path, name: str, change: str, what: str) -> Path:
+    """What is generated of the paper's machine with a change."""
+    (work / f"{name}.yaml").write_text(f"base: {ROOT}/accelerator.yaml\n{change}\n")
     made = subprocess.run(["cargo", "run", "-q", "--locked", "-p", "gramer-machine", "--example", "generate", "--",
-                           str(work / "two.yaml"), str(two)], cwd=ROOT, text=True, capture_output=True)
+                           str(work / f"{name}.yaml"), str(work / name)], cwd=ROOT, text=True, capture_output=True)
     if made.returncode:
-        eda.fail(f"no machine with two compute units: {made.stderr}")
-    pair = ["gramer_core_1", "gramer_core_2"]
+        eda.fail(f"no machine with {what}: {made.stderr}")
+    return work / name
+
+
+def check_constraints(report: Checks, work: Path, sample: Machine, names: Names, cards: dict):
+    """Constraints: those of the repository, and of a machine with two compute units."""
+    note = report.note
+    two = generated(work, "two", "machine: {name: two}\nkernels: {compute_units: 2}", "two compute units")
     for name, card in cards.items():
         path = ROOT / "constraints" / f"{name}.tcl"
-        written = path.read_text() == board.constraints(card, folder)
+        written = path.read_text() == board.constraints(card, sample.folder)
         note("floorplan", path.name, [] if written else ["it is not what scripts/board.py --write makes"])
         both = work / f"{name}.tcl"
         both.write_text(board.constraints(card, two))
-        for where, units in ((path, pair[:1]), (both, pair)):
+        for where, units in ((path, PAIR[:1]), (both, PAIR)):
             calls = Calls(where)
             shown = f"{name}.tcl, {len(units)} compute units"
             note("tcl-commands", shown, [calls.error] if calls.error else [])
             note("cell-names", shown, cell_faults(calls, names, units))
             note("floorplan", shown, floorplan_faults(calls, names, units, card))
-        two_roots = {n: tree.parse(two / f"{n}.xml").getroot() for n in roots}
+        two_roots = {n: tree.parse(two / f"{n}.xml").getroot() for n in sample.roots}
         note("link-instances", f"two compute units, link for {name}",
              link_faults(board.link(card, two), {n: described(r) for n, r in two_roots.items()}, card))
-    # A machine for a card: with registers between the regions it has queues too.
-    (work / "far.yaml").write_text(
-        f"base: {ROOT}/accelerator.yaml\nmachine: {{name: far, slr_registers: 1}}\n")
-    made = subprocess.run(["cargo", "run", "-q", "--locked", "-p", "gramer-machine", "--example", "generate", "--",
-                           str(work / "far.yaml"), str(work / "far")], cwd=ROOT, text=True, capture_output=True)
-    if made.returncode:
-        eda.fail(f"no machine with registers between regions: {made.stderr}")
-    far_names = Names(work / "far")
+
+
+def check_far_constraints(report: Checks, work: Path, cards: dict) -> Names:
+    """Constraints of a machine for a card: with registers between the regions it has queues too."""
+    note = report.note
+    machine = generated(work, "far", "machine: {name: far, slr_registers: 1}", "registers between regions")
+    far_names = Names(machine)
     for name, card in cards.items():
         path = work / f"far-{name}.tcl"
-        path.write_text(board.constraints(card, work / "far"))
+        path.write_text(board.constraints(card, machine))
         calls = Calls(path)
         shown = f"{name}.tcl, slr_registers 1"
         note("tcl-commands", shown, [calls.error] if calls.error else [])
-        note("cell-names", shown, cell_faults(calls, far_names, pair[:1]))
-        note("floorplan", shown, floorplan_faults(calls, far_names, pair[:1], card))
+        note("cell-names", shown, cell_faults(calls, far_names, PAIR[:1]))
+        note("floorplan", shown, floorplan_faults(calls, far_names, PAIR[:1], card))
+    return far_names
+
+
+def refused_constraints(report: Checks, work: Path, names: Names, far_names: Names, card: dict):
+    """Constraints, broken."""
+    refuse = report.refuse
     queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {gen_bank[0].gen_far.i_polls}]\n"
     refuse("floorplan", "a queue without a region",
-           floorplan_faults(Calls(changed(work / "far-u250.tcl", work, queue, "")), far_names, pair[:1], cards["u250"]))
+           floorplan_faults(Calls(changed(work / "far-u250.tcl", work, queue, "")), far_names, PAIR[:1], card))
     path = ROOT / "constraints" / "u250.tcl"
     refuse("floorplan", "a second compute unit without regions",
-           floorplan_faults(Calls(path), names, pair, cards["u250"]))
+           floorplan_faults(Calls(path), names, PAIR, card))
     for what, old, new in (("a region too many", "SLR3 [cells {gen_pu[6].i_pu}]", "SLR4 [cells {gen_pu[6].i_pu}]"),
                            ("a part without a region", "set_property USER_SLR_ASSIGNMENT SLR1 [cells {i_control}]\n", ""),
                            ("a region of a register", "[cells {i_control}]", "[cells {rst_q_reg}]")):
-        refuse("floorplan", what, floorplan_faults(Calls(changed(path, work, old, new)), names, pair[:1], cards["u250"]))
+        refuse("floorplan", what, floorplan_faults(Calls(changed(path, work, old, new)), names, PAIR[:1], card))
     for what, old, new in (("a core by another name", "/inst/i_core", "/inst/i_cor"),
                            ("a filter of both cores", "*gramer_core_1/", "*gramer_core_*/"),
                            ("a PU too many", "gen_pu[7]", "gen_pu[9]"),
                            ("a field that is not there", "config_q_reg[k]", "config_q_reg[kk]")):
-        refuse("cell-names", what, cell_faults(Calls(changed(path, work, old, new)), names, pair))
+        refuse("cell-names", what, cell_faults(Calls(changed(path, work, old, new)), names, PAIR))
 
-    # Other Tcl files, and the check of commands.
+
+def check_other_scripts(report: Checks, work: Path, names: Names, cards: dict):
+    """Other Tcl files, and the check of commands."""
+    note, refuse = report.note, report.refuse
     for path, script in (("reports.tcl", VITIS / "reports.tcl"), ("clock.tcl", ROOT / "constraints" / "clock.tcl")):
         calls = Calls(script)
-        note("tcl-commands", path, [calls.error] if calls.error else cell_faults(calls, names, pair[:1]))
+        note("tcl-commands", path, [calls.error] if calls.error else cell_faults(calls, names, PAIR[:1]))
     known = {"mock.tcl", "package_core.tcl", "compile_movers.tcl", "reports.tcl", "clock.tcl",
              *(f"{name}.tcl" for name in cards)}
     others = {p.name for place in (VITIS, ROOT / "constraints") for p in place.glob("*.tcl")} - known
@@ -871,9 +928,6 @@ def check(report: Checks, work: Path) -> str:
                        ("an unfinished line", "set_property a {b")):
         (work / "broken.tcl").write_text(line + "\n")
         refuse("tcl-commands", what, Calls(work / "broken.tcl").error)
-
-    whole_build(report, work, found, folder)
-    return f"{len(machines)} machines, {len(cards)} cards"
 
 
 def set_core(report: Checks, work: Path, roots: dict, found: dict, folder: Path, core_text: str):

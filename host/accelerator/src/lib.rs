@@ -46,6 +46,23 @@ use set::tasks::SetTask;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
+///
+/// ```no_run
+/// use gramer_accelerator::{Accelerator, settings::Settings};
+/// use gramer_engine::Engine;
+/// use gramer_graph::{Builder, Context};
+/// use gramer_pattern::Task;
+///
+/// let mut builder = Builder::new();
+/// for (u, v) in [(0, 1), (1, 2), (2, 0)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.build();
+/// let card = Accelerator::open("gramer.xclbin", "gramer.xclbin", Settings::default())?;
+/// let outcome = card.run(&graph, &Task::Clique { k: 3 }, None, &Context::default())?;
+/// assert_eq!(outcome.results[0].count, 1);
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
 pub struct Accelerator {
     name: String,
     machine: gramer_machine::Accelerator,

@@ -16,6 +16,7 @@ const NO_DEVICE: i32 = -1;
 
 /// One device of a platform.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct PlatformDevice {
     /// Platform, such as `Xilinx`.
     pub platform: String,
@@ -43,6 +44,7 @@ pub struct Handle {
 
 /// Why nothing can be used, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
 pub struct Missing {
     /// What cannot be used.
     pub what: String,

@@ -58,6 +58,7 @@ pub struct Estimate {
 
 /// An answer from a sample.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Estimated {
     /// By pattern.
     pub results: Vec<(Pattern, Estimate)>,

@@ -137,6 +137,7 @@ impl Column {
 
 /// An answer per vertex or per edge.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct PerOutcome {
     /// The patterns with the numbers of their occurrences in the graph, as the task without
     /// [`Per`] gives them.

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 /// A device that can be named after `--device`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct NamedDevice {
     /// What `--device` calls it, such as `gpu:0`.
     pub device: String,

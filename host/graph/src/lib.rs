@@ -49,6 +49,21 @@ pub enum Order {
 
 /// An undirected simple graph: no self loops, no parallel edges, every edge in both rows, rows
 /// sorted by neighbour.
+///
+/// ```
+/// use gramer_graph::Builder;
+///
+/// let mut builder = Builder::new();
+/// for (u, v) in [(7, 30), (30, 12), (12, 7), (12, 12)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.build();
+/// assert_eq!((graph.vertices(), graph.edges()), (3, 3));
+/// assert_eq!(graph.stats().self_loops, 1);
+/// // Vertices have numbers by ascending id of the input.
+/// assert_eq!(graph.original_ids(), [7, 12, 30]);
+/// assert_eq!(graph.view().neighbours(1), [0, 2]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct Graph {
     /// V + 1 positions in `neighbours`.

@@ -37,6 +37,7 @@ use streams::Streams;
 
 /// What can be wrong with a description of a machine.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The file can't be read.
     #[error("{}: cannot read: {source}", path.display())]

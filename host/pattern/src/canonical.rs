@@ -15,6 +15,17 @@ pub(crate) const DICTIONARY_VERTICES: usize = 6;
 ///
 /// The canonical form is the one with the smallest adjacency bits; patterns are numbered by edges,
 /// then by those bits.
+///
+/// ```
+/// use gramer_pattern::{Dictionary, Pattern, name};
+///
+/// let all = Dictionary::of(3);
+/// let names: Vec<String> = all.patterns().iter().map(name).collect();
+/// assert_eq!(names, ["wedge", "triangle"]);
+/// let wedge = Pattern::from_edges(3, &[(0, 2), (1, 2)]);
+/// assert_eq!(all.number(wedge.bits() as u32), Some(0));
+/// assert_eq!(all.number(1), None, "one edge among three vertices is not connected");
+/// ```
 pub struct Dictionary {
     /// Connected patterns in their order.
     patterns: Vec<Pattern>,

@@ -46,6 +46,19 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
 
 /// A pattern from the bytes of a file; `path` serves for messages only.
 ///
+/// ```
+/// use std::path::Path;
+///
+/// use gramer_pattern::{Pattern, parse_pattern};
+///
+/// let path = Path::new("square.txt");
+/// let square = parse_pattern(b"0 1\n1 2\n2 3\n3 0\n", path)?;
+/// assert_eq!(square, Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (0, 3)]));
+/// let wrong = parse_pattern(b"0 1\n1 1\n", path).unwrap_err();
+/// assert_eq!(wrong.to_string(), "square.txt:2: the edge 1 1 is a loop");
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Input`] that names the line, for what is no pattern: empty, disconnected, more than
 /// [`MAX_VERTICES`] vertices, unknown or repeated vertices, loops, repeated edges, words that are

@@ -21,6 +21,19 @@ use gramer_graph::{Label, NO_LABEL};
 pub const MAX_VERTICES: usize = 16;
 
 /// A simple graph of up to 16 vertices. A label of [`NO_LABEL`] stands for any label.
+///
+/// ```
+/// use gramer_pattern::{Pattern, automorphism_count, name};
+///
+/// let mut pattern = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+/// assert_eq!(name(&pattern), "tailed-triangle");
+/// assert_eq!((pattern.edge_count(), pattern.degree(2)), (4, 3));
+/// assert_eq!(Pattern::from_bits(4, pattern.bits()), pattern);
+/// assert_eq!(automorphism_count(&pattern), 2);
+/// // A label tells the two apart that an automorphism exchanged.
+/// pattern.set_vertex_label(0, 7);
+/// assert_eq!(automorphism_count(&pattern), 1);
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pattern {
     /// Bit j of `adjacency[i]` is set where vertices i and j are neighbours.

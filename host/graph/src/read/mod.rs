@@ -173,6 +173,21 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
 /// Reads a graph from bytes in memory, as [`read`] does from the file `path` (which only serves
 /// for messages and its extension).
 ///
+/// ```
+/// use std::path::Path;
+///
+/// use gramer_graph::Context;
+/// use gramer_graph::read::{ReadOptions, read_bytes};
+///
+/// let (options, context) = (ReadOptions::default(), Context::default());
+/// let text = b"# a triangle\n5 6\n6 9\n9 5\n".to_vec();
+/// let loaded = read_bytes(Path::new("triangle.txt"), text, &options, &context)?;
+/// assert_eq!(loaded.graph.edges(), 3);
+/// let wrong = read_bytes(Path::new("wrong.txt"), b"5 six\n".to_vec(), &options, &context);
+/// assert!(wrong.unwrap_err().to_string().starts_with("wrong.txt:1: "));
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+///
 /// # Errors
 /// As [`read`].
 pub fn read_bytes(

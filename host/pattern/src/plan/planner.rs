@@ -57,6 +57,26 @@ fn parts(set: u16, related: impl Fn(usize) -> u16) -> Vec<u16> {
 }
 
 /// Makes plans.
+///
+/// ```
+/// use gramer_pattern::Pattern;
+/// use gramer_pattern::plan::candidates::ByLabel;
+/// use gramer_pattern::plan::matching_order::Estimates;
+/// use gramer_pattern::plan::planner::Planner;
+///
+/// let pattern = Pattern::clique(3);
+/// // A graph of 1000 vertices of degree 10.
+/// let estimates = Estimates {
+///     candidates: vec![1000.0; 3],
+///     reach: vec![[10.0; 16]; 3],
+///     biased: vec![[10.0; 16]; 3],
+/// };
+/// let space = ByLabel::new(&pattern);
+/// let planner = Planner { pattern: &pattern, space: &space, estimates: &estimates, induced: false };
+/// let plan = planner.best(false, true);
+/// assert_eq!(plan.steps.len(), 3, "each triangle is emitted, so each vertex has a step");
+/// assert_eq!(plan.automorphisms, 6);
+/// ```
 pub struct Planner<'a> {
     /// The pattern.
     pub pattern: &'a Pattern,
