@@ -77,7 +77,8 @@ def main():
     if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     prefix = pathlib.Path(sys.argv[1]).resolve()
-    python = sys.argv[2] if len(sys.argv) == 3 else None
+    # Steps run in a folder of their own; a link stays one, since a virtual environment is known by it.
+    python = os.path.abspath(sys.argv[2]) if len(sys.argv) == 3 else None
     with tempfile.TemporaryDirectory(prefix="newcomer-") as name:
         folder = pathlib.Path(name)
         hour = Hour(prefix, folder)

@@ -612,7 +612,7 @@ class Build:
         return [] if there == (self.target != "hw") else [f"emconfig.json is {'' if there else 'not '}there"]
 
 
-class Report:
+class Checks:
     """Checks and refused variants by rule."""
 
     def __init__(self):
@@ -661,7 +661,7 @@ def changed(path: Path, work: Path, old: str, new: str) -> Path:
     return copy
 
 
-def check(report: Report, work: Path) -> str:
+def check(report: Checks, work: Path) -> str:
     note, refuse = report.note, report.refuse
     cards = board.boards()
     machines = sorted(p for p in (ROOT / "target" / "generated").iterdir()
@@ -876,7 +876,7 @@ def check(report: Report, work: Path) -> str:
     return f"{len(machines)} machines, {len(cards)} cards"
 
 
-def set_core(report: Report, work: Path, roots: dict, found: dict, folder: Path, core_text: str):
+def set_core(report: Checks, work: Path, roots: dict, found: dict, folder: Path, core_text: str):
     """What the set core's machine has of its own, and a whole build of it."""
     note, refuse = report.note, report.refuse
     refuse("burst-kind", "wrapping bursts of the set core", burst_kind_faults(core_text.replace("= 2'd1;", "= 2'd2;")))
@@ -918,7 +918,7 @@ def set_core(report: Report, work: Path, roots: dict, found: dict, folder: Path,
          else [f"it ends with {done.code}: {done.error[-200:]}"])
 
 
-def whole_build(report: Report, work: Path, found: dict, folder: Path):
+def whole_build(report: Checks, work: Path, found: dict, folder: Path):
     """build.sh from its begin to its end, against replaced tools."""
     note, refuse = report.note, report.refuse
 
@@ -987,7 +987,7 @@ def whole_build(report: Report, work: Path, found: dict, folder: Path):
 
 
 def main() -> int:
-    report = Report()
+    report = Checks()
     with tempfile.TemporaryDirectory() as work:
         rest = check(report, Path(work))
     return report.end(rest)

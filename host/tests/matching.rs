@@ -98,9 +98,9 @@ fn random_pattern(random: &mut Random, shape: Shape) -> Pattern {
 }
 
 /// An image: its vertices and its edges.
-type Image = (Vec<VertexId>, Vec<(VertexId, VertexId)>);
+type Subgraph = (Vec<VertexId>, Vec<(VertexId, VertexId)>);
 
-fn image(pattern: &Pattern, mapping: &[VertexId]) -> Image {
+fn image(pattern: &Pattern, mapping: &[VertexId]) -> Subgraph {
     let mut vertices = mapping.to_vec();
     vertices.sort_unstable();
     let mut edges: Vec<(VertexId, VertexId)> = pattern
@@ -176,7 +176,7 @@ fn check(graph: &Graph, pattern: &Pattern) {
     for induced in [Induced::Edge, Induced::Vertex] {
         let mut mappings = every_mapping(graph.view(), pattern, induced);
         mappings.sort_unstable();
-        let images: BTreeSet<Image> = mappings.iter().map(|m| image(pattern, m)).collect();
+        let images: BTreeSet<Subgraph> = mappings.iter().map(|m| image(pattern, m)).collect();
         check_plans(graph, pattern, induced, &mappings, images.len());
         for threads in [1, 3] {
             let case = || format!("{pattern:?} {induced} {threads} threads\n{graph:?}");
@@ -200,7 +200,7 @@ fn check(graph: &Graph, pattern: &Pattern) {
             let listed = listed.0.into_inner().unwrap();
             assert_eq!(listed.len(), images.len());
             assert!(listed.iter().all(|m| mappings.binary_search(m).is_ok()));
-            let met: BTreeSet<Image> = listed.iter().map(|m| image(pattern, m)).collect();
+            let met: BTreeSet<Subgraph> = listed.iter().map(|m| image(pattern, m)).collect();
             assert_eq!(met, images, "list of the occurrences of {}", case());
         }
     }

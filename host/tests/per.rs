@@ -18,7 +18,7 @@ use proptest::prelude::*;
 
 /// Numbers by column (pattern's vertices and orbit; orbit 0 for cliques) and item (ends, or a vertex
 /// twice), without zeros.
-type Found = BTreeMap<((usize, usize), (u64, u64)), u128>;
+type PerCounts = BTreeMap<((usize, usize), (u64, u64)), u128>;
 
 fn run(graph: &Graph, task: &Task, per: Per, threads: usize) -> PerOutcome {
     let context = Context::with_threads(threads);
@@ -30,7 +30,7 @@ fn run(graph: &Graph, task: &Task, per: Per, threads: usize) -> PerOutcome {
     outcome
 }
 
-fn found(graph: &Graph, outcome: &PerOutcome, per: Per) -> Found {
+fn found(graph: &Graph, outcome: &PerOutcome, per: Per) -> PerCounts {
     let id = |v| graph.original_id(v);
     let items: Vec<(u64, u64)> = match per {
         Per::Vertex => (0..graph.vertices() as u32).map(|v| (id(v), id(v))).collect(),
@@ -39,7 +39,7 @@ fn found(graph: &Graph, outcome: &PerOutcome, per: Per) -> Found {
             edges(graph.view()).map(ends).collect()
         }
     };
-    let mut found = Found::new();
+    let mut found = PerCounts::new();
     for column in &outcome.columns {
         assert_eq!(column.counts.len(), items.len());
         let key = match column.orbit {
@@ -70,8 +70,8 @@ fn pairs(small: &Small, set: &[usize]) -> Vec<(usize, usize)> {
     pairs.filter(|&(u, v)| u < v && small.edges[u][v].is_some()).collect()
 }
 
-fn cliques(small: &Small, sizes: std::ops::RangeInclusive<usize>, per: Per) -> Found {
-    let mut found = Found::new();
+fn cliques(small: &Small, sizes: std::ops::RangeInclusive<usize>, per: Per) -> PerCounts {
+    let mut found = PerCounts::new();
     for k in sizes {
         for set in subsets(small.n(), k) {
             let edges = pairs(small, &set);
@@ -116,8 +116,8 @@ fn orbit(k: usize, edges: usize, largest: usize, (a, b): (usize, usize), per: Pe
     }
 }
 
-fn graphlets(small: &Small, k: usize, induced: Induced, per: Per) -> Found {
-    let mut found = Found::new();
+fn graphlets(small: &Small, k: usize, induced: Induced, per: Per) -> PerCounts {
+    let mut found = PerCounts::new();
     let smallest = if per == Per::Vertex { 2 } else { 3 };
     for set in (smallest..=k).flat_map(|k| subsets(small.n(), k)) {
         let all = pairs(small, &set);

@@ -21,17 +21,17 @@ const ENTRIES: usize = ENTRIES_A_LINE as usize;
 
 /// The image of a graph, made line by line as it is needed.
 #[derive(Debug, Clone)]
-pub struct Image<'a> {
+pub struct DeviceImage<'a> {
     view: View<'a>,
     /// Labels as the device knows them, by vertex; none for tasks without labels.
     labels: Option<Vec<u8>>,
     banks: usize,
 }
 
-impl<'a> Image<'a> {
+impl<'a> DeviceImage<'a> {
     /// The image for a machine, without labels.
     pub fn new(view: View<'a>, machine: &Accelerator) -> Self {
-        Image { view, labels: None, banks: machine.memory.ddr_banks as usize }
+        DeviceImage { view, labels: None, banks: machine.memory.ddr_banks as usize }
     }
 
     /// The same with labels, which are numbered from 0 in the order of `labels`.
@@ -178,7 +178,8 @@ mod tests {
         let graph = wheel();
         let labels: Vec<u32> = (0..21).map(|v| 70 + v % 3).collect();
         let small = machine("machines/small.yaml");
-        let image = Image::new(view(&graph, Some(&labels)), &small).with_labels(&[70, 71, 72]);
+        let image =
+            DeviceImage::new(view(&graph, Some(&labels)), &small).with_labels(&[70, 71, 72]);
         // 21 records in 6 lines, 80 entries in 5, over two banks.
         assert_eq!((image.vertex_lines(), image.edge_lines(), image.edge_base()), (6, 5, 192));
         assert_eq!((image.bank_bytes(0), image.bank_bytes(1)), (192 + 192, 192 + 128));
@@ -209,7 +210,7 @@ mod tests {
     #[test]
     fn an_empty_graph_has_an_image() {
         let graph = (vec![0], vec![]);
-        let image = Image::new(view(&graph, None), &machine("machines/small.yaml"));
+        let image = DeviceImage::new(view(&graph, None), &machine("machines/small.yaml"));
         assert_eq!((image.bank_bytes(0), image.bank_bytes(1)), (64, 64));
         let mut line = [1; 64];
         image.bank(0, 0, &mut line);
@@ -220,7 +221,7 @@ mod tests {
     fn bounds_are_whole_lines_that_the_scratchpads_hold() {
         let graph = wheel();
         let paper = machine("accelerator.yaml");
-        let image = Image::new(view(&graph, None), &paper);
+        let image = DeviceImage::new(view(&graph, None), &paper);
         // Half of 21 vertices and of 80 entries: 10 in 3 lines, 40 in 3.
         assert_eq!(image.bounds(&paper, None, 1.0).unwrap(), (3, 3));
         assert_eq!(image.bounds(&paper, Some(0.0), 1.0).unwrap(), (0, 0));
@@ -228,7 +229,7 @@ mod tests {
         let mut small = machine("machines/small.yaml");
         small.machine.partitions = 2;
         // 2 partitions with 4 and 8 lines.
-        let image = Image::new(view(&graph, None), &small);
+        let image = DeviceImage::new(view(&graph, None), &small);
         assert_eq!(image.bounds(&small, Some(1.0), 1.0).unwrap(), (6, 5));
         assert_eq!(image.bounds(&small, Some(1.0), 0.25).unwrap(), (2, 4));
         assert!(image.bounds(&small, Some(1.5), 1.0).is_err());

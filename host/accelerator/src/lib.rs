@@ -39,7 +39,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
 use gramer_machine::Core;
 use gramer_pattern::task::Task;
-use image::Image;
+use image::DeviceImage;
 use session::Session;
 use set::engine::SetResident;
 use set::tasks::SetTask;
@@ -168,8 +168,8 @@ struct Resident<'a> {
 
 impl Resident<'_> {
     /// Writes the graph into the devices' memory unless it is there already.
-    fn load(&self, session: &mut Session, context: &Context) -> Result<Image<'_>> {
-        let mut image = Image::new(self.graph.view(), &self.accelerator.machine);
+    fn load(&self, session: &mut Session, context: &Context) -> Result<DeviceImage<'_>> {
+        let mut image = DeviceImage::new(self.graph.view(), &self.accelerator.machine);
         if let Some(labels) = &self.labels {
             image = image.with_labels(labels);
         }

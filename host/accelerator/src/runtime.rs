@@ -16,7 +16,7 @@ const NO_DEVICE: i32 = -1;
 
 /// One device of a platform.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Found {
+pub struct PlatformDevice {
     /// Platform, such as `Xilinx`.
     pub platform: String,
     /// Index among the accelerators of the Xilinx platform: what follows @; `None` for others.
@@ -38,7 +38,7 @@ pub struct Handle {
     /// The device.
     pub device: Device,
     /// What it is.
-    pub found: Found,
+    pub found: PlatformDevice,
 }
 
 /// Why nothing can be used, with the remedy.
@@ -132,7 +132,7 @@ fn handle(
         Ok(version) if !version.is_empty() => version,
         _ => platform.version().unwrap_or_default(),
     };
-    let found = Found {
+    let found = PlatformDevice {
         platform: name.to_string(),
         index: own,
         name: device.name().unwrap_or_default(),

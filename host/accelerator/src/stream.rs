@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use gramer_machine::streams::Field;
 use gramer_machine::{Accelerator, Core, layout};
 
-use super::image::{Image, LINE};
+use super::image::{DeviceImage, LINE};
 use gramer_engine::work::WorkUnit;
 use gramer_graph::VertexId;
 
@@ -22,7 +22,7 @@ pub fn head(
     machine: &Accelerator,
     dictionary: &[u16],
     patterns: u32,
-    image: &Image<'_>,
+    image: &DeviceImage<'_>,
     bounds: (u64, u64),
 ) -> Vec<u8> {
     let stream = &machine.streams.input;
@@ -329,7 +329,7 @@ mod tests {
             vertex_labels: None,
             edge_labels: None,
         };
-        let image = Image::new(view, &machine);
+        let image = DeviceImage::new(view, &machine);
         let dictionary: Vec<u16> = (0..40).map(|i| KNOWN | i).collect();
         let bytes = head(&machine, &dictionary, 9, &image, (1, 1));
         assert_eq!(bytes.len(), 5 * 64);

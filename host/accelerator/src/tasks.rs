@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use gramer_machine::Accelerator;
 
 use super::Resident;
-use super::image::Image;
+use super::image::DeviceImage;
 use super::session::{Explored, Pass, Session, Taker};
 use super::settings::Settings;
 use super::stream::{KNOWN, Record};
@@ -125,7 +125,7 @@ struct Run<'a> {
     units: Units<'a>,
     sink: Option<&'a dyn Sink>,
     context: &'a Context,
-    image: Image<'a>,
+    image: DeviceImage<'a>,
 }
 
 impl Run<'_> {

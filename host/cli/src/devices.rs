@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::options::told;
 use crate::report::symbols::new_table;
 use gramer_accelerator::launch::lacking;
-use gramer_accelerator::runtime::{Found, Missing, devices};
+use gramer_accelerator::runtime::{Missing, PlatformDevice, devices};
 use gramer_graph::error::Result;
 
 /// Options of the subcommand.
@@ -26,9 +26,9 @@ struct Listed {
     cpu: Cpu,
     emulator: Emulator,
     /// Accelerators.
-    opencl: Vec<Found>,
+    opencl: Vec<PlatformDevice>,
     /// GPUs, and processors behind OpenCL.
-    gpus: Vec<gramer_gpu::platform::Found>,
+    gpus: Vec<gramer_gpu::platform::NamedDevice>,
     missing: Vec<Missing>,
     /// What GPUs lack here, a sentence each.
     gpus_missing: Vec<String>,

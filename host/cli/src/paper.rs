@@ -1,6 +1,6 @@
 //! `gramer paper`: the paper's experiments.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gramer_accelerator::xclbin::build::read_machine;
 use gramer_graph::context::Context;
@@ -97,11 +97,36 @@ impl Args {
         super::print(|out| writeln!(out, "{}", report.display()))?;
         match missing.is_empty() {
             true => Ok(()),
-            false => Err(Error::Device(format!(
-                "{} points failed: {}",
-                missing.len(),
-                missing.join("; ")
-            ))),
+            false => Err(Error::Device(failed(&missing, &report))),
         }
+    }
+}
+
+/// The first points that failed, and where the others are.
+fn failed(missing: &[String], report: &Path) -> String {
+    const SHOWN: usize = 5;
+    let mut text = match missing.len() {
+        1 => "a point failed:".to_string(),
+        count => format!("{count} points failed:"),
+    };
+    missing.iter().take(SHOWN).for_each(|one| text += &format!("\n  {one}"));
+    if missing.len() > SHOWN {
+        text += &format!("\n  … and {} more: see {}", missing.len() - SHOWN, report.display());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_failures_are_a_short_message() {
+        let points: Vec<String> = (0..7).map(|n| format!("point {n}")).collect();
+        let report = Path::new("out/README.md");
+        let text = failed(&points, report);
+        assert_eq!(text.lines().count(), 7, "{text}");
+        assert!(text.ends_with("… and 2 more: see out/README.md"), "{text}");
+        assert_eq!(failed(&points[..1], report), "a point failed:\n  point 0");
     }
 }

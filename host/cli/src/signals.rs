@@ -1,7 +1,7 @@
 //! Signals that ask a run to stop.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
@@ -10,12 +10,20 @@ use signal_hook::iterator::Signals;
 
 use gramer_accelerator::launch;
 use gramer_graph::context::Cancel;
+use rustix::time::{ClockId, clock_gettime};
 
 /// The first signal that came; 0 if none did.
 static FIRST: AtomicU8 = AtomicU8::new(0);
 
 /// Whether a time limit asked the run to stop.
 static TIME_IS_UP: AtomicBool = AtomicBool::new(false);
+
+/// When a time limit asks the run to stop, in nanoseconds of the clock that all processes share; 0 if
+/// none was set.
+static DEADLINE: AtomicU64 = AtomicU64::new(0);
+
+/// Tells the child of a launcher the launcher's deadline: the limit is one for both.
+const DEADLINE_OF_LAUNCHER: &str = "GRAMER_DEADLINE";
 
 /// The exit code after a time limit, as that of `timeout`.
 const TIME_LIMIT: u8 = 124;
@@ -31,10 +39,17 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Begins to wait.
+    /// Begins to wait; in the child of a launcher for what the launcher has left of the time.
     pub fn set(after: Duration, cancel: &Cancel) -> Self {
         let (run, ended) = channel();
         let cancel = cancel.clone();
+        let launched = std::env::var(DEADLINE_OF_LAUNCHER).ok().and_then(|text| text.parse().ok());
+        let launched = launched.filter(|_| launch::xclbin_of_child().is_some());
+        let begun = now();
+        let deadline = launched
+            .unwrap_or(begun.saturating_add(after.as_nanos().try_into().unwrap_or(u64::MAX)));
+        DEADLINE.store(deadline, Ordering::Relaxed);
+        let after = Duration::from_nanos(deadline.saturating_sub(begun));
         std::thread::spawn(move || {
             if ended.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
                 TIME_IS_UP.store(true, Ordering::Relaxed);
@@ -43,6 +58,18 @@ impl Alarm {
         });
         Alarm { _run: run }
     }
+}
+
+/// What the child of a launcher must know of this process.
+pub fn for_child() -> Option<(&'static str, String)> {
+    let deadline = DEADLINE.load(Ordering::Relaxed);
+    (deadline != 0).then(|| (DEADLINE_OF_LAUNCHER, deadline.to_string()))
+}
+
+/// The time of the clock that all processes share, in nanoseconds.
+fn now() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 /// The exit code after a signal, as shells give it: 130 after Ctrl-C, or where none came; 124 after
@@ -71,6 +98,11 @@ pub fn stop_on(cancel: &Cancel) -> io::Result<()> {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             let _ = FIRST.compare_exchange(0, signal as u8, Ordering::Relaxed, Ordering::Relaxed);
+            // A launcher whose time is up may say so before the alarm here does.
+            let deadline = DEADLINE.load(Ordering::Relaxed);
+            if launch::xclbin_of_child().is_some() && deadline != 0 && now() >= deadline {
+                TIME_IS_UP.store(true, Ordering::Relaxed);
+            }
             // The launcher repeats its signal until it is noticed, and kills by itself.
             let second = cancel.is_cancelled() && launch::xclbin_of_child().is_none();
             if second && !launch::give_up() {

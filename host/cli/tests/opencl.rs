@@ -453,6 +453,7 @@ fn stopped_and_continued(e: &Emulation, graph: &str) -> u32 {
                 std::thread::sleep(Duration::from_millis(5));
             }
             std::thread::sleep(Duration::from_millis(1000));
+            hears_of_stops(child.id());
             begun = Some(Instant::now());
             // Once it has ended there is nothing to stop. While the runtime unpacks the binary it
             // ignores INT, in the whole process (`system`).
@@ -474,6 +475,23 @@ fn stopped_and_continued(e: &Emulation, graph: &str) -> u32 {
         let took = begun.map(|b| b.elapsed());
         assert!(took < Some(Duration::from_secs(20)), "{took:?}");
     }
+}
+
+/// Waits until a program has its own way with SIGTERM, or has ended: a busy machine may take longer
+/// to start it than it is left alone.
+fn hears_of_stops(id: u32) {
+    let term = 1_u64 << (Signal::TERM.as_raw() - 1);
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let Some(caught) = caught.filter(|_| !status.contains("State:\tZ")) else { return };
+        if u64::from_str_radix(caught.trim(), 16).unwrap() & term != 0 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("the program doesn't listen to SIGTERM");
 }
 
 /// An xclbin of ours is an ordinary one: a plain C program drives it.

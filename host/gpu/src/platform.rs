@@ -15,7 +15,7 @@ use serde::Serialize;
 
 /// A device that can be named after `--device`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct NamedDevice {
     /// What `--device` calls it, such as `gpu:0`.
     pub device: String,
     /// Platform, such as `NVIDIA CUDA`.
@@ -37,7 +37,7 @@ pub struct Found {
 /// A device with what is known of it.
 pub(crate) struct Handle {
     pub device: Device,
-    pub found: Found,
+    pub found: NamedDevice,
 }
 
 /// Libraries of drivers, and what a registered platform of theirs is called.
@@ -50,7 +50,7 @@ const VENDORS: [(&str, &[&str]); 3] = [
 /// The devices, GPUs first: NVIDIA's before others, those with memory of their own before others,
 /// then by compute units. What is missing
 /// comes beside them, a sentence each.
-pub fn devices() -> (Vec<Found>, Vec<String>) {
+pub fn devices() -> (Vec<NamedDevice>, Vec<String>) {
     let (handles, missing) = handles();
     (handles.into_iter().map(|h| h.found).collect(), missing)
 }
@@ -150,7 +150,7 @@ fn handle(device: Device, platform: &str, unregistered: Option<&'static str>) ->
         Ok(t) if t & CL_DEVICE_TYPE_CPU != 0 => "cpu",
         _ => "other",
     };
-    let found = Found {
+    let found = NamedDevice {
         device: String::new(),
         platform: platform.into(),
         name: device.name().unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use gramer_graph::error::{Error, Result};
 
-use crate::platform::{Found, Handle, handles, nvidia};
+use crate::platform::{Handle, NamedDevice, handles, nvidia};
 
 /// Whether `--device` names a GPU: `gpu`, or `gpu:` with an index, a part of a name, or `portable`.
 pub fn is_gpu(device: &str) -> bool {
@@ -20,7 +20,7 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
         return Ok(first);
     }
     let (mut handles, missing) = handles();
-    let found: Vec<&Found> = handles.iter().map(|h| &h.found).collect();
+    let found: Vec<&NamedDevice> = handles.iter().map(|h| &h.found).collect();
     match position(device, &found) {
         Ok(at) => Ok(handles.swap_remove(at)),
         Err(Error::Device(what)) => {
@@ -32,7 +32,7 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
     }
 }
 
-fn position(device: &str, found: &[&Found]) -> Result<usize> {
+fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     let Some(wanted) = device.strip_prefix("gpu:") else {
         return found.iter().position(|f| f.kind == "gpu").ok_or_else(|| {
             let portable = match found.iter().any(|f| f.kind == "cpu") {
@@ -67,10 +67,10 @@ fn position(device: &str, found: &[&Found]) -> Result<usize> {
         });
     }
     let lower = wanted.to_lowercase();
-    let fits = |f: &&&Found| {
+    let fits = |f: &&&NamedDevice| {
         !lower.is_empty() && format!("{} {}", f.platform, f.name).to_lowercase().contains(&lower)
     };
-    let at: Vec<&&Found> = found.iter().filter(fits).collect();
+    let at: Vec<&&NamedDevice> = found.iter().filter(fits).collect();
     match at.first() {
         Some(first) => Ok(found.iter().position(|f| f == *first).expect("it is one of them")),
         None => {
@@ -83,8 +83,8 @@ fn position(device: &str, found: &[&Found]) -> Result<usize> {
 mod tests {
     use super::*;
 
-    fn found(device: &str, name: &str, kind: &'static str) -> Found {
-        Found {
+    fn found(device: &str, name: &str, kind: &'static str) -> NamedDevice {
+        NamedDevice {
             device: device.into(),
             platform: "Some Platform".into(),
             name: name.into(),
@@ -103,7 +103,7 @@ mod tests {
             found("gpu:1", "Slow", "gpu"),
             found("gpu:2", "Epyc", "cpu"),
         ];
-        let all: Vec<&Found> = all.iter().collect();
+        let all: Vec<&NamedDevice> = all.iter().collect();
         assert_eq!(position("gpu", &all).unwrap(), 0);
         assert_eq!(position("gpu:1", &all).unwrap(), 1);
         assert_eq!(position("gpu:slow", &all).unwrap(), 1);

@@ -60,7 +60,7 @@ pub(crate) enum Wanted {
 }
 
 /// What was found.
-pub(crate) struct Found {
+pub(crate) struct PatternCounts {
     /// By pattern in canonical form; those that occur.
     pub counts: HashMap<Pattern, u128>,
     /// Whether the search went to its end.
@@ -174,7 +174,7 @@ pub(crate) fn search(
     balance: Balance,
     share: Option<&Picked>,
     context: &Context,
-) -> Result<Found> {
+) -> Result<PatternCounts> {
     let device = &graph.device;
     let picked = share.map(|share| share.buffer(device)).transpose()?;
     let roots = share.map_or(graph.by.vertices(), |share| share.roots.len());
@@ -187,7 +187,7 @@ pub(crate) fn search(
     let program = device.program(&format!("wide of {k}"), &[COMMON, &sources, WIDE])?;
     let idle_limit = (search.warps as f64 * balance.threshold.clamp(0.0, 1.0)) as usize;
     let mut status = search.status;
-    let mut found = Found { counts: HashMap::new(), complete: true };
+    let mut found = PatternCounts { counts: HashMap::new(), complete: true };
     let (mut steps, mut claimed, mut active) = (1000u32, 0u32, 0usize);
     context.progress.begin(roots as u64);
     while claimed < roots as u32 || active > 0 {

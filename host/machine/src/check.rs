@@ -72,16 +72,36 @@ pub(crate) fn with_nearest_key(error: &serde_yaml::Error) -> String {
     }
 }
 
+/// A rule or several of one kind.
+type Rule = fn(&Accelerator) -> Result<(), Wrong>;
+
 /// Checks every range and every relation between values.
 pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
-    let wrong = |key: &str, value: &dyn std::fmt::Display, rule: String| {
-        Err(Error::Value {
-            path: path.to_path_buf(),
-            key: key.to_string(),
-            value: value.to_string(),
-            rule,
-        })
-    };
+    let rules: [Rule; 10] = [
+        check_ranges,
+        check_name,
+        check_ids,
+        check_depth,
+        check_memories,
+        check_dictionary,
+        check_kernels,
+        check_names,
+        set::check,
+        check_contract,
+    ];
+    let path = path.to_path_buf();
+    match rules.iter().try_for_each(|rule| rule(a)) {
+        Ok(()) => Ok(()),
+        Err((key, value, rule)) => Err(Error::Value { path, key, value, rule }),
+    }
+}
+
+fn wrong(key: &str, value: &dyn std::fmt::Display, rule: String) -> Result<(), Wrong> {
+    Err((key.to_string(), value.to_string(), rule))
+}
+
+/// Numbers within their ranges, and powers of two where they must be.
+fn check_ranges(a: &Accelerator) -> Result<(), Wrong> {
     let (m, mem, app) = (&a.machine, &a.memory, &a.applications);
     let ranges: [(&str, u32, u32, u32, bool); 17] = [
         ("machine.processing_units", m.processing_units, 1, 16, true),
@@ -110,6 +130,11 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             return wrong(key, &value, "must be a power of two".into());
         }
     }
+    Ok(())
+}
+
+fn check_name(a: &Accelerator) -> Result<(), Wrong> {
+    let m = &a.machine;
     if m.name.is_empty() || !m.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
         return wrong(
             "machine.name",
@@ -117,6 +142,12 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             "must consist of letters, digits and underscores".into(),
         );
     }
+    Ok(())
+}
+
+/// Partitions that all banks have a part of, and ids that name every read of them.
+fn check_ids(a: &Accelerator) -> Result<(), Wrong> {
+    let (m, mem) = (&a.machine, &a.memory);
     if m.partitions < mem.ddr_banks {
         return wrong(
             "machine.partitions",
@@ -137,6 +168,11 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             ),
         );
     }
+    Ok(())
+}
+
+fn check_depth(a: &Accelerator) -> Result<(), Wrong> {
+    let (m, app) = (&a.machine, &a.applications);
     if app.max_motif > m.depth {
         return wrong(
             "applications.max_motif",
@@ -144,6 +180,12 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             format!("must not exceed machine.depth, {}", m.depth),
         );
     }
+    Ok(())
+}
+
+/// Sizes of banks, scratchpads and caches.
+fn check_memories(a: &Accelerator) -> Result<(), Wrong> {
+    let mem = &a.memory;
     if mem.bank_bytes == 0 || mem.bank_bytes % 4096 != 0 || mem.bank_bytes > BANK_STEP {
         return wrong(
             "memory.bank_bytes",
@@ -174,6 +216,12 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             "then the scratchpads must be as large as the caches, whose sets double".into(),
         );
     }
+    Ok(())
+}
+
+/// A dictionary with an entry for every key that motifs and labelled triples make.
+fn check_dictionary(a: &Accelerator) -> Result<(), Wrong> {
+    let app = &a.applications;
     let pairs = app.max_motif * (app.max_motif - 1) / 2;
     let key_bits = pairs.max(3 + 3 * app.label_bits);
     let needed = 1u64 << key_bits;
@@ -188,6 +236,11 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             ),
         );
     }
+    Ok(())
+}
+
+/// The kernels' arguments, what links them, and the streams between them.
+fn check_kernels(a: &Accelerator) -> Result<(), Wrong> {
     if !a.kernels.core.arguments.is_empty() {
         return wrong(
             "kernels.core.arguments",
@@ -201,8 +254,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             false => format!("kernels.{}.arguments", kernel.name),
         };
         for argument in a.arguments_of(kernel) {
-            check_argument(a, &section, argument)
-                .or_else(|(key, value, rule)| wrong(&key, &value, rule))?;
+            check_argument(a, &section, argument)?;
         }
         for port in kernel.reads.iter().chain(&kernel.writes) {
             if !["in", "out"].contains(&port.stream.as_str()) {
@@ -217,8 +269,13 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
     for (name, stream) in
         [("in", &a.streams.input), ("out", &a.streams.output), ("result", &a.streams.result)]
     {
-        check_stream(name, stream).or_else(|(key, value, rule)| wrong(&key, &value, rule))?;
+        check_stream(name, stream)?;
     }
+    Ok(())
+}
+
+/// Names that differ, and that languages take.
+fn check_names(a: &Accelerator) -> Result<(), Wrong> {
     let sections = [
         ("arguments", argument_names(&a.arguments)),
         ("kernels.fill.arguments", argument_names(&a.kernels.fill.arguments)),
@@ -245,8 +302,7 @@ pub(crate) fn check(a: &Accelerator, path: &Path) -> Result<()> {
             }
         }
     }
-    set::check(a).or_else(|(key, value, rule)| wrong(&key, &value, rule))?;
-    check_contract(a).or_else(|(key, value, rule)| wrong(&key, &value, rule))
+    Ok(())
 }
 
 /// A section of arguments, and those that it must have.

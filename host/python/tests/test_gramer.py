@@ -374,3 +374,34 @@ def test_a_gpu_of_this_process(monkeypatch):
     # A name is an argument: what no device is called is a wrong value.
     with pytest.raises(ValueError, match="no device has this name"):
         g.cliques(4, device="gpu:none is called so")
+
+
+def test_notebooks_show_what_they_show_when_they_run():
+    import json
+    import pathlib
+
+    import notebook
+
+    folder = pathlib.Path(__file__).resolve().parent.parent / "examples"
+    paths = sorted(folder.glob("*.ipynb"))
+    assert paths
+    for path in paths:
+        written = path.read_text("utf-8")
+        again = notebook.text(notebook.run(json.loads(written)))
+        # If this is meant: python host/python/tests/notebook.py NOTEBOOK
+        assert again == written, path
+
+
+def test_a_notebook_with_another_output_is_noticed():
+    import notebook
+
+    def cell(*source):
+        return {"cell_type": "code", "source": list(source)}
+
+    ran = notebook.run({"cells": [cell("x = 2\n", "print(x)"), cell("x + 1"), cell("x = 3")]})
+    first, second, third = [cell["outputs"] for cell in ran["cells"]]
+    assert first == [{"name": "stdout", "output_type": "stream", "text": ["2\n"]}]
+    assert second[0]["data"] == {"text/plain": ["3"]} and second[0]["execution_count"] == 2
+    assert third == []
+    house = notebook.shown(gramer.Pattern.read("house"))
+    assert "".join(house["image/svg+xml"]).startswith("<svg")

@@ -26,7 +26,7 @@ use gramer_sim::run::{
     Application, DONE, ERROR, OnChip, Outcome, REFUSED, Settings, Simulation, run, status_name,
     whole_units,
 };
-use output::{Listing, Part, Report};
+use output::{Listing, Part, TaskReport};
 
 /// What is mined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -323,50 +323,28 @@ fn simulated(options: &Options, accelerator: &Accelerator) -> Simulation {
     simulation
 }
 
-fn mine(options: Options) -> Result<()> {
-    let accelerator = Accelerator::read(&options.machine)?;
-    if options.identity {
-        return output::print(&(identity(&accelerator)? + "\n"));
-    }
-    check(&options, &accelerator)?;
-    let build = Build {
-        fast: !options.assertions,
-        trace: options.trace.is_some(),
-        accesses: options.accesses,
-        ..Build::default()
-    };
-    let library = model::build(&accelerator, build)?;
-    let hash = model::hash(&accelerator, build)?;
-    if options.model {
-        println!("{hash}");
-        return Ok(());
-    }
-    let (Some(task), Some(k), Some(path)) = (options.task, options.k, &options.graph) else {
-        return Ok(()); // the command line has them
-    };
-
-    let on_chip = match options.on_chip.as_deref() {
-        None => None,
+/// What the option `--on-chip` says.
+fn on_chip(options: &Options) -> Result<Option<OnChip>> {
+    match options.on_chip.as_deref() {
+        None => Ok(None),
         Some(&[vertex_bound, edge_bound, vertex_sets, edge_sets]) => {
-            Some(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets })
+            Ok(Some(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets }))
         }
-        Some(other) => {
-            return Err(Usage(format!("--on-chip has {} numbers, not 4", other.len())).into());
-        }
-    };
-
-    if accelerator.core == Core::Set {
-        let simulation = &simulated(&options, &accelerator);
-        let cliques = task == Mine::Clique;
-        let (library, model, load) = (&library, &hash, options.load);
-        let (accelerator, graph) = (&accelerator, path);
-        let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
-        let done = set::mine(&asked)?;
-        let text =
-            if options.json { set::json(&asked, &done)? } else { set::tables(&asked, &done) };
-        return output::print(&text);
+        Some(other) => Err(Usage(format!("--on-chip has {} numbers, not 4", other.len())).into()),
     }
+}
 
+/// A graph as the core gets it.
+struct Input {
+    graph: Csr,
+    /// The graph's own labels, by the core's.
+    labels: Vec<u32>,
+    /// The graph's own ids, by vertex.
+    ids: Vec<u64>,
+}
+
+/// Reads a graph and numbers its vertices by rank; frequent subgraphs get its labels.
+fn read_input(path: &Path, task: Mine, accelerator: &Accelerator) -> Result<Input> {
     let context = gramer::Context::default();
     let loaded = read_graph(path, &ReadOptions::default(), &context)?;
     let loaded = gramer::prepare::renumber(&loaded, &context)?;
@@ -395,7 +373,76 @@ fn mine(options: Options) -> Result<()> {
         "machine {} doesn't read edge labels; the CPU engine does it: gramer mine fsm",
         accelerator.machine.name
     );
+    Ok(Input { graph, labels, ids: loaded.original_ids().to_vec() })
+}
 
+/// Runs the passes of a task: counts by the name of their pattern.
+fn counts(
+    bench: &mut Bench,
+    task: Mine,
+    k: u32,
+    support: Option<u64>,
+    labels: &[u32],
+) -> Result<Vec<(String, u64)>> {
+    Ok(match task {
+        Mine::Clique => {
+            let names = [format!("{k}-clique")];
+            let outcome = bench.pass(bench.settings.clone(), &names, true)?;
+            names.into_iter().zip(outcome.counts).collect()
+        }
+        Mine::Motif => {
+            let all = Dictionary::of(k as usize);
+            let entry = |key| all.number(key).map_or(0, |n| 0x8000 | n as u16);
+            let names: Vec<String> = all.patterns().iter().map(pattern::name).collect();
+            let settings = Settings {
+                application: Application::Motif,
+                dictionary: (0..1u32 << (k * (k - 1) / 2)).map(entry).collect(),
+                patterns: names.len() as u32,
+                ..bench.settings.clone()
+            };
+            let outcome = bench.pass(settings, &names, true)?;
+            names.into_iter().zip(outcome.counts).collect()
+        }
+        Mine::Fsm => bench.frequent(k, support.unwrap_or(0), labels)?,
+    })
+}
+
+fn mine(options: Options) -> Result<()> {
+    let accelerator = Accelerator::read(&options.machine)?;
+    if options.identity {
+        return output::print(&(identity(&accelerator)? + "\n"));
+    }
+    check(&options, &accelerator)?;
+    let build = Build {
+        fast: !options.assertions,
+        trace: options.trace.is_some(),
+        accesses: options.accesses,
+        ..Build::default()
+    };
+    let library = model::build(&accelerator, build)?;
+    let hash = model::hash(&accelerator, build)?;
+    if options.model {
+        println!("{hash}");
+        return Ok(());
+    }
+    let (Some(task), Some(k), Some(path)) = (options.task, options.k, &options.graph) else {
+        return Ok(()); // the command line has them
+    };
+
+    let on_chip = on_chip(&options)?;
+    if accelerator.core == Core::Set {
+        let simulation = &simulated(&options, &accelerator);
+        let cliques = task == Mine::Clique;
+        let (library, model, load) = (&library, &hash, options.load);
+        let (accelerator, graph) = (&accelerator, path);
+        let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
+        let done = set::mine(&asked)?;
+        let text =
+            if options.json { set::json(&asked, &done)? } else { set::tables(&asked, &done) };
+        return output::print(&text);
+    }
+
+    let Input { graph, labels, ids } = read_input(path, task, &accelerator)?;
     let simulation = simulated(&options, &accelerator);
     let settings = Settings {
         application: Application::Clique,
@@ -424,37 +471,17 @@ fn mine(options: Options) -> Result<()> {
         settings,
         simulation,
         listing: options.list.as_ref().map(|_| Listing::default()),
-        ids: loaded.original_ids().to_vec(),
+        ids,
         parts: vec![],
     };
-    let results = match task {
-        Mine::Clique => {
-            let names = [format!("{k}-clique")];
-            let outcome = bench.pass(bench.settings.clone(), &names, true)?;
-            names.into_iter().zip(outcome.counts).collect()
-        }
-        Mine::Motif => {
-            let all = Dictionary::of(k as usize);
-            let entry = |key| all.number(key).map_or(0, |n| 0x8000 | n as u16);
-            let names: Vec<String> = all.patterns().iter().map(pattern::name).collect();
-            let settings = Settings {
-                application: Application::Motif,
-                dictionary: (0..1u32 << (k * (k - 1) / 2)).map(entry).collect(),
-                patterns: names.len() as u32,
-                ..bench.settings.clone()
-            };
-            let outcome = bench.pass(settings, &names, true)?;
-            names.into_iter().zip(outcome.counts).collect()
-        }
-        Mine::Fsm => bench.frequent(k, options.support.unwrap_or(0), &labels)?,
-    };
+    let results = counts(&mut bench, task, k, options.support, &labels)?;
     if let (Some(file), Some(listing)) = (&options.list, &bench.listing) {
         listing.write(file)?;
         if file.as_os_str() == "-" {
             return Ok(());
         }
     }
-    let report = Report {
+    let report = TaskReport {
         accelerator: &bench.accelerator,
         model: &hash,
         task: task.to_possible_value().map_or(String::new(), |v| v.get_name().to_string()),

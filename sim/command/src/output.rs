@@ -20,7 +20,7 @@ pub struct Part {
 }
 
 /// Everything that a task gave.
-pub struct Report<'a> {
+pub struct TaskReport<'a> {
     /// The machine.
     pub accelerator: &'a Accelerator,
     /// Hash of the model: Verilator's version, the machine and the sources of the core.
@@ -37,7 +37,7 @@ pub struct Report<'a> {
     pub taken: bool,
 }
 
-impl Report<'_> {
+impl TaskReport<'_> {
     fn cycles(&self) -> u64 {
         self.parts.iter().map(|part| part.outcome.cycles).sum()
     }

@@ -156,12 +156,17 @@ pub fn starts_within() -> Duration {
 }
 
 /// Runs this program's command line in an emulation and gives its exit code. A wish to stop is
-/// passed on.
+/// passed on. `told` are variables of the environment that the program finds there.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for what is missing, with how to get it; [`Error::Device`] if emulator
 /// or child die; [`Error::Interrupted`] if it was stopped before there were results.
-pub fn run(request: &Request, show: Option<ShowBuild>, cancel: &Cancel) -> Result<u8> {
+pub fn run(
+    request: &Request,
+    show: Option<ShowBuild>,
+    told: impl IntoIterator<Item = (&'static str, String)>,
+    cancel: &Cancel,
+) -> Result<u8> {
     let setup = Setup::new(request, show, cancel)?;
     cancel.check()?;
     let mut device = OsString::from(&setup.xclbin);
@@ -182,6 +187,7 @@ pub fn run(request: &Request, show: Option<ShowBuild>, cancel: &Cancel) -> Resul
         .args(std::env::args_os().skip(1))
         .env(XCLBIN, device)
         .env(FOLDER, setup.folder())
+        .envs(told)
         .envs(setup.environment());
     // SAFETY: between fork and exec only two system calls are made, which allocate nothing.
     unsafe {

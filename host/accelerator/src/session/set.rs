@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use gramer_machine::set::SUMS;
 
-use super::{Area, CORE, ComputeUnit, Execution, FILL, LINE, Places, STOP_AT_ONCE, Session, Stop};
-use super::{add, buffer, failed, size, write};
+use super::compute_unit::{ComputeUnit, Execution};
+use super::places::{CORE, FILL, Places};
+use super::stop::{STOP_AT_ONCE, Stop};
+use super::transfer::{buffer, failed, size, write};
+use super::{Session, add};
+use crate::image::LINE;
 use crate::set::sums::Total;
 use crate::set::units::InStream;
-use crate::stream::{Results, Status};
+use crate::stream::{Area, Results, Status};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use opencl3::context::Context as Cl;

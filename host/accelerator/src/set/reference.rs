@@ -114,7 +114,7 @@ impl<'a> Memory<'a> {
 
 /// A unit as it is in the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Unit {
+struct StreamUnit {
     address: u32,
     quarters: u32,
     plan: usize,
@@ -154,7 +154,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
     let mut state =
         State { memory: Memory::new(image), sums: [0; SUMS as usize], paths: Paths::default() };
     for bytes in units.chunks_exact(8) {
-        let unit = Unit {
+        let unit = StreamUnit {
             address: field("unit", "address", bytes) as u32,
             quarters: field("unit", "quarters", bytes) as u32,
             plan: field("unit", "plan", bytes) as usize,
@@ -194,7 +194,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    fn cliques(&mut self, unit: &Unit, k: usize) {
+    fn cliques(&mut self, unit: &StreamUnit, k: usize) {
         let held: Vec<Entry> = self.memory.list(unit.address, unit.quarters).collect();
         let words = held.len().div_ceil(64);
         let mut rows = vec![0u64; held.len() * words];
@@ -220,7 +220,7 @@ impl State<'_> {
     }
 
     /// Edges, and paths of 2 with them.
-    fn edges(&mut self, unit: &Unit, paths: bool) {
+    fn edges(&mut self, unit: &StreamUnit, paths: bool) {
         let memory = self.memory;
         let quarters = match unit.quarters {
             QUARTERS_LONG => memory.length(unit.address, LENGTH_BLOCK),

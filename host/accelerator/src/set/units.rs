@@ -55,7 +55,7 @@ fn ascending(operations: &[Operation]) -> bool {
 
 /// A unit with its place in the image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
+pub struct PlacedUnit {
     /// Quarter-line address of its list.
     pub address: u32,
     /// Quarter-lines, or [`QUARTERS_LONG`].
@@ -94,7 +94,7 @@ impl InStream {
 }
 
 /// The units of all roots.
-pub fn units(view: View<'_>, image: &SetImage, operations: &[Operation]) -> Vec<Unit> {
+pub fn units(view: View<'_>, image: &SetImage, operations: &[Operation]) -> Vec<PlacedUnit> {
     let mut all = vec![];
     for (plan, &operation) in (0..).zip(operations) {
         for v in 0..view.vertices() as VertexId {
@@ -111,7 +111,7 @@ pub fn units(view: View<'_>, image: &SetImage, operations: &[Operation]) -> Vec<
                 _ => continue,
             };
             let work = work(image, row, before, operation);
-            all.push(Unit { address: block.address, quarters, plan, work });
+            all.push(PlacedUnit { address: block.address, quarters, plan, work });
         }
     }
     all
@@ -151,13 +151,13 @@ fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation)
 pub fn deal(
     machine: &Accelerator,
     operations: &[Operation],
-    mut units: Vec<Unit>,
+    mut units: Vec<PlacedUnit>,
     clusters: usize,
     arrange: Arrange,
 ) -> Vec<InStream> {
     assert!(operations.len() <= PLANS as usize, "a header has {PLANS} plans");
     units.sort_by_key(|u| (Reverse(u.work), u.address, u.plan));
-    let mut own: Vec<Vec<Unit>> = vec![vec![]; clusters];
+    let mut own: Vec<Vec<PlacedUnit>> = vec![vec![]; clusters];
     // There and back, so that no cluster always has the heavier one.
     for (at, unit) in units.into_iter().enumerate() {
         let place = at % (2 * clusters);
@@ -189,7 +189,7 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
 }
 
 /// Beats of units: a half has any unit first and light ones behind it.
-fn beats(machine: &Accelerator, units: &[Unit]) -> Vec<u8> {
+fn beats(machine: &Accelerator, units: &[PlacedUnit]) -> Vec<u8> {
     let group = UNITS_A_GROUP as usize;
     let mut bytes = vec![];
     let mut rest = units;

@@ -126,7 +126,8 @@ fn open(
         Some(request) => match launch::xclbin_of_child() {
             Some(file) => file,
             None => {
-                let code = launch::run(&request, Some(BuildMeter::show), &context.cancel)?;
+                let told = signals::for_child();
+                let code = launch::run(&request, Some(BuildMeter::show), told, &context.cancel)?;
                 // What it was stopped by is known here.
                 let stopped = context.cancel.is_cancelled() && code > 128;
                 exit(if stopped { signals::exit_code() } else { code }.into())

@@ -81,11 +81,11 @@ struct Document<'a> {
 struct Device<'a> {
     device: &'a str,
     /// By `section.name`.
-    metrics: BTreeMap<&'a str, Measured>,
+    metrics: BTreeMap<&'a str, MetricValue>,
 }
 
 #[derive(Serialize)]
-struct Measured {
+struct MetricValue {
     value: Number,
     /// Empty where the name says what is counted, and for shares (0 to 1) and text.
     unit: String,
@@ -110,7 +110,7 @@ impl<'a> Device<'a> {
                 Value::Text(text) => Number::Text(text.clone()),
                 other => Number::Real(other.number().unwrap_or(f64::NAN)),
             };
-            (m.name.as_ref(), Measured { value, unit: m.unit.to_string() })
+            (m.name.as_ref(), MetricValue { value, unit: m.unit.to_string() })
         };
         Device { device: &device.device, metrics: device.metrics.iter().map(metric).collect() }
     }

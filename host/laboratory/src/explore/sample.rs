@@ -85,7 +85,7 @@ const STUDENT: [f64; 15] = [
 
 /// How much is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct Sampling {
     /// Windows, 4 to 17.
     pub windows: usize,
     /// All windows together have one in so many of the units, but each at least twice as many as
@@ -95,9 +95,9 @@ pub struct Plan {
     pub seed: u64,
 }
 
-impl Default for Plan {
+impl Default for Sampling {
     fn default() -> Self {
-        Plan { windows: 10, one_in: 20, seed: 1 }
+        Sampling { windows: 10, one_in: 20, seed: 1 }
     }
 }
 
@@ -157,7 +157,7 @@ pub fn refusal(point: &Point) -> Option<&'static str> {
 /// Estimates the cycles of a point.
 ///
 /// # Errors
-/// [`Error::Usage`] for the ascending order or a plan out of range; those of the simulator;
+/// [`Error::Usage`] for the ascending order or a sampling out of range; those of the simulator;
 /// [`Error::Device`] if a run of the sample failed.
 pub fn estimate(
     simulator: &Simulator,
@@ -165,26 +165,28 @@ pub fn estimate(
     simulated: &SimulatedTask,
     work: &[u64],
     point: &Point,
-    plan: &Plan,
+    sampling: &Sampling,
     context: &Context,
 ) -> Result<Sampled> {
     if let Some(why) = refusal(point) {
         return Err(Error::usage(why));
     }
-    if !(4..=STUDENT.len() + 2).contains(&plan.windows) || plan.one_in == 0 {
+    if !(4..=STUDENT.len() + 2).contains(&sampling.windows) || sampling.one_in == 0 {
         return Err(Error::usage("a sample has 4 to 17 windows of at most one in one unit"));
     }
     let machine = &point.machine.machine;
     let in_flight = (machine.processing_units * machine.slots) as usize;
-    let size = (work.len() / plan.one_in / plan.windows).max(2 * in_flight).max(CLUSTERS * CLUSTER);
+    let size = (work.len() / sampling.one_in / sampling.windows)
+        .max(2 * in_flight)
+        .max(CLUSTERS * CLUSTER);
     let (heavy, light) = divided(work, size);
     if light.len() < CLUSTERS * CLUSTER {
         return Err(Error::Unsupported(format!("{} units are too few to sample", light.len())));
     }
-    let mut random = ChaCha8Rng::seed_from_u64(plan.seed);
+    let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
     let mut part = |units: usize| draw(&light, units, &mut random);
     let settling = part(2 * in_flight);
-    let windows: Vec<Vec<VertexId>> = (0..plan.windows).map(|_| part(size)).collect();
+    let windows: Vec<Vec<VertexId>> = (0..sampling.windows).map(|_| part(size)).collect();
     let after = part(2 * in_flight);
     let sweep = sweep(graph.view(), point.room);
     let unit = |&v: &VertexId| WorkUnit::whole(graph.view(), v);
@@ -193,7 +195,7 @@ pub fn estimate(
     for with in [false, true].into_iter().take(if heavy.is_empty() { 1 } else { 2 }) {
         let mut windows = windows.clone();
         if with {
-            let window = &mut windows[plan.windows / 2];
+            let window = &mut windows[sampling.windows / 2];
             window.extend(&heavy);
             window.sort_unstable();
         }
@@ -232,7 +234,7 @@ pub fn estimate(
         from = to;
     }
     let in_windows = (from - settling.len()) as f64;
-    let expansion = light.len() as f64 * plan.windows as f64 / in_windows;
+    let expansion = light.len() as f64 * sampling.windows as f64 / in_windows;
     let light_work = light.iter().map(|&v| work[v as usize]).sum::<u64>() as f64;
     let (window, deviation) = regression(&measured, light_work / expansion);
     let fill = taken(sweep.len()) - taken(0);
@@ -242,7 +244,7 @@ pub fn estimate(
     let systematic = added + with.map_or(0.0, |_| drain);
     let cycles = taken(0) + expansion * window + of_heavy + added;
     let systematic = systematic + CLUSTER_BEGINS * cycles;
-    let half = STUDENT[plan.windows - 3] * expansion * deviation + systematic;
+    let half = STUDENT[sampling.windows - 3] * expansion * deviation + systematic;
     if !(cycles.is_finite() && half.is_finite()) {
         return Err(Error::Device(format!("the estimate is {cycles} ± {half}: too few units")));
     }

@@ -39,7 +39,7 @@ use cells::{
 
 use crate::explore::measures::Measures;
 use crate::explore::parameter::{Point, Variation, combinations};
-use crate::explore::sample::{Plan, estimate, refusal, work};
+use crate::explore::sample::{Sampling, estimate, refusal, work};
 use crate::explore::simulator::{Ran, SimulatedTask, Simulator};
 use crate::explore::{Measured, described, sweep, task};
 use gramer_graph::Graph;
@@ -49,7 +49,7 @@ use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_pattern::task::Task;
-use report::{Answer, Block, Claim, Finding, NOT_MEASURED, Report, Section, Verdict};
+use report::{Answer, Block, Claim, Finding, NOT_MEASURED, PaperReport, Section, Verdict};
 
 /// A graph of the experiments.
 #[derive(Debug)]
@@ -175,7 +175,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     }
     sections.push(synthesis());
     let missing = lab.missing.borrow().clone();
-    let report = Report {
+    let report = PaperReport {
         title: "The paper's experiments on this machine".into(),
         opening: opening(&lab),
         sections,
@@ -221,13 +221,19 @@ fn opening(lab: &Lab<'_>) -> Vec<String> {
                 .into(),
         );
     }
-    all.push(format!(
-        "A point with more than {} cycles is estimated from a sample of its work units (the last \
-         section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
-         the cycles are known. What can't be sampled was not run, and its rows say so: {}.",
-        lab.simulator.max_cycles(),
-        joined(&lab.left_out.borrow())
-    ));
+    let most = lab.simulator.max_cycles();
+    let left_out = joined(&lab.left_out.borrow());
+    all.push(match lab.sampling {
+        true => format!(
+            "A point with more than {most} cycles is estimated from a sample of its work units (the last \
+             section says how well), and then marked with ≈ and an interval of 95 %; of a sample only \
+             the cycles are known. What can't be sampled was not run, and its rows say so: {left_out}."
+        ),
+        false => format!(
+            "A point with more than {most} cycles was not run, since this run draws no samples, and its \
+             rows say so: {left_out}."
+        ),
+    });
     let missing = lab.missing.borrow();
     if !missing.is_empty() {
         all.push(format!("**Points that failed**: {}.", missing.join("; ")));
@@ -354,8 +360,9 @@ impl Lab<'_> {
                 *works = Some(work(&input.graph, mined, self.context)?);
             }
             let works = works.as_ref().expect("it was just set");
-            let (simulator, context, plan) = (&self.simulator, self.context, Plan::default());
-            let s = estimate(simulator, &input.graph, simulated, works, point, &plan, context)?;
+            let (simulator, context, sampling) =
+                (&self.simulator, self.context, Sampling::default());
+            let s = estimate(simulator, &input.graph, simulated, works, point, &sampling, context)?;
             (self.tell)(&format!("    sampled: {:.0} ± {:.0}", s.cycles, s.half));
             let machine = &point.machine.machine;
             Ok(Measures::sampled(&simulated.name, &s, machine.clock_mhz, machine.processing_units))

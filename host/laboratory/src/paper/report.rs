@@ -225,7 +225,7 @@ pub struct Section {
 
 /// The whole report.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct PaperReport {
     /// Title.
     pub title: String,
     /// Paragraphs before the table of claims.
@@ -234,7 +234,7 @@ pub struct Report {
     pub sections: Vec<Section>,
 }
 
-impl Report {
+impl PaperReport {
     /// Writes README.md, the plots and the CSV into a folder, and index.html if it is asked for.
     ///
     /// # Errors
@@ -355,7 +355,7 @@ mod tests {
     use super::*;
     use crate::explore::plot::Series;
 
-    fn report() -> Report {
+    fn report() -> PaperReport {
         let counted = |holds: &[bool]| Finding {
             verdict: Verdict::of(holds.iter().copied()),
             ours: "1|2".into(),
@@ -399,7 +399,11 @@ mod tests {
             ],
             claims: vec![claim, open],
         };
-        Report { title: "T & U".into(), opening: vec!["First.".into()], sections: vec![section] }
+        PaperReport {
+            title: "T & U".into(),
+            opening: vec!["First.".into()],
+            sections: vec![section],
+        }
     }
 
     /// Of ten cases.

@@ -6,7 +6,7 @@ use super::report::{Answer, Block, Claim, Finding, Section, Verdict};
 use super::{Lab, at, short};
 use crate::explore::measures::Metric;
 use crate::explore::parameter::{Point, Variation};
-use crate::explore::sample::{Plan, Sampled, estimate, work};
+use crate::explore::sample::{Sampled, Sampling, estimate, work};
 use crate::explore::task;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Model, Recipe, generate};
@@ -72,9 +72,10 @@ pub fn sampling(lab: &Lab<'_>) -> Result<Section> {
         let settings = Variation::parse(variant)?.values;
         let point = Point::new(base, input.graph.view(), &settings)?;
         seed += 1;
-        let plan = Plan { seed, ..Plan::default() };
+        let sampling = Sampling { seed, ..Sampling::default() };
         let simulator = &lab.simulator;
-        let s = estimate(simulator, &input.graph, &simulated, &works, &point, &plan, lab.context)?;
+        let s =
+            estimate(simulator, &input.graph, &simulated, &works, &point, &sampling, lab.context)?;
         let (name_of, cycles, half) = (&input.name, s.cycles, s.half);
         (lab.tell)(&format!("  {name_of} {name} {variant}: {cycles:.0} ± {half:.0}"));
         add(&input.name, name, variant, full.get(Metric::Cycles), &s);

@@ -23,7 +23,7 @@ const MEMO_TRIAL: u32 = 1 << 12;
 
 /// The result of a part of the search.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct Conclusion {
     /// Number of mappings.
     count: u128,
     /// If there are none: vertices whose images rule all mappings out, as bits. While none of
@@ -35,13 +35,13 @@ struct Found {
 /// No conclusion for the vertices above.
 const ALL: u16 = u16::MAX;
 
-impl Found {
+impl Conclusion {
     fn none(reasons: u16) -> Self {
-        Found { count: 0, reasons }
+        Conclusion { count: 0, reasons }
     }
 
     fn some(count: u128) -> Self {
-        Found { count, reasons: ALL }
+        Conclusion { count, reasons: ALL }
     }
 }
 
@@ -262,11 +262,11 @@ impl<'a> Search<'a> {
 
     /// Everything below a step whose vertex has its image. `part` restricts the last step that
     /// follows to these positions of its list.
-    fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Found {
+    fn below(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
         for &number in &step.sets {
             let set = &self.plan.sets[number];
             if !self.fill(number, set) {
-                return Found::none(set.reasons);
+                return Conclusion::none(set.reasons);
             }
         }
         let mut product = 1u128;
@@ -287,18 +287,22 @@ impl<'a> Search<'a> {
                 None => self.overflow = true,
             }
         }
-        Found::some(product)
+        Conclusion::some(product)
     }
 
     /// Tries all candidates of a step's vertex, or those at the positions `part` of its list.
-    fn step(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Found {
+    fn step(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
         let key = match &step.memo {
             Some(deciding) if part.is_none() => {
                 let key = deciding.iter().fold(0, |k, &u| k << 32 | u64::from(self.positions[u]));
                 let memo = &mut self.memos[step.vertex];
                 if let Some(count) = memo.get(key) {
                     let reasons = deciding.iter().fold(0, |m, &u| m | 1 << u);
-                    return if count == 0 { Found::none(reasons) } else { Found::some(count) };
+                    return if count == 0 {
+                        Conclusion::none(reasons)
+                    } else {
+                        Conclusion::some(count)
+                    };
                 }
                 Some(key)
             }
@@ -311,7 +315,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    fn try_all(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Found {
+    fn try_all(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
         let source = step.source.as_ref().expect("only the root has none");
         let v = step.vertex;
         let len = self.candidates(source).len();
@@ -338,33 +342,33 @@ impl<'a> Search<'a> {
                 }
             } else if found.reasons >> v & 1 == 0 {
                 // Whatever the image of v, the others rule a mapping out.
-                return Found { count, reasons: if count == 0 { found.reasons } else { ALL } };
+                return Conclusion { count, reasons: if count == 0 { found.reasons } else { ALL } };
             } else {
                 reasons |= found.reasons;
             }
             if self.stopped {
-                return Found { count, reasons: ALL };
+                return Conclusion { count, reasons: ALL };
             }
         }
-        if count > 0 { Found::some(count) } else { Found::none(reasons & !(1 << v)) }
+        if count > 0 { Conclusion::some(count) } else { Conclusion::none(reasons & !(1 << v)) }
     }
 
-    fn emit(&mut self) -> Found {
+    fn emit(&mut self) -> Conclusion {
         let mapping = &self.images[..self.pattern.vertices()];
         if self.representative.is_some_and(|r| !r.is_chosen(mapping)) {
             // Its occurrence is met elsewhere: no reason to go back.
-            return Found { count: 0, reasons: ALL };
+            return Conclusion { count: 0, reasons: ALL };
         }
         if let Some(sink) = self.sink
             && sink.embedding(self.pattern, mapping).is_break()
         {
             self.stopped = true;
         }
-        Found::some(1)
+        Conclusion::some(1)
     }
 
     /// The value of a formula.
-    fn formula(&mut self, formula: &'a Formula) -> Found {
+    fn formula(&mut self, formula: &'a Formula) -> Conclusion {
         let (count, reasons) = match formula {
             Formula::One(source) => {
                 let set = self.candidates(source);
@@ -407,7 +411,7 @@ impl<'a> Search<'a> {
                 (self.partitions(partitions), reasons)
             }
         };
-        if count == 0 { Found::none(reasons) } else { Found::some(count) }
+        if count == 0 { Conclusion::none(reasons) } else { Conclusion::some(count) }
     }
 
     /// How many of the images that `source` must not use pass `holds`.

@@ -1,0 +1,275 @@
+//! Programmed devices: kernels, buffers, and runs of the kernels over ranges of work units.
+
+mod card;
+mod compute_unit;
+mod pass;
+mod places;
+mod set;
+mod stop;
+mod transfer;
+
+pub use pass::{Explored, Pass, Taker};
+pub(crate) use set::Summed;
+
+use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gramer_engine::MemorySpeed;
+use gramer_graph::context::{Cancel, Context};
+use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
+
+use crate::image::DeviceImage;
+use crate::metrics::CoreMetrics;
+use crate::stream;
+use crate::xclbin::{Xclbin, kind};
+use card::Card;
+use places::{CORE, Places};
+use transfer::{Moved, failed, read, size, write};
+
+/// Bytes that are written at a time.
+const CHUNK: usize = 16 << 20;
+
+/// Programmed devices.
+pub struct Session {
+    machine: Accelerator,
+    /// Not released after a failure: the runtime waits for commands that never end.
+    cards: ManuallyDrop<Vec<Card>>,
+    broken: bool,
+    /// The graph in the devices' memory: by its number.
+    loaded: Option<u64>,
+    /// No task has begun since it was put there.
+    fresh: bool,
+    runs: u64,
+    /// Time in which the host built images and streams.
+    preparation: Duration,
+    counters: BTreeMap<String, Vec<u64>>,
+}
+
+impl Session {
+    /// Programs the accelerators with these indices. `shown` is what messages call them.
+    ///
+    /// # Errors
+    /// Those of reading the file; [`Error::Device`] for what the runtime refuses.
+    pub fn open(path: &Path, indices: &[usize], shown: &str) -> Result<Self> {
+        let bytes = Xclbin::bytes(path)?;
+        let xclbin = Xclbin::parse(&bytes, path)?;
+        let (machine, places) = Self::described(&xclbin)?;
+        let shown = shown
+            .rsplit_once(".xclbin@")
+            .map_or(shown.to_string(), |s| s.0.to_string() + ".xclbin");
+        let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
+        let cards: Result<Vec<Card>> = indices.iter().map(open).collect();
+        Ok(Session {
+            machine,
+            cards: ManuallyDrop::new(cards?),
+            broken: false,
+            loaded: None,
+            fresh: false,
+            runs: 0,
+            preparation: Duration::ZERO,
+            counters: BTreeMap::new(),
+        })
+    }
+
+    /// What [`Session::open`] asks of a file before it asks the runtime: the machine that it describes,
+    /// with every kernel, argument and bank.
+    ///
+    /// # Errors
+    /// What is missing, and how it gets there.
+    pub fn taken(xclbin: &Xclbin) -> Result<Accelerator> {
+        Ok(Self::described(xclbin)?.0)
+    }
+
+    fn described(xclbin: &Xclbin) -> Result<(Accelerator, Arc<Places>)> {
+        let machine = xclbin.machine()?.ok_or_else(|| xclbin.no_machine())?;
+        for kind in
+            [kind::EMBEDDED_METADATA, kind::MEM_TOPOLOGY, kind::CONNECTIVITY, kind::IP_LAYOUT]
+        {
+            xclbin.required(kind)?;
+        }
+        stream::check(&machine).map_err(|e| xclbin.wrong(e))?;
+        let places = Places::of(xclbin, &machine)?;
+        Ok((machine, places))
+    }
+
+    /// The machine in the file.
+    pub fn machine(&self) -> &Accelerator {
+        &self.machine
+    }
+
+    /// Compute units of all devices.
+    pub fn compute_units(&self) -> usize {
+        self.cards.iter().map(|c| c.units.len()).sum()
+    }
+
+    /// Units that one run may have: those of all compute units take up to 1/32 of a bank.
+    pub fn most_units(&self) -> usize {
+        let units = u64::from(self.machine.kernels.compute_units);
+        (self.machine.memory.bank_bytes / 32 / 16 / units).min(1 << 26) as usize
+    }
+
+    /// Begins a task: what was measured so far is forgotten, but for the transfer of a graph that no
+    /// task has used yet.
+    pub fn begin(&mut self) {
+        self.runs = 0;
+        self.preparation = Duration::ZERO;
+        self.counters.clear();
+        let fresh = std::mem::take(&mut self.fresh);
+        for card in self.cards.iter_mut() {
+            if !fresh {
+                card.moved = Moved::default();
+            }
+            for unit in &mut card.units {
+                unit.moved = Moved::default();
+                unit.cycles = 0;
+            }
+        }
+    }
+
+    /// Adds time in which the host built what a task sends.
+    pub(crate) fn note_preparation(&mut self, took: Duration) {
+        self.preparation += took;
+    }
+
+    /// What was measured since [`Session::begin`].
+    pub fn metrics(&self) -> CoreMetrics {
+        let units = || self.cards.iter().flat_map(|c| &c.units);
+        let moved = || self.cards.iter().map(|c| &c.moved).chain(units().map(|u| &u.moved));
+        CoreMetrics {
+            machine: self.machine.machine.name.clone(),
+            compute_units: self.compute_units(),
+            processing_units: self.machine.machine.processing_units,
+            clock_mhz: self.machine.machine.clock_mhz,
+            runs: self.runs,
+            cycles: units().map(|u| u.cycles).collect(),
+            counters: self.counters.clone(),
+            bytes: (moved().map(|m| m.written).sum(), moved().map(|m| m.read).sum()),
+            transfer: moved().map(|m| m.transfer).sum(),
+            kernels: moved().map(|m| m.kernels).sum(),
+            preparation: self.preparation,
+        }
+    }
+
+    /// Puts a graph into the memory of every device, unless it is there. `number` tells graphs
+    /// apart.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if a bank is too small, [`Error::Interrupted`].
+    pub fn load(&mut self, image: &DeviceImage<'_>, number: u64, context: &Context) -> Result<()> {
+        if self.loaded == Some(number) {
+            return Ok(());
+        }
+        self.loaded = None;
+        let banks = self.machine.memory.ddr_banks as usize;
+        for card in self.cards.iter_mut() {
+            card.moved = Moved::default();
+            card.graph.clear();
+            for bank in 0..banks {
+                let (need, room) = (image.bank_bytes(bank), self.machine.memory.bank_bytes);
+                if need > room {
+                    return Err(Error::Unsupported(format!(
+                        "the graph needs {} in memory bank {bank}, but a bank of machine {} has \
+                         {}; the engine `cpu` does it",
+                        size(need),
+                        self.machine.machine.name,
+                        size(room)
+                    )));
+                }
+                let memory = card.places.memory(CORE, &format!("bank{bank}"))?;
+                card.graph.push(card.buffer(need, memory)?);
+            }
+            let mut chunk = vec![];
+            for (bank, buffer) in card.graph.iter_mut().enumerate() {
+                let bytes = image.bank_bytes(bank) as usize;
+                for offset in (0..bytes).step_by(CHUNK) {
+                    context.cancel.check()?;
+                    chunk.resize(CHUNK.min(bytes - offset), 0);
+                    image.bank(bank, offset as u64, &mut chunk);
+                    let written = write(&card.queue, buffer, offset, &chunk, &mut card.moved);
+                    written.map_err(|e| failed(&card.name, "writing the graph", e))?;
+                }
+            }
+        }
+        self.loaded = Some(number);
+        self.fresh = true;
+        Ok(())
+    }
+
+    /// Frees the memory of the graph with this number, if it is there.
+    pub fn unload(&mut self, number: u64) {
+        // After a failure commands may still be under way that read it.
+        if self.loaded == Some(number) && !self.broken {
+            self.loaded = None;
+            self.cards.iter_mut().for_each(|card| card.graph.clear());
+            let units = self.cards.iter_mut().flat_map(|card| &mut card.units);
+            units.for_each(|unit| unit.on_chip = None);
+        }
+    }
+
+    /// Time to write and to read `bytes` in each memory bank of each device. A graph that is there
+    /// goes.
+    ///
+    /// # Errors
+    /// [`Error::Device`], also if what is read isn't what was written; [`Error::Interrupted`].
+    pub fn memories(&mut self, bytes: usize, cancel: &Cancel) -> Result<Vec<MemorySpeed>> {
+        let banks = self.machine.core_ports() as usize;
+        let mut rows = vec![];
+        self.loaded = None;
+        for card in self.cards.iter_mut() {
+            card.graph.clear();
+            for bank in 0..banks {
+                cancel.check()?;
+                let memory = card.places.memory(CORE, &format!("bank{bank}"))?;
+                let mut buffer = card.buffer(bytes as u64, memory)?;
+                let data: Vec<u8> = (0..bytes).map(|i| (i * 31 + (i >> 8) + bank) as u8).collect();
+                let mut times = [Duration::MAX; 2];
+                let mut back = vec![0; bytes];
+                // The first transfer pins pages; the better of two says what a long run sees.
+                for _ in 0..2 {
+                    let begun = Instant::now();
+                    write(&card.queue, &mut buffer, 0, &data, &mut card.moved)
+                        .map_err(|e| failed(&card.name, "writing", e))?;
+                    times[0] = times[0].min(begun.elapsed());
+                    back.fill(0);
+                    let begun = Instant::now();
+                    read(&card.queue, &buffer, 0, &mut back, &mut card.moved)
+                        .map_err(|e| failed(&card.name, "reading", e))?;
+                    times[1] = times[1].min(begun.elapsed());
+                }
+                if let Some(at) = (0..bytes).find(|&i| back[i] != data[i]) {
+                    return Err(Error::Device(format!(
+                        "{}: memory bank {bank} gives back {:#04x} at byte {at}, not {:#04x}",
+                        card.name, back[at], data[at]
+                    )));
+                }
+                let [write, read] = times;
+                let (device, memory, bytes) = (card.name.clone(), bank.to_string(), bytes as u64);
+                rows.push(MemorySpeed { device, memory, bytes, write, read });
+            }
+        }
+        Ok(rows)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.broken {
+            // SAFETY: the field is not used again.
+            unsafe { ManuallyDrop::drop(&mut self.cards) }
+        }
+    }
+}
+
+fn add(sums: &mut BTreeMap<String, Vec<u64>>, more: &BTreeMap<String, Vec<u64>>) {
+    for (name, values) in more {
+        let sum = sums.entry(name.clone()).or_insert_with(|| vec![0; values.len()]);
+        sum.iter_mut().zip(values).for_each(|(s, v)| *s = s.saturating_add(*v));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,292 @@
+//! A pass of the core: ranges of work units for the threads of all compute units, and what is kept of
+//! each run.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use gramer_engine::work::WorkUnit;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
+use opencl3::context::Context as Cl;
+
+use super::compute_unit::ComputeUnit;
+use super::places::Places;
+use super::stop::{STOP_AT_ONCE, Stop};
+use super::{Session, add};
+use crate::image::{DeviceImage, LINE};
+use crate::settings::Settings;
+use crate::stream::{self, Area, Record, Results, Status};
+use crate::units::Ranges;
+
+/// Beats of records by default: 64 MiB.
+const RECORD_BEATS: u32 = 1 << 20;
+/// Most beats that a record takes, and beats that are left over where few records are wanted.
+const BEATS_A_RECORD: u64 = 2;
+const SPARE: u64 = 64;
+
+/// One pass of the core over a graph.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    /// 0 clique finding, 1 motif counting, 2 frequent subgraph mining.
+    pub application: u32,
+    /// Vertices of the embeddings that are processed.
+    pub k: u32,
+    /// Adjacency bits (and labels) to pattern numbers.
+    pub dictionary: Vec<u16>,
+    /// Number of patterns.
+    pub patterns: u32,
+    /// Whether embeddings are listed.
+    pub list: bool,
+    /// So many listed embeddings are enough.
+    pub enough: Option<u64>,
+}
+
+/// What a pass found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explored {
+    /// Embeddings by pattern number.
+    pub counts: Vec<u128>,
+    /// Whether every unit was explored.
+    pub complete: bool,
+    /// The units that were not, whose embeddings are not in the counts.
+    pub rest: Vec<WorkUnit>,
+}
+
+/// Takes the records of a run; `false` ends the pass.
+pub type Taker<'a> = dyn Fn(&Record) -> Result<bool> + Sync + 'a;
+
+impl Session {
+    /// Runs a pass over `ranges` on all compute units, each of which takes the next
+    /// range when it is done with one. With `take`, each record is handed to it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for what the runtime refuses and what no core should answer.
+    pub fn explore(
+        &mut self,
+        pass: &Pass,
+        image: &DeviceImage<'_>,
+        settings: &Settings,
+        ranges: Ranges,
+        take: Option<&Taker<'_>>,
+        context: &Context,
+    ) -> Result<Explored> {
+        // If a thread panics, kernels may run on: the buffers that they use stay.
+        let broken = std::mem::replace(&mut self.broken, true);
+        let outcome = self.explore_passes(pass, image, settings, ranges, take, context);
+        self.broken = broken || matches!(outcome, Err(Error::Device(_)));
+        outcome
+    }
+
+    fn explore_passes(
+        &mut self,
+        pass: &Pass,
+        image: &DeviceImage<'_>,
+        settings: &Settings,
+        ranges: Ranges,
+        take: Option<&Taker<'_>>,
+        context: &Context,
+    ) -> Result<Explored> {
+        let machine = &self.machine;
+        let bounds = image.bounds(machine, settings.tau, settings.capacity)?;
+        let head = stream::head(machine, &pass.dictionary, pass.patterns, image, bounds);
+        let records = match pass.list {
+            false => 0,
+            true => settings.result_beats.unwrap_or_else(|| {
+                let share = machine.memory.bank_bytes / (8 * machine.kernels.compute_units as u64);
+                let beats = RECORD_BEATS.min((share / LINE as u64) as u32).max(1);
+                // The core stops when the area is full: one for a few embeddings is soon.
+                let few =
+                    pass.enough.map(|n| n.saturating_mul(BEATS_A_RECORD).saturating_add(SPARE));
+                few.and_then(|few| u32::try_from(few).ok()).map_or(beats, |few| beats.min(few))
+            }),
+        };
+        let area = Area::new(machine, pass.patterns, records);
+        for card in self.cards.iter_mut() {
+            card.prepare(machine, pass, settings, image, bounds, &head, &area)?;
+        }
+        context.progress.begin(ranges.units() as u64);
+        let job = Job {
+            machine,
+            pass,
+            take,
+            context,
+            ranges: Mutex::new(ranges),
+            stop: Stop {
+                cancel: &context.cancel,
+                raised: AtomicBool::new(false),
+                time_limit: settings.time_limit.map(Duration::from_secs),
+            },
+            found: Mutex::new(Gathered {
+                counts: vec![0; pass.patterns as usize],
+                complete: true,
+                runs: 0,
+                counters: BTreeMap::new(),
+            }),
+        };
+        let units = self.cards.iter_mut().flat_map(|card| {
+            let (name, context, places) = (&card.name, &card.context, &*card.places);
+            card.units.iter_mut().map(move |unit| (unit, name, context, places))
+        });
+        let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
+            let job = &job;
+            let threads: Vec<_> = units
+                .map(|(unit, name, context, places)| {
+                    scope.spawn(move || {
+                        let outcome = job.work(unit, name, context, places, area);
+                        if outcome.is_err() {
+                            // The others needn't go on.
+                            job.stop.raised.store(true, Ordering::Relaxed);
+                        }
+                        outcome
+                    })
+                })
+                .collect();
+            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        outcomes.into_iter().collect::<Result<()>>()?;
+        let found = job.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.runs += found.runs;
+        add(&mut self.counters, &found.counters);
+        let ranges = job.ranges.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Explored { counts: found.counts, complete: found.complete, rest: ranges.rest() })
+    }
+}
+
+/// What the threads of a pass share.
+pub(super) struct Job<'a> {
+    pub(super) machine: &'a Accelerator,
+    pub(super) pass: &'a Pass,
+    take: Option<&'a Taker<'a>>,
+    context: &'a Context,
+    ranges: Mutex<Ranges>,
+    pub(super) stop: Stop<'a>,
+    found: Mutex<Gathered>,
+}
+
+struct Gathered {
+    counts: Vec<u128>,
+    complete: bool,
+    runs: u64,
+    counters: BTreeMap<String, Vec<u64>>,
+}
+
+impl Job<'_> {
+    /// Takes range after range until there is none.
+    fn work(
+        &self,
+        unit: &mut ComputeUnit,
+        name: &str,
+        context: &Cl,
+        places: &Places,
+        mut area: Area,
+    ) -> Result<()> {
+        let lock = || self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(units) = { lock().take() } {
+            if self.stop.asked() {
+                lock().give_back(units);
+                self.found().complete = false;
+                return Ok(());
+            }
+            let (results, told) = unit.run(self, name, context, places, &units, &area)?;
+            if let Some(failure) = results.failure(self.machine) {
+                return Err(Error::Device(format!("{name}: {failure}")));
+            }
+            let next = match results.status {
+                Status::Done => units.len(),
+                // Stopped at once, its counts are void: all has to be done again.
+                Status::Aborted if told == STOP_AT_ONCE && !self.pass.list => 0,
+                _ => (results.next_unit as usize).min(units.len()),
+            };
+            if results.saturated && results.status == Status::Done {
+                return Err(Error::Unsupported(
+                    "a count exceeds 64 bits, the most that the core holds; the engine `cpu` \
+                     counts on"
+                        .into(),
+                ));
+            }
+            self.keep(name, &results, told)?;
+            self.context.progress.add(next as u64);
+            if next == units.len() {
+                continue;
+            }
+            let mut rest = units[next..].to_vec();
+            if results.status == Status::Aborted {
+                lock().give_back(rest);
+                self.found().complete = false;
+                return Ok(());
+            }
+            if next == 0 {
+                // The first unit alone has more embeddings than the area holds.
+                match rest[0].halves() {
+                    Some(halves) => {
+                        rest.splice(..1, halves);
+                    }
+                    None => {
+                        area.records = area.records.checked_mul(4).ok_or_else(|| {
+                            Error::Device(format!("{name}: no result area is large enough"))
+                        })?;
+                        unit.reserve_result(&area, self.machine, name, context, places)?;
+                    }
+                }
+            }
+            lock().give_back(rest);
+        }
+        Ok(())
+    }
+
+    fn found(&self) -> std::sync::MutexGuard<'_, Gathered> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds what is valid of a run's results. `told` is the word that the host left at the abort
+    /// address.
+    fn keep(&self, name: &str, results: &Results, told: u32) -> Result<()> {
+        let whole = results.status == Status::Done
+            || results.status == Status::Aborted && told != STOP_AT_ONCE;
+        let mut counts = vec![0u128; self.pass.patterns as usize];
+        if self.pass.list {
+            let sum: u64 = results.counts.iter().sum();
+            if results.status == Status::Done && sum != results.records.len() as u64 {
+                return Err(Error::Device(format!(
+                    "{name}: the core counted {sum} embeddings, but listed {}",
+                    results.records.len()
+                )));
+            }
+            // An embedding is one whether its unit was finished or not. Where these are enough,
+            // nothing is done again, so that none is listed twice.
+            let all = results.records.len() + results.unfinished.len();
+            let rest = match self.pass.enough {
+                Some(enough) if all as u64 >= enough => &results.unfinished[..],
+                _ => &[],
+            };
+            for record in results.records.iter().chain(rest) {
+                let count = counts.get_mut(record.pattern as usize).ok_or_else(|| {
+                    Error::Device(format!("{name}: pattern {} was listed", record.pattern))
+                })?;
+                *count += 1;
+                if let Some(take) = self.take
+                    && !take(record)?
+                {
+                    self.stop.raised.store(true, Ordering::Relaxed);
+                    break;
+                }
+            }
+        } else if whole {
+            counts.iter_mut().zip(&results.counts).for_each(|(sum, &c)| *sum = c.into());
+        }
+        let mut found = self.found();
+        found.counts.iter_mut().zip(counts).for_each(|(sum, c)| *sum += c);
+        found.runs += 1;
+        add(&mut found.counters, &results.counters);
+        if self.stop.raised.load(Ordering::Relaxed) {
+            found.complete = false;
+        }
+        Ok(())
+    }
+}

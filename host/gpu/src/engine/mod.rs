@@ -1,0 +1,219 @@
+//! The engine: which task goes to which strategy.
+
+mod on_device;
+mod run;
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+
+use gramer_engine::{Engine, Prepared};
+use gramer_graph::Graph;
+use gramer_graph::choice::Choice;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Induced, Task};
+
+use crate::device::Device;
+use crate::graph::Numbering;
+use crate::resident::Resident;
+use crate::search;
+use crate::select::select;
+use crate::table::{self, TableSettings};
+use crate::wide;
+use crate::{Balance, Settings, Steps, Strategy, platform};
+use on_device::OnDevice;
+
+/// A GPU behind OpenCL.
+///
+/// ```no_run
+/// use gramer_engine::Engine;
+/// use gramer_gpu::{Gpu, Settings};
+/// use gramer_graph::{Builder, Context};
+/// use gramer_pattern::Task;
+///
+/// let mut builder = Builder::new();
+/// for (u, v) in [(0, 1), (1, 2), (2, 0)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.build();
+/// let gpu = Gpu::open("gpu", &Settings::default())?;
+/// let outcome = gpu.run(&graph, &Task::Clique { k: 3 }, None, &Context::default())?;
+/// assert_eq!(outcome.results[0].count, 1);
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+pub struct Gpu {
+    name: String,
+    found: platform::NamedDevice,
+    strategy: Option<Strategy>,
+    balance: Balance,
+    table: TableSettings,
+    steps: Steps,
+    profile: Option<PathBuf>,
+    /// The context takes a tenth of a second, in which the host may read a graph.
+    opening: Mutex<Option<JoinHandle<Result<Device>>>>,
+    opened: OnceLock<Arc<Device>>,
+}
+
+impl Gpu {
+    /// Opens the device that `gpu…` names; results call it so.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name that no device has, [`Error::Device`] where there is none or it
+    /// can't be opened.
+    pub fn open(device: &str, settings: &Settings) -> Result<Self> {
+        let handle = select(device)?;
+        let (found, settings) = (handle.found.clone(), settings.clone());
+        let Settings { strategy, balance, steps, ref profile, .. } = settings;
+        let (profile, table) = (profile.clone(), settings.table.clone());
+        let opening = std::thread::spawn(move || Device::open(handle, &settings));
+        let opening = Mutex::new(Some(opening));
+        let (name, opened) = (device.into(), OnceLock::new());
+        Ok(Gpu { name, found, strategy, balance, table, steps, profile, opening, opened })
+    }
+
+    /// The device, once it is open.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where it can't be opened.
+    pub(crate) fn device(&self) -> Result<&Arc<Device>> {
+        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(thread) = opening.take() {
+            let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            let _ = self.opened.set(Arc::new(device));
+        }
+        self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
+    }
+
+    /// What was opened.
+    pub fn found(&self) -> &platform::NamedDevice {
+        &self.found
+    }
+
+    /// Bytes of device memory: what may be used, and the most that was in use at a time.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the device can't be opened.
+    pub fn memory(&self) -> Result<(u64, u64)> {
+        let budget = &self.device()?.budget;
+        Ok((budget.limit(), budget.peak()))
+    }
+
+    /// Programs that were built from source, and that came from the cache, since it was opened.
+    ///
+    /// # Errors
+    /// As [`Gpu::memory`].
+    pub fn programs(&self) -> Result<(u64, u64)> {
+        let work = &self.device()?.work;
+        Ok((work.built.load(Relaxed), work.cached.load(Relaxed)))
+    }
+}
+
+impl Gpu {
+    /// How a task is done: as was said, or in the fastest way.
+    fn strategy(&self, task: &Task) -> Result<Strategy> {
+        use Strategy::{Formula, Local, Plan, Table, Wide};
+        let able: &[Strategy] = match task {
+            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
+            Task::Clique { .. } => &[Local, Plan, Table],
+            Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
+            Task::Motif { k: 5 | 6, .. } => &[Wide, Plan],
+            Task::Motif { .. } => &[Wide],
+            Task::Match { .. } => &[Plan, Table],
+            _ => &[Plan],
+        };
+        match self.strategy {
+            None => Ok(able[0]),
+            Some(said) if able.contains(&said) => Ok(said),
+            Some(said) => {
+                let able: Vec<&str> = able.iter().map(|s| s.name()).collect();
+                Err(Error::Unsupported(format!(
+                    "the strategy {} doesn't do this; {} does",
+                    said.name(),
+                    able.join(" or ")
+                )))
+            }
+        }
+    }
+}
+
+/// What can't be done here is done there.
+fn refuse<T>(what: &str) -> Result<T> {
+    Err(Error::Unsupported(format!("the GPU engine has no {what} yet; use --device cpu")))
+}
+
+impl Gpu {
+    fn on_device<'a>(
+        &'a self,
+        graph: &'a Graph,
+        numbering: Numbering,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
+        Ok(Box::new(OnDevice::new(self, resident, numbering, graph)))
+    }
+}
+
+impl Engine for Gpu {
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    /// Strategies count an embedding in different units.
+    fn rule(&self) -> String {
+        let strategy = self.strategy.map_or("fastest", |strategy| strategy.name());
+        format!("gpu, {strategy}, order {}", self.steps.order.name())
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        task.check()?;
+        match task {
+            Task::Motif { k: 7.., induced: Induced::Edge } => {
+                refuse("edge-induced motifs of more than 6 vertices")
+            }
+            Task::Clique { .. } | Task::Motif { .. } => self.strategy(task).map(drop),
+            Task::MaximalCliques => refuse("maximal cliques"),
+            Task::Fsm { .. } => self.strategy(task).map(drop),
+            Task::Match { pattern, mappings, .. } => {
+                self.strategy(task)?;
+                match graph {
+                    Some(graph) => search::comparable(graph, pattern, *mappings).map(drop),
+                    None => Ok(()),
+                }
+            }
+            other => refuse(other.name()),
+        }
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.strategy == Some(Strategy::Table) {
+            return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
+        }
+        self.on_device(graph, Numbering::Degree, context)
+    }
+
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.strategy == Some(Strategy::Table) {
+            return Err(Error::Unsupported(
+                "the strategy table has no shares of work units; leave out --strategy".into(),
+            ));
+        }
+        if self.steps.order == search::Order::Paper {
+            return Err(Error::Unsupported(
+                "devices of different kinds take a pattern's vertices in one order, which is not that \
+                 of the paper: leave out --order, or name GPUs alone"
+                    .into(),
+            ));
+        }
+        self.on_device(graph, Numbering::Ids, context)
+    }
+}

@@ -1,0 +1,283 @@
+//! A graph on the device, and each strategy's way to an answer.
+
+use std::sync::{Mutex, OnceLock};
+
+use gramer_engine::{Count, Open, Outcome, Sink, formulas, shares};
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Induced, Measure, SizeLimit};
+use gramer_pattern::{Dictionary, Pattern};
+
+use super::Gpu;
+use crate::domains::ByLabel;
+use crate::formula::{self, Cycles};
+use crate::fsm;
+use crate::graph::Numbering;
+use crate::local::{self, Roots};
+use crate::memory::Buffer;
+use crate::picked::Picked;
+use crate::resident::Resident;
+use crate::search::{self, Labels, Question};
+use crate::wide::{self, Wanted};
+
+/// A graph on the device, with what tasks derive from it.
+pub(super) struct OnDevice<'a> {
+    pub(super) gpu: &'a Gpu,
+    pub(super) resident: Resident,
+    pub(super) numbering: Numbering,
+    /// Tasks share the sums: one runs at a time.
+    pub(super) running: Mutex<()>,
+    /// By [`Roots::deep`].
+    roots: [OnceLock<Roots>; 2],
+    cycles: OnceLock<Cycles>,
+    edges: OnceLock<Buffer<u32>>,
+    pub(super) graph: &'a Graph,
+    labels: OnceLock<Labels>,
+    by_label: OnceLock<ByLabel>,
+}
+
+/// The value of a cell, made by `make` if it has none.
+fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+    if cell.get().is_none() {
+        let _ = cell.set(make()?);
+    }
+    Ok(cell.get().expect("it was set above"))
+}
+
+impl<'a> OnDevice<'a> {
+    /// A graph from which nothing has been derived yet.
+    pub(super) fn new(
+        gpu: &'a Gpu,
+        resident: Resident,
+        numbering: Numbering,
+        graph: &'a Graph,
+    ) -> Self {
+        OnDevice {
+            gpu,
+            resident,
+            numbering,
+            running: Mutex::new(()),
+            roots: Default::default(),
+            cycles: OnceLock::new(),
+            edges: OnceLock::new(),
+            graph,
+            labels: OnceLock::new(),
+            by_label: OnceLock::new(),
+        }
+    }
+}
+
+impl OnDevice<'_> {
+    /// The roots for cliques of `k`.
+    fn roots(&self, k: usize) -> Result<&Roots> {
+        let deep = Roots::deep(k);
+        made(&self.roots[usize::from(deep)], || Roots::new(&self.resident, deep))
+    }
+
+    pub(super) fn cliques(
+        &self,
+        k: usize,
+        share: Option<&Picked>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let all = self.roots(k)?;
+        let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
+        let roots = own.as_ref().unwrap_or(all);
+        self.resident.begin()?;
+        let complete = local::count(&self.resident, roots, k, None, context)?;
+        // What was counted before the stop is a lower bound, unless roots were still being weighed.
+        let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
+        Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
+    }
+
+    /// Counts a pattern by search, and hands what is found to the sink.
+    pub(super) fn matches(
+        &self,
+        pattern: &Pattern,
+        induced: Induced,
+        mappings: bool,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<(Count, bool)> {
+        let asked = search::comparable(self.graph, pattern, mappings)?;
+        let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
+        let (Part { share, sink }, steps) = (part, self.gpu.steps);
+        let question = Question { given: pattern, induced, mappings, sink, share, steps };
+        let (count, complete) =
+            search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
+        Ok((Count { pattern: pattern.clone(), count }, complete))
+    }
+
+    /// Cliques or motifs by search, pattern by pattern.
+    pub(super) fn search(
+        &self,
+        patterns: &[Pattern],
+        induced: Induced,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (mut results, mut complete) = (vec![], true);
+        for pattern in patterns {
+            let found = match complete {
+                true => self.matches(pattern, induced, false, part, context)?,
+                false => (Count { pattern: pattern.clone(), count: 0 }, false),
+            };
+            complete &= found.1;
+            results.push(found.0);
+        }
+        Ok(Outcome::new(results, complete))
+    }
+
+    /// Frequent patterns, in the order of the CPU engine; of a run that went to its end the sink gets
+    /// what they stand for.
+    pub(super) fn frequent(
+        &self,
+        (limit, support, measure): (SizeLimit, u64, Measure),
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (device, graph) = (&self.resident.device, self.graph);
+        let (mut results, mut complete) = match (measure, limit) {
+            (Measure::Mni, limit) => {
+                let by = made(&self.by_label, || ByLabel::new(device, graph, context))?;
+                let fault = &self.resident.fault;
+                let found = fsm::by_images(device, graph, by, limit, support, fault, context)?;
+                self.resident.check()?;
+                found
+            }
+            (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
+                fsm::by_embeddings(graph, max, support, context, |pattern| {
+                    let all = Part { share: None, sink: None };
+                    let found = self.matches(pattern, Induced::Vertex, false, all, context)?;
+                    Ok((found.0.count, found.1))
+                })?
+            }
+            (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
+                return Err(Error::usage("measure embeddings goes with max-vertices"));
+            }
+        };
+        shares::sort(&mut results);
+        let induced = if measure == Measure::Mni { Induced::Edge } else { Induced::Vertex };
+        for Count { pattern, .. } in sink.map_or(&[][..], |_| &results[..]) {
+            if complete {
+                let part = Part { share: None, sink };
+                complete = self.matches(pattern, induced, false, part, context)?.1;
+            }
+        }
+        Ok(Outcome::new(results, complete))
+    }
+
+    pub(super) fn wide_cliques(
+        &self,
+        k: usize,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let found = self.wide(k, Wanted::Cliques, part, context)?;
+        let pattern = Pattern::clique(k);
+        let count = found.counts.get(&pattern).copied().unwrap_or(0);
+        Ok(Outcome::new(vec![Count { pattern, count }], found.complete))
+    }
+
+    /// Up to six vertices all patterns, above those that occur.
+    pub(super) fn wide_motifs(
+        &self,
+        k: usize,
+        induced: Induced,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let wide::PatternCounts { mut counts, complete } =
+            self.wide(k, Wanted::Motifs, part, context)?;
+        if k <= 6 {
+            let patterns = Dictionary::of(k).patterns();
+            let counts = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
+            return Ok(of_patterns(k, induced, counts, complete));
+        }
+        let mut results: Vec<Count> =
+            counts.into_iter().map(|(pattern, count)| Count { pattern, count }).collect();
+        results.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
+        Ok(Outcome::new(results, complete))
+    }
+
+    fn wide(
+        &self,
+        k: usize,
+        wanted: Wanted,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<wide::PatternCounts> {
+        wide::search(&self.resident, k, wanted, self.gpu.balance, part.share, context)
+    }
+
+    /// Motifs by closed formulas; of a share, the sums that they want.
+    pub(super) fn motifs(
+        &self,
+        k: usize,
+        induced: Induced,
+        share: Option<&Picked>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let all = self.roots(k)?;
+        let sums = if k == 3 {
+            let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
+            formula::three(&self.resident, own.as_ref().unwrap_or(all), share, context)?
+        } else {
+            let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
+            let arcs = self.resident.oriented.ends.len();
+            let edges = made(&self.edges, || {
+                Buffer::new(&self.resident.device.place(), arcs, "triangles of arcs")
+            })?;
+            match share {
+                None => formula::four(&self.resident, all, cycles, edges, context)?,
+                Some(share) => {
+                    let resident = &self.resident;
+                    formula::four_of_share(resident, all, cycles, edges, share, context)?
+                }
+            }
+        };
+        match (sums, share) {
+            (Some(sums), Some(_)) => {
+                let open = Some(Open::Formulas { sums });
+                let mut outcome = Outcome::new(vec![], true);
+                outcome.open = open;
+                Ok(outcome)
+            }
+            (Some(sums), None) => formulas::motifs(k, induced, &sums)
+                .map(|results| Outcome::new(results, true))
+                .ok_or_else(|| {
+                    Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
+                }),
+            // The formulas need all sums: a run that was not finished gives zeros.
+            (None, _) => {
+                let zero = |p: &Pattern| Count { pattern: p.clone(), count: 0 };
+                Ok(Outcome::new(Dictionary::of(k).patterns().iter().map(zero).collect(), false))
+            }
+        }
+    }
+}
+
+/// The part of a task that a run does: the roots that count, and who takes embeddings.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'a> {
+    pub(super) share: Option<&'a Picked>,
+    pub(super) sink: Option<&'a dyn Sink>,
+}
+
+/// The answer from vertex-induced counts in the order of the dictionary.
+fn of_patterns(k: usize, induced: Induced, mut counts: Vec<u128>, complete: bool) -> Outcome {
+    if induced == Induced::Edge {
+        counts = formulas::edge_induced(k, &counts);
+    }
+    let patterns = Dictionary::of(k).patterns().iter();
+    let results = patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
+    Outcome::new(results.collect(), complete)
+}
+
+impl Drop for OnDevice<'_> {
+    fn drop(&mut self) {
+        // A run that failed may have left kernels in the queue that use the buffers.
+        let _ = self.resident.device.finish();
+    }
+}

@@ -1,0 +1,116 @@
+//! A run: the strategy of the task, its answer, and what was measured.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Engine, Outcome, Prepared, Sink, Units, shares};
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{Dictionary, Pattern};
+
+use super::on_device::{OnDevice, Part};
+use super::refuse;
+use crate::calls;
+use crate::graph::Numbering;
+use crate::picked::Picked;
+use crate::{Strategy, table};
+
+impl Prepared for OnDevice<'_> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.gpu.supports(task, Some(self.graph))?;
+        shares::check(self.graph, task, units, sink)?;
+        let picked = Picked::of(units, self.graph.view(), &self.resident.by);
+        let share = picked.as_ref();
+        let part = Part { share, sink };
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = &self.resident.device;
+        let work = &device.work;
+        let before = (work.launches.load(Relaxed), Instant::now(), work.donations.load(Relaxed));
+        // Only a search has embeddings to hand on.
+        let strategy = match sink {
+            Some(_) => Strategy::Plan,
+            // The closed formulas' sums belong to no embedding.
+            None if self.numbering == Numbering::Ids && matches!(task, Task::Motif { .. }) => {
+                Strategy::Wide
+            }
+            None => self.gpu.strategy(task)?,
+        };
+        let mut outcome = match (task, strategy) {
+            (Task::Clique { k }, Strategy::Local) => self.cliques(*k, share, context),
+            (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, part, context),
+            (Task::Clique { k }, _) => {
+                self.search(&[Pattern::clique(*k)], Induced::Edge, part, context)
+            }
+            (Task::Motif { k, induced }, Strategy::Formula) => {
+                self.motifs(*k, *induced, share, context)
+            }
+            (Task::Motif { k, induced }, Strategy::Wide) => {
+                self.wide_motifs(*k, *induced, part, context)
+            }
+            (Task::Motif { k: 7.., .. }, _) => refuse("list of motifs of more than 6 vertices"),
+            // The plans' first vertices aren't those with the largest ids.
+            (Task::Motif { .. }, Strategy::Plan) if self.numbering == Numbering::Ids => {
+                refuse("list of motifs beside devices of another kind")
+            }
+            (Task::Motif { k, induced }, _) => {
+                self.search(Dictionary::of(*k).patterns(), *induced, part, context)
+            }
+            (Task::Match { pattern, induced, mappings }, _) => {
+                let (count, complete) =
+                    self.matches(pattern, *induced, *mappings, part, context)?;
+                Ok(Outcome::new(vec![count], complete))
+            }
+            (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
+            (Task::Fsm { limit, support, measure }, _) => {
+                self.frequent((*limit, *support, *measure), sink, context)
+            }
+            _ => unreachable!("it was refused above"),
+        }?;
+        let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
+        metrics.headline("run.time", "s", Value::time(before.1.elapsed()));
+        let launches = device.work.launches.load(Relaxed) - before.0;
+        metrics.headline("run.launches", "", Value::Count(launches));
+        let (written, read) = device.budget.moved();
+        metrics.headline("bus.written", "bytes", Value::Count(written));
+        metrics.headline("bus.read", "bytes", Value::Count(read));
+        metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
+        metrics.detail("run.strategy", "", Value::Text(reason(strategy, sink.is_some()).into()));
+        if strategy == Strategy::Wide {
+            let donations = device.work.donations.load(Relaxed) - before.2;
+            metrics.detail("wide.donations", "", Value::Count(donations));
+        }
+        if let Some(spans) = device.calls.take() {
+            for (name, (time, calls)) in calls::totals(&spans) {
+                metrics.detail(format!("profile.{name}.time"), "s", Value::time(time));
+                metrics.detail(format!("profile.{name}.calls"), "", Value::Count(calls));
+            }
+            if let Some(path) = &self.gpu.profile {
+                calls::write_trace(path, &self.gpu.found.name, &spans)?;
+            }
+        }
+        metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
+        outcome.devices.push(metrics);
+        Ok(outcome.of(units))
+    }
+}
+
+/// A strategy with its reason.
+fn reason(strategy: Strategy, listed: bool) -> &'static str {
+    match strategy {
+        _ if listed => "plan: every embedding is met",
+        Strategy::Plan => "plan: depth-first search over sorted lists",
+        Strategy::Formula => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
+        Strategy::Local => "local: bitmaps of oriented neighbourhoods",
+        Strategy::Wide => "wide: all patterns in one exploration",
+        Strategy::Table => table::REASON,
+    }
+}
