@@ -206,10 +206,8 @@ impl<'a> Checkpoint<'a> {
         let state = State { outcome, written: Instant::now() };
         let checkpoint =
             Checkpoint { path, interval: keeping.interval, graph, key, state: Mutex::new(state) };
-        if !found {
-            // What can't be written is known before anything is mined.
-            checkpoint.save()?;
-        }
+        // What can't be written is known before anything is mined.
+        checkpoint.save()?;
         Ok(checkpoint)
     }
 

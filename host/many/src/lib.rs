@@ -173,7 +173,11 @@ impl Many {
             Err(error) if kept_nothing && !matches!(error, Error::Interrupted) => kept.remove(),
             _ => kept.save(),
         };
-        let run = run?;
+        let run = match run {
+            // Before the first share; what runs before this one found is an answer all the same.
+            Err(Error::Interrupted) => Outcome::new(vec![], false),
+            run => run?,
+        };
         let mut outcome = kept.outcome().unwrap_or_else(|| Outcome::new(vec![], false));
         outcome.complete = run.complete;
         outcome.devices = run.devices;
