@@ -49,6 +49,21 @@ pub fn divisible(task: &Task, listed: bool) -> Result<()> {
     }
 }
 
+/// Whether devices of different kinds can share a task: those that assign embeddings to units by the rule
+/// [`BY_IDS`](crate::BY_IDS).
+///
+/// # Errors
+/// [`Error::Unsupported`] for a task that has no such rule.
+pub fn divisible_by_ids(task: &Task) -> Result<()> {
+    match task {
+        Task::Clique { .. } | Task::Motif { .. } | Task::Match { .. } => Ok(()),
+        other => Err(Error::Unsupported(format!(
+            "devices of different kinds don't share the task {}: name devices of one kind",
+            other.name()
+        ))),
+    }
+}
+
 impl Units<'_> {
     /// These units without those of a share.
     ///

@@ -115,6 +115,9 @@ impl Engine for Many {
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
         shares::divisible(task, false).map_err(together)?;
+        if self.by_ids {
+            shares::divisible_by_ids(task)?;
+        }
         self.devices
             .iter()
             .zip(&self.names)

@@ -114,10 +114,7 @@ impl Prepared for ByIds<'_> {
             Task::Match { pattern, induced, mappings } => {
                 self.matches(pattern, *induced, *mappings, job)
             }
-            other => Err(Error::Unsupported(format!(
-                "devices of different kinds don't share the task {}: name devices of one kind",
-                other.name()
-            ))),
+            other => shares::divisible_by_ids(other).map(|()| unreachable!("it is no task by ids")),
         }?;
         Ok(outcome.of(units))
     }
