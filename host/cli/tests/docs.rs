@@ -25,8 +25,6 @@ fn said(line: &str) -> String {
         |word: &str| matches!(word.trim_matches([',', ')', '(']), "ms" | "s" | "threads" | "MB/s");
     let keep = |(at, word): (usize, &&str)| match words.get(at + 1) {
         Some(next) if unit(next) => "#".to_string(),
-        // A busy machine may take tenths of a second, which are seconds.
-        _ if at > 0 && unit(word) => word.replace("ms", "s"),
         _ => word.to_string(),
     };
     words.iter().enumerate().map(keep).collect::<Vec<_>>().join(" ")
@@ -95,7 +93,13 @@ fn commands_print_what_the_pages_show() {
                 let mut shown = one.lines();
                 let command = shown.next().unwrap();
                 let shown: Vec<String> = shown.map(said).collect();
-                let (printed, well) = run(command, folder.path());
+                let (mut printed, mut well) = run(command, folder.path());
+                // A busy machine may take seconds for what takes milliseconds.
+                for _ in 0..2 {
+                    if !agrees(&shown, &printed) {
+                        (printed, well) = run(command, folder.path());
+                    }
+                }
                 let refused = shown.iter().any(|line| line.starts_with("gramer: "));
                 assert_eq!(well, !refused, "{page}: {command}: {printed:#?}");
                 assert!(agrees(&shown, &printed), "{page}: {command} prints {printed:#?}");

@@ -644,15 +644,20 @@ fn memory_that_runs_out_and_time_that_runs_out_are_named() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("a buffer of 1.2 MiB can't be had in memory bank 0"), "{said}");
 
-    let begun = Instant::now();
-    let words = ["mine", "motif", "-k", "5", &large, "--device", &device, "--time-limit", "1"];
-    let output = gramer(&words).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(124), "{said}");
-    assert!(said.contains("the time limit was reached: there is no whole answer"), "{said}");
-    let shown = text(&output.stdout);
+    // On a busy machine a second may be over before the device is open, and there is no answer then.
+    let shown = ["1", "4", "16"].into_iter().find_map(|limit| {
+        let begun = Instant::now();
+        let words =
+            ["mine", "motif", "-k", "5", &large, "--device", &device, "--time-limit", limit];
+        let output = gramer(&words).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(124), "{said}");
+        assert!(said.contains("the time limit was reached: there is no whole answer"), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
+        Some(text(&output.stdout)).filter(|shown| !shown.is_empty())
+    });
+    let shown = shown.unwrap_or_default();
     assert!(shown.contains("INCOMPLETE, stopped at the time limit"), "{shown}");
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
 /// The emulated device computes what the sources of the core say: with a fault in them, answers

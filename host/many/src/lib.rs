@@ -115,13 +115,11 @@ impl Engine for Many {
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
         shares::divisible(task, false).map_err(together)?;
-        if self.by_ids {
-            shares::divisible_by_ids(task)?;
-        }
         self.devices
             .iter()
             .zip(&self.names)
-            .try_for_each(|(d, name)| d.supports(task, graph).map_err(|e| named(name, e)))
+            .try_for_each(|(d, name)| d.supports(task, graph).map_err(|e| named(name, e)))?;
+        if self.by_ids { shares::divisible_by_ids(task) } else { Ok(()) }
     }
 
     fn prepare<'a>(
