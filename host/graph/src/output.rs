@@ -92,7 +92,13 @@ pub struct Output {
 
 enum Destination {
     Direct(Box<dyn Write + Send>),
-    Whole { file: NamedTempFile, target: PathBuf, _unfinished: Unfinished },
+    Whole {
+        file: NamedTempFile,
+        target: PathBuf,
+        /// Nothing was there when the file was begun, so that nothing may be replaced.
+        new: bool,
+        _unfinished: Unfinished,
+    },
 }
 
 impl Output {
@@ -126,9 +132,10 @@ impl Output {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.tempfile_in(folder_of(&target)).map_err(failed)?;
         let _unfinished = Unfinished::new(file.path());
+        let new = fs::symlink_metadata(&target).is_err();
         Ok(Output {
             path: path.to_path_buf(),
-            to: Destination::Whole { file, target, _unfinished },
+            to: Destination::Whole { file, target, new, _unfinished },
         })
     }
 
@@ -137,7 +144,8 @@ impl Output {
         &self.path
     }
 
-    /// Puts the file in its place.
+    /// Puts the file in its place. Where another program has made a file of that name meanwhile, both stay:
+    /// the message says under which name this one does.
     ///
     /// # Errors
     /// [`Error::Io`] where the system refuses.
@@ -148,11 +156,35 @@ impl Output {
             move |source| Error::io(path, action, source)
         };
         written.map_err(failed("write"))?;
-        if let Destination::Whole { file, target, .. } = self.to {
-            file.as_file().sync_data().map_err(failed("write"))?;
-            file.persist(target).map_err(|e| failed("create")(e.error))?;
+        let Destination::Whole { file, target, new, .. } = self.to else { return Ok(()) };
+        file.as_file().sync_data().map_err(failed("write"))?;
+        if !new {
+            return file.persist(target).map(|_| ()).map_err(|e| failed("create")(e.error));
         }
-        Ok(())
+        let Err(refused) = file.persist_noclobber(&target) else { return Ok(()) };
+        let file = refused.file;
+        if refused.error.kind() != io::ErrorKind::AlreadyExists {
+            // Not every file system can do it.
+            return file.persist(target).map(|_| ()).map_err(|e| failed("create")(e.error));
+        }
+        let mut beside = target.into_os_string();
+        beside.push(format!(".{}", std::process::id()));
+        let beside = PathBuf::from(beside);
+        file.persist_noclobber(&beside).map_err(|e| failed("create")(e.error))?;
+        let text = format!(
+            "another program has made this file meanwhile: it stays, and what was to be written is {}",
+            Place::file(&beside)
+        );
+        let reason = io::Error::new(io::ErrorKind::AlreadyExists, text);
+        Err(failed("create")(reason))
+    }
+
+    /// The file may replace one that appears meanwhile: what several programs keep for each other.
+    fn or_replace(mut self) -> Self {
+        if let Destination::Whole { new, .. } = &mut self.to {
+            *new = false;
+        }
+        self
     }
 }
 
@@ -182,7 +214,7 @@ pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<()> {
-    let mut output = Output::create(path)?;
+    let mut output = Output::create(path)?.or_replace();
     let written = {
         let mut out = BufWriter::with_capacity(BUFFER, &mut output);
         write(&mut out).and_then(|()| out.flush())
@@ -265,6 +297,28 @@ mod tests {
             assert!(message.contains(reason) && message.contains("no: No such file"), "{message}");
             assert!(!message.contains(".gramer-"), "{message}");
         }
+    }
+
+    #[test]
+    fn a_file_that_appears_meanwhile_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.txt");
+        let mut outputs = [Output::create(&path).unwrap(), Output::create(&path).unwrap()];
+        outputs[0].write_all(b"first").unwrap();
+        outputs[1].write_all(b"second").unwrap();
+        let [first, second] = outputs;
+        first.finish().unwrap();
+        let error = second.finish().unwrap_err().to_string();
+        let beside = format!("{}.{}", path.display(), std::process::id());
+        assert!(error.contains("meanwhile: it stays") && error.ends_with(&beside), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(fs::read(&beside).unwrap(), b"second");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        // What was there when it was begun was to be replaced.
+        let mut third = Output::create(&path).unwrap();
+        third.write_all(b"third").unwrap();
+        third.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"third");
     }
 
     #[test]
