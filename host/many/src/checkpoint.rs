@@ -189,6 +189,12 @@ impl<'a> Checkpoint<'a> {
         supports(task)?;
         let path = keeping.file.clone();
         let found = path.try_exists().map_err(|e| Error::io(&path, "read", e))?;
+        if path.as_os_str() == "-" || found && !path.is_file() {
+            return Err(Error::usage(format!(
+                "{}: a checkpoint is read and replaced, which only a file can be: name one",
+                Place::file(&path)
+            )));
+        }
         if !found && keeping.resume {
             return Err(Error::usage(format!(
                 "{}: there is no such checkpoint: the run has ended or was never begun; without the \
@@ -290,8 +296,14 @@ impl<'a> Checkpoint<'a> {
 /// What the file of this run has.
 fn read(path: &Path, key: &Key, graph: &Graph, cancel: &Cancel) -> Result<Option<Outcome>> {
     let wrong = |what: String| Error::input(Place::file(path), what);
-    let none =
-        |e: serde_json::Error| wrong(format!("this is no checkpoint: {}", said(&e.to_string())));
+    // What a type is called here says nothing to whoever reads it.
+    let none = |e: serde_json::Error| {
+        let at = (e.line(), e.column());
+        wrong(format!(
+            "this is no checkpoint, as line {}, column {} shows; name another file",
+            at.0, at.1
+        ))
+    };
     let text = read_small(path, MAX_FILE, "checkpoint", cancel)?;
     let head: Head = serde_json::from_slice(&text).map_err(none)?;
     if head.checkpoint != FORMAT {
@@ -422,6 +434,15 @@ mod tests {
         let mni = Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 1, measure: Measure::Mni };
         for task in [mni, Task::MaximumClique] {
             assert!(open(&task).starts_with("a checkpoint keeps shares of a run"));
+        }
+        for file in ["-", "/dev/null", "."] {
+            let keeping = Keeping { file: file.into(), ..keeping.clone() };
+            let cancel = Cancel::default();
+            let task = Task::Clique { k: 3 };
+            let refused = Checkpoint::open(&keeping, &graph, &task, "cpu".into(), &cancel);
+            let refused = refused.unwrap_err();
+            assert_eq!(refused.exit_code(), 2);
+            assert!(refused.to_string().contains("only a file can be"), "{refused}");
         }
         let nowhere = open(&Task::Clique { k: 3 });
         assert!(nowhere.contains("where.json: cannot create: its folder"), "{nowhere}");
