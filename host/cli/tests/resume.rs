@@ -249,6 +249,27 @@ fn a_file_of_another_run_is_refused_and_stays() {
     assert_eq!(answer(&whole), answer(&plain));
 }
 
+/// Two runs with one file would each write over what the other has done.
+#[test]
+fn a_file_is_of_one_run_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = graph(folder.path(), 12, false);
+    let path = folder.path().join("run.json");
+    let words = ["mine", "clique", "-k", "7", &graph, "--checkpoint", path.to_str().unwrap()];
+    let child = gramer(&words).spawn().unwrap();
+    while !path.exists() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let second = run(&words);
+    let said = text(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains("run.json: another run is at work with it"), "{said}");
+    kill_process(Pid::from_child(&child), Signal::KILL).expect("the first one is still at work");
+    child.wait_with_output().unwrap();
+    let third = run(&[&words[..], &["--time-limit", "0.5"]].concat());
+    assert_eq!(third.status.code(), Some(124), "{}", text(&third.stderr));
+}
+
 /// An answer that can't be written leaves the checkpoint, from which it comes at once.
 #[test]
 fn an_answer_that_is_not_written_is_not_lost() {

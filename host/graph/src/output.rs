@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use tempfile::NamedTempFile;
 
@@ -223,6 +224,78 @@ pub fn write_whole(
     output.finish()
 }
 
+/// The same for a file that belongs to one program at a time: it is locked ([`hold`]) before it is in its
+/// place, so that no other program can take it in between. The lock is held as long as what is returned.
+/// With `first` there must be no such file: `None` if there is one, which stays.
+///
+/// # Errors
+/// As [`write_whole`].
+pub fn write_held(
+    path: &Path,
+    first: bool,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<Option<File>> {
+    let mut output = Output::create(path)?;
+    let written = {
+        let mut out = BufWriter::with_capacity(BUFFER, &mut output);
+        write(&mut out).and_then(|()| out.flush())
+    };
+    let failed = |action| move |source| Error::io(path, action, source);
+    written.map_err(failed("write"))?;
+    let Destination::Whole { file, target, .. } = output.to else {
+        return Err(failed("lock")(io::Error::other("it is a device or a pipe")));
+    };
+    file.as_file().sync_data().map_err(failed("write"))?;
+    // A lock is of what was opened: it goes with the file to its place, and stays with a second handle.
+    let held = file.as_file().try_clone().map_err(failed("lock"))?;
+    let _ = held.try_lock();
+    let refused = match first {
+        true => file.persist_noclobber(target),
+        false => file.persist(target),
+    };
+    match refused {
+        Ok(_) => Ok(Some(held)),
+        Err(e) if first && e.error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
+        Err(e) => Err(failed("create")(e.error)),
+    }
+}
+
+/// Locks a file that is there against other programs that do so: `None` if there is none. Where a file
+/// system has no locks there is none to wait for. The lock is held as long as what is returned.
+///
+/// # Errors
+/// [`Error::Usage`] if another program has it; [`Error::Io`].
+pub fn hold(path: &Path) -> Result<Option<File>> {
+    // A program that was killed may leave one of its own that needs a moment to end.
+    const PATIENCE: Duration = Duration::from_secs(1);
+    let begun = Instant::now();
+    loop {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Error::io(path, "read", e)),
+        };
+        if matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            if begun.elapsed() < PATIENCE {
+                std::thread::sleep(PATIENCE / 50);
+                continue;
+            }
+            return Err(Error::usage(format!(
+                "{}: another run is at work with it: wait for its end, or name another file",
+                Place::file(path)
+            )));
+        }
+        // Its holder may have put a new one in its place, or taken it away, before it let go.
+        let now = file.metadata().map_err(|e| Error::io(path, "read", e))?;
+        match fs::metadata(path) {
+            Ok(there) if same(&there, &now) => return Ok(Some(file)),
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(Error::io(path, "read", e)),
+        }
+    }
+}
+
 const BUFFER: usize = 1 << 18;
 
 #[cfg(test)]
@@ -244,6 +317,30 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
         write_whole(&path, |out| out.write_all(b"new")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_held_file_is_of_one_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state");
+        let write = |first| write_held(&path, first, |out| out.write_all(b"state")).unwrap();
+        assert!(hold(&path).unwrap().is_none(), "nothing is there");
+        let first = write(true).unwrap();
+        assert!(write(true).is_none(), "it is there");
+        let refused = |path: &Path| {
+            let error = hold(path).unwrap_err();
+            assert_eq!(error.exit_code(), 2);
+            assert!(error.to_string().contains("state: another run is at work with it"), "{error}");
+        };
+        refused(&path);
+        let second = write(false).unwrap();
+        drop(first);
+        refused(&path);
+        drop(second);
+        let third = hold(&path).unwrap().unwrap();
+        refused(&path);
+        drop(third);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Portions of work units are merged as they are finished, and the file is written whole or not at all:
 //! at the start, then at an interval, and at the end. It says of which run it is, so that no other goes
 //! on from it: the graph in its order, the task, and the rule by which the devices assign embeddings to
-//! units. Which devices these are, and how many, may change from run to run.
+//! units. Which devices these are, and how many, may change from run to run. The file is locked while a run
+//! is at work with it, so that a second one is refused.
 //!
 //! | field | is |
 //! |---|---|
@@ -29,7 +30,7 @@ use gramer_graph::Graph;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result, said};
 use gramer_graph::input::read_small;
-use gramer_graph::output::write_whole;
+use gramer_graph::output::{hold, write_held};
 use gramer_pattern::task::Task;
 
 /// The version of the format.
@@ -147,6 +148,8 @@ struct State {
     /// Of all units that are done.
     outcome: Option<Outcome>,
     written: Instant,
+    /// The file, locked.
+    held: Option<std::fs::File>,
 }
 
 /// Whether a task can be kept.
@@ -178,7 +181,8 @@ impl<'a> Checkpoint<'a> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] as [`supports`]; [`Error::Input`] for a file that is damaged or of another
-    /// run; [`Error::Usage`] if it must be there and isn't; [`Error::Io`]; [`Error::Interrupted`].
+    /// run; [`Error::Usage`] if it must be there and isn't, or another run is at work with it;
+    /// [`Error::Io`]; [`Error::Interrupted`].
     pub fn open(
         keeping: &Keeping,
         graph: &'a Graph,
@@ -205,15 +209,22 @@ impl<'a> Checkpoint<'a> {
         let gramer = env!("CARGO_PKG_VERSION").to_string();
         let graph_key = Fingerprint::of(graph, cancel)?;
         let key = Key { gramer, graph: graph_key, task: task.clone(), rule };
-        let outcome = match found {
-            true => read(&path, &key, graph, cancel)?,
-            false => None,
-        };
-        let state = State { outcome, written: Instant::now() };
+        let state = State { outcome: None, written: Instant::now(), held: None };
         let checkpoint =
             Checkpoint { path, interval: keeping.interval, graph, key, state: Mutex::new(state) };
         // What can't be written is known before anything is mined.
-        checkpoint.save()?;
+        loop {
+            let mut state = checkpoint.state();
+            state.held = hold(&checkpoint.path)?;
+            let first = state.held.is_none();
+            if !first {
+                state.outcome = read(&checkpoint.path, &checkpoint.key, graph, cancel)?;
+            }
+            if checkpoint.write(&mut state, first)? {
+                break;
+            }
+            // Another run has begun it meanwhile.
+        }
         Ok(checkpoint)
     }
 
@@ -251,7 +262,7 @@ impl<'a> Checkpoint<'a> {
         let all = known.into_iter().chain([outcome]);
         state.outcome = Some(Outcome::merge(&self.key.task, self.graph, all)?);
         if state.written.elapsed() >= self.interval {
-            let _ = self.write(&state);
+            let _ = self.write(&mut state, false);
             state.written = Instant::now();
         }
         Ok(())
@@ -267,16 +278,22 @@ impl<'a> Checkpoint<'a> {
     /// # Errors
     /// [`Error::Io`]; the file is then as it was.
     pub fn save(&self) -> Result<()> {
-        self.write(&self.state())
+        self.write(&mut self.state(), false).map(|_| ())
     }
 
-    fn write(&self, state: &State) -> Result<()> {
-        let outcome = state.outcome.as_ref();
-        let file = File { checkpoint: FORMAT, key: &self.key, outcome };
-        write_whole(&self.path, |out| {
+    /// Whether it was written: not with `first`, if a file is there.
+    fn write(&self, state: &mut State, first: bool) -> Result<bool> {
+        let file = File { checkpoint: FORMAT, key: &self.key, outcome: state.outcome.as_ref() };
+        let held = write_held(&self.path, first, |out| {
             serde_json::to_writer(&mut *out, &file)?;
             writeln!(out)
-        })
+        })?;
+        let written = held.is_some();
+        if written {
+            // The new file is locked before the old one is let go.
+            state.held = held;
+        }
+        Ok(written)
     }
 
     /// Removes the file: nothing is left to be continued.
@@ -379,6 +396,13 @@ mod tests {
         let kept = open(true, &graph, 4, "cpu").unwrap();
         assert!(kept.rest().unwrap().unwrap().is_empty());
         assert_eq!(kept.outcome().unwrap(), right);
+        let second = open(true, &graph, 4, "cpu").unwrap_err();
+        assert_eq!(second.exit_code(), 2);
+        assert!(second.to_string().contains("run.json: another run is at work with it"), "{second}");
+        // Also after the file was replaced.
+        kept.save().unwrap();
+        open(true, &graph, 4, "cpu").unwrap_err();
+        drop(kept);
 
         let other = self::graph(1);
         let mut large = Builder::new();
@@ -416,6 +440,8 @@ mod tests {
             let text = open(false, &graph, 4, "cpu").unwrap_err().to_string();
             assert!(text.contains(part), "{text}");
         }
+        std::fs::write(&file, good).unwrap();
+        let kept = open(true, &graph, 4, "cpu").unwrap();
         kept.remove().unwrap();
         kept.remove().unwrap();
         assert!(!file.exists());
