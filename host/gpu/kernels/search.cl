@@ -2,7 +2,9 @@
 //
 // A work-group of LANES lanes walks one branch at a time. Its state (the images chosen, the candidates
 // that are left at each depth) lies in global memory between launches, so that a launch may end after
-// any step and the next one goes on. Tasks are edges both ways, taken in portions of LANES.
+// any step and the next one goes on. Tasks are edges both ways, taken in portions of LANES, those of the
+// vertices with the largest degrees first. Once they are all taken, a launch ends when many groups are without
+// work, and these take parts of the others' (`donate.cl`).
 //
 // The plan has DEPTH_WORDS words for each depth:
 //   0 label, or ANY      1 near: earlier depths that are neighbours     2 far: that must not be
@@ -13,10 +15,10 @@
 // the tasks are the edges of a list instead of all.
 #ifdef PICKED
 #define TASKS tasks
-#define TASK(at) picked[at]
+#define TASK(at) picked[TASKS - 1 - (at)]
 #else
 #define TASKS entries
-#define TASK(at) (at)
+#define TASK(at) (TASKS - 1 - (at))
 #endif
 
 #define ANY 0xffffffffu
@@ -28,6 +30,14 @@
 #define CONTROL_DONE 1
 #define CONTROL_RESERVED 2
 #define CONTROL_WRITTEN 3
+// Who gave and took before this launch; how many of the takers have got something.
+#define CONTROL_GIVERS 4
+#define CONTROL_TAKERS 5
+#define CONTROL_GIVEN 6
+// Whether the launch ended for want of work.
+#define CONTROL_WANT 7
+// Steps that a group does before it looks whether others want work.
+#define LEAST_STEPS 256
 
 // Whether a vertex may be the image at a depth.
 #ifdef CANDIDATES
@@ -51,13 +61,18 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
 #endif
 ) {
     __local uint images[MOST_DEPTHS], ends[MOST_DEPTHS], at[MOST_DEPTHS];
-    __local uint waiting, first, shared, base_from, base_to, base_depth;
+    __local uint waiting, first, shared, base_from, base_to, base_depth, want;
     __local ulong totals[LANES];
     const uint lane = get_local_id(0);
     __global uint *const state = states + get_group_id(0) * STATE_WORDS;
     __global uint *const own = lists + (ulong)get_group_id(0) * depths * span;
     uint depth = state[0];
+    // As many groups may be without work: those that got none, and a part of the others.
+    uint idle = 0;
     if (lane == 0) {
+        want = 0;
+        idle = control[CONTROL_TAKERS] - control[CONTROL_GIVEN];
+        idle += max(min((uint)get_num_groups(0) / 8, ((uint)get_num_groups(0) - idle) / 4), 1u);
         waiting = state[1];
         first = state[2];
         for (uint i = 0; i < MOST_DEPTHS; i++) {
@@ -71,7 +86,7 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
     uint work = 0, taken = 0;
     bool done = false;
     barrier(CLK_LOCAL_MEM_FENCE);
-    while (work < budget) {
+    while (work < budget && want == 0) {
         // The next image of the deepest vertex that has candidates left; depth 0 stands for the edges.
         uint next;
         if (depth == 0) {
@@ -152,6 +167,10 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
                 base_from = lower_bound(neighbours, base_from, base_to, least);
             ends[next] = 0;
             at[next] = 0;
+            if (work > LEAST_STEPS && control[CONTROL_DONE] >= idle) {
+                want = 1;
+                control[CONTROL_WANT] = 1;
+            }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         const bool last = next + 1 == depths;

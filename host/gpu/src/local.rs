@@ -86,8 +86,10 @@ impl ClassShape {
     }
 }
 
-/// Roots of a graph by class, those with the most work first.
+/// Roots of a graph by class, those with the most work first. Of deep roots the ones above all classes are
+/// cut into parts, since one of them can take longer than all the rest.
 pub(crate) struct Roots {
+    deep: bool,
     /// The classes that the device has room for.
     classes: Vec<ClassShape>,
     /// By class, and those above the largest at the end.
@@ -139,6 +141,30 @@ fn by_weight(tasks: Vec<(f32, Task)>) -> Vec<(f32, Task)> {
 
 /// The whole root.
 const WHOLE: u32 = 1 << 16;
+/// Parts of large roots for each compute unit, about.
+const PARTS_EACH: usize = 8;
+
+/// Roots above all classes, cut so that no part is much work beside all of them together. A part makes the
+/// rows of its root again, so that there aren't more of them than fill the device. Weights are element
+/// tests, and what follows the tests grows with the targets, too.
+fn cut(graph: &Resident, tasks: Vec<(f32, Task)>) -> Vec<(f32, Task)> {
+    let targets = |root: u32| graph.by.out_degree(root as usize) as usize;
+    let work = |(tests, [root, _]): &(f32, Task)| f64::from(*tests) * targets(*root) as f64;
+    let total: f64 = tasks.iter().map(work).sum();
+    let share = total / (PARTS_EACH * graph.device.limits.units) as f64;
+    let parts = |task: &(f32, Task)| {
+        let parts =
+            ((work(task) / share.max(1.0)).ceil() as u32).clamp(1, most_parts(targets(task.1[0])));
+        let (weight, root) = (task.0 / parts as f32, task.1[0]);
+        (0..parts).map(move |part| (weight, [root, part | parts << 16]))
+    };
+    tasks.iter().flat_map(parts).collect()
+}
+
+/// A part has at least a pair for each lane.
+fn most_parts(targets: usize) -> u32 {
+    (targets * (targets - 1) / 2 / 64).clamp(1, u16::MAX.into()) as u32
+}
 
 impl Roots {
     /// Whether cliques of `k` are many sets below a pair of targets: such tasks have classes, and
@@ -180,8 +206,8 @@ impl Roots {
             *work = tests as f32;
             tasks[at].push((tests as f32, [root as u32, WHOLE]));
         }
-        let lists = tasks.into_iter().map(|t| List::new(device, t)).collect::<Result<_>>()?;
-        Ok(Roots { classes, lists, span, tests: all })
+        let lists = lists(graph, tasks, deep)?;
+        Ok(Roots { deep, classes, lists, span, tests: all })
     }
 
     /// Those of a share.
@@ -199,10 +225,17 @@ impl Roots {
                 tasks[at].push((self.tests[root as usize], [root, WHOLE]));
             }
         }
-        let list = |tasks| List::new(&graph.device, tasks);
-        let lists = tasks.into_iter().map(list).collect::<Result<_>>()?;
-        Ok(Roots { classes: self.classes.clone(), lists, span, tests: vec![] })
+        let lists = lists(graph, tasks, self.deep)?;
+        Ok(Roots { deep: self.deep, classes: self.classes.clone(), lists, span, tests: vec![] })
     }
+}
+
+/// Tasks by class on the device.
+fn lists(graph: &Resident, mut tasks: Vec<Vec<(f32, Task)>>, deep: bool) -> Result<Vec<List>> {
+    if let Some(large) = tasks.last_mut().filter(|_| deep) {
+        *large = cut(graph, std::mem::take(large));
+    }
+    tasks.into_iter().map(|tasks| List::new(&graph.device, tasks)).collect()
 }
 
 fn class_of(classes: &[ClassShape], targets: usize) -> usize {
@@ -304,33 +337,45 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
         sum.read(&device.queue, &mut read)?;
         found.push(read);
     }
-    let work: Vec<Vec<f64>> =
-        found.iter().map(|l| l.iter().map(|&q| sets(q, k)).collect()).collect();
-    let total: f64 = work.iter().flatten().sum();
-    let share = (total / (8 * device.limits.units) as f64).max(LEAST);
+    // Root, element tests, sets of cliques.
+    let whole = |(list, found): (&List, &Vec<u32>)| -> Vec<(u32, f32, f64)> {
+        let tasks = list.tasks.iter().zip(&list.weights).zip(found);
+        let mut all: Vec<(u32, f32, u64)> =
+            tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
+        if list.tasks.iter().any(|task| task[1] != WHOLE) {
+            all.sort_unstable_by_key(|root| root.0);
+            all.dedup_by(|part, first| {
+                let same = part.0 == first.0;
+                if same {
+                    (first.1, first.2) = (first.1 + part.1, first.2 + part.2);
+                }
+                same
+            });
+        }
+        let sets = all.into_iter().filter(|root| root.2 != 0);
+        sets.map(|(root, tests, found)| (root, tests, sets_of(found, k))).collect()
+    };
+    let work: Vec<Vec<(u32, f32, f64)>> = roots.lists.iter().zip(&found).map(whole).collect();
+    let total: f64 = work.iter().flatten().map(|root| root.2).sum();
+    let share = (total / (PARTS_EACH * device.limits.units) as f64).max(LEAST);
     let mut lists = vec![];
-    for ((list, found), work) in roots.lists.iter().zip(&found).zip(&work) {
+    for roots in &work {
         let mut tasks = vec![];
-        for (at, &[root, _]) in list.tasks.iter().enumerate() {
-            if found[at] == 0 {
-                continue;
-            }
-            // A part has at least a pair for each lane.
-            let targets = graph.by.out_degree(root as usize);
-            let most = (targets * (targets - 1) / 2 / 64).clamp(1, u16::MAX.into());
-            let parts = ((work[at] / share).ceil() as u32).clamp(1, most);
-            let weight = (list.weights[at] + work[at] as f32) / parts as f32;
+        for &(root, tests, work) in roots {
+            let most = most_parts(graph.by.out_degree(root as usize) as usize);
+            let parts = ((work / share).ceil() as u32).clamp(1, most);
+            let weight = (tests + work as f32) / parts as f32;
             tasks.extend((0..parts).map(|part| (weight, [root, part | parts << 16])));
         }
         lists.push(List::new(device, tasks)?);
     }
-    let classes = roots.classes.clone();
-    Ok(Some(Roots { classes, lists, span: roots.span, tests: vec![] }))
+    let (deep, classes) = (roots.deep, roots.classes.clone());
+    Ok(Some(Roots { deep, classes, lists, span: roots.span, tests: vec![] }))
 }
 
 /// (k − 2)-cliques of a complete graph with about `found` 4-cliques.
-fn sets(found: u32, k: usize) -> f64 {
-    let found = f64::from(found);
+fn sets_of(found: u64, k: usize) -> f64 {
+    let found = found as f64;
     if k == 6 || found == 0.0 {
         return found;
     }
@@ -456,7 +501,7 @@ mod tests {
     #[test]
     fn the_estimate_is_that_of_a_complete_graph() {
         // 20 vertices have 4,845 4-cliques and 15,504 cliques of five.
-        let estimate = sets(4845, 7);
+        let estimate = sets_of(4845, 7);
         assert!((15_000.0..16_000.0).contains(&estimate), "{estimate}");
     }
 }

@@ -19,17 +19,21 @@ use crate::device::Arg;
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::plan::PlanWords;
+use crate::program::Program;
 use crate::resident::Resident;
 use crate::signature::{self, Candidates, join_order};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const SEARCH: &str = include_str!("../kernels/search.cl");
+const DONATE: &str = include_str!("../kernels/donate.cl");
 
 /// Lanes of a work-group.
 const LANES: usize = 32;
 /// Words of a group's state, and of the control block; as in `search.cl`.
 const STATE_WORDS: usize = 64;
-const CONTROL_WORDS: usize = 4;
+const CONTROL_WORDS: usize = 8;
+/// Lanes of the kernels of donations that have one for each group.
+const ROLE_LANES: usize = 64;
 /// Bytes of the ring that listed embeddings go through.
 const RING_BYTES: u64 = 8 << 20;
 /// Steps of a group in the first launch, which then grow or shrink to slices of this length.
@@ -314,6 +318,8 @@ struct Run<'a> {
     words: Buffer<u32>,
     control: Buffer<u32>,
     states: Buffer<u32>,
+    /// Groups that give work, and at the half those that take some.
+    roles: Buffer<u32>,
     lists: Buffer<u32>,
     ring: Buffer<u32>,
     records: usize,
@@ -355,6 +361,7 @@ impl<'a> Run<'a> {
             words: Buffer::of(&place, &plan.words, "the plan")?,
             control: Buffer::new(&place, CONTROL_WORDS, "the control block")?,
             states: Buffer::of(&place, &zeros, "states of searches")?,
+            roles: Buffer::new(&place, 2 * groups, "givers and takers of work")?,
             lists: Buffer::new(&place, groups * depths * span, "candidates of searches")?,
             resident,
             labels,
@@ -380,7 +387,7 @@ impl<'a> Run<'a> {
             if self.candidates.is_some() { "#define CANDIDATES\n" } else { "" },
             if self.picked.is_some() { "#define PICKED\n" } else { "" }
         );
-        let program = device.program("search", &[COMMON, &defines, SEARCH])?;
+        let program = device.program("search", &[COMMON, &defines, SEARCH, DONATE])?;
         let entries = self.picked.as_ref().map_or(self.resident.by.neighbours.len(), |p| p.1);
         context.progress.begin(entries as u64);
         self.resident.begin()?;
@@ -389,14 +396,20 @@ impl<'a> Run<'a> {
             if context.cancel.is_cancelled() {
                 return Ok((self.resident.read()?[0].min(self.seen(embeddings)), false));
             }
-            self.control.write(&device.queue, &[next, 0, 0, 0])?;
+            let mut control = [0; CONTROL_WORDS];
+            control[0] = next;
+            self.control.write(&device.queue, &control)?;
+            if next as usize >= entries {
+                self.donate(&program)?;
+            }
             let begun = Instant::now();
             let args = self.args(budget as u32);
             device.launch(&program, "search", &args, self.groups, device.lanes(LANES))?;
-            let mut control = [0; CONTROL_WORDS];
             self.control.read(&device.queue, &mut control)?;
             let took = begun.elapsed().as_secs_f64().max(1e-6);
-            budget = (budget * (SLICE_SECONDS / took).clamp(0.25, 4.0)).clamp(16.0, 1e9);
+            // One that ended for want of work says little of how much there is time for.
+            let longer = if control[7] == 0 { 4.0 } else { 1.0 };
+            budget = (budget * (SLICE_SECONDS / took).clamp(0.25, longer)).clamp(16.0, 1e9);
             // Groups that found no edge left have counted on.
             let reached = control[0].min(entries as u32);
             context.progress.add(u64::from(reached - next.min(reached)));
@@ -413,6 +426,27 @@ impl<'a> Run<'a> {
                 return Ok((self.resident.read()?[0], true));
             }
         }
+    }
+
+    /// Queues the division of work among groups that have some and those that have none.
+    fn donate(&self, program: &Program) -> Result<()> {
+        let device = &self.resident.device;
+        let groups = Arg::U32(self.groups as u32);
+        let (states, roles) = (self.states.raw(), self.roles.raw());
+        let (control, fault) = (self.control.raw(), self.resident.fault.raw());
+        let buffers = || (Arg::Buffer(states), Arg::Buffer(control), Arg::Buffer(roles));
+        let each = || {
+            let (states, control, roles) = buffers();
+            [states, groups, control, roles, Arg::Buffer(fault)]
+        };
+        let lanes = device.lanes(ROLE_LANES);
+        device.launch(program, "donate_roles", &each(), self.groups.div_ceil(lanes), lanes)?;
+        let (states, control, roles) = buffers();
+        let depths = Arg::U32(self.plan.depths() as u32);
+        let (lists, span) = (Arg::Buffer(self.lists.raw()), Arg::U32(self.span as u32));
+        let take = [states, lists, groups, depths, span, control, roles, Arg::Buffer(fault)];
+        device.launch(program, "donate_take", &take, self.groups, device.lanes(LANES))?;
+        device.launch(program, "donate_keep", &each(), self.groups.div_ceil(lanes), lanes)
     }
 
     /// What a stopped run may claim: a list has what was handed on.

@@ -398,7 +398,10 @@ mod tests {
         assert_eq!(kept.outcome().unwrap(), right);
         let second = open(true, &graph, 4, "cpu").unwrap_err();
         assert_eq!(second.exit_code(), 2);
-        assert!(second.to_string().contains("run.json: another run is at work with it"), "{second}");
+        assert!(
+            second.to_string().contains("run.json: another run is at work with it"),
+            "{second}"
+        );
         // Also after the file was replaced.
         kept.save().unwrap();
         open(true, &graph, 4, "cpu").unwrap_err();

@@ -3,7 +3,8 @@
 //! Units are cut into blocks of about as many edges, in the order of the graph; portion p gets the
 //! blocks p, p + n, p + 2 n, … of n portions. Portions are so alike in hubs and in leaves, whatever a
 //! task makes of either. A device takes several portions together while there are many, which fills it
-//! better, and single ones in the end, so that all devices end at about the same time.
+//! better, and fewer in the end, so that all devices end at about the same time; but no fewer than last
+//! some milliseconds, since a run costs what it costs to begin and to end.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,7 +21,7 @@ const PORTIONS_EACH: usize = 64;
 /// Blocks of a portion.
 const BLOCKS: usize = 16;
 /// A taker gets what is left divided by this and by the number of takers.
-const PART: usize = 4;
+const PART: usize = 2;
 
 /// Units that stay together.
 #[derive(Debug, Clone)]
@@ -124,33 +125,41 @@ fn all(view: View<'_>, wished: u64, whole: bool) -> Vec<Block> {
     blocks
 }
 
-/// How many portions a taker should take together so that they last for about a second: what is begun
-/// when a run is stopped is lost.
+/// How many portions a taker should take together.
 #[derive(Debug)]
 pub struct Pace {
-    portions: usize,
-}
-
-impl Default for Pace {
-    /// One portion, until it is known how long that takes.
-    fn default() -> Self {
-        Pace { portions: 1 }
-    }
+    least: usize,
+    most: usize,
+    kept: bool,
 }
 
 impl Pace {
-    /// What portions taken together should last.
-    const WISHED: Duration = Duration::from_secs(1);
+    /// What portions of a run with a checkpoint should last: what is begun when it is stopped is lost.
+    const KEPT: Duration = Duration::from_secs(1);
+    /// What portions should last at least, where there are so many.
+    const LEAST: Duration = Duration::from_millis(20);
 
-    /// The next number, at least one.
-    pub fn portions(&self) -> usize {
-        self.portions
+    /// For a run with a checkpoint or without: one portion, or any number, until it is known how long one
+    /// takes.
+    pub fn new(kept: bool) -> Self {
+        Pace { least: 1, most: if kept { 1 } else { usize::MAX }, kept }
+    }
+
+    /// The least number, at least one, and the largest.
+    pub fn portions(&self) -> (usize, usize) {
+        (self.least, self.most)
     }
 
     /// So many lasted so long.
     pub fn took(&mut self, portions: usize, time: Duration) {
-        let fits = portions as f64 * Self::WISHED.as_secs_f64() / time.as_secs_f64().max(1e-6);
-        self.portions = (fits as usize).clamp(1, 2 * self.portions);
+        let fits = |wished: Duration| {
+            let fits = portions as f64 * wished.as_secs_f64() / time.as_secs_f64().max(1e-6);
+            (fits as usize).max(1)
+        };
+        if self.kept {
+            self.most = fits(Self::KEPT).min(2 * self.most);
+        }
+        self.least = fits(Self::LEAST).min(self.most);
     }
 }
 
@@ -161,11 +170,11 @@ impl Pace {
 ///
 /// let mut deal = Deal::new(0..9, 2);
 /// let mine = deal.take();
-/// assert_eq!(mine, [0]);
+/// assert_eq!(mine, [0, 1]);
 /// let theirs = deal.take();
 /// deal.done(&mine);
 /// deal.give_back(theirs);
-/// assert_eq!((deal.left(), deal.out()), (8, 0));
+/// assert_eq!((deal.left(), deal.out()), (7, 0));
 /// ```
 #[derive(Debug)]
 pub struct Deal {
@@ -182,13 +191,20 @@ impl Deal {
 
     /// The next portions for a taker; nothing if none wait.
     pub fn take(&mut self) -> Vec<usize> {
-        self.take_up_to(usize::MAX)
+        self.take_between((1, usize::MAX))
     }
 
-    /// As [`Deal::take`], and no more than so many, at least one.
-    pub fn take_up_to(&mut self, most: usize) -> Vec<usize> {
-        let wished = (self.waiting.len() / (PART * self.takers)).min(most).max(1);
-        let taken: Vec<usize> = self.waiting.drain(..wished.min(self.waiting.len())).collect();
+    /// As [`Deal::take`], and no more than so many, at least one. Fewer than the least number are taken
+    /// only where more would be above the taker's part of what is left.
+    pub fn take_between(&mut self, (least, most): (usize, usize)) -> Vec<usize> {
+        let left = self.waiting.len();
+        // Another one that has more than is left will not be back before that is done.
+        let others = self.out / (self.takers - 1).max(1);
+        let wished = match left <= least && left <= others {
+            true => left,
+            false => (left / (PART * self.takers)).max(least.min(left.div_ceil(self.takers))),
+        };
+        let taken: Vec<usize> = self.waiting.drain(..wished.min(most).max(1).min(left)).collect();
         self.out += taken.len();
         taken
     }
@@ -263,17 +279,43 @@ mod tests {
 
     #[test]
     fn a_pace_comes_near_a_second_and_grows_slowly() {
-        let mut pace = Pace::default();
+        let mut pace = Pace::new(true);
         let mut seen = vec![];
         for _ in 0..6 {
-            seen.push(pace.portions());
-            pace.took(pace.portions(), Duration::from_millis(90) * pace.portions() as u32);
+            let most = pace.portions().1;
+            seen.push(most);
+            pace.took(most, Duration::from_millis(90) * most as u32);
         }
         assert_eq!(seen, [1, 2, 4, 8, 11, 11]);
         pace.took(11, Duration::from_secs(60));
-        assert_eq!(pace.portions(), 1);
+        assert_eq!(pace.portions(), (1, 1));
         let mut deal = Deal::new(0..128, 1);
-        assert_eq!((deal.take_up_to(3).len(), deal.take().len()), (3, 31));
+        assert_eq!((deal.take_between((1, 3)).len(), deal.take().len()), (3, 62));
+    }
+
+    #[test]
+    fn little_work_is_not_dealt_out_in_many_runs() {
+        // Two takers, whose portions last for a hundredth of a millisecond.
+        let mut deal = Deal::new(0..128, 2);
+        let mut pace = Pace::new(false);
+        let (first, second) =
+            (deal.take_between(pace.portions()), deal.take_between(pace.portions()));
+        assert_eq!((first.len(), second.len()), (32, 24));
+        pace.took(first.len(), Duration::from_millis(1) / 3);
+        deal.done(&first);
+        let first = deal.take_between(pace.portions());
+        assert_eq!(first.len(), 36, "its half");
+        deal.done(&second);
+        assert_eq!(
+            deal.take_between(pace.portions()).len(),
+            36,
+            "all, since the other one has as much"
+        );
+        // Portions that last long are dealt out one by one in the end.
+        pace.took(1, Duration::from_secs(1));
+        let mut deal = Deal::new(0..6, 2);
+        assert_eq!(deal.take_between(pace.portions()).len(), 1);
+        assert_eq!(deal.take_between(pace.portions()).len(), 1);
     }
 
     #[test]
@@ -286,7 +328,7 @@ mod tests {
             deal.done(&taken);
         }
         assert_eq!(sizes.iter().sum::<usize>(), 128);
-        assert_eq!((sizes[0], sizes[sizes.len() - 1]), (16, 1));
+        assert_eq!((sizes[0], sizes[sizes.len() - 1]), (32, 1));
         assert!(sizes.is_sorted_by(|a, b| a >= b) && deal.take().is_empty());
     }
 }

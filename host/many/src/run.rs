@@ -163,9 +163,8 @@ impl Run<'_> {
         let mut found: Option<Outcome> = None;
         let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);
         let (mut own, mut error) = (0usize, None);
-        let mut pace = self.kept.map(|_| Pace::default());
-        while let Some(taken) = self.next(shared, pace.as_ref().map_or(usize::MAX, Pace::portions))
-        {
+        let mut pace = Pace::new(self.kept.is_some());
+        while let Some(taken) = self.next(shared, pace.portions()) {
             let begun = Instant::now();
             let answer = portions.share(self.graph.view(), &taken).and_then(|share| {
                 device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
@@ -173,9 +172,7 @@ impl Run<'_> {
             let took = begun.elapsed();
             busy += took;
             runs += 1;
-            if let Some(pace) = &mut pace {
-                pace.took(taken.len(), took);
-            }
+            pace.took(taken.len(), took);
             let merged = answer.and_then(|mut outcome| {
                 outcome.devices.drain(..).for_each(|new| metrics.absorb(&new));
                 let complete = outcome.complete;
@@ -221,14 +218,14 @@ impl Run<'_> {
         Done { outcome: found, metrics, error }
     }
 
-    /// The next portions, once there are some, up to `most`; `None` when all are done or the run stops.
-    fn next(&self, shared: &Shared, most: usize) -> Option<Vec<usize>> {
+    /// The next portions, once there are some, as many as `wished`; `None` when all are done or the run stops.
+    fn next(&self, shared: &Shared, wished: (usize, usize)) -> Option<Vec<usize>> {
         let mut deal = shared.deal.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if shared.stop.is_cancelled() {
                 return None;
             }
-            let taken = deal.take_up_to(most);
+            let taken = deal.take_between(wished);
             if !taken.is_empty() {
                 return Some(taken);
             }
