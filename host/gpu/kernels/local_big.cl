@@ -1,20 +1,18 @@
-// As local.cl, for roots with more targets than fit into local memory: table, rows and sets lie in
-// global memory, a slot for each work-group, and sets have as many words as the root needs.
+// As local.cl, for roots with more targets than fit into local memory: table and rows lie in global
+// memory, a slot for each work-group.
 //
-// `slots` holds for each group: 4 · span words of table, span · words of rows, and 13 sets of
-// `words` words for each lane, interleaved by lane; `words` = ⌈span / 32⌉ + 1.
+// `slots` holds for each group 4 · span words of table and span · words of rows; `words` = ⌈span / 32⌉.
 
 __kernel __attribute__((reqd_work_group_size(BIG, 1, 1)))
 void local_big(__global const uint *restrict offsets, __global const uint *restrict targets,
                __global const uint2 *restrict tasks, const uint first, const uint count,
                const uint vertices, const uint arcs, __global uint *restrict sums,
                __global uint *restrict edges, __global uint *restrict fault,
-               __global uint *slots, const uint span, const uint words, const ulong slot_words) {
+               __global uint *slots, const uint span, const ulong slot_words) {
     __local ulong totals[BIG];
     const uint lane = get_local_id(0);
     volatile __global uint *const table = slots + get_group_id(0) * slot_words;
     volatile __global uint *const rows = table + 4 * span;
-    __global uint *const sets = (__global uint *)(rows + (ulong)span * words);
     ulong all = 0;
     // Tables are as large as the root needs: a power of two, at most half full.
     for (uint number = get_group_id(0); number < count; number += get_num_groups(0)) {
@@ -68,43 +66,66 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
         }
         barrier(CLK_GLOBAL_MEM_FENCE);
 #if K > 3
-        // A lane takes a word of a row; below each of its bits, sets of falling size.
-        for (uint item = lane + BIG * part; item < n * w; item += BIG * parts) {
+        // TILE lanes take a word of a row, and each of them every TILE-th word of the sets below it, so that
+        // a row is read by neighbours together. Sets are not kept: their members are met in words that all
+        // lanes of a tile compute, since lanes can't tell each other anything without a barrier.
+        __global const uint *const restrict row = (__global const uint *)rows;
+        const uint own = lane % TILE;
+        for (uint item = lane / TILE + BIG / TILE * part; item < n * w; item += BIG / TILE * parts) {
             const uint j = item / w, word = item % w;
-            for (uint bits = rows[item]; bits != 0; bits &= bits - 1) {
+            for (uint bits = row[item]; bits != 0; bits &= bits - 1) {
                 const uint i = 32 * word + top_bit(bits & -bits);
 #if K == 4
-                for (uint x = 0; x <= word; x++)
-                    total += popcount(rows[j * w + x] & rows[i * w + x]);
+                for (uint x = own; x <= word; x += TILE)
+                    total += popcount(row[j * w + x] & row[i * w + x]);
 #else
-                for (uint x = 0; x < w; x++)
-                    sets[x * BIG + lane] = x <= word ? rows[j * w + x] & rows[i * w + x] : 0;
-                // Level 0 is the pair's set; the last one is only measured.
-                uint level = 0, top[LAST + 1];
-                top[0] = word + 1;
+                // The set of a level is what the rows of its members have in common. Of each level: the word
+                // whose members are met, those that are left of it, and the lane's word of the set.
+                uint members[LAST + 3], at[LAST + 1], left[LAST + 1], mine[LAST + 1];
+                uint level = 0;
+                members[0] = j * w;
+                members[1] = i * w;
+                at[0] = word;
+                left[0] = row[j * w + word] & row[i * w + word];
+                mine[0] = own <= word ? row[j * w + own] & row[i * w + own] : 0;
                 for (;;) {
-                    __global uint *const set = sets + level * words * BIG + lane;
-                    while (top[level] != 0 && set[(top[level] - 1) * BIG] == 0)
-                        top[level] -= 1;
-                    if (top[level] == 0) {
-                        if (level == 0)
-                            break;
-                        level -= 1;
+                    if (left[level] == 0) {
+                        if (at[level] == 0) {
+                            if (level == 0)
+                                break;
+                            level -= 1;
+                            continue;
+                        }
+                        at[level] -= 1;
+                        uint set = 0xffffffff;
+                        for (uint m = 0; m < level + 2; m++)
+                            set &= row[members[m] + at[level]];
+                        left[level] = set;
                         continue;
                     }
-                    const uint at = top[level] - 1;
-                    const uint bit = top_bit(set[at * BIG]);
-                    set[at * BIG] ^= 1u << bit;
-                    const uint by = INDEX((32 * at + bit) * w, n * w, 26);
+                    const uint bit = top_bit(left[level]);
+                    left[level] ^= 1u << bit;
+                    const uint y = at[level];
+                    const uint by = INDEX((32 * y + bit) * w, n * w, 26);
                     if (level == LAST) {
-                        for (uint x = 0; x <= at; x++)
-                            total += popcount(set[x * BIG] & rows[by + x]);
+                        if (w <= TILE) {
+                            if (own <= y)
+                                total += popcount(mine[level] & row[by + own]);
+                            continue;
+                        }
+                        for (uint x = own; x <= y; x += TILE) {
+                            uint set = row[by + x];
+                            for (uint m = 0; m < level + 2; m++)
+                                set &= row[members[m] + x];
+                            total += popcount(set);
+                        }
                         continue;
                     }
-                    for (uint x = 0; x <= at; x++)
-                        set[words * BIG + x * BIG] = set[x * BIG] & rows[by + x];
+                    members[level + 2] = by;
+                    at[level + 1] = y;
+                    left[level + 1] = left[level] & row[by + y];
+                    mine[level + 1] = own <= y && own < w ? mine[level] & row[by + own] : 0;
                     level += 1;
-                    top[level] = at + 1;
                 }
 #endif
             }

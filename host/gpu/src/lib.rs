@@ -31,6 +31,7 @@ mod error;
 mod formula;
 mod fsm;
 mod graph;
+mod large;
 mod local;
 pub mod memory;
 mod nest;

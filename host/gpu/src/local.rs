@@ -12,6 +12,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
+use crate::large::Arcs;
 use crate::memory::Buffer;
 use crate::nest::nest;
 use crate::picked::Picked;
@@ -24,7 +25,9 @@ const LOCAL: &str = include_str!("../kernels/local.cl");
 const BIG: &str = include_str!("../kernels/local_big.cl");
 
 /// Lanes of a work-group of `local_big`.
-const BIG_LANES: usize = 128;
+const BIG_LANES: usize = 512;
+/// Lanes of it that read a row together.
+const BIG_TILE: usize = 32;
 
 /// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
 /// then small beside a slice.
@@ -87,7 +90,8 @@ impl ClassShape {
 }
 
 /// Roots of a graph by class, those with the most work first. Of deep roots the ones above all classes are
-/// cut into parts, since one of them can take longer than all the rest.
+/// replaced by their arcs, and cut into parts where there is no room for that, since one of them can take
+/// longer than all the rest.
 pub(crate) struct Roots {
     deep: bool,
     /// The classes that the device has room for.
@@ -96,8 +100,12 @@ pub(crate) struct Roots {
     lists: Vec<List>,
     /// Most targets of a root.
     span: usize,
-    /// Work of each root, in element tests; of none where roots were weighed.
+    /// Work of each root, in element tests; of none where roots were weighed or are a share's.
     tests: Vec<f32>,
+    /// The arcs that these roots are, if they aren't the graph's.
+    arcs: Option<Arc<Arcs>>,
+    /// Arcs of large roots, for cliques of one vertex less.
+    large: Option<Box<Roots>>,
 }
 
 /// A task: a root, and `part | parts << 16`.
@@ -147,8 +155,11 @@ const PARTS_EACH: usize = 8;
 /// Roots above all classes, cut so that no part is much work beside all of them together. A part makes the
 /// rows of its root again, so that there aren't more of them than fill the device. Weights are element
 /// tests, and what follows the tests grows with the targets, too.
-fn cut(graph: &Resident, tasks: Vec<(f32, Task)>) -> Vec<(f32, Task)> {
-    let targets = |root: u32| graph.by.out_degree(root as usize) as usize;
+fn cut(
+    graph: &Resident,
+    targets: impl Fn(u32) -> usize,
+    tasks: Vec<(f32, Task)>,
+) -> Vec<(f32, Task)> {
     let work = |(tests, [root, _]): &(f32, Task)| f64::from(*tests) * targets(*root) as f64;
     let total: f64 = tasks.iter().map(work).sum();
     let share = total / (PARTS_EACH * graph.device.limits.units) as f64;
@@ -191,23 +202,79 @@ impl Roots {
             })
             .filter(|class| class.local_bytes() <= device.limits.local)
             .collect();
-        let mut tasks = vec![vec![]; classes.len() + 1];
-        let mut span = 0;
         let mut all = vec![0f32; by.vertices()];
+        let mut large = vec![];
         for (root, work) in all.iter_mut().enumerate() {
             let targets = by.out_degree(root) as usize;
             if targets < 2 {
                 continue;
             }
-            span = span.max(targets);
-            let at = class_of(&classes, targets);
             let tests: u64 =
                 by.targets(root).iter().map(|&t| u64::from(by.out_degree(t as usize))).sum();
             *work = tests as f32;
-            tasks[at].push((tests as f32, [root as u32, WHOLE]));
+            if class_of(&classes, targets) == classes.len() {
+                large.push(root as u32);
+            }
         }
-        let lists = lists(graph, tasks, deep)?;
-        Ok(Roots { deep, classes, lists, span, tests: all })
+        let arcs = if deep { Arcs::new(graph, &large)? } else { None };
+        let found = (0..by.vertices() as u32).filter(|&r| by.out_degree(r as usize) >= 2);
+        let mut roots = Roots::of(
+            graph,
+            deep,
+            classes,
+            None,
+            found.map(|r| (r, all[r as usize])),
+            arcs.is_some(),
+        )?;
+        if let Some(arcs) = arcs {
+            let all = 0..arcs.sizes.len() as u32;
+            roots.large = Some(Box::new(roots.of_arcs(graph, Arc::new(arcs), all)?));
+        }
+        roots.tests = all;
+        Ok(roots)
+    }
+
+    /// Roots with their weights, in classes; without those above all classes if `replaced`.
+    fn of(
+        graph: &Resident,
+        deep: bool,
+        classes: Vec<ClassShape>,
+        arcs: Option<Arc<Arcs>>,
+        roots: impl Iterator<Item = (u32, f32)>,
+        replaced: bool,
+    ) -> Result<Self> {
+        let targets = |root: u32| targets_of(graph, arcs.as_deref(), root);
+        let mut tasks = vec![vec![]; classes.len() + 1];
+        let mut span = 0;
+        for (root, tests) in roots {
+            let at = class_of(&classes, targets(root));
+            if at < classes.len() || !replaced {
+                span = span.max(targets(root));
+                tasks[at].push((tests, [root, WHOLE]));
+            }
+        }
+        if let Some(large) = tasks.last_mut().filter(|_| deep) {
+            *large = cut(graph, targets, std::mem::take(large));
+        }
+        let list = |tasks| List::new(&graph.device, tasks);
+        let lists = tasks.into_iter().map(list).collect::<Result<_>>()?;
+        Ok(Roots { deep, classes, lists, span, tests: vec![], arcs, large: None })
+    }
+
+    /// Some of the arcs of large roots.
+    fn of_arcs(
+        &self,
+        graph: &Resident,
+        arcs: Arc<Arcs>,
+        which: impl Iterator<Item = u32>,
+    ) -> Result<Self> {
+        let sizes = arcs.clone();
+        // Each of them tests the rows of its targets, which are about as long as it has targets.
+        let weighed = which.filter_map(|at| {
+            let size = sizes.sizes[at as usize];
+            (size >= 2).then(|| (sizes.first + at, size as f32 * size as f32))
+        });
+        Roots::of(graph, self.deep, self.classes.clone(), Some(arcs), weighed, false)
     }
 
     /// Those of a share.
@@ -215,27 +282,31 @@ impl Roots {
     /// # Errors
     /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
     pub fn of_share(&self, graph: &Resident, share: &Picked) -> Result<Self> {
-        let mut tasks = vec![vec![]; self.classes.len() + 1];
-        let mut span = 0;
-        for &root in &share.roots {
-            let targets = graph.by.out_degree(root as usize) as usize;
-            if targets >= 2 {
-                span = span.max(targets);
-                let at = class_of(&self.classes, targets);
-                tasks[at].push((self.tests[root as usize], [root, WHOLE]));
-            }
+        let large = self.large.as_ref().and_then(|large| large.arcs.clone());
+        let found = share.roots.iter().copied().filter(|&r| graph.by.out_degree(r as usize) >= 2);
+        let weighed = found.map(|root| (root, self.tests[root as usize]));
+        let classes = self.classes.clone();
+        let mut roots = Roots::of(graph, self.deep, classes, None, weighed, large.is_some())?;
+        if let Some(arcs) = large {
+            let which =
+                share.roots.iter().filter_map(|root| arcs.of_root.get(root).cloned()).flatten();
+            roots.large = Some(Box::new(self.of_arcs(graph, arcs.clone(), which)?));
         }
-        let lists = lists(graph, tasks, self.deep)?;
-        Ok(Roots { deep: self.deep, classes: self.classes.clone(), lists, span, tests: vec![] })
+        Ok(roots)
+    }
+
+    /// Targets of one of these roots.
+    fn targets(&self, graph: &Resident, root: u32) -> usize {
+        targets_of(graph, self.arcs.as_deref(), root)
     }
 }
 
-/// Tasks by class on the device.
-fn lists(graph: &Resident, mut tasks: Vec<Vec<(f32, Task)>>, deep: bool) -> Result<Vec<List>> {
-    if let Some(large) = tasks.last_mut().filter(|_| deep) {
-        *large = cut(graph, std::mem::take(large));
+/// Targets of a root of the graph, or of an arc.
+fn targets_of(graph: &Resident, arcs: Option<&Arcs>, root: u32) -> usize {
+    match arcs {
+        Some(arcs) => arcs.sizes[(root - arcs.first) as usize] as usize,
+        None => graph.by.out_degree(root as usize) as usize,
     }
-    tasks.into_iter().map(|tasks| List::new(&graph.device, tasks)).collect()
 }
 
 fn class_of(classes: &[ClassShape], targets: usize) -> usize {
@@ -271,7 +342,10 @@ fn program(
         Extra::PerTask(_) => line("PER_TASK", 1),
     }
     let Some(class) = class else {
-        line("BIG", device.lanes(BIG_LANES));
+        let lanes = device.lanes(BIG_LANES);
+        line("BIG", lanes);
+        // A processor takes lanes one after the other.
+        line("TILE", if device.limits.portable { 1 } else { lanes.min(BIG_TILE) });
         return device.program(&format!("local_big of {k}"), &[COMMON, &defines, BIG]);
     };
     line("W", class.words);
@@ -302,15 +376,32 @@ pub(crate) fn count(
     context: &Context,
 ) -> Result<bool> {
     let extra = edges.map_or(Extra::Nothing, Extra::Edges);
-    if k <= UNWEIGHED {
-        return run(graph, roots, k, extra, context);
+    let large = roots.large.as_deref().map(|large| (large, k - 1));
+    let parts: Vec<(&Roots, usize)> = large.into_iter().chain([(roots, k)]).collect();
+    let mut heavy = vec![];
+    for &(roots, k) in &parts {
+        if k <= UNWEIGHED {
+            heavy.push(None);
+            continue;
+        }
+        let Some(roots) = weighed(graph, roots, k, context)? else { return Ok(false) };
+        heavy.push(Some(roots));
     }
-    let Some(weighed) = weighed(graph, roots, k, context)? else { return Ok(false) };
-    graph.begin()?;
-    let done = run(graph, &weighed, k, extra, context)?;
-    // Its tasks must not be freed before the kernels have read them.
-    graph.device.finish()?;
-    Ok(done)
+    let any = heavy.iter().any(Option::is_some);
+    if any {
+        // Weighing has counted into the sums.
+        graph.begin()?;
+    }
+    for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
+        if !run(graph, heavy.as_ref().unwrap_or(roots), k, extra, context)? {
+            return Ok(false);
+        }
+    }
+    if any {
+        // Its tasks must not be freed before the kernels have read them.
+        graph.device.finish()?;
+    }
+    Ok(true)
 }
 
 /// The roots with the work that cliques of `k` make there, the heavy ones cut into parts; `None` once
@@ -359,10 +450,10 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
     let total: f64 = work.iter().flatten().map(|root| root.2).sum();
     let share = (total / (PARTS_EACH * device.limits.units) as f64).max(LEAST);
     let mut lists = vec![];
-    for roots in &work {
+    for tests_and_sets in &work {
         let mut tasks = vec![];
-        for &(root, tests, work) in roots {
-            let most = most_parts(graph.by.out_degree(root as usize) as usize);
+        for &(root, tests, work) in tests_and_sets {
+            let most = most_parts(roots.targets(graph, root));
             let parts = ((work / share).ceil() as u32).clamp(1, most);
             let weight = (tests + work as f32) / parts as f32;
             tasks.extend((0..parts).map(|part| (weight, [root, part | parts << 16])));
@@ -370,7 +461,8 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
         lists.push(List::new(device, tasks)?);
     }
     let (deep, classes) = (roots.deep, roots.classes.clone());
-    Ok(Some(Roots { deep, classes, lists, span: roots.span, tests: vec![] }))
+    let (span, arcs) = (roots.span, roots.arcs.clone());
+    Ok(Some(Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }))
 }
 
 /// (k − 2)-cliques of a complete graph with about `found` 4-cliques.
@@ -407,15 +499,16 @@ fn run(
             Extra::Nothing => graph.fault.raw(),
         };
         let args = |range: &std::ops::Range<usize>| {
-            let [vertices, arcs] = graph.sizes();
+            let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
+            let [vertices, arcs] = [rows.offsets.len() - 1, rows.ends.len()];
             vec![
-                Arg::Buffer(graph.oriented.offsets.raw()),
-                Arg::Buffer(graph.oriented.ends.raw()),
+                Arg::Buffer(rows.offsets.raw()),
+                Arg::Buffer(rows.ends.raw()),
                 Arg::Buffer(list.buffer.raw()),
                 Arg::U32(range.start as u32),
                 Arg::U32(range.len() as u32),
-                vertices,
-                arcs,
+                Arg::U32(vertices as u32),
+                Arg::U32(arcs as u32),
                 Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(second),
                 Arg::Buffer(graph.fault.raw()),
@@ -428,7 +521,7 @@ fn run(
                 device.launch(&program, "local_cliques", &args(&range), groups, lanes)
             })?,
             None => {
-                let slots = Slots::new(graph, roots.span, k, list.tasks.len())?;
+                let slots = Slots::new(graph, roots.span, list.tasks.len())?;
                 let done = slices.run(list.tasks.len(), weight, |range| {
                     let mut args = args(&range);
                     args.extend(slots.args());
@@ -451,28 +544,24 @@ struct Slots {
     groups: usize,
     buffer: Buffer<u32>,
     span: usize,
-    words: usize,
     slot_words: usize,
 }
 
 impl Slots {
     /// Slots for the work-groups that `tasks` are worth, as far as the budget has room for more than one.
-    fn new(graph: &Resident, span: usize, k: usize, tasks: usize) -> Result<Self> {
+    fn new(graph: &Resident, span: usize, tasks: usize) -> Result<Self> {
         let device = &graph.device;
-        let words = span.div_ceil(32);
-        let sets = k.saturating_sub(4);
-        let slot_words = 4 * span + span * words + sets * words * device.lanes(BIG_LANES);
+        let slot_words = 4 * span + span * span.div_ceil(32);
         let room = device.budget.free() / 2 / (4 * slot_words as u64);
         let groups = (4 * device.limits.units).min(tasks).min(room as usize).max(1);
         let buffer = Buffer::new(&device.place(), groups * slot_words, "rows of large roots")?;
-        Ok(Slots { groups, buffer, span, words, slot_words })
+        Ok(Slots { groups, buffer, span, slot_words })
     }
 
-    fn args(&self) -> [Arg; 4] {
+    fn args(&self) -> [Arg; 3] {
         [
             Arg::Buffer(self.buffer.raw()),
             Arg::U32(self.span as u32),
-            Arg::U32(self.words as u32),
             Arg::U64(self.slot_words as u64),
         ]
     }
