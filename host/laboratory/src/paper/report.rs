@@ -195,6 +195,7 @@ pub struct Claim {
 }
 
 /// A part of a section.
+#[non_exhaustive]
 #[derive(Debug, Clone)]
 pub enum Block {
     /// A paragraph.
@@ -224,6 +225,40 @@ pub struct Section {
 }
 
 /// The whole report.
+///
+/// ```
+/// use gramer_laboratory::paper::report::{Answer, Block, Cases, Claim, PaperReport, Section};
+///
+/// // A figure of each case, by order of comparison; a case that was not run has none.
+/// let mut cases: [Cases; 2] = Default::default();
+/// for (cases, speed) in cases.iter_mut().zip([Some(1.7), None]) {
+///     cases.add(speed);
+/// }
+/// let claim = Claim {
+///     place: "figure 12",
+///     claim: "the scratchpads are 1.60 times as fast",
+///     bar: "from 1.57 times on".into(),
+///     answer: Answer::Each(cases.map(|c| c.finding(|speed| speed >= 1.57, 2, " times"))),
+///     why: "–".into(),
+/// };
+/// let numbers = Block::File("figure-12.csv".into(), "graph,times\nciteseer,1.7\n".into());
+/// let report = PaperReport {
+///     title: "Experiments".into(),
+///     opening: vec!["On the machine `small`.".into()],
+///     sections: vec![Section {
+///         title: "Figure 12: memory".into(),
+///         blocks: vec![numbers],
+///         claims: vec![claim],
+///     }],
+/// };
+/// let folder = tempfile::tempdir()?;
+/// report.write(folder.path(), true)?;
+/// let text = std::fs::read_to_string(folder.path().join("README.md"))?;
+/// assert!(text.contains("| reproduced, 1 of 1 cases; 1.70 times |"));
+/// assert!(text.contains("Numbers: [figure-12.csv](figure-12.csv)"));
+/// assert!(folder.path().join("index.html").is_file());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct PaperReport {
     /// Title.
