@@ -13,7 +13,8 @@
 //! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
 //! | `sampling` | large runs from a part of their work units |
 //! | `cells` | points by their settings, figures as text |
-//! | [`report`] | the rule of the verdicts; Markdown, plots, CSV |
+//! | `verdict` | the rule of the verdicts |
+//! | [`report`] | Markdown, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
 //! model of it; what is modelled (transfer, set-up) is named so.
@@ -29,6 +30,7 @@ pub mod report;
 mod running_times;
 mod sampling;
 mod settings;
+mod verdict;
 mod waits;
 
 use std::collections::BTreeSet;
