@@ -193,6 +193,6 @@ pub struct Build {
     /// Print each access to an on-chip memory on standard error, for `scripts/replay.py`: array, line,
     /// rank, 1 if it is high-priority, 1 if it is in the cache.
     pub accesses: bool,
-    /// Compile what Verilator wrote as it is, for comparison ([`crate::verilated::improve`]); slower.
+    /// Compile what Verilator wrote as it is, for comparison (`verilated::improve`); slower.
     pub raw: bool,
 }
