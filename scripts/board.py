@@ -120,6 +120,42 @@ def compute_units(board: dict, folder: Path) -> dict:
             for u in range(1, count + 1)}
 
 
+def places(board: dict, sizes: dict, centre: int) -> dict:
+    """The cells of a core by region; what it has once goes to the region `centre`, beside the movers
+    that feed it.
+
+    A partition goes beside its bank. Where all memory enters at one place (HBM), and for the PUs, they
+    are spread evenly, since no region holds them all."""
+    slrs, banks = board["slrs"], sizes["BANKS"]
+    one_entry = len(set(board["bank_slr"])) == 1
+    # Where paths have registers, a queue goes beside what takes from it.
+    far = sizes["SLR_REGISTERS"] > 0
+
+    def region(bank):
+        return board["bank_slr"][bank % len(board["bank_slr"])]
+
+    found = {f"SLR{s}": [] for s in range(slrs)}
+    for p in range(sizes["PARTITIONS"]):
+        slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
+        found[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
+            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
+        if far:
+            found[f"SLR{slr}"].append(f"gen_partition[{p}].gen_far.i_fills")
+    for p in range(sizes["PUS"]):
+        found[f"SLR{p * slrs // sizes['PUS']}"] += [f"gen_pu[{p}].i_pu"] + [
+            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
+    for b in range(banks):
+        found[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
+        if far:
+            memories = 2 * sizes["PARTITIONS"] // banks
+            found[f"SLR{region(b)}"] += [f"gen_bank[{b}].gen_memory[{m}].gen_far.i_reads"
+                                         for m in range(memories)] + [f"gen_bank[{b}].gen_far.i_polls"]
+    found[f"SLR{centre}"] += [
+        "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
+    ] + [f"gen_pu[{p}].gen_far.i_listed/i_queue" for p in range(sizes["PUS"]) if far]
+    return found
+
+
 def constraints(board: dict, folder: Path) -> str:
     """The floorplan and the exceptions for every compute unit of a machine on a card."""
     if kernel(folder) == "gramer_set_core":
@@ -127,44 +163,11 @@ def constraints(board: dict, folder: Path) -> str:
                 "# Written by scripts/board.py; do not edit. Each cluster lies in one region, which the\n"
                 "# linker's configuration gives it. No exception and no false path is declared.\n")
     sizes = numbers(folder)
-    slrs, banks = board["slrs"], sizes["BANKS"]
     sweep = max(sizes["VERTEX_SETS"], sizes["EDGE_SETS"])
     longest = max(cycles for _, cycles, _ in exceptions())
     if sweep <= longest:
         sys.exit(f"error: the machine's caches have {sweep} sets, too few for multicycle exceptions of "
                  f"{longest} cycles (constraints/exceptions.tsv); a larger cache is needed on a card")
-
-    def region(bank):
-        return board["bank_slr"][bank % len(board["bank_slr"])]
-
-    # A partition goes beside its bank. Where all memory enters at one place (HBM), and for the PUs,
-    # they are spread evenly, since no region holds them all. What a core has once goes beside the
-    # movers that feed it.
-    one_entry = len(set(board["bank_slr"])) == 1
-    # Where paths have registers, a queue goes beside what takes from it.
-    far = sizes["SLR_REGISTERS"] > 0
-
-    def places(centre):
-        found = {f"SLR{s}": [] for s in range(slrs)}
-        for p in range(sizes["PARTITIONS"]):
-            slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
-            found[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
-                f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
-            if far:
-                found[f"SLR{slr}"].append(f"gen_partition[{p}].gen_far.i_fills")
-        for p in range(sizes["PUS"]):
-            found[f"SLR{p * slrs // sizes['PUS']}"] += [f"gen_pu[{p}].i_pu"] + [
-                f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
-        for b in range(banks):
-            found[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
-            if far:
-                memories = 2 * sizes["PARTITIONS"] // banks
-                found[f"SLR{region(b)}"] += [f"gen_bank[{b}].gen_memory[{m}].gen_far.i_reads"
-                                             for m in range(memories)] + [f"gen_bank[{b}].gen_far.i_polls"]
-        found[f"SLR{centre}"] += [
-            "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
-        ] + [f"gen_pu[{p}].gen_far.i_listed/i_queue" for p in range(sizes["PUS"]) if far]
-        return found
 
     lines = [
         f"# {board['card']} ({board['part']}): floorplan and exceptions of machine `{folder.name}`.",
@@ -184,7 +187,7 @@ def constraints(board: dict, folder: Path) -> str:
             "",
             "# Regions (SLR). Soft assignments, so that the placer may move a few cells over a border.",
         ]
-        for slr, cells in places(centre).items():
+        for slr, cells in places(board, sizes, centre).items():
             for cell in cells:
                 lines.append(f"set_property USER_SLR_ASSIGNMENT {slr} [cells {{{cell}}}]")
         lines += [

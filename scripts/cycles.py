@@ -56,6 +56,48 @@ def summary(shares):
     return f"Of the budget: {words('descending')}; {words('ascending')}."
 
 
+def built():
+    """The hash of the model of the programs, which are built."""
+    subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
+                    "--bin", "gramer"], cwd=ROOT, check=True)
+    return subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def simulate(kept, task, k, path, order, limit):
+    """Runs a task and keeps its result, or that it has more cycles than the limit (ascending order)."""
+    command = [ROOT / "target/release/gramer-sim", task, "-k", str(k), path, "--json"]
+    if order == "ascending":
+        command += ["--ascending", "--max-cycles", str(limit)]
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True)
+    output = done.stdout
+    if done.returncode != 0:
+        if "the limit" not in done.stderr or order == "descending":
+            sys.exit(f"cycles: {' '.join(map(str, command))} failed: {done.stderr}")
+        output = json.dumps({"model": kept.name.split("-")[0], "limit": limit})
+    kept.with_suffix(".part").write_text(output)
+    kept.with_suffix(".part").rename(kept)
+
+
+def row(title, budget, result):
+    """A run that went to its end, for the table."""
+    cycles, counters = result["cycles"], result["counters"]
+
+    def share(name):
+        return [100 * unit[0] / cycles for unit in counters[f"pu.{name}"]]
+
+    busy = share("port_busy")
+    mean = {n: sum(share(n)) / len(busy) for n in
+            ["idle_memory", "idle_inside", "idle_no_work"]}
+    candidates = sum(sum(unit) for unit in counters["pu.candidates"])
+    return (f"{title} | {cycles:,} | {budget:,} | {100 * cycles / budget:.0f} % | "
+            f"{min(busy):.0f} / {sum(busy) / len(busy):.0f} / {max(busy):.0f} | "
+            f"{mean['idle_memory']:.0f} | {mean['idle_inside']:.0f} | "
+            f"{mean['idle_no_work']:.0f} | {candidates / cycles:.2f} | "
+            f"{result['cycles_per_second'] / 1000:.0f} |")
+
+
 def main():
     report = sys.argv[1:2] == ["--report"]
     if len(sys.argv) > 1 + report + (len(sys.argv) > 2 and report):
@@ -65,13 +107,7 @@ def main():
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
     WORK.mkdir(parents=True, exist_ok=True)
-    if len(sys.argv) > 2:
-        probe = sys.argv[2]
-    else:
-        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
-                        "--bin", "gramer"], cwd=ROOT, check=True)
-        probe = subprocess.run([ROOT / "target/release/gramer-sim", "--model"], cwd=ROOT, check=True,
-                               stdout=subprocess.PIPE, text=True).stdout.strip()
+    probe = sys.argv[2] if len(sys.argv) > 2 else built()
     rows, models, rates = [], set(), []
     # By order: cycles in % of the budget, None where it is not known.
     shares = {"descending": [], "ascending": []}
@@ -80,27 +116,17 @@ def main():
             path, name = pathlib.Path(data) / graph, graph.split("/")[0]
             if not path.exists():
                 sys.exit(f"cycles: {path} is missing")
+            title = f"| {k}-{SHORT[task]} {name} | {order}"
             kept = WORK / f"{probe}-{task}{k}-{name}-{order}.json"
             if report and not kept.exists():
-                rows.append(f"| {k}-{SHORT[task]} {name} | {order} | not run | {budget:,} | not run | | | | | | |")
+                rows.append(f"{title} | not run | {budget:,} | not run | | | | | | |")
                 shares[order].append(None)
                 continue
             if not kept.exists():
-                command = [ROOT / "target/release/gramer-sim", task, "-k", str(k), path, "--json"]
-                if order == "ascending":
-                    command += ["--ascending", "--max-cycles", str(CAP * budget)]
-                done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE,
-                                      stderr=subprocess.PIPE, text=True)
-                output = done.stdout
-                if done.returncode != 0:
-                    if "the limit" not in done.stderr or order == "descending":
-                        sys.exit(f"cycles: {' '.join(map(str, command))} failed: {done.stderr}")
-                    output = json.dumps({"model": probe, "limit": CAP * budget})
-                kept.with_suffix(".part").write_text(output)
-                kept.with_suffix(".part").rename(kept)
+                simulate(kept, task, k, path, order, CAP * budget)
             result = json.loads(kept.read_text())
             if "limit" in result:
-                rows.append(f"| {k}-{SHORT[task]} {name} | {order} | more than {result['limit']:,} | "
+                rows.append(f"{title} | more than {result['limit']:,} | "
                             f"{budget:,} | > {100 * result['limit'] / budget:.0f} % | | | | | | |")
                 shares[order].append(None)
                 print(rows[-1], flush=True)
@@ -111,24 +137,15 @@ def main():
                 if counts != expected(task, k, path):
                     sys.exit(f"cycles: {k}-{SHORT[task]} {name}: the core counted {counts}, "
                              f"the CPU engine {expected(task, k, path)}")
-            cycles, counters = result["cycles"], result["counters"]
-
-            def share(name):
-                return [100 * unit[0] / cycles for unit in counters[f"pu.{name}"]]
-
-            busy = share("port_busy")
-            mean = {n: sum(share(n)) / len(busy) for n in
-                    ["idle_memory", "idle_inside", "idle_no_work"]}
-            candidates = sum(sum(unit) for unit in counters["pu.candidates"])
-            shares[order].append(100 * cycles / budget)
+            shares[order].append(100 * result["cycles"] / budget)
             rates.append(result["cycles_per_second"])
-            rows.append(
-                f"| {k}-{SHORT[task]} {name} | {order} | {cycles:,} | {budget:,} | {100 * cycles / budget:.0f} % | "
-                f"{min(busy):.0f} / {sum(busy) / len(busy):.0f} / {max(busy):.0f} | "
-                f"{mean['idle_memory']:.0f} | {mean['idle_inside']:.0f} | "
-                f"{mean['idle_no_work']:.0f} | {candidates / cycles:.2f} | "
-                f"{result['cycles_per_second'] / 1000:.0f} |")
+            rows.append(row(title, budget, result))
             print(rows[-1], flush=True)
+    write(rows, models, rates, shares)
+
+
+def write(rows, models, rates, shares):
+    """Writes docs/hardware/cycles.md."""
     table = "\n".join(rows)
     fast = sum(rate >= AIM for rate in rates)
     REPORT.write_text(f"""# Cycles

@@ -250,13 +250,30 @@ def verdict(machine, results):
     return text + (" Above: " + "; ".join(above) + "." if above else "")
 
 
-def main():
+def options():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--only", action="append", help="rows as TASK:GRAPH")
     arguments.add_argument("--machine", action="append", choices=MACHINES)
     arguments.add_argument("--jobs", type=int, default=1, metavar="N")
     arguments.add_argument("--report", action="store_true")
-    options = arguments.parse_args()
+    return arguments.parse_args()
+
+
+def run_missing(models, rows, paths, jobs):
+    """Simulates what has no result yet; what the runs that failed said."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        runs = []
+        for machine, model in models.items():
+            for task, graph, *_ in (ROWS[at] for at in rows):
+                for load in (False, True):
+                    kept = kept_at(model, task, graph, load)
+                    if not kept.exists():
+                        runs.append(pool.submit(simulate, machine, kept, task, paths[graph], load))
+        return [said for said in (run.result() for run in runs) if said]
+
+
+def main():
+    chosen = options()
     data = os.environ.get("GRAMER_DATA")
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
@@ -264,24 +281,15 @@ def main():
     if program("gramer-sim") == ROOT / "target/release/gramer-sim":
         subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
                         "--bin", "gramer"], cwd=ROOT, check=True)
-    machines = options.machine or MACHINES
-    rows = [at for at, one in enumerate(ROWS) if not options.only or f"{one[0]}:{one[1]}" in options.only]
-    models, failed = {}, []
+    machines = chosen.machine or MACHINES
+    rows = [at for at, one in enumerate(ROWS) if not chosen.only or f"{one[0]}:{one[1]}" in chosen.only]
+    models = {}
     for machine in machines:
         models[machine] = subprocess.run(
             [program("gramer-sim"), "--model", "--machine", f"machines/{machine}.yaml"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
     paths = {graph: pathlib.Path(data) / file for graph, file in FILES.items()}
-    if not options.report:
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            runs = []
-            for machine in machines:
-                for task, graph, *_ in (ROWS[at] for at in rows):
-                    for load in (False, True):
-                        kept = kept_at(models[machine], task, graph, load)
-                        if not kept.exists():
-                            runs.append(pool.submit(simulate, machine, kept, task, paths[graph], load))
-            failed = [said for said in (run.result() for run in runs) if said]
+    failed = [] if chosen.report else run_missing(models, rows, paths, chosen.jobs)
     lines, results = [], {}
     for machine in machines:
         for at in rows:
@@ -294,12 +302,15 @@ def main():
         print(f"cycles: {said}", file=sys.stderr)
     if failed:
         sys.exit(f"cycles: {len(failed)} runs failed; the report is left as it is")
-    if options.only or options.machine:
-        return
+    if not chosen.only and not chosen.machine:
+        write(lines, {machine: {at: results[machine, at] for at in rows} for machine in machines}, models)
+
+
+def write(lines, of, models):
+    """Writes docs/hardware/set-cycles.md; `of` has the results by machine and row."""
     table = "\n".join(lines)
-    of = {machine: {at: results[machine, at] for at in rows} for machine in machines}
-    gains = "\n".join(line for machine in machines for line in means(machine, of[machine]))
-    verdicts = "\n\n".join(verdict(machine, of[machine]) for machine in machines)
+    gains = "\n".join(line for machine in of for line in means(machine, of[machine]))
+    verdicts = "\n\n".join(verdict(machine, of[machine]) for machine in of)
     hashes = ", ".join(f"`{model}` ({machine})" for machine, model in models.items())
     REPORT.write_text(f"""# Cycles of the set core
 

@@ -38,7 +38,7 @@ const OF_OTHER_PROGRAMS: [&str; 9] = [
     "laboratory/src/explore/parameter.rs",
     "laboratory/src/explore/sample.rs",
     "laboratory/src/explore/simulator.rs",
-    "laboratory/src/paper/accesses.rs",
+    "laboratory/src/paper/waits.rs",
     "laboratory/src/paper/sampling.rs",
 ];
 

@@ -47,139 +47,233 @@ pub(crate) fn drive(
     job: &Job<'_>,
     simulation: &Simulation,
 ) -> Result<Driven> {
-    let stream = job.stream;
-    let mut writes = vec![];
-    for (argument, offset) in a.offsets() {
-        let value = (job.arguments)(&argument.name);
-        writes.push((offset, value as u32));
-        if argument.bits == 64 {
-            writes.push((offset + 4, (value >> 32) as u32));
-        }
-    }
-    writes.push((0, 1)); // ap_start
-
-    let mut rng = fastrand::Rng::with_seed(simulation.seed);
-    let held = |rng: &mut fastrand::Rng| {
-        simulation.back_pressure > 0 && rng.u32(0..simulation.back_pressure) == 0
-    };
     let mut pins = Pins::new();
     pins.reset_n = 1;
     pins.wstrb = 15;
     if model.fresh {
-        pins.reset_n = 0;
-        for clock in 0..4 {
-            model.cycle(&mut pins)?;
-            let valid = pins.out_tvalid == 1 || pins.bank_arvalid.contains(&1);
-            // The reset goes through a register, so what it clears is low two clocks later.
-            ensure!(clock < 2 || !valid, "a VALID is high while the core is being reset");
-        }
-        pins.reset_n = 1;
-        model.fresh = false;
+        reset(model, &mut pins)?;
     }
-    let (mut written, mut sent, mut started, mut done) = (0, 0, None, None);
-    let (mut asked, mut answered) = (0u64, 0u64); // reads of the control register
-    let mut end = None; // the next run may begin
-    let mut taken = vec![];
-    let mut out: Vec<[u8; 64]> = vec![];
-    let mut checker = StreamChecker::default();
-    let mut offered = false;
-    let clock = Instant::now();
-    let mut shown = false;
-    let mut now = 0u64;
-    let (mut in_after, mut out_after) = (0, 0); // the next beat of a stream isn't earlier
+    let mut host = Host::new(a, job, simulation);
+    let mut progress = Progress { every: simulation.progress, begun: Instant::now(), shown: false };
     let mut watch = Watch::new(a, ddr, simulation.back_pressure > 0);
     watch.allow(simulation.in_pause + simulation.out_pause);
-    while end.is_none() {
+    let mut now = 0u64;
+    while host.end.is_none() {
         if now >= simulation.max_cycles {
-            bail!(
-                "no end after {now} cycles, the limit; {written} of {} registers written, \
-                 {sent} of {} beats in, {} beats out",
-                writes.len(),
-                stream.len(),
-                out.len()
-            );
+            bail!("no end after {now} cycles, the limit; {}", host.state());
         }
         if let Some((_, word)) = simulation.abort.filter(|&(at, _)| at == now) {
             memory.write_word(job.abort_word, word);
         }
-        // Control: write the arguments and start, then poll ap_done.
-        pins.bready = u8::from(!held(&mut rng));
-        pins.rready = u8::from(!held(&mut rng));
-        let writing = written < writes.len();
+        host.drive(now, &mut pins);
+        ddr.drive(now, 0, &mut pins, memory, &mut host.rng)?;
+        model.cycle(&mut pins)?;
+        ddr.sample(now, 0, &pins)?;
+        host.sample(now, &pins)?;
+        now += 1;
+        watch.look(now, host.handed(), model, ddr)?;
+        progress.show(now, &host);
+    }
+    progress.clear();
+    let (sent, all) = (host.sent, job.stream.len());
+    ensure!(sent == all, "done after {sent} of {all} beats");
+    let cycles = host.done.unwrap_or(now) - host.started.unwrap_or(0);
+    Ok(Driven { out: host.out, cycles, taken: host.taken, beats: ddr.beats(0) })
+}
+
+/// Resets a core that had no reset yet.
+fn reset(model: &mut Model, pins: &mut Pins) -> Result<()> {
+    pins.reset_n = 0;
+    for clock in 0..4 {
+        model.cycle(pins)?;
+        let valid = pins.out_tvalid == 1 || pins.bank_arvalid.contains(&1);
+        // The reset goes through a register, so what it clears is low two clocks later.
+        ensure!(clock < 2 || !valid, "a VALID is high while the core is being reset");
+    }
+    pins.reset_n = 1;
+    model.fresh = false;
+    Ok(())
+}
+
+/// What is around the core but its memory: the master of its control port, the sender of the in-stream
+/// and the taker of the out-stream.
+struct Host<'a> {
+    job: &'a Job<'a>,
+    simulation: &'a Simulation,
+    rng: fastrand::Rng,
+    /// Registers to write, with their values: the arguments, the start, and the continue once it is done.
+    writes: Vec<(u32, u32)>,
+    written: usize,
+    /// Reads of the control register, and their answers.
+    asked: u64,
+    answered: u64,
+    /// When the core was started, was done, and may be started again.
+    started: Option<u64>,
+    done: Option<u64>,
+    end: Option<u64>,
+    /// Beats of the in-stream that were taken; whether the next one is on the pins.
+    sent: usize,
+    offered: bool,
+    taken: Vec<u64>,
+    out: Vec<[u8; 64]>,
+    checker: StreamChecker,
+    /// The next beat of a stream isn't earlier.
+    in_after: u64,
+    out_after: u64,
+}
+
+impl<'a> Host<'a> {
+    fn new(a: &Accelerator, job: &'a Job<'a>, simulation: &'a Simulation) -> Self {
+        let mut writes = vec![];
+        for (argument, offset) in a.offsets() {
+            let value = (job.arguments)(&argument.name);
+            writes.push((offset, value as u32));
+            if argument.bits == 64 {
+                writes.push((offset + 4, (value >> 32) as u32));
+            }
+        }
+        writes.push((0, 1)); // ap_start
+        Host {
+            job,
+            simulation,
+            rng: fastrand::Rng::with_seed(simulation.seed),
+            writes,
+            written: 0,
+            asked: 0,
+            answered: 0,
+            started: None,
+            done: None,
+            end: None,
+            sent: 0,
+            offered: false,
+            taken: vec![],
+            out: vec![],
+            checker: StreamChecker::default(),
+            in_after: 0,
+            out_after: 0,
+        }
+    }
+
+    /// Whether a handshake is held back in this clock.
+    fn held(&mut self) -> bool {
+        let pressure = self.simulation.back_pressure;
+        pressure > 0 && self.rng.u32(0..pressure) == 0
+    }
+
+    /// Sets the core's inputs: writes the arguments and the start, then polls ap_done.
+    fn drive(&mut self, now: u64, pins: &mut Pins) {
+        pins.bready = u8::from(!self.held());
+        pins.rready = u8::from(!self.held());
+        let writing = self.written < self.writes.len();
         pins.awvalid = u8::from(writing);
         pins.wvalid = u8::from(writing);
         // What isn't valid means nothing, whatever it is.
-        (pins.awaddr, pins.wdata) =
-            if writing { writes[written] } else { (rng.u32(0..16) * 4, rng.u32(..)) };
+        (pins.awaddr, pins.wdata) = if writing {
+            self.writes[self.written]
+        } else {
+            (self.rng.u32(0..16) * 4, self.rng.u32(..))
+        };
         // After the last beat: one read of the status after the other, until done.
-        let reading = !writing && checker.ended() && asked == answered && done.is_none();
+        let reading =
+            !writing && self.checker.ended() && self.asked == self.answered && self.done.is_none();
         pins.arvalid = u8::from(reading);
         pins.araddr = if reading { 0 } else { 8 };
-        if !offered {
-            rng.fill(&mut pins.in_tdata);
-            pins.in_tlast = rng.u8(0..2);
-        }
-        if !offered {
-            offered =
-                sent < stream.len() && started.is_some() && now >= in_after && !held(&mut rng);
-            if offered {
-                pins.in_tdata = stream[sent];
-                pins.in_tlast = u8::from(sent + 1 == stream.len());
+        if !self.offered {
+            self.rng.fill(&mut pins.in_tdata);
+            pins.in_tlast = self.rng.u8(0..2);
+            let stream = self.job.stream;
+            self.offered = self.sent < stream.len()
+                && self.started.is_some()
+                && now >= self.in_after
+                && !self.held();
+            if self.offered {
+                pins.in_tdata = stream[self.sent];
+                pins.in_tlast = u8::from(self.sent + 1 == stream.len());
             }
         }
-        pins.in_tvalid = u8::from(offered);
-        pins.out_tready = u8::from(now >= out_after && !held(&mut rng));
-        ddr.drive(now, 0, &mut pins, memory, &mut rng)?;
-        model.cycle(&mut pins)?;
-        ddr.sample(now, 0, &pins)?;
-        if writing && pins.awready == 1 && pins.wready == 1 {
-            written += 1;
-            if done.is_some() {
-                end = Some(now);
-            } else if written == writes.len() {
-                started = Some(now);
+        pins.in_tvalid = u8::from(self.offered);
+        pins.out_tready = u8::from(now >= self.out_after && !self.held());
+    }
+
+    /// Takes what the core answered in this clock.
+    fn sample(&mut self, now: u64, pins: &Pins) -> Result<()> {
+        if pins.awvalid == 1 && pins.awready == 1 && pins.wready == 1 {
+            self.written += 1;
+            if self.done.is_some() {
+                self.end = Some(now);
+            } else if self.written == self.writes.len() {
+                self.started = Some(now);
             }
         }
-        if reading && pins.arready == 1 {
-            asked += 1;
+        if pins.arvalid == 1 && pins.arready == 1 {
+            self.asked += 1;
         }
         if pins.rvalid == 1 && pins.rready == 1 {
-            ensure!(asked == answered + 1, "cycle {now}: an answer to no read");
-            answered += 1;
-            if pins.rdata & 2 != 0 && done.is_none() {
-                done = Some(now);
-                writes.push((0, 16)); // ap_continue
+            ensure!(self.asked == self.answered + 1, "cycle {now}: an answer to no read");
+            self.answered += 1;
+            if pins.rdata & 2 != 0 && self.done.is_none() {
+                self.done = Some(now);
+                self.writes.push((0, 16)); // ap_continue
             }
         }
-        if offered && pins.in_tready == 1 {
-            if sent >= job.head {
-                taken.push(now - started.unwrap_or(now));
+        if self.offered && pins.in_tready == 1 {
+            if self.sent >= self.job.head {
+                self.taken.push(now - self.started.unwrap_or(now));
             }
-            sent += 1;
-            offered = false;
-            in_after = now + 1 + simulation.in_pause;
+            self.sent += 1;
+            self.offered = false;
+            self.in_after = now + 1 + self.simulation.in_pause;
         }
-        if checker.sample(now, &pins)? {
-            out.push(pins.out_tdata);
-            out_after = now + 1 + simulation.out_pause;
+        if self.checker.sample(now, pins)? {
+            self.out.push(pins.out_tdata);
+            self.out_after = now + 1 + self.simulation.out_pause;
         }
-        now += 1;
-        // Polls of the status go on for ever, so they don't count.
-        let handed = written + sent + out.len() + usize::from(done.is_some());
-        watch.look(now, handed as u64, model, ddr)?;
-        if simulation.progress > 0 && now % simulation.progress == 0 {
-            let rate = now as f64 / clock.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// What went over the core's ports. Polls of the status go on for ever, so they don't count.
+    fn handed(&self) -> u64 {
+        (self.written + self.sent + self.out.len() + usize::from(self.done.is_some())) as u64
+    }
+
+    /// How far it is, in words.
+    fn state(&self) -> String {
+        format!(
+            "{} of {} registers written, {} of {} beats in, {} beats out",
+            self.written,
+            self.writes.len(),
+            self.sent,
+            self.job.stream.len(),
+            self.out.len()
+        )
+    }
+}
+
+/// A line on standard error that says how far a run is.
+struct Progress {
+    /// Cycles from one line to the next; 0 for none.
+    every: u64,
+    begun: Instant,
+    shown: bool,
+}
+
+impl Progress {
+    fn show(&mut self, now: u64, host: &Host<'_>) {
+        if self.every > 0 && now % self.every == 0 {
+            let rate = now as f64 / self.begun.elapsed().as_secs_f64();
             eprint!(
-                "\r\x1b[K{now} cycles, {rate:.0} a second, {sent} of {} beats of the in-stream",
-                stream.len()
+                "\r\x1b[K{now} cycles, {rate:.0} a second, {} of {} beats of the in-stream",
+                host.sent,
+                host.job.stream.len()
             );
-            shown = true;
+            self.shown = true;
         }
     }
-    if shown {
-        eprint!("\r\x1b[K"); // a result takes the place of the line
+
+    /// A result takes the place of the line.
+    fn clear(&self) {
+        if self.shown {
+            eprint!("\r\x1b[K");
+        }
     }
-    ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
-    let cycles = done.unwrap_or(now) - started.unwrap_or(0);
-    Ok(Driven { out, cycles, taken, beats: ddr.beats(0) })
 }

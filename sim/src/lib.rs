@@ -25,6 +25,7 @@ mod verilated;
 pub mod watch;
 
 /// A hash of the sources that simulate what is around a model ([`model::hash`]): cycles depend on both.
+/// What the host writes in place of [`image`] is the same, byte for byte (`sim/tests/formats.rs`).
 pub fn surroundings() -> u64 {
     let sources = [
         include_str!("ddr.rs"),

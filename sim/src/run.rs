@@ -1,4 +1,9 @@
 //! A task on a graph, straight on the core.
+//!
+//! The out-stream is read here by itself, though the host has a reader (`gramer_accelerator::stream`): this
+//! crate, which holds the emulated device, contains nothing of what it is compared with; what it reads it
+//! holds against what went over the ports; and it has each unit's counters, of which the host has sums.
+//! `sim/tests/formats.rs` reads the same beats by both.
 
 use std::collections::BTreeMap;
 
@@ -203,14 +208,20 @@ impl Outcome {
     }
 }
 
-/// What `settings` put on the chip: bounds by section 2 of the design, sets by the capacity.
+/// What `settings` put on the chip of a graph with so many vertices and entries of edges (two an edge):
+/// bounds by section 2 of the design, sets by the capacity.
 ///
 /// # Errors
 /// If `settings.on_chip` asks for more than the machine has.
-pub fn on_chip(a: &Accelerator, graph: &Csr, settings: &Settings) -> Result<OnChip> {
+pub fn on_chip(
+    a: &Accelerator,
+    vertices: usize,
+    entries: usize,
+    settings: &Settings,
+) -> Result<OnChip> {
     let (all_vertex_sets, all_edge_sets) = a.cache_sets();
     let Some(asked) = settings.on_chip else {
-        let (vertex_bound, edge_bound) = bounds(a, graph, settings);
+        let (vertex_bound, edge_bound) = bounds(a, vertices, entries, settings);
         let in_use = |sets: u32| ((f64::from(sets) * settings.capacity).floor() as u64).max(1);
         let (vertex_sets, edge_sets) = (in_use(all_vertex_sets), in_use(all_edge_sets));
         return Ok(OnChip { vertex_bound, edge_bound, vertex_sets, edge_sets });
@@ -230,16 +241,16 @@ pub fn on_chip(a: &Accelerator, graph: &Csr, settings: &Settings) -> Result<OnCh
     }
     // The core loads whole prefixes: a bound beyond the graph's end would load what isn't there.
     Ok(OnChip {
-        vertex_bound: asked.vertex_bound.min(graph.vertex_lines().len() as u64),
-        edge_bound: asked.edge_bound.min(graph.edge_lines().len() as u64),
+        vertex_bound: asked.vertex_bound.min(vertices.div_ceil(RECORDS_A_LINE as usize) as u64),
+        edge_bound: asked.edge_bound.min(entries.div_ceil(ENTRIES_A_LINE as usize) as u64),
         ..asked
     })
 }
 
 /// Lines below which data is high-priority (vertices, edges), section 2 of the design.
-fn bounds(a: &Accelerator, graph: &Csr, s: &Settings) -> (u64, u64) {
+fn bounds(a: &Accelerator, vertices: usize, entries: usize, s: &Settings) -> (u64, u64) {
     let (vertex_lines, edge_lines) = a.scratchpad_lines();
-    let (v, e) = (graph.vertices() as f64, graph.edges.len() as f64);
+    let (v, e) = (vertices as f64, entries as f64);
     let m = &a.memory;
     let partitions = f64::from(a.machine.partitions);
     let memory = partitions
@@ -261,11 +272,50 @@ fn base(bank: usize) -> u64 {
     0x40_0000_0000 * (bank as u64 + 1)
 }
 
+/// What a run finds in memory and gets by its stream.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// The banks' contents.
+    pub banks: Vec<Vec<u8>>,
+    /// Byte offset at which the edges begin in each bank.
+    pub edge_base: u64,
+    /// Header, dictionary, scratchpad lines, work units: the in-stream.
+    pub stream: Vec<[u8; 64]>,
+    /// Its beats before those of work units.
+    pub head: usize,
+}
+
+impl Inputs {
+    /// As this crate writes a graph and its units.
+    fn of(
+        a: &Accelerator,
+        graph: &Csr,
+        units: &[Unit],
+        on_chip: &OnChip,
+        settings: &Settings,
+        spread: bool,
+    ) -> Self {
+        let (banks, edge_base) = graph.banks(a);
+        let stream = in_stream(
+            &settings.dictionary,
+            settings.patterns,
+            &graph.vertex_lines()[..on_chip.vertex_bound as usize],
+            &graph.edge_lines()[..on_chip.edge_bound as usize],
+            units,
+            spread,
+        );
+        let a_beat = if spread { 1 } else { UNITS_A_BEAT };
+        let head = stream.len() - units.len().div_ceil(a_beat).max(1);
+        Inputs { banks, edge_base, stream, head }
+    }
+}
+
 /// Runs a task from reset to done.
 ///
 /// # Errors
 /// If an assertion or a protocol check fails, a counter contradicts another, nothing moves any more
-/// ([`Watch`]; the message has the state of every part), or the limit of cycles is reached.
+/// ([`Watch`](crate::watch::Watch); the message has the state of every part), or the limit of cycles is
+/// reached.
 pub fn run(
     accelerator: &Accelerator,
     model: &mut Model,
@@ -274,26 +324,31 @@ pub fn run(
     settings: &Settings,
     simulation: &Simulation,
 ) -> Result<Outcome> {
-    let a = accelerator;
-    let (contents, edge_base) = graph.banks(a);
-    let bank_count = contents.len();
+    let on_chip = on_chip(accelerator, graph.vertices(), graph.edges.len(), settings)?;
+    let inputs = Inputs::of(accelerator, graph, units, &on_chip, settings, simulation.spread);
+    run_inputs(accelerator, model, inputs, &on_chip, settings, simulation)
+}
+
+/// [`run`] with what is in memory and in the stream; `on_chip` is what [`on_chip`] gave.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_inputs(
+    a: &Accelerator,
+    model: &mut Model,
+    inputs: Inputs,
+    on_chip: &OnChip,
+    settings: &Settings,
+    simulation: &Simulation,
+) -> Result<Outcome> {
+    let Inputs { mut banks, edge_base, stream, head } = inputs;
+    let bank_count = banks.len();
     // The abort word follows the graph in bank 0.
-    let mut contents = contents;
-    let abort_word = base(0) + contents[0].len() as u64;
-    contents[0].extend([0; 64]);
+    let abort_word = base(0) + banks[0].len() as u64;
+    banks[0].extend([0; 64]);
     let mut memory =
-        Buffers::new(contents.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect());
+        Buffers::new(banks.into_iter().enumerate().map(|(b, c)| (base(b), c)).collect());
     let mut ddr = Ddr::new(bank_count, 1, 0, simulation.timing.clone());
-    let on_chip = on_chip(a, graph, settings)?;
-    let (vertex_bound, edge_bound) = (on_chip.vertex_bound, on_chip.edge_bound);
-    let stream = in_stream(
-        &settings.dictionary,
-        settings.patterns,
-        &graph.vertex_lines()[..vertex_bound as usize],
-        &graph.edge_lines()[..edge_bound as usize],
-        units,
-        simulation.spread,
-    );
     let flags = u64::from(settings.ascending)
         | u64::from(settings.stealing) << 1
         | u64::from(settings.lru) << 2
@@ -304,8 +359,8 @@ pub fn run(
         "flags" => flags,
         "slots" => u64::from(settings.slots),
         "lambda_eighths" => u64::from(settings.lambda_eighths),
-        "vertex_bound" => vertex_bound,
-        "edge_bound" => edge_bound,
+        "vertex_bound" => on_chip.vertex_bound,
+        "edge_bound" => on_chip.edge_bound,
         "vertex_sets" => on_chip.vertex_sets,
         "edge_sets" => on_chip.edge_sets,
         "result_beats" => u64::from(settings.list.unwrap_or(0)),
@@ -313,8 +368,6 @@ pub fn run(
         "edge_base" => edge_base,
         bank => bank.strip_prefix("bank").and_then(|b| b.parse().ok()).map_or(0, base),
     };
-    let a_beat = if simulation.spread { 1 } else { UNITS_A_BEAT };
-    let head = stream.len() - units.len().div_ceil(a_beat).max(1);
     let job = Job { arguments: &value, stream: &stream, head, abort_word };
     let driven = drive(a, model, &mut memory, &mut ddr, &job, simulation)?;
     let listed = settings.list.map(|beats| (settings.k, beats));
@@ -323,11 +376,10 @@ pub fn run(
     Ok(outcome)
 }
 
-/// Reads the out-stream: records of `listed` (their vertices, and beats of the area), counts, status,
-/// counters.
+/// What came out of a run, held against what was seen at the ports.
 ///
 /// # Errors
-/// If it isn't as long as it must be, or a counter isn't what was seen at the ports.
+/// As [`read_stream`], and if a bank's counter isn't what the bank gave.
 pub(crate) fn decode(
     a: &Accelerator,
     patterns: u32,
@@ -335,6 +387,25 @@ pub(crate) fn decode(
     driven: Driven,
 ) -> Result<Outcome> {
     let Driven { out, cycles, taken, beats } = driven;
+    let outcome = read_stream(a, patterns, listed, &out)?;
+    for (b, beats) in beats.iter().enumerate() {
+        let counted = outcome.counters["bank.beats"][b][0];
+        ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
+    }
+    Ok(Outcome { cycles, taken, ..outcome })
+}
+
+/// Reads the out-stream: records of `listed` (their vertices, and beats of the area), counts, status,
+/// counters. Cycles are not in it.
+///
+/// # Errors
+/// If it isn't as long as it must be, or has another number of records than its status says.
+pub fn read_stream(
+    a: &Accelerator,
+    patterns: u32,
+    listed: Option<(u32, u32)>,
+    out: &[[u8; 64]],
+) -> Result<Outcome> {
     let words: Vec<u64> = out
         .iter()
         .flat_map(|beat| beat.chunks_exact(8))
@@ -376,10 +447,6 @@ pub(crate) fn decode(
         }
         at += values * units as usize;
     }
-    for (b, beats) in beats.iter().enumerate() {
-        let counted = counters["bank.beats"][b][0];
-        ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
-    }
     Ok(Outcome {
         counts: words[..patterns as usize].to_vec(),
         status: words[count_words] as u32,
@@ -388,8 +455,8 @@ pub(crate) fn decode(
         next_unit: words[count_words + 2],
         records,
         counters,
-        cycles,
-        taken,
+        cycles: 0,
+        taken: vec![],
     })
 }
 

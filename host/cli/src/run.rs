@@ -78,102 +78,137 @@ fn refused(path: &Path, job: &str, e: &clap::Error) -> Error {
     Error::usage(format!("{place}: {said}"))
 }
 
-/// The words of the command line that a job stands for.
-fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
-    let at = |key: &str| place(path, text, key);
-    let fault = |place: Place, what: String| Error::usage(format!("{place}: {what}"));
-    let line_of = |line: Option<u64>| match line {
-        Some(line) => Place::line(path, line),
-        None => Place::file(path),
-    };
-    check_yaml(text).map_err(|(line, what)| fault(line_of(line), what))?;
-    let value: Value = serde_yaml::from_str(text).map_err(|e| {
-        let place = line_of(e.location().map(|l| l.line() as u64));
-        fault(place, format!("this is no YAML: {}", said(&e.to_string())))
-    })?;
-    let Value::Mapping(fields) = value else {
-        let what = "a job is a list of fields such as `task: motif`";
-        return Err(fault(Place::file(path), what.into()));
-    };
-    let scalar = |key: &str, value: &Value| -> Result<String> {
+/// A job's file, for what is wrong in it.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    path: &'a Path,
+    text: &'a str,
+}
+
+impl Job<'_> {
+    /// What is wrong at a field.
+    fn at(&self, key: &str, what: String) -> Error {
+        self.fault(place(self.path, self.text, key), what)
+    }
+
+    /// What is wrong with the whole.
+    fn whole(&self, what: String) -> Error {
+        self.fault(Place::file(self.path), what)
+    }
+
+    fn fault(&self, place: Place, what: String) -> Error {
+        Error::usage(format!("{place}: {what}"))
+    }
+
+    fn missing(&self, key: &str) -> Error {
+        self.whole(format!("the field `{key}` is missing"))
+    }
+
+    /// Its fields.
+    fn fields(&self) -> Result<serde_yaml::Mapping> {
+        let line_of = |line: Option<u64>| match line {
+            Some(line) => Place::line(self.path, line),
+            None => Place::file(self.path),
+        };
+        check_yaml(self.text).map_err(|(line, what)| self.fault(line_of(line), what))?;
+        let value: Value = serde_yaml::from_str(self.text).map_err(|e| {
+            let place = line_of(e.location().map(|l| l.line() as u64));
+            self.fault(place, format!("this is no YAML: {}", said(&e.to_string())))
+        })?;
+        match value {
+            Value::Mapping(fields) => Ok(fields),
+            _ => Err(self.whole("a job is a list of fields such as `task: motif`".into())),
+        }
+    }
+
+    /// The value of a field in one word.
+    fn scalar(&self, key: &str, value: &Value) -> Result<String> {
         match value {
             Value::String(s) => Ok(s.clone()),
             Value::Number(n) => Ok(n.to_string()),
             Value::Bool(b) => Ok(b.to_string()),
-            _ => Err(fault(
-                at(key),
-                format!("the value of {} must be one word or number", quote(key)),
-            )),
+            _ => {
+                let what = format!("the value of {} must be one word or number", quote(key));
+                Err(self.at(key, what))
+            }
         }
-    };
+    }
 
+    /// The word that a field which is an option stands for; none for a switch that is off.
+    fn option(&self, key: &str, value: &Value, option: &clap::Arg) -> Result<Option<OsString>> {
+        // Both ways of writing a name of two words are in use.
+        let long = key.replace('_', "-");
+        let text = self.scalar(key, value)?;
+        if option.get_action().takes_values() {
+            return Ok(Some(format!("--{long}={text}").into()));
+        }
+        match value {
+            Value::Bool(true) => Ok(Some(format!("--{long}").into())),
+            Value::Bool(false) => Ok(None),
+            _ => {
+                let what = format!("the value of {} must be true or false", quote(key));
+                Err(self.at(key, what))
+            }
+        }
+    }
+
+    /// Refuses a field that the task's command doesn't have.
+    fn no_field(&self, key: &str, options: &clap::Command) -> Error {
+        let long = key.replace('_', "-");
+        let known = options.get_arguments().filter_map(|a| a.get_long());
+        let known: Vec<&str> = known.chain(["task", "graph"]).filter(|&k| k != "help").collect();
+        let distance = |k: &str| strsim::damerau_levenshtein(k, &long);
+        let nearest = known.iter().copied().min_by_key(|k| distance(k));
+        // One that shares no more than half of its letters is no slip of the pen.
+        let hint = match nearest.filter(|k| 2 * distance(k) < k.len().max(long.len())) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => format!("; its fields are {}", known.join(", ")),
+        };
+        let hint = match hints::of_another_device(&long) {
+            Some(of) => format!("; {of}"),
+            None => hint,
+        };
+        self.at(key, format!("there is no field {}{hint}", quote(key)))
+    }
+}
+
+/// The words of the command line that a job stands for.
+fn command_line(path: &Path, text: &str) -> Result<Vec<OsString>> {
+    let job = Job { path, text };
+    let fields = job.fields()?;
     // The fields are those of the device that the job names.
     let named = match fields.get("device") {
-        Some(device) => vec!["--device".into(), OsString::from(scalar("device", device)?)],
+        Some(device) => vec!["--device".into(), OsString::from(job.scalar("device", device)?)],
         None => vec![],
     };
     let mine = device::command_for(Cli::command(), &named);
     let mine = mine.find_subcommand("mine").expect("mine is a subcommand");
     let tasks: Vec<&str> = mine.get_subcommands().map(|c| c.get_name()).collect();
-    let missing = |key: &str| fault(Place::file(path), format!("the field `{key}` is missing"));
-    let task = scalar("task", fields.get("task").ok_or_else(|| missing("task"))?)?;
+    let task = job.scalar("task", fields.get("task").ok_or_else(|| job.missing("task"))?)?;
     let options = mine.find_subcommand(&task).ok_or_else(|| {
         let what = format!("there is no task {}; the tasks are {}", quote(&task), tasks.join(", "));
-        fault(at("task"), what)
+        job.at("task", what)
     })?;
 
     let mut line: Vec<OsString> = vec!["gramer".into(), "mine".into(), task.into()];
     let mut graph = None;
     for (key, value) in &fields {
         let Value::String(key) = key else {
-            return Err(fault(
-                Place::file(path),
-                format!("{} is no name of a field", quote(format!("{key:?}"))),
-            ));
+            return Err(job.whole(format!("{} is no name of a field", quote(format!("{key:?}")))));
         };
-        // Both ways of writing a name of two words are in use.
-        let long = key.replace('_', "-");
-        match long.as_str() {
-            "task" => continue,
-            "graph" => {
-                graph = Some(scalar(key, value)?);
-                continue;
-            }
-            _ => {}
-        }
-        let Some(option) = options.get_arguments().find(|a| a.get_long() == Some(&long)) else {
-            let known = options.get_arguments().filter_map(|a| a.get_long());
-            let known: Vec<&str> =
-                known.chain(["task", "graph"]).filter(|&k| k != "help").collect();
-            let distance = |k: &str| strsim::damerau_levenshtein(k, &long);
-            let nearest = known.iter().copied().min_by_key(|k| distance(k));
-            // One that shares no more than half of its letters is no slip of the pen.
-            let hint = match nearest.filter(|k| 2 * distance(k) < k.len().max(long.len())) {
-                Some(near) => format!("; did you mean `{near}`?"),
-                None => format!("; its fields are {}", known.join(", ")),
-            };
-            let hint = match hints::of_another_device(&long) {
-                Some(of) => format!("; {of}"),
-                None => hint,
-            };
-            return Err(fault(at(key), format!("there is no field {}{hint}", quote(key))));
-        };
-        let value_text = scalar(key, value)?;
-        if option.get_action().takes_values() {
-            line.push(format!("--{long}={value_text}").into());
-        } else {
-            match value {
-                Value::Bool(true) => line.push(format!("--{long}").into()),
-                Value::Bool(false) => {}
-                _ => {
-                    let what = format!("the value of {} must be true or false", quote(key));
-                    return Err(fault(at(key), what));
-                }
+        match key.as_str() {
+            "task" => {}
+            "graph" => graph = Some(job.scalar(key, value)?),
+            _ => {
+                let long = key.replace('_', "-");
+                let option = options.get_arguments().find(|a| a.get_long() == Some(&long));
+                let option = option.ok_or_else(|| job.no_field(key, options))?;
+                line.extend(job.option(key, value, option)?);
             }
         }
     }
     line.push("--".into());
-    line.push(graph.ok_or_else(|| missing("graph"))?.into());
+    line.push(graph.ok_or_else(|| job.missing("graph"))?.into());
     Ok(line)
 }
 

@@ -18,8 +18,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Units};
+use gramer_engine::{Engine, Outcome, Prepared, Units};
 use gramer_gpu::{ClassShape, Gpu, Order, Settings, Strategy};
+use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::read::{ReadOptions, read_graph};
@@ -116,24 +117,48 @@ unsafe extern "C" {
     fn _exit(code: i32) -> !;
 }
 
-fn main() -> Result<(), Failure> {
+/// What the command line says.
+struct Options {
+    device: String,
+    peers: String,
+    results: String,
+    settings: Settings,
+    /// By name.
+    tasks: Vec<String>,
+    graphs: Vec<String>,
+    /// Runs beside the first.
+    best: u32,
+    /// Labels that the vertices get, or 0.
+    labels: u32,
+    cpu: bool,
+    leave: bool,
+}
+
+fn options() -> Result<Options, Failure> {
     let mut words = std::env::args().skip(1);
     let usage = "usage: bench DEVICE PEERS.csv RESULTS.json [OPTIONS] GRAPH...";
     let mut next = || words.next().ok_or(usage);
-    let (device, peers_file, results) = (next()?, next()?, next()?);
-    let (mut best, mut graphs) = (5u32, vec![]);
-    let (mut labels, mut cpu, mut leave) = (0u32, false, false);
-    let mut settings = Settings { cache: gramer_gpu::default_cache(), ..Settings::default() };
-    let mut tasks: Vec<String> =
-        ["tc", "3mc", "4cl", "5cl", "6cl", "7cl", "4mc"].map(String::from).into();
+    let mut options = Options {
+        device: next()?,
+        peers: next()?,
+        results: next()?,
+        settings: Settings { cache: gramer_gpu::default_cache(), ..Settings::default() },
+        tasks: ["tc", "3mc", "4cl", "5cl", "6cl", "7cl", "4mc"].map(String::from).into(),
+        graphs: vec![],
+        best: 5,
+        labels: 0,
+        cpu: false,
+        leave: false,
+    };
+    let settings = &mut options.settings;
     while let Ok(word) = next() {
         match word.as_str() {
-            "--best" => best = next()?.parse()?,
+            "--best" => options.best = next()?.parse()?,
             "--classes" => settings.classes = next()?.split(',').map(ClassShape::parse).collect(),
             "--tasks" => {
                 let text = next()?;
                 let parting = if text.contains(';') { ';' } else { ',' };
-                tasks = text.split(parting).map(String::from).collect();
+                options.tasks = text.split(parting).map(String::from).collect();
             }
             "--strategy" => {
                 let name = next()?;
@@ -142,16 +167,164 @@ fn main() -> Result<(), Failure> {
             }
             "--signatures" => settings.steps.signatures = true,
             "--order-paper" => settings.steps.order = Order::Paper,
-            "--labels" => labels = next()?.parse()?,
-            "--cpu" => cpu = true,
-            "--leave" => leave = true,
+            "--labels" => options.labels = next()?.parse()?,
+            "--cpu" => options.cpu = true,
+            "--leave" => options.leave = true,
             "--checked" => settings.checked = true,
-            _ => graphs.push(word),
+            _ => options.graphs.push(word),
         }
     }
-    let peers = peers(&peers_file)?;
+    Ok(options)
+}
+
+/// A graph that lies on the device.
+struct Loaded<'a> {
+    /// What the tables call it.
+    name: String,
+    graph: &'a Graph,
+    prepared: Box<dyn Prepared + 'a>,
+}
+
+/// Reads a graph; labels are scattered, and the same in each run.
+fn read(path: &Path, labels: u32) -> Result<Graph, Failure> {
+    let graph = read_graph(path, &ReadOptions::default(), &Context::default())?;
+    if labels == 0 {
+        return Ok(graph);
+    }
+    let label = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 16) % labels;
+    let all = (0..graph.vertices() as u32).map(label).collect();
+    Ok(graph.with_vertex_labels(Some(all)))
+}
+
+/// The rows as they come, and how many counts are wrong.
+struct Bench<'a> {
+    options: &'a Options,
+    peers: Peers,
+    rows: Vec<String>,
+    wrong: usize,
+}
+
+impl Bench<'_> {
+    /// All rows of a graph.
+    fn graph(&mut self, gpu: &Gpu, path: &Path) -> Result<(), Failure> {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = file.split('.').next().unwrap_or_default().to_string();
+        let begun = Instant::now();
+        let graph = read(path, self.options.labels)?;
+        let read = begun.elapsed();
+        let begun = Instant::now();
+        let prepared = gpu.prepare(&graph, &Context::default())?;
+        println!(
+            "{name}: {} vertices, {} edges; read in {:.1} ms, put on the device in {:.1} ms",
+            graph.vertices(),
+            graph.edges(),
+            1e3 * read.as_secs_f64(),
+            1e3 * begun.elapsed().as_secs_f64()
+        );
+        let on = Loaded { name, graph: &graph, prepared };
+        let options = self.options;
+        for (label, task) in options.tasks.iter().filter_map(|t| Some((t, task(t)?))) {
+            self.row(&on, label, &task)?;
+        }
+        Ok(())
+    }
+
+    /// A task: its time, beside the best peer's.
+    fn row(&mut self, on: &Loaded<'_>, label: &str, task: &Task) -> Result<(), Failure> {
+        let name = &on.name;
+        let (first, least, outcome) = self.timed(on, label, task)?;
+        let host =
+            if self.options.cpu { Some(self.by_cpu(on, label, task, &outcome)?) } else { None };
+        let peer = self.peers.get(&(label.to_string(), name.clone()));
+        let counted = counts(&outcome);
+        let verdict = match peer.and_then(|p| p.2) {
+            Some(right) if counted != [right] => {
+                self.wrong += 1;
+                "WRONG"
+            }
+            Some(_) => "right",
+            None => "",
+        };
+        let (anchor, ratio, who) = match peer {
+            Some((seconds, who, _)) => {
+                let ms = 1e3 * seconds;
+                (format!("{ms:.3}"), format!("{:.2}", ms / least), who.as_str())
+            }
+            None => ("-".into(), "-".into(), ""),
+        };
+        let sum: u128 = counted.iter().sum();
+        let shown = if counted.len() > 8 {
+            format!("{} counts, sum {sum}", counted.len())
+        } else {
+            format!("{counted:?}")
+        };
+        println!(
+            "{name:12} {label:5} {first:10.3} {least:10.3} {anchor:>10} {ratio:>7}  {who:8} {shown} {verdict}"
+        );
+        self.rows.push(format!(
+            "  {{\"graph\": \"{name}\", \"task\": \"{label}\", \"first_ms\": {first:.4}, \"best_ms\": \
+             {least:.4}, \"anchor_ms\": {}, \"anchor\": \"{who}\", \"counts\": {counted:?}, \"cpu_ms\": {}, \"verdict\": \
+             \"{verdict}\"}}",
+            if peer.is_some() { anchor.as_str() } else { "null" },
+            host.map_or("null".into(), |host| format!("{host:.3}")),
+        ));
+        Ok(())
+    }
+
+    /// The time of the first run and the shortest of the others, in ms, with the first one's answer.
+    fn timed(
+        &mut self,
+        on: &Loaded<'_>,
+        label: &str,
+        task: &Task,
+    ) -> Result<(f64, f64, Outcome), Failure> {
+        let context = Context::default();
+        let run = || -> Result<(f64, Outcome), Failure> {
+            let begun = Instant::now();
+            let outcome = on.prepared.run(task, Units::All, None, &context)?;
+            Ok((1e3 * begun.elapsed().as_secs_f64(), outcome))
+        };
+        let (first, outcome) = run()?;
+        let mut least = f64::MAX;
+        for _ in 0..self.options.best {
+            let (took, again) = run()?;
+            least = least.min(took);
+            if counts(&again) != counts(&outcome) {
+                self.wrong += 1;
+                println!("{} {label}: the counts of two runs differ", on.name);
+            }
+            // A row of seconds needs no repetition.
+            if took > 3e3 {
+                break;
+            }
+        }
+        Ok((first, least, outcome))
+    }
+
+    /// The CPU engine's time in ms; its answer is compared.
+    fn by_cpu(
+        &mut self,
+        on: &Loaded<'_>,
+        label: &str,
+        task: &Task,
+        outcome: &Outcome,
+    ) -> Result<f64, Failure> {
+        let begun = Instant::now();
+        let by = Cpu.run(on.graph, task, None, &Context::default())?;
+        let took = 1e3 * begun.elapsed().as_secs_f64();
+        let right = outcome.complete && by.results == outcome.results;
+        let said = if right { "equal" } else { "DIFFERENT" };
+        println!("{} {label}: the CPU engine took {took:.3} ms; its answer is {said}", on.name);
+        self.wrong += usize::from(!right);
+        Ok(took)
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let options = options()?;
+    let peers = peers(&options.peers)?;
     let begun = Instant::now();
-    let gpu = Gpu::open(&device, &settings)?;
+    let gpu = Gpu::open(&options.device, &options.settings)?;
     let opened = begun.elapsed();
     let found = gpu.found().clone();
     println!("{} on {}, driver {}", found.name, found.platform, found.driver);
@@ -160,108 +333,23 @@ fn main() -> Result<(), Failure> {
         "{:12} {:5} {:>10} {:>10} {:>10} {:>7}  {:8} count",
         "graph", "task", "first ms", "best ms", "anchor ms", "ratio", "anchor"
     );
-    let mut rows = vec![];
-    let mut wrong = 0;
-    for path in &graphs {
-        let file = Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let name = file.split('.').next().unwrap_or_default().to_string();
-        let context = Context::default();
-        let begun = Instant::now();
-        let mut graph = read_graph(Path::new(path), &ReadOptions::default(), &context)?;
-        if labels > 0 {
-            // Scattered, and the same in each run.
-            let label = |v: u32| (v.wrapping_mul(0x9e37_79b9) >> 16) % labels;
-            let all = (0..graph.vertices() as u32).map(label).collect();
-            graph = graph.with_vertex_labels(Some(all));
-        }
-        let read = begun.elapsed();
-        let begun = Instant::now();
-        let prepared = gpu.prepare(&graph, &context)?;
-        println!(
-            "{name}: {} vertices, {} edges; read in {:.1} ms, put on the device in {:.1} ms",
-            graph.vertices(),
-            graph.edges(),
-            1e3 * read.as_secs_f64(),
-            1e3 * begun.elapsed().as_secs_f64()
-        );
-        for (label, task) in tasks.iter().filter_map(|t| Some((t, task(t)?))) {
-            let run = || -> Result<(f64, Outcome), Failure> {
-                let begun = Instant::now();
-                let outcome = prepared.run(&task, Units::All, None, &context)?;
-                Ok((1e3 * begun.elapsed().as_secs_f64(), outcome))
-            };
-            let (first, outcome) = run()?;
-            let mut least = f64::MAX;
-            for _ in 0..best {
-                let (took, again) = run()?;
-                least = least.min(took);
-                if counts(&again) != counts(&outcome) {
-                    wrong += 1;
-                    println!("{name} {label}: the counts of two runs differ");
-                }
-                // A row of seconds needs no repetition.
-                if took > 3e3 {
-                    break;
-                }
-            }
-            let mut right = outcome.complete;
-            let mut host = f64::NAN;
-            if cpu {
-                let begun = Instant::now();
-                let by = Cpu.run(&graph, &task, None, &context)?;
-                host = 1e3 * begun.elapsed().as_secs_f64();
-                right &= by.results == outcome.results;
-                let said = if right { "equal" } else { "DIFFERENT" };
-                println!("{name} {label}: the CPU engine took {host:.3} ms; its answer is {said}");
-                wrong += usize::from(!right);
-            }
-            let peer = peers.get(&(label.clone(), name.clone()));
-            let counted = counts(&outcome);
-            let verdict = match peer.and_then(|p| p.2) {
-                Some(right) if counted != [right] => {
-                    wrong += 1;
-                    "WRONG"
-                }
-                Some(_) => "right",
-                None => "",
-            };
-            let (anchor, ratio, who) = match peer {
-                Some((seconds, who, _)) => {
-                    let ms = 1e3 * seconds;
-                    (format!("{ms:.3}"), format!("{:.2}", ms / least), who.as_str())
-                }
-                None => ("-".into(), "-".into(), ""),
-            };
-            let sum: u128 = counted.iter().sum();
-            let shown = if counted.len() > 8 {
-                format!("{} counts, sum {sum}", counted.len())
-            } else {
-                format!("{counted:?}")
-            };
-            println!(
-                "{name:12} {label:5} {first:10.3} {least:10.3} {anchor:>10} {ratio:>7}  {who:8} {shown} {verdict}"
-            );
-            rows.push(format!(
-                "  {{\"graph\": \"{name}\", \"task\": \"{label}\", \"first_ms\": {first:.4}, \"best_ms\": \
-                 {least:.4}, \"anchor_ms\": {}, \"anchor\": \"{who}\", \"counts\": {counted:?}, \"cpu_ms\": {}, \"verdict\": \
-                 \"{verdict}\"}}",
-                if peer.is_some() { anchor.as_str() } else { "null" },
-                if cpu { format!("{host:.3}") } else { "null".into() },
-            ));
-        }
+    let mut bench = Bench { options: &options, peers, rows: vec![], wrong: 0 };
+    for path in &options.graphs {
+        bench.graph(&gpu, Path::new(path))?;
     }
     let text = format!(
-        "{{\"device\": {:?}, \"platform\": {:?}, \"driver\": {:?}, \"best_of\": {best}, \"rows\": [\n{}\n]}}\n",
+        "{{\"device\": {:?}, \"platform\": {:?}, \"driver\": {:?}, \"best_of\": {}, \"rows\": [\n{}\n]}}\n",
         found.name,
         found.platform,
         found.driver,
-        rows.join(",\n")
+        options.best,
+        bench.rows.join(",\n")
     );
-    std::fs::write(&results, text)?;
-    if wrong > 0 {
-        return Err(format!("{wrong} counts are wrong").into());
+    std::fs::write(&options.results, text)?;
+    if bench.wrong > 0 {
+        return Err(format!("{} counts are wrong", bench.wrong).into());
     }
-    if leave {
+    if options.leave {
         // What the driver would do at the process' end isn't waited for.
         std::mem::forget(gpu);
         // SAFETY: it takes any number, and nothing here is needed any more.

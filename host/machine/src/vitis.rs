@@ -139,6 +139,25 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
          interrupt=\"true\" hwControlProtocol=\"ap_ctrl_chain\">\n",
         name = kernel.name
     );
+    text += &grouped("<ports>");
+    text += &ports(kernel, &arguments, &pad);
+    text += &grouped("</ports>");
+    text += &grouped("<args>");
+    text += &args(kernel, &arguments, &pad);
+    text += &grouped("</args>");
+    for (name, base) in instances {
+        let _ = writeln!(
+            text,
+            "{pad}  <instance name=\"{name}\">\n{pad}    <addrRemap base=\"{base:#x}\" \
+             range=\"{CONTROL_RANGE:#x}\" port=\"s_axi_control\"/>\n{pad}  </instance>"
+        );
+    }
+    let _ = writeln!(text, "{pad}</kernel>");
+    text
+}
+
+/// The elements `port` of a kernel, indented by `pad` and 4: control, memory, streams.
+fn ports(kernel: &Kernel, arguments: &[(&Argument, u32)], pad: &str) -> String {
     // Ports, each once, in the order in which arguments name them.
     let mut memory_ports: Vec<&str> = vec![];
     for port in arguments.iter().filter_map(|(argument, _)| argument.port.as_deref()) {
@@ -146,11 +165,9 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             memory_ports.push(port);
         }
     }
-    text += &grouped("<ports>");
-    let _ = writeln!(
-        text,
+    let mut text = format!(
         "{pad}    <port name=\"s_axi_control\" mode=\"slave\" range=\"{CONTROL_RANGE:#x}\" \
-         dataWidth=\"32\" portType=\"addressable\" base=\"0x0\"/>"
+         dataWidth=\"32\" portType=\"addressable\" base=\"0x0\"/>\n"
     );
     for port in memory_ports {
         let _ = writeln!(
@@ -167,8 +184,12 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             port.port
         );
     }
-    text += &grouped("</ports>");
-    text += &grouped("<args>");
+    text
+}
+
+/// The elements `arg` of a kernel, indented likewise: its arguments, then its streams.
+fn args(kernel: &Kernel, arguments: &[(&Argument, u32)], pad: &str) -> String {
+    let mut text = String::new();
     for (id, (argument, offset)) in arguments.iter().enumerate() {
         let bytes = argument.bits / 8;
         let (qualifier, port, kind) = match (&argument.port, argument.bits) {
@@ -184,8 +205,8 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             argument.name
         );
     }
-    let ports = kernel.reads.iter().chain(&kernel.writes);
-    for (id, port) in (arguments.len()..).zip(ports) {
+    let streams = kernel.reads.iter().chain(&kernel.writes);
+    for (id, port) in (arguments.len()..).zip(streams) {
         let _ = writeln!(
             text,
             "{pad}    <arg name=\"{0}\" addressQualifier=\"4\" id=\"{id}\" port=\"{0}\" \
@@ -194,15 +215,6 @@ fn element(a: &Accelerator, kernel: &Kernel, indent: usize, instances: &[(String
             port.port
         );
     }
-    text += &grouped("</args>");
-    for (name, base) in instances {
-        let _ = writeln!(
-            text,
-            "{pad}  <instance name=\"{name}\">\n{pad}    <addrRemap base=\"{base:#x}\" \
-             range=\"{CONTROL_RANGE:#x}\" port=\"s_axi_control\"/>\n{pad}  </instance>"
-        );
-    }
-    let _ = writeln!(text, "{pad}</kernel>");
     text
 }
 

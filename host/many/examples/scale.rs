@@ -150,10 +150,145 @@ fn by_device(outcome: &Outcome) -> Vec<Json> {
     outcome.devices.iter().map(device).collect()
 }
 
+/// The shortest of up to three runs.
+struct Timed {
+    seconds: f64,
+    outcome: Outcome,
+    /// Seconds of the first run.
+    first: f64,
+    runs: u32,
+}
+
+/// Times a task, as long as it isn't late; nothing where it was late before the first run.
+fn timed(
+    prepared: &dyn Prepared,
+    task: &Task,
+    cap: Duration,
+    late: impl Fn() -> bool,
+) -> Result<Option<Timed>, Failure> {
+    let (mut best, mut first, mut runs) = (None, 0.0, 0);
+    while runs < 3 && !late() {
+        let (took, outcome) = run(prepared, task, cap)?;
+        let took = took.as_secs_f64();
+        if runs == 0 {
+            first = took;
+        }
+        runs += 1;
+        let complete = outcome.complete;
+        // The first one builds programs; a long one is not the worse for that.
+        if best.as_ref().is_none_or(|(known, _)| took < *known) {
+            best = Some((took, outcome));
+        }
+        if !complete || took > 12.0 {
+            break;
+        }
+    }
+    Ok(best.map(|(seconds, outcome)| Timed { seconds, outcome, first, runs }))
+}
+
+/// The devices as one engine.
+fn open(devices: &[String], settings: &Settings) -> Result<Box<dyn Engine>, Failure> {
+    let mut engines: Vec<Box<dyn Engine>> = vec![];
+    for name in devices {
+        engines.push(Box::new(Gpu::open(name, settings)?));
+    }
+    // One device is measured without what deals work to several.
+    Ok(match devices.len() {
+        1 => engines.remove(0),
+        _ => Box::new(Many::new(engines)),
+    })
+}
+
+/// All rows, and where they are written.
+struct Table<'a> {
+    options: &'a Options,
+    begun: Instant,
+    settings: Settings,
+    head: Json,
+    rows: Vec<Json>,
+}
+
+impl Table<'_> {
+    fn late(&self) -> bool {
+        self.begun.elapsed() >= self.options.limit
+    }
+
+    fn save(&self) -> Result<(), Failure> {
+        output::write_whole(Path::new(&self.options.results), |out| {
+            let all = json!({"machine": self.head, "rows": self.rows});
+            serde_json::to_writer_pretty(&mut *out, &all)?;
+            writeln!(out)
+        })?;
+        Ok(())
+    }
+
+    /// All rows of a graph.
+    fn graph(&mut self, scale: u32) -> Result<(), Failure> {
+        let made = Instant::now();
+        let graph = rmat(scale)?;
+        println!(
+            "rmat{scale}: {} vertices, {} edges, made in {:.1} s",
+            graph.vertices(),
+            graph.edges(),
+            made.elapsed().as_secs_f64()
+        );
+        let mut right: Vec<Option<Outcome>> = tasks(scale).iter().map(|_| None).collect();
+        let options = self.options;
+        for &count in &options.counts {
+            if count > options.devices.len() || self.late() {
+                println!("rmat{scale} on {count}: not run");
+                continue;
+            }
+            let engine = open(&options.devices[..count], &self.settings)?;
+            self.on(count, engine.as_ref(), scale, &graph, &mut right)?;
+        }
+        Ok(())
+    }
+
+    /// The rows of a graph on so many devices; `right` has what fewer of them said, by task.
+    fn on(
+        &mut self,
+        count: usize,
+        engine: &dyn Engine,
+        scale: u32,
+        graph: &Graph,
+        right: &mut [Option<Outcome>],
+    ) -> Result<(), Failure> {
+        let context = Context::default();
+        let loading = Instant::now();
+        let prepared = engine.prepare(graph, &context)?;
+        let prepare = loading.elapsed().as_secs_f64();
+        for ((name, task), right) in tasks(scale).iter().zip(right) {
+            if self.late() {
+                break;
+            }
+            let found = timed(prepared.as_ref(), task, self.options.cap, || self.late())?;
+            let Some(Timed { seconds, outcome, first, runs }) = found else { break };
+            let equal = match right {
+                Some(known) if outcome.complete => known.results == outcome.results,
+                _ => true,
+            };
+            let counts: Vec<String> = outcome.results.iter().map(|r| r.count.to_string()).collect();
+            let row = json!({
+                "graph": format!("rmat{scale}"), "task": name, "devices": count,
+                "seconds": seconds, "first": first, "runs": runs, "prepare": prepare,
+                "complete": outcome.complete, "equal": equal, "counts": counts,
+                "warnings": outcome.warnings, "by_device": by_device(&outcome),
+            });
+            println!("{row}");
+            self.rows.push(row);
+            self.save()?;
+            if outcome.complete && right.is_none() {
+                *right = Some(outcome);
+            }
+        }
+        Ok(())
+    }
+}
+
 fn main() -> Result<(), Failure> {
     let options = options()?;
     let begun = Instant::now();
-    let late = || begun.elapsed() >= options.limit;
     let settings = Settings { cache: default_cache(), ..Settings::default() };
     let (found, _) = devices();
     let named: Vec<_> = found.iter().filter(|d| options.devices.contains(&d.device)).collect();
@@ -164,93 +299,16 @@ fn main() -> Result<(), Failure> {
         "threads": Context::default().threads(),
     });
     println!("{head}");
-    let mut rows: Vec<Json> = vec![];
-    let save = |rows: &[Json]| {
-        output::write_whole(Path::new(&options.results), |out| {
-            serde_json::to_writer_pretty(&mut *out, &json!({"machine": head, "rows": rows}))?;
-            writeln!(out)
-        })
-    };
+    let mut table = Table { options: &options, begun, settings, head, rows: vec![] };
     for &scale in &options.scales {
-        if late() {
+        if table.late() {
             println!("rmat{scale}: not run, the time is over");
             continue;
         }
-        let made = Instant::now();
-        let graph = rmat(scale)?;
-        println!(
-            "rmat{scale}: {} vertices, {} edges, made in {:.1} s",
-            graph.vertices(),
-            graph.edges(),
-            made.elapsed().as_secs_f64()
-        );
-        let mut right: Vec<Option<Outcome>> = tasks(scale).iter().map(|_| None).collect();
-        for &count in &options.counts {
-            if count > options.devices.len() || late() {
-                println!("rmat{scale} on {count}: not run");
-                continue;
-            }
-            let open = |name: &String| -> Result<Box<dyn Engine>, Failure> {
-                Ok(Box::new(Gpu::open(name, &settings)?))
-            };
-            let mut engines = vec![];
-            for name in &options.devices[..count] {
-                engines.push(open(name)?);
-            }
-            // One device is measured without what deals work to several.
-            let engine: Box<dyn Engine> = match count {
-                1 => engines.remove(0),
-                _ => Box::new(Many::new(engines)),
-            };
-            let context = Context::default();
-            let loading = Instant::now();
-            let prepared = engine.prepare(&graph, &context)?;
-            let prepare = loading.elapsed().as_secs_f64();
-            for (at, (name, task)) in tasks(scale).iter().enumerate() {
-                if late() {
-                    break;
-                }
-                let (mut best, mut first, mut runs) = (None, 0.0, 0);
-                while runs < 3 && !late() {
-                    let (took, outcome) = run(prepared.as_ref(), task, options.cap)?;
-                    let took = took.as_secs_f64();
-                    if runs == 0 {
-                        first = took;
-                    }
-                    runs += 1;
-                    let complete = outcome.complete;
-                    // The first one builds programs; a long one is not the worse for that.
-                    if best.as_ref().is_none_or(|(known, _)| took < *known) {
-                        best = Some((took, outcome));
-                    }
-                    if !complete || took > 12.0 {
-                        break;
-                    }
-                }
-                let Some((seconds, outcome)) = best else { break };
-                let equal = match &right[at] {
-                    Some(known) if outcome.complete => known.results == outcome.results,
-                    _ => true,
-                };
-                let counts: Vec<String> =
-                    outcome.results.iter().map(|r| r.count.to_string()).collect();
-                let row = json!({
-                    "graph": format!("rmat{scale}"), "task": name, "devices": count,
-                    "seconds": seconds, "first": first, "runs": runs, "prepare": prepare,
-                    "complete": outcome.complete, "equal": equal, "counts": counts,
-                    "warnings": outcome.warnings, "by_device": by_device(&outcome),
-                });
-                println!("{row}");
-                rows.push(row);
-                save(&rows)?;
-                if outcome.complete && right[at].is_none() {
-                    right[at] = Some(outcome);
-                }
-            }
-        }
+        table.graph(scale)?;
     }
-    save(&rows)?;
-    let wrong = rows.iter().filter(|row| row["equal"] == false).count();
+    table.save()?;
+    let wrong = table.rows.iter().filter(|row| row["equal"] == false).count();
     if wrong > 0 {
         return Err(format!("{wrong} rows differ from one device's").into());
     }

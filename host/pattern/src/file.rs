@@ -249,24 +249,49 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
         })
         .collect();
     let records = lines[0].words.first().is_some_and(|w| matches!(*w, "t" | "v" | "e"));
-    let mut counts = None;
-    let mut declared: BTreeMap<u64, Option<Label>> = BTreeMap::new();
-    let mut edges: Vec<(&Line<'_>, u64, u64, Option<Label>)> = vec![];
+    let mut drawn = Drawn::default();
     for (nth, line) in lines.iter().enumerate() {
+        if records {
+            drawn.record(line, nth, lines.get(nth + 1))?;
+        } else {
+            drawn.edge(line)?;
+        }
+    }
+    drawn.check_counts(&lines[0])?;
+    if drawn.vertices.len() > MAX_VERTICES {
+        return Err(Error::input(Place::file(path), too_large(drawn.vertices.len())));
+    }
+    drawn.pattern()
+}
+
+/// What the lines of a pattern have said.
+#[derive(Default)]
+struct Drawn<'a> {
+    /// The two numbers of the head.
+    counts: Option<(u64, u64)>,
+    /// Vertices with their labels, by id.
+    vertices: BTreeMap<u64, Option<Label>>,
+    /// Edges with the ids of their ends and their label.
+    edges: Vec<(&'a Line<'a>, u64, u64, Option<Label>)>,
+}
+
+impl<'a> Drawn<'a> {
+    /// The line number `nth`, one of `t`, `v` and `e`, before the line `next`.
+    fn record(&mut self, line: &'a Line<'a>, nth: usize, next: Option<&Line<'_>>) -> Result<()> {
         match line.words.first().copied() {
             // As in a graph file, this ends the pattern.
-            Some("t") if records && line.words[1..] == ["#", "-1"] => {
-                if let Some(next) = lines.get(nth + 1) {
+            Some("t") if line.words[1..] == ["#", "-1"] => {
+                if let Some(next) = next {
                     return Err(next.fault("a pattern ends before this line (`t # -1`)"));
                 }
             }
-            Some("t") if records => {
+            Some("t") => {
                 if nth > 0 {
                     return Err(line.fault("a second pattern begins here; give one a file"));
                 }
-                counts = line.counts()?;
+                self.counts = line.counts()?;
             }
-            Some("v") if records => {
+            Some("v") => {
                 let id = line.id(1)?;
                 let label = line.label(2)?;
                 if line.words.len() > 3 {
@@ -274,66 +299,75 @@ fn parse_lines(text: &str, path: &Path) -> Result<Pattern> {
                     line.id(3)?;
                     line.ends(4)?;
                 }
-                if declared.insert(id, label).is_some() {
+                if self.vertices.insert(id, label).is_some() {
                     return Err(line.fault(format!("vertex {id} is there twice")));
                 }
             }
-            Some("e") if records => {
+            Some("e") => {
                 line.ends(4)?;
-                edges.push((line, line.id(1)?, line.id(2)?, line.label(3)?));
+                self.edges.push((line, line.id(1)?, line.id(2)?, line.label(3)?));
             }
-            Some(word) if records => {
+            Some(word) => {
                 return Err(line.fault(format!("{} is no kind of line: t, v or e", quote(word))));
             }
-            _ => {
-                if line.words.len() > 3 {
-                    let what = "is no edge: two vertices, and a label if you like";
-                    return Err(line.fault(format!("{} {what}", line.quoted())));
-                }
-                let (u, v) = (line.id(0)?, line.id(1)?);
-                declared.entry(u).or_default();
-                declared.entry(v).or_default();
-                edges.push((line, u, v, line.label(2)?));
+            // A line of commas alone.
+            None => self.edge(line)?,
+        }
+        Ok(())
+    }
+
+    /// A line of a list of edges, which declares their ends.
+    fn edge(&mut self, line: &'a Line<'a>) -> Result<()> {
+        if line.words.len() > 3 {
+            let what = "is no edge: two vertices, and a label if you like";
+            return Err(line.fault(format!("{} {what}", line.quoted())));
+        }
+        let (u, v) = (line.id(0)?, line.id(1)?);
+        self.vertices.entry(u).or_default();
+        self.vertices.entry(v).or_default();
+        self.edges.push((line, u, v, line.label(2)?));
+        Ok(())
+    }
+
+    /// Refuses what doesn't have as many vertices and edges as its head says.
+    fn check_counts(&self, head: &Line<'_>) -> Result<()> {
+        let (v, e) = (self.vertices.len() as u64, self.edges.len() as u64);
+        match self.counts {
+            Some((a, b)) if (a, b) != (v, e) && (a, b) != (0, v) => Err(head.fault(format!(
+                "the head says {a} vertices and {b} edges, but {v} `v` lines and {e} `e` lines \
+                 follow: the file is cut off or its head is wrong"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The pattern, whose vertices are numbered in the order of their ids.
+    fn pattern(self) -> Result<Pattern> {
+        let number = |line: &Line<'_>, id: u64| {
+            let at = self.vertices.keys().position(|&known| known == id);
+            at.ok_or_else(|| line.fault(format!("vertex {id} isn't declared by a `v` line")))
+        };
+        let mut pattern = Pattern::new(self.vertices.len());
+        for (line, u, v, label) in self.edges {
+            let (i, j) = (number(line, u)?, number(line, v)?);
+            if i == j {
+                return Err(line.fault(format!("the edge {u} {v} is a loop")));
+            }
+            if pattern.has_edge(i, j) {
+                return Err(line.fault(format!("the edge {u} {v} is there twice")));
+            }
+            pattern.add_edge(i, j);
+            if let Some(label) = label {
+                pattern.set_edge_label(i, j, label);
             }
         }
-    }
-    let (v, e) = (declared.len() as u64, edges.len() as u64);
-    if let Some((a, b)) = counts
-        && (a, b) != (v, e)
-        && (a, b) != (0, v)
-    {
-        return Err(lines[0].fault(format!(
-            "the head says {a} vertices and {b} edges, but {v} `v` lines and {e} `e` lines follow: \
-             the file is cut off or its head is wrong"
-        )));
-    }
-    if declared.len() > MAX_VERTICES {
-        return Err(Error::input(Place::file(path), too_large(declared.len())));
-    }
-    let number = |line: &Line<'_>, id: u64| {
-        let at = declared.keys().position(|&known| known == id);
-        at.ok_or_else(|| line.fault(format!("vertex {id} isn't declared by a `v` line")))
-    };
-    let mut pattern = Pattern::new(declared.len());
-    for (line, u, v, label) in edges {
-        let (i, j) = (number(line, u)?, number(line, v)?);
-        if i == j {
-            return Err(line.fault(format!("the edge {u} {v} is a loop")));
+        for (i, label) in self.vertices.values().enumerate() {
+            if let Some(label) = label {
+                pattern.set_vertex_label(i, *label);
+            }
         }
-        if pattern.has_edge(i, j) {
-            return Err(line.fault(format!("the edge {u} {v} is there twice")));
-        }
-        pattern.add_edge(i, j);
-        if let Some(label) = label {
-            pattern.set_edge_label(i, j, label);
-        }
+        Ok(pattern)
     }
-    for (i, label) in declared.values().enumerate() {
-        if let Some(label) = label {
-            pattern.set_vertex_label(i, *label);
-        }
-    }
-    Ok(pattern)
 }
 
 #[cfg(test)]

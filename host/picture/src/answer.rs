@@ -35,6 +35,40 @@ pub struct Times {
 }
 
 /// An answer: what was asked, of what, what came out and how long it took.
+///
+/// ```
+/// use gramer_engine::Engine;
+/// use gramer_engine::cpu::Cpu;
+/// use gramer_graph::{Builder, Context};
+/// use gramer_pattern::Task;
+/// use gramer_picture::{Answer, Stopped, Times};
+///
+/// let mut builder = Builder::new();
+/// for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.build();
+/// let task = Task::Clique { k: 3 };
+/// let outcome = Cpu.run(&graph, &task, None, &Context::default())?;
+/// let mut answer = Answer {
+///     task: &task,
+///     source: "kite.txt",
+///     graph: &graph,
+///     device: "cpu",
+///     threads: 1,
+///     outcome: &outcome,
+///     stopped: None,
+///     listed: None,
+///     times: Times::default(),
+/// };
+/// assert_eq!(answer.total(), 1);
+/// assert!(answer.page().starts_with("<!DOCTYPE html>"));
+/// // Of a run that was stopped the counts are lower bounds, and the page says so.
+/// answer.stopped = Some(Stopped::TimeLimit);
+/// assert!(answer.lower_bounds());
+/// assert!(answer.reservation().is_some_and(|said| said.contains("time limit")));
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Answer<'a> {
     /// What was asked.

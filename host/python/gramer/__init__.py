@@ -18,7 +18,6 @@ from __future__ import annotations
 import os as _os
 from typing import (
     Any,
-    Callable,
     Iterable,
     Iterator,
     List,
@@ -43,6 +42,12 @@ from ._gramer import (
 )
 from ._gramer import Graph as _Graph
 from ._gramer import table as _table
+from ._questions import PatternLike, Progress
+from ._questions import match as _match
+from ._questions import options as _options
+from ._questions import own_process as _own_process
+from ._questions import with_nodes as _with_nodes
+from ._questions import without_pattern as _without_pattern
 
 __all__ = [
     "Count",
@@ -55,12 +60,6 @@ __all__ = [
     "UnsupportedError",
     "read",
 ]
-
-#: Called about twenty times per second with the units done and the units in all (0: not known).
-Progress = Callable[[int, int], Any]
-#: A pattern, its name (``"house"``, ``"5-path"``), or its edges.
-PatternLike = Union[Pattern, str, Sequence[Tuple[int, int]]]
-
 
 class Count(NamedTuple):
     """A line of an answer."""
@@ -486,43 +485,3 @@ class Graph:
         else:
             counts = self._inner.run(question, options)[0]
         return Counts(Count(*found) for found in counts)
-
-
-def _options(
-    device: str, threads: int, progress: Optional[Progress], timeout: Optional[float]
-) -> dict:
-    return {"device": device, "threads": threads, "progress": progress, "timeout": timeout}
-
-
-def _own_process(device: str, what: str) -> None:
-    if _program.wanted(device):
-        raise UnsupportedError(f'the device {device!r} can\'t do {what}: use device="cpu"')
-
-
-def _match(pattern: PatternLike, induced: bool, mappings: bool) -> dict:
-    if isinstance(pattern, str):
-        pattern = Pattern.read(pattern)
-    elif not isinstance(pattern, Pattern):
-        pattern = Pattern([(int(u), int(v)) for u, v in pattern])
-    return {
-        "task": "match",
-        "pattern": pattern,
-        "induced": "vertex" if induced else "edge",
-        "mappings": mappings,
-    }
-
-
-def _without_pattern(found: Any) -> Iterator[Tuple[Any, ...]]:
-    try:
-        for _, ids in found:
-            yield ids
-    finally:
-        found.close()
-
-
-def _with_nodes(found: Any, nodes: Sequence[Any]) -> Iterator[Tuple[Any, ...]]:
-    try:
-        for _, ids in found:
-            yield tuple(nodes[i] for i in ids)
-    finally:
-        found.close()

@@ -4,29 +4,19 @@
 
 mod check;
 mod output;
+mod paper;
 mod set;
 
-use std::collections::HashSet;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::Result;
 use check::{Usage, check};
 use clap::{Parser, ValueEnum};
-use gramer::accelerator::tasks::Table;
-use gramer::graph::read::{ReadOptions, read_graph};
-use gramer::pattern::labelled_name;
-use gramer::pattern::{self, Dictionary, Pattern};
-use gramer::task::parts_reported;
-use gramer_machine::{Accelerator, Core, lambda_range, lambda_steps};
-use gramer_sim::image::{Csr, Unit};
-use gramer_sim::model::{self, Build, Model};
-use gramer_sim::run::{
-    Application, DONE, ERROR, OnChip, Outcome, REFUSED, Settings, Simulation, run, status_name,
-    whole_units,
-};
-use output::{Listing, Part, TaskReport};
+use gramer_machine::{Accelerator, Core, lambda_range};
+use gramer_sim::model::{self, Build};
+use gramer_sim::run::{OnChip, Simulation};
 
 /// What is mined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -172,137 +162,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// A graph on the simulated machine, and everything that one pass after the other has in common.
-struct Bench {
-    accelerator: Accelerator,
-    core: Model,
-    graph: Csr,
-    units: Vec<Unit>,
-    settings: Settings,
-    simulation: Simulation,
-    listing: Option<Listing>,
-    /// Original ids by rank.
-    ids: Vec<u64>,
-    parts: Vec<Part>,
-}
-
-impl Bench {
-    /// One pass of the core; embeddings are listed if there is a list and `names` says how the
-    /// patterns are called.
-    fn pass(&mut self, settings: Settings, names: &[String], lists: bool) -> Result<Outcome> {
-        let patterns = self.accelerator.applications.pattern_counters;
-        ensure!(
-            settings.patterns <= patterns,
-            "the task needs {} pattern counters, and machine {} has {patterns}",
-            settings.patterns,
-            self.accelerator.machine.name
-        );
-        let lists = lists && self.listing.is_some();
-        let settings = Settings { list: lists.then_some(u32::MAX), ..settings };
-        let clock = std::time::Instant::now();
-        let outcome = run(
-            &self.accelerator,
-            &mut self.core,
-            &self.graph,
-            &self.units,
-            &settings,
-            &self.simulation,
-        )?;
-        if outcome.status == ERROR {
-            bail!("the memory answered a read at {:#x} with an error", outcome.error_address);
-        }
-        if outcome.status == REFUSED {
-            bail!("{}", self.accelerator.refusal(outcome.error_address));
-        }
-        ensure!(outcome.status == DONE, "the core ended early: {}", status_name(outcome.status));
-        if let (true, Some(listing)) = (lists, &mut self.listing) {
-            listing.add(&outcome.records, names, &self.ids);
-        }
-        self.parts.push(Part {
-            k: settings.k,
-            outcome: outcome.clone(),
-            seconds: clock.elapsed().as_secs_f64(),
-        });
-        Ok(outcome)
-    }
-
-    /// One pass a size, each through the patterns that the passes before it reported, as the host
-    /// does it; listing is a further pass a size.
-    fn frequent(
-        &mut self,
-        largest: u32,
-        support: u64,
-        labels: &[u32],
-    ) -> Result<Vec<(String, u64)>> {
-        let bits = self.accelerator.applications.label_bits;
-        let named = (!self.graph.labels.is_empty()).then_some(labels);
-        let mut reported: HashSet<Pattern> = HashSet::new();
-        let mut results = vec![];
-        let mut sizes = 0;
-        for size in 2..=largest {
-            let wanted = |p: &Pattern| parts_reported(p, &reported);
-            let table = Table::new(bits, labels.len(), named, size as usize, &reported, &wanted);
-            let outcome = self.pass(self.labelled(&table, size), &[], false)?;
-            let mut found: Vec<(Pattern, u64)> = table
-                .patterns
-                .into_iter()
-                .zip(outcome.counts)
-                .filter(|&(_, count)| count >= support)
-                .collect();
-            if found.is_empty() {
-                break;
-            }
-            sizes = size;
-            found.sort_by_cached_key(|(p, count)| {
-                (p.edge_count(), std::cmp::Reverse(*count), p.clone())
-            });
-            results.extend(found.iter().map(|(p, count)| (labelled_name(p), *count)));
-            reported.extend(found.into_iter().map(|(p, _)| p));
-        }
-        if self.listing.is_some() {
-            for size in 2..=sizes {
-                let wanted = |p: &Pattern| reported.contains(p);
-                let table =
-                    Table::new(bits, labels.len(), named, size as usize, &reported, &wanted);
-                let names: Vec<String> = table.patterns.iter().map(labelled_name).collect();
-                self.pass(self.labelled(&table, size), &names, true)?;
-            }
-        }
-        Ok(results)
-    }
-
-    fn labelled(&self, table: &Table, size: u32) -> Settings {
-        Settings {
-            application: Application::Fsm,
-            k: size,
-            dictionary: table.dictionary.clone(),
-            patterns: (table.patterns.len() as u32).max(1),
-            ..self.settings.clone()
-        }
-    }
-}
-
-/// Reads the work units of a file.
-fn read_units(file: &Path, graph: &Csr) -> Result<Vec<Unit>> {
-    let text =
-        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let unit = |(at, line): (usize, &str)| {
-        let numbers: Option<Vec<u32>> = line.split_whitespace().map(|w| w.parse().ok()).collect();
-        match numbers.as_deref() {
-            Some(&[start, first, limit]) if (start as usize) < graph.vertices() => {
-                Ok(Unit { start, first, limit })
-            }
-            _ => bail!(
-                "{}:{}: {line:?} is not a vertex below {}, a first and an end position",
-                file.display(),
-                at + 1,
-                graph.vertices()
-            ),
-        }
-    };
-    text.lines().enumerate().map(unit).collect()
-}
-
 /// A hash of the model and of the sources that simulate what is around it.
 fn identity(accelerator: &Accelerator) -> Result<String> {
     let model = model::hash(accelerator, Build { fast: true, ..Build::default() })?;
@@ -334,79 +193,6 @@ fn on_chip(options: &Options) -> Result<Option<OnChip>> {
     }
 }
 
-/// A graph as the core gets it.
-struct Input {
-    graph: Csr,
-    /// The graph's own labels, by the core's.
-    labels: Vec<u32>,
-    /// The graph's own ids, by vertex.
-    ids: Vec<u64>,
-}
-
-/// Reads a graph and numbers its vertices by rank; frequent subgraphs get its labels.
-fn read_input(path: &Path, task: Mine, accelerator: &Accelerator) -> Result<Input> {
-    let context = gramer::Context::default();
-    let loaded = read_graph(path, &ReadOptions::default(), &context)?;
-    let loaded = gramer::prepare::renumber(&loaded, &context)?;
-    let view = loaded.view();
-    let mut graph =
-        Csr { offsets: view.offsets.to_vec(), edges: view.neighbours.to_vec(), labels: vec![] };
-    // The core's labels are their places among those of the graph.
-    let mut labels = vec![0];
-    if let (Mine::Fsm, Some(all)) = (task, view.vertex_labels) {
-        labels = all.to_vec();
-        labels.sort_unstable();
-        labels.dedup();
-        graph.labels =
-            all.iter().map(|l| labels.partition_point(|other| other < l) as u32).collect();
-    }
-    let most = 1usize << accelerator.applications.label_bits;
-    ensure!(
-        labels.len() <= most,
-        "the graph has {} vertex labels, and machine {} has room for {most}; the CPU engine does \
-         it: gramer mine fsm",
-        labels.len(),
-        accelerator.machine.name
-    );
-    ensure!(
-        task != Mine::Fsm || !loaded.has_edge_labels(),
-        "machine {} doesn't read edge labels; the CPU engine does it: gramer mine fsm",
-        accelerator.machine.name
-    );
-    Ok(Input { graph, labels, ids: loaded.original_ids().to_vec() })
-}
-
-/// Runs the passes of a task: counts by the name of their pattern.
-fn counts(
-    bench: &mut Bench,
-    task: Mine,
-    k: u32,
-    support: Option<u64>,
-    labels: &[u32],
-) -> Result<Vec<(String, u64)>> {
-    Ok(match task {
-        Mine::Clique => {
-            let names = [format!("{k}-clique")];
-            let outcome = bench.pass(bench.settings.clone(), &names, true)?;
-            names.into_iter().zip(outcome.counts).collect()
-        }
-        Mine::Motif => {
-            let all = Dictionary::of(k as usize);
-            let entry = |key| all.number(key).map_or(0, |n| 0x8000 | n as u16);
-            let names: Vec<String> = all.patterns().iter().map(pattern::name).collect();
-            let settings = Settings {
-                application: Application::Motif,
-                dictionary: (0..1u32 << (k * (k - 1) / 2)).map(entry).collect(),
-                patterns: names.len() as u32,
-                ..bench.settings.clone()
-            };
-            let outcome = bench.pass(settings, &names, true)?;
-            names.into_iter().zip(outcome.counts).collect()
-        }
-        Mine::Fsm => bench.frequent(k, support.unwrap_or(0), labels)?,
-    })
-}
-
 fn mine(options: Options) -> Result<()> {
     let accelerator = Accelerator::read(&options.machine)?;
     if options.identity {
@@ -430,65 +216,31 @@ fn mine(options: Options) -> Result<()> {
     };
 
     let on_chip = on_chip(&options)?;
-    if accelerator.core == Core::Set {
-        let simulation = &simulated(&options, &accelerator);
-        let cliques = task == Mine::Clique;
-        let (library, model, load) = (&library, &hash, options.load);
-        let (accelerator, graph) = (&accelerator, path);
-        let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
-        let done = set::mine(&asked)?;
-        let text =
-            if options.json { set::json(&asked, &done)? } else { set::tables(&asked, &done) };
-        return output::print(&text);
+    let asked = (task, k, path.as_path());
+    let text = match accelerator.core {
+        Core::Set => Some(on_set_core(&options, &accelerator, &library, &hash, asked)?),
+        Core::Paper => paper::on_core(&options, accelerator, on_chip, &library, &hash, asked)?,
+    };
+    match text {
+        Some(text) => output::print(&text),
+        None => Ok(()),
     }
+}
 
-    let Input { graph, labels, ids } = read_input(path, task, &accelerator)?;
-    let simulation = simulated(&options, &accelerator);
-    let settings = Settings {
-        application: Application::Clique,
-        k,
-        ascending: options.ascending,
-        stealing: !options.no_stealing,
-        lru: options.lru,
-        slots: options.slots.unwrap_or(accelerator.machine.slots),
-        lambda_eighths: lambda_steps(options.lambda).unwrap_or_default(), // checked
-        tau: options.tau,
-        capacity: options.capacity,
-        on_chip,
-        dictionary: vec![],
-        patterns: 1,
-        list: None,
-    };
-    let units = match &options.units {
-        None => whole_units(&graph),
-        Some(file) => read_units(file, &graph)?,
-    };
-    let mut bench = Bench {
-        core: Model::load(&library)?,
-        accelerator,
-        graph,
-        units,
-        settings,
-        simulation,
-        listing: options.list.as_ref().map(|_| Listing::default()),
-        ids,
-        parts: vec![],
-    };
-    let results = counts(&mut bench, task, k, options.support, &labels)?;
-    if let (Some(file), Some(listing)) = (&options.list, &bench.listing) {
-        listing.write(file)?;
-        if file.as_os_str() == "-" {
-            return Ok(());
-        }
-    }
-    let report = TaskReport {
-        accelerator: &bench.accelerator,
-        model: &hash,
-        task: task.to_possible_value().map_or(String::new(), |v| v.get_name().to_string()),
-        k,
-        results: &results,
-        parts: &bench.parts,
-        taken: options.units.is_some(), // of no use where all units are run
-    };
-    output::print(&if options.json { report.json()? } else { report.tables() })
+/// Task, its size and the graph's file.
+type Asked<'a> = (Mine, u32, &'a Path);
+
+/// What the set core gives, as text.
+fn on_set_core(
+    options: &Options,
+    accelerator: &Accelerator,
+    library: &Path,
+    model: &str,
+    (task, k, graph): Asked<'_>,
+) -> Result<String> {
+    let simulation = &simulated(options, accelerator);
+    let (cliques, load) = (task == Mine::Clique, options.load);
+    let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
+    let done = set::mine(&asked)?;
+    if options.json { set::json(&asked, &done) } else { Ok(set::tables(&asked, &done)) }
 }

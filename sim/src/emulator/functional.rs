@@ -106,6 +106,84 @@ extern "C" fn take(context: *mut c_void, beats: *const Line, count: u64) {
     }));
 }
 
+impl Machine {
+    fn of(a: &Accelerator) -> Self {
+        let depth = a.machine.depth;
+        let position = |list, name: &str| {
+            layout::positions(list, depth).into_iter().find(|(n, ..)| *n == name).map_or(0, |p| p.1)
+        };
+        Machine {
+            processing_units: a.machine.processing_units,
+            partitions: a.machine.partitions,
+            banks: a.memory.ddr_banks,
+            depth,
+            label_bits: a.applications.label_bits,
+            count_bits: a.applications.count_bits,
+            core_counters: layout::values(&a.counters.core, depth),
+            pu_counters: layout::values(&a.counters.pu, depth),
+            partition_counters: layout::values(&a.counters.partition, depth),
+            bank_counters: layout::values(&a.counters.bank, depth),
+            work_units: position(&a.counters.core, "work_units"),
+            saturated: position(&a.counters.core, "saturated"),
+            extensions: position(&a.counters.pu, "extensions"),
+            entries_scanned: position(&a.counters.pu, "entries_scanned"),
+            candidates: position(&a.counters.pu, "candidates"),
+            embeddings: position(&a.counters.pu, "embeddings"),
+            slots: a.machine.slots,
+            max_motif: a.applications.max_motif,
+            lambda_most: LAMBDA_MAX * LAMBDA_STEPS,
+            uniform: u32::from(a.memory.layout == Layout::Uniform),
+            vertex_lines: a.scratchpad_lines().0,
+            edge_lines: a.scratchpad_lines().1,
+            vertex_sets: a.cache_sets().0,
+            edge_sets: a.cache_sets().1,
+            offsets: [
+                "application",
+                "k",
+                "flags",
+                "slots",
+                "lambda_eighths",
+                "vertex_bound",
+                "edge_bound",
+                "vertex_sets",
+                "edge_sets",
+            ]
+            .map(|name| a.offset(name).unwrap_or(0)),
+        }
+    }
+}
+
+impl Arguments {
+    /// From the value of each argument, by name.
+    fn of(value: impl Fn(&str) -> u64, banks: u32) -> Self {
+        Arguments {
+            application: value("application") as u32,
+            k: value("k") as u32,
+            flags: value("flags") as u32,
+            result_beats: value("result_beats") as u32,
+            slots: value("slots") as u32,
+            lambda: value("lambda_eighths") as u32,
+            vertex_bound: value("vertex_bound") as u32,
+            vertex_sets: value("vertex_sets") as u32,
+            edge_sets: value("edge_sets") as u32,
+            edge_bound: value("edge_bound"),
+            abort: value("abort"),
+            edge_base: value("edge_base"),
+            bank: std::array::from_fn(|b| {
+                if (b as u32) < banks { value(&format!("bank{b}")) } else { 0 }
+            }),
+        }
+    }
+}
+
+/// Beats as the words that the model reads.
+fn words(stream: &[[u8; 64]]) -> Vec<Line> {
+    let word = |beat: &[u8; 64], i: usize| {
+        u32::from_le_bytes(beat[4 * i..4 * i + 4].try_into().expect("4 bytes"))
+    };
+    stream.iter().map(|beat| std::array::from_fn(|i| word(beat, i))).collect()
+}
+
 /// The out-stream of a run with these arguments of the core and this in-stream.
 ///
 /// # Errors
@@ -116,73 +194,9 @@ pub fn run(
     stream: &[[u8; 64]],
     memory: &Mutex<Memory>,
 ) -> Result<Vec<[u8; 64]>> {
-    let depth = a.machine.depth;
-    let position = |list, name: &str| {
-        layout::positions(list, depth).into_iter().find(|(n, ..)| *n == name).map_or(0, |p| p.1)
-    };
-    let machine = Machine {
-        processing_units: a.machine.processing_units,
-        partitions: a.machine.partitions,
-        banks: a.memory.ddr_banks,
-        depth,
-        label_bits: a.applications.label_bits,
-        count_bits: a.applications.count_bits,
-        core_counters: layout::values(&a.counters.core, depth),
-        pu_counters: layout::values(&a.counters.pu, depth),
-        partition_counters: layout::values(&a.counters.partition, depth),
-        bank_counters: layout::values(&a.counters.bank, depth),
-        work_units: position(&a.counters.core, "work_units"),
-        saturated: position(&a.counters.core, "saturated"),
-        extensions: position(&a.counters.pu, "extensions"),
-        entries_scanned: position(&a.counters.pu, "entries_scanned"),
-        candidates: position(&a.counters.pu, "candidates"),
-        embeddings: position(&a.counters.pu, "embeddings"),
-        slots: a.machine.slots,
-        max_motif: a.applications.max_motif,
-        lambda_most: LAMBDA_MAX * LAMBDA_STEPS,
-        uniform: u32::from(a.memory.layout == Layout::Uniform),
-        vertex_lines: a.scratchpad_lines().0,
-        edge_lines: a.scratchpad_lines().1,
-        vertex_sets: a.cache_sets().0,
-        edge_sets: a.cache_sets().1,
-        offsets: [
-            "application",
-            "k",
-            "flags",
-            "slots",
-            "lambda_eighths",
-            "vertex_bound",
-            "edge_bound",
-            "vertex_sets",
-            "edge_sets",
-        ]
-        .map(|name| a.offset(name).unwrap_or(0)),
-    };
-    let arguments = Arguments {
-        application: value("application") as u32,
-        k: value("k") as u32,
-        flags: value("flags") as u32,
-        result_beats: value("result_beats") as u32,
-        slots: value("slots") as u32,
-        lambda: value("lambda_eighths") as u32,
-        vertex_bound: value("vertex_bound") as u32,
-        vertex_sets: value("vertex_sets") as u32,
-        edge_sets: value("edge_sets") as u32,
-        edge_bound: value("edge_bound"),
-        abort: value("abort"),
-        edge_base: value("edge_base"),
-        bank: std::array::from_fn(|b| {
-            if (b as u32) < machine.banks { value(&format!("bank{b}")) } else { 0 }
-        }),
-    };
-    let words: Vec<Line> = stream
-        .iter()
-        .map(|beat| {
-            std::array::from_fn(|i| {
-                u32::from_le_bytes(beat[4 * i..4 * i + 4].try_into().expect("4 bytes"))
-            })
-        })
-        .collect();
+    let machine = Machine::of(a);
+    let arguments = Arguments::of(value, machine.banks);
+    let words = words(stream);
     let head: u64 = 1 + (0..3).map(|i| u64::from(words[0][i])).sum::<u64>();
     ensure!(head <= words.len() as u64, "the header announces more beats than come");
     let mut context = Context { memory, out: vec![], outside: None };

@@ -97,25 +97,8 @@ impl Setup {
                 at("xrt")
             }
         };
-        let bank = r#"{"Size":"16GB"}"#;
-        let device =
-            format!(r#"{{"Name":"{}","DdrBanks":[{}]}}"#, wanted.platform, [bank; 4].join(","));
-        let devices = vec![device; wanted.devices].join(",");
-        write(
-            "emconfig.json",
-            &format!(
-                r#"{{"Version":{{"FileVersion":"2.0"}},"Platform":{{"Boards":[{{"Devices":[{devices}]}}]}}}}"#
-            ),
-        )?;
-        // The runtime loses its buffer for calls when that has to grow: the pad makes it as large
-        // as it can become with the first call. The scheduler without kds polls without sleeping,
-        // and hangs in copies without cdma=false.
-        let ini = format!(
-            "[Runtime]\nkds=false\ncdma=false\n[Emulation]\npacket_size={PACKET}\n\
-             print_infos_in_console=false\n[Debug]\nzpad={}\n",
-            "x".repeat(PACKET + PACKET / 16)
-        );
-        write("xrt.ini", &ini)?;
+        write("emconfig.json", &platform(&wanted))?;
+        write("xrt.ini", &runtime_settings())?;
 
         let xclbin = at("device.xclbin");
         if let Some(machine) = &wanted.machine {
@@ -217,6 +200,29 @@ impl Setup {
             lines => format!("the runtime's last words: {}", lines.join("; ")),
         }
     }
+}
+
+/// The emulated platform, as the runtime reads it from `emconfig.json`.
+fn platform(wanted: &Wanted) -> String {
+    let bank = r#"{"Size":"16GB"}"#;
+    let device =
+        format!(r#"{{"Name":"{}","DdrBanks":[{}]}}"#, wanted.platform, [bank; 4].join(","));
+    let devices = vec![device; wanted.devices].join(",");
+    format!(
+        r#"{{"Version":{{"FileVersion":"2.0"}},"Platform":{{"Boards":[{{"Devices":[{devices}]}}]}}}}"#
+    )
+}
+
+/// The runtime's own settings, `xrt.ini`.
+fn runtime_settings() -> String {
+    // The runtime loses its buffer for calls when that has to grow: the pad makes it as large
+    // as it can become with the first call. The scheduler without kds polls without sleeping,
+    // and hangs in copies without cdma=false.
+    format!(
+        "[Runtime]\nkds=false\ncdma=false\n[Emulation]\npacket_size={PACKET}\n\
+         print_infos_in_console=false\n[Debug]\nzpad={}\n",
+        "x".repeat(PACKET + PACKET / 16)
+    )
 }
 
 /// What is asked of the set-up.

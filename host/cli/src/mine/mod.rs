@@ -6,27 +6,20 @@ mod kept;
 mod matching;
 mod motif;
 mod per;
+mod run;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
-use crate::report::per::PerReport;
-use crate::report::{
-    self, Answer, Counts, Drawing, ListFormat, ListWriter, Meter, Report, Stopped, Times, json,
-    table,
-};
-use crate::signals;
-use gramer_engine::{Engine, Outcome, Precision, Sink};
+use crate::report::{Counts, Drawing, ListFormat, Report, json, table};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, is_one_file, write_whole};
-use gramer_graph::prepare;
 use kept::KeptArgs;
-use per::PerArgs;
 
 /// The tasks.
 #[derive(Debug, clap::Subcommand)]
@@ -172,151 +165,6 @@ pub struct Common {
 }
 
 impl Common {
-    /// `pattern` is the file that the task came from, if any.
-    fn run(
-        &self,
-        task: &gramer_pattern::Task,
-        pattern: Option<&Path>,
-        per: Option<&PerArgs>,
-        mut context: Context,
-    ) -> Result<()> {
-        task.check()?;
-        let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
-        let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
-        let list_format = self.check_list(pattern)?;
-        let output = self.check_answer(pattern)?;
-        if output == Form::Html && wanted.is_some() {
-            return Err(Error::usage(
-                "a page has no counts per vertex or edge: take --output table or json",
-            ));
-        }
-        // A file is no terminal.
-        let terminal = self.to.is_none() && std::io::stdout().is_terminal();
-        let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
-        let keeping = self.keeping(wanted.is_some())?;
-        let (many, one);
-        let engine: &dyn Engine = match keeping {
-            Some(_) => {
-                gramer_many::checkpoint::supports(task)?;
-                many = Some(self.options.many(&self.device, &context)?);
-                many.as_ref().expect("it was opened")
-            }
-            None => {
-                many = None;
-                one = self.options.engine(&self.device, &context)?;
-                one.as_ref()
-            }
-        };
-        engine.supports(task, None)?;
-        if let Some((per, _)) = wanted {
-            engine.supports_per(task, per)?;
-        }
-        let precision = self.estimate.map(|relative| Precision { relative, seed: self.seed });
-        if let Some(precision) = precision {
-            if wanted.is_some() {
-                return Err(Error::usage(
-                    "--estimate gives counts of the whole graph: leave --per out",
-                ));
-            }
-            precision.check()?;
-            engine.supports_estimate(task)?;
-        }
-        if let Some(threads) = self.threads {
-            context.threads = threads.into();
-        }
-
-        let begun = Instant::now();
-        let loaded = self.graph.load(&context)?;
-        let load = begun.elapsed();
-        let begun = Instant::now();
-        let graph = loaded.guarded(|| prepare::renumber(&loaded, &context))?;
-        drop(loaded);
-        let prepare = begun.elapsed();
-
-        let list = match &self.list {
-            Some(path) if wanted.is_none() => {
-                Some(ListWriter::create(path, list_format, self.limit, &graph)?)
-            }
-            _ => None,
-        };
-        let begun = Instant::now();
-        let (mut columns, mut estimated, mut kept) = (vec![], None, None);
-        let outcome = {
-            let _meter = Meter::new("mining", context.progress.clone());
-            let sink = list.as_ref().map(|l| l as &dyn Sink);
-            graph.guarded(|| match (wanted, precision) {
-                (None, None) => match (&many, &keeping) {
-                    (Some(many), Some(keeping)) => {
-                        let (outcome, at) = many.run_kept(&graph, task, keeping, &context)?;
-                        kept = Some(at);
-                        Ok(outcome)
-                    }
-                    _ => engine.run(&graph, task, sink, &context),
-                },
-                (None, Some(precision)) => {
-                    let prepared = engine.prepare(&graph, &context)?;
-                    let found = prepared.estimate(task, precision, &context)?;
-                    let complete = found.complete;
-                    estimated = Some((precision, found));
-                    Ok(Outcome::new(vec![], complete))
-                }
-                (Some((per, _)), _) => {
-                    let found = engine.prepare(&graph, &context)?.run_per(task, per, &context)?;
-                    let mut outcome = Outcome::new(found.results, found.complete);
-                    outcome.larger_cliques = found.larger_cliques;
-                    columns = found.columns;
-                    Ok(outcome)
-                }
-            })?
-        };
-        let mine = begun.elapsed();
-        for warning in &outcome.warnings {
-            warn(warning);
-        }
-
-        let limited = list.as_ref().is_some_and(|l| l.limit_reached());
-        let mut listed = list.map(ListWriter::finish).transpose()?;
-        let numbers = wanted
-            .filter(|_| outcome.complete)
-            .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
-        if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
-            let list = report::per::list;
-            listed = Some(list(path, list_format, self.limit, &graph, *per, &columns)?);
-        }
-        let stopped = match outcome.complete {
-            true => None,
-            false if limited => Some(Stopped::Limit),
-            false if signals::is_time_up() => Some(Stopped::TimeLimit),
-            false => Some(Stopped::Interrupt),
-        };
-        let source = self.graph.graph.to_string_lossy();
-        let device = engine.name();
-        let answer = Answer {
-            task,
-            source: &source,
-            graph: &graph,
-            device: &device,
-            threads: context.threads(),
-            outcome: &outcome,
-            stopped,
-            listed,
-            times: Times { load, prepare, mine },
-        };
-        let report = Report {
-            answer,
-            per: numbers.as_ref(),
-            estimated: estimated.as_ref().map(|(precision, found)| (*precision, found)),
-        };
-        self.write(output, drawing, &report)?;
-        if let Some(kept) = kept.filter(|_| outcome.complete) {
-            kept.remove()?;
-        }
-        match stopped {
-            Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
-            Some(Stopped::Limit) | None => Ok(()),
-        }
-    }
-
     /// Writes an answer where it is wanted.
     fn write(&self, output: Form, drawing: Drawing, report: &Report<'_>) -> Result<()> {
         let write = |out: &mut dyn std::io::Write| match output {

@@ -34,7 +34,11 @@ impl Prepared for OnDevice<'_> {
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let device = &self.resident.device;
         let work = &device.work;
-        let before = (work.launches.load(Relaxed), Instant::now(), work.donations.load(Relaxed));
+        let before = Before {
+            launches: work.launches.load(Relaxed),
+            begun: Instant::now(),
+            donations: work.donations.load(Relaxed),
+        };
         // Only a search has embeddings to hand on.
         let strategy = match sink {
             Some(_) => Strategy::Plan,
@@ -75,17 +79,34 @@ impl Prepared for OnDevice<'_> {
             }
             _ => unreachable!("it was refused above"),
         }?;
+        let metrics = self.metrics(strategy, sink.is_some(), before)?;
+        outcome.devices.push(metrics);
+        Ok(outcome.of(units))
+    }
+}
+
+/// What was counted before a run.
+struct Before {
+    launches: u64,
+    begun: Instant,
+    donations: u64,
+}
+
+impl OnDevice<'_> {
+    /// What was measured since `before`.
+    fn metrics(&self, strategy: Strategy, listed: bool, before: Before) -> Result<DeviceMetrics> {
+        let device = &self.resident.device;
         let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
-        metrics.headline("run.time", "s", Value::time(before.1.elapsed()));
-        let launches = device.work.launches.load(Relaxed) - before.0;
+        metrics.headline("run.time", "s", Value::time(before.begun.elapsed()));
+        let launches = device.work.launches.load(Relaxed) - before.launches;
         metrics.headline("run.launches", "", Value::Count(launches));
         let (written, read) = device.budget.moved();
         metrics.headline("bus.written", "bytes", Value::Count(written));
         metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
-        metrics.detail("run.strategy", "", Value::Text(reason(strategy, sink.is_some()).into()));
+        metrics.detail("run.strategy", "", Value::Text(reason(strategy, listed).into()));
         if strategy == Strategy::Wide {
-            let donations = device.work.donations.load(Relaxed) - before.2;
+            let donations = device.work.donations.load(Relaxed) - before.donations;
             metrics.detail("wide.donations", "", Value::Count(donations));
         }
         if let Some(spans) = device.calls.take() {
@@ -98,8 +119,7 @@ impl Prepared for OnDevice<'_> {
             }
         }
         metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
-        outcome.devices.push(metrics);
-        Ok(outcome.of(units))
+        Ok(metrics)
     }
 }
 

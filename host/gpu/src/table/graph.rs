@@ -14,9 +14,9 @@ use super::TableSettings;
 use super::pages::{PageShape, Paged};
 use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, Whole};
 
-/// Sums of a run, as in `table.cl`.
+/// Sums of a run, as in `table.clh`.
 pub(super) const SUMS: usize = 6;
-/// Words of a sum, of the control block and of a warp's state; as in `table.cl`.
+/// Words of a sum, of the control block and of a warp's state; as in `table.clh`.
 const SUM_WORDS: usize = 4;
 pub(super) const CONTROL_WORDS: usize = 4;
 const STATE_WORDS: usize = 8;

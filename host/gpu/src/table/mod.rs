@@ -49,7 +49,9 @@ use self::store::Room;
 pub use pages::Access;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
+const SHARED: &str = include_str!("../../kernels/table.clh");
 const TABLE: &str = include_str!("../../kernels/table.cl");
+const PAGES: &str = include_str!("../../kernels/pages.cl");
 const PACK: &str = include_str!("../../kernels/pack.cl");
 
 /// What the answer says of the strategy.
@@ -173,7 +175,7 @@ impl<'a> OnTable<'a> {
                 defines.push_str(&format!("#define {name}\n"));
             }
         }
-        device.program("table", &[COMMON, &defines, TABLE])
+        device.program("table", &[COMMON, &defines, SHARED, TABLE, PAGES])
     }
 
     /// Counts what the steps lead to; the flag says whether the run went to its end.

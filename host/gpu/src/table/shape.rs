@@ -8,7 +8,7 @@ use crate::plan::DEPTH_WORDS;
 pub(super) const NONE: u32 = u32::MAX;
 /// Lanes of a warp, which is a work-group; elements of a window.
 pub(super) const LANES: usize = 32;
-/// Words of the shape, of its head and of a column there; as in `table.cl`.
+/// Words of the shape, of its head and of a column there; as in `table.clh`.
 pub(super) const SHAPE_WORDS: usize = PLAN + DEPTH_WORDS;
 const COLUMNS: usize = 16;
 const COLUMN_WORDS: usize = 4;

@@ -203,6 +203,22 @@ impl Layout {
         Ok(())
     }
 
+    /// What the checksums or the bytes between the sections say of a file that was changed.
+    fn changed(&self, bytes: &[u8], cancel: &Cancel) -> Result<Option<&'static str>> {
+        for (at, checksum) in &self.sections {
+            let mut hash = Xxh3::new();
+            for part in bytes[at.clone()].chunks(AT_ONCE) {
+                cancel.check()?;
+                hash.update(part);
+            }
+            if hash.digest() != *checksum {
+                return Ok(Some("the checksum of its data is wrong"));
+            }
+        }
+        let between = self.gaps.iter().any(|gap| bytes[gap.clone()].iter().any(|&b| b != 0));
+        Ok(between.then_some("there is something between its sections"))
+    }
+
     /// Checks the data and puts the graph together.
     pub fn graph(
         &self,
@@ -217,20 +233,8 @@ impl Layout {
                 format!("the image is damaged: {what}; make it again with `gramer graph convert`");
             Err(Error::input(Place::file(path), what))
         };
-        if verify {
-            for (at, checksum) in &self.sections {
-                let mut hash = Xxh3::new();
-                for part in bytes[at.clone()].chunks(AT_ONCE) {
-                    cancel.check()?;
-                    hash.update(part);
-                }
-                if hash.digest() != *checksum {
-                    return damaged("the checksum of its data is wrong");
-                }
-            }
-            if self.gaps.iter().any(|gap| bytes[gap.clone()].iter().any(|&b| b != 0)) {
-                return damaged("there is something between its sections");
-            }
+        if verify && let Some(what) = self.changed(bytes, cancel)? {
+            return damaged(what);
         }
         let offsets: Storage<u64> = source.storage(bytes, &self.offsets);
         let ends = (offsets[0], offsets[self.vertices]);

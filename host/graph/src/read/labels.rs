@@ -13,10 +13,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::check_text;
 use super::edges::is_column_names;
 use super::scan::{self, fields, is_comment, quote};
 use super::source::{self, Source};
+use super::text::check_text;
 use crate::context::Cancel;
 use crate::error::{Error, Place, Result, shown};
 use crate::{Graph, Label, NO_LABEL, VertexId};
@@ -83,8 +83,6 @@ fn labels_from(
     cancel: &Cancel,
 ) -> Result<(Vec<Label>, Vec<String>)> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let at = |line: usize, what: String| Error::input(Place::line(path, line as u64 + 1), what);
-    let whole = |what: String| Error::input(Place::file(path), what);
     if column == Some(0) {
         return Err(Error::usage("the setting `labels_column` is 0, but columns count from 1"));
     }
@@ -100,96 +98,22 @@ fn labels_from(
     };
     let names = lines.next_if(|(_, line)| is_names(line));
     let Some(columns) = lines.peek().map(|(_, line)| fields(line).count()) else {
-        return Err(whole("holds no label".into()));
+        return Err(Error::input(Place::file(path), "holds no label".to_string()));
     };
-    let by_row = match (column, columns) {
-        (Some(_), _) | (None, 1) => true,
-        (None, 2) => false,
-        (None, _) => {
-            return Err(Error::usage(format!(
-                "{}: the table of labels has {columns} columns: say which one with \
-                 the setting `labels_column` (1 to {columns})",
-                shown(path)
-            )));
-        }
-    };
-    let label_column = column.unwrap_or(columns) - 1;
-    if label_column >= columns {
-        return Err(Error::usage(format!(
-            "{}: the setting `labels_column` is {}, but the table has {columns} columns",
-            shown(path),
-            label_column + 1
-        )));
-    }
-
-    let ids = graph.original_ids();
-    let by_id = VertexIndex::new(ids);
-    let mut labels = vec![NO_LABEL; ids.len()];
-    let mut rows = 0u64;
-    let mut unused = 0u64;
-    let mut blank = None;
+    let mut table = Table::new(path, columns, column, graph)?;
     for (number, line) in lines {
         if number % 4096 == 0 {
             cancel.check()?;
         }
-        if line.is_empty() {
-            blank.get_or_insert(number);
-            continue;
-        }
-        if let (true, Some(blank)) = (by_row, blank) {
-            let what = format!("a blank line where the label of vertex {rows} should be");
-            return Err(at(blank, what));
-        }
-        if let Some(what) = scan::bare_return(line) {
-            return Err(at(number, what));
-        }
-        let count = fields(line).count();
-        if count != columns {
-            let what =
-                format!("{} has {count} columns, but the first line has {columns}", quote(line));
-            return Err(at(number, what));
-        }
-        let label = fields(line).nth(label_column).unwrap_or_default();
-        let label = scan::label(label).map_err(|what| at(number, what))?;
-        let id = if by_row {
-            rows
-        } else {
-            let id = fields(line).next().unwrap_or_default();
-            scan::id(id).map_err(|what| at(number, what))?
-        };
-        rows += 1;
-        match by_id.vertex(id) {
-            Some(v) if labels[v as usize] == NO_LABEL => labels[v as usize] = label,
-            Some(_) => return Err(at(number, format!("a second label for vertex {id}"))),
-            None if by_row => unused += 1,
-            None => {
-                let what = format!("a label for vertex {id}, which is not in the graph");
-                return Err(at(number, what));
-            }
-        }
+        table.line(number, line)?;
     }
-    if let Some(v) = labels.iter().position(|&label| label == NO_LABEL) {
-        let id = ids[v];
-        let missing = labels.iter().filter(|&&label| label == NO_LABEL).count();
-        let others = match missing - 1 {
-            0 => String::new(),
-            n => format!(", and {n} more have none"),
-        };
-        return Err(whole(if by_row {
-            format!(
-                "vertex {id} of the graph has no label{others}: the table has {rows} rows, which \
-                 belong to vertices 0 to {} (for other ids give two columns `id label`)",
-                rows - 1
-            )
-        } else {
-            format!("vertex {id} of the graph has no label{others}")
-        }));
-    }
+    table.check_complete()?;
     let mut notes = Vec::new();
     if let Some((number, line)) = names {
         let (number, line) = (number + 1, quote(line));
         notes.push(format!("line {number} of the labels, {line}, is taken as names of columns"));
     }
+    let Table { labels, rows, unused, .. } = table;
     if unused > 0 {
         notes.push(format!(
             "{unused} of {rows} labels belong to vertices without an edge, which are not in the \
@@ -197,6 +121,134 @@ fn labels_from(
         ));
     }
     Ok((labels, notes))
+}
+
+/// A table of labels as its lines come.
+struct Table<'a> {
+    path: &'a Path,
+    columns: usize,
+    /// From 0.
+    label_column: usize,
+    /// Row i belongs to id i; else the first column is the id.
+    by_row: bool,
+    ids: &'a [u64],
+    by_id: VertexIndex<'a>,
+    /// By vertex; [`NO_LABEL`] for those that had none yet.
+    labels: Vec<Label>,
+    rows: u64,
+    /// Rows of vertices that aren't in the graph.
+    unused: u64,
+    /// The first blank line.
+    blank: Option<usize>,
+}
+
+impl<'a> Table<'a> {
+    /// Says which columns of so many are what; `column` counts from 1.
+    fn new(
+        path: &'a Path,
+        columns: usize,
+        column: Option<usize>,
+        graph: &'a Graph,
+    ) -> Result<Self> {
+        let by_row = match (column, columns) {
+            (Some(_), _) | (None, 1) => true,
+            (None, 2) => false,
+            (None, _) => {
+                return Err(Error::usage(format!(
+                    "{}: the table of labels has {columns} columns: say which one with \
+                     the setting `labels_column` (1 to {columns})",
+                    shown(path)
+                )));
+            }
+        };
+        let label_column = column.unwrap_or(columns) - 1;
+        if label_column >= columns {
+            return Err(Error::usage(format!(
+                "{}: the setting `labels_column` is {}, but the table has {columns} columns",
+                shown(path),
+                label_column + 1
+            )));
+        }
+        let ids = graph.original_ids();
+        Ok(Table {
+            path,
+            columns,
+            label_column,
+            by_row,
+            ids,
+            by_id: VertexIndex::new(ids),
+            labels: vec![NO_LABEL; ids.len()],
+            rows: 0,
+            unused: 0,
+            blank: None,
+        })
+    }
+
+    /// A line that is no comment, by its number from 0.
+    fn line(&mut self, number: usize, line: &[u8]) -> Result<()> {
+        let path = self.path;
+        let at = |line: usize, what: String| Error::input(Place::line(path, line as u64 + 1), what);
+        if line.is_empty() {
+            self.blank.get_or_insert(number);
+            return Ok(());
+        }
+        if let (true, Some(blank)) = (self.by_row, self.blank) {
+            let rows = self.rows;
+            let what = format!("a blank line where the label of vertex {rows} should be");
+            return Err(at(blank, what));
+        }
+        if let Some(what) = scan::bare_return(line) {
+            return Err(at(number, what));
+        }
+        let (count, columns) = (fields(line).count(), self.columns);
+        if count != columns {
+            let what =
+                format!("{} has {count} columns, but the first line has {columns}", quote(line));
+            return Err(at(number, what));
+        }
+        let label = fields(line).nth(self.label_column).unwrap_or_default();
+        let label = scan::label(label).map_err(|what| at(number, what))?;
+        let id = if self.by_row {
+            self.rows
+        } else {
+            let id = fields(line).next().unwrap_or_default();
+            scan::id(id).map_err(|what| at(number, what))?
+        };
+        match self.by_id.vertex(id) {
+            Some(v) if self.labels[v as usize] == NO_LABEL => self.labels[v as usize] = label,
+            Some(_) => return Err(at(number, format!("a second label for vertex {id}"))),
+            None if self.by_row => self.unused += 1,
+            None => {
+                let what = format!("a label for vertex {id}, which is not in the graph");
+                return Err(at(number, what));
+            }
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Refuses a table that leaves vertices without a label.
+    fn check_complete(&self) -> Result<()> {
+        let Some(v) = self.labels.iter().position(|&label| label == NO_LABEL) else {
+            return Ok(());
+        };
+        let (id, rows) = (self.ids[v], self.rows);
+        let missing = self.labels.iter().filter(|&&label| label == NO_LABEL).count();
+        let others = match missing - 1 {
+            0 => String::new(),
+            n => format!(", and {n} more have none"),
+        };
+        let what = if self.by_row {
+            format!(
+                "vertex {id} of the graph has no label{others}: the table has {rows} rows, which \
+                 belong to vertices 0 to {} (for other ids give two columns `id label`)",
+                rows - 1
+            )
+        } else {
+            format!("vertex {id} of the graph has no label{others}")
+        };
+        Err(Error::input(Place::file(self.path), what))
+    }
 }
 
 /// Finds vertices by the ids of the input.

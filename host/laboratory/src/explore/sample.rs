@@ -176,38 +176,85 @@ pub fn estimate(
     }
     let machine = &point.machine.machine;
     let in_flight = (machine.processing_units * machine.slots) as usize;
-    let size = (work.len() / sampling.one_in / sampling.windows)
-        .max(2 * in_flight)
-        .max(CLUSTERS * CLUSTER);
-    let (heavy, light) = divided(work, size);
-    if light.len() < CLUSTERS * CLUSTER {
-        return Err(Error::Unsupported(format!("{} units are too few to sample", light.len())));
+    let drawn = Draws::new(graph.view(), work, point, in_flight, sampling)?;
+    let results = simulated_with(simulator, graph, simulated, point, &drawn, context)?;
+    estimated(&drawn, work, in_flight, &results)
+}
+
+/// What a sample runs.
+struct Draws {
+    /// Units that always run.
+    heavy: Vec<VertexId>,
+    /// Units that draws are made of.
+    light: Vec<VertexId>,
+    sweep: Vec<WorkUnit>,
+    settling: Vec<VertexId>,
+    windows: Vec<Vec<VertexId>>,
+    after: Vec<VertexId>,
+}
+
+impl Draws {
+    fn new(
+        view: View<'_>,
+        work: &[u64],
+        point: &Point,
+        in_flight: usize,
+        sampling: &Sampling,
+    ) -> Result<Self> {
+        let size = (work.len() / sampling.one_in / sampling.windows)
+            .max(2 * in_flight)
+            .max(CLUSTERS * CLUSTER);
+        let (heavy, light) = divided(work, size);
+        if light.len() < CLUSTERS * CLUSTER {
+            let few = light.len();
+            return Err(Error::Unsupported(format!("{few} units are too few to sample")));
+        }
+        let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
+        let mut part = |units: usize| draw(&light, units, &mut random);
+        let settling = part(2 * in_flight);
+        let windows = (0..sampling.windows).map(|_| part(size)).collect();
+        let after = part(2 * in_flight);
+        let sweep = sweep(view, point.room);
+        Ok(Draws { heavy, light, sweep, settling, windows, after })
     }
-    let mut random = ChaCha8Rng::seed_from_u64(sampling.seed);
-    let mut part = |units: usize| draw(&light, units, &mut random);
-    let settling = part(2 * in_flight);
-    let windows: Vec<Vec<VertexId>> = (0..sampling.windows).map(|_| part(size)).collect();
-    let after = part(2 * in_flight);
-    let sweep = sweep(graph.view(), point.room);
-    let unit = |&v: &VertexId| WorkUnit::whole(graph.view(), v);
-    // First without the heavy units, then with them.
-    let mut points = vec![];
-    for with in [false, true].into_iter().take(if heavy.is_empty() { 1 } else { 2 }) {
-        let mut windows = windows.clone();
-        if with {
-            let window = &mut windows[sampling.windows / 2];
-            window.extend(&heavy);
+
+    /// The draws one after the other, with these windows.
+    fn in_order<'a>(&'a self, windows: &'a [Vec<VertexId>]) -> impl Iterator<Item = VertexId> + 'a {
+        self.settling.iter().chain(windows.iter().flatten()).chain(&self.after).copied()
+    }
+
+    /// The units of a run, with the heavy ones or without.
+    fn units(&self, view: View<'_>, with_heavy: bool) -> Vec<WorkUnit> {
+        let mut windows = self.windows.clone();
+        if with_heavy {
+            let middle = windows.len() / 2;
+            let window = &mut windows[middle];
+            window.extend(&self.heavy);
             window.sort_unstable();
         }
-        let drawn = settling.iter().chain(windows.iter().flatten()).chain(&after).map(unit);
-        let units: Vec<WorkUnit> = sweep.iter().cloned().chain(drawn).collect();
-        let file = simulator.units(&units)?;
+        let drawn = self.in_order(&windows).map(|v| WorkUnit::whole(view, v));
+        self.sweep.iter().cloned().chain(drawn).collect()
+    }
+}
+
+/// The results of the run without the heavy units, and of the one with them if there are any.
+fn simulated_with(
+    simulator: &Simulator,
+    graph: &Graph,
+    simulated: &SimulatedTask,
+    point: &Point,
+    drawn: &Draws,
+    context: &Context,
+) -> Result<Vec<Value>> {
+    let mut points = vec![];
+    for with in [false, true].into_iter().take(if drawn.heavy.is_empty() { 1 } else { 2 }) {
+        let file = simulator.units(&drawn.units(graph.view(), with))?;
         let mut point = point.clone();
         point.options.extend(["--units".into(), file.display().to_string()]);
         points.push(point);
     }
     // The units that always run may be most of the work.
-    let results = simulator
+    simulator
         .limited_to(simulator.max_cycles().saturating_mul(2))
         .run(graph, simulated, &points, context, &|_, _, _| {})?
         .into_iter()
@@ -216,17 +263,21 @@ pub fn estimate(
             Ran::Limit => Err(Error::Device("a sample has too many cycles".into())),
             Ran::Failed(said) => Err(Error::Device(said)),
         })
-        .collect::<Result<Vec<Value>>>()?;
+        .collect()
+}
+
+/// The estimate from the results of [`simulated_with`].
+fn estimated(draws: &Draws, work: &[u64], in_flight: usize, results: &[Value]) -> Result<Sampled> {
+    let Draws { heavy, light, sweep, settling, windows, .. } = draws;
     let end = |of: &Value| of["cycles"].as_f64().unwrap_or(f64::NAN);
     let (without, with) = (&results[0], results.get(1));
     let taken = |unit: usize| without["taken"][unit / UNITS_A_BEAT].as_f64().unwrap_or(f64::NAN);
-    let drawn: Vec<VertexId> =
-        settling.iter().chain(windows.iter().flatten()).chain(&after).copied().collect();
+    let drawn: Vec<VertexId> = draws.in_order(windows).collect();
     // When a unit is taken, about half of the work of those in flight is still to be done.
     let behind = in_flight / 2;
     let mut from = settling.len();
     let mut measured = vec![];
-    for window in &windows {
+    for window in windows {
         let to = from + window.len();
         let cycles = taken(sweep.len() + to) - taken(sweep.len() + from);
         let done: u64 = drawn[from - behind..to - behind].iter().map(|&v| work[v as usize]).sum();
@@ -234,7 +285,7 @@ pub fn estimate(
         from = to;
     }
     let in_windows = (from - settling.len()) as f64;
-    let expansion = light.len() as f64 * sampling.windows as f64 / in_windows;
+    let expansion = light.len() as f64 * windows.len() as f64 / in_windows;
     let light_work = light.iter().map(|&v| work[v as usize]).sum::<u64>() as f64;
     let (window, deviation) = regression(&measured, light_work / expansion);
     let fill = taken(sweep.len()) - taken(0);
@@ -244,7 +295,7 @@ pub fn estimate(
     let systematic = added + with.map_or(0.0, |_| drain);
     let cycles = taken(0) + expansion * window + of_heavy + added;
     let systematic = systematic + CLUSTER_BEGINS * cycles;
-    let half = STUDENT[sampling.windows - 3] * expansion * deviation + systematic;
+    let half = STUDENT[windows.len() - 3] * expansion * deviation + systematic;
     if !(cycles.is_finite() && half.is_finite()) {
         return Err(Error::Device(format!("the estimate is {cycles} ± {half}: too few units")));
     }

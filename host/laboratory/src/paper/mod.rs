@@ -2,16 +2,19 @@
 //!
 //! | module | experiments |
 //! |---|---|
-//! | `accesses` | figures 3 and 5: where accesses go, by algorithm 1 on the CPU, and what PUs wait for |
+//! | `waits` | figure 3: what PUs wait for, and misses of algorithm 1 on a CPU |
+//! | `accesses` | figure 5: where accesses go, by algorithm 1 on the CPU |
 //! | `heuristic` | figure 8: how well ON_k finds what is accessed most |
-//! | `performance` | table III and figure 11b: times, and the share of the preparation |
+//! | `running_times` | table III |
+//! | `performance` | what a run takes, and figure 11b: the share of the preparation |
 //! | `energy` | figure 11a: an estimate of the energy |
 //! | `design` | figures 12 and 13: memory, slots, stealing |
 //! | `settings` | figure 14: τ, λ |
 //! | `beyond` | what the paper didn't vary: units, partitions, DDR, on-chip memory |
 //! | `sampling` | large runs from a part of their work units |
 //! | `cells` | points by their settings, figures as text |
-//! | [`report`] | the rule of the verdicts; Markdown, plots, CSV |
+//! | `verdict` | the rule of the verdicts |
+//! | [`report`] | Markdown, plots, CSV |
 //!
 //! Verdicts are computed from what was measured. Cycles come from the simulated core, never from a
 //! model of it; what is modelled (transfer, set-up) is named so.
@@ -24,8 +27,11 @@ mod energy;
 mod heuristic;
 mod performance;
 pub mod report;
+mod running_times;
 mod sampling;
 mod settings;
+mod verdict;
+mod waits;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -156,10 +162,10 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     };
     type Experiment = fn(&Lab<'_>) -> Result<Section>;
     let experiments: [(&str, Experiment); 11] = [
-        ("figure 3", accesses::figure_3),
+        ("figure 3", waits::figure_3),
         ("figure 5", accesses::figure_5),
         ("figure 8", heuristic::figure_8),
-        ("table III", performance::table_3),
+        ("table III", running_times::table_3),
         ("figure 11", performance::figure_11),
         ("figure 12", design::figure_12),
         ("figure 13", design::figure_13),

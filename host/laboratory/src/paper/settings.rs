@@ -1,7 +1,7 @@
 //! Figure 14: τ and λ.
 
 use super::report::{Answer, Block, Cases, Claim, Finding, ORDERS, Section, far, near, span};
-use super::{Csv, Lab, at, measures, short, speed_up, times, value};
+use super::{Csv, Input, Lab, at, measures, short, speed_up, times, value};
 use crate::explore::Measured;
 use crate::explore::measures::Measures;
 use crate::explore::parameter::Parameter;
@@ -17,117 +17,151 @@ pub fn figure_14(lab: &Lab<'_>) -> Result<Section> {
         true => ("on_chip=50%", ["clique:4", "motif:3"]),
         false => ("on_chip=10%", ["clique:5", "motif:3"]),
     };
-    let tau_settings = [Parameter::Order, Parameter::Caches, Parameter::Tau];
-    let lambda_settings = [Parameter::Order, Parameter::OnChip, Parameter::Lambda];
-    let (mut tau_csv, mut lambda_csv) = (Csv::new(&tau_settings), Csv::new(&lambda_settings));
-    let (mut tau_series, mut lambda_series) = (vec![], vec![]);
-    let (mut tau_rows, mut lambda_rows) = (vec![], vec![]);
-    // By order: speed at τ = 5 % with that at 50 % as 1, least gain from a τ to the next, speed with
-    // each λ other than 1.
-    let mut five: [Cases; 2] = Default::default();
-    let mut next: [Cases; 2] = Default::default();
-    let mut lambda_all: [Cases; 2] = Default::default();
-    let (mut tau_names, mut lambda_names) = (vec![], vec![]);
+    let mut tau = Curves::new(Parameter::Tau, Parameter::Caches, "50%");
+    let mut lambda = Curves::new(Parameter::Lambda, Parameter::OnChip, "1");
+    let mut speeds = Speeds::default();
     for (input, task) in lab.cases(&tasks) {
         for (which, order) in ORDERS.iter().enumerate() {
             let in_order = format!("order={order}");
             let name = format!("{} {} {}", input.name, short(task), &order[..3]);
             let all = lab.sweep(input, task, &[&in_order, "caches=tau", taus])?;
-            tau_csv.add(input, task, &tau_settings, &all);
-            let line = relative(&all, at(&all, &[(Parameter::Tau, "50%")]), Parameter::Tau);
-            let speeds: Option<Vec<f64>> = line.iter().map(|(_, s)| s.map(|s| s.0)).collect();
-            five[which]
-                .add(line.iter().find(|(tau, _)| tau == "5%").and_then(|(_, s)| Some((*s)?.0)));
-            next[which]
-                .add(speeds.map(|s| {
-                    s.windows(2).map(|two| two[1] / two[0]).fold(f64::INFINITY, f64::min)
-                }));
-            tau_names = line.iter().map(|(tau, _)| tau.clone()).collect();
-            tau_rows.push(row(&name, &line));
-            tau_series.push(series(&name, &line));
+            speeds.with_tau(which, &tau.add(input, task, &name, &all));
             let all = lab.sweep(input, task, &[&in_order, share, lambdas])?;
-            lambda_csv.add(input, task, &lambda_settings, &all);
-            let line = relative(&all, at(&all, &[(Parameter::Lambda, "1")]), Parameter::Lambda);
-            // λ = 1 is 1 by itself; the paper's go up to 8.
-            let of_the_paper = |text: &str| text.parse().is_ok_and(|lambda: f64| lambda <= 8.0);
-            for (_, speed) in
-                line.iter().filter(|(lambda, _)| lambda != "1" && of_the_paper(lambda))
-            {
-                lambda_all[which].add(speed.map(|s| s.0));
-            }
-            lambda_names = line.iter().map(|(lambda, _)| lambda.clone()).collect();
-            lambda_rows.push(row(&name, &line));
-            lambda_series.push(series(&name, &line));
+            speeds.with_lambda(which, &lambda.add(input, task, &name, &all));
         }
     }
-    let header = |title: &str, names: &[String]| [&[title.to_string()][..], names].concat();
-    let plot = |title: &str, x_title: &str, y_title: &str, x: Vec<String>, series| Plot {
-        title: title.into(),
-        x_title: x_title.into(),
-        y_title: y_title.into(),
-        x,
-        lines: true,
-        logarithmic: false,
-        series,
-    };
-    let blocks = vec![
-        Block::Text(
-            "τ: scratchpads hold the share τ of vertices and edges, caches as much again (at least \
-             one set). λ: with as much of the data on the chip as in figure 12; the paper's go up to 8."
-                .into(),
-        ),
-        Block::Table { header: header("speed, τ = 50 % is 1", &tau_names), rows: tau_rows },
-        Block::Plot(
-            "figure-14a".into(),
-            plot("Figure 14a: τ", "τ", "speed, τ = 50 % is 1", tau_names, tau_series),
-        ),
-        Block::File("figure-14a.csv".into(), tau_csv.0),
-        Block::Table { header: header("speed, λ = 1 is 1", &lambda_names), rows: lambda_rows },
-        Block::Plot(
-            "figure-14b".into(),
-            plot("Figure 14b: λ", "λ", "speed, λ = 1 is 1", lambda_names, lambda_series),
-        ),
-        Block::File("figure-14b.csv".into(), lambda_csv.0),
-    ];
-    let percent = |bar: f64| 100.0 * bar;
-    let (low, high) = (far(0.7169, 1.0), near(0.9159, 1.0));
-    let (slow, fast) = (far(0.91, 1.0), far(1.07, 1.0));
-    let claims = vec![
-        Claim {
-            place: "figure 14a",
-            claim: "τ = 5 % reaches 71.69 to 91.59 % of the speed at τ = 50 %",
-            bar: format!("from {:.1} to {:.1} %", percent(low), percent(high)),
-            answer: Answer::Each(five.each_ref().map(|c| Finding {
-                verdict: c.verdict(|s| (low..=high).contains(&s)),
-                ours: format!(
-                    "{} %",
-                    span(&c.values.iter().map(|&s| percent(s)).collect::<Vec<_>>(), 1)
+    let mut blocks = vec![Block::Text(
+        "τ: scratchpads hold the share τ of vertices and edges, caches as much again (at least \
+         one set). λ: with as much of the data on the chip as in figure 12; the paper's go up to 8."
+            .into(),
+    )];
+    blocks.extend(tau.blocks("14a", "τ", "speed, τ = 50 % is 1"));
+    blocks.extend(lambda.blocks("14b", "λ", "speed, λ = 1 is 1"));
+    Ok(Section { title: "Figure 14: τ and λ".into(), blocks, claims: speeds.claims() })
+}
+
+/// Speed over the values of a parameter, a curve for each case.
+struct Curves {
+    parameter: Parameter,
+    /// The value whose speed is 1.
+    one: &'static str,
+    settings: [Parameter; 3],
+    csv: Csv,
+    /// The parameter's values.
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+    series: Vec<Series>,
+}
+
+impl Curves {
+    /// `room` is the parameter that says what is on the chip.
+    fn new(parameter: Parameter, room: Parameter, one: &'static str) -> Self {
+        let settings = [Parameter::Order, room, parameter];
+        let csv = Csv::new(&settings);
+        Curves { parameter, one, settings, csv, names: vec![], rows: vec![], series: vec![] }
+    }
+
+    /// Adds the curve of a case, and gives it.
+    fn add(&mut self, input: &Input, task: &str, name: &str, all: &[Measured]) -> Vec<Relative> {
+        self.csv.add(input, task, &self.settings, all);
+        let line = relative(all, at(all, &[(self.parameter, self.one)]), self.parameter);
+        self.names = line.iter().map(|(value, _)| value.clone()).collect();
+        self.rows.push(row(name, &line));
+        self.series.push(series(name, &line));
+        line
+    }
+
+    /// Table, plot and numbers of a figure; `sign` is the parameter's.
+    fn blocks(self, figure: &str, sign: &str, y_title: &str) -> [Block; 3] {
+        let header = [&[y_title.to_string()][..], &self.names].concat();
+        let plot = Plot {
+            title: format!("Figure {figure}: {sign}"),
+            x_title: sign.into(),
+            y_title: y_title.into(),
+            x: self.names,
+            lines: true,
+            logarithmic: false,
+            series: self.series,
+        };
+        [
+            Block::Table { header, rows: self.rows },
+            Block::Plot(format!("figure-{figure}"), plot),
+            Block::File(format!("figure-{figure}.csv"), self.csv.0),
+        ]
+    }
+}
+
+/// What the claims are held against, by order.
+#[derive(Default)]
+struct Speeds {
+    /// At τ = 5 %, with that at 50 % as 1.
+    five: [Cases; 2],
+    /// The least gain from a τ to the next.
+    next: [Cases; 2],
+    /// With each λ other than 1.
+    lambda: [Cases; 2],
+}
+
+impl Speeds {
+    fn with_tau(&mut self, which: usize, line: &[Relative]) {
+        let speeds: Option<Vec<f64>> = line.iter().map(|(_, s)| s.map(|s| s.0)).collect();
+        let five = line.iter().find(|(tau, _)| tau == "5%");
+        self.five[which].add(five.and_then(|(_, s)| Some((*s)?.0)));
+        let least =
+            |s: Vec<f64>| s.windows(2).map(|two| two[1] / two[0]).fold(f64::INFINITY, f64::min);
+        self.next[which].add(speeds.map(least));
+    }
+
+    fn with_lambda(&mut self, which: usize, line: &[Relative]) {
+        // λ = 1 is 1 by itself; the paper's go up to 8.
+        let of_the_paper = |text: &str| text.parse().is_ok_and(|lambda: f64| lambda <= 8.0);
+        for (_, speed) in line.iter().filter(|(lambda, _)| lambda != "1" && of_the_paper(lambda)) {
+            self.lambda[which].add(speed.map(|s| s.0));
+        }
+    }
+
+    fn claims(&self) -> Vec<Claim> {
+        let percent = |bar: f64| 100.0 * bar;
+        let (low, high) = (far(0.7169, 1.0), near(0.9159, 1.0));
+        let (slow, fast) = (far(0.91, 1.0), far(1.07, 1.0));
+        vec![
+            Claim {
+                place: "figure 14a",
+                claim: "τ = 5 % reaches 71.69 to 91.59 % of the speed at τ = 50 %",
+                bar: format!("from {:.1} to {:.1} %", percent(low), percent(high)),
+                answer: Answer::Each(self.five.each_ref().map(|c| Finding {
+                    verdict: c.verdict(|s| (low..=high).contains(&s)),
+                    ours: format!(
+                        "{} %",
+                        span(&c.values.iter().map(|&s| percent(s)).collect::<Vec<_>>(), 1)
+                    ),
+                })),
+                why: "at 50 % the caches hold the rest of the data, but it still has to come from DDR \
+                      once, which counts in runs as short as these"
+                    .into(),
+            },
+            Claim {
+                place: "figure 14a",
+                claim: "more τ is never slower",
+                bar: "if no step to the next τ is slower".into(),
+                answer: Answer::Each(self.next.each_ref().map(|c| {
+                    c.finding(|gain| gain >= 1.0, 3, " times at the worst step of a case")
+                })),
+                why: "–".into(),
+            },
+            Claim {
+                place: "figure 14b",
+                claim: "λ from 0.5 to 8 changes speed from 0.91 to 1.07 times",
+                bar: format!("(one λ on one graph) from {slow:.3} to {fast:.3} times"),
+                answer: Answer::Each(
+                    self.lambda
+                        .each_ref()
+                        .map(|c| c.finding(|s| (slow..=fast).contains(&s), 2, " times")),
                 ),
-            })),
-            why: "at 50 % the caches hold the rest of the data, but it still has to come from DDR once, \
-                  which counts in runs as short as these"
-                .into(),
-        },
-        Claim {
-            place: "figure 14a",
-            claim: "more τ is never slower",
-            bar: "if no step to the next τ is slower".into(),
-            answer: Answer::Each(
-                next.map(|c| c.finding(|gain| gain >= 1.0, 3, " times at the worst step of a case")),
-            ),
-            why: "–".into(),
-        },
-        Claim {
-            place: "figure 14b",
-            claim: "λ from 0.5 to 8 changes speed from 0.91 to 1.07 times",
-            bar: format!("(one λ on one graph) from {slow:.3} to {fast:.3} times"),
-            answer: Answer::Each(
-                lambda_all.map(|c| c.finding(|s| (slow..=fast).contains(&s), 2, " times")),
-            ),
-            why: "–".into(),
-        },
-    ];
-    Ok(Section { title: "Figure 14: τ and λ".into(), blocks, claims })
+                why: "–".into(),
+            },
+        ]
+    }
 }
 
 /// A value of a parameter with its speed and half the interval of that; none where it was not run.

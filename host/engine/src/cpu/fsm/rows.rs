@@ -66,6 +66,123 @@ impl EdgeKinds {
     }
 }
 
+/// The edges of a graph by the numbers that [`Rows`] gives their labels.
+struct Numbering<'a> {
+    graph: View<'a>,
+    labels: &'a Labels,
+    kinds: &'a EdgeKinds,
+    counts: &'a Tally,
+    support: i128,
+    /// Of the graph's vertices.
+    class: Vec<u32>,
+    /// By label: its number, or 0 if no frequent edge has it.
+    numbers: Vec<u32>,
+    /// See [`Rows`].
+    label_numbers: Vec<u32>,
+    forbidden: u32,
+}
+
+impl<'a> Numbering<'a> {
+    fn new(
+        graph: View<'a>,
+        labels: &'a Labels,
+        kinds: &'a EdgeKinds,
+        counts: &'a Tally,
+        support: u64,
+    ) -> Self {
+        let support = i128::from(support);
+        let mut numbers = vec![0u32; labels.edge_labels() + 1];
+        let mut label_numbers = vec![0];
+        for (key, count) in counts.iter() {
+            let (.., label) = kinds.of_key(key);
+            if count >= support && numbers[label as usize] == 0 {
+                numbers[label as usize] = label_numbers.len() as u32;
+                label_numbers.push(label);
+            }
+        }
+        let forbidden = label_numbers.len() as u32;
+        let class = (0..graph.vertices() as VertexId).map(|v| labels.class(graph, v)).collect();
+        Numbering {
+            graph,
+            labels,
+            kinds,
+            counts,
+            support,
+            class,
+            numbers,
+            label_numbers,
+            forbidden,
+        }
+    }
+
+    /// The number of the label of `v`'s edge at this entry.
+    #[inline]
+    fn number(&self, v: VertexId, at: usize) -> u32 {
+        let (a, b) = (self.class[v as usize], self.class[self.graph.neighbours[at] as usize]);
+        let label = self.labels.entry(self.graph, at);
+        let frequent = self.counts.get(self.kinds.key(a, b, label)) >= self.support;
+        if frequent { self.numbers[label as usize] } else { self.forbidden }
+    }
+
+    /// The vertices with a frequent edge, and whether any vertex has an edge that isn't frequent.
+    fn with_frequent_edges(&self, looks: &mut Looks<'_>) -> Result<(Vec<VertexId>, bool)> {
+        let mut any_forbidden = false;
+        let mut kept: Vec<VertexId> = vec![];
+        for v in 0..self.graph.vertices() as VertexId {
+            looks.check(1 + self.graph.degree(v))?;
+            let mut keep = false;
+            for at in self.graph.row(v) {
+                let frequent = self.number(v, at) != self.forbidden;
+                keep |= frequent;
+                any_forbidden |= !frequent;
+            }
+            if keep {
+                kept.push(v);
+            }
+        }
+        Ok((kept, any_forbidden))
+    }
+
+    /// Offsets, targets and numbers of labels of the rows among `originals`, which are numbered by their
+    /// places.
+    fn rows(
+        &self,
+        originals: &[VertexId],
+        looks: &mut Looks<'_>,
+    ) -> Result<(Vec<usize>, Vec<u32>, Vec<u32>)> {
+        let graph = self.graph;
+        let mut here = vec![u32::MAX; graph.vertices()];
+        for (new, &old) in originals.iter().enumerate() {
+            here[old as usize] = new as u32;
+        }
+        let mut offsets = Vec::with_capacity(originals.len() + 1);
+        offsets.push(0);
+        for &v in originals {
+            looks.check(1 + graph.degree(v))?;
+            let kept =
+                graph.neighbours(v).iter().filter(|&&u| here[u as usize] != u32::MAX).count();
+            offsets.push(offsets[offsets.len() - 1] + kept);
+        }
+        let entries = offsets[originals.len()];
+        let (mut targets, mut edge_labels) = (vec![0; entries], vec![0; entries]);
+        let mut cursor = offsets.clone();
+        // Sources ascend, so every row does.
+        for (new, &old) in originals.iter().enumerate() {
+            looks.check(1 + graph.degree(old))?;
+            for at in graph.row(old) {
+                let to = here[graph.neighbours[at] as usize];
+                if to != u32::MAX {
+                    let cursor = &mut cursor[to as usize];
+                    targets[*cursor] = new as u32;
+                    edge_labels[*cursor] = self.number(old, at);
+                    *cursor += 1;
+                }
+            }
+        }
+        Ok((offsets, targets, edge_labels))
+    }
+}
+
 impl Rows {
     /// The part of `graph` for patterns of up to `max` vertices whose edges occur at least
     /// `support` times by `kinds` and `counts`.
@@ -84,39 +201,9 @@ impl Rows {
         cancel: &Cancel,
     ) -> Result<Rows> {
         let mut looks = Looks::new(cancel);
-        let mut numbers = vec![0u32; labels.edge_labels() + 1];
-        let mut label_numbers = vec![0];
-        for (key, count) in counts.iter() {
-            let (.., label) = kinds.of_key(key);
-            if count >= i128::from(support) && numbers[label as usize] == 0 {
-                numbers[label as usize] = label_numbers.len() as u32;
-                label_numbers.push(label);
-            }
-        }
-        let forbidden = label_numbers.len() as u32;
-        let class: Vec<u32> =
-            (0..graph.vertices() as VertexId).map(|v| labels.class(graph, v)).collect();
-        let number = |v: VertexId, at: usize| {
-            let (a, b) = (class[v as usize], class[graph.neighbours[at] as usize]);
-            let label = labels.entry(graph, at);
-            let frequent = counts.get(kinds.key(a, b, label)) >= i128::from(support);
-            if frequent { numbers[label as usize] } else { forbidden }
-        };
-
-        let mut any_forbidden = false;
-        let mut originals: Vec<VertexId> = vec![];
-        for v in 0..graph.vertices() as VertexId {
-            looks.check(1 + graph.degree(v))?;
-            let mut keep = false;
-            for at in graph.row(v) {
-                let frequent = number(v, at) != forbidden;
-                keep |= frequent;
-                any_forbidden |= !frequent;
-            }
-            if keep {
-                originals.push(v);
-            }
-        }
+        let numbering = Numbering::new(graph, labels, kinds, counts, support);
+        let (mut originals, any_forbidden) = numbering.with_frequent_edges(&mut looks)?;
+        let forbidden = numbering.forbidden;
         let width = bits_for(forbidden as usize - usize::from(!any_forbidden)).max(1);
         if width as usize * (max - 1) > 64 {
             return Err(Error::Unsupported(format!(
@@ -126,46 +213,10 @@ impl Rows {
             )));
         }
         originals.sort_by_key(|&v| graph.degree(v));
-
-        let mut here = vec![u32::MAX; graph.vertices()];
-        for (new, &old) in originals.iter().enumerate() {
-            here[old as usize] = new as u32;
-        }
-        let mut offsets = Vec::with_capacity(originals.len() + 1);
-        offsets.push(0);
-        for &v in &originals {
-            looks.check(1 + graph.degree(v))?;
-            let kept =
-                graph.neighbours(v).iter().filter(|&&u| here[u as usize] != u32::MAX).count();
-            offsets.push(offsets[offsets.len() - 1] + kept);
-        }
-        let entries = offsets[originals.len()];
-        let (mut targets, mut edge_labels) = (vec![0; entries], vec![0; entries]);
-        let mut cursor = offsets.clone();
-        // Sources ascend, so every row does.
-        for (new, &old) in originals.iter().enumerate() {
-            looks.check(1 + graph.degree(old))?;
-            for at in graph.row(old) {
-                let to = here[graph.neighbours[at] as usize];
-                if to != u32::MAX {
-                    let cursor = &mut cursor[to as usize];
-                    targets[*cursor] = new as u32;
-                    edge_labels[*cursor] = number(old, at);
-                    *cursor += 1;
-                }
-            }
-        }
-        let classes = originals.iter().map(|&v| class[v as usize]).collect();
-        Ok(Rows {
-            offsets,
-            targets,
-            labels: edge_labels,
-            classes,
-            originals,
-            label_numbers,
-            forbidden,
-            width,
-        })
+        let (offsets, targets, labels) = numbering.rows(&originals, &mut looks)?;
+        let classes = originals.iter().map(|&v| numbering.class[v as usize]).collect();
+        let label_numbers = numbering.label_numbers;
+        Ok(Rows { offsets, targets, labels, classes, originals, label_numbers, forbidden, width })
     }
 
     pub fn vertices(&self) -> usize {

@@ -1,0 +1,225 @@
+//! A run: from the options to the answer.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::per::PerArgs;
+use super::{Common, Form};
+use crate::command_line::warn;
+use crate::report::per::{PerReport, list as list_columns};
+use crate::report::{Answer, Drawing, ListWriter, Meter, Report, Stopped, Times};
+use crate::signals;
+use gramer_engine::per::{Column, Per};
+use gramer_engine::{Engine, Estimated, Outcome, Precision, Sink};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, prepare};
+use gramer_many::Many;
+use gramer_many::checkpoint::{self, Checkpoint, Keeping};
+use gramer_pattern::Task;
+
+impl Common {
+    /// `pattern` is the file that the task came from, if any.
+    pub(super) fn run(
+        &self,
+        task: &Task,
+        pattern: Option<&Path>,
+        per: Option<&PerArgs>,
+        mut context: Context,
+    ) -> Result<()> {
+        task.check()?;
+        let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
+        let per = wanted.map(|(per, _)| per);
+        let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
+        let list_format = self.check_list(pattern)?;
+        let output = self.check_answer(pattern)?;
+        if output == Form::Html && per.is_some() {
+            return Err(Error::usage(
+                "a page has no counts per vertex or edge: take --output table or json",
+            ));
+        }
+        // A file is no terminal.
+        let terminal = self.to.is_none() && std::io::stdout().is_terminal();
+        let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
+        let miner = self.miner(task, per.is_some(), &context)?;
+        let precision = self.supported(miner.engine(), task, per)?;
+        if let Some(threads) = self.threads {
+            context.threads = threads.into();
+        }
+
+        let (graph, load, prepare) = self.prepared(&context)?;
+        let list = match &self.list {
+            Some(path) if per.is_none() => {
+                Some(ListWriter::create(path, list_format, self.limit, &graph)?)
+            }
+            _ => None,
+        };
+        let begun = Instant::now();
+        let found = {
+            let _meter = Meter::new("mining", context.progress.clone());
+            let sink = list.as_ref().map(|l| l as &dyn Sink);
+            let asked = Asked { per, precision, sink };
+            graph.guarded(|| miner.mine(&graph, task, asked, &context))?
+        };
+        let mine = begun.elapsed();
+        let Found { outcome, columns, estimated, kept } = found;
+        for warning in &outcome.warnings {
+            warn(warning);
+        }
+
+        let limited = list.as_ref().is_some_and(|l| l.limit_reached());
+        let mut listed = list.map(ListWriter::finish).transpose()?;
+        let numbers = wanted
+            .filter(|_| outcome.complete)
+            .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
+        if let (Some(path), Some(PerReport { per, .. })) = (&self.list, &numbers) {
+            listed = Some(list_columns(path, list_format, self.limit, &graph, *per, &columns)?);
+        }
+        let stopped = stopped(outcome.complete, limited);
+        let source = self.graph.graph.to_string_lossy();
+        let device = miner.engine().name();
+        let answer = Answer {
+            task,
+            source: &source,
+            graph: &graph,
+            device: &device,
+            threads: context.threads(),
+            outcome: &outcome,
+            stopped,
+            listed,
+            times: Times { load, prepare, mine },
+        };
+        let estimated = estimated.as_ref().map(|(precision, found)| (*precision, found));
+        let report = Report { answer, per: numbers.as_ref(), estimated };
+        self.write(output, drawing, &report)?;
+        if let Some(kept) = kept.filter(|_| outcome.complete) {
+            kept.remove()?;
+        }
+        match stopped {
+            Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
+            Some(Stopped::Limit) | None => Ok(()),
+        }
+    }
+
+    /// Opens what mines.
+    fn miner(&self, task: &Task, per: bool, context: &Context) -> Result<Miner> {
+        match self.keeping(per)? {
+            Some(keeping) => {
+                checkpoint::supports(task)?;
+                Ok(Miner::Keeping(self.options.many(&self.device, context)?, keeping))
+            }
+            None => Ok(Miner::One(self.options.engine(&self.device, context)?)),
+        }
+    }
+
+    /// Refuses what the engine doesn't do; the precision of an estimate, where one is asked for.
+    fn supported(
+        &self,
+        engine: &dyn Engine,
+        task: &Task,
+        per: Option<Per>,
+    ) -> Result<Option<Precision>> {
+        engine.supports(task, None)?;
+        if let Some(per) = per {
+            engine.supports_per(task, per)?;
+        }
+        let precision = self.estimate.map(|relative| Precision { relative, seed: self.seed });
+        if let Some(precision) = precision {
+            if per.is_some() {
+                return Err(Error::usage(
+                    "--estimate gives counts of the whole graph: leave --per out",
+                ));
+            }
+            precision.check()?;
+            engine.supports_estimate(task)?;
+        }
+        Ok(precision)
+    }
+
+    /// The graph in the order of Rank(ON_1), and how long reading and ordering it took.
+    fn prepared(&self, context: &Context) -> Result<(Graph, Duration, Duration)> {
+        let begun = Instant::now();
+        let loaded = self.graph.load(context)?;
+        let load = begun.elapsed();
+        let begun = Instant::now();
+        let graph = loaded.guarded(|| prepare::renumber(&loaded, context))?;
+        drop(loaded);
+        Ok((graph, load, begun.elapsed()))
+    }
+}
+
+/// What mines.
+enum Miner {
+    One(Box<dyn Engine>),
+    /// With a file of what is finished.
+    Keeping(Many, Keeping),
+}
+
+/// What is asked of it beside the task.
+struct Asked<'a> {
+    per: Option<Per>,
+    precision: Option<Precision>,
+    sink: Option<&'a dyn Sink>,
+}
+
+/// What came of it.
+struct Found<'a> {
+    outcome: Outcome,
+    /// Counts per vertex or edge, where they were asked for.
+    columns: Vec<Column>,
+    /// In place of counts.
+    estimated: Option<(Precision, Estimated)>,
+    /// The file of what is finished.
+    kept: Option<Checkpoint<'a>>,
+}
+
+impl Miner {
+    fn engine(&self) -> &dyn Engine {
+        match self {
+            Miner::One(engine) => engine.as_ref(),
+            Miner::Keeping(many, _) => many,
+        }
+    }
+
+    fn mine<'a>(
+        &self,
+        graph: &'a Graph,
+        task: &Task,
+        asked: Asked<'_>,
+        context: &Context,
+    ) -> Result<Found<'a>> {
+        let found = |outcome| Found { outcome, columns: vec![], estimated: None, kept: None };
+        match (asked.per, asked.precision, self) {
+            (Some(per), ..) => {
+                let of = self.engine().prepare(graph, context)?.run_per(task, per, context)?;
+                let mut outcome = Outcome::new(of.results, of.complete);
+                outcome.larger_cliques = of.larger_cliques;
+                Ok(Found { columns: of.columns, ..found(outcome) })
+            }
+            (None, Some(precision), _) => {
+                let prepared = self.engine().prepare(graph, context)?;
+                let of = prepared.estimate(task, precision, context)?;
+                let outcome = Outcome::new(vec![], of.complete);
+                Ok(Found { estimated: Some((precision, of)), ..found(outcome) })
+            }
+            (None, None, Miner::One(engine)) => {
+                engine.run(graph, task, asked.sink, context).map(found)
+            }
+            (None, None, Miner::Keeping(many, keeping)) => {
+                let (outcome, kept) = many.run_kept(graph, task, keeping, context)?;
+                Ok(Found { kept: Some(kept), ..found(outcome) })
+            }
+        }
+    }
+}
+
+/// What ended a run before its end.
+fn stopped(complete: bool, limited: bool) -> Option<Stopped> {
+    match complete {
+        true => None,
+        false if limited => Some(Stopped::Limit),
+        false if signals::is_time_up() => Some(Stopped::TimeLimit),
+        false => Some(Stopped::Interrupt),
+    }
+}

@@ -1,0 +1,289 @@
+//! The text formats: which one it is, its header, and its blocks on all threads.
+
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::chunk::{Chunk, End, Parser};
+use super::scan::Fault;
+use super::source::{Blocks, Source, TextBlock};
+use super::{
+    Compression, Format, Loaded, ReadOptions, arabesque, detect, edges, matrix_market, metis,
+    records, scan, source, triples,
+};
+use crate::context::Context;
+use crate::error::{Error, Place, Result};
+use crate::parallel::on_threads;
+use crate::{Builder, image};
+
+/// Bytes by which the format is found. Headers are completed where they are longer.
+const HEAD: usize = 256 << 10;
+
+/// An input before rows are made.
+pub(super) enum Parsed {
+    Image(Loaded),
+    Text(Text),
+}
+
+/// A text, parsed.
+pub(super) struct Text {
+    pub path: PathBuf,
+    pub builder: Builder,
+    pub format: Format,
+    pub forced: bool,
+    pub compression: Compression,
+    pub bytes: u64,
+    pub notes: Vec<String>,
+    /// The first line of an edge list of two columns.
+    pub first_edge: Option<(u64, u64)>,
+}
+
+/// Reads what an image is, or parses the blocks of a text.
+pub(super) fn parse_source(
+    mut source: Source,
+    options: &ReadOptions,
+    context: &Context,
+) -> Result<Parsed> {
+    let mut head = Vec::new();
+    let ended = source.fill(&mut head, image::MAGIC.len())?;
+    if head == image::MAGIC || options.format == Some(Format::Image) {
+        return read_image(source, head, options, context).map(Parsed::Image);
+    }
+    let ended = complete_head(&mut source, &mut head, ended, context)?;
+    let path = source.path.clone();
+    let compression = source.compression;
+    let format = options.format.unwrap_or_else(|| detect::detect(&head, ended, &extension(&path)));
+    let forced = options.format.is_some();
+    let fault_in =
+        |fault, text: &[u8], line| fault_of_format(&path, format, forced, fault, text, line);
+    let header = header(format, &head).map_err(|fault| fault_in(fault, &head, 1))?;
+    let Header { parser, body, first_edge } = header;
+    let line = 1 + memchr::memchr_iter(b'\n', &head[..body]).count() as u64;
+    let before = body as u64;
+    head.drain(..body);
+
+    // What is in one block needs no second thread.
+    let threads = if ended && head.len() <= source::BLOCK { 1 } else { context.threads() };
+    let blocks = Blocks::new(source, head, ended, line);
+    let chunks = parse(&blocks, &*parser, threads, context, &fault_in)?;
+    let mut end = End {
+        path: path.clone(),
+        notes: blocks.trailing().into_iter().collect(),
+        max_vertices: options.max_vertices,
+        edges: chunks.iter().map(|c| c.edges.len() as u64).sum(),
+        cancel: context.cancel.clone(),
+    };
+    let builder = parser.finish(chunks, &mut end)?;
+    let bytes = before + blocks.bytes();
+    let notes = end.notes;
+    Ok(Parsed::Text(Text { path, builder, format, forced, compression, bytes, notes, first_edge }))
+}
+
+/// Reads an image, of which `head` has been read.
+fn read_image(
+    mut source: Source,
+    mut head: Vec<u8>,
+    options: &ReadOptions,
+    context: &Context,
+) -> Result<Loaded> {
+    let (graph, bytes) = match &source.file {
+        Some(file) => image::open_file(&source.path, file, options.verify, &context.cancel)?,
+        None => {
+            source.fill(&mut head, usize::MAX >> 1)?;
+            let graph = image::from_bytes_until(&source.path, &head, &context.cancel)?;
+            (graph, head.len() as u64)
+        }
+    };
+    let notes = source.trailing().into_iter().collect();
+    let compression = source.compression;
+    Ok(Loaded { graph, format: Format::Image, compression, bytes, notes })
+}
+
+/// Reads on until the format can be told, and whether that is all of the source.
+fn complete_head(
+    source: &mut Source,
+    head: &mut Vec<u8>,
+    mut ended: bool,
+    context: &Context,
+) -> Result<bool> {
+    let path = source.path.clone();
+    while !ended && (head.len() < HEAD || content_lines(head) < 2) {
+        let last_line = memchr::memrchr(b'\n', head).map_or(0, |newline| newline + 1);
+        if head.len() - last_line > source::LONGEST_LINE {
+            let line = 1 + memchr::memchr_iter(b'\n', head).count() as u64;
+            return Err(source::too_long(&path, line));
+        }
+        if head.len() > 2 * source::LONGEST_LINE {
+            let what = format!(
+                "the first {} MiB hold less than two lines that are neither blank nor a comment",
+                head.len() >> 20
+            );
+            return Err(Error::input(Place::file(&path), what));
+        }
+        let more = head.len().max(HEAD);
+        ended = source.fill(head, more)?;
+        check_text(&path, head)?;
+        context.cancel.check()?;
+    }
+    check_text(&path, head)?;
+    if head.starts_with(b"\xef\xbb\xbf") {
+        head.drain(..3);
+    }
+    Ok(ended)
+}
+
+/// A parser, where its text begins behind the header, and the first line of an edge list of two columns.
+struct Header {
+    parser: Box<dyn Parser>,
+    body: usize,
+    first_edge: Option<(u64, u64)>,
+}
+
+/// Reads the header of a format.
+fn header(format: Format, head: &[u8]) -> Result<Header, Fault> {
+    let mut first_edge = None;
+    let (parser, body): (Box<dyn Parser>, usize) = match format {
+        Format::Edges => {
+            let (edges, body) = edges::EdgeList::header(head);
+            first_edge = edges.first_pair(&head[body..]);
+            (Box::new(edges), body)
+        }
+        Format::Lg | Format::Tve => boxed(records::Records::header(head))?,
+        Format::Arabesque => (Box::new(arabesque::Arabesque), 0),
+        Format::Metis => boxed(metis::Metis::header(head))?,
+        Format::Mtx => boxed(matrix_market::MatrixMarket::header(head))?,
+        Format::Triples => boxed(triples::Triples::header(head))?,
+        Format::Image => unreachable!("images were read above"),
+    };
+    Ok(Header { parser, body, first_edge })
+}
+
+/// A fault at its line, with what helps where the format may be another.
+fn fault_of_format(
+    path: &Path,
+    format: Format,
+    forced: bool,
+    fault: Fault,
+    text: &[u8],
+    first_line: u64,
+) -> Error {
+    let line = first_line + memchr::memchr_iter(b'\n', &text[..fault.at]).count() as u64;
+    let mut what = fault.what;
+    if names_vertices(format, text, fault.at) {
+        what += " (vertices are named by numbers only: number them first, and keep a table of \
+                 their names)";
+    } else if !forced {
+        what += &format!(" (read as {format}; the setting `format` names another)");
+    }
+    Error::input(Place::line(path, line), what)
+}
+
+fn boxed<P: Parser + 'static>(
+    header: Result<(P, usize), Fault>,
+) -> Result<(Box<dyn Parser>, usize), Fault> {
+    header.map(|(parser, body)| (Box::new(parser) as Box<dyn Parser>, body))
+}
+
+/// Whether the line at `at` is one of a format of numbers, but begins as a name does: then no
+/// other format helps.
+fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
+    let line = scan::trim(&text[at..edges::line_end(text, at)]);
+    let numbers = !matches!(format, Format::Lg | Format::Tve | Format::Image);
+    numbers && edges::begins_as_name(line)
+}
+
+/// Complete lines with content, up to 2.
+fn content_lines(head: &[u8]) -> usize {
+    let complete = memchr::memrchr(b'\n', head).map_or(0, |newline| newline + 1);
+    scan::lines(&head[..complete])
+        .filter(|(_, line)| !line.is_empty() && !scan::is_comment(line))
+        .take(2)
+        .count()
+}
+
+/// Refuses what is no text at all.
+pub(super) fn check_text(path: &Path, head: &[u8]) -> Result<()> {
+    let fault = |what: String| Err(Error::input(Place::file(path), what));
+    if head.is_empty() {
+        return fault("is empty".into());
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return fault("is text in UTF-16; save it as UTF-8".into());
+    }
+    if let Some(at) = memchr::memchr(0, head) {
+        return fault(format!(
+            "is neither text nor an image of this program (byte {at} is zero); the setting \
+             `format` lists those that can be read"
+        ));
+    }
+    Ok(())
+}
+
+/// The extension in lower case, without that of the compression.
+fn extension(path: &Path) -> String {
+    let lower = |path: &Path| {
+        path.extension().map_or(String::new(), |e| e.to_string_lossy().to_ascii_lowercase())
+    };
+    match lower(path).as_str() {
+        "gz" | "zst" => path.file_stem().map_or(String::new(), |stem| lower(Path::new(stem))),
+        other => other.to_string(),
+    }
+}
+
+/// Parses all blocks.
+fn parse(
+    blocks: &Blocks,
+    parser: &dyn Parser,
+    threads: usize,
+    context: &Context,
+    fault_in: &(dyn Fn(Fault, &[u8], u64) -> Error + Sync),
+) -> Result<Vec<Chunk>> {
+    let failed = AtomicBool::new(false);
+    // The failure of the earliest block: blocks before it were handed out before, and threads
+    // finish what they have.
+    let first_failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let fail = |index: usize, error: Error| {
+        failed.store(true, Ordering::Relaxed);
+        let mut first = first_failure.lock().unwrap_or_else(|e| e.into_inner());
+        if first.as_ref().is_none_or(|(other, _)| index < *other) {
+            *first = Some((index, error));
+        }
+    };
+    let worker = |_| {
+        let mut chunks = Vec::new();
+        let mut block = TextBlock::default();
+        while !failed.load(Ordering::Relaxed) && !context.cancel.is_cancelled() {
+            match blocks.next(&mut block) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    fail(usize::MAX, error);
+                    break;
+                }
+            }
+            let mut chunk =
+                Chunk { index: block.index, first_line: block.first_line, ..Chunk::default() };
+            match parser.block(&block.text, &mut chunk) {
+                Ok(()) => chunks.push(chunk),
+                Err(fault) => fail(block.index, fault_in(fault, &block.text, block.first_line)),
+            }
+        }
+        chunks
+    };
+    let mut chunks: Vec<Chunk> = on_threads(threads, worker).into_iter().flatten().collect();
+    context.cancel.check()?;
+    chunks.sort_by_key(|c| c.index);
+    // What follows the end of the graph in the file may be anything, as long as it can be read.
+    let ended = chunks.iter().position(|c| c.end.is_some());
+    let last = ended.map_or(usize::MAX, |at| chunks[at].index);
+    match first_failure.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        Some((index, error)) if index <= last || index == usize::MAX => return Err(error),
+        failure => {
+            if let Some(at) = ended {
+                chunks[at].goes_on |= failure.is_some() || at + 1 < chunks.len();
+                chunks.truncate(at + 1);
+            }
+        }
+    }
+    Ok(chunks)
+}

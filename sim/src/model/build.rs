@@ -1,0 +1,190 @@
+//! Builds models, or finds those that were built.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Result, ensure};
+use gramer_machine::{Accelerator, Core};
+
+use super::Build;
+use super::settings::{TRACING, settings};
+use super::sources::{Asked, Coverage, Named, RTL, SET, asked, name};
+use crate::cache::{self, Latest};
+use crate::compile::{self, Translated};
+use crate::verilated;
+
+/// How far the build of a model is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Something that the user should know.
+    Note(String),
+    /// Verilator translates the sources.
+    Translating,
+    /// So many files are compiled, of so many.
+    Compiling(usize, usize),
+    /// The library is linked.
+    Linking,
+}
+
+/// Hears of the steps of a build; an error ends it.
+pub type Tell<'a> = dyn FnMut(Step) -> Result<()> + 'a;
+
+/// [`build_telling`], without steps.
+///
+/// # Errors
+/// As [`build_telling`].
+pub fn build(accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    build_telling(accelerator, options, &mut |_| Ok(()))
+}
+
+/// Builds the model of a machine, or finds it in the folders of [`cache::folders`].
+///
+/// `GRAMER_RTL` names another folder of sources: a copy of `rtl/` with faults (`make mutants`),
+/// of which `GRAMER_MUTANT` chooses one when an instance is created.
+///
+/// `GRAMER_COVERAGE=lines` counts which lines run, and `toggles` also which bits change, in a much
+/// larger build (`make coverage`). Assertions are left out then, since their messages would be lines
+/// that never run.
+///
+/// # Errors
+/// If Verilator or the C++ compiler is missing or refuses the sources; the message holds their
+/// output.
+pub fn build_telling(
+    accelerator: &Accelerator,
+    options: Build,
+    tell: &mut Tell<'_>,
+) -> Result<PathBuf> {
+    build_of(None, accelerator, options, tell)
+}
+
+/// [`build`] from another folder of sources, whatever `GRAMER_RTL` says.
+///
+/// # Errors
+/// Those of [`build`].
+pub fn build_from(rtl: &Path, accelerator: &Accelerator, options: Build) -> Result<PathBuf> {
+    build_of(Some(rtl), accelerator, options, &mut |_| Ok(()))
+}
+
+fn build_of(
+    other: Option<&Path>,
+    accelerator: &Accelerator,
+    options: Build,
+    tell: &mut Tell<'_>,
+) -> Result<PathBuf> {
+    let asked = asked(accelerator, options)?;
+    let Named { hash, folder, sources, folders } = name(other, &asked)?;
+    let mut notes = vec![];
+    let mut find = || -> Result<Option<PathBuf>> {
+        for models in &folders {
+            let at = models.join(&folder);
+            if let Some(library) = cache::whole(&at, &mut |note| notes.push(note.to_string()))? {
+                return Ok(Some(library));
+            }
+        }
+        Ok(None)
+    };
+    // Threads of one program wait for the first to build it.
+    static BUILDING: Mutex<()> = Mutex::new(());
+    let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+    let found = find()?;
+    for note in notes {
+        tell(Step::Note(note))?;
+    }
+    let remember = |library: &Path, content: &str| {
+        if other.is_none()
+            && std::env::var_os(RTL).is_none()
+            && let Some(models) = library.parent().and_then(Path::parent)
+        {
+            let latest = Latest { content: content.into(), name: folder.clone() };
+            latest.note(models, &asked.key);
+        }
+    };
+    if let Some(library) = found {
+        if let Ok(sources) = &sources {
+            remember(&library, &sources.content);
+        }
+        return Ok(library);
+    }
+    let sources = sources?;
+    let models = cache::writable(&folders)?;
+    let folder = models.join(&folder);
+    let library = folder.join("libcore.so");
+    // Built beside its final place and moved there whole: two builds at a time do no harm.
+    let work = tempfile::Builder::new().prefix("building-").tempdir_in(models)?;
+    let prefix = format!("V{}_{hash}", accelerator.machine.name);
+    tell(Step::Translating)?;
+    translate(&sources.rtl, &asked, accelerator, &prefix, work.path())?;
+    if !asked.raw {
+        verilated::improve(work.path())?;
+    }
+    let what = Translated {
+        folder: work.path(),
+        prefix: &prefix,
+        shim: sources.wrapper.as_ref().unwrap_or(&sources.shim),
+        banks: accelerator.core_ports(),
+        trace: asked.trace,
+        coverage: asked.coverage.is_some(),
+        // It runs a few small tasks: most of its time is this compiler's.
+        optimise: if asked.raw { "-O1" } else { "-O2" },
+    };
+    compile::library(&what, models, tell)?;
+    cache::seal(&work.path().join("libcore.so"))?;
+    if fs::rename(work.path(), &folder).is_err() {
+        // Somebody else was faster.
+        ensure!(library.exists(), "cannot put the model into {}", folder.display());
+    } else {
+        let _ = work.keep();
+    }
+    remember(&library, &sources.content);
+    Ok(library)
+}
+
+/// Has Verilator write the C++ of a model into `work`.
+fn translate(
+    rtl: &Path,
+    asked: &Asked,
+    accelerator: &Accelerator,
+    prefix: &str,
+    work: &Path,
+) -> Result<()> {
+    let Asked { coverage, fast, trace, accesses, ref package, .. } = *asked;
+    fs::write(work.join("gramer_pkg.sv"), package)?;
+    fs::write(work.join("settings.vlt"), settings(accelerator))?;
+    let mut command = compile::start("verilator", work);
+    command
+        .current_dir(rtl)
+        .args(["--cc", "-sv", "-Wall", "-O3"])
+        .args(["--top-module", accelerator.core_module(), "--prefix", prefix])
+        // The functions of a waveform are long lists, and a compiler's time grows faster than a function.
+        .args(["--output-split", "40000", "--output-split-ctrace", "1000"]);
+    // What a register holds before its reset must not matter: where assertions are, it is random.
+    let unknown = if fast { "fast" } else { "unique" };
+    command.args(["--x-assign", unknown, "--x-initial", unknown]);
+    if fast {
+        command.arg("-DSYNTHESIS");
+    } else {
+        command.arg("--assert");
+    }
+    if trace {
+        command.args(TRACING);
+    }
+    if accesses {
+        command.arg("-DGRAMER_ACCESSES");
+    }
+    if coverage.is_some() {
+        command.arg("--coverage-line");
+    }
+    if coverage == Some(Coverage::Toggles) {
+        command.arg("--coverage-toggle");
+    }
+    command.arg("--Mdir").arg(work).arg("verilator.vlt");
+    command.arg(work.join("settings.vlt")).arg(work.join("gramer_pkg.sv"));
+    command.args(match accelerator.core {
+        Core::Paper => &["gramer_types_pkg.sv", "-y", ".", "gramer_core.sv"][..],
+        Core::Set => {
+            &["set/gramer_set_types_pkg.sv", "-y", ".", "-y", SET, "set/gramer_set_core.sv"]
+        }
+    });
+    compile::check(&mut command, "verilator")
+}

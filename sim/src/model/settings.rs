@@ -1,0 +1,97 @@
+//! What Verilator is told of a core: which blocks stay functions, and which registers are shown.
+
+use gramer_machine::{Accelerator, Core};
+
+/// What a waveform holds: fields of structs one by one, lines of memory whole (512 bits).
+pub(super) const TRACING: [&str; 4] =
+    ["--trace-fst", "--trace-structs", "--trace-max-width", "512"];
+
+/// Settings of the models beside those of `rtl/verilator.vlt`. Copies of a block into its parent make
+/// one huge function of the core, which takes longer to compile and to run. Of the blocks that there
+/// are several of, [`crate::instances`] makes one function: for that the inputs that each instance has
+/// of its own are public. A public clock would be one clock an instance.
+const SETTINGS: &str = "`verilator_config
+no_inline -module \"gramer_crossbar\"
+no_inline -module \"gramer_crossbar_column\"
+no_inline -module \"gramer_partition\"
+no_inline -module \"gramer_pu\"
+public_flat_rd -module \"gramer_crossbar_column\" -var \"push_i\"
+public_flat_rd -module \"gramer_crossbar_column\" -var \"ready_i\"
+public_flat_rd -module \"gramer_partition\" -var \"edge_*_i\"
+public_flat_rd -module \"gramer_partition\" -var \"fill_*_i\"
+public_flat_rd -module \"gramer_partition\" -var \"read_*_i\"
+public_flat_rd -module \"gramer_partition\" -var \"vertex_*_i\"
+public_flat_rd -module \"gramer_pu\" -var \"edge_*_i\"
+public_flat_rd -module \"gramer_pu\" -var \"listed_take_i\"
+public_flat_rd -module \"gramer_pu\" -var \"unit_valid_i\"
+public_flat_rd -module \"gramer_pu\" -var \"vertex_*_i\"
+";
+
+/// What [`Model::state`](super::Model::state) shows and [`Model::sum`](super::Model::sum) reads: modules and their registers.
+pub const STATE: [(&str, &[&str]); 10] = [
+    ("gramer_core", &["state_q", "sweep_q", "status_q", "pu_busy", "poll_busy", "work_finished"]),
+    ("gramer_prefetcher", &["state_q", "at_q"]),
+    ("gramer_pu", &["counters_q", "listed_q", "stall_q"]),
+    ("gramer_scheduler", &["unit_q_valid"]),
+    ("gramer_slot_buffer", &["busy_o"]),
+    ("gramer_crossbar_column", &["some_q"]),
+    ("gramer_miss_unit", &["taken_q"]),
+    ("gramer_fifo", &["write_q", "read_q"]),
+    ("gramer_axi_reader", &["arvalid_o"]),
+    ("gramer_pattern_buffer", &["state_q", "queued_q"]),
+];
+
+/// What each PU and each partition has of its own where registers lie between them and the rest.
+const OWN: [(&str, &[&str]); 2] = [
+    (
+        "gramer_pu",
+        &[
+            "rst_i",
+            "clear_i",
+            "running_i",
+            "kill_i",
+            "config_i",
+            "unit_i",
+            "dictionary_*_i",
+            "count_*_i",
+            "counter_at_i",
+        ],
+    ),
+    (
+        "gramer_partition",
+        &["rst_i", "config_i", "forget_i", "forget_set_i", "pad_*_i", "clear_i", "counter_at_i"],
+    ),
+];
+
+/// Settings of the models of the set core, as [`SETTINGS`].
+const SET_SETTINGS: &str = "`verilator_config
+no_inline -module \"gramer_set_pu\"
+public_flat_rd -module \"gramer_set_pu\" -var \"answer_i\"
+public_flat_rd -module \"gramer_set_pu\" -var \"push_i\"
+";
+
+/// As [`STATE`], of the set core.
+const SET_STATE: [(&str, &[&str]); 2] =
+    [("gramer_set_pu", &["counters_q"]), ("gramer_fifo", &["write_q", "read_q"])];
+
+/// The settings of a core's models; what its state names is public, as is what [`OWN`] names where it
+/// applies.
+pub(super) fn settings(accelerator: &Accelerator) -> String {
+    let (text, state) = match accelerator.core {
+        Core::Paper => (SETTINGS, &STATE[..]),
+        Core::Set => (SET_SETTINGS, &SET_STATE[..]),
+    };
+    let mut text = String::from(text);
+    let apart = accelerator.core == Core::Paper && accelerator.machine.slr_registers > 0;
+    for (module, names) in OWN.iter().filter(|_| apart) {
+        for name in *names {
+            text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
+        }
+    }
+    for (module, names) in state {
+        for name in *names {
+            text += &format!("public_flat_rd -module \"{module}\" -var \"{name}\"\n");
+        }
+    }
+    text
+}

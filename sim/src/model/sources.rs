@@ -1,0 +1,191 @@
+//! What a model is built from, and its name: hashes of the sources and of what is asked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use gramer_machine::{Accelerator, Core, verilog};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use super::Build;
+use super::settings::TRACING;
+use crate::cache::{self, Latest};
+
+/// The folder of the set core in that of the sources.
+pub(super) const SET: &str = "set";
+
+/// What decides how a model is built, beside what it is built from.
+const HOW: [&str; 6] = [
+    include_str!("build.rs"),
+    include_str!("settings.rs"),
+    include_str!("sources.rs"),
+    include_str!("../compile.rs"),
+    include_str!("../instances.rs"),
+    include_str!("../verilated.rs"),
+];
+
+/// Names another folder of the core's sources.
+pub(super) const RTL: &str = "GRAMER_RTL";
+
+/// The version of Verilator, or `None` if there is none.
+pub fn verilator() -> Option<String> {
+    let output = Command::new("verilator").arg("--version").output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// What is counted while a model runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    /// Lines, and ways of branches.
+    Lines,
+    /// Bits of signals too.
+    Toggles,
+}
+
+/// What a model is built from.
+pub(super) struct Sources {
+    pub rtl: PathBuf,
+    pub shim: PathBuf,
+    pub wrapper: Option<PathBuf>, // of the shim
+    /// Names and text of these files, one after the other, and their hash.
+    pub bytes: Vec<u8>,
+    pub content: String,
+    pub root: PathBuf,
+}
+
+/// Finds the sources of a model.
+fn sources(
+    core: Core,
+    other: Option<&Path>,
+    coverage: Option<Coverage>,
+    trace: bool,
+) -> Result<Sources> {
+    let root = cache::sources()?;
+    let rtl = other
+        .map(Path::to_path_buf)
+        .unwrap_or_else(|| std::env::var_os(RTL).map_or(root.join("rtl"), PathBuf::from));
+    let shim = root.join("sim/shim/shim.cpp");
+    let wrapper = match (coverage, trace) {
+        (Some(_), _) => Some(root.join("sim/shim/coverage.cpp")),
+        (None, true) => Some(root.join("sim/shim/trace.cpp")),
+        (None, false) => None,
+    };
+    let mut files = vec![];
+    for folder in [Some(rtl.clone()), (core == Core::Set).then(|| rtl.join(SET))] {
+        let Some(folder) = folder else { continue };
+        let entries = fs::read_dir(&folder)
+            .with_context(|| format!("cannot read {}", folder.display()))?
+            .map(|entry| entry.map(|e| e.path()));
+        let mut own = entries.collect::<Result<Vec<_>, _>>()?;
+        own.retain(|p| p.extension().is_some_and(|e| e == "sv" || e == "vlt"));
+        own.sort();
+        files.extend(own);
+    }
+    let mut bytes = vec![];
+    for file in files.iter().chain([&shim]).chain(&wrapper) {
+        bytes.extend(file.file_name().unwrap_or_default().as_encoded_bytes());
+        bytes.extend(fs::read(file).with_context(|| format!("cannot read {}", file.display()))?);
+    }
+    let content = format!("{:016x}", xxh3_64(&bytes));
+    Ok(Sources { rtl, shim, wrapper, bytes, content, root })
+}
+
+/// What is asked of a model beside its sources.
+pub(super) struct Asked {
+    pub core: Core,
+    pub coverage: Option<Coverage>,
+    pub fast: bool,
+    pub trace: bool,
+    pub accesses: bool,
+    pub raw: bool,
+    pub package: String,
+    /// All of this but `raw` as text, and its hash.
+    pub about: String,
+    pub key: String,
+}
+
+pub(super) fn asked(accelerator: &Accelerator, options: Build) -> Result<Asked> {
+    let coverage = match std::env::var("GRAMER_COVERAGE").as_deref() {
+        Ok("lines") => Some(Coverage::Lines),
+        Ok("toggles") => Some(Coverage::Toggles),
+        Ok(other) if !other.is_empty() => {
+            bail!("GRAMER_COVERAGE is {other:?}, but must be lines, toggles or nothing")
+        }
+        _ => None,
+    };
+    let package = verilog::package(accelerator);
+    let fast = options.fast || coverage.is_some();
+    let trace = options.trace && coverage.is_none();
+    let mut about = format!("Build {{ fast: {fast} }}{package}");
+    if let Some(coverage) = coverage {
+        about += &format!("{coverage:?}");
+    }
+    if trace {
+        about += &TRACING.concat();
+    }
+    if options.accesses {
+        about += "accesses";
+    }
+    let key = format!("{:016x}", xxh3_64(about.as_bytes()));
+    let (accesses, raw) = (options.accesses, options.raw);
+    let core = accelerator.core;
+    Ok(Asked { core, coverage, fast, trace, accesses, raw, package, about, key })
+}
+
+/// A model by its name: which sources, if they are there, and in which folders it may lie.
+pub(super) struct Named {
+    /// The hash of the whole model.
+    pub hash: String,
+    /// Name of its folder.
+    pub folder: String,
+    pub sources: Result<Sources>,
+    pub folders: Vec<PathBuf>,
+}
+
+/// The name of a model. Without Verilator or without the sources it is that of the last one that
+/// was built of the same description, and, as far as they are there, of the same sources.
+pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
+    // The same model built in another way has another folder, but is no other model.
+    let raw = if asked.raw { "-raw" } else { "" };
+    let how = format!("{:08x}{raw}", xxh3_64(HOW.concat().as_bytes()) >> 32);
+    let sources = sources(asked.core, other, asked.coverage, asked.trace);
+    let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
+    let version = verilator()
+        .context("no verilator on the PATH: `apt-get install verilator`, or scripts/setup-rtl.sh");
+    let (content, missing) = match (sources, version) {
+        (Ok(sources), Ok(version)) => {
+            let mut hash = Xxh3::new();
+            for part in [version.as_bytes(), asked.about.as_bytes(), &sources.bytes] {
+                hash.update(part);
+            }
+            let hash = format!("{:016x}", hash.digest());
+            let folder = format!("{hash}-{how}");
+            return Ok(Named { hash, folder, sources: Ok(sources), folders });
+        }
+        (Ok(sources), Err(missing)) => (Some(sources.content), missing),
+        (Err(missing), _) => (None, missing),
+    };
+    let latest = folders.iter().filter_map(|models| Latest::read(models, &asked.key)).find(|l| {
+        let same = other.is_none() && content.as_ref().is_none_or(|content| *content == l.content);
+        same && std::env::var_os(RTL).is_none() && l.name.ends_with(&how)
+    });
+    match latest {
+        Some(latest) => Ok(Named {
+            hash: latest.name.split('-').next().unwrap_or_default().into(),
+            folder: latest.name,
+            sources: Err(missing),
+            folders,
+        }),
+        None => Err(missing),
+    }
+}
+
+/// The hash of a model's YAML, RTL and shim and of Verilator's version: of all that a result can
+/// depend on, so not of compilers and their settings.
+///
+/// # Errors
+/// If Verilator or the sources are missing, and the model was never built.
+pub fn hash(accelerator: &Accelerator, options: Build) -> Result<String> {
+    Ok(name(None, &asked(accelerator, options)?)?.hash)
+}
