@@ -44,6 +44,10 @@ module gramer_prefetcher
   output logic   finished_o // every unit has been handed on
 );
 
+  logic [31:0] patterns_q;
+
+  assign patterns_o = patterns_q;
+
   localparam int unsigned ENTRIES = 32; // a dictionary beat
   localparam int unsigned UNITS   = 4;  // a beat of work units
   localparam int unsigned PART_SHIFT = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
@@ -124,7 +128,7 @@ module gramer_prefetcher
           dictionary_q <= beat[31:0];
           vertices_q   <= beat[63:32];
           edges_q      <= beat[95:64];
-          patterns_o   <= beat[127:96];
+          patterns_q   <= beat[127:96];
           ordinal_q    <= '0;
           at_q         <= '0;
           entry_q      <= '0;
@@ -133,7 +137,7 @@ module gramer_prefetcher
         end
         CLEAR: begin
           at_q <= at_q + 1'b1;
-          if (at_q + 1'b1 >= patterns_o) begin
+          if (at_q + 1'b1 >= patterns_q) begin
             at_q    <= '0;
             state_q <= dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
           end

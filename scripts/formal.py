@@ -78,7 +78,8 @@ PROOFS = {
     ),
     "stealing": (
         PACKAGES + ["gramer_fifo.sv", "gramer_slot_buffer.sv", "gramer_stealing_buffer.sv", "gramer_ancestor_buffer.sv",
-                    "gramer_embedding_table.sv", "gramer_scheduler.sv"],
+                    "gramer_embedding_table.sv", "gramer_receiver.sv", "gramer_unit_ledger.sv", "gramer_threshold_table.sv",
+                    "gramer_scheduler.sv"],
         {"prove": 1, "broken": 36, "cover": 36},
         [
             ("gramer_scheduler.sv", "rest.hi  = middle", "rest.hi  = entry.hi"),

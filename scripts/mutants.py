@@ -67,7 +67,8 @@ SET = "gramer_set_"
 # without the prefix.
 PREFIX = "gramer_"
 BENCH = {"gramer_cache": "onchip_memory", "gramer_replacement": "onchip_memory",
-         "gramer_crossbar_column": "crossbar"}
+         "gramer_crossbar_column": "crossbar", "gramer_receiver": "scheduler", "gramer_unit_ledger": "scheduler",
+         "gramer_threshold_table": "scheduler"}
 
 # What is replaced, by what, and what it is called. Each is tried at every place where it fits.
 NAME = r"[a-z][\w.]*"

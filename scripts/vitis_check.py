@@ -437,6 +437,10 @@ def hls_burst_faults(source: str) -> list[str]:
     return faults + ([] if lengths else ["no burst length is given"])
 
 
+# Modules whose parts have regions of their own.
+SPREAD = ("gramer_memory_system", "gramer_crossbar", "gramer_slr_link")
+
+
 class Names:
     """Every instance below the core, and every variable with the fields of its type."""
 
@@ -460,10 +464,10 @@ class Names:
                 kind = member.type.canonicalType
                 if type(kind).__name__ == "PackedStructType":
                     self.registers |= {f"{member.name}_reg[{f.name}]" for f in kind}
-        # A crossbar's columns and the queue of a link have regions of their own; registers between
-        # regions, and what they are between, are the placer's.
+        # The memory system's parts, a crossbar's columns and the queue of a link have regions of their own;
+        # registers between regions, and what they are between, are the placer's.
         between = {n for n, module in self.modules.items() if module == "gramer_slr_registers"}
-        spread = {n for n, module in self.modules.items() if module in ("gramer_crossbar", "gramer_slr_link")}
+        spread = {n for n, module in self.modules.items() if module in SPREAD}
         self.direct = {n for n in self.instances - between - spread
                        if not any(n.startswith(o + ".") for o in self.instances - spread)}
         del keep
@@ -897,7 +901,7 @@ def check_far_constraints(report: Checks, work: Path, cards: dict) -> Names:
 def refused_constraints(report: Checks, work: Path, names: Names, far_names: Names, card: dict):
     """Constraints, broken."""
     refuse = report.refuse
-    queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {gen_bank[0].gen_far.i_polls}]\n"
+    queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {i_memory/gen_bank[0].gen_far.i_polls}]\n"
     refuse("floorplan", "a queue without a region",
            floorplan_faults(Calls(changed(work / "far-u250.tcl", work, queue, "")), far_names, PAIR[:1], card))
     path = ROOT / "constraints" / "u250.tcl"

@@ -132,12 +132,12 @@ module gramer_set_loader
 
 `ifndef SYNTHESIS
   logic        stalled_q;
-  logic [63:0] araddr_q;
+  logic [63:0] waiting_araddr_q;
   always_ff @(posedge clk_i) begin
     stalled_q <= !rst_i && arvalid_o && !arready_i;
-    araddr_q  <= araddr_o;
+    waiting_araddr_q  <= araddr_o;
     if (!rst_i) begin
-      assert (!(stalled_q && !(arvalid_o && araddr_o == araddr_q)))
+      assert (!(stalled_q && !(arvalid_o && araddr_o == waiting_araddr_q)))
         else $error("an address changes while it waits");
       assert (reads_q == (READ_W+1)'(next_q - oldest_q)) else $error("lines under way are lost");
       assert (!(start_i && next_q != oldest_q)) else $error("an image before the last one is there");
