@@ -137,32 +137,36 @@ module gramer_memory_system
   edge_answer_t          edge_answer [PARTITIONS];
   vertex_answer_t        vertex_answer [PARTITIONS];
 
-  gramer_crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .WIDTH($bits(edge_request_t)), .DEPTH(SLOTS))
-  i_edge_requests (
+  gramer_crossbar #(
+    .INPUTS(PUS), .OUTPUTS(PARTITIONS), .WIDTH($bits(edge_request_t)), .DEPTH(SLOTS)
+  ) i_edge_requests (
     .clk_i, .rst_i (crossbar_rst),
     .valid_i (asked_edge), .target_i (edge_part), .message_i (edge_asked),
     .valid_o (edge_valid), .ready_i (edge_ready), .source_o (edge_pu), .message_o (edge_request),
     .waiting_o (edge_waiting)
   );
 
-  gramer_crossbar #(.INPUTS(PUS), .OUTPUTS(PARTITIONS), .WIDTH($bits(vertex_request_t)), .DEPTH(SLOTS))
-  i_vertex_requests (
+  gramer_crossbar #(
+    .INPUTS(PUS), .OUTPUTS(PARTITIONS), .WIDTH($bits(vertex_request_t)), .DEPTH(SLOTS)
+  ) i_vertex_requests (
     .clk_i, .rst_i (crossbar_rst),
     .valid_i (asked_vertex), .target_i (vertex_part), .message_i (vertex_asked),
     .valid_o (vertex_valid), .ready_i (vertex_ready), .source_o (vertex_pu),
     .message_o (vertex_request), .waiting_o (vertex_waiting)
   );
 
-  gramer_crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .WIDTH($bits(edge_answer_t)), .DEPTH(SLOTS))
-  i_edge_answers (
+  gramer_crossbar #(
+    .INPUTS(PARTITIONS), .OUTPUTS(PUS), .WIDTH($bits(edge_answer_t)), .DEPTH(SLOTS)
+  ) i_edge_answers (
     .clk_i, .rst_i (crossbar_rst),
     .valid_i (edge_back), .target_i (edge_back_pu), .message_i (edge_answer),
     .valid_o (edge_valid_o), .ready_i (edge_ready_i), .source_o (), .message_o (edge_answer_o),
     .waiting_o ()
   );
 
-  gramer_crossbar #(.INPUTS(PARTITIONS), .OUTPUTS(PUS), .WIDTH($bits(vertex_answer_t)), .DEPTH(SLOTS))
-  i_vertex_answers (
+  gramer_crossbar #(
+    .INPUTS(PARTITIONS), .OUTPUTS(PUS), .WIDTH($bits(vertex_answer_t)), .DEPTH(SLOTS)
+  ) i_vertex_answers (
     .clk_i, .rst_i (crossbar_rst),
     .valid_i (vertex_back), .target_i (vertex_back_pu), .message_i (vertex_answer),
     .valid_o (vertex_valid_o), .ready_i (vertex_ready_i), .source_o (), .message_o (vertex_answer_o),
