@@ -34,10 +34,12 @@ module gramer_control
   output logic [31:0] registers_o [1 << (CONTROL_ADDR_W - 2)]
 );
 
-  logic bvalid_q, rvalid_q;
+  logic        bvalid_q, rvalid_q;
+  logic [31:0] rdata_q;
 
   assign bvalid_o = bvalid_q;
   assign rvalid_o = rvalid_q;
+  assign rdata_o  = rdata_q;
 
   localparam int unsigned WORD_W = CONTROL_ADDR_W - 2;
   localparam logic [WORD_W-1:0] CTRL = '0, GIE = WORD_W'(1), IER = WORD_W'(2), ISR = WORD_W'(3);
@@ -97,11 +99,11 @@ module gramer_control
       registers_q[write_at] <= (registers_q[write_at] & ~strobe) | (wdata_i & strobe);
     if (arvalid_i && arready_o) begin
       unique case (read_at)
-        CTRL:    rdata_o <= {28'b0, ready_i, idle_i && !start_q, done_q, start_q};
-        GIE:     rdata_o <= {31'b0, gie_q};
-        IER:     rdata_o <= {30'b0, ier_q};
-        ISR:     rdata_o <= {30'b0, isr_q};
-        default: rdata_o <= registers_q[read_at];
+        CTRL:    rdata_q <= {28'b0, ready_i, idle_i && !start_q, done_q, start_q};
+        GIE:     rdata_q <= {31'b0, gie_q};
+        IER:     rdata_q <= {30'b0, ier_q};
+        ISR:     rdata_q <= {30'b0, isr_q};
+        default: rdata_q <= registers_q[read_at];
       endcase
     end
   end
