@@ -60,6 +60,7 @@ module gramer_prefetcher
   logic        valid, take, last, full;
   line_t       beat;
   logic [31:0] at_q, dictionary_q, vertices_q, edges_q;
+  logic [31:0] last_pattern_q; // that is cleared: the first one if there is none
   logic [4:0]  entry_q;
   logic [1:0]  unit_q;
   logic [15:0] entry;
@@ -129,6 +130,7 @@ module gramer_prefetcher
           vertices_q   <= beat[63:32];
           edges_q      <= beat[95:64];
           patterns_q   <= beat[127:96];
+          last_pattern_q <= beat[127:96] - 32'(beat[127:96] != '0);
           ordinal_q    <= '0;
           at_q         <= '0;
           entry_q      <= '0;
@@ -137,7 +139,7 @@ module gramer_prefetcher
         end
         CLEAR: begin
           at_q <= at_q + 1'b1;
-          if (at_q + 1'b1 >= patterns_q) begin
+          if (at_q == last_pattern_q) begin
             at_q    <= '0;
             state_q <= dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
           end
