@@ -67,11 +67,12 @@ pub(crate) fn drive(
     pins.wstrb = 15;
     if model.fresh {
         pins.reset_n = 0;
-        for clock in 0..4 {
+        // It goes through a register, and through those between regions: what it clears is low two clocks after.
+        let late = 2 + a.machine.slr_registers;
+        for clock in 0..late + 2 {
             model.cycle(&mut pins)?;
             let valid = pins.out_tvalid == 1 || pins.bank_arvalid.contains(&1);
-            // The reset goes through a register, so what it clears is low two clocks later.
-            ensure!(clock < 2 || !valid, "a VALID is high while the core is being reset");
+            ensure!(clock < late || !valid, "a VALID is high while the core is being reset");
         }
         pins.reset_n = 1;
         model.fresh = false;
