@@ -21,38 +21,45 @@ module gramer_abort_poller #(
   output logic        busy_o  // a read is under way
 );
 
+  logic valid_q, stop_q, kill_q, busy_q;
+
+  assign valid_o = valid_q;
+  assign stop_o  = stop_q;
+  assign kill_o  = kill_q;
+  assign busy_o  = busy_q;
+
   localparam int unsigned TIMER_W = $clog2(PERIOD);
 
   logic [TIMER_W-1:0] timer_q;
   logic               due_q, look; // due_q: in the last cycle it was time to look
 
-  assign look = due_q && running_i && !busy_o;
+  assign look = due_q && running_i && !busy_q;
 
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
       timer_q <= '0;
-      stop_o  <= 1'b0;
-      kill_o  <= 1'b0;
+      stop_q  <= 1'b0;
+      kill_q  <= 1'b0;
     end else begin
       if (running_i) timer_q <= timer_q + 1'b1;
-      if (word_valid_i && word_i != '0) stop_o <= 1'b1;
-      if (word_valid_i && word_i > 32'd1) kill_o <= 1'b1;
+      if (word_valid_i && word_i != '0) stop_q <= 1'b1;
+      if (word_valid_i && word_i > 32'd1) kill_q <= 1'b1;
     end
     due_q <= !rst_i && running_i && address_i != '0 && timer_q == '1;
     if (rst_i) begin
-      valid_o <= 1'b0;
-      busy_o  <= 1'b0;
+      valid_q <= 1'b0;
+      busy_q  <= 1'b0;
     end else begin
       // `ready_i` comes late, out of the reader's arbiter: one level, and nothing else waits for it.
-      valid_o <= valid_o ? !ready_i : look;
-      if (look) busy_o <= 1'b1;
-      else if (word_valid_i) busy_o <= 1'b0;
+      valid_q <= valid_q ? !ready_i : look;
+      if (look) busy_q <= 1'b1;
+      else if (word_valid_i) busy_q <= 1'b0;
     end
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(word_valid_i && (!busy_o || valid_o))) else $error("a word that nobody asked for");
+    assert (!(word_valid_i && (!busy_q || valid_q))) else $error("a word that nobody asked for");
   end
 `endif
 

@@ -46,6 +46,14 @@ module gramer_axi_reader
   output logic [63:0]         error_address_o
 );
 
+  logic arvalid_q;
+  logic [63:0] araddr_q;
+  logic [AXI_ID_W-1:0] arid_q;
+
+  assign arvalid_o = arvalid_q;
+  assign araddr_o  = araddr_q;
+  assign arid_o    = arid_q;
+
   logic                free, valid;
   logic [MEMORIES:0]   grant;
   logic [MEMORY_W-1:0] index, from;
@@ -53,7 +61,7 @@ module gramer_axi_reader
   // For the error report.
   (* ram_style = "distributed" *) logic [63:0] addresses [1 << AXI_ID_W];
 
-  assign free = !arvalid_o || arready_i;
+  assign free = !arvalid_q || arready_i;
 
   gramer_rr_arbiter #(.REQUESTS(MEMORIES + 1)) i_arbiter (
     .clk_i, .rst_i,
@@ -78,11 +86,11 @@ module gramer_axi_reader
   end
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) arvalid_o <= 1'b0;
-    else if (free) arvalid_o <= valid;
+    if (rst_i) arvalid_q <= 1'b0;
+    else if (free) arvalid_q <= valid;
     if (free && valid) begin
-      araddr_o <= address;
-      arid_o   <= {index, entry};
+      araddr_q <= address;
+      arid_q   <= {index, entry};
       addresses[{index, entry}] <= address;
     end
   end
@@ -109,12 +117,13 @@ module gramer_axi_reader
 
 `ifndef SYNTHESIS
   logic        stalled_q;
-  logic [63:0] araddr_q;
+  logic [63:0] waiting_araddr_q;
   always_ff @(posedge clk_i) begin
-    stalled_q <= !rst_i && arvalid_o && !arready_i;
-    araddr_q  <= araddr_o;
+    stalled_q <= !rst_i && arvalid_q && !arready_i;
+    waiting_araddr_q <= araddr_q;
     if (!rst_i && stalled_q) begin
-      assert (arvalid_o && araddr_o == araddr_q) else $error("an address changes while it waits");
+      assert (arvalid_q && araddr_q == waiting_araddr_q)
+      else $error("an address changes while it waits");
     end
   end
 `endif

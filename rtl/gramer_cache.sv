@@ -39,6 +39,10 @@ module gramer_cache
   output line_t              line_o
 );
 
+  line_t line_q;
+
+  assign line_o = line_q;
+
   wire [SET_W-1:0] weigh_set = age_i ? age_set_i : set_i;
 
   for (genvar w = 0; w < 4; w++) begin : gen_way
@@ -46,6 +50,16 @@ module gramer_cache
     (* ram_style = "block" *) logic [LOCAL_W-1:0] tag_mem   [SETS];
     (* ram_style = "block" *) id_t                rank_mem  [SETS];
     (* ram_style = "block" *) weight_t            weight_mem [SETS];
+
+    logic               valid_q;
+    logic [LOCAL_W-1:0] tag_q;
+    id_t                rank_q;
+    weight_t            weight_q;
+
+    assign valid_o[w]  = valid_q;
+    assign tag_o[w]    = tag_q;
+    assign rank_o[w]   = rank_q;
+    assign weight_o[w] = weight_q;
 
     always_ff @(posedge clk_i) begin
       if (forget_i) valid_mem[forget_set_i] <= 1'b0;
@@ -55,12 +69,12 @@ module gramer_cache
         rank_mem[set_i] <= rank_i;
       end
       if (age_i || ((fill_i || refer_i) && way_i == 2'(w)))
-        weight_mem[weigh_set] <= age_i ? aged(weight_o[w]) : weight_i;
+        weight_mem[weigh_set] <= age_i ? aged(weight_q) : weight_i;
       if (look_i) begin
-        valid_o[w] <= valid_mem[look_set_i];
-        tag_o[w]   <= tag_mem[look_set_i];
-        rank_o[w]  <= rank_mem[look_set_i];
-        weight_o[w] <= weight_mem[look_set_i];
+        valid_q  <= valid_mem[look_set_i];
+        tag_q    <= tag_mem[look_set_i];
+        rank_q   <= rank_mem[look_set_i];
+        weight_q <= weight_mem[look_set_i];
       end
     end
   end
@@ -71,7 +85,7 @@ module gramer_cache
 
   always_ff @(posedge clk_i) begin
     if (fill_i) lines[at] <= line_i;
-    if (read_i) line_o <= lines[at];
+    if (read_i) line_q <= lines[at];
   end
 
 endmodule

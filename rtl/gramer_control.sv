@@ -34,6 +34,13 @@ module gramer_control
   output logic [31:0] registers_o [1 << (CONTROL_ADDR_W - 2)]
 );
 
+  logic        bvalid_q, rvalid_q;
+  logic [31:0] rdata_q;
+
+  assign bvalid_o = bvalid_q;
+  assign rvalid_o = rvalid_q;
+  assign rdata_o  = rdata_q;
+
   localparam int unsigned WORD_W = CONTROL_ADDR_W - 2;
   localparam logic [WORD_W-1:0] CTRL = '0, GIE = WORD_W'(1), IER = WORD_W'(2), ISR = WORD_W'(3);
 
@@ -51,28 +58,28 @@ module gramer_control
   assign rresp_o     = '0;
 
   // Address and data are taken together, when the last response is gone.
-  assign write     = awvalid_i && wvalid_i && (!bvalid_o || bready_i);
+  assign write     = awvalid_i && wvalid_i && (!bvalid_q || bready_i);
   assign awready_o = write;
   assign wready_o  = write;
   assign write_at  = awaddr_i[CONTROL_ADDR_W-1:2];
-  assign arready_o = !rvalid_o || rready_i;
+  assign arready_o = !rvalid_q || rready_i;
   assign read_at   = araddr_i[CONTROL_ADDR_W-1:2];
   assign strobe    = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      bvalid_o <= 1'b0;
-      rvalid_o <= 1'b0;
+      bvalid_q <= 1'b0;
+      rvalid_q <= 1'b0;
       start_q  <= 1'b0;
       done_q   <= 1'b0;
       gie_q    <= 1'b0;
       ier_q    <= '0;
       isr_q    <= '0;
     end else begin
-      if (write) bvalid_o <= 1'b1;
-      else if (bready_i) bvalid_o <= 1'b0;
-      if (arvalid_i && arready_o) rvalid_o <= 1'b1;
-      else if (rready_i) rvalid_o <= 1'b0;
+      if (write) bvalid_q <= 1'b1;
+      else if (bready_i) bvalid_q <= 1'b0;
+      if (arvalid_i && arready_o) rvalid_q <= 1'b1;
+      else if (rready_i) rvalid_q <= 1'b0;
 
       if (ready_i) start_q <= 1'b0;
       if (write && write_at == CTRL && strobe[0]) begin
@@ -92,11 +99,11 @@ module gramer_control
       registers_q[write_at] <= (registers_q[write_at] & ~strobe) | (wdata_i & strobe);
     if (arvalid_i && arready_o) begin
       unique case (read_at)
-        CTRL:    rdata_o <= {28'b0, ready_i, idle_i && !start_q, done_q, start_q};
-        GIE:     rdata_o <= {31'b0, gie_q};
-        IER:     rdata_o <= {30'b0, ier_q};
-        ISR:     rdata_o <= {30'b0, isr_q};
-        default: rdata_o <= registers_q[read_at];
+        CTRL:    rdata_q <= {28'b0, ready_i, idle_i && !start_q, done_q, start_q};
+        GIE:     rdata_q <= {31'b0, gie_q};
+        IER:     rdata_q <= {30'b0, ier_q};
+        ISR:     rdata_q <= {30'b0, isr_q};
+        default: rdata_q <= registers_q[read_at];
       endcase
     end
   end

@@ -13,10 +13,8 @@ module gramer_crossbar #(
   parameter int unsigned INPUTS = 2,
   /// Outputs.
   parameter int unsigned OUTPUTS = 2,
-  /// Bits of the header that goes with the data.
-  parameter int unsigned HEAD_W = 4,
-  /// Bits of the data.
-  parameter int unsigned DATA_W = 32,
+  /// Bits of a message.
+  parameter int unsigned WIDTH = 36,
   /// Messages a crosspoint, a power of two.
   parameter int unsigned DEPTH = 4,
   localparam int unsigned IN_W  = INPUTS > 1 ? $clog2(INPUTS) : 1,
@@ -27,33 +25,31 @@ module gramer_crossbar #(
   // Inputs
   input  logic [INPUTS-1:0] valid_i,
   input  logic [OUT_W-1:0]  target_i [INPUTS],
-  input  logic [HEAD_W-1:0] head_i   [INPUTS],
-  input  logic [DATA_W-1:0] data_i   [INPUTS],
+  input  logic [WIDTH-1:0]  message_i [INPUTS],
   // Outputs
   output logic [OUTPUTS-1:0] valid_o,
   input  logic [OUTPUTS-1:0] ready_i,
   output logic [IN_W-1:0]    source_o [OUTPUTS],
-  output logic [HEAD_W-1:0]  head_o   [OUTPUTS],
-  output logic [DATA_W-1:0]  data_o   [OUTPUTS],
+  output logic [WIDTH-1:0]   message_o [OUTPUTS],
   /// Messages that waited while another one of the same output was taken in the last cycle.
   output logic [IN_W:0]      waiting_o [OUTPUTS]
 );
 
-  logic [INPUTS-1:0][HEAD_W+DATA_W-1:0] message;
-  always_comb for (int i = 0; i < INPUTS; i++) message[i] = {head_i[i], data_i[i]};
+  logic [INPUTS-1:0][WIDTH-1:0] message;
+  always_comb for (int i = 0; i < INPUTS; i++) message[i] = message_i[i];
 
   for (genvar o = 0; o < OUTPUTS; o++) begin : gen_column
     logic [INPUTS-1:0] push;
     always_comb for (int i = 0; i < INPUTS; i++) push[i] = valid_i[i] && target_i[i] == OUT_W'(o);
 
-    gramer_crossbar_column #(.INPUTS(INPUTS), .WIDTH(HEAD_W + DATA_W), .DEPTH(DEPTH)) i_column (
+    gramer_crossbar_column #(.INPUTS(INPUTS), .WIDTH(WIDTH), .DEPTH(DEPTH)) i_column (
       .clk_i, .rst_i,
       .push_i    (push),
       .message_i (message),
       .valid_o   (valid_o[o]),
       .ready_i   (ready_i[o]),
       .source_o  (source_o[o]),
-      .message_o ({head_o[o], data_o[o]}),
+      .message_o (message_o[o]),
       .waiting_o (waiting_o[o])
     );
   end

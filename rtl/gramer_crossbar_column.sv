@@ -22,6 +22,10 @@ module gramer_crossbar_column #(
   output logic [IN_W:0]     waiting_o
 );
 
+  logic [IN_W:0] waiting_q;
+
+  assign waiting_o = waiting_q;
+
   localparam int unsigned PTR_W = $clog2(DEPTH);
 
   logic [WIDTH-1:0]  first [INPUTS]; // in each crosspoint's FIFO
@@ -70,6 +74,6 @@ module gramer_crossbar_column #(
 
   // All that have a message, but for the one that is taken: not from the grant, which is late.
   always_ff @(posedge clk_i)
-    waiting_o <= (valid_o && ready_i && !rst_i) ? (IN_W+1)'($countones(some_q) - 1) : '0;
+    waiting_q <= (valid_o && ready_i && !rst_i) ? (IN_W+1)'($countones(some_q) - 1) : '0;
 
 endmodule

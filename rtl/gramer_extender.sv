@@ -43,21 +43,16 @@ module gramer_extender
   input  logic [31:0] list_degree_i,
   // Edge port: one access a cycle; at most one outstanding for each slot
   output logic    edge_valid_o,
-  output slot_t   edge_slot_o,
-  output eline_t  edge_line_o,
-  output id_t     edge_rank_o, // source of the list
+  output edge_request_t   edge_request_o,
   input  logic    edge_valid_i,
   output logic    edge_ready_o,
-  input  slot_t   edge_slot_i,
-  input  line_t   edge_line_i,
+  input  edge_answer_t    edge_answer_i,
   // Vertex port
   output logic    vertex_valid_o,
-  output slot_t   vertex_slot_o,
-  output id_t     vertex_id_o,
+  output vertex_request_t vertex_request_o,
   input  logic    vertex_valid_i,
   output logic    vertex_ready_o,
-  input  slot_t   vertex_slot_i,
-  input  record_t vertex_record_i,
+  input  vertex_answer_t  vertex_answer_i,
   // Events for the counters
   output logic    scanned_valid_o,
   output logic [4:0] scanned_o,   // entries compared in this cycle
@@ -65,7 +60,18 @@ module gramer_extender
   output size_t   candidate_size_o // vertices of the embedding with it
 );
 
-  localparam int unsigned SPOT_W = $clog2(IDS);
+  logic            ended_valid_q, edge_valid_q, vertex_valid_q, scanned_valid_q;
+  ended_t          ended_q;
+  found_t          found_q;
+  edge_request_t   edge_request_q;
+  vertex_request_t vertex_request_q;
+  logic [4:0]      scanned_q;
+
+  assign {ended_valid_o, ended_o}           = {ended_valid_q, ended_q};
+  assign found_o                            = found_q;
+  assign {edge_valid_o, edge_request_o}     = {edge_valid_q, edge_request_q};
+  assign {vertex_valid_o, vertex_request_o} = {vertex_valid_q, vertex_request_q};
+  assign {scanned_valid_o, scanned_o}       = {scanned_valid_q, scanned_q};
 
   typedef enum logic [1:0] { SCAN, PROBE, RECORD } state_e;
   typedef enum logic [1:0] { ISSUE, LINE, VERTEX } event_e;
@@ -125,9 +131,10 @@ module gramer_extender
   always_ff @(posedge clk_i) begin
     x1_valid_q <= !rst_i && !stall_i && (edge_valid_i || vertex_valid_i || issue_valid);
     x1_event_q <= edge_valid_i ? LINE : vertex_valid_i ? VERTEX : ISSUE;
-    x1_slot_q  <= edge_valid_i ? edge_slot_i : vertex_valid_i ? vertex_slot_i : issue.slot;
-    if (edge_valid_i)   x1_line_q <= edge_line_i;
-    if (vertex_valid_i) x1_record_q <= vertex_record_i;
+    x1_slot_q  <= edge_valid_i ? edge_answer_i.slot : vertex_valid_i ? vertex_answer_i.slot
+                : issue.slot;
+    if (edge_valid_i)   x1_line_q <= edge_answer_i.line;
+    if (vertex_valid_i) x1_record_q <= vertex_answer_i.record;
     if (issue_valid)    x1_issue_q <= issue;
   end
 
@@ -159,14 +166,6 @@ module gramer_extender
 
   assign asked   = contexts[x1_slot_q];
   assign probing = asked.state == PROBE;
-
-  function automatic logic [SPOT_W-1:0] first_in(input eline_t line, input edge_t lo);
-    return lo[EDGE_W-1:4] == line ? lo[3:0] : '0;
-  endfunction
-
-  function automatic logic [SPOT_W:0] limit_in(input eline_t line, input edge_t hi);
-    return hi[EDGE_W-1:4] == line ? {1'b0, hi[3:0]} : (SPOT_W+1)'(IDS);
-  endfunction
 
   always_comb begin
     context_read = asked;
@@ -393,21 +392,21 @@ module gramer_extender
     x4_spot_q   <= spot;
     x4_emit_q   <= !rst_i && x3_valid_q && emit;
     // The candidate as it is before the next one is taken.
-    found_o.slot   <= x3_slot_q;
-    found_o.size   <= x3_q.size;
-    found_o.last   <= x3_q.last;
-    found_o.vertex <= x3_q.vertex;
-    found_o.mask   <= mask;
-    found_o.record <= x3_record_q;
-    found_o.key    <= x3_q.key;
-    found_o.cursor <= x3_q.cursor;
+    found_q.slot   <= x3_slot_q;
+    found_q.size   <= x3_q.size;
+    found_q.last   <= x3_q.last;
+    found_q.vertex <= x3_q.vertex;
+    found_q.mask   <= mask;
+    found_q.record <= x3_record_q;
+    found_q.key    <= x3_q.key;
+    found_q.cursor <= x3_q.cursor;
   end
 
   assign found_valid_o = x4_emit_q;
 
   always_ff @(posedge clk_i) begin
-    scanned_valid_o <= !rst_i && x3_valid_q && x3_scan_q;
-    scanned_o       <= 5'($countones(x3_in_list_q));
+    scanned_valid_q <= !rst_i && x3_valid_q && x3_scan_q;
+    scanned_q       <= 5'($countones(x3_in_list_q));
   end
 
   // ---------------------------------------------------------------- 4: next list
@@ -468,18 +467,18 @@ module gramer_extender
 
   always_ff @(posedge clk_i) begin
     if (x5_valid_q) contexts[x5_slot_q] <= done;
-    edge_valid_o   <= !rst_i && x5_valid_q
+    edge_valid_q   <= !rst_i && x5_valid_q
                       && (x5_action_q == READ || x5_action_q == SEARCH || x5_action_q == SEARCH_ON);
-    edge_slot_o    <= x5_slot_q;
-    edge_line_o    <= x5_action_q == READ ? done.line : done.probe;
-    edge_rank_o    <= x5_id_q;
-    vertex_valid_o <= !rst_i && x5_valid_q && x5_action_q == FETCH;
-    vertex_slot_o  <= x5_slot_q;
-    vertex_id_o    <= x5_q.vertex;
-    ended_valid_o  <= !rst_i && x5_valid_q && x5_action_q == END;
-    ended_o.slot   <= x5_slot_q;
-    ended_o.i      <= x5_q.cursor.i;
-    ended_o.i_last <= x5_q.cursor.i_last;
+    edge_request_q.slot <= x5_slot_q;
+    edge_request_q.line <= x5_action_q == READ ? done.line : done.probe;
+    edge_request_q.rank <= x5_id_q;
+    vertex_valid_q <= !rst_i && x5_valid_q && x5_action_q == FETCH;
+    vertex_request_q.slot   <= x5_slot_q;
+    vertex_request_q.vertex <= x5_q.vertex;
+    ended_valid_q  <= !rst_i && x5_valid_q && x5_action_q == END;
+    ended_q.slot   <= x5_slot_q;
+    ended_q.i      <= x5_q.cursor.i;
+    ended_q.i_last <= x5_q.cursor.i_last;
   end
 
 `ifndef SYNTHESIS

@@ -30,6 +30,12 @@ module gramer_filter
   output result_t result_o
 );
 
+  logic result_valid_q;
+  result_t result_q;
+
+  assign result_valid_o = result_valid_q;
+  assign result_o       = result_q;
+
   localparam int unsigned PAIRS = MAX_MOTIF * (MAX_MOTIF - 1) / 2;
   localparam int unsigned FSM_PAIRS = 3; // labelled patterns have up to 3 vertices
 
@@ -90,14 +96,14 @@ module gramer_filter
   assign number_o = config_i.app == APP_CLIQUE ? '0 : entry_i.number;
 
   always_ff @(posedge clk_i) begin
-    result_valid_o  <= !rst_i && f1_valid_q && !f1_q.last;
-    result_o.slot   <= f1_q.slot;
-    result_o.accept <= pass;
-    result_o.size   <= f1_q.size;
-    result_o.vertex <= f1_q.vertex;
-    result_o.record <= f1_q.record;
-    result_o.key    <= f1_q.key;
-    result_o.cursor <= f1_q.cursor;
+    result_valid_q  <= !rst_i && f1_valid_q && !f1_q.last;
+    result_q.slot   <= f1_q.slot;
+    result_q.accept <= pass;
+    result_q.size   <= f1_q.size;
+    result_q.vertex <= f1_q.vertex;
+    result_q.record <= f1_q.record;
+    result_q.key    <= f1_q.key;
+    result_q.cursor <= f1_q.cursor;
   end
 
 `ifndef SYNTHESIS

@@ -54,6 +54,14 @@ module gramer_miss_unit
   output logic [TOKEN_W-1:0] chain_token_o
 );
 
+  logic read_valid_q;
+  logic [MISS_W-1:0] read_entry_q;
+  logic [ADDR_W-1:0] read_line_q;
+
+  assign read_valid_o = read_valid_q;
+  assign read_entry_o = read_entry_q;
+  assign read_line_o  = read_line_q;
+
   typedef logic [TOKEN_W-1:0] token_t;
 
   logic [MISSES-1:0] taken_q, same, same_q; // same_q: entries under way with the line of `miss_i`
@@ -134,14 +142,14 @@ module gramer_miss_unit
     .data_o  (ask_entry)
   );
 
-  assign ask = asks_valid && (!read_valid_o || read_ready_i);
+  assign ask = asks_valid && (!read_valid_q || read_ready_i);
 
   always_ff @(posedge clk_i) begin
     if (ask) begin
-      read_entry_o <= ask_entry;
-      read_line_o  <= line_q[ask_entry];
+      read_entry_q <= ask_entry;
+      read_line_q  <= line_q[ask_entry];
     end
-    read_valid_o <= !rst_i && (asks_valid || (read_valid_o && !read_ready_i));
+    read_valid_q <= !rst_i && (asks_valid || (read_valid_q && !read_ready_i));
   end
 
   // ---------------------------------------------------------------- a line comes

@@ -69,6 +69,13 @@ module gramer_onchip_memory
   output logic              missed_o
 );
 
+  logic valid_q, high_hit_q, low_hit_q, missed_q;
+
+  assign valid_o    = valid_q;
+  assign high_hit_o = high_hit_q;
+  assign low_hit_o  = low_hit_q;
+  assign missed_o   = missed_q;
+
   localparam int unsigned LOCAL_W = ADDR_W - (PARTITIONS > 1 ? $clog2(PARTITIONS) : 0);
   localparam int unsigned SET_W   = SETS > 1 ? $clog2(SETS) : 1;
 
@@ -228,9 +235,9 @@ module gramer_onchip_memory
                                                c3_match_q[3] || c3_match_q[1]};
 
   always_ff @(posedge clk_i) begin
-    high_hit_o <= !rst_i && looked && c3_op_q == NEW && c3_high_q;
-    low_hit_o  <= !rst_i && hit && c3_op_q == NEW;
-    missed_o   <= !rst_i && missed && c3_op_q == NEW;
+    high_hit_q <= !rst_i && looked && c3_op_q == NEW && c3_high_q;
+    low_hit_q  <= !rst_i && hit && c3_op_q == NEW;
+    missed_q   <= !rst_i && missed && c3_op_q == NEW;
   end
 
   gramer_miss_unit #(.ADDR_W(ADDR_W), .WORD_W(WORD_W)) i_misses (
@@ -285,7 +292,7 @@ module gramer_onchip_memory
   line_t line;
 
   always_ff @(posedge clk_i) begin
-    valid_o   <= !rst_i && c3_valid_q && !missed;
+    valid_q   <= !rst_i && c3_valid_q && !missed;
     c4_head_q <= c3_head_q;
     c4_high_q <= c3_high_q;
     c4_held_q <= c3_op_q == FILL || c3_op_q == CHAIN;

@@ -18,24 +18,19 @@ module gramer_partition
   // Vertex accesses; the answer is one record
   input  logic    vertex_valid_i,
   output logic    vertex_ready_o,
-  input  id_t     vertex_id_i,
   input  logic [PU_W-1:0] vertex_pu_i,
-  input  slot_t   vertex_slot_i,
+  input  vertex_request_t vertex_request_i,
   output logic    vertex_valid_o,
   output logic [PU_W-1:0] vertex_pu_o,
-  output slot_t   vertex_slot_o,
-  output logic [LINE_W/RECORDS-1:0] vertex_record_o,
+  output vertex_answer_t  vertex_answer_o,
   // Edge accesses; the answer is a line
   input  logic    edge_valid_i,
   output logic    edge_ready_o,
-  input  eline_t  edge_line_i,
-  input  id_t     edge_rank_i,
   input  logic [PU_W-1:0] edge_pu_i,
-  input  slot_t   edge_slot_i,
+  input  edge_request_t   edge_request_i,
   output logic    edge_valid_o,
   output logic [PU_W-1:0] edge_pu_o,
-  output slot_t   edge_slot_o,
-  output line_t   edge_line_o,
+  output edge_answer_t    edge_answer_o,
   // DDR: [0] vertices, [1] edges
   output logic [1:0] read_valid_o,
   input  logic [1:0] read_ready_i,
@@ -53,8 +48,13 @@ module gramer_partition
   output logic [63:0] counter_o
 );
 
+  logic [63:0] counter_q;
+
+  assign counter_o = counter_q;
+
   logic vertex_high, vertex_low, vertex_miss, edge_high, edge_low, edge_miss;
   logic [VLINE_W-1:0] vertex_read_line;
+  logic [LINE_W/RECORDS-1:0] record; // as the image has it
 
   gramer_onchip_memory #(
     .ADDR_W(VLINE_W), .PAD_LINES(VERTEX_PAD_LINES), .SETS(VERTEX_SETS),
@@ -66,10 +66,10 @@ module gramer_partition
     .forget_i, .forget_set_i,
     .pad_write_i (vertex_pad_write_i), .pad_at_i, .pad_line_i,
     .valid_i (vertex_valid_i), .ready_o (vertex_ready_o),
-    .line_i (vertex_id_i[ID_W-1:2]), .word_i (vertex_id_i[1:0]), .rank_i (vertex_id_i),
-    .pu_i (vertex_pu_i), .slot_i (vertex_slot_i),
-    .valid_o (vertex_valid_o), .pu_o (vertex_pu_o), .slot_o (vertex_slot_o),
-    .answer_o (vertex_record_o),
+    .line_i (vertex_request_i.vertex[ID_W-1:2]), .word_i (vertex_request_i.vertex[1:0]),
+    .rank_i (vertex_request_i.vertex), .pu_i (vertex_pu_i), .slot_i (vertex_request_i.slot),
+    .valid_o (vertex_valid_o), .pu_o (vertex_pu_o), .slot_o (vertex_answer_o.slot),
+    .answer_o (record),
     .read_valid_o (read_valid_o[0]), .read_ready_i (read_ready_i[0]),
     .read_entry_o (read_entry_o[0]), .read_line_o (vertex_read_line),
     .fill_valid_i (fill_valid_i[0]), .fill_ready_o (fill_ready_o[0]),
@@ -78,6 +78,11 @@ module gramer_partition
   );
 
   assign read_line_o[0] = eline_t'(vertex_read_line);
+
+  // Of its 16 bytes the rest of the core needs these.
+  assign vertex_answer_o.record.offset = record[EDGE_W-1:0];
+  assign vertex_answer_o.record.degree = record[95:64];
+  assign vertex_answer_o.record.label  = record[96 +: LABEL_BITS];
 
   gramer_onchip_memory #(
     .ADDR_W(ELINE_W), .PAD_LINES(EDGE_PAD_LINES), .SETS(EDGE_SETS), .ANSWER_W(LINE_W)
@@ -88,10 +93,10 @@ module gramer_partition
     .forget_i, .forget_set_i,
     .pad_write_i (edge_pad_write_i), .pad_at_i, .pad_line_i,
     .valid_i (edge_valid_i), .ready_o (edge_ready_o),
-    .line_i (edge_line_i), .word_i (1'b0), .rank_i (edge_rank_i),
-    .pu_i (edge_pu_i), .slot_i (edge_slot_i),
-    .valid_o (edge_valid_o), .pu_o (edge_pu_o), .slot_o (edge_slot_o),
-    .answer_o (edge_line_o),
+    .line_i (edge_request_i.line), .word_i (1'b0), .rank_i (edge_request_i.rank),
+    .pu_i (edge_pu_i), .slot_i (edge_request_i.slot),
+    .valid_o (edge_valid_o), .pu_o (edge_pu_o), .slot_o (edge_answer_o.slot),
+    .answer_o (edge_answer_o.line),
     .read_valid_o (read_valid_o[1]), .read_ready_i (read_ready_i[1]),
     .read_entry_o (read_entry_o[1]), .read_line_o (read_line_o[1]),
     .fill_valid_i (fill_valid_i[1]), .fill_ready_o (fill_ready_o[1]),
@@ -102,7 +107,7 @@ module gramer_partition
   logic [63:0] counters_q [PARTITION_COUNTERS];
 
   always_ff @(posedge clk_i) begin
-    counter_o <= counters_q[counter_at_i];
+    counter_q <= counters_q[counter_at_i];
     if (clear_i) begin
       for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
     end else begin

@@ -49,6 +49,19 @@ module gramer_pattern_buffer
   output logic   tlast_o
 );
 
+  logic done_q, full_q, tvalid_q, tlast_q;
+  logic [PUS-1:0] listed_take_q;
+  ordinal_t dropped_q;
+  line_t tdata_q;
+
+  assign done_o        = done_q;
+  assign listed_take_o = listed_take_q;
+  assign full_o        = full_q;
+  assign dropped_o     = dropped_q;
+  assign tvalid_o      = tvalid_q;
+  assign tdata_o       = tdata_q;
+  assign tlast_o       = tlast_q;
+
   typedef enum logic [2:0] { IDLE, REST, COUNTS, STATUS, COUNTERS_, FINISH } state_e;
   typedef enum logic [1:0] { CORE, UNIT, PART, BANK } section_e;
 
@@ -66,7 +79,7 @@ module gramer_pattern_buffer
 
   assign count_at_o   = NUMBER_W'(pattern_q);
   assign counter_at_o = at_q;
-  assign free         = !tvalid_o || tready_i;
+  assign free         = !tvalid_q || tready_i;
 
   // ---------------------------------------------------------------- records
 
@@ -75,7 +88,7 @@ module gramer_pattern_buffer
   localparam int unsigned SMALL_IDS = 6, MIDDLE_IDS = 14;
   localparam int unsigned QUEUE = 4;                         // covers the way from turn to beat
 
-  logic             record_valid, record_done, done_q, half_q, second_q, small_q, large_q;
+  logic             record_valid, record_done, record_done_q, half_q, second_q, small_q, large_q;
   logic             queue_room, begins, no_room, place;
   logic [PUS-1:0]   grant;
   logic [$clog2(QUEUE):0] queued_q; // records that were taken and have no place yet
@@ -97,12 +110,12 @@ module gramer_pattern_buffer
 
   always_comb begin
     listed = '0;
-    for (int p = 0; p < PUS; p++) if (listed_take_o[p]) listed |= listed_i[p];
+    for (int p = 0; p < PUS; p++) if (listed_take_q[p]) listed |= listed_i[p];
   end
 
   gramer_fifo #(.WIDTH($bits(listed_t)), .DEPTH(QUEUE)) i_records (
     .clk_i, .rst_i (rst_i || clear_i),
-    .push_i (listed_take_o != '0), .data_i (listed), .full_o (),
+    .push_i (listed_take_q != '0), .data_i (listed), .full_o (),
     .pop_i (record_done), .valid_o (record_valid), .data_o (record)
   );
 
@@ -122,7 +135,7 @@ module gramer_pattern_buffer
   assign listing_o   = queued_q != '0;
   // A small record in the second half of a beat has its place already.
   assign begins      = !(small_q && half_q) && !second_q;
-  assign no_room     = full_o || (begins && !fits_q);
+  assign no_room     = full_q || (begins && !fits_q);
   assign place       = record_valid && !no_room && (free || (small_q && !half_q));
   assign record_done = record_valid && (no_room || (place && (!large_q || second_q)));
 
@@ -130,24 +143,24 @@ module gramer_pattern_buffer
     small_q <= k_i <= size_t'(SMALL_IDS);
     large_q <= 32'(k_i) > MIDDLE_IDS;
     if (rst_i || clear_i) begin
-      listed_take_o <= '0;
+      listed_take_q <= '0;
       queued_q      <= '0;
-      done_q        <= 1'b0;
+      record_done_q        <= 1'b0;
       half_q        <= 1'b0;
       second_q      <= 1'b0;
-      full_o        <= 1'b0;
-      dropped_o     <= '1;
+      full_q        <= 1'b0;
+      dropped_q     <= '1;
       left_q        <= beats_i;
       fits_q        <= 1'b0; // no record is that early
       records_q     <= '0;
     end else begin
-      listed_take_o <= queue_room ? grant : '0;
-      done_q        <= record_done;
-      queued_q      <= queued_q + ($clog2(QUEUE)+1)'(listed_take_o != '0)
-                       - ($clog2(QUEUE)+1)'(done_q);
+      listed_take_q <= queue_room ? grant : '0;
+      record_done_q        <= record_done;
+      queued_q      <= queued_q + ($clog2(QUEUE)+1)'(listed_take_q != '0)
+                       - ($clog2(QUEUE)+1)'(record_done_q);
       if (record_valid && no_room) begin
-        full_o <= 1'b1;
-        if (record.ordinal < dropped_o) dropped_o <= record.ordinal;
+        full_q <= 1'b1;
+        if (record.ordinal < dropped_q) dropped_q <= record.ordinal;
       end
       if (place) begin
         if (small_q) half_q <= !half_q;
@@ -202,21 +215,21 @@ module gramer_pattern_buffer
     away_q <= (state_q == COUNTS || state_q == COUNTERS_) && asking ? away_q + 1'b1 : '0;
 
   always_ff @(posedge clk_i) begin
-    done_o <= 1'b0;
+    done_q <= 1'b0;
     if (rst_i) begin
       state_q  <= IDLE;
-      tvalid_o <= 1'b0;
-      tlast_o  <= 1'b0;
+      tvalid_q <= 1'b0;
+      tlast_q  <= 1'b0;
     end else begin
-      if (tready_i) tvalid_o <= 1'b0;
+      if (tready_i) tvalid_q <= 1'b0;
       unique case (state_q)
         IDLE: begin
-          tlast_o <= 1'b0;
+          tlast_q <= 1'b0;
           if (place) begin
             if (small_q && !half_q) beat_q <= {{8{32'hffff_ffff}}, first_beat[255:0]};
             else begin
-              tvalid_o <= 1'b1;
-              tdata_o  <= small_q ? {first_beat[511:256], beat_q[255:0]}
+              tvalid_q <= 1'b1;
+              tdata_q  <= small_q ? {first_beat[511:256], beat_q[255:0]}
                         : second_q ? second_beat : first_beat;
             end
           end
@@ -225,8 +238,8 @@ module gramer_pattern_buffer
         // The half of a beat that is left.
         REST: if (free) begin
           if (half_q) begin
-            tvalid_o <= 1'b1;
-            tdata_o  <= beat_q;
+            tvalid_q <= 1'b1;
+            tdata_q  <= beat_q;
           end
           state_q   <= COUNTS;
           phase_q   <= '0;
@@ -255,8 +268,8 @@ module gramer_pattern_buffer
           end else if (phase_q == 2'd3) begin
             phase_q <= 2'd3;
             if (free) begin
-              tvalid_o  <= 1'b1;
-              tdata_o   <= beat_q;
+              tvalid_q  <= 1'b1;
+              tdata_q   <= beat_q;
               phase_q   <= '0;
               word_q    <= '0;
               pattern_q <= pattern_q + 1'b1;
@@ -265,8 +278,8 @@ module gramer_pattern_buffer
           end
         end
         STATUS: if (free) begin
-          tvalid_o <= 1'b1;
-          tdata_o  <= line_t'({records_q, next_i, address_i, 31'b0, over_q, status_i});
+          tvalid_q <= 1'b1;
+          tdata_q  <= line_t'({records_q, next_i, address_i, 31'b0, over_q, status_i});
           beat_q   <= '0;
           state_q  <= COUNTERS_;
         end
@@ -280,9 +293,9 @@ module gramer_pattern_buffer
           end else if (phase_q == 2'd3) begin
             phase_q <= 2'd3;
             if (free) begin
-              tvalid_o <= 1'b1;
-              tdata_o  <= beat_q;
-              tlast_o  <= last_value;
+              tvalid_q <= 1'b1;
+              tdata_q  <= beat_q;
+              tlast_q  <= last_value;
               beat_q   <= '0;
               phase_q  <= '0;
               if (last_value) state_q <= FINISH;
@@ -302,7 +315,7 @@ module gramer_pattern_buffer
         end
         default: if (free) begin // FINISH: the last beat is taken
           state_q <= IDLE;
-          done_o  <= 1'b1;
+          done_q  <= 1'b1;
         end
       endcase
     end

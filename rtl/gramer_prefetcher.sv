@@ -44,6 +44,10 @@ module gramer_prefetcher
   output logic   finished_o // every unit has been handed on
 );
 
+  logic [31:0] patterns_q;
+
+  assign patterns_o = patterns_q;
+
   localparam int unsigned ENTRIES = 32; // a dictionary beat
   localparam int unsigned UNITS   = 4;  // a beat of work units
   localparam int unsigned PART_SHIFT = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
@@ -56,6 +60,7 @@ module gramer_prefetcher
   logic        valid, take, last, full;
   line_t       beat;
   logic [31:0] at_q, dictionary_q, vertices_q, edges_q;
+  logic [31:0] last_pattern_q; // that is cleared: the first one if there is none
   logic [4:0]  entry_q;
   logic [1:0]  unit_q;
   logic [15:0] entry;
@@ -124,7 +129,8 @@ module gramer_prefetcher
           dictionary_q <= beat[31:0];
           vertices_q   <= beat[63:32];
           edges_q      <= beat[95:64];
-          patterns_o   <= beat[127:96];
+          patterns_q   <= beat[127:96];
+          last_pattern_q <= beat[127:96] - 32'(beat[127:96] != '0);
           ordinal_q    <= '0;
           at_q         <= '0;
           entry_q      <= '0;
@@ -133,7 +139,7 @@ module gramer_prefetcher
         end
         CLEAR: begin
           at_q <= at_q + 1'b1;
-          if (at_q + 1'b1 >= patterns_o) begin
+          if (at_q == last_pattern_q) begin
             at_q    <= '0;
             state_q <= dictionary_q != '0 ? DICTIONARY_ : after_dictionary(vertices_q, edges_q);
           end

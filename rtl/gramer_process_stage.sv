@@ -25,12 +25,18 @@ module gramer_process_stage
   output logic   saturated_o // sticky until the next clear: a counter is at its limit
 );
 
+  entry_t entry_q;
+  logic saturated_q;
+
+  assign entry_o     = entry_q;
+  assign saturated_o = saturated_q;
+
   (* ram_style = "block" *) entry_t             dictionary [DICTIONARY];
   (* ram_style = "block" *) logic [COUNT_W-1:0] counts [COUNTERS];
 
   always_ff @(posedge clk_i) begin
     if (dictionary_write_i) dictionary[dictionary_key_i] <= dictionary_entry_i;
-    entry_o <= dictionary[key_i];
+    entry_q <= dictionary[key_i];
   end
 
   logic                add_q, again_q, write;
@@ -51,8 +57,8 @@ module gramer_process_stage
     again_q   <= add_q && number_q == number_i; // read in the cycle in which it is written
     number_q  <= number_i;
     add_q     <= !rst_i && valid_i;
-    if (rst_i || clear_i) saturated_o <= 1'b0;
-    else if (add_q && sum == '1) saturated_o <= 1'b1;
+    if (rst_i || clear_i) saturated_q <= 1'b0;
+    else if (add_q && sum == '1) saturated_q <= 1'b1;
   end
 
 endmodule

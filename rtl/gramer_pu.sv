@@ -23,20 +23,15 @@ module gramer_pu
   input  unit_t   unit_i,
   // Memory: requests always find room, responses wait
   output logic    edge_valid_o,
-  output slot_t   edge_slot_o,
-  output eline_t  edge_line_o,
-  output id_t     edge_rank_o,
+  output edge_request_t   edge_request_o,
   input  logic    edge_valid_i,
   output logic    edge_ready_o,
-  input  slot_t   edge_slot_i,
-  input  line_t   edge_line_i,
+  input  edge_answer_t    edge_answer_i,
   output logic    vertex_valid_o,
-  output slot_t   vertex_slot_o,
-  output id_t     vertex_id_o,
+  output vertex_request_t vertex_request_o,
   input  logic    vertex_valid_i,
   output logic    vertex_ready_o,
-  input  slot_t   vertex_slot_i,
-  input  record_t vertex_record_i,
+  input  vertex_answer_t  vertex_answer_i,
   // Dictionary and pattern counters
   input  logic    dictionary_write_i,
   input  key_t    dictionary_key_i,
@@ -55,6 +50,12 @@ module gramer_pu
   output logic [63:0] counter_o,
   output logic    busy_o
 );
+
+  logic [63:0] counter_q;
+  logic busy_q;
+
+  assign counter_o = counter_q;
+  assign busy_o    = busy_q;
 
   logic    issue_valid, ended_valid, found_valid, result_valid;
   issue_t  issue;
@@ -126,10 +127,8 @@ module gramer_pu
     .early_row_o (early_row), .early_ids_i (early_ids),
     .list_row_o (list_row), .list_lane_o (list_lane), .list_id_i (list_id),
     .list_offset_i (list_offset), .list_degree_i (list_degree),
-    .edge_valid_o, .edge_slot_o, .edge_line_o, .edge_rank_o,
-    .edge_valid_i, .edge_ready_o, .edge_slot_i, .edge_line_i,
-    .vertex_valid_o, .vertex_slot_o, .vertex_id_o,
-    .vertex_valid_i, .vertex_ready_o, .vertex_slot_i, .vertex_record_i,
+    .edge_valid_o, .edge_request_o, .edge_valid_i, .edge_ready_o, .edge_answer_i,
+    .vertex_valid_o, .vertex_request_o, .vertex_valid_i, .vertex_ready_o, .vertex_answer_i,
     .scanned_valid_o (scanned_valid), .scanned_o (scanned),
     .candidate_o (candidate), .candidate_size_o (candidate_size)
   );
@@ -181,7 +180,7 @@ module gramer_pu
     if (rst_i) listed_q <= '0;
     else listed_q <= listed_q + ($clog2(LISTED)+1)'(listed) - ($clog2(LISTED)+1)'(listed_take_i);
     stall_q <= !rst_i && listed_q >= ($clog2(LISTED)+1)'(LISTED - ROOM);
-    busy_o  <= !rst_i && (busy != '0 || pending || found_valid || process_busy || listed_q != '0);
+    busy_q  <= !rst_i && (busy != '0 || pending || found_valid || process_busy || listed_q != '0);
   end
 
   // ---------------------------------------------------------------- counters
@@ -194,7 +193,7 @@ module gramer_pu
   logic [1:0] asked_q, answered_q;
 
   always_ff @(posedge clk_i) begin
-    counter_o <= counters_q[counter_at_i];
+    counter_q <= counters_q[counter_at_i];
     asked_q    <= 2'(edge_valid_o) + 2'(vertex_valid_o);
     answered_q <= 2'(edge_valid_i && edge_ready_o) + 2'(vertex_valid_i && vertex_ready_o);
     if (rst_i || clear_i) begin

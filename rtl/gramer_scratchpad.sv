@@ -16,11 +16,15 @@ module gramer_scratchpad
   output line_t           data_o // of last cycle's read
 );
 
+  line_t data_q;
+
+  assign data_o = data_q;
+
   (* ram_style = "block" *) line_t mem [LINES];
 
   always_ff @(posedge clk_i) begin
     if (write_i) mem[write_at_i] <= data_i;
-    if (read_i) data_o <= mem[read_at_i];
+    if (read_i) data_q <= mem[read_at_i];
   end
 
 endmodule

@@ -23,6 +23,14 @@ module gramer_slot_buffer
   output logic [SLOTS-1:0] busy_o
 );
 
+  logic valid_q;
+  slot_t slot_q;
+  logic [SLOTS-1:0] busy_q;
+
+  assign valid_o = valid_q;
+  assign slot_o  = slot_q;
+  assign busy_o  = busy_q;
+
   logic [SLOTS-1:0] free_q, free_d, busy_d;
   slot_t            lowest;
 
@@ -33,9 +41,9 @@ module gramer_slot_buffer
 
   always_comb begin
     free_d = free_q;
-    busy_d = busy_o;
-    if (valid_o) free_d[slot_o] = 1'b0;
-    if (take_i)  busy_d[slot_o] = 1'b1;
+    busy_d = busy_q;
+    if (valid_q) free_d[slot_q] = 1'b0;
+    if (take_i)  busy_d[slot_q] = 1'b1;
     if (free_i) begin
       free_d[free_slot_i] = 1'b1;
       busy_d[free_slot_i] = 1'b0;
@@ -49,21 +57,21 @@ module gramer_slot_buffer
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
       for (int s = 0; s < SLOTS; s++) free_q[s] <= !rst_i && ($clog2(SLOTS+1))'(s) < slots_i;
-      busy_o  <= '0;
-      valid_o <= 1'b0;
+      busy_q  <= '0;
+      valid_q <= 1'b0;
     end else begin
       free_q  <= free_d;
-      busy_o  <= busy_d;
-      valid_o <= valid_o ? !take_i : free_q != '0;
+      busy_q  <= busy_d;
+      valid_q <= valid_q ? !take_i : free_q != '0;
     end
-    if (!valid_o) slot_o <= lowest;
+    if (!valid_q) slot_q <= lowest;
   end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
-    assert (!(take_i && !valid_o)) else $error("a slot is taken while none is free");
-    assert (!(free_i && !busy_o[free_slot_i])) else $error("a free slot is freed");
-    assert (!(return_i && !busy_o[return_slot_i])) else $error("a free slot is returned");
+    assert (!(take_i && !valid_q)) else $error("a slot is taken while none is free");
+    assert (!(free_i && !busy_q[free_slot_i])) else $error("a free slot is freed");
+    assert (!(return_i && !busy_q[return_slot_i])) else $error("a free slot is returned");
     assert (!(free_i && return_i && free_slot_i == return_slot_i)) else $error("freed twice");
   end
 `endif

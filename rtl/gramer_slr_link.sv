@@ -28,6 +28,10 @@ module gramer_slr_link #(
   output logic [WIDTH-1:0] data_o
 );
 
+  logic take_q;
+
+  assign take_o = take_q;
+
   localparam int unsigned COUNT_W = $clog2(DEPTH) + 1;
 
   logic [COUNT_W-1:0] credits_q, waiting_q;
@@ -35,15 +39,15 @@ module gramer_slr_link #(
   logic [WIDTH-1:0]   message;
 
   always_ff @(posedge clk_i) begin
-    take_o <= !rst_i && more_i && credits_q > COUNT_W'(take_o);
+    take_q <= !rst_i && more_i && credits_q > COUNT_W'(take_q);
     if (rst_i) credits_q <= COUNT_W'(DEPTH);
-    else credits_q <= credits_q - COUNT_W'(take_o) + COUNT_W'(returned);
+    else credits_q <= credits_q - COUNT_W'(take_q) + COUNT_W'(returned);
   end
 
-  assign busy_o = take_o || credits_q != COUNT_W'(DEPTH);
+  assign busy_o = take_q || credits_q != COUNT_W'(DEPTH);
 
   gramer_slr_registers #(.WIDTH(1 + WIDTH), .STAGES(STAGES)) i_forth (
-    .clk_i, .data_i ({take_o, data_i}), .data_o ({arrived, message})
+    .clk_i, .data_i ({take_q, data_i}), .data_o ({arrived, message})
   );
 
   gramer_slr_registers #(.WIDTH(1), .STAGES(STAGES)) i_back (
@@ -66,7 +70,7 @@ module gramer_slr_link #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (credits_q <= COUNT_W'(DEPTH)) else $error("a credit too many");
-    assert (!(take_o && credits_q == '0)) else $error("a message without a credit");
+    assert (!(take_q && credits_q == '0)) else $error("a message without a credit");
   end
 `endif
 

@@ -6,6 +6,7 @@ package gramer_types_pkg;
 
   localparam int unsigned LINE_W   = 512; // one line: 16 vertex ids or 4 vertex records
   localparam int unsigned IDS      = 16;  // vertex ids in a line
+  localparam int unsigned SPOT_W   = $clog2(IDS); // place of an id in a line
   localparam int unsigned RECORDS  = 4;   // vertex records in a line
   localparam int unsigned ID_W     = 32;  // vertex id = Rank(ON_1)
   localparam int unsigned EDGE_W   = 40;  // position in the edge array
@@ -18,6 +19,8 @@ package gramer_types_pkg;
   localparam int unsigned PART_W   = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned BANK_W   = BANKS > 1 ? $clog2(BANKS) : 1;
   localparam int unsigned MISS_W   = $clog2(MISSES);
+  localparam int unsigned BANK_MEMORIES = 2 * PARTITIONS / BANKS; // that read from a DDR bank
+  localparam int unsigned READ_ID_W = $clog2(BANK_MEMORIES + 1) + MISS_W; // id of a read there
   localparam int unsigned KEY_W    = $clog2(DICTIONARY);
   localparam int unsigned NUMBER_W = $clog2(COUNTERS);
   localparam int unsigned LAMBDA_W = $clog2(LAMBDA_MOST + 1);
@@ -71,6 +74,42 @@ package gramer_types_pkg;
     logic [31:0] degree;
     label_t      label;
   } record_t;
+
+  // What a PU asks of the memory for a slot, and what it is answered (figure 7). Line i of an array belongs
+  // to partition i mod PARTITIONS.
+  typedef struct packed {
+    slot_t  slot;
+    eline_t line;
+    id_t    rank; // source of the list
+  } edge_request_t;
+
+  typedef struct packed {
+    slot_t slot;
+    line_t line;
+  } edge_answer_t;
+
+  typedef struct packed {
+    slot_t slot;
+    id_t   vertex;
+  } vertex_request_t;
+
+  typedef struct packed {
+    slot_t   slot;
+    record_t record;
+  } vertex_answer_t;
+
+  // What is said to all partitions at once.
+  typedef struct packed {
+    logic        clear; // before a run
+    config_t     settings;
+    logic        forget; // before a run: no line of a set is there
+    logic [31:0] forget_set;
+    logic [PARTITIONS-1:0] vertex_pad_write;
+    logic [PARTITIONS-1:0] edge_pad_write;
+    logic [31:0] pad_at;
+    line_t       pad_line;
+    logic [7:0]  counter_at;
+  } to_partition_t;
 
   // A start vertex with a range of positions in its list.
   typedef struct packed {
@@ -139,6 +178,29 @@ package gramer_types_pkg;
     pos_t  i_last;
   } ended_t;
 
+  // What a token is to do that is on its way through the scheduler.
+  typedef enum logic [2:0] {
+    ROOT,   // a new start vertex: fetch its record
+    GROWN,  // extend the grown embedding
+    AGAIN,  // go on with the cursor of the token
+    NEXT,   // go on with the next list
+    BACK,   // go on with an ancestor
+    STEAL   // divide an ancestor of another slot
+  } kind_e;
+
+  // A token on its way through the scheduler: what came of a result or an end, and what later stages need.
+  typedef struct packed {
+    kind_e   kind;
+    slot_t   slot;   // whose token it is; of a steal: the victim
+    slot_t   thief;
+    size_t   size;   // of the embedding to be extended
+    pos_t    level;  // ancestor entry to be read or written
+    id_t     vertex;
+    record_t record;
+    key_t    key;
+    cursor_t cursor;
+  } token_t;
+
   // An embedding of k vertices that is listed; positions from k on hold all ones.
   typedef struct packed {
     id_t [DEPTH-1:0]     ids;
@@ -151,6 +213,47 @@ package gramer_types_pkg;
     logic                known;  // such embeddings are counted, and extended in FSM
     logic [NUMBER_W-1:0] number; // of the pattern
   } entry_t;
+
+  // What is said to all PUs at once.
+  typedef struct packed {
+    logic    clear; // before a run
+    logic    running;
+    logic    kill;
+    config_t settings;
+    logic [PUS-1:0] unit_valid;
+    unit_t   unit;
+    logic    dictionary_write;
+    key_t    dictionary_key;
+    entry_t  dictionary_entry;
+    logic    count_clear;
+    logic [NUMBER_W-1:0] count_at;
+    logic [7:0] counter_at;
+  } to_pu_t;
+
+  // What a PU says to what is there once.
+  typedef struct packed {
+    logic     busy;
+    logic     saturated;
+    logic     unit_ready;
+    ordinal_t oldest;
+    logic [COUNT_W-1:0] count;
+    logic [63:0] counter;
+  } from_pu_t;
+
+  // Position of the lowest bit that is set, or 0.
+  function automatic pos_t first_of(input mask_t mask);
+    first_of = '0;
+    for (int j = DEPTH - 1; j >= 0; j--) if (mask[j]) first_of = pos_t'(j);
+  endfunction
+
+  // The entries of a line that are in the list [lo, hi): from the first on, up to the limit.
+  function automatic logic [SPOT_W-1:0] first_in(input eline_t line, input edge_t lo);
+    return lo[EDGE_W-1:4] == line ? lo[3:0] : '0;
+  endfunction
+
+  function automatic logic [SPOT_W:0] limit_in(input eline_t line, input edge_t hi);
+    return hi[EDGE_W-1:4] == line ? {1'b0, hi[3:0]} : (SPOT_W+1)'(IDS);
+  endfunction
 
   // Whether `a` lies beyond `b` in the order of comparison.
   function automatic logic beyond(input logic ascending, input id_t a, input id_t b);

@@ -128,6 +128,7 @@ def places(board: dict, sizes: dict, centre: int) -> dict:
     are spread evenly, since no region holds them all."""
     slrs, banks = board["slrs"], sizes["BANKS"]
     one_entry = len(set(board["bank_slr"])) == 1
+    memory = "i_memory" # the memory system, whose parts lie apart
     # Where paths have registers, a queue goes beside what takes from it.
     far = sizes["SLR_REGISTERS"] > 0
 
@@ -137,19 +138,19 @@ def places(board: dict, sizes: dict, centre: int) -> dict:
     found = {f"SLR{s}": [] for s in range(slrs)}
     for p in range(sizes["PARTITIONS"]):
         slr = p * slrs // sizes["PARTITIONS"] if one_entry else region(p % banks)
-        found[f"SLR{slr}"] += [f"gen_partition[{p}].i_partition"] + [
-            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
+        found[f"SLR{slr}"] += [f"{memory}/gen_partition[{p}].i_partition"] + [
+            f"{memory}/{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_requests", "i_vertex_requests")]
         if far:
-            found[f"SLR{slr}"].append(f"gen_partition[{p}].gen_far.i_fills")
+            found[f"SLR{slr}"].append(f"{memory}/gen_partition[{p}].gen_far.i_fills")
     for p in range(sizes["PUS"]):
         found[f"SLR{p * slrs // sizes['PUS']}"] += [f"gen_pu[{p}].i_pu"] + [
-            f"{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
+            f"{memory}/{crossbar}/gen_column[{p}].i_column" for crossbar in ("i_edge_answers", "i_vertex_answers")]
     for b in range(banks):
-        found[f"SLR{region(b)}"].append(f"gen_bank[{b}].i_reader")
+        found[f"SLR{region(b)}"].append(f"{memory}/gen_bank[{b}].i_reader")
         if far:
             memories = 2 * sizes["PARTITIONS"] // banks
-            found[f"SLR{region(b)}"] += [f"gen_bank[{b}].gen_memory[{m}].gen_far.i_reads"
-                                         for m in range(memories)] + [f"gen_bank[{b}].gen_far.i_polls"]
+            found[f"SLR{region(b)}"] += [f"{memory}/gen_bank[{b}].gen_memory[{m}].gen_far.i_reads"
+                                         for m in range(memories)] + [f"{memory}/gen_bank[{b}].gen_far.i_polls"]
     found[f"SLR{centre}"] += [
         "i_control", "i_prefetcher", "i_arbitrator", "i_abort", "i_patterns", "i_settings",
     ] + [f"gen_pu[{p}].gen_far.i_listed/i_queue" for p in range(sizes["PUS"]) if far]

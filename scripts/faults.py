@@ -58,7 +58,8 @@ def blank(text):
     text = re.sub(r'"[^"\n]*"', spaces, text)
     text = re.sub(r"`ifndef SYNTHESIS.*?`endif", spaces, text, flags=re.S)
     # What the small machine is built without.
-    for absent in [r"begin : gen_states.*?end else begin", r"begin : gen_no_pad.*?\bend\b",
+    for absent in [r"(?m)^( *)end else begin : gen_far\b.*?^\1end\b",
+                   r"begin : gen_states.*?end else begin", r"begin : gen_no_pad.*?\bend\b",
                    r"if \((?:\w+ && )?COMPACTION == 0(?: && \w+)?\).*?\bend\b"]:
         text = re.sub(absent, spaces, text, flags=re.S)
     return text
@@ -145,7 +146,9 @@ def faults(path):
         old = code[start:end]
         for pattern, new, kind in OPERATORS:
             for match in re.finditer(pattern, old):
-                if "\n" not in match.group():
+                # A choice within brackets is no choice of what has them.
+                whole = all(part.count("[") == part.count("]") for part in match.groups())
+                if whole and "\n" not in match.group():
                     made.append(fault(start, end, old[:match.start()] + match.expand(new)
                                       + old[match.end():], kind))
         if enable and re.fullmatch(r"[\w.]+", old):

@@ -53,7 +53,8 @@ PARTS = {
                                           ["python3", "-B", "tests/test_licences.py"],
                                           ["python3", "-B", "tests/test_release.py"],
                                           ["python3", "-B", "tests/test_replay.py"],
-                                          ["python3", "-B", "tests/test_sizes.py"]]},
+                                          ["python3", "-B", "tests/test_sizes.py"],
+                                          ["python3", "-B", "tests/test_rtl.py"]]},
     # An extension module has no test program: its tests are Python's.
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
                "emulator": True, "small": True},

@@ -268,7 +268,7 @@ def check_far_constraints(report: Checks, work: Path, cards: dict) -> Names:
 def refused_constraints(report: Checks, work: Path, names: Names, far_names: Names, card: dict):
     """Constraints, broken."""
     refuse = report.refuse
-    queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {gen_bank[0].gen_far.i_polls}]\n"
+    queue = "set_property USER_SLR_ASSIGNMENT SLR0 [cells {i_memory/gen_bank[0].gen_far.i_polls}]\n"
     refuse("floorplan", "a queue without a region",
            floorplan_faults(Calls(changed(work / "far-u250.tcl", work, queue, "")), far_names, PAIR[:1], card))
     path = ROOT / "constraints" / "u250.tcl"

@@ -93,7 +93,7 @@ module gramer_set_core
 
   // ---------------------------------------------------------------- a run
 
-  typedef enum logic [2:0] { IDLE, CLEAR, RUN, SETTLE_, REPORT } state_e;
+  typedef enum logic [2:0] { IDLE, CLEAR, RUN, SETTLING, REPORT } state_e;
 
   state_e      state_q;
   logic [4:0]  wait_q;
@@ -114,7 +114,7 @@ module gramer_set_core
   assign lines  = registers[ARG_IMAGE_LINES >> 2];
   assign idle   = state_q == IDLE && !waiting;
   assign ready  = state_q == IDLE && start;
-  assign report = state_q == SETTLE_ && wait_q == 5'(SETTLE);
+  assign report = state_q == SETTLING && wait_q == 5'(SETTLE);
   assign done   = state_q == REPORT && reported;
 
   logic finished, all, load_busy, poll_busy;
@@ -152,8 +152,8 @@ module gramer_set_core
           state_q <= RUN;
         end
       end
-      RUN: if (finished && !working_q && !begin_q) state_q <= SETTLE_;
-      SETTLE_: begin
+      RUN: if (finished && !working_q && !begin_q) state_q <= SETTLING;
+      SETTLING: begin
         wait_q <= wait_q + 1'b1;
         if (working_q) begin // a unit had just been handed on
           wait_q  <= '0;
@@ -210,7 +210,7 @@ module gramer_set_core
       beats_q         <= '0;
     end else begin
       beats_q <= beats_q + 64'(beat);
-      if (state_q == RUN || state_q == SETTLE_) begin
+      if (state_q == RUN || state_q == SETTLING) begin
         if (status_q != STATUS_ERROR && status_q != STATUS_REFUSED) begin
           if (error) begin
             status_q        <= STATUS_ERROR;

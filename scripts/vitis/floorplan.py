@@ -8,6 +8,10 @@ import eda
 from tcl_files import Calls
 
 
+# Modules whose parts have regions of their own.
+SPREAD = ("gramer_memory_system", "gramer_crossbar", "gramer_slr_link")
+
+
 class Names:
     """Every instance below the core, and every variable with the fields of its type."""
 
@@ -31,10 +35,10 @@ class Names:
                 kind = member.type.canonicalType
                 if type(kind).__name__ == "PackedStructType":
                     self.registers |= {f"{member.name}_reg[{f.name}]" for f in kind}
-        # A crossbar's columns and the queue of a link have regions of their own; registers between
-        # regions, and what they are between, are the placer's.
+        # The memory system's parts, a crossbar's columns and the queue of a link have regions of their own;
+        # registers between regions, and what they are between, are the placer's.
         between = {n for n, module in self.modules.items() if module == "gramer_slr_registers"}
-        spread = {n for n, module in self.modules.items() if module in ("gramer_crossbar", "gramer_slr_link")}
+        spread = {n for n, module in self.modules.items() if module in SPREAD}
         self.direct = {n for n in self.instances - between - spread
                        if not any(n.startswith(o + ".") for o in self.instances - spread)}
         del keep

@@ -4,8 +4,7 @@ module crossbar_proof (
   input logic       clk_i,
   input logic [2:0] valid_i,
   input logic [2:0] target_i, // a bit an input: two outputs
-  input logic [2:0] head_i,
-  input logic [5:0] data_i,
+  input logic [8:0] message_i, // three bits an input
   input logic [1:0] ready_i,
   input logic [1:0] from_i,   // the pair that is watched, always the same
   input logic       to_i,
@@ -20,24 +19,21 @@ module crossbar_proof (
   logic       to_q;
 
   logic [0:0] target [INPUTS];
-  logic [0:0] head   [INPUTS];
-  logic [1:0] data   [INPUTS];
   logic [1:0] valid;
   logic [1:0] source    [OUTPUTS];
-  logic [0:0] head_out  [OUTPUTS];
-  logic [1:0] data_out  [OUTPUTS];
+  logic [2:0] message   [INPUTS];
+  logic [2:0] message_out [OUTPUTS];
   logic [2:0] waiting   [OUTPUTS];
 
   always_comb for (int i = 0; i < INPUTS; i++) begin
-    target[i] = target_i[i];
-    head[i]   = head_i[i];
-    data[i]   = data_i[2*i +: 2];
+    target[i]  = target_i[i];
+    message[i] = message_i[3*i +: 3];
   end
 
-  gramer_crossbar #(.INPUTS(INPUTS), .OUTPUTS(OUTPUTS), .HEAD_W(1), .DATA_W(2), .DEPTH(DEPTH)) dut (
+  gramer_crossbar #(.INPUTS(INPUTS), .OUTPUTS(OUTPUTS), .WIDTH(3), .DEPTH(DEPTH)) dut (
     .clk_i, .rst_i (!started_q),
-    .valid_i, .target_i (target), .head_i (head), .data_i (data),
-    .valid_o (valid), .ready_i, .source_o (source), .head_o (head_out), .data_o (data_out),
+    .valid_i, .target_i (target), .message_i (message),
+    .valid_o (valid), .ready_i, .source_o (source), .message_o (message_out),
     .waiting_o (waiting)
   );
 
@@ -45,7 +41,7 @@ module crossbar_proof (
   logic [2:0] held, later_all [OUTPUTS]; // inputs with messages for the watched output; after_q
   logic [2:0] some_all [OUTPUTS]; // inputs with messages, as the crossbar has noted it
   logic [1:0] levels [OUTPUTS][INPUTS];
-  logic [2:0] kept   [OUTPUTS][INPUTS][DEPTH]; // head and data from the oldest on
+  logic [2:0] kept   [OUTPUTS][INPUTS][DEPTH]; // messages from the oldest on
 
   for (genvar o = 0; o < OUTPUTS; o++) begin : gen_inside
     assign grants[o] = dut.gen_column[o].i_column.grant;
@@ -96,7 +92,7 @@ module crossbar_proof (
       else if (took)              waits_q <= waits_q + 1'b1;
       if (mark) begin
         marked_q <= 1'b1;
-        kept_q   <= {head_i[from_i], data_i[2*from_i +: 2]};
+        kept_q   <= message_i[3*from_i +: 3];
         ahead_q  <= counts_q[from_i] - 2'(out);
       end else if (here)          marked_q <= 1'b0;
       else if (marked_q && out)   ahead_q <= ahead_q - 1'b1;
@@ -125,8 +121,8 @@ module crossbar_proof (
       end
       assert (valid[to_i] == (held != '0));         // an output idles only if nothing is there
       if (valid[to_i]) assert (held[source[to_i]]); // nothing comes out that did not go in
-      if (here) assert ({head_out[to_i], data_out[to_i]} == kept_q); // the next in its order
-      if (marked_q) assert (ahead_q < counts_q[from_i]);             // not lost
+      if (here) assert (message_out[to_i] == kept_q);    // the next in its order
+      if (marked_q) assert (ahead_q < counts_q[from_i]); // not lost
       assert (waits_q < 2'(INPUTS));
       assert (waiting[to_i] == others_q);
 `ifdef INVARIANTS

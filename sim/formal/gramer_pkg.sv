@@ -12,6 +12,7 @@ package gramer_pkg;
   localparam int unsigned LAMBDA_MOST = 512;
   localparam int unsigned DICTIONARY = 4;
   localparam int unsigned COUNTERS   = 4;
+  localparam int unsigned COUNT_W    = 4;
   localparam int unsigned LABEL_BITS = 2;
   localparam int unsigned COMPACTION = 1;
   localparam int unsigned MAX_MOTIF  = 3;

@@ -282,7 +282,7 @@ module stealing_proof
         assert (taken_q[2] == (reach[2] && taken_q[1] && accepted_i[1]));
       end
       // A steal divides the shallowest entry that may have work left, and one that has its bit.
-      if (dut.a_valid_q && dut.a_q.kind == 3'd5 && !dut.nothing)
+      if (dut.a_valid && dut.a.kind == 3'd5 && !dut.nothing)
         assert ((dut.work << (DEPTH - 1 - dut.leveled.level)) == mask_t'(1) << (DEPTH - 1));
       // The tokens here are of busy slots.
       assert ((token_q & ~busy) == '0);
@@ -292,7 +292,7 @@ module stealing_proof
       assume (!ascending_i && clique_i && offset_i == '0 && list_i == '0 && first_i == '0);
       assume (degree_i == {3{edge_t'(MOST_DEGREE)}} && limit_i >= edge_t'(2));
       assume (root_i == 1'b0 && start_i == 1'b0 && unit_valid_i == !handed_q[0]);
-      assume (take_i || end_i || token_q == '0 || !dut.slot_valid);
+      assume (take_i || end_i || token_q == '0 || !dut.i_receiver.slot_valid);
       assume (!end_i || ending.lo >= ending.hi);
       assume (send_i == accept_i && (!accept_i || fetch || takes[1:0] != '0 || took == '0));
 `endif
@@ -307,16 +307,16 @@ module stealing_proof
   // A slot's token is at one place, and each watched edge that is in reach and not taken is in
   // exactly one place: a unit, a message, a token, an entry of an ancestor buffer.
 
-  localparam int unsigned KINDS = 3; // width of scheduler's kind_e, whose values these are
-  localparam logic [KINDS-1:0] UNIT = 0, GROWN = 1, AGAIN = 2, NEXT = 3, BACK = 4, STEAL = 5;
+  localparam int unsigned KINDS = 3; // width of the tokens' kind_e, whose values these are
+  localparam logic [KINDS-1:0] ROOT = 0, GROWN = 1, AGAIN = 2, NEXT = 3, BACK = 4, STEAL = 5;
 
   wire [SLOTS-1:0] one = SLOTS'(1);
-  wire [KINDS-1:0] a_kind = dut.a_q.kind, b_kind = dut.b_q.kind, c_kind = dut.c_q.kind;
+  wire [KINDS-1:0] a_kind = dut.a.kind, b_kind = dut.b_q.kind, c_kind = dut.c_q.kind;
   wire c_whole = dut.c_on_q || c_kind == NEXT;
-  wire slot_t a_slot = a_kind == STEAL ? dut.a_q.thief : dut.a_q.slot;
+  wire slot_t a_slot = a_kind == STEAL ? dut.a.thief : dut.a.slot;
   wire slot_t b_slot = b_kind == STEAL ? dut.b_q.thief : dut.b_q.slot;
   wire slot_t c_slot = c_kind == STEAL ? dut.c_q.thief : dut.c_q.slot;
-  wire [SLOTS-1:0] at_a     = dut.a_valid_q ? one << a_slot : '0;
+  wire [SLOTS-1:0] at_a     = dut.a_valid ? one << a_slot : '0;
   wire [SLOTS-1:0] at_b     = dut.b_valid_q ? one << b_slot : '0;
   wire [SLOTS-1:0] at_c     = dut.c_valid_q ? one << c_slot : '0;
   wire [SLOTS-1:0] at_issue = issue_valid ? one << issue.slot : '0;
@@ -329,13 +329,13 @@ module stealing_proof
   // The queue of ends: as many places as slots.
   ended_t           waits [SLOTS];
   logic [SLOTS-1:0] wait_valid, at_wait [SLOTS], at_waits;
-  wire [SLOT_W:0]   waits_n = dut.i_ended.write_q - dut.i_ended.read_q;
-  wire [1:0]        candidates_n = dut.i_candidates.i_candidates.write_q
-                                   - dut.i_candidates.i_candidates.read_q;
+  wire [SLOT_W:0]   waits_n = dut.i_receiver.i_ended.write_q - dut.i_receiver.i_ended.read_q;
+  wire [1:0]        candidates_n = dut.i_receiver.i_candidates.i_candidates.write_q
+                                   - dut.i_receiver.i_candidates.i_candidates.read_q;
   always_comb begin
     at_waits = '0;
     for (int p = 0; p < SLOTS; p++) begin
-      waits[p]      = dut.i_ended.mem[SLOT_W'(dut.i_ended.read_q + (SLOT_W+1)'(p))];
+      waits[p]      = dut.i_receiver.i_ended.mem[SLOT_W'(dut.i_receiver.i_ended.read_q + (SLOT_W+1)'(p))];
       wait_valid[p] = (SLOT_W+1)'(p) < waits_n;
       at_wait[p]    = wait_valid[p] ? one << waits[p].slot : '0;
       at_waits     |= at_wait[p];
@@ -346,7 +346,7 @@ module stealing_proof
   logic [SLOTS-1:0] ever_q;
   always_ff @(posedge clk_i)
     if (!running) ever_q <= '0;
-    else if (dut.a_valid_q && (a_kind == UNIT || (a_kind == STEAL && !dut.nothing)))
+    else if (dut.a_valid && (a_kind == ROOT || (a_kind == STEAL && !dut.nothing)))
       ever_q <= ever_q | at_a;
 
   function automatic logic in_list(input int l);
@@ -406,13 +406,13 @@ module stealing_proof
   always_comb for (int s = 0; s < SLOTS; s++) begin
     lanes[s] = '0;
     if (at_a[s])
-      lanes[s] = (a_kind == UNIT || a_kind == STEAL) ? '0
-                 : a_kind == GROWN ? dut.a_q.size : dut.size_q[s];
+      lanes[s] = (a_kind == ROOT || a_kind == STEAL) ? '0
+                 : a_kind == GROWN ? dut.a.size : dut.size_q[s];
     else if (at_b[s])
-      lanes[s] = (b_kind == UNIT || b_kind == STEAL) ? '0
+      lanes[s] = (b_kind == ROOT || b_kind == STEAL) ? '0
                  : b_kind == GROWN ? dut.b_q.size - 1'b1 : dut.b_q.size;
     else if (at_c[s])
-      lanes[s] = (c_kind == UNIT || c_kind == STEAL) ? '0
+      lanes[s] = (c_kind == ROOT || c_kind == STEAL) ? '0
                  : c_kind == GROWN ? dut.c_q.size - 1'b1 : dut.c_q.size;
     else if (at_issue[s]) lanes[s] = issue.root ? '0 : issue.size;
     else if (token_q[s])  lanes[s] = root_q[s] ? '0 : size_q[s];
@@ -435,24 +435,24 @@ module stealing_proof
     expected[2] = reach[2] && taken_q[1] && accepted_i[1];
     for (int l = 0; l < DEPTH; l++) begin
       places[l] = '0;
-      if (l == 0 && dut.unit_q_valid && dut.unit_q.start == path[0] && reach[0])
+      if (l == 0 && dut.i_receiver.unit_valid_q && dut.i_receiver.unit_q.start == path[0] && reach[0])
         places[l] += 1'b1;
-      if (dut.a_valid_q) begin
-        if (a_kind == UNIT && l == 0 && dut.a_q.vertex == path[0] && reach[0])
+      if (dut.a_valid) begin
+        if (a_kind == ROOT && l == 0 && dut.a.vertex == path[0] && reach[0])
           places[l] += 1'b1;
-        if (a_kind == GROWN && dut.a_q.size == size_t'(l) && same[dut.a_q.slot][l]
-            && dut.a_q.vertex == path[l] && begins(dut.a_q.cursor, l))
+        if (a_kind == GROWN && dut.a.size == size_t'(l) && same[dut.a.slot][l]
+            && dut.a.vertex == path[l] && begins(dut.a.cursor, l))
           places[l] += 1'b1;
-        if ((a_kind == GROWN || a_kind == AGAIN) && dut.a_q.size == size_t'(l + 1)
-            && same[dut.a_q.slot][l+1] && has(dut.a_q.cursor, 1'b0, l))
+        if ((a_kind == GROWN || a_kind == AGAIN) && dut.a.size == size_t'(l + 1)
+            && same[dut.a.slot][l+1] && has(dut.a.cursor, 1'b0, l))
           places[l] += 1'b1;
-        if (a_kind == NEXT && dut.size_q[dut.a_q.slot] == size_t'(l + 1)
-            && same[dut.a_q.slot][l+1] && dut.a_q.cursor.i < list_i[l]
-            && list_i[l] <= dut.a_q.cursor.i_last && in_list(l))
+        if (a_kind == NEXT && dut.size_q[dut.a.slot] == size_t'(l + 1)
+            && same[dut.a.slot][l+1] && dut.a.cursor.i < list_i[l]
+            && list_i[l] <= dut.a.cursor.i_last && in_list(l))
           places[l] += 1'b1;
       end
       if (dut.b_valid_q) begin
-        if (b_kind == UNIT && l == 0 && dut.b_q.vertex == path[0] && reach[0])
+        if (b_kind == ROOT && l == 0 && dut.b_q.vertex == path[0] && reach[0])
           places[l] += 1'b1;
         if (b_kind == GROWN && dut.b_q.size == size_t'(l + 1) && same[dut.b_q.slot][l]
             && dut.b_q.vertex == path[l] && begins(dut.b_q.cursor, l))
@@ -468,12 +468,12 @@ module stealing_proof
           places[l] += 1'b1;
       end
       if (dut.c_valid_q) begin
-        if (c_kind == UNIT && l == 0 && dut.c_q.vertex == path[0] && reach[0])
+        if (c_kind == ROOT && l == 0 && dut.c_q.vertex == path[0] && reach[0])
           places[l] += 1'b1;
         if (c_kind == GROWN && dut.c_q.size == size_t'(l + 1) && same[dut.c_q.slot][l]
             && dut.c_q.vertex == path[l] && begins(dut.c_q.cursor, l))
           places[l] += 1'b1;
-        if (c_kind != GROWN && c_kind != UNIT && dut.c_q.size == size_t'(l + 1)
+        if (c_kind != GROWN && c_kind != ROOT && dut.c_q.size == size_t'(l + 1)
             && same[dut.c_q.slot][l+1] && has(dut.c_q.cursor, c_whole, l))
           places[l] += 1'b1;
       end
@@ -503,18 +503,18 @@ module stealing_proof
   always_comb if (!running) begin
     assert (phase_q <= 2'd2);
     if (phase_q == 2'd1)
-      assert ({dut.a_valid_q, dut.b_valid_q, dut.c_valid_q, issue_valid, dut.b_nothing_q,
-               dut.c_failed_q, dut.free_q, dut.changed_valid_q, dut.slot_valid,
-               dut.unit_q_valid} == '0 && waits_n == '0 && candidates_n == '0 && token_q == '0
-              && dut.i_slots.free_q == '0);
+      assert ({dut.a_valid, dut.b_valid_q, dut.c_valid_q, issue_valid, dut.b_nothing_q,
+               dut.c_failed_q, dut.free_q, dut.changed_valid_q, dut.i_receiver.slot_valid,
+               dut.i_receiver.unit_valid_q} == '0 && waits_n == '0 && candidates_n == '0 && token_q == '0
+              && dut.i_receiver.i_slots.free_q == '0);
   end else begin
     // Slots and tokens.
     assert (2'(dut.b_valid_q) + 2'(dut.b_nothing_q) + 2'(dut.free_q) <= 2'd1);
     assert (!(dut.c_valid_q && dut.c_failed_q));
     assert ((dut.changed_valid_q ? one << dut.changed_slot_q : '0)
             == ((b_kind == AGAIN || b_kind == NEXT ? '0 : at_b) | at_nothing | at_free));
-    assert (!dut.slot_valid || !busy[dut.slot_next]);
-    assert ((dut.i_slots.free_q & busy) == '0);
+    assert (!dut.i_receiver.slot_valid || !busy[dut.i_receiver.next_slot]);
+    assert ((dut.i_receiver.i_slots.free_q & busy) == '0);
     assert (waits_n <= (SLOT_W+1)'(SLOTS));
     assert (candidates_n <= 2'(STEALING_BUFFER));
     for (int s = 0; s < SLOTS; s++) begin
@@ -537,12 +537,12 @@ module stealing_proof
                        == mask_t'(1) << (DEPTH - 1));
       end else begin
         assert (!busy[s] || at_back[s]
-                || (at_a[s] && (a_kind == UNIT || a_kind == STEAL)));
+                || (at_a[s] && (a_kind == ROOT || a_kind == STEAL)));
       end
       for (int l = 0; l < DEPTH; l++)
         if (entry_valid(s, l))
           assert (fits(dut.i_ancestors.mem[s * DEPTH + l], size_t'(l + 1))
-                  && dut.bases[{slot_t'(s), pos_t'(l)}] == dut.i_ancestors.mem[s * DEPTH + l].i);
+                  && dut.i_thresholds.bases[{slot_t'(s), pos_t'(l)}] == dut.i_ancestors.mem[s * DEPTH + l].i);
       // Rows.
       assert (lanes[s] <= size_t'(DEPTH));
       for (int j = 0; j < DEPTH; j++)
@@ -552,45 +552,45 @@ module stealing_proof
     // Candidates have had a token.
     for (int p = 0; p < STEALING_BUFFER; p++)
       if (2'(p) < candidates_n)
-        assert (ever_q[dut.i_candidates.i_candidates.mem[
-            1'(dut.i_candidates.i_candidates.read_q + 2'(p))]]);
+        assert (ever_q[dut.i_receiver.i_candidates.i_candidates.mem[
+            1'(dut.i_receiver.i_candidates.i_candidates.read_q + 2'(p))]]);
     // Messages.
-    assert (!(dut.unit_q_valid && unit_ready));
-    if (dut.unit_q_valid)
-      assert (dut.unit_q.first == first_i && dut.unit_q.limit == limit_i
-              && dut.unit_q.start < id_t'(2) && handed_q[dut.unit_q.start[0]]);
-    if (dut.a_valid_q) begin
+    assert (!(dut.i_receiver.unit_valid_q && unit_ready));
+    if (dut.i_receiver.unit_valid_q)
+      assert (dut.i_receiver.unit_q.first == first_i && dut.i_receiver.unit_q.limit == limit_i
+              && dut.i_receiver.unit_q.start < id_t'(2) && handed_q[dut.i_receiver.unit_q.start[0]]);
+    if (dut.a_valid) begin
       assert (a_kind <= STEAL && a_kind != BACK);
-      if (a_kind == UNIT)
-        assert (dut.a_q.cursor.lo == first_i && dut.a_q.cursor.hi == limit_i
-                && dut.a_q.vertex < id_t'(2));
+      if (a_kind == ROOT)
+        assert (dut.a.cursor.lo == first_i && dut.a.cursor.hi == limit_i
+                && dut.a.vertex < id_t'(2));
       if (a_kind == GROWN)
-        assert (dut.a_left_q == (dut.a_q.cursor.lo < dut.a_q.cursor.hi
-                                 || dut.a_q.cursor.i < dut.a_q.cursor.i_last));
-      if (a_kind == NEXT) assert (dut.a_left_q == (dut.a_q.cursor.i < dut.a_q.cursor.i_last));
-      if (a_kind == GROWN && dut.a_q.size == '0)
-        assert (dut.a_q.cursor.lo == first_i && dut.a_q.cursor.hi == limit_i
-                && dut.work_q[dut.a_q.slot] == '0);
+        assert (dut.a_left == (dut.a.cursor.lo < dut.a.cursor.hi
+                                 || dut.a.cursor.i < dut.a.cursor.i_last));
+      if (a_kind == NEXT) assert (dut.a_left == (dut.a.cursor.i < dut.a.cursor.i_last));
+      if (a_kind == GROWN && dut.a.size == '0)
+        assert (dut.a.cursor.lo == first_i && dut.a.cursor.hi == limit_i
+                && dut.work_q[dut.a.slot] == '0);
       if (a_kind == GROWN)
-        assert (dut.a_q.record.offset == offset_i[pos_t'(dut.a_q.size)]
-                && dut.a_q.record.degree == degree_i[pos_t'(dut.a_q.size)]
-                && dut.a_q.size < size_t'(DEPTH));
-      if ((a_kind == GROWN && dut.a_q.size != '0) || a_kind == AGAIN)
-        assert (dut.a_q.size == dut.size_q[dut.a_q.slot] && dut.a_q.size != '0
-                && fits(dut.a_q.cursor, dut.a_q.size));
-      if (a_kind == GROWN && dut.a_q.size != '0)
-        assert (behind(dut.a_q.cursor, dut.a_q.vertex));
+        assert (dut.a.record.offset == offset_i[pos_t'(dut.a.size)]
+                && dut.a.record.degree == degree_i[pos_t'(dut.a.size)]
+                && dut.a.size < size_t'(DEPTH));
+      if ((a_kind == GROWN && dut.a.size != '0) || a_kind == AGAIN)
+        assert (dut.a.size == dut.size_q[dut.a.slot] && dut.a.size != '0
+                && fits(dut.a.cursor, dut.a.size));
+      if (a_kind == GROWN && dut.a.size != '0)
+        assert (behind(dut.a.cursor, dut.a.vertex));
       if (a_kind == NEXT)
-        assert (dut.a_q.cursor.i <= dut.a_q.cursor.i_last
-                && size_t'(dut.a_q.cursor.i_last) < dut.size_q[dut.a_q.slot]
-                && (!clique_i || dut.a_q.cursor.i_last == '0));
+        assert (dut.a.cursor.i <= dut.a.cursor.i_last
+                && size_t'(dut.a.cursor.i_last) < dut.size_q[dut.a.slot]
+                && (!clique_i || dut.a.cursor.i_last == '0));
       if (a_kind == STEAL)
-        assert (dut.a_q.slot != dut.a_q.thief && ever_q[dut.a_q.slot]);
+        assert (dut.a.slot != dut.a.thief && ever_q[dut.a.slot]);
     end
     if (dut.b_valid_q) begin
       assert (b_kind <= STEAL);
-      if (b_kind == BACK || b_kind == STEAL) assert (dut.b_base_q == dut.entry.i);
-      if (b_kind == UNIT)
+      if (b_kind == BACK || b_kind == STEAL) assert (dut.i_thresholds.b_base_q == dut.entry.i);
+      if (b_kind == ROOT)
         assert (dut.b_q.cursor.lo == first_i && dut.b_q.cursor.hi == limit_i
                 && dut.b_q.vertex < id_t'(2));
       else begin
@@ -623,7 +623,7 @@ module stealing_proof
       assert (c_kind <= STEAL);
       if (c_kind == GROWN && dut.c_q.size == size_t'(1))
         assert (dut.c_clipped_q == (dut.c_q.cursor.hi >= dut.c_q.record.degree));
-      if (c_kind == UNIT)
+      if (c_kind == ROOT)
         assert (dut.c_q.cursor.lo == first_i && dut.c_q.cursor.hi == limit_i
                 && dut.c_q.vertex < id_t'(2));
       else begin
@@ -640,8 +640,8 @@ module stealing_proof
           assert (behind(dut.c_q.cursor, dut.c_q.vertex)
                   && fits(dut.c_q.cursor, dut.c_q.size - 1'b1));
       end
-      if (c_kind == UNIT) assert (!c_whole);
-      if (c_kind != UNIT && c_kind != GROWN) assert (fits(dut.c_q.cursor & {2'b11, 2'b11,
+      if (c_kind == ROOT) assert (!c_whole);
+      if (c_kind != ROOT && c_kind != GROWN) assert (fits(dut.c_q.cursor & {2'b11, 2'b11,
           {(2*EDGE_W){!c_whole}}}, dut.c_q.size));
       if (c_kind == STEAL)
         assert (dut.c_q.slot != dut.c_q.thief && lanes[dut.c_q.slot] >= dut.c_q.size);

@@ -51,7 +51,7 @@ pub(crate) fn drive(
     pins.reset_n = 1;
     pins.wstrb = 15;
     if model.fresh {
-        reset(model, &mut pins)?;
+        reset(model, &mut pins, a.machine.slr_registers)?;
     }
     let mut host = Host::new(a, job, simulation);
     let mut progress = Progress { every: simulation.progress, begun: Instant::now(), shown: false };
@@ -82,13 +82,14 @@ pub(crate) fn drive(
 }
 
 /// Resets a core that had no reset yet.
-fn reset(model: &mut Model, pins: &mut Pins) -> Result<()> {
+fn reset(model: &mut Model, pins: &mut Pins, slr_registers: usize) -> Result<()> {
     pins.reset_n = 0;
-    for clock in 0..4 {
+    // It goes through a register, and through those between regions: what it clears is low two clocks after.
+    let late = 2 + slr_registers;
+    for clock in 0..late + 2 {
         model.cycle(pins)?;
         let valid = pins.out_tvalid == 1 || pins.bank_arvalid.contains(&1);
-        // The reset goes through a register, so what it clears is low two clocks later.
-        ensure!(clock < 2 || !valid, "a VALID is high while the core is being reset");
+        ensure!(clock < late || !valid, "a VALID is high while the core is being reset");
     }
     pins.reset_n = 1;
     model.fresh = false;

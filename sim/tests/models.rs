@@ -389,7 +389,7 @@ fn a_core_in_which_a_handshake_never_answers_is_ended() {
         }
         fs::copy(&path, folder.path().join(path.file_name().unwrap())).unwrap();
     }
-    let path = folder.path().join("gramer_core.sv");
+    let path = folder.path().join("gramer_memory_system.sv");
     let (right, wrong) = (".read_valid_i (bank_read_valid),", ".read_valid_i ('0),");
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text.matches(right).count(), 1);

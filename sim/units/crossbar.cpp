@@ -3,11 +3,6 @@
 #include "bench.hpp"
 #include <deque>
 
-struct Message {
-  unsigned head;
-  uint32_t data;
-};
-
 int main(int argc, char **argv) {
   Bench b("crossbar",
           {"empty", "every crosspoint used", "full crosspoint", "all crosspoints full",
@@ -15,8 +10,8 @@ int main(int argc, char **argv) {
            "wrap-around", "a stalled output holds up no other", "longest wait", "reset while full"},
           argc, argv);
   auto &d = *b.dut;
-  const unsigned ins = 3, outs = 2, depth = 4;
-  std::deque<Message> queue[ins][outs];
+  const unsigned ins = 3, outs = 2, depth = 4, width = 36;
+  std::deque<uint64_t> queue[ins][outs];
   unsigned last[outs], waiting[outs] = {}, waited[ins][outs] = {}, used = 0, pushed[ins][outs] = {};
   for (auto &l : last) l = ins - 1;
   d.valid_i = d.ready_i = 0;
@@ -27,8 +22,7 @@ int main(int argc, char **argv) {
     d.valid_i = 0;
     for (unsigned i = 0; i < ins; ++i) {
       d.target_i[i] = phase == 3 ? (n / 250) % outs : b.random(outs);
-      d.head_i[i] = b.random(16);
-      d.data_i[i] = uint32_t(b.random());
+      d.message_i[i] = b.random() >> (64 - width);
       const bool room = queue[i][d.target_i[i]].size() < depth;
       if (room && !d.rst_i && b.chance(phase == 1 ? 10 : phase == 0 ? 100 : 60)) d.valid_i |= 1u << i;
     }
@@ -50,10 +44,8 @@ int main(int argc, char **argv) {
       const bool taken = expected >= 0 && (d.ready_i >> o & 1) && !d.rst_i;
       b.equal(d.valid_o >> o & 1, expected >= 0, "valid_o");
       if (expected >= 0) {
-        const Message &m = queue[expected][o].front();
         b.equal(d.source_o[o], expected, "source_o");
-        b.equal(d.head_o[o], m.head, "head_o");
-        b.equal(d.data_o[o], m.data, "data_o");
+        b.equal(d.message_o[o], queue[expected][o].front(), "message_o");
       }
       b.equal(d.waiting_o[o], waiting[o], "waiting_o of the last cycle");
       waiting[o] = taken ? some - 1 : 0;
@@ -77,7 +69,7 @@ int main(int argc, char **argv) {
       if (taken) queue[expected][o].pop_front(), last[o] = expected;
       for (unsigned i = 0; i < ins; ++i)
         if ((d.valid_i >> i & 1) && d.target_i[i] == o) {
-          queue[i][o].push_back({d.head_i[i], d.data_i[i]});
+          queue[i][o].push_back(d.message_i[i]);
           used |= 1u << (i * outs + o);
           b.hit("wrap-around", ++pushed[i][o] > 2 * depth);
         }

@@ -252,14 +252,12 @@ int main(int argc, char **argv) {
             const uint64_t at = walk[s].address * 16 + e;
             line[e] = at >= base && at - base < edges.size() ? edges[at - base] : uint32_t(b.random());
           }
-          drive(d.edge_line_i, line);
-          d.edge_slot_i = s;
+          EdgeAnswer{s, line}.drive(d.edge_answer_i);
         }
         if (walk[s].access == 2 && vertex_slot < 0 && b.chance(20)) {
           vertex_slot = s;
           const Record &r = of(walk[s].address);
-          pack(d.vertex_record_i, {{r.offset, EDGE_W}, {r.degree, 32}, {r.label, LABEL_W}});
-          d.vertex_slot_i = s;
+          VertexAnswer{s, r}.drive(d.vertex_answer_i);
         }
       }
       d.edge_valid_i = edge_slot >= 0;
@@ -288,24 +286,26 @@ int main(int argc, char **argv) {
       // Accesses
       b.check(!(d.edge_valid_o && d.vertex_valid_o), "two accesses in one cycle");
       if (d.edge_valid_o) {
-        Walk &w = walk[d.edge_slot_o];
+        const auto request = EdgeRequest::of(d.edge_request_o);
+        Walk &w = walk[request.slot];
         b.check(w.state == Walk::WALKS && !w.access, "a slot has two accesses");
         w.access = 1;
-        w.address = d.edge_line_o;
+        w.address = request.line;
         bool own = false;
         for (uint32_t id : w.ids) {
           const Record &r = of(id);
-          own |= id == d.edge_rank_o && r.degree && r.offset >> 4 <= w.address && w.address <= (r.offset + r.degree - 1) >> 4;
+          own |= id == request.rank && r.degree && r.offset >> 4 <= w.address && w.address <= (r.offset + r.degree - 1) >> 4;
         }
-        b.check(own, "line 0x%llx is not of the list of vertex %u", (unsigned long long)w.address, d.edge_rank_o);
+        b.check(own, "line 0x%llx is not of the list of vertex %u", (unsigned long long)w.address, request.rank);
         b.hit("largest edge position", w.address == (1ull << (EDGE_W - 4)) - 1);
       }
       if (d.vertex_valid_o) {
-        Walk &w = walk[d.vertex_slot_o];
+        const auto request = VertexRequest::of(d.vertex_request_o);
+        Walk &w = walk[request.slot];
         b.check(w.state == Walk::WALKS && !w.access, "a slot has two accesses");
-        b.check(!w.expected.empty() && d.vertex_id_o == w.expected[0].vertex, "the record of a wrong vertex");
+        b.check(!w.expected.empty() && request.vertex == w.expected[0].vertex, "the record of a wrong vertex");
         w.access = 2;
-        w.address = d.vertex_id_o;
+        w.address = request.vertex;
       }
       // Candidates
       if (d.found_valid_o) {

@@ -11,7 +11,7 @@ constexpr unsigned clog2(uint64_t n) {
 }
 const unsigned SIZE_W = clog2(DEPTH + 1), POS_W = clog2(DEPTH), SLOT_W = clog2(SLOTS),
                KEY_W = clog2(DICTIONARY), NUMBER_W = clog2(COUNTERS), LABEL_W = LABEL_BITS,
-               LAMBDA_W = clog2(LAMBDA_MOST + 1), SLOTS_W = clog2(SLOTS + 1), EDGE_W = 40;
+               LAMBDA_W = clog2(LAMBDA_MOST + 1), SLOTS_W = clog2(SLOTS + 1), EDGE_W = 40, ELINE_W = EDGE_W - 4;
 
 enum App { CLIQUE, MOTIF, FSM };
 
@@ -53,5 +53,52 @@ struct Found {
     pack(pin, {{slot, SLOT_W}, {size, SIZE_W}, {last, 1}, {vertex, 32}, {mask, unsigned(DEPTH)},
                {record.offset, EDGE_W}, {record.degree, 32}, {record.label, LABEL_W}, {key, KEY_W},
                {cursor.i, POS_W}, {cursor.last, POS_W}, {cursor.lo, EDGE_W}, {cursor.hi, EDGE_W}});
+  }
+};
+
+/// edge_request_t
+struct EdgeRequest {
+  unsigned slot = 0;
+  uint64_t line = 0;
+  uint32_t rank = 0;
+  template <class P> void drive(P &pin) const { pack(pin, {{slot, SLOT_W}, {line, ELINE_W}, {rank, 32}}); }
+  template <class P> static EdgeRequest of(const P &pin) {
+    const auto f = unpack(pin, {SLOT_W, ELINE_W, 32});
+    return {unsigned(f[0]), f[1], uint32_t(f[2])};
+  }
+};
+
+/// vertex_request_t
+struct VertexRequest {
+  unsigned slot = 0;
+  uint32_t vertex = 0;
+  template <class P> void drive(P &pin) const { pack(pin, {{slot, SLOT_W}, {vertex, 32}}); }
+  template <class P> static VertexRequest of(const P &pin) {
+    const auto f = unpack(pin, {SLOT_W, 32});
+    return {unsigned(f[0]), uint32_t(f[1])};
+  }
+};
+
+/// edge_answer_t: the line is in the low bits.
+struct EdgeAnswer {
+  unsigned slot = 0;
+  Line line;
+  template <class P> void drive(P &pin) const {
+    ::drive(pin, line);
+    pin[line.size()] = slot;
+  }
+  template <class P> static EdgeAnswer of(const P &pin) { return {unsigned(pin[16]), line_of(pin)}; }
+};
+
+/// vertex_answer_t
+struct VertexAnswer {
+  unsigned slot = 0;
+  Record record;
+  template <class P> void drive(P &pin) const {
+    pack(pin, {{slot, SLOT_W}, {record.offset, EDGE_W}, {record.degree, 32}, {record.label, LABEL_W}});
+  }
+  template <class P> static VertexAnswer of(const P &pin) {
+    const auto f = unpack(pin, {SLOT_W, EDGE_W, 32, LABEL_W});
+    return {unsigned(f[0]), {f[1], uint32_t(f[2]), uint32_t(f[3])}};
   }
 };

@@ -126,14 +126,11 @@ int main(int argc, char **argv) {
       }
       Access &v = memory[0].wanted, &e = memory[1].wanted;
       d.vertex_valid_i = memory[0].request;
-      d.vertex_id_i = v.line * 4 + v.word;
       d.vertex_pu_i = v.token / SLOTS;
-      d.vertex_slot_i = v.token % SLOTS;
+      VertexRequest{unsigned(v.token % SLOTS), uint32_t(v.line * 4 + v.word)}.drive(d.vertex_request_i);
       d.edge_valid_i = memory[1].request;
-      d.edge_line_i = e.line;
-      d.edge_rank_i = e.rank;
       d.edge_pu_i = e.token / SLOTS;
-      d.edge_slot_i = e.token % SLOTS;
+      EdgeRequest{unsigned(e.token % SLOTS), e.line, e.rank}.drive(d.edge_request_i);
       d.vertex_waiting_i = b.chance(30) ? b.random(PUS) : 0;
       d.edge_waiting_i = b.chance(30) ? b.random(PUS) : 0;
       b.hit("most conflicts", d.edge_waiting_i == PUS - 1);
@@ -164,14 +161,17 @@ int main(int argc, char **argv) {
         Memory &its = memory[1 - m];
         // Answers
         if (m ? d.edge_valid_o : d.vertex_valid_o) {
-          const unsigned token = m ? d.edge_pu_o * SLOTS + d.edge_slot_o : d.vertex_pu_o * SLOTS + d.vertex_slot_o;
+          const auto edge = EdgeAnswer::of(d.edge_answer_o);
+          const auto vertex = VertexAnswer::of(d.vertex_answer_o);
+          const unsigned token = m ? d.edge_pu_o * SLOTS + edge.slot : d.vertex_pu_o * SLOTS + vertex.slot;
           b.check(my.out.count(token), "an answer that nobody waits for");
           const Access &a = my.out[token];
           const Line &line = a.line < my.bound ? my.pad[a.line / 2] : content(m, a.line);
-          if (m) b.check(line_of(d.edge_line_o) == line, "a wrong edge line");
+          if (m) b.check(edge.line == line, "a wrong edge line");
           else {
-            b.check(line_of(d.vertex_record_o, 4) == Line(line.begin() + 4 * a.word, line.begin() + 4 * a.word + 4),
-                    "a wrong vertex record");
+            const uint32_t *word = &line[4 * a.word];
+            const uint64_t offset = (word[1] * 0x100000000ull + word[0]) & ((1ull << EDGE_W) - 1);
+            b.check(vertex.record == Record{offset, word[2], word[3] % (1u << LABEL_W)}, "a wrong vertex record");
             words |= 1u << a.word;
             b.hit("degree 0", line[4 * a.word] % 16 == 0);
           }

@@ -184,15 +184,13 @@ int main(int argc, char **argv) {
             const uint64_t at = access[s].address * 16 + e;
             line[e] = at >= base && at - base < edges.size() ? edges[at - base] : uint32_t(b.random());
           }
-          drive(d.edge_line_i, line);
-          d.edge_slot_i = s;
+          EdgeAnswer{s, line}.drive(d.edge_answer_i);
         }
         if (access[s].kind == 2 && vertex_slot < 0 && b.chance(speed)) {
           vertex_slot = s;
           b.check(access[s].address < vertices, "the record of a vertex that is not there");
           const Record &r = records[access[s].address];
-          pack(d.vertex_record_i, {{r.offset, EDGE_W}, {r.degree, 32}, {r.label, LABEL_W}});
-          d.vertex_slot_i = s;
+          VertexAnswer{s, r}.drive(d.vertex_answer_i);
         }
       }
       d.edge_valid_i = edge_slot >= 0;
@@ -202,13 +200,15 @@ int main(int argc, char **argv) {
       if (edge_slot >= 0 && d.edge_ready_o) access[edge_slot].kind = 0, edge_slot = -1;
       if (vertex_slot >= 0 && d.vertex_ready_o) access[vertex_slot].kind = 0, vertex_slot = -1;
       if (d.edge_valid_o) {
-        b.check(!access[d.edge_slot_o].kind, "a slot has two accesses");
-        access[d.edge_slot_o] = {1, d.edge_line_o};
+        const auto request = EdgeRequest::of(d.edge_request_o);
+        b.check(!access[request.slot].kind, "a slot has two accesses");
+        access[request.slot] = {1, request.line};
         ++edge_accesses;
       }
       if (d.vertex_valid_o) {
-        b.check(!access[d.vertex_slot_o].kind, "a slot has two accesses");
-        access[d.vertex_slot_o] = {2, d.vertex_id_o};
+        const auto request = VertexRequest::of(d.vertex_request_o);
+        b.check(!access[request.slot].kind, "a slot has two accesses");
+        access[request.slot] = {2, request.vertex};
         ++vertex_accesses;
       }
       ++running;

@@ -32,12 +32,12 @@ pub const STATE: [(&str, &[&str]); 10] = [
     ("gramer_core", &["state_q", "sweep_q", "status_q", "pu_busy", "poll_busy", "work_finished"]),
     ("gramer_prefetcher", &["state_q", "at_q"]),
     ("gramer_pu", &["counters_q", "listed_q", "stall_q"]),
-    ("gramer_scheduler", &["unit_q_valid"]),
-    ("gramer_slot_buffer", &["busy_o"]),
+    ("gramer_receiver", &["unit_valid_q"]),
+    ("gramer_slot_buffer", &["busy_q"]),
     ("gramer_crossbar_column", &["some_q"]),
     ("gramer_miss_unit", &["taken_q"]),
     ("gramer_fifo", &["write_q", "read_q"]),
-    ("gramer_axi_reader", &["arvalid_o"]),
+    ("gramer_axi_reader", &["arvalid_q"]),
     ("gramer_pattern_buffer", &["state_q", "queued_q"]),
 ];
 

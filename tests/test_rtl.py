@@ -1,0 +1,78 @@
+"""How modules of rtl/ are written: one a file, named as the file, of at most 500 lines; no output is
+assigned on a clock, but from a register `_q`."""
+
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LINES = 500
+
+
+def code(text):
+    """Without comments; lines stay."""
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def registers(text):
+    """Names of outputs that are assigned as registers."""
+    text = code(text)
+    outputs = re.findall(r"\boutput\b[^,;)]*?(\w+)\s*(?:\[[^\]]*\]\s*)*(?=[,\n)])", text)
+    # The target of `<=` where a statement begins, whatever of it is assigned.
+    target = r"(?:^|\bbegin\b|\belse\b|[;):])\s*{name}\b(?:\.\w+|\[[^;=\n]*\])*\s*<=\s"
+    return [name for name in outputs if re.search(target.format(name=name), text, re.M)]
+
+
+def faults(name, text):
+    """What is wrong with a file of this name, without its ending."""
+    found = [f"register {register} is an output" for register in registers(text)]
+    units = re.findall(r"(?m)^\s*(?:module|package)\s+(\w+)", code(text))
+    if units != [name]:
+        found.append(f"it holds {', '.join(units) or 'nothing'}")
+    if not name.startswith("gramer_"):
+        found.append("its name does not begin with gramer_")
+    if text.count("\n") > LINES:
+        found.append(f"it has {text.count(chr(10))} lines")
+    return found
+
+
+MODULE = """module gramer_x (
+  input  logic clk_i,
+  output logic valid_o, // one
+  output logic [3:0] word_o [2],
+  output logic done_o
+);
+  logic valid_q;
+  assign valid_o = valid_q;
+  assign done_o  = word_o[0] <= word_o[1];
+  always_ff @(posedge clk_i) begin
+    valid_q <= !valid_o;
+  end
+endmodule
+"""
+
+
+class Modules(unittest.TestCase):
+    def test_all_are_written_so(self):
+        paths = sorted((ROOT / "rtl").rglob("*.sv"))
+        self.assertGreater(len(paths), 40)
+        found = [f"{path.relative_to(ROOT)}: {fault}" for path in paths for fault in faults(path.stem, path.read_text())]
+        self.assertEqual(found, [])
+
+    def test_what_is_right_is_taken(self):
+        self.assertEqual(faults("gramer_x", MODULE), [])
+
+    def test_what_is_refused(self):
+        for old, new in [("    valid_q <= !valid_o;", "    valid_o <= !valid_o;"),
+                         ("    valid_q <= !valid_o;", "    if (done_o) word_o[0][1] <= 1'b1;"),
+                         ("    valid_q <= !valid_o;", "    if (done_o) valid_q <= 1'b1; else done_o <= 1'b1;"),
+                         ("endmodule\n", "endmodule\nmodule gramer_y;\nendmodule\n"),
+                         ("endmodule\n", "\n" * LINES + "endmodule\n")]:
+            self.assertIn(old, MODULE)
+            self.assertEqual(len(faults("gramer_x", MODULE.replace(old, new))), 1, new)
+        self.assertEqual(len(faults("gramer_y", MODULE)), 1)
+        self.assertEqual(len(faults("x", MODULE.replace("gramer_x", "x"))), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
