@@ -8,6 +8,7 @@ use gramer_machine::Accelerator;
 use crate::ddr::{Buffers, Ddr, StreamChecker};
 use crate::model::{Model, Pins};
 use crate::run::Simulation;
+use crate::timeline::{Sampler, Timeline};
 use crate::watch::Watch;
 
 /// What a run is given.
@@ -32,6 +33,8 @@ pub(crate) struct Driven {
     pub taken: Vec<u64>,
     /// Beats that each bank gave.
     pub beats: Vec<u64>,
+    /// What the PUs did meanwhile, if it was asked for.
+    pub timeline: Option<Timeline>,
 }
 
 /// Runs a core from its start, after a reset where it had none yet, until it may be started again.
@@ -89,6 +92,8 @@ pub(crate) fn drive(
     let (mut in_after, mut out_after) = (0, 0); // the next beat of a stream isn't earlier
     let mut watch = Watch::new(a, ddr, simulation.back_pressure > 0);
     watch.allow(simulation.in_pause + simulation.out_pause);
+    let mut sampler = simulation.timeline.then(|| Sampler::new(a));
+    let mut timeline = None;
     while end.is_none() {
         if now >= simulation.max_cycles {
             bail!(
@@ -164,6 +169,16 @@ pub(crate) fn drive(
             out_after = now + 1 + simulation.out_pause;
         }
         now += 1;
+        if started.is_some()
+            && let Some(sampler) = &mut sampler
+        {
+            sampler.look(now, out.len(), model)?;
+        }
+        if done.is_some()
+            && let Some(sampler) = sampler.take()
+        {
+            timeline = Some(sampler.finish(now, model)?);
+        }
         // Polls of the status go on for ever, so they don't count.
         let handed = written + sent + out.len() + usize::from(done.is_some());
         watch.look(now, handed as u64, model, ddr)?;
@@ -181,5 +196,5 @@ pub(crate) fn drive(
     }
     ensure!(sent == stream.len(), "done after {sent} of {} beats", stream.len());
     let cycles = done.unwrap_or(now) - started.unwrap_or(0);
-    Ok(Driven { out, cycles, taken, beats: ddr.beats(0) })
+    Ok(Driven { out, cycles, taken, beats: ddr.beats(0), timeline })
 }

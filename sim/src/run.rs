@@ -11,6 +11,7 @@ use crate::ddr::{Buffers, Ddr, Timing};
 use crate::drive::{Driven, Job, drive};
 use crate::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
 use crate::model::Model;
+use crate::timeline::Timeline;
 
 /// The applications of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,8 @@ pub struct Simulation {
     pub progress: u64,
     /// Cycle in which the host writes the abort word, and what it writes.
     pub abort: Option<(u64, u32)>,
+    /// Read the PUs' counters while it runs, for [`Outcome::timeline`].
+    pub timeline: bool,
 }
 
 impl Simulation {
@@ -111,6 +114,7 @@ impl Simulation {
             max_cycles: 10_000_000_000,
             progress: 0,
             abort: None,
+            timeline: false,
         }
     }
 }
@@ -170,6 +174,8 @@ pub struct Outcome {
     pub cycles: u64,
     /// For each beat of work units: cycles from the start until the core took it.
     pub taken: Vec<u64>,
+    /// What the PUs did over time, where [`Simulation::timeline`] asked for it.
+    pub timeline: Option<Timeline>,
 }
 
 impl Outcome {
@@ -334,7 +340,7 @@ pub(crate) fn decode(
     listed: Option<(u32, u32)>,
     driven: Driven,
 ) -> Result<Outcome> {
-    let Driven { out, cycles, taken, beats } = driven;
+    let Driven { out, cycles, taken, beats, timeline } = driven;
     let words: Vec<u64> = out
         .iter()
         .flat_map(|beat| beat.chunks_exact(8))
@@ -390,6 +396,7 @@ pub(crate) fn decode(
         counters,
         cycles,
         taken,
+        timeline,
     })
 }
 
