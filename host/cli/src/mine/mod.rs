@@ -194,16 +194,17 @@ impl Common {
         let terminal = self.to.is_none() && std::io::stdout().is_terminal();
         let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
         let keeping = self.keeping(wanted.is_some())?;
+        let page = output == Form::Html;
         let (many, one);
         let engine: &dyn Engine = match keeping {
             Some(_) => {
                 gramer_many::checkpoint::supports(task)?;
-                many = Some(self.options.many(&self.device, &context)?);
+                many = Some(self.options.many(&self.device, page, &context)?);
                 many.as_ref().expect("it was opened")
             }
             None => {
                 many = None;
-                one = self.options.engine(&self.device, &context)?;
+                one = self.options.engine(&self.device, page, &context)?;
                 one.as_ref()
             }
         };
