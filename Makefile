@@ -154,7 +154,7 @@ dist: emulator simulator ## An archive of the same, stripped, with all licences:
 deb: emulator simulator ## A Debian package of the same: target/dist/gramer_*.deb
 	@scripts/release.py deb
 
-image: ## An OCI image, by podman or docker, from Containerfile (never built yet)
+image: ## An OCI image, by podman, docker or buildah, from Containerfile (which says what of it was run)
 	@scripts/image.sh
 
 test-emulation: setup setup-rtl setup-xrt ## Tests through the Xilinx Runtime on the simulated core

@@ -3,10 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-for builder in podman docker; do
+for builder in podman docker buildah; do
   if "$builder" info > /dev/null 2>&1; then
     exec "$builder" build --tag gramer --file Containerfile .
   fi
 done
-echo "image: neither podman nor docker can be used here; install podman (apt-get install podman)" >&2
+echo "image: neither podman nor docker nor buildah can be used here; install podman (apt-get install podman)" >&2
 exit 1

@@ -119,7 +119,8 @@ def build(parts, tests):
     more = []
     if any(PARTS[name].get("emulator") for name in parts):
         # The tests of the emulation find both beside the programs.
-        more += [["--bin", "gramer-emulator"], ["--package", "gramer-sleep"]]
+        more += [["--bin", "gramer-emulator"], ["--package", "gramer-sleep"],
+                 ["--package", "gramer", "--example", "embedded"]]
     if "paper" in parts:
         more += [["--bin", "gramer-sim"]]
     if "python" in parts:

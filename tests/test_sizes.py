@@ -18,7 +18,6 @@ MOST_OF_A_FUNCTION = 80
 
 # A file, or `file: function`, and why it is longer.
 LONGER = {
-    # To be split; then these two lines go.
 }
 
 

@@ -30,7 +30,8 @@ const OF_THE_COMMAND_LINE: [&str; 5] =
 /// program or are about the program `gramer`.
 const LIBRARIES: [&str; 7] =
     ["graph", "pattern", "engine", "picture", "accelerator", "many", "laboratory"];
-const OF_OTHER_PROGRAMS: [&str; 9] = [
+const OF_OTHER_PROGRAMS: [&str; 10] = [
+    "accelerator/src/emulated.rs",
     "accelerator/src/xclbin/build.rs",
     "accelerator/src/launch/setup.rs",
     "accelerator/src/xclbin/mod.rs",

@@ -8,6 +8,7 @@ use gramer_machine::Accelerator;
 use crate::ddr::{Buffers, Ddr, StreamChecker};
 use crate::model::{Model, Pins};
 use crate::run::Simulation;
+use crate::timeline::{Sampler, Timeline};
 use crate::watch::Watch;
 
 /// What a run is given.
@@ -32,6 +33,8 @@ pub(crate) struct Driven {
     pub taken: Vec<u64>,
     /// Beats that each bank gave.
     pub beats: Vec<u64>,
+    /// What the PUs did meanwhile, if it was asked for.
+    pub timeline: Option<Timeline>,
 }
 
 /// Runs a core from its start, after a reset where it had none yet, until it may be started again.
@@ -57,6 +60,8 @@ pub(crate) fn drive(
     let mut progress = Progress { every: simulation.progress, begun: Instant::now(), shown: false };
     let mut watch = Watch::new(a, ddr, simulation.back_pressure > 0);
     watch.allow(simulation.in_pause + simulation.out_pause);
+    let mut sampler = simulation.timeline.then(|| Sampler::new(a));
+    let mut timeline = None;
     let mut now = 0u64;
     while host.end.is_none() {
         if now >= simulation.max_cycles {
@@ -71,6 +76,16 @@ pub(crate) fn drive(
         ddr.sample(now, 0, &pins)?;
         host.sample(now, &pins)?;
         now += 1;
+        if host.started.is_some()
+            && let Some(sampler) = &mut sampler
+        {
+            sampler.look(now, host.out.len(), model)?;
+        }
+        if host.done.is_some()
+            && let Some(sampler) = sampler.take()
+        {
+            timeline = Some(sampler.finish(now, model)?);
+        }
         watch.look(now, host.handed(), model, ddr)?;
         progress.show(now, &host);
     }
@@ -78,11 +93,11 @@ pub(crate) fn drive(
     let (sent, all) = (host.sent, job.stream.len());
     ensure!(sent == all, "done after {sent} of {all} beats");
     let cycles = host.done.unwrap_or(now) - host.started.unwrap_or(0);
-    Ok(Driven { out: host.out, cycles, taken: host.taken, beats: ddr.beats(0) })
+    Ok(Driven { out: host.out, cycles, taken: host.taken, beats: ddr.beats(0), timeline })
 }
 
 /// Resets a core that had no reset yet.
-fn reset(model: &mut Model, pins: &mut Pins, slr_registers: usize) -> Result<()> {
+fn reset(model: &mut Model, pins: &mut Pins, slr_registers: u32) -> Result<()> {
     pins.reset_n = 0;
     // It goes through a register, and through those between regions: what it clears is low two clocks after.
     let late = 2 + slr_registers;

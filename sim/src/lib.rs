@@ -8,6 +8,7 @@
 //! | [`image`] | a prepared graph as it lies in memory, and the in-stream of a run |
 //! | [`run`] | a task on a graph, straight on the core |
 //! | [`set`] | in-streams on a cluster of the set core |
+//! | [`timeline`] | what each PU does over time |
 //! | [`watch`] | ends a run in which nothing moves any more |
 //!
 //! Nothing here mines: counts come from the core alone.
@@ -21,6 +22,7 @@ mod instances;
 pub mod model;
 pub mod run;
 pub mod set;
+pub mod timeline;
 mod verilated;
 pub mod watch;
 

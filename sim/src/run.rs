@@ -16,6 +16,7 @@ use crate::ddr::{Buffers, Ddr, Timing};
 use crate::drive::{Driven, Job, drive};
 use crate::image::{Csr, UNITS_A_BEAT, Unit, in_stream};
 use crate::model::Model;
+use crate::timeline::Timeline;
 
 /// The applications of the core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,6 +95,8 @@ pub struct Simulation {
     pub progress: u64,
     /// Cycle in which the host writes the abort word, and what it writes.
     pub abort: Option<(u64, u32)>,
+    /// Read the PUs' counters while it runs, for [`Outcome::timeline`].
+    pub timeline: bool,
 }
 
 impl Simulation {
@@ -116,6 +119,7 @@ impl Simulation {
             max_cycles: 10_000_000_000,
             progress: 0,
             abort: None,
+            timeline: false,
         }
     }
 }
@@ -175,6 +179,8 @@ pub struct Outcome {
     pub cycles: u64,
     /// For each beat of work units: cycles from the start until the core took it.
     pub taken: Vec<u64>,
+    /// What the PUs did over time, where [`Simulation::timeline`] asked for it.
+    pub timeline: Option<Timeline>,
 }
 
 impl Outcome {
@@ -386,13 +392,13 @@ pub(crate) fn decode(
     listed: Option<(u32, u32)>,
     driven: Driven,
 ) -> Result<Outcome> {
-    let Driven { out, cycles, taken, beats } = driven;
+    let Driven { out, cycles, taken, beats, timeline } = driven;
     let outcome = read_stream(a, patterns, listed, &out)?;
     for (b, beats) in beats.iter().enumerate() {
         let counted = outcome.counters["bank.beats"][b][0];
         ensure!(counted == *beats, "bank {b}: {counted} beats counted, {beats} delivered");
     }
-    Ok(Outcome { cycles, taken, ..outcome })
+    Ok(Outcome { cycles, taken, timeline, ..outcome })
 }
 
 /// Reads the out-stream: records of `listed` (their vertices, and beats of the area), counts, status,
@@ -457,6 +463,7 @@ pub fn read_stream(
         counters,
         cycles: 0,
         taken: vec![],
+        timeline: None,
     })
 }
 

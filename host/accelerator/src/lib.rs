@@ -8,6 +8,7 @@
 //! | [`runtime`] | platforms, devices, what is missing where there are none |
 //! | [`xilinx`] | the vendor's extension that places a buffer in a memory bank |
 //! | [`settings`] | run-time switches of the accelerator |
+//! | [`emulated`] | an emulated device for other programs: the command `gramer` drives it |
 //! | [`image`] | a graph as it lies in the banks |
 //! | [`units`] | the ranges of work units that one run takes |
 //! | [`stream`] | what goes into the streams and comes out |
@@ -16,6 +17,7 @@
 //! | [`metrics`] | what a session measures |
 //! | [`tasks`] | mining tasks as passes of the core |
 
+pub mod emulated;
 pub mod image;
 pub mod launch;
 pub mod metrics;

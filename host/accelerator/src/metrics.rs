@@ -7,13 +7,21 @@
 //! | `vertex`, `edge` | accesses to the two on-chip memories, and what became of them |
 //! | `transfer` | data to and from the devices, and how long the host built what a set core is sent |
 //! | the core's | each counter of `accelerator.yaml` under its own section and name |
-//! | `pu_time` | what the PUs did: shares of their cycles, over all PUs and runs |
+//! | `pu_time` | what the PUs did: shares of their cycles, over all PUs and runs; by PU, over time where
+//! |           | the device is an emulated one that was asked for it |
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use gramer_engine::DeviceMetrics;
-use gramer_engine::metrics::Value;
+use gramer_engine::metrics::{Timeline, Value};
+
+/// What a PU that isn't busy may be doing, and the counter of its cycles.
+const IDLE: [(&str, &str); 3] = [
+    ("waiting_for_memory", "idle_memory"),
+    ("waiting_inside", "idle_inside"),
+    ("no_work", "idle_no_work"),
+];
 
 /// What was measured, over all devices of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,6 +49,10 @@ pub struct CoreMetrics {
     pub kernels: Duration,
     /// Time in which the host built the graph's image and the streams, of a set core.
     pub preparation: Duration,
+    /// Counters of PUs with a single value by name, a value a PU; for each compute unit.
+    pub by_pu: Vec<BTreeMap<String, Vec<u64>>>,
+    /// What PUs did over time, by compute unit, where the device says it.
+    pub timelines: BTreeMap<usize, Timeline>,
 }
 
 impl CoreMetrics {
@@ -51,13 +63,9 @@ impl CoreMetrics {
     /// What the PUs did in their cycles, as parts of these. A core that doesn't count busy cycles was busy
     /// in all that it doesn't count as idle.
     fn pu_time(&self, m: &mut DeviceMetrics) {
-        let idle = [
-            ("pu_time.waiting_for_memory", "pu.idle_memory"),
-            ("pu_time.waiting_inside", "pu.idle_inside"),
-            ("pu_time.no_work", "pu.idle_no_work"),
-        ];
-        let idle = idle.into_iter().filter(|(_, counter)| self.counters.contains_key(*counter));
-        let idle: Vec<(&str, u64)> = idle.map(|(name, of)| (name, self.counter(of))).collect();
+        let idle = IDLE.map(|(state, of)| (format!("pu_time.{state}"), format!("pu.{of}")));
+        let idle = idle.into_iter().filter(|(_, counter)| self.counters.contains_key(counter));
+        let idle: Vec<(String, u64)> = idle.map(|(name, of)| (name, self.counter(&of))).collect();
         if idle.is_empty() {
             return;
         }
@@ -65,13 +73,28 @@ impl CoreMetrics {
         let rest = all.saturating_sub(idle.iter().map(|(_, n)| n).sum());
         let busy = self.counters.get("pu.port_busy").map_or(rest, |_| self.counter("pu.port_busy"));
         let whole = (busy + idle.iter().map(|(_, n)| n).sum::<u64>()) as f64;
-        for (name, n) in [("pu_time.busy", busy)].into_iter().chain(idle) {
+        for (name, n) in [("pu_time.busy".to_string(), busy)].into_iter().chain(idle) {
             m.headline(name, "cycles", Value::Share { part: n as f64, whole });
         }
     }
 
+    /// What each PU did, by compute unit: over time, or all of it as one window.
+    fn pu_time_by_pu(&mut self, m: &mut DeviceMetrics) {
+        for (unit, &cycles) in self.cycles.iter().enumerate() {
+            let sampled = self.timelines.remove(&unit);
+            let counted = self.by_pu.get(unit).and_then(|counters| totals(counters, cycles));
+            let Some(mut timeline) = sampled.or(counted) else { continue };
+            timeline.part = "PU".into();
+            let name = match self.cycles.len() {
+                1 => "pu_time.by_pu".to_string(),
+                _ => format!("pu_time.by_pu_of_compute_unit_{}", unit + 1),
+            };
+            m.detail(name, "cycles", Value::Timeline(timeline));
+        }
+    }
+
     /// As metrics of the device `name`.
-    pub fn named(self, name: &str) -> DeviceMetrics {
+    pub fn named(mut self, name: &str) -> DeviceMetrics {
         let mut m = DeviceMetrics::of(name);
         let longest = self.cycles.iter().copied().max().unwrap_or(0);
         let at_clock = longest as f64 / (f64::from(self.clock_mhz.max(1)) * 1e6);
@@ -96,6 +119,7 @@ impl CoreMetrics {
             }
         }
         self.pu_time(&mut m);
+        self.pu_time_by_pu(&mut m);
         let [transfer, kernels] = [self.transfer, self.kernels].map(|t| t.as_secs_f64());
         m.headline("transfer.bytes_to_device", "bytes", Value::Count(self.bytes.0));
         m.headline("transfer.bytes_from_device", "bytes", Value::Count(self.bytes.1));
@@ -113,6 +137,26 @@ impl CoreMetrics {
         }
         m
     }
+}
+
+/// What each PU did in all cycles of a compute unit, as its counters have it.
+fn totals(counters: &BTreeMap<String, Vec<u64>>, cycles: u64) -> Option<Timeline> {
+    let idle = IDLE.into_iter().filter_map(|(state, of)| Some((state, counters.get(of)?)));
+    let idle: Vec<(&str, &Vec<u64>)> = idle.collect();
+    let pus = idle.first()?.1.len();
+    let of = |pu: usize| {
+        let idle: Vec<u64> = idle.iter().map(|(_, n)| n.get(pu).copied().unwrap_or(0)).collect();
+        let rest = cycles.saturating_sub(idle.iter().sum());
+        let busy = counters.get("port_busy").and_then(|n| n.get(pu)).copied().unwrap_or(rest);
+        std::iter::once(busy).chain(idle).map(|n| vec![n]).collect()
+    };
+    let states = std::iter::once("busy").chain(idle.iter().map(|(state, _)| *state));
+    Some(Timeline {
+        states: states.map(|state| state.to_string().into()).collect(),
+        windows: vec![cycles],
+        spent: (0..pus).map(of).collect(),
+        ..Timeline::default()
+    })
 }
 
 #[cfg(test)]
@@ -146,5 +190,39 @@ mod tests {
         assert_eq!(share(&m, "pu_time.no_work"), Some(0.5));
         assert_eq!(m.get("pu_time.waiting_inside"), None);
         assert_eq!(measured(&[("core.cycles", 100)]).get("pu_time.busy"), None);
+    }
+
+    #[test]
+    fn each_pu_has_its_totals_where_nothing_is_known_of_their_time() {
+        let of = |pairs: &[(&str, [u64; 2])]| {
+            let by_pu = pairs.iter().map(|(name, n)| (name.to_string(), n.to_vec())).collect();
+            CoreMetrics { cycles: vec![100], by_pu: vec![by_pu], ..CoreMetrics::default() }
+        };
+        let timeline = |m: CoreMetrics| match m.named("card").get("pu_time.by_pu") {
+            Some(Value::Timeline(timeline)) => timeline.clone(),
+            other => panic!("{other:?}"),
+        };
+        let paper = [
+            ("port_busy", [40, 10]),
+            ("idle_memory", [30, 0]),
+            ("idle_inside", [5, 5]),
+            ("idle_no_work", [20, 80]),
+        ];
+        let found = timeline(of(&paper));
+        assert_eq!(found.states, ["busy", "waiting_for_memory", "waiting_inside", "no_work"]);
+        assert_eq!((found.windows.clone(), found.part.clone()), (vec![100], "PU".into()));
+        assert_eq!(found.spent[1], [[10], [0], [5], [80]]);
+        // The set core is busy in what it doesn't count.
+        let found = timeline(of(&[("idle_memory", [30, 0]), ("idle_no_work", [20, 80])]));
+        assert_eq!(found.spent, [[[50], [30], [20]], [[20], [0], [80]]]);
+        // What the device says over time comes before that.
+        let mut sampled = of(&paper);
+        let spent = vec![vec![vec![1, 2]], vec![vec![3, 4]]];
+        let states = vec!["busy".into()];
+        let windows = vec![50, 50];
+        sampled
+            .timelines
+            .insert(0, Timeline { states, windows, spent: spent.clone(), ..Timeline::default() });
+        assert_eq!(timeline(sampled).spent, spent);
     }
 }

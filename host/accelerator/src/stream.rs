@@ -110,6 +110,8 @@ pub struct Results {
     /// Counters by `section.name`, summed over the units of a section; a value a depth where there
     /// are several.
     pub counters: BTreeMap<String, Vec<u64>>,
+    /// Counters of PUs with a single value, by name: a value a PU.
+    pub by_pu: BTreeMap<String, Vec<u64>>,
 }
 
 impl Results {
@@ -180,6 +182,7 @@ impl Area {
         let (records, bytes) = bytes.split_at(records * LINE);
         let (counts, bytes) = bytes.split_at(self.counts as usize * LINE);
         let (status, counters) = bytes.split_at(LINE);
+        let (counters, by_pu) = read_counters(machine, &words(counters).collect::<Vec<_>>());
         let get = |name| field(machine, Stream::Out, "status", name).get(status);
         let next_unit = get("next_unit");
         let listed = get("records");
@@ -206,7 +209,8 @@ impl Area {
             next_unit,
             records,
             unfinished,
-            counters: read_counters(machine, &words(counters).collect::<Vec<_>>()),
+            counters,
+            by_pu,
         })
     }
 
@@ -250,8 +254,11 @@ fn words(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|c| u64::from_le_bytes(c.try_into().expect("8 bytes")))
 }
 
-/// Sums over the units of each section.
-fn read_counters(machine: &Accelerator, words: &[u64]) -> BTreeMap<String, Vec<u64>> {
+/// Counters by name.
+type Counters = BTreeMap<String, Vec<u64>>;
+
+/// Sums over the units of each section, and what each PU counted.
+fn read_counters(machine: &Accelerator, words: &[u64]) -> (Counters, Counters) {
     let (c, m) = (&machine.counters, &machine.machine);
     let sections = [
         ("core", &c.core, 1),
@@ -259,20 +266,22 @@ fn read_counters(machine: &Accelerator, words: &[u64]) -> BTreeMap<String, Vec<u
         ("partition", &c.partition, m.partitions),
         ("bank", &c.bank, machine.core_ports()),
     ];
-    let mut sums = BTreeMap::new();
+    let (mut sums, mut by_pu) = (BTreeMap::new(), BTreeMap::new());
     let mut at = 0;
     for (section, counters, units) in sections {
         let values = layout::values(counters, m.depth) as usize;
         for (name, first, count) in layout::positions(counters, m.depth) {
-            let sum = |i: usize| {
-                let of = |unit: usize| words[at + unit * values + first as usize + i];
-                (0..units as usize).map(of).fold(0, u64::saturating_add)
-            };
+            let of = |unit: usize, i: usize| words[at + unit * values + first as usize + i];
+            let sum =
+                |i: usize| (0..units as usize).map(|unit| of(unit, i)).fold(0, u64::saturating_add);
+            if section == "pu" && count == 1 {
+                by_pu.insert(name.to_string(), (0..units as usize).map(|u| of(u, 0)).collect());
+            }
             sums.insert(format!("{section}.{name}"), (0..count as usize).map(sum).collect());
         }
         at += values * units as usize;
     }
-    sums
+    (sums, by_pu)
 }
 
 /// Fields that the code here asks for by name; a description without one can't be driven.
@@ -387,6 +396,8 @@ mod tests {
         let (first, second) = (u64::from(core) + 1, u64::from(core + pu) + 1);
         assert_eq!(results.counters["pu.extensions"], [first + second]);
         assert_eq!(results.counters["pu.candidates"].len(), 16);
+        assert_eq!(results.by_pu["extensions"], [first, second]);
+        assert!(!results.by_pu.contains_key("candidates"), "it has a value a depth");
         let short = area.decode(&machine, &bytes[64..], 9, 4).unwrap_err();
         assert!(short.contains("beats came, but counts, status and counters have"), "{short}");
     }

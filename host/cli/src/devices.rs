@@ -64,12 +64,12 @@ impl Args {
             },
             emulator: Emulator {
                 machines: named::names().map(|(name, _)| name).collect(),
-                missing: lacking(),
+                missing: lacking().into_iter().map(in_words).collect(),
             },
             opencl: found.into_iter().map(|h| h.found).filter(|f| f.index.is_some()).collect(),
             gpus,
-            missing,
-            gpus_missing,
+            missing: missing.into_iter().map(in_words).collect(),
+            gpus_missing: gpus_missing.iter().map(|text| told(text)).collect(),
         };
         super::print(|out| match self.json {
             true => {
@@ -79,6 +79,13 @@ impl Args {
             false => table(&listed, out),
         })
     }
+}
+
+/// With options and devices as the command line has them: programs show these texts to people, too.
+fn in_words(mut missing: Missing) -> Missing {
+    missing.reason = told(&missing.reason);
+    missing.remedy = told(&missing.remedy);
+    missing
 }
 
 fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
@@ -115,7 +122,7 @@ fn table(listed: &Listed, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{table}")?;
     writeln!(out, "machines of the emulator: {}", machines.join(", "))?;
     for missing in lacks.iter().chain(&listed.missing) {
-        writeln!(out, "{}", told(&missing.to_string()))?;
+        writeln!(out, "{missing}")?;
     }
     for missing in &listed.gpus_missing {
         writeln!(out, "{missing}")?;

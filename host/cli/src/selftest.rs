@@ -41,7 +41,7 @@ impl Args {
     /// # Errors
     /// [`Error::Device`] if an answer differs from the CPU engine's, and what the device refuses.
     pub fn run(self, context: &Context) -> Result<()> {
-        let engine = self.options.engine(&self.device, context)?;
+        let engine = self.options.engine(&self.device, false, context)?;
         let engine = engine.as_ref();
         // What is no sum of shares isn't asked of several devices.
         let several = device::split(&self.device).len() > 1;

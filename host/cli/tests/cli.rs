@@ -450,6 +450,14 @@ fn devices_name_the_emulator_and_what_it_lacks() {
     let output = gramer().arg("devices").env("PATH", folder.0.path()).output().unwrap();
     let said = text(&output.stdout);
     assert!(said.contains("emulator[:MACHINE]") && said.contains("no unzip; apt-get"), "{said}");
+    // What a loader without vendors lacks is said in the words of the command line, in both.
+    for words in [&["devices"][..], &["devices", "--json"]] {
+        let output = gramer().args(words).env("OCL_ICD_VENDORS", folder.0.path()).output().unwrap();
+        let said = text(&output.stdout);
+        assert!(said.contains("Xilinx Runtime") && !said.contains("the engine `"), "{said}");
+        let installed = said.contains("it is installed, but");
+        assert!(!installed || said.contains("`--device emulator` does both"), "{said}");
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `gramer explore` and `gramer paper`: with a stand-in for the simulator, which shows what is kept,
 //! compared and refused, and with the simulated core where it was built.
 
+#[path = "pages/browser.rs"]
+mod browser;
 #[path = "../../tests/common/environment.rs"]
 mod environment;
 
@@ -309,6 +311,13 @@ fn the_quick_report_is_whole() {
     let plots = markdown.matches(".svg)").count();
     assert!(plots > 5 && page.matches("<svg").count() == plots, "{plots} plots");
     assert!(!page.contains("<img"), "the page needs another file");
+    if let Some(program) = browser::browser() {
+        let found = browser::probed(&program, folder.0.path(), &[("paper", page.clone())]);
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        let file = folder.path("report").join("index.html");
+        let sheets = browser::printed(&program, folder.0.path(), &file);
+        assert!((1..=60).contains(&sheets), "{plots} plots on {sheets} sheets");
+    }
     verdicts_follow_from_the_numbers(&markdown, &read);
 }
 

@@ -209,6 +209,97 @@ fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
     assert!(streams < 2 * written(&one), "{streams} bytes for {runs} runs");
 }
 
+/// What each PU did over time, as its page and its totals say it.
+#[test]
+fn a_page_of_an_emulated_run_shows_the_pus_over_time() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    for (device, pus) in [("emulator:small", "2"), ("emulator:set-small", "2")] {
+        let page = folder.path().join(device.replace(':', "-") + ".html");
+        let words = ["mine", "motif", "-k", "4", &graph, "--device", device, "--to"];
+        let output = gramer(&[&words[..], &[page.to_str().unwrap()]].concat()).output().unwrap();
+        assert!(output.status.success(), "{device}: {}", text(&output.stderr));
+        let page = std::fs::read_to_string(&page).unwrap();
+        let (_, strips) = page.split_once("<figure class=\"timeline\">").expect("a timeline");
+        let (strips, _) = strips.split_once("</figure>").unwrap();
+        assert!(strips.contains(" over time: "), "{device}: {strips:.300}");
+        // What the strips say is what the counters of the same run say.
+        let words = ["mine", "motif", "-k", "4", &graph, "--device", device, "--json"];
+        let found = mined(&words);
+        let totals = metric(&found, "pu_time.by_pu");
+        let whole = totals["windows"][0].as_f64().unwrap();
+        assert_eq!(totals["windows"].as_array().unwrap().len(), 1, "JSON has totals alone");
+        let spent = totals["spent"].as_array().unwrap();
+        assert_eq!(spent.len().to_string(), pus, "{device}");
+        assert_eq!(strips.matches("<svg ").count(), spent.len(), "{device}");
+        let paths = totals["states"].as_array().unwrap().len() * spent.len();
+        assert_eq!(strips.matches("<path ").count(), paths, "{device}");
+        for (pu, states) in spent.iter().enumerate() {
+            let label = format!("aria-label=\"PU {pu}: ");
+            let (_, said) =
+                strips.split_once(&label).unwrap_or_else(|| panic!("{device}: {label}"));
+            let said = said.split('"').next().unwrap().replace("&lt;", "<").replace("&gt;", ">");
+            let shares: Vec<f64> = said
+                .split(", ")
+                .map(|state| {
+                    let number = state.trim_end_matches(" %").rsplit(' ').next().unwrap();
+                    number.trim_start_matches(['<', '>']).parse().unwrap()
+                })
+                .collect();
+            for (share, state) in shares.iter().zip(states.as_array().unwrap()) {
+                let counted = 100.0 * state[0].as_f64().unwrap() / whole;
+                // The set core adds up its sums when all units are done, which no counter has.
+                assert!((share - counted).abs() < 3.0, "{device}: PU {pu}: {said}, not {counted}");
+            }
+            assert!(shares[0] > 0.0, "{device}: PU {pu} did nothing: {said}");
+        }
+    }
+}
+
+/// A program that uses the library, and is not `gramer`.
+#[test]
+fn another_program_starts_a_helper_and_not_itself() {
+    let Some(device) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let gramer = Path::new(env!("CARGO_BIN_EXE_gramer"));
+    let program = gramer.with_file_name("examples").join("embedded");
+    let missing = "cargo build -p gramer --example embedded builds it";
+    assert!(program.is_file(), "{} is not there: {missing}", program.display());
+    // Elsewhere, so that nothing lies beside it; and a helper that says that it was started.
+    let own = folder.path().join("own/deep");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::copy(&program, own.join("embedded")).unwrap();
+    let (started, helper) = (folder.path().join("started"), folder.path().join("helper"));
+    let script = format!(
+        "#!/bin/sh\necho \"$@\" >> '{}'\nexec '{}' \"$@\"\n",
+        started.display(),
+        gramer.display()
+    );
+    std::fs::write(&helper, script).unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&helper, executable).unwrap();
+    let run = |name: Option<&Path>| {
+        let mut command = Command::new(own.join("embedded"));
+        command.args([&device, &graph, "3"]).env_remove("GRAMER").env("PATH", "/usr/bin:/bin");
+        name.map(|name| command.env("GRAMER", name));
+        command.output().unwrap()
+    };
+    let output = run(Some(&helper));
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{said}{}", text(&output.stderr));
+    assert!(said.contains("triangle ") && said.contains("wedge "), "{said}");
+    assert!(!said.contains("\n0 cycles") && said.contains(" cycles by "), "{said}");
+    // Once, with a job: no copy of the program with its words.
+    let started = std::fs::read_to_string(&started).unwrap();
+    assert_eq!(started.lines().count(), 1, "{started}");
+    assert!(started.starts_with("run ") && started.trim_end().ends_with("job.yaml"), "{started}");
+    let wrong = run(Some(&folder.path().join("none")));
+    assert!(!wrong.status.success());
+    assert!(text(&wrong.stderr).contains("there is no such file"), "{}", text(&wrong.stderr));
+}
+
 #[test]
 fn what_the_set_core_cannot_do_names_the_device_that_can() {
     let Some(_) = device() else { return };

@@ -1,12 +1,19 @@
 //! Pages of answers: what is in them, how they are written, and how a browser shows them.
 
+#[path = "pages/browser.rs"]
+mod browser;
 #[path = "../../tests/common/environment.rs"]
 mod environment;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use gramer::engine::metrics::{DeviceMetrics, Timeline, Value as Measured};
+use gramer::engine::{Engine, cpu::Cpu};
+use gramer::task::{Induced, Task};
+use gramer_picture::{Answer, Times};
 use serde_json::Value;
 
 fn gramer() -> Command {
@@ -182,76 +189,28 @@ fn tables_have_pictures_where_they_are_wanted() {
     assert!(widths.len() >= 6 && widths.iter().all(|w| *w == widths[0]), "{drawn}");
 }
 
-/// What the browser's page does: shows each page in frames of several widths, and says what is wrong.
-const PROBE: &str = include_str!("pages/probe.js");
-
-fn browser() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = std::env::split_paths(&path)
-        .flat_map(|folder| names.map(|name| folder.join(name)))
-        .find(|program| program.is_file());
-    if found.is_none() {
-        environment::skip("GRAMER_REQUIRE_BROWSER", "there is no Chromium (make setup-browser)");
-    }
-    found
-}
-
-fn chromium(program: &Path, folder: &Path, words: &[String]) -> Output {
-    Command::new(program)
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"])
-        .args(["--no-first-run", "--disable-background-networking", "--disable-extensions"])
-        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-        .args(words)
-        .output()
-        .unwrap()
-}
-
-/// What the browser finds wrong with pages, a line each.
-fn probed(program: &Path, folder: &Path, pages: &[(&str, String)]) -> Vec<String> {
-    let probe = folder.join("probe.html");
-    let pages = serde_json::to_string(pages).unwrap().replace("</", "<\\/");
-    let html = format!(
-        "<!DOCTYPE html><meta charset=\"utf-8\"><body><script>const PAGES = {pages};\n{PROBE}</script>"
-    );
-    fs::write(&probe, html).unwrap();
-    let words = ["--dump-dom".into(), "--virtual-time-budget=60000".into()];
-    let address = format!("file://{}", probe.display());
-    let output = chromium(program, folder, &[&words[..], &[address]].concat());
-    let shown = text(&output.stdout);
-    let (_, rest) = shown.split_once("<pre id=\"found\">").unwrap_or_else(|| {
-        panic!(
-            "Chromium says nothing: {}\n{}",
-            text(&output.stderr),
-            &shown[..shown.len().min(500)]
-        )
-    });
-    let found = rest.split_once("</pre>").unwrap().0;
-    let done = format!(
-        "done {} pages",
-        serde_json::from_str::<Value>(&pages).unwrap().as_array().unwrap().len()
-    );
-    assert!(found.contains(&done), "the browser did not get to the end: {found}");
-    found.lines().filter(|line| !line.starts_with("done ")).map(String::from).collect()
-}
-
 #[test]
 fn a_browser_shows_pages_as_they_should_be() {
-    let Some(program) = browser() else { return };
+    let Some(program) = browser::browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let pages: Vec<(&str, String)> = pages(folder.path())
         .into_iter()
         .map(|(name, path)| (name, fs::read_to_string(path).unwrap()))
         .collect();
-    let found = probed(&program, folder.path(), &pages);
+    let found = browser::probed(&program, folder.path(), &pages);
     assert!(found.is_empty(), "{}", found.join("\n"));
-    // The probe sees what it should see.
+}
+
+#[test]
+fn the_browser_sees_what_is_wrong() {
+    let Some(program) = browser::browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
     let wide = "<main><p style=\"width:900px\">wide</p></main>";
     let pale = "<main><p style=\"color:#aaa\">pale</p></main>";
     let cut =
         "<main><p style=\"width:3em;overflow:hidden;white-space:nowrap\">cut off here</p></main>";
     let bad = [("wide", wide.to_string()), ("pale", pale.into()), ("cut", cut.into())];
-    let found = probed(&program, folder.path(), &bad);
+    let found = browser::probed(&program, folder.path(), &bad);
     for name in ["wide at 360", "pale at 360", "cut at 800"] {
         assert!(found.iter().any(|line| line.starts_with(name)), "{name}: {found:#?}");
     }
@@ -260,21 +219,109 @@ fn a_browser_shows_pages_as_they_should_be() {
 
 #[test]
 fn a_browser_prints_pages() {
-    let Some(program) = browser() else { return };
+    let Some(program) = browser::browser() else { return };
     let folder = tempfile::tempdir().unwrap();
     let graph = plain(folder.path());
     let page = folder.path().join("page.html");
     assert!(mine(&["motif", "-k", "5"], &graph, &page).status.success());
-    let pdf = folder.path().join("page.pdf");
-    let words = [
-        format!("--print-to-pdf={}", pdf.display()),
-        "--no-pdf-header-footer".into(),
-        format!("file://{}", page.display()),
-    ];
-    let output = chromium(&program, folder.path(), &words);
-    let bytes = fs::read(&pdf).unwrap_or_else(|e| panic!("{e}: {}", text(&output.stderr)));
-    assert!(bytes.starts_with(b"%PDF-"));
-    let sheet = |w: &&[u8]| w.starts_with(b"/Type /Page") && w[11] != b's';
-    let sheets = bytes.windows(12).filter(sheet).count();
+    let sheets = browser::printed(&program, folder.path(), &page);
     assert!((1..=6).contains(&sheets), "21 motifs on {sheets} sheets");
+}
+
+/// A page of an accelerator of 16 PUs, with what they did over time or in all.
+fn accelerated(windows: usize) -> String {
+    let mut builder = gramer::graph::Builder::new();
+    (0..60).for_each(|v| builder.edge(v, (v * 7 + 1) % 60));
+    let graph = builder.build();
+    let task = Task::Motif { k: 3, induced: Induced::Vertex };
+    let mut outcome = Cpu.run(&graph, &task, None, &gramer::Context::default()).unwrap();
+    let states = ["busy", "waiting_for_memory", "waiting_inside", "no_work"];
+    // Each window of a PU is cut in four in a way of its own, up to nothing at all.
+    let cut = |pu: usize, window: usize| {
+        let at = (pu * 31 + window * 17) % 1000;
+        let share = |part: usize| (12_345_678 * ((at * part) % 100) / 400) as u64;
+        [share(3), share(7), share(11), if window % 9 == 0 { 0 } else { share(13) }]
+    };
+    let spent = (0..16)
+        .map(|pu| (0..4).map(|s| (0..windows).map(|w| cut(pu, w)[s]).collect()).collect())
+        .collect();
+    let timeline = Timeline {
+        part: "PU".into(),
+        states: states.map(Into::into).to_vec(),
+        windows: vec![12_345_678; windows],
+        spent,
+    };
+    let mut metrics = DeviceMetrics::of("emulator:a-machine-with-a-long-name.yaml");
+    metrics.headline("device.clock", "MHz", Measured::Setting(200));
+    metrics.headline("run.cycles", "cycles", Measured::Count(12_345_678 * windows as u64));
+    for (at, state) in states.iter().enumerate() {
+        let part = (at + 1) as f64;
+        let name = format!("pu_time.{state}");
+        metrics.headline(name, "cycles", Measured::Share { part, whole: 10.0 });
+    }
+    metrics.detail("pu_time.by_pu_of_compute_unit_1", "cycles", Measured::Timeline(timeline));
+    outcome.devices.push(metrics);
+    let time = Duration::from_millis(1234);
+    Answer {
+        task: &task,
+        source: "graph.txt",
+        graph: &graph,
+        device: "emulator:a-machine-with-a-long-name.yaml",
+        threads: 2,
+        outcome: &outcome,
+        stopped: None,
+        listed: None,
+        times: Times { load: time, prepare: time, mine: time },
+    }
+    .page()
+}
+
+/// The page of a sweep, whose points a program makes that stands in for the simulator.
+fn explored(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let graph = folder.join("small.txt");
+    fs::write(&graph, "10 20\n20 30\n30 10\n20 400\n30 400\n400 5000\n").unwrap();
+    let program = folder.join("stand-in");
+    let answer = r#"{"cycles": 1234567890, "results": [{"name": "3-clique", "count": 2}],
+"counters": {"pu.vertex_accesses": [[8], [2]], "partition.vertex_high_hits": [[5]],
+"partition.vertex_low_hits": [[0]]}}"#;
+    let script = format!(
+        "#!/bin/sh\ncase \"$1\" in\n--identity) echo 1234;;\n--model) echo 12;;\n*) echo '{answer}';;\nesac\n"
+    );
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = gramer()
+        .current_dir(environment::root())
+        .env("GRAMER_SIM", program)
+        .arg("explore")
+        .arg(graph)
+        .args(["--machine", "machines/explore.yaml", "--task", "clique:3"])
+        .args(["--vary", "slots=1,2,4", "--vary", "stealing=on,off", "--out"])
+        .arg(folder.join("out"))
+        .arg("--cache")
+        .arg(folder.join("cache"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    folder.join("out/index.html")
+}
+
+#[test]
+fn a_browser_shows_and_prints_pages_of_an_accelerator_and_of_sweeps() {
+    let Some(program) = browser::browser() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let explored = explored(folder.path());
+    let read = |path: &Path| fs::read_to_string(path).unwrap();
+    let over_time = accelerated(256);
+    assert!(over_time.contains("over time: 3,160,493,568 cycles"), "it has a timeline");
+    let pages =
+        [("over time", over_time), ("in all", accelerated(1)), ("explore", read(&explored))];
+    let found = browser::probed(&program, folder.path(), &pages);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    for (name, page) in &pages {
+        let path = folder.path().join("printed.html");
+        fs::write(&path, page).unwrap();
+        let sheets = browser::printed(&program, folder.path(), &path);
+        assert!((1..=6).contains(&sheets), "{name} on {sheets} sheets");
+    }
 }

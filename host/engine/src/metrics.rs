@@ -60,6 +60,79 @@ pub enum Value {
     Setting(u64),
     /// A property in words.
     Text(String),
+    /// What the parts of a device did over time; a later run follows.
+    Timeline(Timeline),
+}
+
+/// What each of the parts of a device did, in windows of time that follow each other.
+///
+/// ```
+/// use gramer_engine::metrics::Timeline;
+///
+/// let mut timeline = Timeline {
+///     part: "PU".into(),
+///     states: vec!["busy".into(), "no_work".into()],
+///     windows: vec![100, 50],
+///     spent: vec![vec![vec![100, 10], vec![0, 40]]], // one PU: busy, then without work
+/// };
+/// timeline.append(&timeline.clone());
+/// assert_eq!(timeline.windows, [100, 50, 100, 50]);
+/// assert_eq!(timeline.total(0, 1), 80);
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// What one part is called, such as `PU`.
+    #[serde(default)]
+    pub part: Cow<'static, str>,
+    /// What a part may be doing, one at a time, or none of them.
+    pub states: Vec<Cow<'static, str>>,
+    /// Length of each window, in the unit of the metric. A single one is the whole: totals alone are known.
+    pub windows: Vec<u64>,
+    /// For each part and each state, how much of each window.
+    pub spent: Vec<Vec<Vec<u64>>>,
+}
+
+impl Timeline {
+    /// Most windows that are kept of several runs.
+    const MOST: usize = 512;
+
+    /// Whether each part has all states, and each state all windows.
+    pub fn is_whole(&self) -> bool {
+        let part = |part: &Vec<Vec<u64>>| {
+            part.len() == self.states.len() && part.iter().all(|s| s.len() == self.windows.len())
+        };
+        self.spent.iter().all(part)
+    }
+
+    /// How much of all windows a part spent in a state; 0 of one that isn't there.
+    pub fn total(&self, part: usize, state: usize) -> u64 {
+        self.spent.get(part).and_then(|p| p.get(state)).map_or(0, |windows| windows.iter().sum())
+    }
+
+    /// Lets another run of the same parts follow; `false`, and nothing happens, if they aren't the same.
+    /// Where there are too many windows, two that follow each other become one.
+    pub fn append(&mut self, later: &Timeline) -> bool {
+        let same = self.states == later.states && self.spent.len() == later.spent.len();
+        if !same || !self.is_whole() || !later.is_whole() {
+            return false;
+        }
+        self.windows.extend(&later.windows);
+        let halves = self.windows.len() > Self::MOST;
+        let halve = |values: &mut Vec<u64>| {
+            *values = values.chunks(2).map(|pair| pair.iter().sum()).collect();
+        };
+        let pairs = self.spent.iter_mut().flatten().zip(later.spent.iter().flatten());
+        for (windows, more) in pairs {
+            windows.extend(more);
+            if halves {
+                halve(windows);
+            }
+        }
+        if halves {
+            halve(&mut self.windows);
+        }
+        true
+    }
 }
 
 impl Value {
@@ -74,7 +147,7 @@ impl Value {
             Value::Count(n) | Value::Setting(n) => Some(*n as f64),
             Value::Seconds(s) => Some(*s),
             Value::Share { part, whole } => Some(if *whole == 0.0 { 0.0 } else { part / whole }),
-            Value::Counts(_) | Value::Text(_) => None,
+            Value::Counts(_) | Value::Text(_) | Value::Timeline(_) => None,
         }
     }
 
@@ -90,6 +163,7 @@ impl Value {
                 *part += p;
                 *whole += w;
             }
+            (Value::Timeline(a), Value::Timeline(b)) => return a.append(b),
             (a, b) => return a == b,
         }
         true
@@ -107,6 +181,9 @@ impl std::fmt::Display for Metric {
                 return write!(f, "{:.2} %", 100.0 * share.number().unwrap_or(0.0));
             }
             Value::Text(text) => f.write_str(text)?,
+            Value::Timeline(all) => {
+                write!(f, "{} {}s in {} windows of", all.spent.len(), all.part, all.windows.len())?;
+            }
         }
         if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
     }
@@ -218,6 +295,24 @@ mod tests {
         let before = sum.clone();
         assert!(!sum.join(&of(300, 1, &[1])), "another clock");
         assert_eq!(sum, before);
+        let timeline = |window, spent: u64| {
+            Value::Timeline(Timeline {
+                part: "PU".into(),
+                states: vec!["busy".into()],
+                windows: vec![window; 300],
+                spent: vec![vec![vec![spent; 300]]],
+            })
+        };
+        let mut pus = DeviceMetrics::of("card");
+        pus.detail("pu_time.by_pu", "cycles", timeline(10, 4));
+        let mut later = DeviceMetrics::of("card");
+        later.detail("pu_time.by_pu", "cycles", timeline(20, 1));
+        assert!(pus.join(&later));
+        let Some(Value::Timeline(joined)) = pus.get("pu_time.by_pu") else { panic!("{pus:?}") };
+        // Two windows became one, and nothing is lost.
+        assert_eq!((joined.windows.len(), joined.windows[0], joined.windows[299]), (300, 20, 40));
+        assert_eq!(joined.total(0, 0), 300 * 5);
+        assert!(joined.is_whole());
         let text = serde_json::to_string(&sum).unwrap();
         assert_eq!(serde_json::from_str::<DeviceMetrics>(&text).unwrap(), sum);
     }

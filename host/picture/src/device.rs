@@ -1,11 +1,12 @@
 //! What a device measured: shares of one whole as bars, all numbers with name and unit in tables.
 
 use gramer_engine::DeviceMetrics;
-use gramer_engine::metrics::{Metric, Value};
+use gramer_engine::metrics::{Metric, Timeline, Value};
 use maud::{Markup, html};
 
 use crate::number::{grouped, percent};
 use crate::page::{Part, breakable, stack};
+use crate::timeline::strips;
 
 /// Section and name of a metric.
 fn parts(metric: &Metric) -> (&str, &str) {
@@ -19,7 +20,15 @@ fn readable(name: &str) -> String {
 /// The metrics of a device, without knowing which it is.
 pub(crate) fn section(measured: &DeviceMetrics) -> Markup {
     let headlines: Vec<&Metric> = measured.metrics.iter().filter(|m| m.headline).collect();
-    let details: Vec<&Metric> = measured.metrics.iter().filter(|m| !m.headline).collect();
+    // What is drawn as a whole has no place in a table.
+    let details = measured.metrics.iter().filter(|m| !m.headline && timeline(m).is_none());
+    let details: Vec<&Metric> = details.collect();
+    let mhz = measured.get("device.clock").and_then(Value::number);
+    let drawn: Vec<Markup> = measured
+        .metrics
+        .iter()
+        .filter_map(|m| strips(timeline(m)?, &m.unit, &whose(m), mhz.map(|mhz| mhz * 1e6)))
+        .collect();
     let wholes: Vec<(&str, Vec<&Metric>)> = headlines
         .chunk_by(|a, b| parts(a).0 == parts(b).0)
         .filter_map(|section| Some((parts(section[0]).0, whole(section)?)))
@@ -27,10 +36,11 @@ pub(crate) fn section(measured: &DeviceMetrics) -> Markup {
     html! {
         @if !wholes.is_empty() {
             p.note {
-                "The counters are totals of the whole run: the bars say how much, not when."
+                "These bars are totals of the whole run: how much, not when."
             }
         }
         @for (name, of) in &wholes { (bar(measured, name, of)) }
+        @for timeline in &drawn { (timeline) }
         @if !headlines.is_empty() { div.sections { (tables(&headlines)) } }
         @if !details.is_empty() {
             details {
@@ -44,6 +54,19 @@ pub(crate) fn section(measured: &DeviceMetrics) -> Markup {
             }
         }
     }
+}
+
+fn timeline(metric: &Metric) -> Option<&Timeline> {
+    match &metric.value {
+        Value::Timeline(timeline) => Some(timeline),
+        _ => None,
+    }
+}
+
+/// Whose parts a timeline has, where its name says it: ` of compute unit 2`.
+fn whose(metric: &Metric) -> String {
+    let (_, name) = parts(metric);
+    name.find("_of_").map_or(String::new(), |at| readable(&name[at..]))
 }
 
 /// The metrics of a section that are parts of one whole and together all of it.
@@ -122,6 +145,23 @@ fn value(value: &Value) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_parts_did_over_time_is_drawn_and_not_in_a_table() {
+        let mut metrics = DeviceMetrics::of("card");
+        metrics.headline("device.clock", "MHz", Value::Setting(100));
+        let timeline = Timeline {
+            part: "PU".into(),
+            states: vec!["busy".into()],
+            windows: vec![50, 50],
+            spent: vec![vec![vec![50, 0]]],
+        };
+        let name = "pu_time.by_pu_of_compute_unit_2";
+        metrics.detail(name, "cycles", Value::Timeline(timeline));
+        let page = section(&metrics).into_string();
+        assert!(page.contains("PU of compute unit 2 over time: 100 cycles, 1.0 µs"), "{page}");
+        assert!(!page.contains("<details>"), "{page}");
+    }
 
     #[test]
     fn a_share_has_no_unit_and_one_counter_is_no_plural() {

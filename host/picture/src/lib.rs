@@ -10,6 +10,7 @@ pub mod number;
 pub mod page;
 mod patterns;
 pub mod svg;
+mod timeline;
 pub mod words;
 
 pub use answer::{Answer, Stopped, Times};

@@ -2,7 +2,7 @@
 
 The Xilinx Runtime reads its settings from the environment when a program starts, and an emulated
 device is a program beside it. So the command line ``gramer`` does the run, and Python reads its
-answer. ``$GRAMER`` names it, or it is on ``$PATH``.
+answer. ``$GRAMER`` names it, or it is on ``$PATH``, beside Python, or where it is installed.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._gramer import DeviceError, InputError, Pattern, UnsupportedError
 
 #: Devices of this process.
 OWN = ("cpu", "reference")
+#: Where `make install` puts the program unless it is told another place.
+INSTALLED = ("/usr/local/bin", "/usr/bin")
 
 
 def wanted(device: str) -> bool:
@@ -45,11 +48,11 @@ def pattern(found: Dict[str, Any]) -> Pattern:
 
 def answer(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> List[Dict[str, Any]]:
     """The lines of the program's JSON."""
-    program = os.environ.get("GRAMER") or shutil.which("gramer")
+    program = find()
     if program is None:
         raise DeviceError(
-            f"the device {options['device']!r} needs the program gramer: install it, or name it "
-            "with $GRAMER"
+            f"the device {options['device']!r} needs the program gramer: install it with `make install` in its "
+            "sources, or name it with $GRAMER"
         )
     with tempfile.TemporaryDirectory(prefix="gramer-") as folder:
         image = os.path.join(folder, "graph.gramer")
@@ -60,6 +63,15 @@ def answer(graph: Any, question: Dict[str, Any], options: Dict[str, Any]) -> Lis
             command += ["--threads", str(options["threads"])]
         output = finish(command, options)
     return json.loads(output)["results"]
+
+
+def find() -> Optional[str]:
+    """The program: what $GRAMER names, or on $PATH, beside Python, or where it is installed."""
+    named = os.environ.get("GRAMER")
+    if named:
+        return named
+    folders = [os.path.dirname(sys.executable), os.path.join(sys.prefix, "bin"), *INSTALLED]
+    return shutil.which("gramer") or shutil.which("gramer", path=os.pathsep.join(folders))
 
 
 def arguments(question: Dict[str, Any], folder: str) -> Iterator[str]:

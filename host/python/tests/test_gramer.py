@@ -435,3 +435,19 @@ def test_an_emulated_device_does_what_the_processor_does():
     for call in calls:
         call.join()
     assert found == [g.cliques(3)] * 3
+
+
+def test_the_program_is_found_beside_python_and_missed_in_words(monkeypatch, tmp_path):
+    program = tmp_path / "gramer"
+    monkeypatch.delenv("GRAMER", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "prefix"))
+    monkeypatch.setattr("gramer._program.INSTALLED", ())
+    with pytest.raises(gramer.DeviceError, match="make install.*GRAMER"):
+        gramer.Graph.from_edges([[0, 1]]).cliques(3, device="emulator:small")
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert gramer._program.find() == str(program)
+    monkeypatch.setenv("GRAMER", "/other/gramer")
+    assert gramer._program.find() == "/other/gramer"

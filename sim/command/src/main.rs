@@ -129,6 +129,9 @@ struct Options {
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
+    /// JSON says of each pass what each PU did over time: cycles by window and state.
+    #[arg(long, requires = "json")]
+    timeline: bool,
 }
 
 /// A window of clocks, as the shim of traced models takes it.
@@ -178,6 +181,7 @@ fn simulated(options: &Options, accelerator: &Accelerator) -> Simulation {
     simulation.back_pressure = options.back_pressure;
     simulation.seed = options.seed;
     simulation.max_cycles = options.max_cycles;
+    simulation.timeline = options.timeline;
     simulation.progress = if std::io::stderr().is_terminal() { 100_000 } else { 0 };
     simulation
 }

@@ -37,6 +37,13 @@ pub struct TaskReport<'a> {
     pub taken: bool,
 }
 
+/// Adds to a pass what the PUs did over time, where it was asked for.
+pub fn add_timeline(pass: &mut serde_json::Value, outcome: &Outcome) {
+    if let Some(timeline) = &outcome.timeline {
+        pass["timeline"] = timeline.json();
+    }
+}
+
 impl TaskReport<'_> {
     fn cycles(&self) -> u64 {
         self.parts.iter().map(|part| part.outcome.cycles).sum()
@@ -60,7 +67,7 @@ impl TaskReport<'_> {
             .parts
             .iter()
             .map(|Part { k, outcome, seconds }| {
-                serde_json::json!({
+                let mut pass = serde_json::json!({
                     "k": k,
                     "status": status_name(outcome.status),
                     "saturated": outcome.saturated,
@@ -68,7 +75,9 @@ impl TaskReport<'_> {
                     "cycles": outcome.cycles,
                     "counters": outcome.counters,
                     "seconds": seconds,
-                })
+                });
+                add_timeline(&mut pass, outcome);
+                pass
             })
             .collect();
         let mut value = serde_json::json!({

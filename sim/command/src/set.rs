@@ -135,14 +135,16 @@ pub fn json(asked: &Asked<'_>, done: &Done) -> Result<String> {
         .clusters
         .iter()
         .map(|(outcome, seconds)| {
-            serde_json::json!({
+            let mut pass = serde_json::json!({
                 "k": asked.k,
                 "status": status_name(outcome.status),
                 "saturated": outcome.saturated,
                 "cycles": outcome.sum("core.cycles"),
                 "counters": outcome.counters,
                 "seconds": seconds,
-            })
+            });
+            crate::output::add_timeline(&mut pass, outcome);
+            pass
         })
         .collect();
     let seconds: f64 = done.clusters.iter().map(|(_, seconds)| seconds).sum();

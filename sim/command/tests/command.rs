@@ -12,6 +12,34 @@ use serde_json::Value;
 const GRAPH: &str = "t # 1\nv 10 7\nv 11 7\nv 12 9\nv 13 9\nv 14 7\n\
                      e 10 11 0\ne 10 12 0\ne 11 12 0\ne 11 13 0\ne 12 13 0\ne 13 14 0\n";
 
+/// What the PUs did over time adds up to what they counted.
+fn adds_up(pass: &Value) {
+    let timeline = &pass["timeline"];
+    let numbers = |value: &Value| -> Vec<u64> {
+        value.as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).collect()
+    };
+    let windows = numbers(&timeline["windows"]);
+    let (run, all) = (pass["cycles"].as_u64().unwrap(), windows.iter().sum::<u64>());
+    assert!(all <= run + 2 && all + 64 > run, "{all} cycles of windows in a run of {run}");
+    let states = timeline["states"].as_array().unwrap();
+    let counters = ["port_busy", "idle_memory", "idle_inside", "idle_no_work"];
+    assert_eq!(states.len(), counters.len());
+    let spent = timeline["spent"].as_array().unwrap();
+    for (state, counter) in counters.iter().enumerate() {
+        let counted = pass["counters"][format!("pu.{counter}")].as_array().unwrap();
+        assert_eq!(spent.len(), counted.len());
+        for (pu, counted) in counted.iter().enumerate() {
+            let own = numbers(&spent[pu][state]);
+            assert_eq!(own.len(), windows.len());
+            assert!(own.iter().zip(&windows).all(|(own, window)| own <= window), "{own:?}");
+            let (own, counted) = (own.iter().sum::<u64>(), counted[0].as_u64().unwrap());
+            // The counters are sent one after the other, and what has no work goes on counting meanwhile.
+            let after = if *counter == "idle_no_work" { own.saturating_sub(counted) } else { 0 };
+            assert!(own == counted + after && after < 600, "PU {pu}: {counter}: {own}, {counted}");
+        }
+    }
+}
+
 struct Case {
     folder: tempfile::TempDir,
     graph: PathBuf,
@@ -96,6 +124,20 @@ fn counts_in_json_and_lists() {
     let listed = lines(&case.out());
     assert_eq!(listed.len(), 6);
     assert!(listed.contains(&"wedge 10 11 13".to_string()), "{listed:?}");
+}
+
+#[test]
+fn a_timeline_adds_up_and_changes_nothing() {
+    let Some(case) = Case::new() else { return };
+    let task = ["fsm", "-k", "3", "GRAPH", "--support", "1"];
+    let plain = case.json(&task);
+    let timed = case.json(&[&task[..], &["--timeline"]].concat());
+    assert_eq!(plain["cycles"], timed["cycles"]);
+    let passes = timed["passes"].as_array().unwrap();
+    assert!(passes.len() == 2 && passes.iter().all(|pass| pass["cycles"].as_u64() > Some(256)));
+    passes.iter().for_each(adds_up);
+    assert!(plain["passes"][0].get("timeline").is_none(), "it was not asked for");
+    assert_eq!(case.run(&[&task[..], &["--timeline"]].concat()).status.code(), Some(2));
 }
 
 #[test]

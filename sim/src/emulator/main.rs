@@ -214,7 +214,7 @@ fn log(text: &str) {
 }
 
 /// Appends a line to the file that a variable names, if it is set.
-fn append(variable: &str, text: &str) {
+pub(crate) fn append(variable: &str, text: &str) {
     let Some(path) = std::env::var_os(variable) else { return };
     if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
         let _ = writeln!(file, "{text}");

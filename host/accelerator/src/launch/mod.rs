@@ -1,8 +1,9 @@
 //! Emulated devices: `--device emulator[:MACHINE][:functional]`, which builds what it needs, and
 //! `--device FILE.xclbin` of an emulated one, both behind the unmodified Xilinx Runtime.
 //!
-//! The command runs once more as a child in a session of its own, with the runtime's environment
-//! set up in a private folder. This process watches over child and emulator: when one of them
+//! A command (`gramer` itself) runs as a child in a session of its own, with the runtime's environment
+//! set up in a private folder. A program that only uses the library takes [`crate::emulated`] instead, which
+//! starts that command. This process watches over child and emulator: when one of them
 //! dies, the other's group is killed, the reason is printed and nothing is left behind.
 
 mod setup;
@@ -27,6 +28,8 @@ pub use setup::lacking;
 
 /// Tells a child the xclbin that stands for its `--device emulator`.
 const XCLBIN: &str = "GRAMER_EMULATED_XCLBIN";
+/// Names the file in which an emulated device says what each PU does over time, where that is wanted.
+pub(crate) const TIMELINE: &str = "GRAMER_EMULATOR_TIMELINE";
 /// Names the folder in which a child says how far it is, by files with the names below.
 const FOLDER: &str = "GRAMER_EMULATED_FOLDER";
 /// It opens the device, and has done so.
@@ -155,19 +158,28 @@ pub fn starts_within() -> Duration {
     Duration::from_secs(named.unwrap_or(STARTS_WITHIN_SECONDS))
 }
 
-/// Runs this program's command line in an emulation and gives its exit code. A wish to stop is
-/// passed on. `told` are variables of the environment that the program finds there.
+/// The command that runs in an emulation.
+#[derive(Debug, Clone)]
+pub struct Launched {
+    /// The program; a copy of it lies in the private folder. It must open what [`xclbin_of_child`] names.
+    pub program: PathBuf,
+    /// Its words.
+    pub arguments: Vec<OsString>,
+    /// Variables of the environment that it finds there.
+    pub told: Vec<(&'static str, String)>,
+    /// Shows how far the build of a model is.
+    pub show: Option<ShowBuild>,
+    /// Have the device say what each PU does over time.
+    pub timeline: bool,
+}
+
+/// Runs a command in an emulation and gives its exit code. A wish to stop is passed on.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for what is missing, with how to get it; [`Error::Device`] if emulator
 /// or child die; [`Error::Interrupted`] if it was stopped before there were results.
-pub fn run(
-    request: &Request,
-    show: Option<ShowBuild>,
-    told: impl IntoIterator<Item = (&'static str, String)>,
-    cancel: &Cancel,
-) -> Result<u8> {
-    let setup = Setup::new(request, show, cancel)?;
+pub fn run(request: &Request, launched: &Launched, cancel: &Cancel) -> Result<u8> {
+    let setup = Setup::new(request, launched, cancel)?;
     cancel.check()?;
     let mut device = OsString::from(&setup.xclbin);
     if let Request::File { path, indices } = request {
@@ -184,10 +196,11 @@ pub fn run(
     }
     let mut command = Command::new(&setup.program);
     command
-        .args(std::env::args_os().skip(1))
+        .args(&launched.arguments)
         .env(XCLBIN, device)
         .env(FOLDER, setup.folder())
-        .envs(told)
+        .envs(launched.told.iter().map(|(name, value)| (name, value)))
+        .env_remove(TIMELINE)
         .envs(setup.environment());
     // SAFETY: between fork and exec only two system calls are made, which allocate nothing.
     unsafe {

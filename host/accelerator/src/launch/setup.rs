@@ -11,10 +11,10 @@ use gramer_machine::{Accelerator, Core};
 use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::process::Pid;
 
-use super::Request;
+use super::{Launched, Request, TIMELINE};
 use crate::runtime::Missing;
 use crate::xclbin::Xclbin;
-use crate::xclbin::build::{BuildOptions, ShowBuild, build, find_emulator, read_machine};
+use crate::xclbin::build::{BuildOptions, build, find_emulator, read_machine};
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::standard_output;
@@ -49,13 +49,14 @@ pub struct Setup {
     pub xclbin: PathBuf,
     xrt: PathBuf,
     sleep: Option<PathBuf>,
+    timeline: bool,
     /// Held as long as this process lives.
     _lock: File,
 }
 
 impl Setup {
     /// Builds what is missing and puts everything in its place.
-    pub fn new(request: &Request, show: Option<ShowBuild>, cancel: &Cancel) -> Result<Self> {
+    pub fn new(request: &Request, launched: &Launched, cancel: &Cancel) -> Result<Self> {
         let wanted = Wanted::of(request)?;
         let libraries = libraries()?;
         if !on_path("unzip") {
@@ -106,20 +107,20 @@ impl Setup {
                 functional: wanted.functional,
                 emulator: emulator.clone(),
                 cancel: cancel.clone(),
-                show,
+                show: launched.show,
                 ..BuildOptions::default()
             };
             build(machine, &options, &xclbin)?;
         }
 
         let program = at("gramer");
-        let own = std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?;
-        if fs::hard_link(&own, &program).is_err() {
-            fs::copy(&own, &program).map_err(|e| Error::io(&program, "write", e))?;
+        if fs::hard_link(&launched.program, &program).is_err() {
+            fs::copy(&launched.program, &program).map_err(|e| Error::io(&program, "write", e))?;
         }
         let sleep = emulator.map(|emulator| emulator.with_file_name("libgramer_sleep.so"));
         let sleep = sleep.filter(|sleep| sleep.is_file());
-        Ok(Setup { folder, program, xclbin, xrt, sleep, _lock: lock })
+        let timeline = launched.timeline;
+        Ok(Setup { folder, program, xclbin, xrt, sleep, timeline, _lock: lock })
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -144,6 +145,9 @@ impl Setup {
         // The emulator runs in a folder of the runtime's.
         if let Some(trace) = std::env::var_os("GRAMER_TRACE") {
             all.push(("GRAMER_TRACE", std::path::absolute(&trace).map_or(trace, Into::into)));
+        }
+        if self.timeline {
+            all.push((TIMELINE, path("timeline.jsonl")));
         }
         if let Some(sleep) = &self.sleep {
             all.push(("LD_PRELOAD", sleep.clone().into_os_string()));

@@ -1,5 +1,6 @@
 //! One device: its kernels, its part of the graph, and what stays the same during a pass.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gramer_graph::error::{Error, Result};
@@ -92,6 +93,7 @@ impl Card {
                 abort: of_unit.2,
                 room: (LINE as u64, LINE as u64),
                 cycles: 0,
+                by_pu: BTreeMap::new(),
                 moved: Moved::default(),
                 on_chip: None,
             });

@@ -1,5 +1,6 @@
 //! One compute unit: its kernels' arguments and a run of them over some work units.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use gramer_engine::work::WorkUnit;
@@ -10,6 +11,7 @@ use opencl3::context::Context as Cl;
 use opencl3::kernel::Kernel;
 use opencl3::memory::{Buffer, ClMem};
 
+use super::add;
 use super::pass::Job;
 use super::places::{CORE, DRAIN, FILL, Places};
 use super::stop::Stop;
@@ -31,6 +33,8 @@ pub(super) struct ComputeUnit {
     /// Bytes that `units` and `result` have.
     pub(super) room: (u64, u64),
     pub(super) cycles: u64,
+    /// What each PU counted, by the counter's name.
+    pub(super) by_pu: BTreeMap<String, Vec<u64>>,
     pub(super) moved: Moved,
     /// The image that a set core has on chip: by its number.
     pub(super) on_chip: Option<u64>,
@@ -192,6 +196,7 @@ impl ComputeUnit {
             .map_err(|e| Error::Device(format!("{name}: {e}")))?;
         let cycles = results.counters.get("core.cycles").and_then(|c| c.first()).copied();
         self.cycles += cycles.unwrap_or(0);
+        add(&mut self.by_pu, &results.by_pu);
         Ok((results, told))
     }
 }

@@ -4,6 +4,7 @@ mod card;
 mod compute_unit;
 mod pass;
 mod places;
+mod samples;
 mod set;
 mod stop;
 mod transfer;
@@ -28,6 +29,7 @@ use crate::stream;
 use crate::xclbin::{Xclbin, kind};
 use card::Card;
 use places::{CORE, Places};
+use samples::Samples;
 use transfer::{Moved, failed, read, size, write};
 
 /// Bytes that are written at a time.
@@ -47,6 +49,7 @@ pub struct Session {
     /// Time in which the host built images and streams.
     preparation: Duration,
     counters: BTreeMap<String, Vec<u64>>,
+    samples: Samples,
 }
 
 impl Session {
@@ -72,6 +75,7 @@ impl Session {
             runs: 0,
             preparation: Duration::ZERO,
             counters: BTreeMap::new(),
+            samples: Samples::new(),
         })
     }
 
@@ -118,6 +122,7 @@ impl Session {
         self.runs = 0;
         self.preparation = Duration::ZERO;
         self.counters.clear();
+        self.samples.begin();
         let fresh = std::mem::take(&mut self.fresh);
         for card in self.cards.iter_mut() {
             if !fresh {
@@ -126,6 +131,7 @@ impl Session {
             for unit in &mut card.units {
                 unit.moved = Moved::default();
                 unit.cycles = 0;
+                unit.by_pu.clear();
             }
         }
     }
@@ -151,6 +157,9 @@ impl Session {
             transfer: moved().map(|m| m.transfer).sum(),
             kernels: moved().map(|m| m.kernels).sum(),
             preparation: self.preparation,
+            by_pu: units().map(|u| u.by_pu.clone()).collect(),
+            // Emulated devices beside each other don't say which of them they are.
+            timelines: if self.cards.len() == 1 { self.samples.read() } else { BTreeMap::new() },
         }
     }
 

@@ -28,6 +28,7 @@ fn after_a_panic_nothing_of_a_device_is_released() {
         runs: 0,
         preparation: Duration::ZERO,
         counters: BTreeMap::new(),
+        samples: Samples::new(),
     };
     let dictionary = vec![];
     let pass = Pass { application: 0, k: 3, dictionary, patterns: 1, list: false, enough: None };

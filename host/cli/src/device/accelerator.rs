@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
+use gramer_accelerator::launch::Launched;
 use gramer_accelerator::settings::Settings;
 use gramer_accelerator::xclbin::Xclbin;
 use gramer_accelerator::{self, Accelerator, launch};
@@ -17,7 +18,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
 use gramer_machine::lambda_range;
 
-use super::{Beside, Kind};
+use super::{Kind, Opening};
 use crate::choice::choice;
 use crate::report::BuildMeter;
 use crate::signals;
@@ -115,7 +116,7 @@ pub fn is_emulated(device: &str) -> bool {
 /// this one ends with it.
 fn open(
     device: &str,
-    _beside: Beside,
+    opening: Opening,
     options: &ArgMatches,
     context: &Context,
 ) -> Result<Box<dyn Engine>> {
@@ -126,8 +127,14 @@ fn open(
         Some(request) => match launch::xclbin_of_child() {
             Some(file) => file,
             None => {
-                let told = signals::for_child();
-                let code = launch::run(&request, Some(BuildMeter::show), told, &context.cancel)?;
+                let launched = Launched {
+                    program: std::env::current_exe().map_err(|e| Error::io("<self>", "find", e))?,
+                    arguments: std::env::args_os().skip(1).collect(),
+                    told: signals::for_child().into_iter().collect(),
+                    show: Some(BuildMeter::show),
+                    timeline: opening.page,
+                };
+                let code = launch::run(&request, &launched, &context.cancel)?;
                 // What it was stopped by is known here.
                 let stopped = context.cancel.is_cancelled() && code > 128;
                 exit(if stopped { signals::exit_code() } else { code }.into())

@@ -13,7 +13,7 @@ use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
 
-use super::{Beside, Kind};
+use super::{Kind, Opening};
 use crate::choice::choice;
 
 /// GPUs among the devices.
@@ -125,7 +125,7 @@ fn size(text: &str) -> Result<u64, String> {
 
 fn open(
     device: &str,
-    beside: Beside,
+    opening: Opening,
     matches: &ArgMatches,
     _context: &Context,
 ) -> Result<Box<dyn Engine>> {
@@ -142,7 +142,7 @@ fn open(
     };
     let GpuArgs { memory, strategy, signatures, order, profile, checked, .. } = args;
     let steps = Steps { signatures, order: order.unwrap_or_default() };
-    if profile.is_some() && beside.all > 1 {
+    if profile.is_some() && opening.all > 1 {
         return Err(Error::usage(
             "--profile is the trace of one device: name one alone, or leave it out",
         ));
@@ -166,7 +166,7 @@ fn open(
         checked,
         cache,
         table,
-        sharing: beside.same as u64,
+        sharing: opening.same as u64,
         ..Settings::default()
     };
     Ok(Box::new(Gpu::open(device, &settings)?))

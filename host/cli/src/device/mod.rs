@@ -18,22 +18,19 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::Many;
 
-/// Who is opened beside a device.
+/// What a device is opened for.
 #[derive(Debug, Clone, Copy)]
-pub struct Beside {
+pub struct Opening {
     /// How often this device is named.
     pub same: usize,
     /// How many devices are named in all.
     pub all: usize,
-}
-
-impl Beside {
-    /// A device by itself.
-    const NOBODY: Beside = Beside { same: 1, all: 1 };
+    /// Whether the answer is a page, which shows what a device did over time.
+    pub page: bool,
 }
 
 /// Opens a device by its name, with its options.
-pub type Open = fn(&str, Beside, &ArgMatches, &Context) -> Result<Box<dyn Engine>>;
+pub type Open = fn(&str, Opening, &ArgMatches, &Context) -> Result<Box<dyn Engine>>;
 
 /// A kind of device.
 pub struct Kind {
@@ -166,22 +163,24 @@ impl DeviceOptions {
         self.0.try_get_one::<PathBuf>(gpu::PROFILE).ok().flatten().map(PathBuf::as_path)
     }
 
-    /// The engine that `--device` names: one device, or several that share the work.
+    /// The engine that `--device` names: one device, or several that share the work; `page` if the answer
+    /// is one.
     ///
     /// # Errors
     /// [`Error::Usage`] for a name that isn't known, and what opening a device refuses.
-    pub fn engine(&self, devices: &str, context: &Context) -> Result<Box<dyn Engine>> {
+    pub fn engine(&self, devices: &str, page: bool, context: &Context) -> Result<Box<dyn Engine>> {
         if let [device] = &split(devices)[..] {
-            return (kind(device)?.open)(device, Beside::NOBODY, &self.0, context);
+            let alone = Opening { same: 1, all: 1, page };
+            return (kind(device)?.open)(device, alone, &self.0, context);
         }
-        Ok(Box::new(self.many(devices, context)?))
+        Ok(Box::new(self.many(devices, page, context)?))
     }
 
     /// The same devices, one of them as well, as those that share a task.
     ///
     /// # Errors
     /// As [`DeviceOptions::engine`].
-    pub fn many(&self, devices: &str, context: &Context) -> Result<Many> {
+    pub fn many(&self, devices: &str, page: bool, context: &Context) -> Result<Many> {
         let names = split(devices);
         let mut order: Vec<usize> = (0..names.len()).collect();
         let emulated: Vec<bool> = names.iter().map(|name| accelerator::is_emulated(name)).collect();
@@ -197,8 +196,8 @@ impl DeviceOptions {
         let mut opened: Vec<(usize, Box<dyn Engine>)> = vec![];
         for at in order {
             let same = names.iter().filter(|name| **name == names[at]).count();
-            let beside = Beside { same, all: names.len() };
-            let engine = (kind(&names[at])?.open)(&names[at], beside, &self.0, context)?;
+            let opening = Opening { same, all: names.len(), page };
+            let engine = (kind(&names[at])?.open)(&names[at], opening, &self.0, context)?;
             opened.push((at, engine));
         }
         opened.sort_by_key(|(at, _)| *at);

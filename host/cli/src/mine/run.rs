@@ -42,7 +42,7 @@ impl Common {
         // A file is no terminal.
         let terminal = self.to.is_none() && std::io::stdout().is_terminal();
         let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
-        let miner = self.miner(task, per.is_some(), &context)?;
+        let miner = self.miner(task, per.is_some(), output, &context)?;
         let precision = self.supported(miner.engine(), task, per)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
@@ -103,13 +103,14 @@ impl Common {
     }
 
     /// Opens what mines.
-    fn miner(&self, task: &Task, per: bool, context: &Context) -> Result<Miner> {
+    fn miner(&self, task: &Task, per: bool, output: Form, context: &Context) -> Result<Miner> {
+        let page = output == Form::Html;
         match self.keeping(per)? {
             Some(keeping) => {
                 checkpoint::supports(task)?;
-                Ok(Miner::Keeping(self.options.many(&self.device, context)?, keeping))
+                Ok(Miner::Keeping(self.options.many(&self.device, page, context)?, keeping))
             }
-            None => Ok(Miner::One(self.options.engine(&self.device, context)?)),
+            None => Ok(Miner::One(self.options.engine(&self.device, page, context)?)),
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use gramer_engine::DeviceMetrics;
 use gramer_engine::estimate::{CONFIDENCE, Estimate};
-use gramer_engine::metrics::{Metric, Value};
+use gramer_engine::metrics::{Metric, Timeline, Value};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{MAX_VERTICES, Pattern, name};
 
@@ -98,6 +98,7 @@ enum Number {
     Integers(Vec<Integer>),
     Real(f64),
     Text(String),
+    Timeline(Timeline),
 }
 
 impl<'a> Device<'a> {
@@ -108,6 +109,7 @@ impl<'a> Device<'a> {
                 Value::Counts(all) => Number::Integers(all.iter().map(|&n| counts.of(n)).collect()),
                 Value::Setting(n) => Number::Integer(Integer::Number((*n).into())),
                 Value::Text(text) => Number::Text(text.clone()),
+                Value::Timeline(all) => Number::Timeline(all.clone()),
                 other => Number::Real(other.number().unwrap_or(f64::NAN)),
             };
             (m.name.as_ref(), MetricValue { value, unit: m.unit.to_string() })

@@ -15,7 +15,7 @@ const TITLE: i32 = 34;
 const ROW: i32 = 20;
 /// Legend entries in a row.
 const A_ROW: usize = 3;
-/// Colours that people with any colour vision tell apart (Okabe and Ito).
+/// Colours that people with any colour vision tell apart, also where lines are thin: most are Okabe and Ito's.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -23,7 +23,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(204, 121, 167),
     RGBColor(80, 80, 80),
     RGBColor(86, 180, 233),
-    RGBColor(150, 110, 0),
+    RGBColor(105, 45, 0),
 ];
 /// Shapes of the markers.
 const MARKERS: usize = 12;
@@ -337,6 +337,18 @@ mod tests {
         let all: Vec<String> = (0..4 * MARKERS).map(drawn).collect();
         for (i, one) in all.iter().enumerate() {
             assert!(!all[..i].contains(one), "series {i} looks like another");
+        }
+    }
+
+    #[test]
+    fn the_colour_blind_tell_series_apart() {
+        use gramer_picture::colour::{Colour, PAPER, TOLD_APART, apart, contrast};
+        let all = COLOURS.map(|RGBColor(r, g, b)| Colour(r, g, b));
+        for (i, &a) in all.iter().enumerate() {
+            for &b in &all[..i] {
+                assert!(apart(a, b) > TOLD_APART, "{a} and {b} look alike: {}", apart(a, b));
+            }
+            assert!(contrast(a, PAPER) > 2.0, "{a} is pale");
         }
     }
 

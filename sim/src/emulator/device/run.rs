@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use gramer_sim::ddr::{Ddr, StreamChecker};
 use gramer_sim::model::{Model, Pins};
+use gramer_sim::timeline::{Sampler, Timeline};
 use gramer_sim::watch::Watch;
 
 use super::{CONTINUE, DONE, lock};
@@ -56,6 +57,8 @@ impl Mover {
 pub(super) struct Run {
     pub(super) writes: Vec<(u32, u32)>,
     pub(super) written: usize,
+    /// Writes until the core has been started.
+    pub(super) arguments: usize,
     pub(super) stream: Vec<[u8; 64]>,
     pub(super) sent: usize,
     pub(super) fill: Mover,
@@ -63,6 +66,9 @@ pub(super) struct Run {
     pub(super) taken: Vec<[u8; 64]>,
     pub(super) checker: StreamChecker,
     pub(super) watch: Watch,
+    /// Where what the PUs do over time is wanted.
+    pub(super) sampler: Option<Sampler>,
+    pub(super) timeline: Option<Timeline>,
     pub(super) done: bool,
     pub(super) continued: bool,
     /// Address and beats of the result area.
@@ -128,6 +134,16 @@ impl Run {
         }
         if pins.rvalid == 1 && pins.rdata & DONE != 0 {
             self.done = true;
+        }
+        if self.written >= self.arguments
+            && let Some(sampler) = &mut self.sampler
+        {
+            sampler.look(now, self.taken.len(), &core.model)?;
+        }
+        if self.done
+            && let Some(sampler) = self.sampler.take()
+        {
+            self.timeline = Some(sampler.finish(now, &core.model)?);
         }
         if offered && pins.in_tready == 1 {
             self.sent += 1;

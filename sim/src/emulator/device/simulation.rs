@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, ensure};
 use gramer_sim::ddr::{Ddr, StreamChecker, Timing};
+use gramer_sim::timeline::Sampler;
 use gramer_sim::watch::Watch;
 
 use super::run::{Core, Mover, Run};
@@ -15,6 +16,8 @@ use crate::{functional, movers};
 
 /// Clocks between two looks at what the host has started.
 const SLICE: u64 = 512;
+/// Names the file that gets a line of JSON for each run: what each PU did over time.
+const TIMELINE: &str = "GRAMER_EMULATOR_TIMELINE";
 /// Most beats of a mover's buffer, 64 GiB: a larger number is a mistake of the host.
 const MOST_BEATS: u64 = 1 << 30;
 
@@ -141,6 +144,7 @@ impl Device {
         };
         let (fill, drain) = (2 * unit, 2 * unit + 1);
         Ok(Run {
+            arguments: writes.len(),
             writes,
             written: 0,
             stream,
@@ -160,6 +164,8 @@ impl Device {
             taken: vec![],
             checker: StreamChecker::default(),
             watch: Watch::new(a, ddr, false),
+            sampler: std::env::var_os(TIMELINE).map(|_| Sampler::new(a)),
+            timeline: None,
             done: false,
             continued: false,
             result,
@@ -168,6 +174,12 @@ impl Device {
 
     /// Puts the results of a run into memory and says that its kernels are done.
     fn end(&self, unit: usize, run: &Run) {
+        // Before the host hears of the end, and looks for it.
+        if let Some(timeline) = &run.timeline {
+            let mut line = timeline.json();
+            line["compute_unit"] = unit.into();
+            crate::append(TIMELINE, &line.to_string());
+        }
         let (address, capacity) = run.result;
         let beats = capacity.min(run.taken.len() as u64 + 1) as usize;
         let mut memory = self.memory();
