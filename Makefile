@@ -25,7 +25,7 @@ setup: ## Install what the build needs (a C compiler) and check the Rust toolcha
 	@scripts/setup.sh
 
 # Of the whole workspace: of some packages alone, what they share has other features and is built again.
-LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
+LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-cluster -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
 RELEASE := cargo build --release --locked --workspace
 
 build: setup ## Build the command line (target/release/gramer)

@@ -1,6 +1,7 @@
 //! `gramer mine`: the options that all tasks share, and the run itself.
 
 mod clique;
+mod distribute;
 mod fsm;
 mod kept;
 mod matching;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
+use crate::cluster;
 use crate::command_line::warn;
 use crate::report::per::PerReport;
 use crate::report::{
@@ -25,6 +27,8 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, is_one_file, write_whole};
 use gramer_graph::prepare;
+use distribute::DistributeArgs;
+use gramer_cluster::Job;
 use kept::KeptArgs;
 use per::PerArgs;
 
@@ -47,6 +51,8 @@ impl Task {
     /// # Errors
     /// Those of reading, mining and writing.
     pub fn run(self, context: Context) -> Result<()> {
+        // First of all: what is wrong is then said by rank 0 alone.
+        self.common().become_rank()?;
         match self {
             Task::Clique(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
             Task::Motif(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
@@ -55,6 +61,15 @@ impl Task {
                 let task = args.task(&context.cancel)?;
                 args.common.run(&task, Some(&args.pattern), None, context)
             }
+        }
+    }
+
+    fn common(&self) -> &Common {
+        match self {
+            Task::Clique(args) => &args.common,
+            Task::Motif(args) => &args.common,
+            Task::Fsm(args) => &args.common,
+            Task::Match(args) => &args.common,
         }
     }
 }
@@ -168,6 +183,9 @@ pub struct Common {
     pub kept: KeptArgs,
 
     #[command(flatten)]
+    pub distribute: DistributeArgs,
+
+    #[command(flatten)]
     pub options: DeviceOptions,
 }
 
@@ -182,9 +200,16 @@ impl Common {
     ) -> Result<()> {
         task.check()?;
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
-        let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
-        let list_format = self.check_list(pattern)?;
-        let output = self.check_answer(pattern)?;
+        let ranks = self.ranks(task, wanted.is_some())?;
+        // Rank 0 stops all.
+        let limit = self.time_limit.filter(|_| ranks.is_answering());
+        let _alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
+        let list = ranks.list(self.list.as_deref())?;
+        let list_format = self.check_list(list.as_deref(), pattern)?;
+        let output = match ranks.is_answering() {
+            true => self.check_answer(list.as_deref(), pattern)?,
+            false => Form::Json,
+        };
         if output == Form::Html && wanted.is_some() {
             return Err(Error::usage(
                 "a page has no counts per vertex or edge: take --output table or json",
@@ -196,12 +221,12 @@ impl Common {
         let keeping = self.keeping(wanted.is_some())?;
         let (many, one);
         let engine: &dyn Engine = match keeping {
-            Some(_) => {
+            Some(_) if !ranks.is_distributed() => {
                 gramer_many::checkpoint::supports(task)?;
                 many = Some(self.options.many(&self.device, &context)?);
                 many.as_ref().expect("it was opened")
             }
-            None => {
+            _ => {
                 many = None;
                 one = self.options.engine(&self.device, &context)?;
                 one.as_ref()
@@ -233,7 +258,7 @@ impl Common {
         drop(loaded);
         let prepare = begun.elapsed();
 
-        let list = match &self.list {
+        let list = match &list {
             Some(path) if wanted.is_none() => {
                 Some(ListWriter::create(path, list_format, self.limit, &graph)?)
             }
@@ -242,9 +267,23 @@ impl Common {
         let begun = Instant::now();
         let (mut columns, mut estimated, mut kept) = (vec![], None, None);
         let outcome = {
-            let _meter = Meter::new("mining", context.progress.clone());
+            let _meter =
+                ranks.is_answering().then(|| Meter::new("mining", context.progress.clone()));
             let sink = list.as_ref().map(|l| l as &dyn Sink);
             graph.guarded(|| match (wanted, precision) {
+                (None, None) if ranks.is_distributed() => {
+                    let keeping = keeping.as_ref();
+                    let job = Job { engine, graph: &graph, task, keeping, sink };
+                    let mined = cluster::with(|cluster| {
+                        let mined = cluster.mine(&job, &context)?;
+                        Ok(mined.map(|mined| (mined.outcome, mined.kept)))
+                    });
+                    let mined = mined.expect("this process is a rank")?;
+                    Ok(mined.map_or_else(Outcome::default, |(outcome, at)| {
+                        kept = at;
+                        outcome
+                    }))
+                }
                 (None, None) => match (&many, &keeping) {
                     (Some(many), Some(keeping)) => {
                         let (outcome, at) = many.run_kept(&graph, task, keeping, &context)?;
@@ -276,6 +315,12 @@ impl Common {
 
         let limited = list.as_ref().is_some_and(|l| l.limit_reached());
         let mut listed = list.map(ListWriter::finish).transpose()?;
+        if let (true, Some(own)) = (ranks.is_distributed(), listed) {
+            listed = cluster::with(|cluster| cluster.listed(own)).transpose()?;
+        }
+        if !ranks.is_answering() {
+            return Ok(());
+        }
         let numbers = wanted
             .filter(|_| outcome.complete)
             .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
@@ -290,7 +335,7 @@ impl Common {
             false => Some(Stopped::Interrupt),
         };
         let source = self.graph.graph.to_string_lossy();
-        let device = engine.name();
+        let device = ranks.device(engine.name());
         let answer = Answer {
             task,
             source: &source,
@@ -344,14 +389,14 @@ impl Common {
     }
 
     /// How the answer is written; refuses a file that would destroy something, before anything is read.
-    fn check_answer(&self, pattern: Option<&Path>) -> Result<Form> {
+    fn check_answer(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if self.force && self.list.is_none() && self.to.is_none() {
             return Err(Error::usage("--force goes with --to or --list: no file is written"));
         }
         if let Some(to) = &self.to {
             check_output(to, self.force, &self.inputs(pattern))?;
         }
-        let named = [("--to", self.to.as_deref()), ("--list", self.list.as_deref())];
+        let named = [("--to", self.to.as_deref()), ("--list", list)];
         let named = named.into_iter().chain([("--profile", self.options.profile())]);
         let named: Vec<_> = named.filter_map(|(option, path)| Some((option, path?))).collect();
         for (at, (option, path)) in named.iter().enumerate() {
@@ -384,8 +429,8 @@ impl Common {
     }
 
     /// Refuses a list that would destroy something, before anything is read; returns its format.
-    fn check_list(&self, pattern: Option<&Path>) -> Result<ListFormat> {
-        let Some(path) = &self.list else { return Ok(ListFormat::Jsonl) };
+    fn check_list(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<ListFormat> {
+        let Some(path) = list else { return Ok(ListFormat::Jsonl) };
         check_output(path, self.force, &self.inputs(pattern))?;
         match self.list_format {
             Some(format) => Ok(format),

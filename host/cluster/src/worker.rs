@@ -1,0 +1,97 @@
+//! A rank that takes portions from rank 0.
+
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Instant;
+
+use gramer_graph::context::{Cancel, Context};
+use gramer_graph::error::{Error, Result};
+
+use crate::message::{Failure, Found, Hello, Message};
+use crate::taker::take;
+use crate::{BEAT, Cluster, Job, LOOK};
+
+/// Mines until rank 0 says that it is over.
+///
+/// # Errors
+/// [`Error::Interrupted`] if rank 0 ends the job before, [`Error::Device`] if it isn't heard any more.
+pub fn run(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<()> {
+    let hello = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), &context.cancel)?;
+    cluster.say(0, &Message::Hello(Box::new(hello)))?;
+    let mut asked = false;
+    let start = loop {
+        match cluster.hear_rank_0()? {
+            Some(Message::Start(start)) => break start,
+            Some(_) => continue,
+            None => {}
+        }
+        ask(cluster, context, &mut asked)?;
+        std::thread::sleep(LOOK);
+    };
+    let stop = Cancel::default();
+    let (orders, ordered) = channel();
+    let (said, heard) = channel();
+    std::thread::scope(|scope| {
+        let (start, stop) = (&start, &stop);
+        let taker = scope.spawn(move || take(job, start, context.threads, stop, &ordered, &said));
+        let ended = listen(cluster, &orders, &heard, stop, context, asked);
+        // No more orders, and what goes on isn't wanted.
+        drop(orders);
+        stop.cancel();
+        taker.join().unwrap_or_else(|panic| resume_unwind(panic));
+        ended
+    })
+}
+
+/// Passes on what rank 0 and the taker say, until the one says that it is over or the other panics.
+fn listen(
+    cluster: &mut Cluster,
+    orders: &Sender<Vec<usize>>,
+    heard: &Receiver<Result<Found>>,
+    stop: &Cancel,
+    context: &Context,
+    mut asked: bool,
+) -> Result<()> {
+    let (mut beat, mut last, mut failed) = (Instant::now(), Instant::now(), false);
+    loop {
+        match heard.recv_timeout(LOOK) {
+            Ok(Ok(found)) => cluster.say(0, &Message::Found(Box::new(found)))?,
+            Ok(Err(error)) => {
+                failed = true;
+                cluster.say(0, &Message::Failed(Failure::of(&error)))?;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            // It has said why, and there is nothing but to wait for the end.
+            Err(RecvTimeoutError::Disconnected) if failed => std::thread::sleep(LOOK),
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+        while let Some(message) = cluster.hear_rank_0()? {
+            last = Instant::now();
+            match message {
+                // One that has failed hears of nothing.
+                Message::Take(portions) => drop(orders.send(portions)),
+                Message::Stop => stop.cancel(),
+                Message::Over => return Ok(()),
+                _ => {}
+            }
+        }
+        if beat.elapsed() >= BEAT {
+            beat = Instant::now();
+            cluster.say(0, &Message::Alive)?;
+        }
+        ask(cluster, context, &mut asked)?;
+        let silence = cluster.settings.silence;
+        if last.elapsed() > silence {
+            let seconds = silence.as_secs_f64();
+            return Err(Error::Device(format!("rank 0 has said nothing for {seconds} s")));
+        }
+    }
+}
+
+/// Tells rank 0, once, that the user of this rank wants the job to stop.
+fn ask(cluster: &mut Cluster, context: &Context, asked: &mut bool) -> Result<()> {
+    if context.cancel.is_cancelled() && !std::mem::replace(asked, true) {
+        cluster.say(0, &Message::Asked)?;
+    }
+    Ok(())
+}
