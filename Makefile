@@ -83,6 +83,16 @@ bench-gpus: setup ## The same tasks on one GPU of this host and on several (COUN
 	cargo build --release --locked -p gramer-many --example scale
 	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8)
 
+setup-mpi: ## Install what mining on several machines needs (Open MPI, libclang)
+	@scripts/setup-mpi.sh
+
+cluster: setup setup-mpi ## Build the command line with MPI, for several machines (target/mpi/release/gramer)
+	cargo build --release --locked --target-dir target/mpi -p gramer-cli --features mpi --bin gramer
+
+test-cluster: setup setup-mpi ## Jobs of 1, 2 and 4 processes against plain runs, with deaths and stops; clippy with MPI
+	cargo clippy --locked --target-dir target/mpi -p gramer-cli -p gramer-cluster --features mpi --all-targets -- -D warnings
+	cargo test --release --locked --target-dir target/mpi -p gramer-cli --features mpi --test cluster
+
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
 

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, hints, mine, options, paper, plan, run, selftest,
-    signals, xclbin,
+    cluster, device, devices, explore, generated, graph, hints, mine, options, paper, plan, run,
+    selftest, signals, xclbin,
 };
 
 use gramer_graph::context::Context;

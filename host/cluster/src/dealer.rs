@@ -23,11 +23,7 @@ const PORTIONS_EACH: usize = 64;
 /// # Errors
 /// Those of the checkpoint and of the engines of all ranks; [`Error::Device`] that names a rank which
 /// doesn't go with the others or isn't heard any more. What was finished is in the checkpoint.
-pub fn run<'g>(
-    cluster: &mut Cluster,
-    job: &Job<'g, '_>,
-    context: &Context,
-) -> Result<Mined<'g>> {
+pub fn run<'g>(cluster: &mut Cluster, job: &Job<'g, '_>, context: &Context) -> Result<Mined<'g>> {
     let hellos = gather(cluster, job, context)?;
     let by_ids = hellos.iter().any(|hello| hello.rule != hellos[0].rule);
     if by_ids {
@@ -59,11 +55,21 @@ pub fn run<'g>(
         taker.join().unwrap_or_else(|panic| resume_unwind(panic));
         dealt
     });
+    let run = run.map_err(|error| match error {
+        Error::Device(what) if kept.as_ref().is_some_and(|kept| kept.outcome().is_some()) => {
+            Error::Device(format!(
+                "{what}; what was finished is in the checkpoint: go on from it with the setting `resume`"
+            ))
+        }
+        other => other,
+    });
     let nothing = kept.as_ref().is_some_and(|kept| kept.outcome().is_none());
     let saved = match (&kept, &run) {
         (None, _) => Ok(()),
         // Nothing that a later run could go on from.
-        (Some(kept), Err(error)) if nothing && !matches!(error, Error::Interrupted) => kept.remove(),
+        (Some(kept), Err(error)) if nothing && !matches!(error, Error::Interrupted) => {
+            kept.remove()
+        }
         (Some(kept), _) => kept.save(),
     };
     let mut outcome = run?;

@@ -165,11 +165,7 @@ impl Cluster {
     /// [`Error::Unsupported`] as [`supports`]; on rank 0 those of the checkpoint and of the engines of
     /// all ranks, and [`Error::Device`] for a rank that doesn't go with the others or isn't heard any
     /// more; on others what is wrong there, and [`Error::Interrupted`] if rank 0 has ended the job.
-    pub fn mine<'g>(
-        &mut self,
-        job: &Job<'g, '_>,
-        context: &Context,
-    ) -> Result<Option<Mined<'g>>> {
+    pub fn mine<'g>(&mut self, job: &Job<'g, '_>, context: &Context) -> Result<Option<Mined<'g>>> {
         job.task.check()?;
         supports(job.task, job.sink.is_some())?;
         if job.keeping.is_some() {

@@ -43,9 +43,9 @@ pub fn take(
         let begun = Instant::now();
         let found = match taken.iter().find(|&&portion| portion >= portions.count()) {
             Some(portion) => Err(Error::Device(format!("there is no portion {portion}"))),
-            None => portions.share(view, &taken).and_then(|share| {
-                prepared.run(job.task, Units::Share(&share), job.sink, &context)
-            }),
+            None => portions
+                .share(view, &taken)
+                .and_then(|share| prepared.run(job.task, Units::Share(&share), job.sink, &context)),
         };
         let took = begun.elapsed();
         let found = found.map(|outcome| Found { outcome, took, processor: processor_time() });

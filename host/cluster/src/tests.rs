@@ -23,7 +23,7 @@ fn graph(chord: u64) -> Graph {
         builder.edge(1000, v);
     }
     for v in (0..200).chain([1000]) {
-        builder.label(v, (v % 3) as u32);
+        builder.vertex_label(v, (v % 3) as u32);
     }
     builder.build()
 }
@@ -36,11 +36,7 @@ fn tasks() -> Vec<Task> {
         Task::MaximalCliques,
         Task::Motif { k: 4, induced: Induced::Vertex },
         Task::Motif { k: 5, induced: Induced::Edge },
-        Task::Fsm {
-            limit: SizeLimit::MaxVertices(3),
-            support: 150,
-            measure: Measure::Embeddings,
-        },
+        Task::Fsm { limit: SizeLimit::MaxVertices(3), support: 150, measure: Measure::Embeddings },
         Task::Match { pattern, induced: Induced::Edge, mappings: false },
     ]
 }
@@ -210,7 +206,8 @@ fn a_device_that_fails_leaves_its_work_to_other_ranks() {
     for failing in [0, 1] {
         let mined = on_ranks(3, |cluster| {
             let engine = Until::new(if cluster.rank() == failing { 1 } else { usize::MAX }, lost);
-            let job = Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
+            let job =
+                Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
             cluster.mine(&job, &Context::with_threads(1)).unwrap().map(|mined| mined.outcome)
         });
         let outcome = mined.into_iter().next().unwrap().unwrap();
@@ -273,7 +270,10 @@ fn what_fails_before_anything_is_mined_ends_the_job() {
         cluster.mine(&job, &Context::with_threads(1)).map(|_| ())
     });
     let error = errors[0].as_ref().unwrap_err();
-    assert_eq!((error.to_string().as_str(), error.exit_code()), ("rank 1: there is no such file", 2));
+    assert_eq!(
+        (error.to_string().as_str(), error.exit_code()),
+        ("rank 1: there is no such file", 2)
+    );
     assert!(matches!(errors[2], Err(Error::Interrupted)));
 }
 
@@ -290,8 +290,7 @@ fn a_rank_that_says_nothing_any_more_ends_the_job() {
     let errors = on_ranks(2, |cluster| {
         let context = Context::with_threads(1);
         if cluster.rank() == 1 {
-            let hello =
-                message::Hello::new(&Cpu, &graph, &task, false, &context.cancel).unwrap();
+            let hello = message::Hello::new(&Cpu, &graph, &task, false, &context.cancel).unwrap();
             cluster.say(0, &Message::Hello(Box::new(hello))).unwrap();
             return Ok(());
         }
@@ -381,7 +380,8 @@ fn a_rank_that_does_not_stop_is_named() {
                 user.cancel();
                 Ok(())
             });
-            let job = Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
+            let job =
+                Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
             let mined = cluster.mine(&job, &context).map(|_| ());
             release.store(1, Ordering::Relaxed);
             return mined;
@@ -405,7 +405,14 @@ fn what_is_no_sum_is_refused() {
     for (task, listed) in [
         (Task::MaximumClique, false),
         (Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 1, measure: Measure::Mni }, false),
-        (Task::Fsm { limit: SizeLimit::MaxVertices(3), support: 1, measure: Measure::Embeddings }, true),
+        (
+            Task::Fsm {
+                limit: SizeLimit::MaxVertices(3),
+                support: 1,
+                measure: Measure::Embeddings,
+            },
+            true,
+        ),
     ] {
         let gather = Gather::default();
         let sink = listed.then_some(&gather as &dyn Sink);

@@ -66,8 +66,7 @@ impl Common {
     /// Becomes a rank, if that is asked. An emulated device runs the command once more, and that process
     /// is the rank.
     pub(super) fn become_rank(&self) -> Result<()> {
-        let launches =
-            || device::is_emulated(&self.device) && launch::xclbin_of_child().is_none();
+        let launches = || device::is_emulated(&self.device) && launch::xclbin_of_child().is_none();
         if self.distribute.distribute && !launches() { cluster::open() } else { Ok(()) }
     }
 

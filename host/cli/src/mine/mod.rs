@@ -22,13 +22,13 @@ use crate::report::{
     table,
 };
 use crate::signals;
+use distribute::DistributeArgs;
+use gramer_cluster::Job;
 use gramer_engine::{Engine, Outcome, Precision, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, is_one_file, write_whole};
 use gramer_graph::prepare;
-use distribute::DistributeArgs;
-use gramer_cluster::Job;
 use kept::KeptArgs;
 use per::PerArgs;
 
