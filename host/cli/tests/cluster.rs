@@ -92,12 +92,13 @@ fn jobs_of_1_2_and_4_ranks_answer_as_a_plain_run_also_over_tcp() {
     let hosts = folder.path().join("hosts");
     fs::write(&hosts, "localhost slots=4\n").unwrap();
     let tcp = ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--hostfile"];
-    let tasks: [&[&str]; 6] = [
+    let tasks: [&[&str]; 7] = [
         &["clique", "-k", "4", &unlabelled],
         &["clique", "--maximal", &unlabelled],
         &["motif", "-k", "4", &unlabelled],
         &["motif", "-k", "5", &unlabelled, "--device", "cpu,cpu"],
         &["fsm", "--support", "20", "--max-vertices", "3", &labelled],
+        &["fsm", "--support", "25", "--measure", "mni", "--max-edges", "3", &labelled],
         &["match", "--pattern", "house", &unlabelled, "--mappings", "--device", "reference"],
     ];
     for task in tasks {
@@ -122,11 +123,12 @@ fn jobs_of_1_2_and_4_ranks_answer_as_a_plain_run_also_over_tcp() {
     // Each takes part where there is enough to do.
     let words = ["mine", "motif", "-k", "5", &graph(folder.path(), 10, false), "--json"];
     let output = run(2, &words);
-    for device in document(&output)["devices"].as_array().unwrap() {
-        let metrics = device["metrics"].as_array().unwrap();
-        let portions = metrics.iter().find(|m| m["name"] == "share.portions").unwrap();
-        assert!(portions["value"]["part"].as_f64().unwrap() > 0.0, "{device}");
-    }
+    let document = document(&output);
+    let devices = document["devices"].as_array().unwrap();
+    let parts = devices.iter().filter_map(|d| d["metrics"]["share.portions"]["value"].as_f64());
+    let parts: Vec<f64> = parts.collect();
+    assert!(parts.len() == 2 && parts.iter().all(|part| *part > 0.0), "{devices:?}");
+    assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
 }
 
 #[test]

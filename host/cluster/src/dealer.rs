@@ -87,7 +87,7 @@ pub fn run<'g>(cluster: &mut Cluster, job: &Job<'g, '_>, context: &Context) -> R
 }
 
 /// Waits until all ranks have said what they are, and compares that.
-fn gather(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<Vec<Hello>> {
+pub fn gather(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<Vec<Hello>> {
     let own = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), &context.cancel)?;
     let mut all: Vec<Option<Hello>> = vec![None; cluster.size()];
     cluster.hosts[0] = Some(own.host.clone());
@@ -347,21 +347,13 @@ impl<'a> Dealing<'a> {
 
     /// Ranks must be heard from time to time, and must answer once all are told to stop.
     fn check_silence(&self, cluster: &Cluster) -> Result<()> {
-        let settings = &cluster.settings;
+        cluster.check_others(self.ranks.iter().map(|rank| rank.heard))?;
         let names = |silent: &dyn Fn(&Rank) -> bool| -> Vec<String> {
             let others = self.ranks.iter().enumerate().skip(1);
             others.filter(|(_, rank)| silent(rank)).map(|(at, _)| cluster.name(at)).collect()
         };
-        let silent = names(&|rank| rank.heard.elapsed() > settings.silence);
-        if !silent.is_empty() {
-            let seconds = settings.silence.as_secs_f64();
-            return Err(Error::Device(format!(
-                "{} said nothing for {seconds} s: its process, its host or the network has failed",
-                silent.join(", ")
-            )));
-        }
         let Some(since) = self.stopping else { return Ok(()) };
-        if since.elapsed() <= (settings.grace)() {
+        if since.elapsed() <= (cluster.settings.grace)() {
             return Ok(());
         }
         let silent = names(&|rank| rank.has.is_some());

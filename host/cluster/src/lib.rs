@@ -9,6 +9,9 @@
 //! Portions are numbers: every rank cuts the same units of the same graph in the same way. That they have
 //! the same graph, task and version is checked before anything is mined.
 //!
+//! Minimum-image support is no sum of portions. Its candidates are dealt instead, level by level, and all
+//! ranks get the domains of those that are frequent (`levels`).
+//!
 //! A device that fails leaves its portions to other ranks, with a warning, as it does on one host. A rank
 //! that fails in another way, or says nothing any more, ends the job.
 //!
@@ -42,6 +45,7 @@
 //! ```
 
 mod dealer;
+mod levels;
 pub mod link;
 mod message;
 #[cfg(feature = "mpi")]
@@ -58,7 +62,7 @@ use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::{self, Checkpoint, Keeping};
-use gramer_pattern::task::Task;
+use gramer_pattern::task::{Measure, Task};
 
 pub use link::{Alone, InProcess, Link};
 
@@ -126,12 +130,28 @@ pub struct Cluster {
 /// # Errors
 /// [`Error::Unsupported`] with the reason.
 pub fn supports(task: &Task, listed: bool) -> Result<()> {
+    match (by_levels(task), listed) {
+        (true, false) => return Ok(()),
+        (true, true) => {
+            return Err(Error::Unsupported(
+                "several machines don't list the occurrences of patterns that are frequent by \
+                 minimum-image support: leave the setting `list` out, or the setting `distribute`"
+                    .into(),
+            ));
+        }
+        (false, _) => {}
+    }
     shares::divisible(task, listed).map_err(|error| match error {
         Error::Unsupported(what) => Error::Unsupported(format!(
             "several machines can't do this task together: {what}; or leave the setting `distribute` out"
         )),
         other => other,
     })
+}
+
+/// Whether a task is done level by level rather than in portions.
+fn by_levels(task: &Task) -> bool {
+    matches!(task, Task::Fsm { measure: Measure::Mni, .. })
 }
 
 impl Cluster {
@@ -172,6 +192,16 @@ impl Cluster {
             checkpoint::supports(job.task)?;
         }
         job.engine.supports(job.task, Some(job.graph))?;
+        if by_levels(job.task) {
+            job.engine.supports_together(job.task)?;
+            return match self.rank() {
+                0 => {
+                    let outcome = levels::deal(self, job, context)?;
+                    Ok(Some(Mined { outcome, kept: None }))
+                }
+                _ => levels::work(self, job, context).map(|()| None),
+            };
+        }
         match self.rank() {
             0 => dealer::run(self, job, context).map(Some),
             _ => worker::run(self, job, context).map(|()| None),
@@ -275,6 +305,30 @@ impl Cluster {
     fn say_to_all(&mut self, message: &Message) -> Result<()> {
         let bytes = message.bytes();
         (1..self.size()).try_for_each(|to| self.link.send(to, &bytes))
+    }
+
+    /// Rank 0 must be heard from time to time, `last` at last.
+    fn check_rank_0(&self, last: Instant) -> Result<()> {
+        let seconds = self.settings.silence.as_secs_f64();
+        match last.elapsed() > self.settings.silence {
+            true => Err(Error::Device(format!("rank 0 has said nothing for {seconds} s"))),
+            false => Ok(()),
+        }
+    }
+
+    /// So must all others, who were heard at these times, that of rank 0 first.
+    fn check_others(&self, heard: impl Iterator<Item = Instant>) -> Result<()> {
+        let late = |(_, heard): &(usize, Instant)| heard.elapsed() > self.settings.silence;
+        let silent: Vec<String> =
+            heard.enumerate().skip(1).filter(late).map(|(at, _)| self.name(at)).collect();
+        if silent.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Device(format!(
+            "{} said nothing for {} s: its process, its host or the network has failed",
+            silent.join(", "),
+            self.settings.silence.as_secs_f64()
+        )))
     }
 
     /// What another rank has said, if there is something.

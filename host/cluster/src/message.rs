@@ -158,6 +158,15 @@ pub enum Message {
     Alive,
     /// To rank 0: whoever runs this rank wants the job to stop.
     Asked,
+    /// To rank 0: which of so many candidates of a level does this rank examine next?
+    Next(usize, usize),
+    /// From rank 0: these.
+    Range(usize, usize),
+    /// To rank 0: what this rank has found of a level; from rank 0 what all have, [`pack`]ed. No JSON: the
+    /// bytes behind a first one of 0.
+    Level(Vec<u8>),
+    /// To rank 0: the levels are done; time that all processors have given to the process.
+    Done(Duration),
     /// From rank 0: say what you have, and begin nothing any more.
     Stop,
     /// From rank 0: no more is mined, and lists are put in their places.
@@ -173,6 +182,9 @@ pub enum Message {
 impl Message {
     /// To bytes.
     pub fn bytes(&self) -> Vec<u8> {
+        if let Message::Level(found) = self {
+            return [&[0], &found[..]].concat();
+        }
         serde_json::to_vec(self).expect("a message has a text")
     }
 
@@ -181,12 +193,40 @@ impl Message {
     /// # Errors
     /// [`Error::Device`] for what no message of this version is.
     pub fn read(bytes: &[u8], rank: &str) -> Result<Self> {
+        if let Some((0, found)) = bytes.split_first() {
+            return Ok(Message::Level(found.to_vec()));
+        }
         serde_json::from_slice(bytes).map_err(|_| {
             Error::Device(format!(
                 "{rank} says what this version doesn't know: run the same gramer on all machines"
             ))
         })
     }
+}
+
+/// Several texts of bytes as one: each behind its length (u64, little-endian).
+pub fn pack(all: &[Vec<u8>]) -> Vec<u8> {
+    let one = |text: &Vec<u8>| [&(text.len() as u64).to_le_bytes()[..], text].concat();
+    all.iter().flat_map(one).collect()
+}
+
+/// What [`pack`] has packed.
+///
+/// # Errors
+/// [`Error::Device`] for what it hasn't.
+pub fn unpack(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let mut all = vec![];
+    while !bytes.is_empty() {
+        let text = bytes.split_first_chunk().and_then(|(length, rest)| {
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            rest.split_at_checked(length)
+        });
+        let broken = || Error::Device("what rank 0 says of a level is cut off".into());
+        let (text, rest) = text.ok_or_else(broken)?;
+        all.push(text.to_vec());
+        bytes = rest;
+    }
+    Ok(all)
 }
 
 /// The name of this host.

@@ -5,9 +5,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Instant;
 
 use gramer_graph::context::{Cancel, Context};
-use gramer_graph::error::{Error, Result};
+use gramer_graph::error::Result;
 
-use crate::message::{Failure, Found, Hello, Message};
+use crate::message::{Failure, Found, Hello, Message, Start};
 use crate::taker::take;
 use crate::{BEAT, Cluster, Job, LOOK};
 
@@ -16,18 +16,8 @@ use crate::{BEAT, Cluster, Job, LOOK};
 /// # Errors
 /// [`Error::Interrupted`] if rank 0 ends the job before, [`Error::Device`] if it isn't heard any more.
 pub fn run(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<()> {
-    let hello = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), &context.cancel)?;
-    cluster.say(0, &Message::Hello(Box::new(hello)))?;
     let mut asked = false;
-    let start = loop {
-        match cluster.hear_rank_0()? {
-            Some(Message::Start(start)) => break start,
-            Some(_) => continue,
-            None => {}
-        }
-        ask(cluster, context, &mut asked)?;
-        std::thread::sleep(LOOK);
-    };
+    let start = wait_for_start(cluster, job, context, &mut asked)?;
     let stop = Cancel::default();
     let (orders, ordered) = channel();
     let (said, heard) = channel();
@@ -41,6 +31,29 @@ pub fn run(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Resul
         taker.join().unwrap_or_else(|panic| resume_unwind(panic));
         ended
     })
+}
+
+/// Says what this rank is, and waits until all have.
+///
+/// # Errors
+/// As [`run`].
+pub fn wait_for_start(
+    cluster: &mut Cluster,
+    job: &Job<'_, '_>,
+    context: &Context,
+    asked: &mut bool,
+) -> Result<Start> {
+    let hello = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), &context.cancel)?;
+    cluster.say(0, &Message::Hello(Box::new(hello)))?;
+    loop {
+        match cluster.hear_rank_0()? {
+            Some(Message::Start(start)) => return Ok(start),
+            Some(_) => continue,
+            None => {}
+        }
+        ask(cluster, context, asked)?;
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Passes on what rank 0 and the taker say, until the one says that it is over or the other panics.
@@ -80,16 +93,12 @@ fn listen(
             cluster.say(0, &Message::Alive)?;
         }
         ask(cluster, context, &mut asked)?;
-        let silence = cluster.settings.silence;
-        if last.elapsed() > silence {
-            let seconds = silence.as_secs_f64();
-            return Err(Error::Device(format!("rank 0 has said nothing for {seconds} s")));
-        }
+        cluster.check_rank_0(last)?;
     }
 }
 
 /// Tells rank 0, once, that the user of this rank wants the job to stop.
-fn ask(cluster: &mut Cluster, context: &Context, asked: &mut bool) -> Result<()> {
+pub fn ask(cluster: &mut Cluster, context: &Context, asked: &mut bool) -> Result<()> {
     if context.cancel.is_cancelled() && !std::mem::replace(asked, true) {
         cluster.say(0, &Message::Asked)?;
     }

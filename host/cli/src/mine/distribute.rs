@@ -9,7 +9,7 @@ use gramer_pattern::Task;
 use super::{Common, device};
 use crate::cluster;
 
-/// Options of every task that is a sum of shares.
+/// Options of every task that several processes can share.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Run")]
 pub struct DistributeArgs {
@@ -76,6 +76,9 @@ impl Common {
             return Ok(Ranks { place: None });
         }
         gramer_cluster::supports(task, self.list.is_some())?;
+        if self.kept.checkpoint.is_some() {
+            gramer_many::checkpoint::supports(task)?;
+        }
         let refused = |what: &str| Err(Error::usage(format!("{what}: leave --distribute out")));
         if per {
             return refused("--per is not the sum of what several processes count");
