@@ -60,7 +60,7 @@ fn on_ranks<R: Send>(size: usize, work: impl Fn(&mut Cluster) -> R + Sync) -> Ve
 
 /// As a plain run gives it.
 fn plain(graph: &Graph, task: &Task) -> Outcome {
-    Cpu.run(graph, task, None, &Context::with_threads(1)).unwrap()
+    said(Cpu.run(graph, task, None, &Context::with_threads(1)).unwrap())
 }
 
 /// What of an answer doesn't depend on who has found it.
