@@ -33,7 +33,7 @@ enum Asked {
         reply: Sender<Result<Vec<Vec<u8>>>>,
     },
     /// The engine has come to its end.
-    Ended(Result<Outcome>),
+    Ended(Result<Box<Outcome>>),
 }
 
 /// Passes on what the threads of the engine ask.
@@ -74,7 +74,7 @@ fn beside_engine<R>(
             let asking = Asking(Mutex::new(said.clone()));
             let outcome = job.engine.run_together(job.graph, job.task, &asking, &own);
             // Whoever doesn't listen any more knows enough.
-            let _ = said.send(Asked::Ended(outcome));
+            let _ = said.send(Asked::Ended(outcome.map(Box::new)));
         });
         let done = listen(&heard);
         stop.cancel();
@@ -212,7 +212,7 @@ impl Dealing<'_> {
         loop {
             match heard.recv_timeout(LOOK) {
                 Ok(Asked::Ended(outcome)) => {
-                    own = Some(outcome?);
+                    own = Some(*outcome?);
                     self.ranks[0].done = true;
                     self.ranks[0].processor = processor_time();
                 }
