@@ -93,6 +93,9 @@ test-cluster: setup setup-mpi ## Jobs of 1, 2 and 4 processes against plain runs
 	cargo clippy --locked --target-dir target/mpi -p gramer-cli -p gramer-cluster --features mpi --all-targets -- -D warnings
 	cargo test --release --locked --target-dir target/mpi -p gramer-cli --features mpi --test cluster
 
+bench-cluster: cluster ## The same tasks by one process and by jobs of several (RANKS=1,2,4; target/cluster.json)
+	scripts/bench_cluster.py target/mpi/release/gramer $(or $(RANKS),1,2,4) target/cluster.json
+
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts
 
