@@ -25,7 +25,7 @@ setup: ## Install what the build needs (a C compiler) and check the Rust toolcha
 	@scripts/setup.sh
 
 # Of the whole workspace: of some packages alone, what they share has other features and is built again.
-LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
+LIBRARIES := -p gramer -p gramer-accelerator -p gramer-cli -p gramer-cluster -p gramer-engine -p gramer-gpu -p gramer-graph -p gramer-laboratory -p gramer-machine -p gramer-pattern -p gramer-picture
 RELEASE := cargo build --release --locked --workspace
 
 build: setup ## Build the command line (target/release/gramer)
@@ -82,6 +82,19 @@ bench-gpu: setup ## Speed of the GPU engine beside public CUDA programs (GPU=gpu
 bench-gpus: setup ## The same tasks on one GPU of this host and on several (COUNTS=1,2,4,8; target/bench-gpus.json)
 	cargo build --release --locked -p gramer-many --example scale
 	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8)
+
+setup-mpi: ## Install what mining on several machines needs (Open MPI, libclang)
+	@scripts/setup-mpi.sh
+
+cluster: setup setup-mpi ## Build the command line with MPI, for several machines (target/mpi/release/gramer)
+	cargo build --release --locked --target-dir target/mpi -p gramer-cli --features mpi --bin gramer
+
+test-cluster: setup setup-mpi ## Jobs of 1, 2 and 4 processes against plain runs, with deaths and stops; clippy with MPI
+	cargo clippy --locked --target-dir target/mpi -p gramer-cli -p gramer-cluster --features mpi --all-targets -- -D warnings
+	cargo test --release --locked --target-dir target/mpi -p gramer-cli --features mpi --test cluster
+
+bench-cluster: cluster ## The same tasks by one process and by jobs of several (RANKS=1,2,4; target/cluster.json)
+	scripts/bench_cluster.py target/mpi/release/gramer $(or $(RANKS),1,2,4) target/cluster.json
 
 test-scripts: ## Tests of what scripts write and check (docs/bench, docs/hardware/cycles.md, licences, the release)
 	@scripts/test.py scripts

@@ -188,7 +188,8 @@ def main() -> int:
         options.gather.write_text(gather(packages))
         print(f"licences: those of {len(packages)} packages are in {options.gather}")
         return 0
-    packages = metadata()["packages"]
+    # Of what is built on demand, too.
+    packages = metadata("--all-features")["packages"]
     found = faults(packages, tomllib.loads(RULES.read_text()))
     for fault in found:
         print(f"licences: {fault}", file=sys.stderr)

@@ -33,7 +33,7 @@ SUMMARY = WORK / "summary"
 # tests of another part that it runs too; what it demands when it runs alone; commands that are a check
 # each; what each test program is told; and whether it is small.
 PARTS = {
-    "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-engine",
+    "host": {"packages": ["gramer", "gramer-abi", "gramer-accelerator", "gramer-cli", "gramer-cluster", "gramer-engine",
                           "gramer-graph", "gramer-laboratory", "gramer-pattern", "gramer-sleep"], "tests": None, "doc": True},
     # One test at a time: the portable device takes all processors for each.
     "gpu": {"packages": ["gramer-gpu", "gramer-many"], "tests": None, "demands": ["OPENCL"],

@@ -9,7 +9,7 @@ use std::process::Command;
 use environment::root;
 
 /// From the lowest to the highest.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "gramer-machine",
     "gramer-graph",
     "gramer-pattern",
@@ -18,6 +18,7 @@ const LAYERS: [&str; 11] = [
     "gramer-accelerator",
     "gramer-gpu",
     "gramer-many",
+    "gramer-cluster",
     "gramer",
     "gramer-laboratory",
     "gramer-cli",
@@ -28,8 +29,8 @@ const OF_THE_COMMAND_LINE: [&str; 5] =
 
 /// Libraries that name no option of the command line, and their files that give arguments to another
 /// program or are about the program `gramer`.
-const LIBRARIES: [&str; 7] =
-    ["graph", "pattern", "engine", "picture", "accelerator", "many", "laboratory"];
+const LIBRARIES: [&str; 8] =
+    ["graph", "pattern", "engine", "picture", "accelerator", "many", "cluster", "laboratory"];
 const OF_OTHER_PROGRAMS: [&str; 10] = [
     "accelerator/src/emulated.rs",
     "accelerator/src/xclbin/build.rs",

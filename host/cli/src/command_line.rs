@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    device, devices, explore, generated, graph, hints, mine, options, paper, plan, run, selftest,
-    signals, xclbin,
+    cluster, device, devices, explore, generated, graph, hints, mine, options, paper, plan, run,
+    selftest, signals, xclbin,
 };
 
 use gramer_graph::context::Context;
@@ -83,6 +83,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => run_command(cli),
         Err(e) => usage(&e, &words),
     };
+    let code = cluster::ends(code);
     gramer_accelerator::launch::ends();
     if LEAVE_AT_ONCE.load(Ordering::Relaxed) {
         // SAFETY: it doesn't return, and what the process has written is written.
@@ -113,6 +114,8 @@ fn run_command(cli: Cli) -> u8 {
     }));
     match outcome {
         Ok(Ok(())) => 0,
+        // Rank 0 says it, and all end with its code.
+        Ok(Err(e)) if cluster::tells(&e) => e.exit_code(),
         Ok(Err(e)) => failure(&e),
         Err(_) => {
             let _ = writeln!(
@@ -120,6 +123,7 @@ fn run_command(cli: Cli) -> u8 {
                 "gramer: this is a fault in gramer itself, not in what you asked; please report \
                  it with the message above"
             );
+            cluster::aborts(1);
             1
         }
     }
@@ -147,6 +151,9 @@ fn failure(e: &Error) -> u8 {
 /// Prints what clap says: help and version to standard output, faults to standard error.
 fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
     if e.use_stderr() {
+        if cluster::rank_0_speaks(words) {
+            return e.exit_code() as u8;
+        }
         // Nothing can be done where even this can't be written.
         let _ = e.print();
         if let Some(hint) = hints::hint(e, words) {
@@ -165,11 +172,16 @@ fn usage(e: &clap::Error, words: &[OsString]) -> u8 {
 
 /// A line on standard error for what didn't keep the command from its end.
 pub fn warn(text: &str) {
-    let _ = writeln!(std::io::stderr(), "gramer: warning: {}", options::told(text));
+    let _ = writeln!(std::io::stderr(), "{}: warning: {}", own_name(), options::told(text));
 }
 
 fn complain(e: &Error) {
-    let _ = writeln!(std::io::stderr(), "gramer: {}", options::told(&e.to_string()));
+    let _ = writeln!(std::io::stderr(), "{}: {}", own_name(), options::told(&e.to_string()));
+}
+
+/// What this process calls itself on standard error.
+fn own_name() -> String {
+    cluster::above_0().map_or("gramer".into(), |rank| format!("gramer: rank {rank}"))
 }
 
 /// Writes to standard output; a closed pipe is an error like any other.

@@ -1,6 +1,7 @@
 //! The options that say which graph, for every subcommand that reads one.
 
 use crate::choice::choice;
+use crate::cluster;
 use std::path::{Path, PathBuf};
 
 use gramer_graph::Graph;
@@ -77,7 +78,9 @@ impl GraphArgs {
     /// As [`read`].
     pub fn load_with_notes(&self, context: &Context) -> Result<Loaded> {
         let loaded = read(&self.graph, &self.options(), context)?;
-        for note in &loaded.notes {
+        // All ranks read the same.
+        let notes = if cluster::above_0().is_none() { &loaded.notes[..] } else { &[] };
+        for note in notes {
             eprintln!("note: {}: {note}", Place::file(&self.graph));
         }
         Ok(loaded)

@@ -2,6 +2,7 @@
 //! subcommand.
 
 mod choice;
+mod cluster;
 mod command_line;
 mod device;
 mod devices;

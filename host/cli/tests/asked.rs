@@ -210,3 +210,16 @@ fn every_task_that_lists_has_a_limit() {
         assert_eq!(std::fs::read_to_string(&list).unwrap().lines().count(), 7);
     }
 }
+
+/// A program without MPI says how it gets it, whatever else is asked.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn several_machines_need_a_build_with_mpi() {
+    let folder = Folder::new();
+    let words = ["mine", "clique", "-k", "3", "--distribute"];
+    let output = gramer().args(words).arg(folder.graph()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    assert!(said.contains("--distribute needs MPI") && said.contains("--features mpi"), "{said}");
+    assert!(output.stdout.is_empty());
+}

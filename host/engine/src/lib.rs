@@ -8,6 +8,7 @@ pub mod metrics;
 pub mod per;
 pub mod reference;
 pub mod shares;
+pub mod together;
 pub mod work;
 
 use std::ops::ControlFlow;
@@ -24,6 +25,7 @@ use gramer_pattern::task::Task;
 pub use estimate::{Estimated, Precision};
 pub use metrics::DeviceMetrics;
 pub use per::{Per, PerOutcome};
+pub use together::Together;
 pub use work::{Share, Units, WorkUnit};
 
 /// The name of the rule of assignment that engines of several kinds know. A clique and a vertex-induced
@@ -202,6 +204,30 @@ pub trait Engine: Send + Sync {
         Err(only_exact(&self.name()))
     }
 
+    /// Whether this engine does a task that is no sum of shares together with other processes.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] with the reason, naming the engine that can.
+    fn supports_together(&self, task: &Task) -> Result<()> {
+        Err(not_together(&self.name(), task))
+    }
+
+    /// Answers such a task together with other processes, which have the same graph in the same order.
+    /// Each gets the whole answer.
+    ///
+    /// # Errors
+    /// As [`Engine::supports_together`], and those of `together`.
+    fn run_together(
+        &self,
+        graph: &Graph,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let _ = (graph, together, context);
+        Err(not_together(&self.name(), task))
+    }
+
     /// Makes a graph ready for any number of tasks: a device with a memory of its own keeps it
     /// there until what comes back is dropped.
     ///
@@ -256,6 +282,17 @@ pub trait Engine: Send + Sync {
         task.check()?;
         self.supports(task, Some(graph))?;
         self.prepare(graph, context)?.run(task, Units::All, sink, context)
+    }
+}
+
+/// Why a task isn't done by several processes.
+pub(crate) fn not_together(engine: &str, task: &Task) -> Error {
+    match shares::divisible(task, false) {
+        Err(_) if matches!(task, Task::Fsm { .. }) => Error::Unsupported(format!(
+            "`{engine}` finds minimum-image supports in one process; the engine `cpu` does it in several"
+        )),
+        Err(error) => error,
+        Ok(()) => Error::Unsupported(format!("the task {} is done in shares", task.name())),
     }
 }
 

@@ -15,7 +15,7 @@ use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 
 /// Portions of a run that keeps a checkpoint: those that are begun when it is stopped are lost.
-pub(crate) const PORTIONS_KEPT: usize = 1024;
+pub const PORTIONS_KEPT: usize = 1024;
 /// Portions for each taker.
 const PORTIONS_EACH: usize = 64;
 /// Blocks of a portion.

@@ -205,6 +205,11 @@ impl DeviceOptions {
     }
 }
 
+/// Whether a device of a list is emulated, so that the command runs once more.
+pub fn is_emulated(devices: &str) -> bool {
+    split(devices).iter().any(|device| accelerator::is_emulated(device))
+}
+
 /// What `--device` says on a command line, if it is there.
 pub fn of_words(words: &[OsString]) -> Option<&str> {
     let mut words = words.iter().map_while(|word| word.to_str()).take_while(|word| *word != "--");

@@ -1,6 +1,7 @@
 //! `gramer mine`: the options that all tasks share, and the run itself.
 
 mod clique;
+mod distribute;
 mod fsm;
 mod kept;
 mod matching;
@@ -16,6 +17,7 @@ use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
 use crate::report::{Counts, Drawing, ListFormat, Report, json, table};
+use distribute::DistributeArgs;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, is_one_file, write_whole};
@@ -40,6 +42,8 @@ impl Task {
     /// # Errors
     /// Those of reading, mining and writing.
     pub fn run(self, context: Context) -> Result<()> {
+        // First of all: what is wrong is then said by rank 0 alone.
+        self.common().become_rank()?;
         match self {
             Task::Clique(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
             Task::Motif(args) => args.common.run(&args.task()?, None, Some(&args.per), context),
@@ -48,6 +52,15 @@ impl Task {
                 let task = args.task(&context.cancel)?;
                 args.common.run(&task, Some(&args.pattern), None, context)
             }
+        }
+    }
+
+    fn common(&self) -> &Common {
+        match self {
+            Task::Clique(args) => &args.common,
+            Task::Motif(args) => &args.common,
+            Task::Fsm(args) => &args.common,
+            Task::Match(args) => &args.common,
         }
     }
 }
@@ -161,6 +174,9 @@ pub struct Common {
     pub kept: KeptArgs,
 
     #[command(flatten)]
+    pub distribute: DistributeArgs,
+
+    #[command(flatten)]
     pub options: DeviceOptions,
 }
 
@@ -192,14 +208,14 @@ impl Common {
     }
 
     /// How the answer is written; refuses a file that would destroy something, before anything is read.
-    fn check_answer(&self, pattern: Option<&Path>) -> Result<Form> {
+    fn check_answer(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if self.force && self.list.is_none() && self.to.is_none() {
             return Err(Error::usage("--force goes with --to or --list: no file is written"));
         }
         if let Some(to) = &self.to {
             check_output(to, self.force, &self.inputs(pattern))?;
         }
-        let named = [("--to", self.to.as_deref()), ("--list", self.list.as_deref())];
+        let named = [("--to", self.to.as_deref()), ("--list", list)];
         let named = named.into_iter().chain([("--profile", self.options.profile())]);
         let named: Vec<_> = named.filter_map(|(option, path)| Some((option, path?))).collect();
         for (at, (option, path)) in named.iter().enumerate() {
@@ -232,8 +248,8 @@ impl Common {
     }
 
     /// Refuses a list that would destroy something, before anything is read; returns its format.
-    fn check_list(&self, pattern: Option<&Path>) -> Result<ListFormat> {
-        let Some(path) = &self.list else { return Ok(ListFormat::Jsonl) };
+    fn check_list(&self, list: Option<&Path>, pattern: Option<&Path>) -> Result<ListFormat> {
+        let Some(path) = list else { return Ok(ListFormat::Jsonl) };
         check_output(path, self.force, &self.inputs(pattern))?;
         match self.list_format {
             Some(format) => Ok(format),

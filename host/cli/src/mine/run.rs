@@ -4,12 +4,15 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::distribute::Ranks;
 use super::per::PerArgs;
 use super::{Common, Form};
+use crate::cluster;
 use crate::command_line::warn;
 use crate::report::per::{PerReport, list as list_columns};
 use crate::report::{Answer, Drawing, ListWriter, Meter, Report, Stopped, Times};
 use crate::signals;
+use gramer_cluster::Job;
 use gramer_engine::per::{Column, Per};
 use gramer_engine::{Engine, Estimated, Outcome, Precision, Sink};
 use gramer_graph::context::Context;
@@ -31,9 +34,16 @@ impl Common {
         task.check()?;
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let per = wanted.map(|(per, _)| per);
-        let _alarm = self.time_limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
-        let list_format = self.check_list(pattern)?;
-        let output = self.check_answer(pattern)?;
+        let ranks = self.ranks(task, per.is_some())?;
+        // Rank 0 stops all.
+        let limit = self.time_limit.filter(|_| ranks.is_answering());
+        let _alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
+        let list = ranks.list(self.list.as_deref())?;
+        let list_format = self.check_list(list.as_deref(), pattern)?;
+        let output = match ranks.is_answering() {
+            true => self.check_answer(list.as_deref(), pattern)?,
+            false => Form::Json,
+        };
         if output == Form::Html && per.is_some() {
             return Err(Error::usage(
                 "a page has no counts per vertex or edge: take --output table or json",
@@ -42,14 +52,14 @@ impl Common {
         // A file is no terminal.
         let terminal = self.to.is_none() && std::io::stdout().is_terminal();
         let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
-        let miner = self.miner(task, per.is_some(), output, &context)?;
+        let miner = self.miner(task, per.is_some(), output, &ranks, &context)?;
         let precision = self.supported(miner.engine(), task, per)?;
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }
 
         let (graph, load, prepare) = self.prepared(&context)?;
-        let list = match &self.list {
+        let list = match &list {
             Some(path) if per.is_none() => {
                 Some(ListWriter::create(path, list_format, self.limit, &graph)?)
             }
@@ -57,7 +67,8 @@ impl Common {
         };
         let begun = Instant::now();
         let found = {
-            let _meter = Meter::new("mining", context.progress.clone());
+            let meter = || Meter::new("mining", context.progress.clone());
+            let _meter = ranks.is_answering().then(meter);
             let sink = list.as_ref().map(|l| l as &dyn Sink);
             let asked = Asked { per, precision, sink };
             graph.guarded(|| miner.mine(&graph, task, asked, &context))?
@@ -69,7 +80,11 @@ impl Common {
         }
 
         let limited = list.as_ref().is_some_and(|l| l.limit_reached());
-        let mut listed = list.map(ListWriter::finish).transpose()?;
+        let listed = list.map(ListWriter::finish).transpose()?;
+        let mut listed = ranks.listed(listed)?;
+        if !ranks.is_answering() {
+            return Ok(());
+        }
         let numbers = wanted
             .filter(|_| outcome.complete)
             .map(|(per, args)| PerReport::new(&graph, per, &columns, args.top, args.histogram));
@@ -78,7 +93,7 @@ impl Common {
         }
         let stopped = stopped(outcome.complete, limited);
         let source = self.graph.graph.to_string_lossy();
-        let device = miner.engine().name();
+        let device = ranks.device(miner.engine().name());
         let answer = Answer {
             task,
             source: &source,
@@ -103,9 +118,19 @@ impl Common {
     }
 
     /// Opens what mines.
-    fn miner(&self, task: &Task, per: bool, output: Form, context: &Context) -> Result<Miner> {
+    fn miner(
+        &self,
+        task: &Task,
+        per: bool,
+        output: Form,
+        ranks: &Ranks,
+        context: &Context,
+    ) -> Result<Miner> {
         let page = output == Form::Html;
         match self.keeping(per)? {
+            keeping if ranks.is_distributed() => {
+                Ok(Miner::Rank(self.options.engine(&self.device, page, context)?, keeping))
+            }
             Some(keeping) => {
                 checkpoint::supports(task)?;
                 Ok(Miner::Keeping(self.options.many(&self.device, page, context)?, keeping))
@@ -155,6 +180,8 @@ enum Miner {
     One(Box<dyn Engine>),
     /// With a file of what is finished.
     Keeping(Many, Keeping),
+    /// One of several processes, with such a file or without.
+    Rank(Box<dyn Engine>, Option<Keeping>),
 }
 
 /// What is asked of it beside the task.
@@ -178,7 +205,7 @@ struct Found<'a> {
 impl Miner {
     fn engine(&self) -> &dyn Engine {
         match self {
-            Miner::One(engine) => engine.as_ref(),
+            Miner::One(engine) | Miner::Rank(engine, _) => engine.as_ref(),
             Miner::Keeping(many, _) => many,
         }
     }
@@ -206,6 +233,17 @@ impl Miner {
             }
             (None, None, Miner::One(engine)) => {
                 engine.run(graph, task, asked.sink, context).map(found)
+            }
+            (None, None, Miner::Rank(engine, keeping)) => {
+                let (engine, keeping, sink) = (engine.as_ref(), keeping.as_ref(), asked.sink);
+                let job = Job { engine, graph, task, keeping, sink };
+                let mined = cluster::with(|cluster| {
+                    let mined = cluster.mine(&job, context)?;
+                    Ok(mined.map(|mined| (mined.outcome, mined.kept)))
+                });
+                let mined = mined.expect("this process is a rank")?;
+                let (outcome, kept) = mined.unwrap_or_default();
+                Ok(Found { kept, ..found(outcome) })
             }
             (None, None, Miner::Keeping(many, keeping)) => {
                 let (outcome, kept) = many.run_kept(graph, task, keeping, context)?;

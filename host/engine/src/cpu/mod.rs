@@ -26,11 +26,11 @@ use std::sync::OnceLock;
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::Task;
+use gramer_pattern::task::{Measure, Task};
 
 use super::estimate::{Estimated, Precision};
 use super::per::{Per, PerOutcome};
-use super::{Engine, Outcome, Prepared, Sink, Units, shares};
+use super::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
 use oriented::Oriented;
 
 /// Mines on the machine's own cores.
@@ -60,6 +60,30 @@ impl Engine for Cpu {
     fn supports_estimate(&self, task: &Task) -> Result<()> {
         task.check()?;
         estimate::supports(task)
+    }
+
+    fn supports_together(&self, task: &Task) -> Result<()> {
+        task.check()?;
+        match task {
+            Task::Fsm { measure: Measure::Mni, .. } => Ok(()),
+            other => Err(super::not_together(&self.name(), other)),
+        }
+    }
+
+    fn run_together(
+        &self,
+        graph: &Graph,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.supports_together(task)?;
+        match task {
+            Task::Fsm { limit, support, .. } => {
+                fsm::run_together(graph, *limit, *support, together, context)
+            }
+            other => Err(super::not_together(&self.name(), other)),
+        }
     }
 
     fn prepare<'a>(

@@ -18,10 +18,10 @@ mod triples;
 
 use crate::cpu::Job;
 use crate::work::Units;
-use crate::{Count, Outcome, Sink, shares};
-use gramer_graph::Graph;
+use crate::{Count, Outcome, Sink, Together, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, View};
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
 
 use labels::Labels;
@@ -47,19 +47,12 @@ pub(super) fn run(
         (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
             embeddings::mine(view, &labels, max, support, job)?
         }
-        (Measure::Mni, limit) => mni::mine(view, &labels, limit, support, context),
+        (Measure::Mni, limit) => mni::mine(view, &labels, limit, support, None, context)?,
         (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
             return Err(Error::usage("measure embeddings goes with max-vertices"));
         }
     };
-    let mut results: Vec<Count> = found
-        .iter()
-        .map(|&(code, count)| {
-            let pattern = code.to_pattern(&labels, view).canonical().0;
-            Count { pattern, count }
-        })
-        .collect();
-    shares::sort(&mut results);
+    let results = results(&found, &labels, view);
     if let Some(sink) = sink.filter(|_| complete) {
         complete = match measure {
             Measure::Embeddings => embeddings::list(view, &labels, &found, sink, context)?,
@@ -67,6 +60,36 @@ pub(super) fn run(
         };
     }
     Ok(Outcome { results, complete, ..Outcome::default() })
+}
+
+/// The same by minimum-image support, together with other processes.
+///
+/// # Errors
+/// Those of `together`.
+pub(super) fn run_together(
+    graph: &Graph,
+    limit: SizeLimit,
+    support: u64,
+    together: &dyn Together,
+    context: &Context,
+) -> Result<Outcome> {
+    let view = graph.view();
+    let labels = Labels::new(view);
+    let (found, complete) = mni::mine(view, &labels, limit, support, Some(together), context)?;
+    Ok(Outcome::new(results(&found, &labels, view), complete))
+}
+
+/// The patterns as they are reported.
+fn results(found: &[(code::Small, u128)], labels: &Labels, view: View<'_>) -> Vec<Count> {
+    let mut results: Vec<Count> = found
+        .iter()
+        .map(|&(code, count)| {
+            let pattern = code.to_pattern(labels, view).canonical().0;
+            Count { pattern, count }
+        })
+        .collect();
+    shares::sort(&mut results);
+    results
 }
 
 /// Hands over each edge-induced occurrence of each pattern; says whether all were.

@@ -243,3 +243,32 @@ fn supports_agree_with_brute_force() {
         assert_eq!(listed, occurrences, "round {round}");
     }
 }
+
+/// Several processes have what one has, whatever each of them examines.
+#[test]
+fn minimum_image_support_in_several_processes() {
+    let mut random = Random(11);
+    let mut frequent = 0;
+    for round in 0..12 {
+        let graph = random_graph(&mut random, 60, 150, 1 + round % 3, round % 2 * 2);
+        let limit = [SizeLimit::MaxEdges(4), SizeLimit::MaxVertices(4)][round as usize % 2];
+        let context = Context::with_threads(1 + round as usize % 2);
+        let whole = super::run(
+            &graph,
+            limit,
+            8,
+            Measure::Mni,
+            Job { units: Units::All, sink: None, context: &context },
+        );
+        let whole = whole.unwrap();
+        let together = crate::together::tests::Threads::new(3);
+        let all: Vec<Outcome> = std::thread::scope(|scope| {
+            let run = || super::run_together(&graph, limit, 8, &together, &context).unwrap();
+            let threads: Vec<_> = (0..3).map(|_| scope.spawn(run)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(all.iter().all(|outcome| *outcome == whole), "{round}");
+        frequent += whole.results.iter().filter(|found| found.pattern.edge_count() > 2).count();
+    }
+    assert!(frequent > 20, "{frequent}");
+}

@@ -60,6 +60,20 @@ impl Domain {
         self.size < before
     }
 
+    /// The bits, in words of 64.
+    pub(super) fn words(&self) -> &[u64] {
+        &self.bits
+    }
+
+    /// Sets all bits; `None` if there are more or fewer words, or bits of no vertex.
+    pub(super) fn with_words(class: std::ops::Range<u32>, words: Vec<u64>) -> Option<Self> {
+        let size = words.iter().map(|word| word.count_ones() as usize).sum();
+        let rest = class.len() % 64;
+        let fits = words.len() == class.len().div_ceil(64)
+            && (rest == 0 || words.last().is_none_or(|last| last >> rest == 0));
+        fits.then_some(Domain { first: class.start, bits: words, size })
+    }
+
     pub(super) fn members(&self) -> impl Iterator<Item = u32> + '_ {
         ones(&self.bits).map(|at| self.first + at as u32)
     }

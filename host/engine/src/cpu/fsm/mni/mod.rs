@@ -12,6 +12,9 @@
 //! vertices of one orbit share their images. A candidate is given up as soon as one domain is
 //! smaller than the support asked for.
 //!
+//! Candidates of a level are independent of each other: several processes each examine some of them, and
+//! tell all what they found, domains included.
+//!
 //! Memory: a copy of the graph, and for each frequent pattern of two levels a bit for each vertex
 //! of the class of each of its vertices.
 
@@ -19,18 +22,23 @@ mod classes;
 mod confirm;
 mod domain;
 mod level;
+mod shared;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
 use gramer_graph::View;
 use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::SizeLimit;
 
 use super::code::Small;
 use super::labels::Labels;
+use crate::Together;
 use classes::Classes;
 use confirm::{Scratch, examine};
 use domain::Domain;
@@ -38,27 +46,31 @@ use level::{Frequent, extend, inherit, single_edges};
 
 /// The frequent patterns with their supports, by level, and whether the run went to its end; if
 /// not, only whole levels are there.
+///
+/// # Errors
+/// Those of `together`.
 pub(super) fn mine(
     graph: View<'_>,
     labels: &Labels,
     limit: SizeLimit,
     support: u64,
+    together: Option<&dyn Together>,
     context: &Context,
-) -> (Vec<(Small, u128)>, bool) {
+) -> Result<(Vec<(Small, u128)>, bool)> {
     let (max_vertices, max_edges) = match limit {
         SizeLimit::MaxVertices(n) => (n, n * (n - 1) / 2),
         SizeLimit::MaxEdges(n) => (n + 1, n),
     };
     let stopped = (vec![], false);
-    let Ok(rows) = Classes::new(graph, labels, &context.cancel) else { return stopped };
+    let Ok(rows) = Classes::new(graph, labels, &context.cancel) else { return Ok(stopped) };
     let wanted = usize::try_from(support).unwrap_or(usize::MAX);
     let Ok((mut level, kinds)) = single_edges(&rows, labels.classes(), wanted, &context.cancel)
     else {
-        return stopped;
+        return Ok(stopped);
     };
     let mut found: Vec<(Small, u128)> =
         level.iter().map(|f| (f.code, smallest(&f.domains) as u128)).collect();
-    for _ in 2..=max_edges {
+    for edges in 2..=max_edges {
         let known: FxHashMap<Small, usize> =
             level.iter().enumerate().map(|(i, f)| (f.code, i)).collect();
         let candidates = extend(&level, &kinds, max_vertices);
@@ -68,8 +80,22 @@ pub(super) fn mine(
             let domains = domains.into_iter().map(Arc::new).collect();
             Some((Frequent { code: *code, domains }, support as u128))
         };
-        let Some(next) = in_parallel(&candidates, context, examine) else {
-            return (found, false);
+        let here = together.map(|together| (together, edges));
+        let next = match in_parallel(&candidates, here, context, examine) {
+            Ok(Some(next)) => next,
+            Ok(None) | Err(Error::Interrupted) => return Ok((found, false)),
+            Err(error) => return Err(error),
+        };
+        let next = match here {
+            None => next.into_iter().map(|(_, found)| found).collect(),
+            Some((together, edges)) => {
+                let all = together.join(edges, shared::write(&next));
+                match all {
+                    Ok(all) => shared::read(&rows, &candidates, &all)?,
+                    Err(Error::Interrupted) => return Ok((found, false)),
+                    Err(error) => return Err(error),
+                }
+            }
         };
         if next.is_empty() {
             break;
@@ -77,41 +103,64 @@ pub(super) fn mine(
         found.extend(next.iter().map(|(f, support)| (f.code, *support)));
         level = next.into_iter().map(|(f, _)| f).collect();
     }
-    (found, true)
+    Ok((found, true))
 }
 
 fn smallest(domains: &[Arc<Domain>]) -> usize {
     domains.iter().map(|d| d.size).min().unwrap_or(0)
 }
 
-/// Runs `examine` on every candidate and returns what it found, in the candidates' order, or
-/// `None` if the run was stopped.
+/// What was found of the candidate with this number.
+type Numbered<T> = (usize, T);
+
+/// Runs `examine` on every candidate, or on those that other processes leave to this one, and returns what it
+/// found, with the candidates' numbers and in their order; `None` if the run was stopped.
 fn in_parallel<T: Send>(
     candidates: &[Small],
+    together: Option<(&dyn Together, usize)>,
     context: &Context,
     examine: impl Fn(&mut Scratch, &Small) -> Option<T> + Sync,
-) -> Option<Vec<T>> {
+) -> Result<Option<Vec<Numbered<T>>>> {
     context.progress.begin(candidates.len() as u64);
     let next = AtomicUsize::new(0);
     let stopped = AtomicBool::new(false);
+    let failed: Mutex<Option<Error>> = Mutex::default();
+    let take = || -> Option<Range<usize>> {
+        let range = match together {
+            None => {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                Ok(at..(at + 1).min(candidates.len()).max(at))
+            }
+            Some((together, level)) => together.next(level, candidates.len()),
+        };
+        match range {
+            Ok(range) => Some(range).filter(|range| !range.is_empty()),
+            Err(error) => {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                None
+            }
+        }
+    };
     let one = || {
         let mut scratch = Scratch::default();
         let mut found = vec![];
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(code) = candidates.get(at) else { break };
-            let result = examine(&mut scratch, code);
-            if context.cancel.is_cancelled() {
-                stopped.store(true, Ordering::Relaxed);
-                break;
+        while let Some(range) = take() {
+            for at in range {
+                // A range of others has no more than there are.
+                let Some(code) = candidates.get(at) else { break };
+                let result = examine(&mut scratch, code);
+                if context.cancel.is_cancelled() {
+                    stopped.store(true, Ordering::Relaxed);
+                    return found;
+                }
+                found.extend(result.map(|r| (at, r)));
+                context.progress.add(1);
             }
-            found.extend(result.map(|r| (at, r)));
-            context.progress.add(1);
         }
         found
     };
     let threads = context.threads().min(candidates.len()).max(1);
-    let mut all: Vec<(usize, T)> = if threads == 1 {
+    let mut all: Vec<Numbered<T>> = if threads == 1 {
         one()
     } else {
         std::thread::scope(|scope| {
@@ -122,6 +171,9 @@ fn in_parallel<T: Send>(
                 .collect()
         })
     };
+    if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
     all.sort_by_key(|&(at, _)| at);
-    (!stopped.into_inner()).then(|| all.into_iter().map(|(_, r)| r).collect())
+    Ok((!stopped.into_inner()).then_some(all))
 }

@@ -1,0 +1,106 @@
+//! One task on several machines: `--distribute`.
+
+use std::path::{Path, PathBuf};
+
+use gramer_accelerator::launch;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::Task;
+
+use super::{Common, device};
+use crate::cluster;
+
+/// Options of every task that several processes can share.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Run")]
+pub struct DistributeArgs {
+    /// Share the task with all processes of an MPI job: `mpirun -n 4 gramer mine … --distribute`. Each
+    /// mines on the devices of --device; the first one prints the answer (docs/cluster.md)
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["estimate", "limit"])]
+    pub distribute: bool,
+}
+
+/// This process among those that share a task.
+pub(super) struct Ranks {
+    /// Rank and number of ranks; `None` for a plain run.
+    place: Option<(usize, usize)>,
+}
+
+impl Ranks {
+    /// Whether others may share the task.
+    pub(super) fn is_distributed(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// Whether this process gives the answer.
+    pub(super) fn is_answering(&self) -> bool {
+        self.place.is_none_or(|(rank, _)| rank == 0)
+    }
+
+    /// The file of this rank's list.
+    pub(super) fn list(&self, list: Option<&Path>) -> Result<Option<PathBuf>> {
+        let (Some(list), Some((rank, ranks))) = (list, self.place) else {
+            return Ok(list.map(Path::to_path_buf));
+        };
+        if list.as_os_str() == "-" {
+            return Err(Error::usage(
+                "--list -: with --distribute each process writes a list of its own: name a file",
+            ));
+        }
+        if rank == 0 {
+            cluster::check_lists(list, ranks)?;
+        }
+        Ok(Some(cluster::list_of(list, rank)))
+    }
+
+    /// What all lists have, from that of this rank.
+    pub(super) fn listed(&self, own: Option<u64>) -> Result<Option<u64>> {
+        match (self.is_distributed(), own) {
+            (true, Some(own)) => cluster::with(|cluster| cluster.listed(own)).transpose(),
+            _ => Ok(own),
+        }
+    }
+
+    /// What answers call the devices of all.
+    pub(super) fn device(&self, name: String) -> String {
+        match self.place {
+            Some((_, ranks)) if ranks > 1 => format!("{name} on {ranks} ranks"),
+            _ => name,
+        }
+    }
+}
+
+impl Common {
+    /// Becomes a rank, if that is asked. An emulated device runs the command once more, and that process
+    /// is the rank.
+    pub(super) fn become_rank(&self) -> Result<()> {
+        let launches = || device::is_emulated(&self.device) && launch::xclbin_of_child().is_none();
+        if self.distribute.distribute && !launches() { cluster::open() } else { Ok(()) }
+    }
+
+    /// This process among the others; refuses what can't be shared.
+    pub(super) fn ranks(&self, task: &Task, per: bool) -> Result<Ranks> {
+        if !self.distribute.distribute {
+            return Ok(Ranks { place: None });
+        }
+        gramer_cluster::supports(task, self.list.is_some())?;
+        if self.kept.checkpoint.is_some() {
+            gramer_many::checkpoint::supports(task)?;
+        }
+        let refused = |what: &str| Err(Error::usage(format!("{what}: leave --distribute out")));
+        if per {
+            return refused("--per is not the sum of what several processes count");
+        }
+        if self.options.profile().is_some() {
+            return refused("--profile is the trace of one device of one process");
+        }
+        if self.graph.inputs().any(|input| input.as_os_str() == "-") {
+            return Err(Error::usage(
+                "standard input reaches one process alone: with --distribute, name a file that all \
+                 have",
+            ));
+        }
+        let place = cluster::with(|cluster| (cluster.rank(), cluster.size()));
+        Ok(Ranks { place: place.or(Some((0, 1))) })
+    }
+}

@@ -1,0 +1,355 @@
+//! One task on several machines.
+//!
+//! A *rank* is a process, usually one per machine, with an engine and the whole graph. Rank 0 cuts the
+//! task into portions of work units as [`gramer_many`] does, deals them as ranks become free, merges what
+//! comes back, and keeps the checkpoint, whose format is that of runs on one host. All other ranks speak
+//! with rank 0 alone. How they reach each other is a [`Link`]: threads of one process, or, with the
+//! feature `mpi`, processes of an MPI job (`mpi::Mpi`).
+//!
+//! Portions are numbers: every rank cuts the same units of the same graph in the same way. That they have
+//! the same graph, task and version is checked before anything is mined.
+//!
+//! Minimum-image support is no sum of portions. Its candidates are dealt instead, level by level, and all
+//! ranks get the domains of those that are frequent (`levels`).
+//!
+//! A device that fails leaves its portions to other ranks, with a warning, as it does on one host. A rank
+//! that fails in another way, or says nothing any more, ends the job.
+//!
+//! ```
+//! use gramer_cluster::{Cluster, InProcess, Job};
+//! use gramer_engine::cpu::Cpu;
+//! use gramer_graph::{Builder, Context};
+//! use gramer_pattern::Task;
+//!
+//! let mut builder = Builder::new();
+//! for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
+//!     builder.edge(u, v);
+//! }
+//! let (graph, task) = (builder.build(), Task::Clique { k: 3 });
+//! let counts = std::thread::scope(|scope| {
+//!     let rank = |link| {
+//!         let (graph, task) = (&graph, &task);
+//!         scope.spawn(move || {
+//!             let (mut cluster, context) = (Cluster::new(Box::new(link)), Context::default());
+//!             let job = Job { engine: &Cpu, graph, task, keeping: None, sink: None };
+//!             let mined = cluster.mine(&job, &context).expect("nothing fails");
+//!             let count = mined.map(|mined| mined.outcome.results[0].count);
+//!             cluster.end(0);
+//!             count
+//!         })
+//!     };
+//!     let ranks: Vec<_> = InProcess::ranks(3).into_iter().map(rank).collect();
+//!     ranks.into_iter().map(|rank| rank.join().unwrap()).collect::<Vec<_>>()
+//! });
+//! assert_eq!(counts, [Some(1), None, None]);
+//! ```
+
+mod dealer;
+mod levels;
+pub mod link;
+mod message;
+#[cfg(feature = "mpi")]
+pub mod mpi;
+mod taker;
+#[cfg(test)]
+mod tests;
+mod worker;
+
+use std::time::{Duration, Instant};
+
+use gramer_engine::{Engine, Outcome, Sink, shares};
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_many::checkpoint::{self, Checkpoint, Keeping};
+use gramer_pattern::task::{Measure, Task};
+
+pub use link::{Alone, InProcess, Link};
+
+use message::{Failure, Message};
+
+/// How often ranks look for messages.
+const LOOK: Duration = Duration::from_millis(1);
+/// How often ranks say that they are there.
+const BEAT: Duration = Duration::from_secs(1);
+/// So long rank 0 waits for the others at the end of a job that has failed.
+const BYE: Duration = Duration::from_secs(2);
+
+/// What a rank is given.
+#[derive(Clone, Copy)]
+pub struct Job<'g, 'a> {
+    /// What mines here.
+    pub engine: &'a dyn Engine,
+    /// The graph, which is the same on all ranks.
+    pub graph: &'g Graph,
+    /// The task, which is the same on all ranks.
+    pub task: &'a Task,
+    /// How the run is kept; rank 0 alone looks at it.
+    pub keeping: Option<&'a Keeping>,
+    /// Takes the embeddings that this rank finds; all ranks have one or none has.
+    pub sink: Option<&'a dyn Sink>,
+}
+
+/// What rank 0 has in the end.
+#[derive(Debug)]
+pub struct Mined<'g> {
+    /// The answer; each rank is one of its devices.
+    pub outcome: Outcome,
+    /// The checkpoint, if there is one: to be removed once the answer is where it belongs.
+    pub kept: Option<Checkpoint<'g>>,
+}
+
+/// How long ranks wait for each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// A rank of which nothing is heard for so long has failed.
+    pub silence: Duration,
+    /// So long ranks have to answer once all are told to stop; asked when it is needed.
+    pub grace: fn() -> Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { silence: Duration::from_secs(60), grace: || Duration::from_secs(10) }
+    }
+}
+
+/// A rank among others.
+pub struct Cluster {
+    link: Box<dyn Link>,
+    /// How long it waits for others.
+    pub settings: Settings,
+    /// The hosts of ranks, as far as rank 0 knows them.
+    hosts: Vec<Option<String>>,
+    /// The exit code with which rank 0 has ended the job.
+    ended: Option<u8>,
+}
+
+/// Whether a task, with or without a list, can be dealt to ranks.
+///
+/// # Errors
+/// [`Error::Unsupported`] with the reason.
+pub fn supports(task: &Task, listed: bool) -> Result<()> {
+    match (by_levels(task), listed) {
+        (true, false) => return Ok(()),
+        (true, true) => {
+            return Err(Error::Unsupported(
+                "several machines don't list the occurrences of patterns that are frequent by \
+                 minimum-image support: leave the setting `list` out, or the setting `distribute`"
+                    .into(),
+            ));
+        }
+        (false, _) => {}
+    }
+    shares::divisible(task, listed).map_err(|error| match error {
+        Error::Unsupported(what) => Error::Unsupported(format!(
+            "several machines can't do this task together: {what}; or leave the setting `distribute` out"
+        )),
+        other => other,
+    })
+}
+
+/// Whether a task is done level by level rather than in portions.
+fn by_levels(task: &Task) -> bool {
+    matches!(task, Task::Fsm { measure: Measure::Mni, .. })
+}
+
+impl Cluster {
+    /// A rank with these connections.
+    pub fn new(link: Box<dyn Link>) -> Self {
+        let hosts = vec![None; link.size()];
+        Cluster { link, settings: Settings::default(), hosts, ended: None }
+    }
+
+    /// This rank.
+    pub fn rank(&self) -> usize {
+        self.link.rank()
+    }
+
+    /// Number of ranks.
+    pub fn size(&self) -> usize {
+        self.link.size()
+    }
+
+    /// What messages call a rank: its number, and its host where that is known.
+    pub fn name(&self, rank: usize) -> String {
+        match &self.hosts[rank] {
+            Some(host) => format!("rank {rank} ({host})"),
+            None => format!("rank {rank}"),
+        }
+    }
+
+    /// Mines with all ranks. Rank 0 gets the answer, others nothing.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] as [`supports`]; on rank 0 those of the checkpoint and of the engines of
+    /// all ranks, and [`Error::Device`] for a rank that doesn't go with the others or isn't heard any
+    /// more; on others what is wrong there, and [`Error::Interrupted`] if rank 0 has ended the job.
+    pub fn mine<'g>(&mut self, job: &Job<'g, '_>, context: &Context) -> Result<Option<Mined<'g>>> {
+        job.task.check()?;
+        supports(job.task, job.sink.is_some())?;
+        if job.keeping.is_some() {
+            checkpoint::supports(job.task)?;
+        }
+        job.engine.supports(job.task, Some(job.graph))?;
+        if by_levels(job.task) {
+            job.engine.supports_together(job.task)?;
+            return match self.rank() {
+                0 => {
+                    let outcome = levels::deal(self, job, context)?;
+                    Ok(Some(Mined { outcome, kept: None }))
+                }
+                _ => levels::work(self, job, context).map(|()| None),
+            };
+        }
+        match self.rank() {
+            0 => dealer::run(self, job, context).map(Some),
+            _ => worker::run(self, job, context).map(|()| None),
+        }
+    }
+
+    /// Says how many embeddings the list of this rank has, once it is in its place. Rank 0 gets the
+    /// number of all lists.
+    ///
+    /// # Errors
+    /// On rank 0, what a rank says of its list, or [`Error::Device`] if it says nothing.
+    pub fn listed(&mut self, own: u64) -> Result<u64> {
+        if self.rank() != 0 {
+            self.say(0, &Message::Listed(own))?;
+            return Ok(own);
+        }
+        let mut all: Vec<Option<u64>> = vec![None; self.size()];
+        all[0] = Some(own);
+        let mut heard = Instant::now();
+        while let Some(silent) = all.iter().position(Option::is_none) {
+            match self.hear()? {
+                Some((from, Message::Listed(lines))) => {
+                    all[from] = Some(lines);
+                    heard = Instant::now();
+                }
+                Some((from, Message::Failed(failure))) => {
+                    return Err(failure.error(&self.name(from)));
+                }
+                Some(_) => heard = Instant::now(),
+                None if heard.elapsed() > 10 * self.settings.silence => {
+                    let name = self.name(silent);
+                    return Err(Error::Device(format!("{name} has not put its list in its place")));
+                }
+                None => std::thread::sleep(LOOK),
+            }
+        }
+        Ok(all.iter().flatten().sum())
+    }
+
+    /// Tells rank 0 that this rank can't go on.
+    pub fn failed(&mut self, error: &Error) {
+        if self.rank() != 0 && self.ended.is_none() {
+            // Where even that can't be said, the end says it.
+            let _ = self.say(0, &Message::Failed(Failure::of(error)));
+        }
+    }
+
+    /// Ends the job: on rank 0 with this exit code, on others with that of rank 0, which they wait for.
+    /// The exit code. Where a job that has failed isn't heard by all, it is ended by force.
+    pub fn end(mut self, code: u8) -> u8 {
+        if self.rank() != 0 {
+            let code = self.wait_for_end().unwrap_or(code.max(1));
+            self.link.close();
+            return code;
+        }
+        let mut there = vec![false; self.size()];
+        there[0] = true;
+        let begun = Instant::now();
+        let mut said = self.say_to_all(&Message::End(code)).is_ok();
+        // A job that went well ends when the slowest has put its list in its place.
+        let most = if code == 0 { self.settings.silence } else { BYE };
+        while said && !there.iter().all(|there| *there) && begun.elapsed() < most {
+            match self.hear() {
+                Ok(Some((from, Message::Bye))) => there[from] = true,
+                Ok(Some(_)) => {}
+                Ok(None) => std::thread::sleep(LOOK),
+                Err(_) => said = false,
+            }
+        }
+        match there.iter().all(|there| *there) {
+            true => self.link.close(),
+            false => self.link.abort(code),
+        }
+        code
+    }
+
+    /// Ends all ranks at once: this one can't go on in an orderly way.
+    pub fn abort(self, code: u8) {
+        self.link.abort(code);
+    }
+
+    /// The exit code of rank 0.
+    fn wait_for_end(&mut self) -> Option<u8> {
+        loop {
+            match self.hear_rank_0() {
+                Ok(None) => std::thread::sleep(LOOK),
+                Ok(Some(_)) => {}
+                Err(_) => break,
+            }
+        }
+        self.ended?;
+        self.say(0, &Message::Bye).ok()?;
+        self.ended
+    }
+
+    fn say(&mut self, to: usize, message: &Message) -> Result<()> {
+        self.link.send(to, &message.bytes())
+    }
+
+    /// To all others.
+    fn say_to_all(&mut self, message: &Message) -> Result<()> {
+        let bytes = message.bytes();
+        (1..self.size()).try_for_each(|to| self.link.send(to, &bytes))
+    }
+
+    /// Rank 0 must be heard from time to time, `last` at last.
+    fn check_rank_0(&self, last: Instant) -> Result<()> {
+        let seconds = self.settings.silence.as_secs_f64();
+        match last.elapsed() > self.settings.silence {
+            true => Err(Error::Device(format!("rank 0 has said nothing for {seconds} s"))),
+            false => Ok(()),
+        }
+    }
+
+    /// So must all others, who were heard at these times, that of rank 0 first.
+    fn check_others(&self, heard: impl Iterator<Item = Instant>) -> Result<()> {
+        let late = |(_, heard): &(usize, Instant)| heard.elapsed() > self.settings.silence;
+        let silent: Vec<String> =
+            heard.enumerate().skip(1).filter(late).map(|(at, _)| self.name(at)).collect();
+        if silent.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Device(format!(
+            "{} said nothing for {} s: its process, its host or the network has failed",
+            silent.join(", "),
+            self.settings.silence.as_secs_f64()
+        )))
+    }
+
+    /// What another rank has said, if there is something.
+    fn hear(&mut self) -> Result<Option<(usize, Message)>> {
+        let Some((from, bytes)) = self.link.receive()? else { return Ok(None) };
+        let message = Message::read(&bytes, &self.name(from))?;
+        Ok(Some((from, message)))
+    }
+
+    /// What rank 0 has said to this one; the end of the job is an error.
+    fn hear_rank_0(&mut self) -> Result<Option<Message>> {
+        if self.ended.is_some() {
+            return Err(Error::Interrupted);
+        }
+        match self.hear()? {
+            Some((_, Message::End(code))) => {
+                self.ended = Some(code);
+                Err(Error::Interrupted)
+            }
+            Some((_, message)) => Ok(Some(message)),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! What ranks say to each other, as JSON. No type is tagged within: numbers of 128 bits would be lost.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use gramer_engine::work::Share;
+use gramer_engine::{BY_IDS, Engine, Outcome};
+use gramer_graph::Graph;
+use gramer_graph::context::Cancel;
+use gramer_graph::error::{Error, Result};
+use gramer_many::checkpoint::Fingerprint;
+use gramer_pattern::task::Task;
+
+/// What a rank is, and what it is about to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The version of the program.
+    pub gramer: String,
+    /// The host's name.
+    pub host: String,
+    /// Of the graph in its order.
+    pub graph: Fingerprint,
+    /// The task.
+    pub task: Task,
+    /// The rule of its engine.
+    pub rule: String,
+    /// Whether it lists embeddings.
+    pub listed: bool,
+}
+
+impl Hello {
+    /// Of this process.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`].
+    pub fn new(
+        engine: &dyn Engine,
+        graph: &Graph,
+        task: &Task,
+        listed: bool,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        Ok(Hello {
+            gramer: env!("CARGO_PKG_VERSION").into(),
+            host: host(),
+            graph: Fingerprint::of(graph, cancel)?,
+            task: task.clone(),
+            rule: engine.rule(),
+            listed,
+        })
+    }
+
+    /// What differs from rank 0 so that they can't work together, in words; nothing if they can.
+    pub fn differs(&self, first: &Hello) -> Vec<String> {
+        let mut all = vec![];
+        if self.gramer != first.gramer {
+            all.push(format!("it runs gramer {}, and rank 0 {}", self.gramer, first.gramer));
+        }
+        let (mine, theirs) = (&self.graph, &first.graph);
+        if (mine.vertices, mine.edges) != (theirs.vertices, theirs.edges) {
+            all.push(format!(
+                "its graph has {} vertices and {} edges, and that of rank 0 {} and {}",
+                mine.vertices, mine.edges, theirs.vertices, theirs.edges
+            ));
+        } else if mine.hash != theirs.hash {
+            all.push(
+                "its graph is another one than that of rank 0, of as many vertices and edges, or has \
+                 other labels"
+                    .into(),
+            );
+        }
+        if self.task != first.task {
+            let text = |task: &Task| serde_json::to_string(task).unwrap_or_default();
+            let (mine, theirs) = (text(&self.task), text(&first.task));
+            all.push(format!("its task is {mine}, and that of rank 0 {theirs}"));
+        }
+        if self.listed != first.listed {
+            all.push("of it and rank 0, one lists embeddings and the other doesn't".into());
+        }
+        all
+    }
+}
+
+/// How all work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Start {
+    /// Whether engines take the common rule.
+    pub by_ids: bool,
+    /// Portions that were wished for.
+    pub portions: usize,
+    /// The units that are left; `None` for all.
+    pub rest: Option<Share>,
+}
+
+impl Start {
+    /// The rule by which units have their embeddings.
+    pub fn rule(&self, own: &str) -> String {
+        if self.by_ids { BY_IDS.into() } else { own.into() }
+    }
+}
+
+/// What portions held.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The answer of their units.
+    pub outcome: Outcome,
+    /// How long they took.
+    pub took: Duration,
+    /// Time that all processors have given to the process since its begin.
+    pub processor: Duration,
+}
+
+/// Why a rank can't go on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// The message.
+    pub what: String,
+    /// Whether a device has failed, so that others can do its work.
+    pub device: bool,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Failure {
+    /// What became of a rank.
+    pub fn of(error: &Error) -> Self {
+        let device = matches!(error, Error::Device(_));
+        Failure { what: error.to_string(), device, code: error.exit_code() }
+    }
+
+    /// As rank 0 has it.
+    pub fn error(&self, rank: &str) -> Error {
+        let what = format!("{rank}: {}", self.what);
+        match self.code {
+            2 => Error::Usage(what),
+            130 => Error::Interrupted,
+            _ if self.device => Error::Device(what),
+            _ => Error::Unsupported(what),
+        }
+    }
+}
+
+/// A message. Ranks speak with rank 0 alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Message {
+    /// To rank 0, first.
+    Hello(Box<Hello>),
+    /// From rank 0, once all have said what they are.
+    Start(Start),
+    /// From rank 0: these portions.
+    Take(Vec<usize>),
+    /// To rank 0.
+    Found(Box<Found>),
+    /// To rank 0.
+    Failed(Failure),
+    /// The sender is there.
+    Alive,
+    /// To rank 0: whoever runs this rank wants the job to stop.
+    Asked,
+    /// To rank 0: which of so many candidates of a level does this rank examine next?
+    Next(usize, usize),
+    /// From rank 0: these.
+    Range(usize, usize),
+    /// To rank 0: what this rank has found of a level; from rank 0 what all have, [`pack`]ed. No JSON: the
+    /// bytes behind a first one of 0.
+    Level(Vec<u8>),
+    /// To rank 0: the levels are done; time that all processors have given to the process.
+    Done(Duration),
+    /// From rank 0: say what you have, and begin nothing any more.
+    Stop,
+    /// From rank 0: no more is mined, and lists are put in their places.
+    Over,
+    /// To rank 0: the list is in its place and has so many embeddings.
+    Listed(u64),
+    /// From rank 0: end with this exit code.
+    End(u8),
+    /// To rank 0: that was heard.
+    Bye,
+}
+
+impl Message {
+    /// To bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        if let Message::Level(found) = self {
+            return [&[0], &found[..]].concat();
+        }
+        serde_json::to_vec(self).expect("a message has a text")
+    }
+
+    /// From bytes.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for what no message of this version is.
+    pub fn read(bytes: &[u8], rank: &str) -> Result<Self> {
+        if let Some((0, found)) = bytes.split_first() {
+            return Ok(Message::Level(found.to_vec()));
+        }
+        serde_json::from_slice(bytes).map_err(|_| {
+            Error::Device(format!(
+                "{rank} says what this version doesn't know: run the same gramer on all machines"
+            ))
+        })
+    }
+}
+
+/// Several texts of bytes as one: each behind its length (u64, little-endian).
+pub fn pack(all: &[Vec<u8>]) -> Vec<u8> {
+    let one = |text: &Vec<u8>| [&(text.len() as u64).to_le_bytes()[..], text].concat();
+    all.iter().flat_map(one).collect()
+}
+
+/// What [`pack`] has packed.
+///
+/// # Errors
+/// [`Error::Device`] for what it hasn't.
+pub fn unpack(mut bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
+    let mut all = vec![];
+    while !bytes.is_empty() {
+        let text = bytes.split_first_chunk().and_then(|(length, rest)| {
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            rest.split_at_checked(length)
+        });
+        let broken = || Error::Device("what rank 0 says of a level is cut off".into());
+        let (text, rest) = text.ok_or_else(broken)?;
+        all.push(text.to_vec());
+        bytes = rest;
+    }
+    Ok(all)
+}
+
+/// The name of this host.
+pub fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+/// Time that all processors have given to this process.
+pub fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}

@@ -1,0 +1,57 @@
+//! The thread of a rank that mines: it takes portions, and says what they held.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Instant;
+
+use gramer_engine::Units;
+use gramer_graph::context::{Cancel, Context, Progress};
+use gramer_graph::error::{Error, Result};
+use gramer_many::deal::Portions;
+
+use crate::Job;
+use crate::message::{Found, Start, processor_time};
+
+/// Mines what `orders` says until nobody is left to say it. The first failure is the last word.
+pub fn take(
+    job: &Job<'_, '_>,
+    start: &Start,
+    threads: usize,
+    stop: &Cancel,
+    orders: &Receiver<Vec<usize>>,
+    said: &Sender<Result<Found>>,
+) {
+    // Whoever doesn't listen any more knows enough.
+    let say = |what| said.send(what).is_ok();
+    let context =
+        Context { threads, cancel: stop.clone(), progress: Arc::new(Progress::default()) };
+    let prepared = match start.by_ids {
+        true => job.engine.prepare_by_ids(job.graph, &context),
+        false => job.engine.prepare(job.graph, &context),
+    };
+    let prepared = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            say(Err(error));
+            return;
+        }
+    };
+    let view = job.graph.view();
+    let units = start.rest.as_ref().map_or(Units::All, Units::Share);
+    let portions = Portions::of(view, units, start.portions, start.by_ids);
+    for taken in orders {
+        let begun = Instant::now();
+        let found = match taken.iter().find(|&&portion| portion >= portions.count()) {
+            Some(portion) => Err(Error::Device(format!("there is no portion {portion}"))),
+            None => portions
+                .share(view, &taken)
+                .and_then(|share| prepared.run(job.task, Units::Share(&share), job.sink, &context)),
+        };
+        let took = begun.elapsed();
+        let found = found.map(|outcome| Found { outcome, took, processor: processor_time() });
+        let failed = found.is_err();
+        if !say(found) || failed {
+            return;
+        }
+    }
+}

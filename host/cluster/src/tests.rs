@@ -1,0 +1,479 @@
+//! Ranks as threads of one process: counts, checkpoints, failures, stops.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use gramer_engine::cpu::Cpu;
+use gramer_engine::metrics::Value;
+use gramer_engine::reference::Reference;
+use gramer_engine::{Prepared, Units};
+use gramer_graph::{Builder, VertexId};
+use gramer_many::Many;
+use gramer_pattern::Pattern;
+use gramer_pattern::task::{Induced, Measure, SizeLimit};
+
+use super::*;
+
+/// A ring with chords, and a hub; labels by threes.
+fn graph(chord: u64) -> Graph {
+    let mut builder = Builder::new();
+    for v in 0..200u64 {
+        [1, 2, 5, 11, chord].into_iter().for_each(|d| builder.edge(v, (v + d) % 200));
+        builder.edge(1000, v);
+    }
+    for v in (0..200).chain([1000]) {
+        builder.vertex_label(v, (v % 3) as u32);
+    }
+    builder.build()
+}
+
+fn tasks() -> Vec<Task> {
+    let pattern = gramer_pattern::named("house").unwrap();
+    vec![
+        Task::Clique { k: 4 },
+        Task::CliqueSizes { smallest: 3, largest: 6 },
+        Task::MaximalCliques,
+        Task::Motif { k: 4, induced: Induced::Vertex },
+        Task::Motif { k: 5, induced: Induced::Edge },
+        Task::Fsm { limit: SizeLimit::MaxVertices(3), support: 150, measure: Measure::Embeddings },
+        Task::Match { pattern, induced: Induced::Edge, mappings: false },
+    ]
+}
+
+/// Runs `work` on so many ranks, and gives what rank 0 has, then the others.
+fn on_ranks<R: Send>(size: usize, work: impl Fn(&mut Cluster) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let rank = |link| {
+            let work = &work;
+            scope.spawn(move || {
+                let mut cluster = Cluster::new(Box::new(link));
+                let done = work(&mut cluster);
+                cluster.end(0);
+                done
+            })
+        };
+        let ranks: Vec<_> = InProcess::ranks(size).into_iter().map(rank).collect();
+        ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+    })
+}
+
+/// As a plain run gives it.
+fn plain(graph: &Graph, task: &Task) -> Outcome {
+    said(Cpu.run(graph, task, None, &Context::with_threads(1)).unwrap())
+}
+
+/// What of an answer doesn't depend on who has found it.
+fn said(mut outcome: Outcome) -> Outcome {
+    outcome.devices.clear();
+    outcome
+}
+
+#[test]
+fn any_number_of_ranks_has_the_answer_of_a_plain_run() {
+    let graph = graph(17);
+    for task in tasks() {
+        for size in [1, 2, 4] {
+            let mined = on_ranks(size, |cluster| {
+                let job =
+                    Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+                cluster.mine(&job, &Context::with_threads(1)).unwrap().map(|mined| mined.outcome)
+            });
+            let mut mined = mined.into_iter();
+            let outcome = mined.next().unwrap().unwrap();
+            assert_eq!(mined.filter(Option::is_none).count(), size - 1);
+            // What engines measure stands behind what is known of their ranks.
+            let portions =
+                outcome.devices.iter().filter_map(|device| match device.get("share.portions")? {
+                    Value::Share { part, whole } => Some(part / whole),
+                    other => panic!("{other:?}"),
+                });
+            let portions: Vec<f64> = portions.collect();
+            assert_eq!(portions.len(), size, "{task:?}");
+            assert!((portions.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{task:?}: {portions:?}");
+            assert_eq!(said(outcome), plain(&graph, &task), "{task:?} on {size}");
+        }
+    }
+}
+
+#[test]
+fn engines_of_several_kinds_take_the_common_rule() {
+    let graph = graph(17);
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
+    let mined = on_ranks(3, |cluster| {
+        let reference = Reference::default();
+        let engine: &dyn Engine = if cluster.rank() == 1 { &reference } else { &Cpu };
+        let job = Job { engine, graph: &graph, task: &task, keeping: None, sink: None };
+        cluster.mine(&job, &Context::with_threads(1)).unwrap().map(|mined| mined.outcome)
+    });
+    let outcome = mined.into_iter().next().unwrap().unwrap();
+    assert_eq!(outcome.results, plain(&graph, &task).results);
+}
+
+/// Gathers what is listed, as a set would be too kind.
+#[derive(Default)]
+struct Gather(Mutex<Vec<Vec<VertexId>>>);
+
+impl Sink for Gather {
+    fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> std::ops::ControlFlow<()> {
+        self.0.lock().unwrap().push(vertices.to_vec());
+        std::ops::ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn the_lists_of_all_ranks_are_that_of_a_plain_run() {
+    let (graph, task) = (graph(17), Task::Clique { k: 3 });
+    let lists = on_ranks(3, |cluster| {
+        let sink = Gather::default();
+        let job =
+            Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: Some(&sink) };
+        cluster.mine(&job, &Context::with_threads(1)).unwrap();
+        let list = sink.0.into_inner().unwrap();
+        let all = cluster.listed(list.len() as u64).unwrap();
+        (cluster.rank(), all, list)
+    });
+    let whole = Gather::default();
+    Cpu.run(&graph, &task, Some(&whole), &Context::with_threads(1)).unwrap();
+    let sorted = |mut list: Vec<Vec<VertexId>>| {
+        list.iter_mut().for_each(|vertices| vertices.sort_unstable());
+        list.sort_unstable();
+        list
+    };
+    let whole = sorted(whole.0.into_inner().unwrap());
+    assert_eq!(lists[0].1, whole.len() as u64, "rank 0 knows the number of all");
+    let all = lists.into_iter().flat_map(|(_, _, list)| list).collect();
+    assert_eq!(sorted(all), whole);
+}
+
+/// The CPU engine until it has run so often; then it does something else.
+struct Until<F> {
+    runs: AtomicUsize,
+    last: usize,
+    then: F,
+}
+
+impl<F> Until<F> {
+    fn new(last: usize, then: F) -> Self {
+        Until { runs: AtomicUsize::new(0), last, then }
+    }
+}
+
+struct UntilOn<'a, F> {
+    engine: &'a Until<F>,
+    on: Box<dyn Prepared + 'a>,
+}
+
+impl<F: Fn(&Context) -> Result<()> + Send + Sync> Engine for Until<F> {
+    fn name(&self) -> String {
+        "cpu".into()
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        Cpu.supports(task, graph)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(UntilOn { engine: self, on: Cpu.prepare(graph, context)? }))
+    }
+}
+
+impl<F: Fn(&Context) -> Result<()> + Send + Sync> Prepared for UntilOn<'_, F> {
+    fn run(
+        &self,
+        task: &Task,
+        units: Units<'_>,
+        sink: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        if self.engine.runs.fetch_add(1, Ordering::Relaxed) >= self.engine.last {
+            (self.engine.then)(context)?;
+        }
+        // Others shall have the time to take something.
+        std::thread::sleep(Duration::from_millis(2));
+        self.on.run(task, units, sink, context)
+    }
+}
+
+fn lost(_: &Context) -> Result<()> {
+    Err(Error::Device("the card is gone".into()))
+}
+
+#[test]
+fn a_device_that_fails_leaves_its_work_to_other_ranks() {
+    let (graph, task) = (graph(17), Task::Clique { k: 4 });
+    for failing in [0, 1] {
+        let mined = on_ranks(3, |cluster| {
+            let engine = Until::new(if cluster.rank() == failing { 1 } else { usize::MAX }, lost);
+            let job =
+                Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
+            cluster.mine(&job, &Context::with_threads(1)).unwrap().map(|mined| mined.outcome)
+        });
+        let outcome = mined.into_iter().next().unwrap().unwrap();
+        let warning = &outcome.warnings[..];
+        let begin = format!("rank {failing} (");
+        assert!(
+            matches!(warning, [one] if one.starts_with(&begin)
+                && one.ends_with("the card is gone; the other ranks did its work")),
+            "{warning:?}"
+        );
+        assert_eq!(outcome.results, plain(&graph, &task).results);
+    }
+    // A list has lines that nobody can take back, and where all fail nobody is left.
+    for (failing, listed) in [(1..2, true), (0..3, false)] {
+        let errors = on_ranks(3, |cluster| {
+            let runs = if failing.contains(&cluster.rank()) { 1 } else { usize::MAX };
+            let engine = Until::new(runs, lost);
+            let gather = Gather::default();
+            let sink = listed.then_some(&gather as &dyn Sink);
+            let job = Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink };
+            cluster.mine(&job, &Context::with_threads(1)).map(|_| ())
+        });
+        let text = errors[0].as_ref().unwrap_err().to_string();
+        assert!(text.starts_with("rank ") && text.ends_with("the card is gone"), "{text}");
+        assert!(errors[1..].iter().all(|error| matches!(error, Err(Error::Interrupted))));
+    }
+}
+
+#[test]
+fn ranks_that_do_not_go_together_are_named() {
+    let (graphs, tasks) = ([graph(17), graph(18)], [Task::Clique { k: 4 }, Task::Clique { k: 5 }]);
+    let gather = Gather::default();
+    for (graph, task, listed, part) in [
+        (1, 0, false, "its graph is another one than that of rank 0"),
+        (0, 1, false, r#"its task is {"task":"clique","k":5}"#),
+        (0, 0, true, "one lists embeddings and the other doesn't"),
+    ] {
+        let errors = on_ranks(3, |cluster| {
+            let other = cluster.rank() == 2;
+            let at = |other_at| if other { other_at } else { 0 };
+            let sink = (other && listed).then_some(&gather as &dyn Sink);
+            let (graph, task) = (&graphs[at(graph)], &tasks[at(task)]);
+            let job = Job { engine: &Cpu, graph, task, keeping: None, sink };
+            cluster.mine(&job, &Context::with_threads(1)).map(|_| ())
+        });
+        let text = errors[0].as_ref().unwrap_err().to_string();
+        assert!(text.starts_with("rank 2 (") && text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn what_fails_before_anything_is_mined_ends_the_job() {
+    let (graph, task) = (graph(17), Task::Clique { k: 4 });
+    let errors = on_ranks(3, |cluster| {
+        if cluster.rank() == 1 {
+            cluster.failed(&Error::usage("there is no such file"));
+            return Ok(());
+        }
+        let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+        cluster.mine(&job, &Context::with_threads(1)).map(|_| ())
+    });
+    let error = errors[0].as_ref().unwrap_err();
+    assert_eq!(
+        (error.to_string().as_str(), error.exit_code()),
+        ("rank 1: there is no such file", 2)
+    );
+    assert!(matches!(errors[2], Err(Error::Interrupted)));
+}
+
+/// A rank that has said what it is, and then nothing.
+#[test]
+fn a_rank_that_says_nothing_any_more_ends_the_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, task) = (graph(17), Task::Motif { k: 4, induced: Induced::Vertex });
+    let keeping = Keeping {
+        file: folder.path().join("run.json"),
+        resume: false,
+        interval: Duration::from_secs(60),
+    };
+    let errors = on_ranks(2, |cluster| {
+        let context = Context::with_threads(1);
+        if cluster.rank() == 1 {
+            let hello = message::Hello::new(&Cpu, &graph, &task, false, &context.cancel).unwrap();
+            cluster.say(0, &Message::Hello(Box::new(hello))).unwrap();
+            return Ok(());
+        }
+        cluster.settings.silence = Duration::from_millis(300);
+        let keeping = Some(&keeping);
+        let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping, sink: None };
+        cluster.mine(&job, &context).map(|_| ())
+    });
+    let text = errors[0].as_ref().unwrap_err().to_string();
+    assert!(text.starts_with("rank 1 (") && text.contains("said nothing for 0.3 s"), "{text}");
+    // All but what the silent one had.
+    let resumed = Keeping { resume: true, ..keeping.clone() };
+    let many = Many::new(vec![Box::new(Cpu)]);
+    let (outcome, kept) =
+        many.run_kept(&graph, &task, &resumed, &Context::with_threads(1)).unwrap();
+    assert_eq!(outcome.results, plain(&graph, &task).results);
+    let portions = outcome.devices[0].get("share.portions").and_then(Value::number);
+    assert_eq!(portions, Some(1.0), "the rest was mined");
+    kept.remove().unwrap();
+}
+
+#[test]
+fn a_stopped_job_goes_on_with_other_ranks_and_on_one_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = graph(17);
+    for task in [tasks().remove(0), tasks().remove(3), tasks().remove(5)] {
+        let keeping = |resume| Keeping {
+            file: folder.path().join("run.json"),
+            resume,
+            interval: Duration::ZERO,
+        };
+        let done = |outcome: &Outcome| match &outcome.share {
+            Some(share) => Units::Share(share).iter(graph.view()).count(),
+            None if outcome.complete => usize::MAX,
+            None => 0,
+        };
+        let mut before = 0;
+        // The third one is stopped by the user of rank 1.
+        for (round, size) in [3, 2, 4].into_iter().enumerate() {
+            let mined = on_ranks(size, |cluster| {
+                let context = Context::with_threads(1);
+                let stops = if cluster.rank() == usize::from(round == 2) { 3 } else { usize::MAX };
+                let user = context.cancel.clone();
+                let engine = Until::new(stops, move |_: &Context| {
+                    user.cancel();
+                    Ok(())
+                });
+                let kept = keeping(round > 0);
+                let keeping = (cluster.rank() == 0).then_some(&kept);
+                let job = Job { engine: &engine, graph: &graph, task: &task, keeping, sink: None };
+                cluster.mine(&job, &context).unwrap().map(|mined| mined.outcome)
+            });
+            let outcome = mined.into_iter().next().unwrap().unwrap();
+            assert!(!outcome.complete, "it was stopped");
+            let now = done(&outcome);
+            assert!(now > before, "{now} after {before}");
+            before = now;
+        }
+        let many = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+        let context = Context::with_threads(1);
+        let (outcome, kept) = many.run_kept(&graph, &task, &keeping(true), &context).unwrap();
+        assert_eq!(outcome.results, plain(&graph, &task).results, "{task:?}");
+        // The other way round: nothing is left for a job.
+        let mined = on_ranks(2, |cluster| {
+            let kept = keeping(true);
+            let keeping = Some(&kept);
+            let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping, sink: None };
+            cluster.mine(&job, &Context::with_threads(1)).unwrap().map(|mined| mined.outcome)
+        });
+        let outcome = mined.into_iter().next().unwrap().unwrap();
+        assert_eq!(outcome.results, plain(&graph, &task).results, "{task:?}");
+        kept.remove().unwrap();
+    }
+}
+
+/// A device that doesn't stop is not waited for.
+#[test]
+fn a_rank_that_does_not_stop_is_named() {
+    let (graph, task) = (graph(17), Task::Clique { k: 4 });
+    let release = AtomicUsize::new(0);
+    let errors = on_ranks(2, |cluster| {
+        let context = Context::with_threads(1);
+        cluster.settings.grace = || Duration::from_millis(200);
+        if cluster.rank() == 0 {
+            let user = context.cancel.clone();
+            let engine = Until::new(2, move |_: &Context| {
+                user.cancel();
+                Ok(())
+            });
+            let job =
+                Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
+            let mined = cluster.mine(&job, &context).map(|_| ());
+            release.store(1, Ordering::Relaxed);
+            return mined;
+        }
+        let engine = Until::new(0, |_: &Context| {
+            while release.load(Ordering::Relaxed) == 0 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        });
+        let job = Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
+        cluster.mine(&job, &context).map(|_| ())
+    });
+    let text = errors[0].as_ref().unwrap_err().to_string();
+    assert!(text.contains("rank 1 (") && text.contains("did not answer"), "{text}");
+}
+
+#[test]
+fn what_is_no_sum_is_refused() {
+    let graph = graph(17);
+    for (task, listed) in [
+        (Task::MaximumClique, false),
+        (Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 1, measure: Measure::Mni }, true),
+        (
+            Task::Fsm {
+                limit: SizeLimit::MaxVertices(3),
+                support: 1,
+                measure: Measure::Embeddings,
+            },
+            true,
+        ),
+    ] {
+        let gather = Gather::default();
+        let sink = listed.then_some(&gather as &dyn Sink);
+        let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink };
+        let refused = Cluster::new(Box::new(Alone)).mine(&job, &Context::default()).unwrap_err();
+        assert!(refused.to_string().starts_with("several machines "), "{refused}");
+    }
+}
+
+fn minimum_image(edges: usize) -> Task {
+    Task::Fsm { limit: SizeLimit::MaxEdges(edges), support: 20, measure: Measure::Mni }
+}
+
+#[test]
+fn minimum_image_supports_are_found_by_levels() {
+    let (graph, task) = (graph(17), minimum_image(4));
+    let whole = plain(&graph, &task);
+    assert!(whole.results.len() > 20, "{}", whole.results.len());
+    for (size, threads) in [(1, 1), (2, 1), (4, 2)] {
+        let mined = on_ranks(size, |cluster| {
+            let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+            cluster.mine(&job, &Context::with_threads(threads)).unwrap().map(|mined| mined.outcome)
+        });
+        let outcome = mined.into_iter().next().unwrap().unwrap();
+        let parts = outcome.devices.iter().map(|device| match device.get("share.candidates") {
+            Some(Value::Share { part, whole }) => part / whole,
+            other => panic!("{other:?}"),
+        });
+        assert!((parts.sum::<f64>() - 1.0).abs() < 1e-9, "each candidate once");
+        assert_eq!(said(outcome), whole, "on {size}");
+    }
+}
+
+#[test]
+fn levels_stop_when_a_user_wants_it_and_when_an_engine_can_not() {
+    let (graph, task) = (graph(17), minimum_image(7));
+    for by in [0, 2] {
+        let mined = on_ranks(3, |cluster| {
+            let context = Context::with_threads(1);
+            let cancel = context.cancel.clone();
+            if cluster.rank() == by {
+                std::thread::spawn(move || {
+                    std::thread::sleep(Duration::from_millis(30));
+                    cancel.cancel();
+                });
+            }
+            let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+            cluster.mine(&job, &context).unwrap().map(|mined| mined.outcome)
+        });
+        let outcome = mined.into_iter().next().unwrap().unwrap();
+        assert!(!outcome.complete, "it was stopped by rank {by}");
+    }
+    let errors = on_ranks(2, |cluster| {
+        let reference = Reference::default();
+        let job = Job { engine: &reference, graph: &graph, task: &task, keeping: None, sink: None };
+        let mined = cluster.mine(&job, &Context::with_threads(1)).map(|_| ());
+        mined.inspect_err(|error| cluster.failed(error))
+    });
+    let text = errors[0].as_ref().unwrap_err().to_string();
+    assert!(text.contains("reference"), "{text}");
+}

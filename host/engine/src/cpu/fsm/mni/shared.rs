@@ -1,0 +1,77 @@
+//! Frequent patterns of a level as bytes, for other processes.
+//!
+//! For each: the number of its candidate (u32) and its support (u64), then for each of its vertices the
+//! domain's bits (u64 each, as many as the vertex's class needs). All numbers are little-endian. What a
+//! candidate is need not be said: all processes have the same ones in the same order.
+
+use std::sync::Arc;
+
+use gramer_graph::error::{Error, Result};
+
+use super::Numbered;
+use super::classes::Classes;
+use super::domain::Domain;
+use super::level::Frequent;
+use crate::cpu::fsm::code::Small;
+
+/// A frequent pattern with its support.
+type Found = (Frequent, u128);
+
+/// To bytes.
+pub(super) fn write(found: &[Numbered<Found>]) -> Vec<u8> {
+    let mut bytes = vec![];
+    for (at, (frequent, support)) in found {
+        bytes.extend((*at as u32).to_le_bytes());
+        // A number of vertices.
+        bytes.extend((*support as u64).to_le_bytes());
+        for domain in &frequent.domains {
+            bytes.extend(domain.words().iter().flat_map(|word| word.to_le_bytes()));
+        }
+    }
+    bytes
+}
+
+/// What all processes have found, in the order of candidates.
+///
+/// # Errors
+/// [`Error::Device`] for bytes of another graph or task.
+pub(super) fn read(rows: &Classes, candidates: &[Small], all: &[Vec<u8>]) -> Result<Vec<Found>> {
+    let mut found: Vec<Numbered<Found>> = vec![];
+    for bytes in all {
+        let mut bytes = &bytes[..];
+        while !bytes.is_empty() {
+            found.push(one(rows, candidates, &mut bytes).ok_or_else(unlike)?);
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    match found.windows(2).all(|pair| pair[0].0 < pair[1].0) {
+        true => Ok(found.into_iter().map(|(_, found)| found).collect()),
+        false => Err(unlike()),
+    }
+}
+
+fn one(rows: &Classes, candidates: &[Small], bytes: &mut &[u8]) -> Option<Numbered<Found>> {
+    let at = u32::from_le_bytes(*take(bytes)?) as usize;
+    let support = u128::from(u64::from_le_bytes(*take(bytes)?));
+    let code = *candidates.get(at)?;
+    let domain = |i: usize, bytes: &mut &[u8]| {
+        let class = rows.of(code.class(i));
+        let words = (0..class.len().div_ceil(64)).map(|_| take(bytes).copied());
+        let words: Option<Vec<u64>> = words.map(|w| w.map(u64::from_le_bytes)).collect();
+        Domain::with_words(class, words?).map(Arc::new)
+    };
+    let domains: Option<Vec<_>> = (0..code.n()).map(|i| domain(i, bytes)).collect();
+    Some((at, (Frequent { code, domains: domains? }, support)))
+}
+
+fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(first)
+}
+
+fn unlike() -> Error {
+    Error::Device(
+        "the processes don't mine the same graph: what one has found fits no other".into(),
+    )
+}

@@ -1,0 +1,68 @@
+//! What engines in several processes that mine one graph tell each other, level by level.
+//!
+//! Minimum-image support is no sum over work units, but its candidates are independent within a level: each
+//! process examines some of them, and all get the domains of those that are frequent, from which the next
+//! level inherits.
+
+use std::ops::Range;
+
+use gramer_graph::error::Result;
+
+/// The processes of a task. All ask for the same levels in the same order.
+pub trait Together: Sync {
+    /// The next of the `all` candidates of a level for this process, in no other range; an empty one when
+    /// none are left. Any of its threads may ask.
+    ///
+    /// # Errors
+    /// [`Interrupted`](gramer_graph::Error::Interrupted) once the job stops, and what is wrong with other
+    /// processes.
+    fn next(&self, level: usize, all: usize) -> Result<Range<usize>>;
+
+    /// Says what this process has found of a level, and waits for what each has, itself among them.
+    ///
+    /// # Errors
+    /// As [`Together::next`].
+    fn join(&self, level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>>;
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::collections::HashMap;
+    use std::sync::{Barrier, Mutex};
+
+    use super::*;
+
+    /// Threads as processes.
+    pub(crate) struct Threads {
+        barrier: Barrier,
+        next: Mutex<HashMap<usize, usize>>,
+        found: Mutex<Vec<Vec<u8>>>,
+    }
+
+    impl Threads {
+        pub(crate) fn new(count: usize) -> Self {
+            let barrier = Barrier::new(count);
+            Threads { barrier, next: Mutex::default(), found: Mutex::default() }
+        }
+    }
+
+    impl Together for Threads {
+        fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
+            let mut next = self.next.lock().unwrap();
+            let at = next.entry(level).or_default();
+            let range = *at..(*at + 3).min(all).max(*at);
+            *at = range.end;
+            Ok(range)
+        }
+
+        fn join(&self, _level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+            self.found.lock().unwrap().push(found);
+            self.barrier.wait();
+            let all = self.found.lock().unwrap().clone();
+            self.barrier.wait();
+            self.found.lock().unwrap().clear();
+            self.barrier.wait();
+            Ok(all)
+        }
+    }
+}
