@@ -26,6 +26,7 @@ use std::sync::OnceLock;
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_pattern::MAX_VERTICES;
 use gramer_pattern::task::{Measure, Task};
 
 use super::estimate::{Estimated, Precision};
@@ -107,11 +108,13 @@ impl Engine for Cpu {
 pub(crate) struct Resident<'a> {
     pub graph: &'a Graph,
     oriented: OnceLock<Oriented>,
+    /// Whether pivots are faster for cliques of k, at k: shares of a run ask again and again.
+    pivots: [OnceLock<bool>; MAX_VERTICES + 1],
 }
 
 impl<'a> Resident<'a> {
     pub fn new(graph: &'a Graph) -> Self {
-        Resident { graph, oriented: OnceLock::new() }
+        Resident { graph, oriented: OnceLock::new(), pivots: Default::default() }
     }
 
     /// The graph oriented by degeneracy.

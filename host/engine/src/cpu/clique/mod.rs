@@ -125,7 +125,7 @@ pub(super) fn count(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(u12
         return Ok(triangle::count(graph.graph.view(), job));
     }
     let Some(oriented) = oriented(graph, job.context)? else { return Ok((0, false)) };
-    if k == 4 || !pivoting_is_faster(oriented, k, job.context) {
+    if k == 4 || !pivots(graph, oriented, k, job.context) {
         return Ok(enumerated(graph, oriented, k, job));
     }
     let (counts, complete) = by_size(graph, oriented, k..k + 1, job)?;
@@ -182,6 +182,22 @@ fn enumerated(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>)
         },
     );
     (states.iter().map(|(_, counter)| counter.cliques).sum(), complete)
+}
+
+/// As [`pivoting_is_faster`], from one sample of the graph for all runs.
+fn pivots(graph: &Resident<'_>, oriented: &Oriented, k: usize, context: &Context) -> bool {
+    let Some(known) = graph.pivots.get(k) else {
+        return pivoting_is_faster(oriented, k, context);
+    };
+    if let Some(&is) = known.get() {
+        return is;
+    }
+    let is = pivoting_is_faster(oriented, k, context);
+    // A sample that was stopped says nothing.
+    if !context.cancel.is_cancelled() {
+        let _ = known.set(is);
+    }
+    is
 }
 
 /// Whether a tree of pivots counts the cliques of `k` vertices with less work than enumeration,
