@@ -8,7 +8,7 @@ use gramer_machine::Accelerator;
 use crate::ddr::{Buffers, Ddr, StreamChecker};
 use crate::model::{Model, Pins};
 use crate::run::Simulation;
-use crate::timeline::{Sampler, Timeline};
+use crate::timeline::{Recording, Timeline};
 use crate::watch::Watch;
 
 /// What a run is given.
@@ -60,8 +60,7 @@ pub(crate) fn drive(
     let mut progress = Progress { every: simulation.progress, begun: Instant::now(), shown: false };
     let mut watch = Watch::new(a, ddr, simulation.back_pressure > 0);
     watch.allow(simulation.in_pause + simulation.out_pause);
-    let mut sampler = simulation.timeline.then(|| Sampler::new(a));
-    let mut timeline = None;
+    let mut recording = Recording::new(a, simulation.timeline);
     let mut now = 0u64;
     while host.end.is_none() {
         if now >= simulation.max_cycles {
@@ -76,16 +75,8 @@ pub(crate) fn drive(
         ddr.sample(now, 0, &pins)?;
         host.sample(now, &pins)?;
         now += 1;
-        if host.started.is_some()
-            && let Some(sampler) = &mut sampler
-        {
-            sampler.look(now, host.out.len(), model)?;
-        }
-        if host.done.is_some()
-            && let Some(sampler) = sampler.take()
-        {
-            timeline = Some(sampler.finish(now, model)?);
-        }
+        let phase = (host.started.is_some(), host.done.is_some());
+        recording.look(now, phase, host.out.len(), model)?;
         watch.look(now, host.handed(), model, ddr)?;
         progress.show(now, &host);
     }
@@ -93,6 +84,7 @@ pub(crate) fn drive(
     let (sent, all) = (host.sent, job.stream.len());
     ensure!(sent == all, "done after {sent} of {all} beats");
     let cycles = host.done.unwrap_or(now) - host.started.unwrap_or(0);
+    let timeline = recording.finished();
     Ok(Driven { out: host.out, cycles, taken: host.taken, beats: ddr.beats(0), timeline })
 }
 

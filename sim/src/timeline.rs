@@ -40,6 +40,51 @@ impl Timeline {
     }
 }
 
+/// A timeline in the making: of a run that asked for one, from its start to its end.
+#[derive(Debug, Default)]
+pub struct Recording {
+    sampler: Option<Sampler>,
+    timeline: Option<Timeline>,
+}
+
+impl Recording {
+    /// For one run of a core of this machine, if it is `wanted`.
+    pub fn new(a: &Accelerator, wanted: bool) -> Self {
+        Recording { sampler: wanted.then(|| Sampler::new(a)), timeline: None }
+    }
+
+    /// Looks at the core in cycle `now`: whether it was started and is done, and how many beats of the
+    /// out-stream came.
+    ///
+    /// # Errors
+    /// If the model doesn't show the counters.
+    pub fn look(
+        &mut self,
+        now: u64,
+        (started, done): (bool, bool),
+        beats: usize,
+        model: &Model,
+    ) -> Result<()> {
+        if let Some(sampler) = self.sampler.as_mut().filter(|_| started) {
+            sampler.look(now, beats, model)?;
+        }
+        if let Some(sampler) = self.sampler.take_if(|_| done) {
+            self.timeline = Some(sampler.finish(now, model)?);
+        }
+        Ok(())
+    }
+
+    /// What was seen in a run that is done.
+    pub fn finished(self) -> Option<Timeline> {
+        self.timeline
+    }
+
+    /// The same while the run is kept.
+    pub fn timeline(&self) -> Option<&Timeline> {
+        self.timeline.as_ref()
+    }
+}
+
 /// Reads the counters of one core while it runs.
 #[derive(Debug)]
 pub struct Sampler {

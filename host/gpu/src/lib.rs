@@ -28,6 +28,7 @@ mod device;
 mod domains;
 mod engine;
 mod error;
+mod few;
 mod formula;
 mod fsm;
 mod graph;

@@ -16,6 +16,7 @@ use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
 
 use crate::device::Arg;
+use crate::few;
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::plan::PlanWords;
@@ -125,7 +126,7 @@ pub(crate) struct Question<'a> {
 
 impl Question<'_> {
     /// Whether a vertex of the graph is a root that counts.
-    fn counts(&self, v: VertexId, resident: &Resident) -> bool {
+    pub fn counts(&self, v: VertexId, resident: &Resident) -> bool {
         self.share.is_none_or(|share| share.has(v, &resident.by))
     }
 }
@@ -215,7 +216,7 @@ pub(crate) fn run(
     context: &Context,
 ) -> Result<(u128, bool)> {
     if pattern.vertices() == 1 {
-        return Ok(single(resident, graph, pattern, question));
+        return Ok(few::vertices(resident, graph, pattern, question));
     }
     if resident.by.neighbours.is_empty() {
         return Ok((0, true));
@@ -242,68 +243,9 @@ pub(crate) fn run(
     let candidates = candidates.filter(|_| steps.signatures);
     // Listing two vertices would need the last depth, which edges already are.
     if plan.depths() == 2 && question.sink.is_some() {
-        return Ok(edges(resident, graph, pattern, &plan, question));
+        return Ok(few::edges(resident, graph, pattern, &plan, question));
     }
     Run::new(resident, labels, &plan, question, candidates)?.all(context)
-}
-
-/// The vertices that a pattern of one asks for.
-fn single(
-    resident: &Resident,
-    graph: &Graph,
-    pattern: &Pattern,
-    question: &Question<'_>,
-) -> (u128, bool) {
-    let mut count = 0;
-    for v in 0..graph.vertices() as VertexId {
-        let wanted = pattern.vertex_label(0);
-        if !question.counts(v, resident) {
-            continue;
-        }
-        if wanted != NO_LABEL && graph.view().vertex_label(v) != wanted {
-            continue;
-        }
-        count += 1;
-        if question.sink.is_some_and(|s| s.embedding(question.given, &[v]).is_break()) {
-            return (count, false);
-        }
-    }
-    (count, true)
-}
-
-/// The edges that a pattern of one edge asks for, listed by the host.
-fn edges(
-    resident: &Resident,
-    graph: &Graph,
-    pattern: &Pattern,
-    plan: &PlanWords,
-    question: &Question<'_>,
-) -> (u128, bool) {
-    let (view, by) = (graph.view(), &resident.by);
-    let ordered = plan.words[crate::plan::DEPTH_WORDS + 3] & 1 != 0;
-    let fits = |wanted: Label, there: Label| wanted == NO_LABEL || wanted == there;
-    let mut count = 0;
-    for u in (0..graph.vertices() as VertexId).filter(|&u| question.counts(u, resident)) {
-        for e in view.row(u) {
-            let v = view.neighbours[e];
-            let images = [u, v];
-            let label = pattern.edge_label(0, 1).unwrap_or(NO_LABEL);
-            let right = (0..2)
-                .all(|d| fits(pattern.vertex_label(plan.order[d]), view.vertex_label(images[d])))
-                && fits(label, view.edge_labels.map_or(0, |l| l[e]))
-                && (!ordered || by.rank[v as usize] > by.rank[u as usize]);
-            if !right {
-                continue;
-            }
-            count += 1;
-            let mut vertices = [0; 2];
-            (0..2).for_each(|d| vertices[plan.order[d]] = images[d]);
-            if question.sink.is_some_and(|s| s.embedding(question.given, &vertices).is_break()) {
-                return (count, false);
-            }
-        }
-    }
-    (count, true)
 }
 
 /// A search on the device.

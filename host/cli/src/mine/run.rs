@@ -33,25 +33,14 @@ impl Common {
     ) -> Result<()> {
         task.check()?;
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
-        let per = wanted.map(|(per, _)| per);
+        let per = wanted.map(|wanted| wanted.0);
         let ranks = self.ranks(task, per.is_some())?;
         // Rank 0 stops all.
         let limit = self.time_limit.filter(|_| ranks.is_answering());
         let _alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
-        let output = match ranks.is_answering() {
-            true => self.check_answer(list.as_deref(), pattern)?,
-            false => Form::Json,
-        };
-        if output == Form::Html && per.is_some() {
-            return Err(Error::usage(
-                "a page has no counts per vertex or edge: take --output table or json",
-            ));
-        }
-        // A file is no terminal.
-        let terminal = self.to.is_none() && std::io::stdout().is_terminal();
-        let drawing = if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) };
+        let output = self.form(&ranks, list.as_deref(), pattern, per.is_some())?;
         let miner = self.miner(task, per.is_some(), output, &ranks, &context)?;
         let precision = self.supported(miner.engine(), task, per)?;
         if let Some(threads) = self.threads {
@@ -75,9 +64,7 @@ impl Common {
         };
         let mine = begun.elapsed();
         let Found { outcome, columns, estimated, kept } = found;
-        for warning in &outcome.warnings {
-            warn(warning);
-        }
+        outcome.warnings.iter().for_each(|warning| warn(warning));
 
         let limited = list.as_ref().is_some_and(|l| l.limit_reached());
         let listed = list.map(ListWriter::finish).transpose()?;
@@ -105,9 +92,9 @@ impl Common {
             listed,
             times: Times { load, prepare, mine },
         };
-        let estimated = estimated.as_ref().map(|(precision, found)| (*precision, found));
+        let estimated = estimated.as_ref().map(|found| (found.0, &found.1));
         let report = Report { answer, per: numbers.as_ref(), estimated };
-        self.write(output, drawing, &report)?;
+        self.write(output, self.drawn(), &report)?;
         if let Some(kept) = kept.filter(|_| outcome.complete) {
             kept.remove()?;
         }
@@ -115,6 +102,33 @@ impl Common {
             Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
             Some(Stopped::Limit) | None => Ok(()),
         }
+    }
+
+    /// How the answer is written; refuses what can't be, before anything is read.
+    fn form(
+        &self,
+        ranks: &Ranks,
+        list: Option<&Path>,
+        pattern: Option<&Path>,
+        per: bool,
+    ) -> Result<Form> {
+        if !ranks.is_answering() {
+            return Ok(Form::Json);
+        }
+        let output = self.check_answer(list, pattern)?;
+        if output == Form::Html && per {
+            return Err(Error::usage(
+                "a page has no counts per vertex or edge: take --output table or json",
+            ));
+        }
+        Ok(output)
+    }
+
+    /// Whether tables have pictures of the patterns.
+    fn drawn(&self) -> Drawing {
+        // A file is no terminal.
+        let terminal = self.to.is_none() && std::io::stdout().is_terminal();
+        if self.no_drawing { Drawing::Never } else { self.drawing.on(terminal) }
     }
 
     /// Opens what mines.

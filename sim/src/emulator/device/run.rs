@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result};
 use gramer_sim::ddr::{Ddr, StreamChecker};
 use gramer_sim::model::{Model, Pins};
-use gramer_sim::timeline::{Sampler, Timeline};
+use gramer_sim::timeline::Recording;
 use gramer_sim::watch::Watch;
 
 use super::{CONTINUE, DONE, lock};
@@ -67,8 +67,7 @@ pub(super) struct Run {
     pub(super) checker: StreamChecker,
     pub(super) watch: Watch,
     /// Where what the PUs do over time is wanted.
-    pub(super) sampler: Option<Sampler>,
-    pub(super) timeline: Option<Timeline>,
+    pub(super) recording: Recording,
     pub(super) done: bool,
     pub(super) continued: bool,
     /// Address and beats of the result area.
@@ -135,16 +134,8 @@ impl Run {
         if pins.rvalid == 1 && pins.rdata & DONE != 0 {
             self.done = true;
         }
-        if self.written >= self.arguments
-            && let Some(sampler) = &mut self.sampler
-        {
-            sampler.look(now, self.taken.len(), &core.model)?;
-        }
-        if self.done
-            && let Some(sampler) = self.sampler.take()
-        {
-            self.timeline = Some(sampler.finish(now, &core.model)?);
-        }
+        let phase = (self.written >= self.arguments, self.done);
+        self.recording.look(now, phase, self.taken.len(), &core.model)?;
         if offered && pins.in_tready == 1 {
             self.sent += 1;
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, ensure};
 use gramer_sim::ddr::{Ddr, StreamChecker, Timing};
-use gramer_sim::timeline::Sampler;
+use gramer_sim::timeline::Recording;
 use gramer_sim::watch::Watch;
 
 use super::run::{Core, Mover, Run};
@@ -164,8 +164,7 @@ impl Device {
             taken: vec![],
             checker: StreamChecker::default(),
             watch: Watch::new(a, ddr, false),
-            sampler: std::env::var_os(TIMELINE).map(|_| Sampler::new(a)),
-            timeline: None,
+            recording: Recording::new(a, std::env::var_os(TIMELINE).is_some()),
             done: false,
             continued: false,
             result,
@@ -175,7 +174,7 @@ impl Device {
     /// Puts the results of a run into memory and says that its kernels are done.
     fn end(&self, unit: usize, run: &Run) {
         // Before the host hears of the end, and looks for it.
-        if let Some(timeline) = &run.timeline {
+        if let Some(timeline) = run.recording.timeline() {
             let mut line = timeline.json();
             line["compute_unit"] = unit.into();
             crate::append(TIMELINE, &line.to_string());

@@ -1,0 +1,303 @@
+//! The strategy `local`: cliques, and the triangles of each arc, by bitmaps of oriented
+//! neighbourhoods (`kernels/local.cl`).
+//!
+//! Roots are divided into classes by the words that a row of their bitmap takes; each class has a
+//! kernel of its own, with as many lanes for a root as its size is worth. Roots with more targets
+//! than the largest class has bits take rows in global memory (`kernels/local_big.cl`).
+
+mod roots;
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use crate::device::{Arg, Device};
+use crate::memory::Buffer;
+use crate::nest::nest;
+use crate::program::Program;
+use crate::resident::Resident;
+use crate::slices::Slices;
+pub use roots::ClassShape;
+pub(crate) use roots::Roots;
+use roots::{List, PARTS_EACH, WHOLE, most_parts};
+
+const COMMON: &str = include_str!("../../kernels/common.clh");
+const LOCAL: &str = include_str!("../../kernels/local.cl");
+const BIG: &str = include_str!("../../kernels/local_big.cl");
+
+/// Lanes of a work-group of `local_big`.
+const BIG_LANES: usize = 512;
+/// Lanes of it that read a row together.
+const BIG_TILE: usize = 32;
+
+/// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
+/// then small beside a slice.
+const UNWEIGHED: usize = 5;
+
+/// What kernels leave besides the number of cliques.
+#[derive(Clone, Copy)]
+enum Extra<'a> {
+    Nothing,
+    /// The triangles of each arc.
+    Edges(&'a Buffer<u32>),
+    /// The cliques of each task, by list.
+    PerTask(&'a [Buffer<u32>]),
+}
+
+/// The program for cliques of `k` in a class, or above all classes. Each class has its own, so that a
+/// graph builds what it has roots for: some compilers take seconds for a class.
+fn program(
+    device: &Device,
+    class: Option<&ClassShape>,
+    k: usize,
+    extra: Extra<'_>,
+) -> Result<Arc<Program>> {
+    let mut defines = String::new();
+    let mut line =
+        |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
+    line("K", k);
+    line("LAST", k.saturating_sub(5));
+    match extra {
+        Extra::Nothing => {}
+        Extra::Edges(_) => line("EDGES", 1),
+        Extra::PerTask(_) => line("PER_TASK", 1),
+    }
+    let Some(class) = class else {
+        let lanes = device.lanes(BIG_LANES);
+        line("BIG", lanes);
+        // A processor takes lanes one after the other.
+        line("TILE", if device.limits.portable { 1 } else { lanes.min(BIG_TILE) });
+        return device.program(&format!("local_big of {k}"), &[COMMON, &defines, BIG]);
+    };
+    line("W", class.words);
+    line("T", class.lanes);
+    line("R", class.roots);
+    line("TILE", class.tile);
+    line("HASH", 1 << class.table_bits());
+    line("HASH_BITS", class.table_bits() as usize);
+    if let Some(text) = (k > 4).then(|| nest(k, class.words)).flatten() {
+        let sets: Vec<String> = (0..class.words)
+            .map(|y| format!("const uint s0_{y} = row[{y}] & other[{y}];"))
+            .collect();
+        writeln!(defines, "{text}#define SETS {}", sets.join(" ")).expect("text");
+    }
+    device.program(&format!("local_{} of {k}", class.words), &[COMMON, &defines, LOCAL])
+}
+
+/// Queues the count of the cliques of `k` vertices into sum 0, and with `edges` the triangles of each
+/// arc; `false` once the run was asked to stop.
+///
+/// # Errors
+/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+pub(crate) fn count(
+    graph: &Resident,
+    roots: &Roots,
+    k: usize,
+    edges: Option<&Buffer<u32>>,
+    context: &Context,
+) -> Result<bool> {
+    let extra = edges.map_or(Extra::Nothing, Extra::Edges);
+    let large = roots.large.as_deref().map(|large| (large, k - 1));
+    let parts: Vec<(&Roots, usize)> = large.into_iter().chain([(roots, k)]).collect();
+    let mut heavy = vec![];
+    for &(roots, k) in &parts {
+        if k <= UNWEIGHED {
+            heavy.push(None);
+            continue;
+        }
+        let Some(roots) = weighed(graph, roots, k, context)? else { return Ok(false) };
+        heavy.push(Some(roots));
+    }
+    let any = heavy.iter().any(Option::is_some);
+    if any {
+        // Weighing has counted into the sums.
+        graph.begin()?;
+    }
+    for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
+        if !run(graph, heavy.as_ref().unwrap_or(roots), k, extra, context)? {
+            return Ok(false);
+        }
+    }
+    if any {
+        // Its tasks must not be freed before the kernels have read them.
+        graph.device.finish()?;
+    }
+    Ok(true)
+}
+
+/// The roots with the work that cliques of `k` make there, the heavy ones cut into parts; `None` once
+/// the run was asked to stop. Roots without a clique of five are left out.
+///
+/// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
+/// cliques the estimate is a complete graph with as many 4-cliques, which of all graphs has most larger
+/// ones (Kruskal and Katona).
+fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<Option<Roots>> {
+    /// Sets that are worth a work-group of their own.
+    const LEAST: f64 = 65_536.0;
+    let device = &graph.device;
+    let sums: Vec<Buffer<u32>> = roots
+        .lists
+        .iter()
+        .map(|list| Buffer::new(&device.place(), list.tasks.len(), "weights of tasks"))
+        .collect::<Result<_>>()?;
+    if !run(graph, roots, 5, Extra::PerTask(&sums), context)? {
+        return Ok(None);
+    }
+    let mut found: Vec<Vec<u32>> = vec![];
+    for (list, sum) in roots.lists.iter().zip(&sums) {
+        let mut read = vec![0; list.tasks.len()];
+        sum.read(&device.queue, &mut read)?;
+        found.push(read);
+    }
+    // Root, element tests, sets of cliques.
+    let whole = |(list, found): (&List, &Vec<u32>)| -> Vec<(u32, f32, f64)> {
+        let tasks = list.tasks.iter().zip(&list.weights).zip(found);
+        let mut all: Vec<(u32, f32, u64)> =
+            tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
+        if list.tasks.iter().any(|task| task[1] != WHOLE) {
+            all.sort_unstable_by_key(|root| root.0);
+            all.dedup_by(|part, first| {
+                let same = part.0 == first.0;
+                if same {
+                    (first.1, first.2) = (first.1 + part.1, first.2 + part.2);
+                }
+                same
+            });
+        }
+        let sets = all.into_iter().filter(|root| root.2 != 0);
+        sets.map(|(root, tests, found)| (root, tests, sets_of(found, k))).collect()
+    };
+    let work: Vec<Vec<(u32, f32, f64)>> = roots.lists.iter().zip(&found).map(whole).collect();
+    let total: f64 = work.iter().flatten().map(|root| root.2).sum();
+    let share = (total / (PARTS_EACH * device.limits.units) as f64).max(LEAST);
+    let mut lists = vec![];
+    for tests_and_sets in &work {
+        let mut tasks = vec![];
+        for &(root, tests, work) in tests_and_sets {
+            let most = most_parts(roots.targets(graph, root));
+            let parts = ((work / share).ceil() as u32).clamp(1, most);
+            let weight = (tests + work as f32) / parts as f32;
+            tasks.extend((0..parts).map(|part| (weight, [root, part | parts << 16])));
+        }
+        lists.push(List::new(device, tasks)?);
+    }
+    let (deep, classes) = (roots.deep, roots.classes.clone());
+    let (span, arcs) = (roots.span, roots.arcs.clone());
+    Ok(Some(Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }))
+}
+
+/// (k − 2)-cliques of a complete graph with about `found` 4-cliques.
+fn sets_of(found: u64, k: usize) -> f64 {
+    let found = found as f64;
+    if k == 6 || found == 0.0 {
+        return found;
+    }
+    // x (x − 1) (x − 2) (x − 3) = 24 q, nearly.
+    let vertices = (24.0 * found).sqrt().sqrt() + 1.5;
+    (0..k - 2).map(|i| (vertices - i as f64).max(0.0) / (i + 1) as f64).product()
+}
+
+fn run(
+    graph: &Resident,
+    roots: &Roots,
+    k: usize,
+    extra: Extra<'_>,
+    context: &Context,
+) -> Result<bool> {
+    let device = &graph.device;
+    let total = roots.lists.iter().flat_map(|l| &l.weights).map(|&w| f64::from(w) + 1.0).sum();
+    let mut slices = Slices::new(device, context, total);
+    // The classes with the largest roots first: what comes last ends together.
+    for (at, list) in roots.lists.iter().enumerate().rev() {
+        if list.tasks.is_empty() {
+            continue;
+        }
+        let program = program(device, roots.classes.get(at), k, extra)?;
+        let weight = |task: usize| f64::from(list.weights[task]) + 1.0;
+        let second = match extra {
+            Extra::Edges(edges) => edges.raw(),
+            Extra::PerTask(sums) => sums[at].raw(),
+            Extra::Nothing => graph.fault.raw(),
+        };
+        let args = |range: &std::ops::Range<usize>| {
+            let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
+            let [vertices, arcs] = [rows.offsets.len() - 1, rows.ends.len()];
+            vec![
+                Arg::Buffer(rows.offsets.raw()),
+                Arg::Buffer(rows.ends.raw()),
+                Arg::Buffer(list.buffer.raw()),
+                Arg::U32(range.start as u32),
+                Arg::U32(range.len() as u32),
+                Arg::U32(vertices as u32),
+                Arg::U32(arcs as u32),
+                Arg::Buffer(graph.sums.raw()),
+                Arg::Buffer(second),
+                Arg::Buffer(graph.fault.raw()),
+            ]
+        };
+        let done = match roots.classes.get(at) {
+            Some(class) => slices.run(list.tasks.len(), weight, |range| {
+                let groups = range.len().div_ceil(class.roots);
+                let lanes = class.lanes * class.roots;
+                device.launch(&program, "local_cliques", &args(&range), groups, lanes)
+            })?,
+            None => {
+                let slots = Slots::new(graph, roots.span, list.tasks.len())?;
+                let done = slices.run(list.tasks.len(), weight, |range| {
+                    let mut args = args(&range);
+                    args.extend(slots.args());
+                    let groups = slots.groups.min(range.len());
+                    device.launch(&program, "local_big", &args, groups, device.lanes(BIG_LANES))
+                })?;
+                device.finish()?;
+                done
+            }
+        };
+        if !done {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What `local_big` works in: a slot of global memory for each work-group.
+struct Slots {
+    groups: usize,
+    buffer: Buffer<u32>,
+    span: usize,
+    slot_words: usize,
+}
+
+impl Slots {
+    /// Slots for the work-groups that `tasks` are worth, as far as the budget has room for more than one.
+    fn new(graph: &Resident, span: usize, tasks: usize) -> Result<Self> {
+        let device = &graph.device;
+        let slot_words = 4 * span + span * span.div_ceil(32);
+        let room = device.budget.free() / 2 / (4 * slot_words as u64);
+        let groups = (4 * device.limits.units).min(tasks).min(room as usize).max(1);
+        let buffer = Buffer::new(&device.place(), groups * slot_words, "rows of large roots")?;
+        Ok(Slots { groups, buffer, span, slot_words })
+    }
+
+    fn args(&self) -> [Arg; 3] {
+        [
+            Arg::Buffer(self.buffer.raw()),
+            Arg::U32(self.span as u32),
+            Arg::U64(self.slot_words as u64),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_estimate_is_that_of_a_complete_graph() {
+        // 20 vertices have 4,845 4-cliques and 15,504 cliques of five.
+        let estimate = sets_of(4845, 7);
+        assert!((15_000.0..16_000.0).contains(&estimate), "{estimate}");
+    }
+}

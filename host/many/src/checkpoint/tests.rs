@@ -1,0 +1,138 @@
+use super::*;
+use gramer_engine::Engine;
+use gramer_engine::cpu::Cpu;
+use gramer_graph::Builder;
+use gramer_graph::context::Context;
+use gramer_pattern::task::{Induced, Measure, SizeLimit};
+
+fn graph(extra: u64) -> Graph {
+    let mut builder = Builder::new();
+    for v in 0..30u64 {
+        [1, 2, 5].into_iter().for_each(|d| builder.edge(v, (v + d) % 30));
+    }
+    builder.edge(0, 10 + extra);
+    builder.build()
+}
+
+#[test]
+fn a_run_goes_on_from_its_file_and_no_other_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    let keeping = |resume| Keeping { file: file.clone(), resume, interval: Duration::ZERO };
+    let (graph, context) = (graph(0), Context::with_threads(1));
+    let task = |k| Task::Motif { k, induced: Induced::Vertex };
+    let open = |resume, graph, k, rule: &str| {
+        Checkpoint::open(&keeping(resume), graph, &task(k), rule.into(), &context.cancel)
+    };
+    let text = open(true, &graph, 4, "cpu").unwrap_err().to_string();
+    assert!(text.contains("there is no such checkpoint"), "{text}");
+
+    let shares = Share::split(graph.view(), 3);
+    let prepared = Cpu.prepare(&graph, &context).unwrap();
+    let run = |share: &Share| prepared.run(&task(4), Units::Share(share), None, &context).unwrap();
+    let right = prepared.run(&task(4), Units::All, None, &context).unwrap();
+    // Every step by another run.
+    for (done, share) in shares.iter().enumerate() {
+        let kept = open(done > 0, &graph, 4, "cpu").unwrap();
+        let rest = kept.rest().unwrap();
+        assert_eq!(rest.is_none(), done == 0);
+        kept.add(run(share)).unwrap();
+        // What was stopped says nothing.
+        kept.add(Outcome::new(vec![], false)).unwrap();
+    }
+    let kept = open(true, &graph, 4, "cpu").unwrap();
+    assert!(kept.rest().unwrap().unwrap().is_empty());
+    assert_eq!(kept.outcome().unwrap(), right);
+    let second = open(true, &graph, 4, "cpu").unwrap_err();
+    assert_eq!(second.exit_code(), 2);
+    assert!(second.to_string().contains("run.json: another run is at work with it"), "{second}");
+    // Also after the file was replaced.
+    kept.save().unwrap();
+    open(true, &graph, 4, "cpu").unwrap_err();
+    drop(kept);
+
+    let other = self::graph(1);
+    let mut large = Builder::new();
+    large.edge(0, 1);
+    let large = large.build();
+    for (graph, k, rule, parts) in [
+        (&other, 4, "cpu", &["another graph of as many vertices and edges"][..]),
+        (&large, 4, "cpu", &["of 30 vertices and 91 edges, not 2 and 1"]),
+        (&graph, 3, "cpu", &[r#"the task {"task":"motif","k":4"#, r#"not {"task":"motif","k":3"#]),
+        (&graph, 3, "ids", &["the task", "by the rule `cpu`, and these by the rule `ids`"]),
+    ] {
+        let text = open(false, graph, k, rule).unwrap_err().to_string();
+        assert!(text.contains("run.json: this checkpoint is of another run: "), "{text}");
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+    let good = std::fs::read_to_string(&file).unwrap();
+    for (from, to, part) in [
+        (r#""checkpoint":1"#, r#""checkpoint":9"#, "has the format 9"),
+        ("{", "", "this is no checkpoint"),
+        (r#""complete":true"#, r#""complete":false"#, "is not finished"),
+        (r#""share":null"#, r#""share":{"whole":[[0,31]],"parts":[]}"#, "no vertices 0 to 31"),
+        (
+            &format!(r#""gramer":"{}""#, env!("CARGO_PKG_VERSION")),
+            r#""gramer":"0.0.0""#,
+            "written by",
+        ),
+    ] {
+        assert!(good.contains(from), "{from}: {good}");
+        std::fs::write(&file, good.replacen(from, to, 1)).unwrap();
+        let text = open(false, &graph, 4, "cpu").unwrap_err().to_string();
+        assert!(text.contains(part), "{text}");
+    }
+    std::fs::write(&file, good).unwrap();
+    let kept = open(true, &graph, 4, "cpu").unwrap();
+    kept.remove().unwrap();
+    kept.remove().unwrap();
+    assert!(!file.exists());
+}
+
+#[test]
+fn what_is_no_sum_and_where_nothing_can_be_written_are_known_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("no/where.json");
+    let keeping = Keeping { file, resume: false, interval: Duration::ZERO };
+    let graph = graph(0);
+    let open = |task: &Task| {
+        let cancel = Cancel::default();
+        Checkpoint::open(&keeping, &graph, task, "cpu".into(), &cancel).unwrap_err().to_string()
+    };
+    let mni = Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 1, measure: Measure::Mni };
+    for task in [mni, Task::MaximumClique] {
+        assert!(open(&task).starts_with("a checkpoint keeps shares of a run"));
+    }
+    for file in ["-", "/dev/null", "."] {
+        let keeping = Keeping { file: file.into(), ..keeping.clone() };
+        let cancel = Cancel::default();
+        let task = Task::Clique { k: 3 };
+        let refused = Checkpoint::open(&keeping, &graph, &task, "cpu".into(), &cancel);
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.exit_code(), 2);
+        assert!(refused.to_string().contains("only a file can be"), "{refused}");
+    }
+    let nowhere = open(&Task::Clique { k: 3 });
+    assert!(nowhere.contains("where.json: cannot create: its folder"), "{nowhere}");
+    assert!(nowhere.contains("no: No such file"), "{nowhere}");
+}
+
+#[test]
+fn a_full_disk_ends_nothing_and_the_last_write_says_so() {
+    let graph = graph(0);
+    let folder = tempfile::tempdir().unwrap();
+    let keeping =
+        Keeping { file: folder.path().join("run.json"), resume: false, interval: Duration::ZERO };
+    let (task, cancel) = (Task::Clique { k: 3 }, Cancel::default());
+    let mut kept = Checkpoint::open(&keeping, &graph, &task, "cpu".into(), &cancel).unwrap();
+    kept.path = "/dev/full".into();
+    let share = &Share::split(graph.view(), 2)[0];
+    let found = Cpu.prepare(&graph, &Context::default()).unwrap();
+    let found = found.run(&task, Units::Share(share), None, &Context::default()).unwrap();
+    kept.add(found).unwrap();
+    let text = kept.save().unwrap_err().to_string();
+    assert!(text.contains("/dev/full: cannot write: No space left"), "{text}");
+    kept.path = keeping.file.clone();
+    kept.save().unwrap();
+    assert!(kept.rest().unwrap().is_some_and(|rest| !rest.is_empty()));
+}
