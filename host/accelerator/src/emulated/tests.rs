@@ -5,7 +5,7 @@ use gramer_engine::{Sink, Units};
 use gramer_graph::Builder;
 use gramer_graph::VertexId;
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{Induced, Measure};
+use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use serde_json::json;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
