@@ -255,7 +255,7 @@ fn a_file_is_of_one_run_at_a_time() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(folder.path(), 12, false);
     let path = folder.path().join("run.json");
-    let words = ["mine", "clique", "-k", "7", &graph, "--checkpoint", path.to_str().unwrap()];
+    let words = ["mine", "motif", "-k", "6", &graph, "--checkpoint", path.to_str().unwrap()];
     let child = gramer(&words).spawn().unwrap();
     while !path.exists() {
         std::thread::sleep(Duration::from_millis(2));
