@@ -32,7 +32,7 @@ const OF_THE_COMMAND_LINE: [&str; 5] =
 const LIBRARIES: [&str; 8] =
     ["graph", "pattern", "engine", "picture", "accelerator", "many", "cluster", "laboratory"];
 const OF_OTHER_PROGRAMS: [&str; 10] = [
-    "accelerator/src/emulated.rs",
+    "accelerator/src/emulated/mod.rs",
     "accelerator/src/xclbin/build.rs",
     "accelerator/src/launch/setup.rs",
     "accelerator/src/xclbin/mod.rs",
