@@ -369,7 +369,7 @@ fn a_run_in_which_nothing_moves_is_ended() {
         simulation.timing.reorder = reorder;
         let error = run(&a, &mut instance(&library), &graph, &units, &s, &simulation).unwrap_err();
         let error = error.to_string();
-        for part in ["no progress from cycle", "pu_busy", "busy_o", "taken_q", "due never"] {
+        for part in ["no progress from cycle", "pu_busy", "busy_q", "taken_q", "due never"] {
             assert!(error.contains(part), "lost {lost}: {part} is missing in: {error}");
         }
         let cycle = ended.captures(&error).unwrap()[1].to_string();
