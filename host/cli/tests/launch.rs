@@ -772,7 +772,7 @@ fn faults_in_the_core_are_seen_through_the_runtime() {
         ("gramer_filter.sv", "structure = (found_i.mask & earlier) == '0;", "structure = 1'b1;"),
         // No reader sees what the memories ask for: the device's watchdog ends the run.
         (
-            "gramer_core.sv",
+            "gramer_memory_system.sv",
             ".read_valid_i (bank_read_valid),",
             ".read_valid_i (bank_read_valid & '0),",
         ),
