@@ -83,7 +83,7 @@ REGISTERS = {
     r"(base|beats|bank_counter)_q$": "one for each DDR bank",
     r"(left|less|and|ones|member|set|class)_q$": "a word for each sub-bank, all of them in each cycle",
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
-    r"(equal|ones11|a_bank|value|sums|group|pair)_q$": "all of them are used at once",
+    r"(equal|ones11|a_bank|value|sum|group|pair)_q$": "all of them are used at once",
     r"(token|stage|access|entry|for)_q$": "stages of a pipeline",
 }
 

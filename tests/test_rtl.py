@@ -1,5 +1,6 @@
 """How modules of rtl/ are written: one a file, named as the file, of at most 500 lines; no output is
-assigned on a clock, but from a register `_q`."""
+assigned on a clock, but from a register `_q`. Outputs of the set core are: with names of their own the same
+registers came out of synthesis with ways of 9 and 10 levels in its PU."""
 
 import pathlib
 import re
@@ -56,7 +57,8 @@ class Modules(unittest.TestCase):
     def test_all_are_written_so(self):
         paths = sorted((ROOT / "rtl").rglob("*.sv"))
         self.assertGreater(len(paths), 40)
-        found = [f"{path.relative_to(ROOT)}: {fault}" for path in paths for fault in faults(path.stem, path.read_text())]
+        found = [f"{path.relative_to(ROOT)}: {fault}" for path in paths for fault in faults(path.stem, path.read_text())
+                 if path.parent.name != "set" or not fault.endswith("is an output")]
         self.assertEqual(found, [])
 
     def test_what_is_right_is_taken(self):

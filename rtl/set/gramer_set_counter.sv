@@ -31,14 +31,6 @@ module gramer_set_counter
   output logic    busy_o
 );
 
-  logic found_q;
-  logic [MEMBER_W:0] found_count_q;
-  logic [3:0] rows_q;
-
-  assign found_o       = found_q;
-  assign found_count_o = found_count_q;
-  assign rows_o        = rows_q;
-
   localparam int unsigned WORDS     = MEMBERS / WORD_W;
   localparam int unsigned WORD_AT_W = $clog2(WORDS);
   localparam int unsigned BIT_W     = $clog2(WORD_W);
@@ -240,16 +232,16 @@ module gramer_set_counter
         h_ones_q[2*b + h] <= (BIT_W)'($countones(g_and_q[b][h*WORD_W/2 +: WORD_W/2]));
     if (valid_q[H]) for (int b = 0; b < ROW_BANKS; b++)
       i_ones_q[b] <= (BIT_W+1)'(h_ones_q[2*b]) + (BIT_W+1)'(h_ones_q[2*b + 1]);
-    found_q       <= !rst_i && valid_q[I];
-    found_count_q <= total;
-    rows_q        <= '0;
+    found_o       <= !rst_i && valid_q[I];
+    found_count_o <= total;
+    rows_o        <= '0;
     if (!rst_i && valid_q[D])
-      rows_q <= 4'($countones(d_some_q) >> d_root_q.size);
+      rows_o <= 4'($countones(d_some_q) >> d_root_q.size);
   end
 
   assign set_done_o   = d_done_q;
   assign done_place_o = d_place_q;
-  assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_q;
+  assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && c_valid_q)

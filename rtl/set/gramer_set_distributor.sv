@@ -33,17 +33,6 @@ module gramer_set_distributor
   output logic [63:0] units_o
 );
 
-  logic [PUS-1:0] push_q;
-  logic [63:0] places_q, units_q;
-  plan_t plan_q [PLANS];
-  unit_t unit_q [UNITS_A_GROUP];
-
-  assign push_o   = push_q;
-  assign places_o = places_q;
-  assign units_o  = units_q;
-  assign plan_o   = plan_q;
-  assign unit_o   = unit_q;
-
   localparam int unsigned HALVES = UNITS_A_BEAT / UNITS_A_GROUP;
   localparam int unsigned HALF_W = $clog2(HALVES);
   localparam int unsigned GROUPS = UNIT_QUEUE / UNITS_A_GROUP;
@@ -113,7 +102,7 @@ module gramer_set_distributor
       end
     end
     if (state_q == HEADER && valid)
-      for (int p = 0; p < PLANS; p++) plan_q[p] <= beat[p*IN_PLAN_EACH +: $bits(plan_t)];
+      for (int p = 0; p < PLANS; p++) plan_o[p] <= beat[p*IN_PLAN_EACH +: $bits(plan_t)];
     if (step) begin
       a_unit_q <= unit;
       a_some_q <= some != '0;
@@ -164,24 +153,24 @@ module gramer_set_distributor
     most_q     <= most;
     blind_q[0] <= !rst_i && b_take && b_some_q ? grant : '0;
     for (int s = 1; s < BLIND; s++) blind_q[s] <= rst_i ? '0 : blind_q[s-1];
-    push_q     <= !rst_i && b_take && b_some_q ? grant : '0;
-    unit_q     <= b_unit_q;
+    push_o     <= !rst_i && b_take && b_some_q ? grant : '0;
+    unit_o     <= b_unit_q;
     if (rst_i || start_i) begin
-      places_q <= '0;
-      units_q  <= '0;
+      places_o <= '0;
+      units_o  <= '0;
     end else if (b_take) begin
-      places_q <= places_q + 64'(UNITS_A_GROUP);
-      units_q  <= units_q + 64'(b_count);
+      places_o <= places_o + 64'(UNITS_A_GROUP);
+      units_o  <= units_o + 64'(b_count);
     end
   end
 
-  assign finished_o = state_q == FINISHED && !a_valid_q && !b_valid_q && push_q == '0;
+  assign finished_o = state_q == FINISHED && !a_valid_q && !b_valid_q && push_o == '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert ($onehot0(push_q)) else $error("a half for two PUs");
+    assert ($onehot0(push_o)) else $error("a half for two PUs");
     for (int p = 0; p < PUS; p++)
-      assert (!(push_q[p] && free_i[p] == '0)) else $error("a half for a PU without room");
+      assert (!(push_o[p] && free_i[p] == '0)) else $error("a half for a PU without room");
   end
 `endif
 

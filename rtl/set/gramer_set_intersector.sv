@@ -15,31 +15,22 @@ module gramer_set_intersector
   output lanes_t match_o // of the held line
 );
 
-  logic valid_q;
-  step_t step_q;
-  lanes_t match_q;
-
-  assign valid_o = valid_q;
-  assign step_o  = step_q;
-  assign match_o = match_q;
-
-  logic   first_valid_q;
-  step_t  first_step_q;
+  logic   valid_q;
+  step_t  step_q;
   lanes_t equal_q [LANES]; // of each held entry, by lane of the streamed line
 
   always_ff @(posedge clk_i) begin
-    first_valid_q <= !rst_i && valid_i;
-    valid_q       <= !rst_i && first_valid_q;
-    if (valid_i) first_step_q <= step_i;
+    valid_q <= !rst_i && valid_i;
+    valid_o <= !rst_i && valid_q;
+    if (valid_i) step_q <= step_i;
     if (valid_i && step_i.compare)
       for (int h = 0; h < LANES; h++)
         for (int s = 0; s < LANES; s++)
           equal_q[h][s] <= held_i[h*ENTRY_W +: ID_W] == streamed_i[s*ENTRY_W +: ID_W];
-    if (first_valid_q) begin
-      step_q <= first_step_q;
+    if (valid_q) begin
+      step_o <= step_q;
       for (int h = 0; h < LANES; h++)
-        match_q[h] <= first_step_q.compare && first_step_q.held[h]
-                      && (equal_q[h] & first_step_q.streamed) != '0;
+        match_o[h] <= step_q.compare && step_q.held[h] && (equal_q[h] & step_q.streamed) != '0;
     end
   end
 

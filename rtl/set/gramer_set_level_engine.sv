@@ -27,11 +27,6 @@ module gramer_set_level_engine
   output logic [3:0] rows_o     // rows that were read for it
 );
 
-  logic busy_event_q, set_q;
-
-  assign busy_event_o = busy_event_q;
-  assign set_o        = set_q;
-
   localparam int unsigned QUEUE = 32; // gramer_set_maker counts on it
 
   logic    first_valid, first_take, begun_done, made_valid, set_valid, set_take, set_done;
@@ -97,8 +92,8 @@ module gramer_set_level_engine
     begun_place_q <= begun_place;
     set_take_q    <= !rst_i && set_take;
     counting_q    <= !rst_i && counter_busy;
-    busy_event_q <= !rst_i && (made || count_read != '0);
-    set_q        <= !rst_i && set_done;
+    busy_event_o <= !rst_i && (made || count_read != '0);
+    set_o        <= !rst_i && set_done;
   end
 
   // While the counter begins, the root is still held.

@@ -22,11 +22,6 @@ module gramer_set_list_buffer
   output line_t  held_line_o
 );
 
-  line_t member_line_q, held_line_q;
-
-  assign member_line_o = member_line_q;
-  assign held_line_o   = held_line_q;
-
   (* ram_style = "block" *) line_t members [LISTS*LIST_LINES];
   (* ram_style = "block" *) line_t held [LISTS*LIST_LINES];
 
@@ -41,9 +36,9 @@ module gramer_set_list_buffer
       held[{write_slot_i, write_at_i}]    <= line_i;
     end
     if (member_read_i) member_q <= members[{member_slot_i, member_at_i}];
-    if (member_read_q) member_line_q <= member_q;
+    if (member_read_q) member_line_o <= member_q;
     if (held_read_i) held_q <= held[{held_slot_i, held_at_i}];
-    if (held_read_q) held_line_q <= held_q;
+    if (held_read_q) held_line_o <= held_q;
   end
 
 endmodule

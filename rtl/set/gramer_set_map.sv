@@ -37,19 +37,6 @@ module gramer_set_map
   output logic [4:0] entries_o // that were looked up
 );
 
-  logic counted_q, marked_q, root_done_q, access_q;
-  logic [21:0] cycles_q;
-  logic [4:0] paths_q, marks_q, entries_q;
-
-  assign counted_o   = counted_q;
-  assign cycles_o    = cycles_q;
-  assign paths_o     = paths_q;
-  assign marked_o    = marked_q;
-  assign marks_o     = marks_q;
-  assign root_done_o = root_done_q;
-  assign access_o    = access_q;
-  assign entries_o   = entries_q;
-
   localparam int unsigned BANK_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
   localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
   localparam int unsigned DEGREE_W = 20;
@@ -310,11 +297,11 @@ module gramer_set_map
       t_q       <= (begins_q ? '0 : t_q) + DEGREE_W'(hits6_q);
       degree7_q <= (begins_q ? '0 : degree7_q) + DEGREE_W'(stage_q[6].entries);
     end
-    counted_q <= !rst_i && stage_q[6].valid && stage_q[6].counts;
-    cycles_q  <= cycles;
-    paths_q   <= paths6_q;
-    marked_q  <= !rst_i && stage_q[6].valid && stage_q[6].mark;
-    marks_q   <= stage_q[6].entries;
+    counted_o <= !rst_i && stage_q[6].valid && stage_q[6].counts;
+    cycles_o  <= cycles;
+    paths_o   <= paths6_q;
+    marked_o  <= !rst_i && stage_q[6].valid && stage_q[6].mark;
+    marks_o   <= stage_q[6].entries;
   end
 
   // t (t - 1) / 2 and t (deg a + deg b), in parts that a multiplier takes.
@@ -351,9 +338,9 @@ module gramer_set_map
   assign busy_o = valid_i || a_valid_q || b_valid_q || (drain_q != '0 && !clearing_q);
 
   always_ff @(posedge clk_i) begin
-    root_done_q <= !rst_i && root_ends;
-    access_q    <= !rst_i && go;
-    entries_q   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(b_taken_q)) : '0;
+    root_done_o <= !rst_i && root_ends;
+    access_o    <= !rst_i && go;
+    entries_o   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(b_taken_q)) : '0;
   end
 
 `ifndef SYNTHESIS

@@ -27,12 +27,6 @@ module gramer_set_map_bank
   output level_t  count_o  // what it had counted; 0 without an access that counts
 );
 
-  logic hit_q;
-  level_t count_q;
-
-  assign hit_o   = hit_q;
-  assign count_o = count_q;
-
   localparam int unsigned ENTRY_AT_W = $clog2(MAP_ENTRIES);
 
   typedef struct packed {
@@ -84,8 +78,8 @@ module gramer_set_map_bank
     entry_q[4] <= new3;
     for (int s = 5; s < 8; s++) entry_q[s] <= entry_q[s-1];
     old4_q  <= now3;
-    hit_q   <= access_q[4].valid && old4_q.mark;
-    count_q <= access_q[4].valid && access_q[4].count ? old4_q.value - access_q[4].level : '0;
+    hit_o   <= access_q[4].valid && old4_q.mark;
+    count_o <= access_q[4].valid && access_q[4].count ? old4_q.value - access_q[4].level : '0;
   end
 
   always_ff @(posedge clk_i) begin

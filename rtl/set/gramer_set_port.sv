@@ -32,18 +32,6 @@ module gramer_set_port
   output logic            busy_o
 );
 
-  logic [PARTITIONS-1:0] request_q;
-  logic [AT_W-1:0] request_at_q;
-  logic valid_q;
-  line_t line_q;
-  meta_t meta_q;
-
-  assign request_o    = request_q;
-  assign request_at_o = request_at_q;
-  assign valid_o      = valid_q;
-  assign line_o       = line_q;
-  assign meta_o       = meta_q;
-
   localparam int unsigned PART_W = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
@@ -63,9 +51,9 @@ module gramer_set_port
   );
 
   always_ff @(posedge clk_i) begin
-    request_at_q <= AT_W'(issue_line_i >> SHIFT);
+    request_at_o <= AT_W'(issue_line_i >> SHIFT);
     for (int p = 0; p < PARTITIONS; p++)
-      request_q[p] <= !rst_i && issued && !issue_meta_i.none && part == PART_W'(p);
+      request_o[p] <= !rst_i && issued && !issue_meta_i.none && part == PART_W'(p);
   end
 
   // The queues of the partitions' answers.
@@ -101,18 +89,18 @@ module gramer_set_port
   end
 
   assign line = head[head_part];
-  assign take = !valid_q || ready_i;
+  assign take = !valid_o || ready_i;
   assign pop  = some && take && (meta.none || holds[head_part]);
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) valid_q <= 1'b0;
-    else if (take) valid_q <= pop;
+    if (rst_i) valid_o <= 1'b0;
+    else if (take) valid_o <= pop;
     if (pop) begin
-      line_q <= line;
-      meta_q <= meta;
+      line_o <= line;
+      meta_o <= meta;
     end
   end
 
-  assign busy_o = some || valid_q;
+  assign busy_o = some || valid_o;
 
 endmodule

@@ -35,12 +35,6 @@ module gramer_set_pu
   output logic  busy_o
 );
 
-  logic [63:0] counter_q;
-  logic busy_q;
-
-  assign counter_o = counter_q;
-  assign busy_o    = busy_q;
-
   localparam int unsigned VALUE_W = 42;
 
   logic     unit_valid, unit_take, idle_unit, member, streamer_busy;
@@ -221,10 +215,10 @@ module gramer_set_pu
   assign ended  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed) + 2'(map_root_done);
 
   always_ff @(posedge clk_i) begin
-    busy_q    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
+    busy_o    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
     stepped_q <= step_valid && step.compare;
     held_q    <= busy;
-    counter_q <= counters_q[counter_at_i];
+    counter_o <= counters_q[counter_at_i];
     if (clear_i) for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
     else begin
       counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + 64'(ended);

@@ -32,22 +32,6 @@ module gramer_set_roots
   output logic    busy_o
 );
 
-  logic valid_q, freed_q;
-  place_t place_q;
-  member_t member_q;
-  logic [ROW_AT_W:0] words_q;
-  root_t [PLACES-1:0] root_q;
-
-  assign valid_o  = valid_q;
-  assign place_o  = place_q;
-  assign member_o = member_q;
-  assign freed_o  = freed_q;
-  assign words_o  = words_q;
-
-  for (genvar p = 0; p < PLACES; p++) begin : gen_root
-    assign root_o[p] = root_q[p];
-  end
-
   localparam int unsigned WORDS  = MEMBERS / WORD_W;
   localparam int unsigned AT_W   = $clog2(WORDS);
   localparam int unsigned WORK_W = 8;
@@ -75,20 +59,20 @@ module gramer_set_roots
     assign first_word[w] = mem[pick_q];
   end
 
-  assign word_last_d = {at_q, 2'b11} >= root_q[pick_q].last;
+  assign word_last_d = {at_q, 2'b11} >= root_o[pick_q].last;
   assign fetch       = picked_q != '0 && (!word_valid_q || fill);
-  assign step        = some_q && (!valid_q || take_i) && any_q;
+  assign step        = some_q && (!valid_o || take_i) && any_q;
   assign emptied     = some_q && (!any_q || (step && !more_q));
   assign fill        = word_valid_q && (!some_q || emptied);
 
   always_ff @(posedge clk_i) begin
-    if (root_valid_i) root_q[place_i] <= root_i;
+    if (root_valid_i) root_o[place_i] <= root_i;
     if (rst_i) begin
       pick_q       <= '0;
       at_q         <= '0;
       word_valid_q <= 1'b0;
       some_q       <= 1'b0;
-      valid_q      <= 1'b0;
+      valid_o      <= 1'b0;
       picked_q     <= '0;
     end else begin
       picked_q <= picked_q + (PLACE_W+1)'(root_valid_i) - (PLACE_W+1)'(fetch && word_last_d);
@@ -99,8 +83,8 @@ module gramer_set_roots
       end else if (fill) word_valid_q <= 1'b0;
       if (fill) some_q <= 1'b1;
       else if (emptied) some_q <= 1'b0;
-      if (step) valid_q <= 1'b1;
-      else if (take_i) valid_q <= 1'b0;
+      if (step) valid_o <= 1'b1;
+      else if (take_i) valid_o <= 1'b0;
     end
     if (fetch) begin
       word_q       <= first_word[at_q];
@@ -123,8 +107,8 @@ module gramer_set_roots
       more_q <= several(less_q);
     end
     if (step) begin
-      place_q  <= left_place_q;
-      member_q <= {left_at_q, place_of(left_q & ~less_q)};
+      place_o  <= left_place_q;
+      member_o <= {left_at_q, place_of(left_q & ~less_q)};
     end
   end
 
@@ -133,8 +117,8 @@ module gramer_set_roots
   assign free = held_q != '0 && taken_q[oldest_q] && work_q[oldest_q] == '0;
 
   always_ff @(posedge clk_i) begin
-    freed_q <= !rst_i && free;
-    words_q <= words_of(root_q[oldest_q].last, root_q[oldest_q].size);
+    freed_o <= !rst_i && free;
+    words_o <= words_of(root_o[oldest_q].last, root_o[oldest_q].size);
     if (rst_i) begin
       held_q   <= '0;
       oldest_q <= '0;

@@ -23,10 +23,7 @@ module gramer_set_row_memory
   for (genvar b = 0; b < ROW_BANKS; b++) begin : gen_bank
     (* ram_style = "block" *) word_t make_mem [ROW_WORDS];
     (* ram_style = "block" *) word_t count_mem [ROW_WORDS];
-    word_t make_q, make_word_q, count_q, count_word_q;
-
-    assign make_word_o[b]  = make_word_q;
-    assign count_word_o[b] = count_word_q;
+    word_t make_q, count_q;
 
     always_ff @(posedge clk_i) begin
       if (write_i[b]) begin
@@ -34,9 +31,9 @@ module gramer_set_row_memory
         count_mem[write_at_i] <= write_word_i[b];
       end
       if (make_read_i) make_q <= make_mem[make_at_i];
-      make_word_q <= make_q;
+      make_word_o[b] <= make_q;
       if (count_read_i[b]) count_q <= count_mem[count_at_i[b]];
-      count_word_q <= count_q;
+      count_word_o[b] <= count_q;
     end
   end
 

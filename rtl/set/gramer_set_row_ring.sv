@@ -25,14 +25,6 @@ module gramer_set_row_ring
   input  logic [ROW_AT_W:0] freed_words_i
 );
 
-  logic room_q;
-  row_at_t base_q;
-  place_t place_q;
-
-  assign room_o  = room_q;
-  assign base_o  = base_q;
-  assign place_o = place_q;
-
   localparam int unsigned WANTED_W = ROW_AT_W + 2;
 
   logic [ROW_AT_W:0]   free_q;
@@ -48,18 +40,18 @@ module gramer_set_row_ring
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      room_q   <= 1'b0;
+      room_o   <= 1'b0;
       free_q   <= (ROW_AT_W+1)'(ROW_WORDS);
       places_q <= (PLACE_W+1)'(PLACES);
-      base_q   <= '0;
-      place_q  <= '0;
+      base_o   <= '0;
+      place_o  <= '0;
     end else begin
-      room_q   <= next_i ? comes : stays;
+      room_o   <= next_i ? comes : stays;
       free_q   <= free_q - (take_i ? words_i : '0) + (freed_i ? freed_words_i : '0);
       places_q <= places_q - (PLACE_W+1)'(take_i) + (PLACE_W+1)'(freed_i);
       if (done_i) begin
-        base_q  <= base_q + row_at_t'(words_i);
-        place_q <= place_q + 1'b1;
+        base_o  <= base_o + row_at_t'(words_i);
+        place_o <= place_o + 1'b1;
       end
     end
   end
@@ -68,7 +60,7 @@ module gramer_set_row_ring
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (free_q <= (ROW_AT_W+1)'(ROW_WORDS)) else $error("more rows freed than reserved");
     assert (places_q <= (PLACE_W+1)'(PLACES)) else $error("a root freed twice");
-    assert (!(take_i && !(wants_i && room_q))) else $error("rows without room");
+    assert (!(take_i && !(wants_i && room_o))) else $error("rows without room");
     assert (!(take_i && (free_q < words_i || places_q == '0))) else $error("room that isn't there");
     assert (!(next_i && wants_i && !take_i)) else $error("a root goes without its rows");
   end

@@ -28,23 +28,6 @@ module gramer_set_rows
   output logic   busy_o
 );
 
-  logic [ROW_BANKS-1:0] write_q;
-  row_at_t write_at_q;
-  place_t place_q;
-  root_t root_q;
-  logic found_q, unit_done_q;
-  logic [4:0] found_count_q;
-  word_t write_word_q [ROW_BANKS];
-
-  assign write_o       = write_q;
-  assign write_at_o    = write_at_q;
-  assign place_o       = place_q;
-  assign root_o        = root_q;
-  assign found_o       = found_q;
-  assign found_count_o = found_count_q;
-  assign unit_done_o   = unit_done_q;
-  assign write_word_o  = write_word_q;
-
   // ---------------------------------------------------------------- the row
 
   logic        begins_q;  // the next step is a list's first
@@ -59,9 +42,9 @@ module gramer_set_rows
   always_ff @(posedge clk_i) begin
     row_valid_q  <= !rst_i && valid_i && step_i.member_last && step_i.root.k != TRIANGLE;
     last_valid_q <= !rst_i && valid_i && step_i.unit_last && step_i.root.k != TRIANGLE;
-    found_q      <= !rst_i && valid_i && step_i.root.k == TRIANGLE && step_i.counts && match_i != '0;
-    unit_done_q  <= !rst_i && valid_i && step_i.unit_last && step_i.root.k == TRIANGLE;
-    found_count_q <= found;
+    found_o      <= !rst_i && valid_i && step_i.root.k == TRIANGLE && step_i.counts && match_i != '0;
+    unit_done_o  <= !rst_i && valid_i && step_i.unit_last && step_i.root.k == TRIANGLE;
+    found_count_o <= found;
     if (rst_i) begins_q <= 1'b1;
     else if (valid_i) begins_q <= step_i.member_last || step_i.unit_last;
     if (valid_i) begin
@@ -75,7 +58,7 @@ module gramer_set_rows
 
   // ---------------------------------------------------------------- its words
 
-  logic       some, enough, root_valid_q;
+  logic       some, enough, root_q;
   logic [2:0] group;
   set_t       rows_q, first_q;
   logic       clear_q; // the masks are those of a root that is gone
@@ -85,22 +68,22 @@ module gramer_set_rows
   assign group  = row_group(step_q.root.size, step_q.member);
 
   always_ff @(posedge clk_i) begin
-    write_at_q <= row_word(step_q.root.base, step_q.root.size, step_q.member);
+    write_at_o <= row_word(step_q.root.base, step_q.root.size, step_q.member);
     for (int b = 0; b < ROW_BANKS; b++) begin
-      write_q[b]      <= some && !rst_i && 3'(b) >> step_q.root.size == group;
-      write_word_q[b] <= row_q[(b & ((1 << step_q.root.size) - 1))*WORD_W +: WORD_W];
+      write_o[b]      <= some && !rst_i && 3'(b) >> step_q.root.size == group;
+      write_word_o[b] <= row_q[(b & ((1 << step_q.root.size) - 1))*WORD_W +: WORD_W];
     end
-    root_valid_q <= !rst_i && last_valid_q;
+    root_q  <= !rst_i && last_valid_q;
     clear_q <= rst_i || last_valid_q;
-    place_q <= step_q.place;
-    root_q  <= step_q.root;
+    place_o <= step_q.place;
+    root_o  <= step_q.root;
     rows_q  <= (clear_q ? '0 : rows_q) | (some ? set_t'(1) << step_q.member : '0);
     first_q <= (clear_q ? '0 : first_q) | (enough ? set_t'(1) << step_q.member : '0);
   end
 
-  assign root_valid_o = root_valid_q;
+  assign root_valid_o = root_q;
   assign rows_o       = rows_q;
   assign first_o      = first_q;
-  assign busy_o       = valid_i || row_valid_q || last_valid_q || root_valid_q || found_q;
+  assign busy_o       = valid_i || row_valid_q || last_valid_q || root_q || found_o;
 
 endmodule

@@ -52,21 +52,6 @@ module gramer_set_stepper
   output logic   busy_o
 );
 
-  logic loaded_q, lengths_valid_q, lengths_load_q, freed_q, step_valid_q;
-  logic [31:0] lengths_up_q, lengths_block_q;
-  step_t step_q;
-  line_t streamed_q;
-
-  assign loaded_o        = loaded_q;
-  assign lengths_valid_o = lengths_valid_q;
-  assign lengths_load_o  = lengths_load_q;
-  assign lengths_up_o    = lengths_up_q;
-  assign lengths_block_o = lengths_block_q;
-  assign freed_o         = freed_q;
-  assign step_valid_o    = step_valid_q;
-  assign step_o          = step_q;
-  assign streamed_o      = streamed_q;
-
   localparam int unsigned WINDOW   = 8; // held lines whose ranges are looked at in a cycle
   localparam int unsigned WINDOWS  = LIST_LINES / WINDOW;
   localparam int unsigned WINDOW_W = $clog2(WINDOWS);
@@ -161,13 +146,13 @@ module gramer_set_stepper
   end
 
   always_ff @(posedge clk_i) begin
-    lengths_valid_q <= !rst_i && b_valid_q && b_meta_q.lengths;
-    lengths_load_q  <= b_meta_q.load;
-    lengths_block_q <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
-    lengths_up_q    <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
+    lengths_valid_o <= !rst_i && b_valid_q && b_meta_q.lengths;
+    lengths_load_o  <= b_meta_q.load;
+    lengths_block_o <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
+    lengths_up_o    <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
     if (write_o && b_meta_q.at[2:0] == '1)
       previous[{load_slot_q, WINDOW_W'(b_meta_q.at[4:3] + 1'b1)}] <= b_high_q;
-    loaded_q <= !rst_i && write_o && b_meta_q.last;
+    loaded_o <= !rst_i && write_o && b_meta_q.last;
     if (rst_i) load_slot_q <= '0;
     else if (write_o && b_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
   end
@@ -298,7 +283,7 @@ module gramer_set_stepper
       d_left_q <= d_less;
       d_one_q  <= !several(word_t'(d_less));
     end
-    freed_q <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
+    freed_o <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
   end
 
   assign read_o      = go && d_left_q != '0;
@@ -313,7 +298,7 @@ module gramer_set_stepper
 
   always_ff @(posedge clk_i) begin
     e_valid_q    <= !rst_i && go;
-    step_valid_q <= !rst_i && e_valid_q;
+    step_valid_o <= !rst_i && e_valid_q;
     if (go) begin
       e_line_q <= d_line_q;
       e_step_q <= '{
@@ -331,12 +316,12 @@ module gramer_set_stepper
       };
     end
     if (e_valid_q) begin
-      step_q     <= e_step_q;
-      streamed_q <= e_line_q;
+      step_o     <= e_step_q;
+      streamed_o <= e_line_q;
     end
   end
 
-  assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_q;
+  assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin

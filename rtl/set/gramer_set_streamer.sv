@@ -43,16 +43,6 @@ module gramer_set_streamer
   output logic   member_o     // a member is begun
 );
 
-  logic idle_unit_q, member_q;
-  list_t [LISTS-1:0] list_q;
-
-  assign idle_unit_o = idle_unit_q;
-  assign member_o    = member_q;
-
-  for (genvar l = 0; l < LISTS; l++) begin : gen_list
-    assign list_o[l] = list_q[l];
-  end
-
   localparam int unsigned USED_W = SLOT_W + 1;
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
 
@@ -103,7 +93,7 @@ module gramer_set_streamer
   end
 
   always_ff @(posedge clk_i) begin
-    idle_unit_q <= !rst_i && unit_valid_q && load_q == NONE && !(cliques || mapped);
+    idle_unit_o <= !rst_i && unit_valid_q && load_q == NONE && !(cliques || mapped);
     if (rst_i) begin
       load_q      <= NONE;
       load_slot_q <= '0;
@@ -144,7 +134,7 @@ module gramer_set_streamer
       load_list_q.block_last <= LINE_AT_W'((lengths_block_i - 1'b1) >> QUARTER_W);
       load_list_q.block_high <= 2'(lengths_block_i - 1'b1);
     end else if (place) begin
-      list_q[load_slot_q] <= own;
+      list_o[load_slot_q] <= own;
       load_list_q         <= own;
       load_at_q           <= '0;
     end else if (load_q == LIST && issue_ready_i) begin
@@ -182,7 +172,7 @@ module gramer_set_streamer
   lanes_t                 f0_range;    // lanes of cliques that the unit visits
   lanes_t                 f1_range_q;  // lanes that it visits if they have an entry
 
-  assign fetch_list  = list_q[fetch_slot_q];
+  assign fetch_list  = list_o[fetch_slot_q];
   assign fetch_last  = fetch_at_q == fetch_list.last;
   assign fetch       = there_q != '0 && room_q != '0;
   assign read_o      = fetch;
@@ -293,7 +283,7 @@ module gramer_set_streamer
   assign take = (any_q || ends_q || marks_q) && !m_full;
   assign next = waits && ((!any_q && !ends_q && !marks_q) || (take && only_q && !more));
   assign more = marks_q && (any_q || ends_q); // beside the marks
-  assign visit_list = list_q[visit_slot_q];
+  assign visit_list = list_o[visit_slot_q];
 
   always_comb begin
     lane = '0;
@@ -350,7 +340,7 @@ module gramer_set_streamer
   logic       x_valid_q, x_none_q, x_mark_q, x_map_q, x_slot_last_q, x_issued, x_last_q, first_q;
   line_at_t   line_q, left_lines_q;
   logic [1:0] low_q, high_q;
-  member_t    next_member_q;
+  member_t    member_q;
   logic [SIZE_W:0] end_quarter;
   logic [31:0] length;
 
@@ -360,7 +350,7 @@ module gramer_set_streamer
   assign x_take      = m_valid && (!x_valid_q || (x_issued && x_last_q && state_q == LINES));
 
   always_ff @(posedge clk_i) begin
-    member_q <= !rst_i && x_take && !m.none && !m.mark;
+    member_o <= !rst_i && x_take && !m.none && !m.mark;
     if (rst_i) begin
       x_valid_q <= 1'b0;
       state_q   <= LINES;
@@ -382,7 +372,7 @@ module gramer_set_streamer
       x_mark_q      <= m.mark;
       x_map_q       <= m.mapped;
       first_q       <= 1'b1;
-      next_member_q      <= m.member;
+      member_q      <= m.member;
       x_none_q      <= m.none;
       x_slot_last_q <= m.slot_last;
     end else if (state_q == WAIT) begin
@@ -417,7 +407,7 @@ module gramer_set_streamer
       issue_meta_o.mark      = x_mark_q;
       issue_meta_o.low       = first_q ? low_q : '0;
       issue_meta_o.high      = x_last_q ? high_q : '1;
-      issue_meta_o.member    = next_member_q;
+      issue_meta_o.member    = member_q;
       issue_meta_o.last      = x_last_q && !x_none_q;
       issue_meta_o.slot_last = x_last_q && x_slot_last_q;
     end

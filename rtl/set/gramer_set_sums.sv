@@ -18,20 +18,14 @@ module gramer_set_sums
   output logic               saturated_o
 );
 
-  logic [COUNT_W-1:0] sum_q;
-  logic saturated_q;
-
-  assign sum_o       = sum_q;
-  assign saturated_o = saturated_q;
-
-  logic [COUNT_W-1:0] sums_q [SUMS];
+  logic [COUNT_W-1:0] sum_q [SUMS];
   logic [SUMS-1:0]    valid_q, large_q, over;
   logic [ADD_W-1:0]   value_q [SUMS];
   logic [COUNT_W:0]   next [SUMS];
 
   always_comb
     for (int s = 0; s < SUMS; s++) begin
-      next[s] = {1'b0, sums_q[s]} + (COUNT_W+1)'(value_q[s]);
+      next[s] = {1'b0, sum_q[s]} + (COUNT_W+1)'(value_q[s]);
       over[s] = valid_q[s] && (next[s][COUNT_W] || large_q[s]);
     end
 
@@ -40,13 +34,13 @@ module gramer_set_sums
     for (int s = 0; s < SUMS; s++) begin
       value_q[s] <= ADD_W'(value_i[s]);
       large_q[s] <= VALUE_W > ADD_W && value_i[s] >> ADD_W != '0;
-      if (rst_i || clear_i) sums_q[s] <= '0;
-      else if (over[s]) sums_q[s] <= '1;
-      else if (valid_q[s]) sums_q[s] <= next[s][COUNT_W-1:0];
+      if (rst_i || clear_i) sum_q[s] <= '0;
+      else if (over[s]) sum_q[s] <= '1;
+      else if (valid_q[s]) sum_q[s] <= next[s][COUNT_W-1:0];
     end
-    if (rst_i || clear_i) saturated_q <= 1'b0;
-    else if (over != '0) saturated_q <= 1'b1;
-    sum_q <= sums_q[at_i];
+    if (rst_i || clear_i) saturated_o <= 1'b0;
+    else if (over != '0) saturated_o <= 1'b1;
+    sum_o <= sum_q[at_i];
   end
 
 endmodule

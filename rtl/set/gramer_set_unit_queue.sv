@@ -17,10 +17,6 @@ module gramer_set_unit_queue
   output unit_t unit_o
 );
 
-  logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_q;
-
-  assign free_o = free_q;
-
   localparam int unsigned GROUPS  = UNIT_QUEUE / UNITS_A_GROUP;
   localparam int unsigned DEPTH   = GROUPS > 2 ? GROUPS : 2;
   localparam int unsigned FREE_W  = $clog2(GROUPS) + 1;
@@ -67,11 +63,11 @@ module gramer_set_unit_queue
   always_ff @(posedge clk_i) begin
     if (rst_i || clear_i) begin
       left_q <= '0;
-      free_q <= FREE_W'(GROUPS);
+      free_o <= FREE_W'(GROUPS);
     end else begin
       if (pop) left_q <= there;
       else if (take_i) left_q <= left_q & ~low;
-      free_q <= free_q + FREE_W'(pop) - FREE_W'(push_i);
+      free_o <= free_o + FREE_W'(pop) - FREE_W'(push_i);
     end
     if (pop) for (int u = 0; u < UNITS_A_GROUP; u++)
       group_q[u] <= head[u*$bits(unit_t) +: $bits(unit_t)];
@@ -79,7 +75,7 @@ module gramer_set_unit_queue
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
-    assert (!(push_i && free_q == '0)) else $error("a half of a beat without room");
+    assert (!(push_i && free_o == '0)) else $error("a half of a beat without room");
     assert (!(take_i && !valid_o)) else $error("a unit that isn't there");
   end
 `endif
