@@ -10,11 +10,15 @@ A test that lacks something of the machine (Verilator, the Xilinx Runtime, the r
 itself and says so in the file that GRAMER_SKIPPED names (host/tests/common/environment.rs). `all`
 demands what `make test` has installed: GRAMER_REQUIRE_RTL and GRAMER_REQUIRE_XRT are 1.
 
+Two programs run at a time, each with half of the processors, the longest first: the last test of a program
+leaves no processor idle. What a program prints appears when it ends.
+
 The last line is `N passed, N failed, N skipped`; it and a table of the parts' times are also left in
 target/test/summary. Exit code 1 if anything failed.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -22,6 +26,8 @@ import re
 import resource
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -59,6 +65,12 @@ PARTS = {
     "python": {"packages": ["gramer-python"], "tests": [], "commands": [["scripts/test-python.sh"]],
                "emulator": True, "small": True},
 }
+# Programs that run at once.
+LANES = 2
+# Ends of the titles of steps, by how long they take.
+LONGEST = ["sim core", "sim set", "synth.py --changed", "cli explore", "cli opencl", "cli launch", "sim units",
+           "make hls-test", "make vitis-check", "gpu table", "sim models", "sim real", "sim/command command",
+           "host engines", "host per", "host matching"]
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"
 
@@ -132,56 +144,106 @@ def build(parts, tests):
     return found
 
 
-class Tally:
-    """What was counted."""
+class Step:
+    """A program or a command of a part, and what became of it."""
 
-    def __init__(self):
-        self.rows, self.failures = [], []
-        self.begun, self.used = time.monotonic(), self.cpu()
-        self.counted = 0  # lines of SKIPPED
+    def __init__(self, part, title, command, folder, env, tests):
+        self.part, self.title, self.command, self.folder, self.env = part, title, command, folder, env
+        self.tests = tests  # Whether its harness is Rust's, which says what it ran.
+        self.wall = self.cpu = self.code = 0
+        self.passed = self.failed = self.skipped = 0
+        self.ignored, self.skips = [], []
 
-    @staticmethod
-    def cpu():
-        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return usage.ru_utime + usage.ru_stime
+    def read(self, text):
+        """Takes the harness's counts from what it printed."""
+        for line in text.splitlines():
+            result = re.match(r"test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", line)
+            if result:
+                passed, failed, skipped = map(int, result.groups())
+            # Python's harness: 45 passed in 8.66s; 1 failed, 43 passed, 1 skipped in 9.00s.
+            elif re.match(r"(\d+ [a-z]+, )*\d+ [a-z]+ in [\d.]+s", line):
+                said = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", line)}
+                passed, failed, skipped = (said.get(word, 0) for word in ("passed", "failed", "skipped"))
+            else:
+                if re.match(r"test .* \.\.\. ignored", line):
+                    self.ignored.append(line.strip())
+                continue
+            self.passed, self.failed, self.skipped = \
+                self.passed + passed, self.failed + failed, self.skipped + skipped
 
-    def end(self, part, passed=0, failed=0, ignored=0):
-        """A row of the table: what was done since the row before."""
-        lines = skips()
-        skipped = len(set(lines[self.counted:]))
-        self.counted = len(lines)
-        now, used = time.monotonic(), self.cpu()
+    def run(self, number):
+        """Runs it to its end; gives what it printed."""
+        skipped = WORK / f"skipped-{number}.tsv"
+        skipped.write_text("")
+        begun = time.monotonic()
+        with tempfile.TemporaryFile() as output:
+            child = subprocess.Popen(self.command, cwd=self.folder, env=dict(self.env, GRAMER_SKIPPED=str(skipped)),
+                                     stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+            # The processor's time of this program and of all that it waited for.
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = self.code = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            text = output.read().decode(errors="replace")
+        self.wall, self.cpu = time.monotonic() - begun, usage.ru_utime + usage.ru_stime
+        self.read(text)
+        self.skips = [tuple(line.split("\t", 2)) for line in skipped.read_text().splitlines()]
+        skipped.unlink()
         # A test that skips itself has passed for its harness.
-        self.rows.append((part, now - self.begun, used - self.used, passed - skipped, failed,
-                          skipped + ignored))
-        self.begun, self.used = now, used
+        own = len(set(self.skips))
+        self.passed, self.skipped = self.passed - own, self.skipped + own
+        if not self.tests and not (self.passed or self.failed or self.skipped):
+            self.passed = int(self.code == 0)
+        if self.code and not self.failed:
+            self.failed = 1  # It ended without a verdict.
+        return text
 
 
-def skips():
-    """(program, test, reason) of each test that skipped itself."""
-    text = SKIPPED.read_text() if SKIPPED.exists() else ""
-    return [tuple(line.split("\t", 2)) for line in text.splitlines()]
+def steps_of(parts, programs, folders, tests, whole):
+    """What the parts run. Of `all` each program runs once, though a part alone may have it beside another."""
+    steps, taken = [], set()
+    threads = str(max(1, (os.cpu_count() or 1) // LANES))
+    for name in parts:
+        part = PARTS[name]
+        demands = {d for p in PARTS.values() for d in p.get("demands", [])} if whole else part.get("demands", [])
+        env = dict(os.environ, CARGO="cargo", RUST_TEST_THREADS=threads)
+        env.update({f"GRAMER_REQUIRE_{demand}": "1" for demand in demands})
+        mine = tests_of(name, tests)
+        for folder, kind, target, program in programs:
+            unit = kind != "test" and folder in [folders[p] for p in part.get("packages", [])]
+            if not (unit or kind == "test" and target in mine) or program in taken:
+                continue
+            taken.add(program)
+            title = f"{name}: {os.path.relpath(folder, ROOT)} {target}"
+            steps.append(Step(name, title, [program, *part.get("arguments", [])], folder,
+                              dict(env, CARGO_MANIFEST_DIR=folder), True))
+        commands = list(part.get("commands", []))
+        if part.get("doc"):
+            commands.append(["cargo", "test", "--locked", "--workspace", "--doc"])
+        steps += [Step(name, f"{name}: {' '.join(command)}", command, ROOT, env, False) for command in commands]
+
+    def rank(step):
+        at = [i for i, title in enumerate(LONGEST) if step.title.endswith(title)]
+        return at[0] if at else len(LONGEST)
+    return sorted(steps, key=rank)
 
 
-def run(command, folder, env):
-    """Runs a command, shows its output, and returns its exit code and the harness's counts."""
-    child = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, text=True, errors="replace")
-    counts, ignored = [0, 0, 0], []
-    for line in child.stdout:
-        sys.stdout.write(line)
-        sys.stdout.flush()
-        result = re.match(r"test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", line)
-        if result:
-            counts = [have + int(new) for have, new in zip(counts, result.groups())]
-        # Python's harness: 45 passed in 8.66s; 1 failed, 43 passed, 1 skipped in 9.00s.
-        elif re.match(r"(\d+ [a-z]+, )*\d+ [a-z]+ in [\d.]+s", line):
-            said = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", line)}
-            counts = [have + said.get(word, 0) for have, word in
-                      zip(counts, ("passed", "failed", "skipped"))]
-        elif re.match(r"test .* \.\.\. ignored", line):
-            ignored.append(line.strip())
-    return child.wait(), counts, ignored
+def run_all(steps):
+    """Runs the steps, LANES at a time, and shows what each printed as a whole."""
+    shown = threading.Lock()
+
+    def one(number_and_step):
+        number, step = number_and_step
+        text = step.run(number)
+        with shown:
+            print(f"\n{step.title}\n{text.rstrip()}\n{step.title}: {step.wall:.0f} s, {step.cpu:.0f} s of CPU,"
+                  f" exit code {step.code}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(LANES) as pool:
+        list(pool.map(one, enumerate(steps)))
+
+
+def cpu_of_children():
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def main():
@@ -191,67 +253,39 @@ def main():
     whole = "all" in options.parts
     parts = list(PARTS) if whole else options.parts
     WORK.mkdir(parents=True, exist_ok=True)
-    SKIPPED.write_text("")
+    SKIPPED.unlink(missing_ok=True)
     SUMMARY.unlink(missing_ok=True)
 
     folders, tests = metadata()
-    tally = Tally()
+    begun, used = time.monotonic(), cpu_of_children()
     programs = build(parts, tests)
-    tally.end("build")
-    ran, ignored = set(), []
-    for name in parts:
-        part = PARTS[name]
-        demands = {d for p in PARTS.values() for d in p.get("demands", [])} if whole else part.get("demands", [])
-        env = dict(os.environ, GRAMER_SKIPPED=str(SKIPPED), CARGO="cargo")
-        env.update({f"GRAMER_REQUIRE_{demand}": "1" for demand in demands})
-        mine, counts = tests_of(name, tests), [0, 0, 0]
-        for folder, kind, target, program in programs:
-            unit = kind != "test" and folder in [folders[p] for p in part.get("packages", [])]
-            # Of `all` each program runs once, though a part alone may have it beside another.
-            if not (unit or kind == "test" and target in mine) or program in ran:
-                continue
-            ran.add(program)
-            print(f"\n{name}: {os.path.relpath(folder, ROOT)} {target}", flush=True)
-            code, found, without = run([program, *part.get("arguments", [])], folder,
-                                       dict(env, CARGO_MANIFEST_DIR=folder))
-            if code and not found[1]:
-                found[1] = 1  # it ended without a verdict
-            if code:
-                tally.failures.append(f"{name}: {target}")
-            counts = [a + b for a, b in zip(counts, found)]
-            ignored += without
-        commands = list(part.get("commands", []))
-        if part.get("doc"):
-            commands.append(["cargo", "test", "--locked", "--workspace", "--doc"])
-        for command in commands:
-            print(f"\n{name}: {' '.join(command)}", flush=True)
-            code, found, without = run(command, ROOT, env)
-            if not any(found):
-                found = [int(code == 0), int(code != 0), 0]
-            elif code and not found[1]:
-                found[1] = 1
-            if code:
-                tally.failures.append(f"{name}: {' '.join(command)}")
-            counts = [a + b for a, b in zip(counts, found)]
-            ignored += without
-        tally.end(name, *counts)
+    built, built_cpu = time.monotonic() - begun, cpu_of_children() - used
+    steps = steps_of(parts, programs, folders, tests, whole)
+    run_all(steps)
 
-    lines = ["", f"{'part':12}{'wall s':>8}{'CPU s':>8}{'passed':>8}{'failed':>8}{'skipped':>9}"]
-    for part, wall, cpu, *numbers in tally.rows:
+    # The steps' seconds overlap: only the last row's wall time is a clock's.
+    lines = ["", f"{'part':12}{'wall s':>8}{'CPU s':>8}{'passed':>8}{'failed':>8}{'skipped':>9}",
+             f"{'build':12}{built:8.0f}{built_cpu:8.0f}{0:8}{0:8}{0:9}"]
+    columns = ("wall", "cpu", "passed", "failed", "skipped")
+    for part in parts:
+        wall, cpu, *numbers = (sum(getattr(step, name) for step in steps if step.part == part) for name in columns)
         lines.append(f"{part:12}{wall:8.0f}{cpu:8.0f}" + "{:8}{:8}{:9}".format(*numbers))
-    wall, cpu, passed, failed, skipped = (sum(row[i] for row in tally.rows) for i in range(1, 6))
-    lines.append(f"{'all':12}{wall:8.0f}{cpu:8.0f}{passed:8}{failed:8}{skipped:9}")
-    lines += [f"failed: {what}" for what in tally.failures]
+    _, cpu, passed, failed, skipped = (sum(getattr(step, name) for step in steps) for name in columns)
+    lines.append(f"{'all':12}{time.monotonic() - begun:8.0f}{built_cpu + cpu:8.0f}{passed:8}{failed:8}{skipped:9}")
+    failures = [step.title for step in steps if step.code]
+    lines += [f"failed: {what}" for what in failures]
     lines.append(f"skipped: {skipped}")
+    skips = sorted({skip for step in steps for skip in step.skips})
+    SKIPPED.write_text("".join("\t".join(skip) + "\n" for skip in skips))
     reasons = {}
-    for _, test, reason in sorted(set(skips())):
+    for _, test, reason in skips:
         reasons.setdefault(reason, []).append(test)
     lines += [f"  {reason}: {', '.join(names)}" for reason, names in reasons.items()]
-    lines += [f"  {line}" for line in ignored]
+    lines += [f"  {line}" for step in steps for line in step.ignored]
     lines.append(f"{passed} passed, {failed} failed, {skipped} skipped")
     SUMMARY.write_text("\n".join(lines) + "\n")
     print("\n".join(lines), flush=True)
-    return 1 if failed or tally.failures else 0
+    return 1 if failed or failures else 0
 
 
 if __name__ == "__main__":

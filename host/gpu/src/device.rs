@@ -58,6 +58,8 @@ pub(crate) struct Device {
     pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
+    /// As [`Settings::pivots`](crate::Settings::pivots).
+    pub pivots: Option<bool>,
     context: Context,
     /// What messages call it.
     label: String,
@@ -93,6 +95,7 @@ impl Device {
             queue,
             calls: Arc::new(Calls::new(settings.fault, settings.profile.is_some())),
             classes: settings.classes.clone(),
+            pivots: settings.pivots,
             context,
             label,
             checked: settings.checked,

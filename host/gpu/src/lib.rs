@@ -98,6 +98,9 @@ pub struct Settings {
     /// Classes of roots of the strategy `local`, by words; none: those that are fastest on the
     /// device that was measured.
     pub classes: Vec<ClassShape>,
+    /// Whether the strategy `local` counts cliques of six vertices and more by pivots; none: as the
+    /// work is less.
+    pub pivots: Option<bool>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
     /// Steps of SGSI that the strategy `plan` takes.

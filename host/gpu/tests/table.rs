@@ -1,7 +1,7 @@
 //! The strategy `table` against the CPU engine, at every budget, with kernels that test their indices.
 
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome};
+use gramer_engine::{Engine, Outcome, Share, Units};
 use gramer_gpu::{Access, Settings, Strategy, TableSettings, Traversal, Without};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -172,6 +172,44 @@ fn whole_tables_spill_to_the_host_and_to_a_file() {
     let error = gpu.run(&graph, &tasks[1], None, &Context::default()).unwrap_err();
     assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
     assert_eq!(error.exit_code(), 1);
+}
+
+/// Shares in both orders of extension, and with so little memory that the roots come in parts.
+#[test]
+fn shares_add_up() {
+    let graph = random(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
+    let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+    let tasks = [
+        Task::Clique { k: 4 },
+        Task::Match { pattern: tailed, induced: Induced::Vertex, mappings: false },
+        Task::Match {
+            pattern: Pattern::from_edges(2, &[(0, 1)]),
+            induced: Induced::Edge,
+            mappings: true,
+        },
+    ];
+    let context = Context::default();
+    for (memory, traversal) in [
+        (None, Traversal::Depth),
+        (Some(20 << 10), Traversal::Depth),
+        (None, Traversal::Breadth),
+        (Some(28 << 10), Traversal::Breadth),
+    ] {
+        let settings = TableSettings { traversal, ..TableSettings::default() };
+        let Some(gpu) = open(table(memory, settings)) else { return };
+        let prepared = gpu.prepare(&graph, &context).unwrap();
+        for task in &tasks {
+            let right = answer(&Cpu, &graph, task).results[0].count;
+            let mut sum = 0;
+            for range in [0..120, 120..121, 121..300] {
+                let share = Share::new([range], []).unwrap();
+                let outcome = prepared.run(task, Units::Share(&share), None, &context).unwrap();
+                assert!(outcome.complete && outcome.results[0].count < right);
+                sum += outcome.results[0].count;
+            }
+            assert_eq!(sum, right, "{task:?} {memory:?} {traversal:?}");
+        }
+    }
 }
 
 #[test]

@@ -215,7 +215,9 @@ impl Engine for Gpu {
     ) -> Result<Box<dyn Prepared + 'a>> {
         if self.strategy == Some(Strategy::Table) {
             return Err(Error::Unsupported(
-                "the strategy table has no shares of work units; leave out --strategy".into(),
+                "the strategy table has no rule that devices of different kinds share; leave out \
+                 --strategy, or name GPUs alone"
+                    .into(),
             ));
         }
         if self.steps.order == search::Order::Paper {

@@ -4,10 +4,14 @@
 //! Roots are divided into classes by the words that a row of their bitmap takes; each class has a
 //! kernel of its own, with as many lanes for a root as its size is worth. Roots with more targets
 //! than the largest class has bits take rows in global memory (`kernels/local_big.cl`).
+//!
+//! Cliques of many vertices are not met one by one: `kernels/pivots.cl` counts complete sets at once.
 
+mod pivots;
 mod roots;
 
 use std::fmt::Write;
+use std::ops::RangeFrom;
 use std::sync::Arc;
 
 use gramer_graph::context::Context;
@@ -19,6 +23,7 @@ use crate::nest::nest;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
+use pivots::Way;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, WHOLE, most_parts};
@@ -107,8 +112,8 @@ pub(crate) fn count(
             heavy.push(None);
             continue;
         }
-        let Some(roots) = weighed(graph, roots, k, context)? else { return Ok(false) };
-        heavy.push(Some(roots));
+        let Some(weighed) = weighed(graph, roots, k, context)? else { return Ok(false) };
+        heavy.push(Some(weighed));
     }
     let any = heavy.iter().any(Option::is_some);
     if any {
@@ -116,7 +121,16 @@ pub(crate) fn count(
         graph.begin()?;
     }
     for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
-        if !run(graph, heavy.as_ref().unwrap_or(roots), k, extra, context)? {
+        let done = match heavy {
+            None => run(graph, roots, k, extra, context)?,
+            Some((roots, Way::Sets)) => run(graph, roots, k, extra, context)?,
+            // Roots above all classes have no rows in local memory.
+            Some((roots, Way::Pivots)) => {
+                run_lists(graph, roots, roots.classes.len().., k, extra, context)?
+                    && pivots::count(graph, roots, k, context)?
+            }
+        };
+        if !done {
             return Ok(false);
         }
     }
@@ -133,7 +147,12 @@ pub(crate) fn count(
 /// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
 /// cliques the estimate is a complete graph with as many 4-cliques, which of all graphs has most larger
 /// ones (Kruskal and Katona).
-fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<Option<Roots>> {
+fn weighed(
+    graph: &Resident,
+    roots: &Roots,
+    k: usize,
+    context: &Context,
+) -> Result<Option<(Roots, Way)>> {
     /// Sets that are worth a work-group of their own.
     const LEAST: f64 = 65_536.0;
     let device = &graph.device;
@@ -151,8 +170,8 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
         sum.read(&device.queue, &mut read)?;
         found.push(read);
     }
-    // Root, element tests, sets of cliques.
-    let whole = |(list, found): (&List, &Vec<u32>)| -> Vec<(u32, f32, f64)> {
+    // Root, element tests, 4-cliques of its graph.
+    let whole = |(list, found): (&List, &Vec<u32>)| -> Vec<(u32, f32, u64)> {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
         let mut all: Vec<(u32, f32, u64)> =
             tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
@@ -166,17 +185,30 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
                 same
             });
         }
-        let sets = all.into_iter().filter(|root| root.2 != 0);
-        sets.map(|(root, tests, found)| (root, tests, sets_of(found, k))).collect()
+        all.retain(|root| root.2 != 0);
+        all
     };
-    let work: Vec<Vec<(u32, f32, f64)>> = roots.lists.iter().zip(&found).map(whole).collect();
-    let total: f64 = work.iter().flatten().map(|root| root.2).sum();
+    let found: Vec<Vec<(u32, f32, u64)>> = roots.lists.iter().zip(&found).map(whole).collect();
+    let classes = roots.classes.len();
+    let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
+    let way = Way::of(device, k, sets);
+    // States of pivots grow with what sets of four are.
+    let work_of = |at: usize, found: u64| match way {
+        Way::Pivots if at < classes => found as f64,
+        _ => sets_of(found, k),
+    };
+    let all = found.iter().enumerate();
+    let total: f64 = all.map(|(at, l)| l.iter().map(|r| work_of(at, r.2)).sum::<f64>()).sum();
     let share = (total / (PARTS_EACH * device.limits.units) as f64).max(LEAST);
     let mut lists = vec![];
-    for tests_and_sets in &work {
+    for (at, list) in found.iter().enumerate() {
         let mut tasks = vec![];
-        for &(root, tests, work) in tests_and_sets {
-            let most = most_parts(roots.targets(graph, root));
+        for &(root, tests, found) in list {
+            let most = match way {
+                Way::Pivots if at < classes => pivots::most_parts(roots.targets(graph, root)),
+                _ => most_parts(roots.targets(graph, root)),
+            };
+            let work = work_of(at, found);
             let parts = ((work / share).ceil() as u32).clamp(1, most);
             let weight = (tests + work as f32) / parts as f32;
             tasks.extend((0..parts).map(|part| (weight, [root, part | parts << 16])));
@@ -185,7 +217,7 @@ fn weighed(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Resu
     }
     let (deep, classes) = (roots.deep, roots.classes.clone());
     let (span, arcs) = (roots.span, roots.arcs.clone());
-    Ok(Some(Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }))
+    Ok(Some((Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }, way)))
 }
 
 /// (k − 2)-cliques of a complete graph with about `found` 4-cliques.
@@ -206,12 +238,25 @@ fn run(
     extra: Extra<'_>,
     context: &Context,
 ) -> Result<bool> {
+    run_lists(graph, roots, 0.., k, extra, context)
+}
+
+/// Some of the lists, from this one on.
+fn run_lists(
+    graph: &Resident,
+    roots: &Roots,
+    lists: RangeFrom<usize>,
+    k: usize,
+    extra: Extra<'_>,
+    context: &Context,
+) -> Result<bool> {
     let device = &graph.device;
-    let total = roots.lists.iter().flat_map(|l| &l.weights).map(|&w| f64::from(w) + 1.0).sum();
-    let mut slices = Slices::new(device, context, total);
+    let weights = roots.lists[lists.clone()].iter().flat_map(|list| &list.weights);
+    let mut slices =
+        Slices::new(device, context, weights.map(|&weight| f64::from(weight) + 1.0).sum());
     // The classes with the largest roots first: what comes last ends together.
     for (at, list) in roots.lists.iter().enumerate().rev() {
-        if list.tasks.is_empty() {
+        if list.tasks.is_empty() || !lists.contains(&at) {
             continue;
         }
         let program = program(device, roots.classes.get(at), k, extra)?;

@@ -47,6 +47,8 @@ pub(super) struct Wanted {
     pub columns: usize,
     /// Whether a column is made whole before the next.
     pub breadth: bool,
+    /// Whether there is room for roots, a part of the arena.
+    pub share: bool,
 }
 
 /// Lists of the graph.
@@ -101,6 +103,13 @@ struct Sizes {
     warps: usize,
 }
 
+/// Bytes of the smallest arena.
+fn least_arena(wanted: Wanted) -> u64 {
+    let columns = wanted.columns.max(1) as u64;
+    let roots = if wanted.share { LANES as u64 } else { 0 };
+    4 * (roots + if wanted.breadth { Whole::least(columns) } else { LEAST_REGION * columns })
+}
+
 impl Sizes {
     /// Bytes that don't depend on the division.
     fn fixed(&self, warps: usize) -> u64 {
@@ -115,8 +124,7 @@ impl Sizes {
     }
 
     fn least_arena(&self) -> u64 {
-        let columns = self.wanted.columns.max(1) as u64;
-        4 * if self.wanted.breadth { Whole::least(columns) } else { LEAST_REGION * columns }
+        least_arena(self.wanted)
     }
 
     /// Bytes of the page table, and of a slot.
@@ -180,6 +188,12 @@ impl Sizes {
 }
 
 impl TableGraph {
+    /// The most roots that the arena has room for beside tables; at least [`LANES`] if they are wanted.
+    pub fn most_roots(&self) -> usize {
+        let least = least_arena(self.wanted) as usize / 4 - LANES;
+        (self.arena.len() / 8).max(LANES).min(self.arena.len() - least)
+    }
+
     /// Puts on the device what is wanted and fits.
     ///
     /// # Errors
@@ -346,6 +360,7 @@ mod tests {
             vertex_labels: false,
             columns: 3,
             breadth,
+            share: false,
         };
         Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64 }
     }

@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units};
+use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -37,6 +37,7 @@ use gramer_pattern::task::Task;
 use crate::Gpu;
 use crate::device::Device;
 use crate::graph::{ByDegree, Numbering};
+use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, PlanWords};
 use crate::program::Program;
 use crate::search;
@@ -126,6 +127,7 @@ impl Steps {
             vertex_labels: false,
             columns: k - 1,
             breadth: false,
+            share: false,
         };
         Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
     }
@@ -142,6 +144,7 @@ impl Steps {
             vertex_labels: labels(0..1),
             columns: all.len() - 1,
             breadth: false,
+            share: false,
         };
         Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
     }
@@ -178,18 +181,20 @@ impl<'a> OnTable<'a> {
         device.program("table", &[COMMON, &defines, SHARED, TABLE, PAGES])
     }
 
-    /// Counts what the steps lead to; the flag says whether the run went to its end.
+    /// Counts what the steps lead to, from all vertices or from these; the flag says whether the run went to
+    /// its end.
     fn count(
         &self,
         held: &mut Option<TableGraph>,
         steps: &Steps,
+        roots: Option<&[u32]>,
         context: &Context,
         metrics: &mut DeviceMetrics,
     ) -> Result<(u128, bool)> {
         let device = self.gpu.device()?;
         // The last extension is only counted: with one alone there is no table.
         let breadth = self.settings.traversal == Traversal::Breadth && steps.plan.len() > 1;
-        let wanted = Wanted { breadth, ..steps.wanted };
+        let wanted = Wanted { breadth, share: roots.is_some(), ..steps.wanted };
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             // First out, then in.
             *held = None;
@@ -198,18 +203,36 @@ impl<'a> OnTable<'a> {
         let graph = held.as_mut().expect("it was put there");
         let program = self.program(device, &graph.lists)?;
         graph.begin()?;
-        let mut run = Run::new(graph, &program, &steps.plan, context);
-        run.first_label = steps.first_label;
-        let complete = if breadth {
-            let pack = device.program(
-                "pack",
-                &[COMMON, &format!("#define SCAN {}\n", device.lanes(whole::SCAN)), PACK],
-            )?;
-            let room = Room::of(self.settings.host_memory, self.settings.spill.as_deref());
-            run.whole(&pack, &room)
-        } else {
-            run.all()
+        let pack = match breadth {
+            false => None,
+            true => {
+                let scan = format!("#define SCAN {}\n", device.lanes(whole::SCAN));
+                Some(device.program("pack", &[COMMON, &scan, PACK])?)
+            }
         };
+        // What the arena has no room for comes later.
+        let most = roots.map_or(0, |roots| roots.len().min(graph.most_roots()));
+        let parts: Vec<Option<&[u32]>> = match roots {
+            None => vec![None],
+            Some(roots) => roots.chunks(most.max(1)).map(Some).collect(),
+        };
+        context.progress.begin(roots.map_or(graph.vertices, <[u32]>::len) as u64);
+        let mut run = Run::new(graph, &program, &steps.plan, most, context);
+        run.first_label = steps.first_label;
+        let mut part = |roots: Option<&[u32]>| {
+            let rows = run.begin(roots)?;
+            match &pack {
+                None => run.all(rows),
+                Some(pack) => {
+                    let room = Room::of(self.settings.host_memory, self.settings.spill.as_deref());
+                    run.whole(rows, pack, &room)
+                }
+            }
+        };
+        let complete = parts.into_iter().try_fold(true, |all, roots| match all {
+            true => part(roots),
+            false => Ok(false),
+        });
         let used = run.used;
         // A run that failed may have left kernels in the queue that use the buffers.
         if complete.is_err() {
@@ -263,19 +286,19 @@ impl Prepared for OnTable<'_> {
                 "the strategy table has no {what}; leave out --strategy"
             )))
         };
-        if units.share().is_some() {
-            return refuse("shares of work units");
-        }
         if sink.is_some() {
             return refuse("lists of embeddings");
         }
+        shares::check(self.graph, task, units, sink)?;
+        let picked = Picked::of(units, self.graph.view(), &self.by);
+        let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let device = self.gpu.device()?;
         let launches = || device.work.launches.load(Relaxed);
         let (before, begun) = (launches(), Instant::now());
         let mut metrics = DeviceMetrics::of(&self.gpu.found().name);
         let mut details = DeviceMetrics::default();
-        let mut count = |steps: &Steps| self.count(&mut held, steps, context, &mut details);
+        let mut count = |steps: &Steps| self.count(&mut held, steps, roots, context, &mut details);
         let (pattern, (count, complete)) = match task {
             Task::Clique { k } => (Pattern::clique(*k), count(&Steps::cliques(*k))?),
             Task::Match { pattern, induced, mappings } if pattern.vertices() > 1 => {
@@ -288,6 +311,9 @@ impl Prepared for OnTable<'_> {
         };
         metrics.headline("run.time", "s", Value::time(begun.elapsed()));
         metrics.headline("run.launches", "", Value::Count(launches() - before));
+        let (written, read) = device.budget.moved();
+        metrics.headline("bus.written", "bytes", Value::Count(written));
+        metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
         metrics.detail("run.strategy", "", Value::Text(REASON.into()));
         metrics.detail("device.driver", "", Value::Text(self.gpu.found().driver.clone()));

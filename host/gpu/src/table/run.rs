@@ -41,6 +41,8 @@ pub(super) struct Run<'a> {
     pub first_label: u32,
     pub steps: f64,
     pub used: Used,
+    /// Words of the arena for tables.
+    pub(super) room: usize,
     pub(super) columns: Vec<Column>,
     /// Elements of the columns but the first, where they were loaded.
     pub(super) loaded: Vec<u32>,
@@ -48,17 +50,20 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// With room for so many roots of a share.
     pub fn new(
         graph: &'a mut TableGraph,
         program: &'a Program,
         plan: &'a [Depth],
+        roots: usize,
         context: &'a Context,
     ) -> Self {
         // The last extension is only counted.
         let stored = plan.len() - 1;
+        let room = graph.arena.len() - roots;
         let mut regions = vec![];
         if stored > 0 && !graph.wanted.breadth {
-            let each = graph.arena.len() as u64 / stored as u64;
+            let each = room as u64 / stored as u64;
             for at in 0..stored as u64 {
                 regions.push(Region::new((at * each) as u32, each, graph.warps));
             }
@@ -71,21 +76,34 @@ impl<'a> Run<'a> {
             first_label: gramer_graph::NO_LABEL,
             steps: STEPS.0,
             used: Used::default(),
+            room,
             columns: vec![Column::VERTICES],
             loaded: vec![],
             regions,
         }
     }
 
-    /// Extends the vertices to the end of the plan, depth-first: what fits into the blocks of a column is
+    /// The first column: all vertices, or these; the number of its elements.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn begin(&mut self, roots: Option<&[u32]>) -> Result<u32> {
+        let Some(roots) = roots else {
+            self.columns[0] = Column::VERTICES;
+            return Ok(self.graph.vertices as u32);
+        };
+        self.columns[0] = Column { ids: self.room as u32, ..Column::VERTICES };
+        self.graph.arena.write_at(&self.graph.device.queue, self.room, roots)?;
+        Ok(roots.len() as u32)
+    }
+
+    /// Extends the first column to the end of the plan, depth-first: what fits into the blocks of a column is
     /// extended before the rest of the column is made. `false` once the run was asked to stop.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`].
-    pub fn all(&mut self) -> Result<bool> {
-        let vertices = self.graph.vertices as u32;
-        self.context.progress.begin(u64::from(vertices));
-        self.deeper(vertices)
+    pub fn all(&mut self, rows: u32) -> Result<bool> {
+        self.deeper(rows)
     }
 
     fn deeper(&mut self, rows: u32) -> Result<bool> {

@@ -18,15 +18,14 @@ use super::store::{Room, Segment, Store};
 pub(super) const SCAN: usize = 256;
 
 impl Run<'_> {
-    /// Extends the vertices to the end of the plan, column by column; `false` once the run was asked to
-    /// stop.
+    /// Extends the first column to the end of the plan, column by column; `false` once the run was asked
+    /// to stop.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`], and [`gramer_graph::Error::Io`] of the file.
-    pub fn whole(&mut self, pack: &Program, room: &Room) -> Result<bool> {
+    pub fn whole(&mut self, rows: u32, pack: &Program, room: &Room) -> Result<bool> {
         let stored = self.plan.len() as u64 - 1;
-        let arena = Whole::new(self.graph.arena.len() as u64, stored, self.graph.warps);
-        self.context.progress.begin(self.graph.vertices as u64);
+        let arena = Whole::new(self.room as u64, stored, self.graph.warps);
         // The column that is extended and the new one share the memory.
         let room = &Room { memory: room.memory / 2, ..room.clone() };
         let mut table = Store::new(room);
@@ -42,7 +41,7 @@ impl Run<'_> {
             };
             let mut complete = true;
             if depth == 1 {
-                complete = self.extend(self.graph.vertices as u32, out, &mut full)?;
+                complete = self.extend(rows, out, &mut full)?;
             } else {
                 while let Some(segment) = table.pop()? {
                     let rows = self.load(&arena, &segment)?;

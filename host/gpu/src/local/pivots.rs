@@ -1,0 +1,174 @@
+//! Cliques by pivots (`kernels/pivots.cl`): what many cliques share is counted at once, so that their number
+//! doesn't matter.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use super::roots::{ClassShape, List, Roots};
+use crate::device::{Arg, Device};
+use crate::memory::Buffer;
+use crate::resident::Resident;
+
+const COMMON: &str = include_str!("../../kernels/common.clh");
+const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
+
+/// From this many vertices on cliques are never enumerated: loops of that depth are compiled wrongly by
+/// a driver (NVIDIA 580.159.04: 11-cliques of wiki-vote were 4 in 10 too few, and each time other ones).
+const ALWAYS: usize = 9;
+/// Sets of members that are enumerated at most.
+const MOST_SETS: f64 = 2e9;
+
+/// How long a slice should take.
+const SLICE: Duration = Duration::from_millis(20);
+/// Steps of a work-group in the first slice, and the least and most.
+const STEPS: (f64, f64, f64) = (5_000.0, 64.0, 1e9);
+/// Work-groups for each compute unit.
+const GROUPS_EACH: usize = 24;
+/// Words of control, and of a work-group's state; as in `pivots.cl`.
+const CONTROL_WORDS: usize = 2;
+const STATE_WORDS: usize = 4;
+
+/// How cliques of six vertices and more are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One by one but for the last two vertices.
+    Sets,
+    /// By pivots.
+    Pivots,
+}
+
+impl Way {
+    /// The way for cliques of `k`, which have about so many sets of k − 2 vertices.
+    pub(super) fn of(device: &Device, k: usize, sets: f64) -> Self {
+        let pivots = match device.pivots {
+            Some(asked) => asked || k >= ALWAYS,
+            None => k >= ALWAYS || sets > MOST_SETS,
+        };
+        if pivots { Way::Pivots } else { Way::Sets }
+    }
+}
+
+/// A part has some branches of the first pivot.
+pub(super) fn most_parts(targets: usize) -> u32 {
+    (targets / 8).clamp(1, u16::MAX.into()) as u32
+}
+
+/// C(n, i) for n up to `most` and i below `k`, as low and high words.
+fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
+    let mut all: Vec<u128> = vec![0; (most + 1) * k];
+    for n in 0..=most {
+        all[n * k] = 1;
+        for i in 1..k.min(n + 1) {
+            all[n * k + i] = all[(n - 1) * k + i - 1] + all[(n - 1) * k + i];
+        }
+    }
+    all.into_iter().map(|ways| [ways as u64, (ways >> 64) as u64]).collect()
+}
+
+/// Counts the cliques of `k` of the roots in classes into sum 0; `false` once the run was asked to stop.
+///
+/// # Errors
+/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<bool> {
+    let classes = roots.classes.iter().zip(&roots.lists).rev();
+    let tasks = roots.lists[..roots.classes.len()].iter().map(|list| list.tasks.len() as u64);
+    context.progress.begin(tasks.sum());
+    for (class, list) in classes.filter(|(_, list)| !list.tasks.is_empty()) {
+        if !count_class(graph, roots, (*class, list), k, context)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn count_class(
+    graph: &Resident,
+    roots: &Roots,
+    (class, list): (ClassShape, &List),
+    k: usize,
+    context: &Context,
+) -> Result<bool> {
+    let device = &graph.device;
+    let (words, tasks) = (class.words, list.tasks.len());
+    let lanes = if device.limits.portable { 1 } else { device.lanes(8 * words.max(4)) };
+    let mut defines = String::new();
+    let bits = class.table_bits();
+    for (name, value) in
+        [("K", k), ("W", words), ("T", lanes), ("HASH", 1 << bits), ("HASH_BITS", bits as usize)]
+    {
+        writeln!(defines, "#define {name} {value}").expect("text");
+    }
+    let program = device.program(&format!("pivots_{words} of {k}"), &[COMMON, &defines, PIVOTS])?;
+    let place = device.place();
+    let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
+    // As `STACK_WORDS` in `pivots.cl`.
+    let stack = 32 * words * (2 * words + 1);
+    let room = (device.budget.free() / 2) as usize / (4 * (stack + STATE_WORDS));
+    let groups = (GROUPS_EACH * device.limits.units).min(tasks).min(room).max(1);
+    let stacks: Buffer<u32> = Buffer::new(&place, groups * stack, "branches that wait")?;
+    let states = Buffer::of(&place, &vec![0u32; groups * STATE_WORDS], "states of groups")?;
+    let mut control = Buffer::of(&place, &[0u32; CONTROL_WORDS], "the control block")?;
+    let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
+    let (mut steps, mut next) = (STEPS.0, 0u32);
+    loop {
+        if context.cancel.is_cancelled() {
+            return Ok(false);
+        }
+        control.write(&device.queue, &[next, 0])?;
+        let args = [
+            Arg::Buffer(rows.offsets.raw()),
+            Arg::Buffer(rows.ends.raw()),
+            Arg::Buffer(list.buffer.raw()),
+            Arg::U32(tasks as u32),
+            Arg::U32((rows.offsets.len() - 1) as u32),
+            Arg::U32(rows.ends.len() as u32),
+            Arg::Buffer(binomials.raw()),
+            Arg::Buffer(control.raw()),
+            Arg::Buffer(states.raw()),
+            Arg::Buffer(stacks.raw()),
+            Arg::U32(steps as u32),
+            Arg::Buffer(graph.sums.raw()),
+            Arg::Buffer(graph.fault.raw()),
+        ];
+        let begun = Instant::now();
+        device.launch(&program, "local_pivots", &args, groups, lanes)?;
+        let mut said = [0; CONTROL_WORDS];
+        control.read(&device.queue, &mut said)?;
+        let took = begun.elapsed().as_secs_f64().max(1e-6);
+        let reached = said[0].min(tasks as u32);
+        context.progress.add(u64::from(reached - next));
+        next = reached;
+        let cut = said[1] > 0;
+        if next == tasks as u32 && !cut {
+            return Ok(true);
+        }
+        // A slice that ended for want of tasks says nothing of the time that steps take.
+        let factor = (SLICE.as_secs_f64() / took).clamp(0.25, 4.0);
+        if cut || factor < 1.0 {
+            steps = (steps * factor).clamp(STEPS.1, STEPS.2);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binomials_of_the_largest_class_fit_into_two_words() {
+        let all = binomials(512, 16);
+        let at = |n: usize, i: usize| {
+            let [low, high] = all[n * 16 + i];
+            u128::from(high) << 64 | u128::from(low)
+        };
+        assert_eq!((at(0, 0), at(0, 1), at(5, 2), at(4, 5)), (1, 0, 10, 0));
+        assert_eq!(at(512, 1), 512);
+        // 512 · 511 · … · 498 / 15!, by steps that divide evenly.
+        let exact = (0..15).fold(1u128, |c, i| c * (512 - i) / (i + 1));
+        assert_eq!(at(512, 15), exact);
+        assert!(exact > 1 << 64);
+    }
+}
