@@ -224,8 +224,8 @@ pub trait Engine: Send + Sync {
         together: &dyn Together,
         context: &Context,
     ) -> Result<Outcome> {
-        let _ = (graph, together, context);
-        Err(not_together(&self.name(), task))
+        self.supports_together(task)?;
+        self.prepare(graph, context)?.run_together(task, together, context)
     }
 
     /// Makes a graph ready for any number of tasks: a device with a memory of its own keeps it
@@ -289,7 +289,7 @@ pub trait Engine: Send + Sync {
 pub(crate) fn not_together(engine: &str, task: &Task) -> Error {
     match shares::divisible(task, false) {
         Err(_) if matches!(task, Task::Fsm { .. }) => Error::Unsupported(format!(
-            "`{engine}` finds minimum-image supports in one process; the engine `cpu` does it in several"
+            "`{engine}` finds minimum-image supports alone; the engines `cpu` and `gpu` do it with others"
         )),
         Err(error) => error,
         Ok(()) => Error::Unsupported(format!("the task {} is done in shares", task.name())),
@@ -324,6 +324,21 @@ pub trait Prepared: Send + Sync {
         sink: Option<&dyn Sink>,
         context: &Context,
     ) -> Result<Outcome>;
+
+    /// Answers a task that is no sum of shares together with others that have the same graph in the same
+    /// order; see [`Engine::run_together`].
+    ///
+    /// # Errors
+    /// As [`Engine::supports_together`], and those of `together`.
+    fn run_together(
+        &self,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let _ = (together, context);
+        Err(not_together("this engine", task))
+    }
 
     /// Estimates the counts of the whole graph from a random sample. Once `context.cancel` is raised
     /// there are no results, and [`Estimated::complete`] is unset.

@@ -8,6 +8,8 @@
 // vertex v in turn those with v among what is left. Once the set is complete or empty a state stands for
 // C(pivots, K − held) cliques at once. So the number of states follows the graph's structure, not its cliques.
 //
+// Parts of a root all walk over the states of its first level, and share the branches of the second.
+//
 // A work-group walks over the states of a task. What waits on its way lies in global memory: with its share
 // of steps done it writes down where it is, and the next launch goes on there.
 
@@ -15,12 +17,14 @@
 // Of a level: the candidates that are left, the branches that wait, and held | pivots << 16.
 #define LEVEL_WORDS (2 * W + 1)
 #define STACK_WORDS (32 * W * LEVEL_WORDS)
-// Of a work-group: whether it is on its way, its task, its depth.
+// Of a work-group: whether it is on its way, its task, its depth, the branch of its first level.
 #define STATE_WORDS 4
 #define CONTROL_NEXT 0
 #define CONTROL_CUT 1
 // Vertices of a root's graph that a clique has.
 #define SOUGHT (K - 1)
+// The branches of two levels, numbered so that parts get some of each.
+#define BRANCH(first, second) ((first) * 37 + (second))
 #define SYNC barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
 __kernel __attribute__((reqd_work_group_size(T, 1, 1)))
@@ -37,7 +41,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
     __global uint *const state = states + get_group_id(0) * STATE_WORDS;
     __global uint *const stack = stacks + (ulong)get_group_id(0) * STACK_WORDS;
     bool active = state[0] != 0, cut = false;
-    uint number = state[1], depth = state[2], work = 0;
+    uint number = state[1], depth = state[2], first = state[3], work = 0;
     ulong low = 0, high = 0;
 
     while (!cut) {
@@ -107,6 +111,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         for (;;) {
             if (enter) {
                 enter = false;
+                const bool mine = depth > 1 || (depth == 0 ? 0 : first) % parts == part;
                 uint size = 0;
                 for (uint x = 0; x < W; x++)
                     size += popcount(set[x]);
@@ -115,12 +120,16 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 if (held + pivots + size < SOUGHT)
                     continue;
                 if (need == 0 || size == 0) {
+                    if (!mine)
+                        continue;
                     const ulong2 ways = binomials[INDEX(pivots * K + need, (32 * W + 1) * K, 89)];
                     low += ways.x;
                     high += ways.y + (low < ways.x ? 1 : 0);
                     continue;
                 }
                 if (need == 1) {
+                    if (!mine)
+                        continue;
                     low += pivots + size;
                     high += low < pivots + size ? 1 : 0;
                     continue;
@@ -144,13 +153,13 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 SYNC;
                 const uint pivot = shared[1] & 0xffff, near = shared[1] >> 16;
                 if (shared[0] == size * (size - 1)) {
-                    // A complete set. Of a root in parts it is the first one's.
-                    if (depth != 0 || part == 0) {
-                        const uint all = pivots + size;
-                        const ulong2 ways = binomials[INDEX(all * K + need, (32 * W + 1) * K, 90)];
-                        low += ways.x;
-                        high += ways.y + (low < ways.x ? 1 : 0);
-                    }
+                    // A complete set.
+                    if (!mine)
+                        continue;
+                    const uint all = pivots + size;
+                    const ulong2 ways = binomials[INDEX(all * K + need, (32 * W + 1) * K, 90)];
+                    low += ways.x;
+                    high += ways.y + (low < ways.x ? 1 : 0);
                     continue;
                 }
                 if (near + 1 == size) {
@@ -177,8 +186,9 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 SYNC;
                 depth += 1;
                 pivots += 1;
-                // Branches of the first level are divided among the parts; the pivot's is the first one's.
-                enter = depth != 1 || part == 0;
+                if (depth == 1)
+                    first = 0;
+                enter = depth != 2 || BRANCH(first, 0) % parts == part;
                 continue;
             }
             if (depth == 0)
@@ -214,7 +224,9 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 set[x] = all & row[x];
             }
             SYNC;
-            enter = depth != 1 || rest % parts == part;
+            if (depth == 1)
+                first = rest;
+            enter = depth != 2 || BRANCH(first, rest) % parts == part;
         }
         SYNC;
     }
@@ -223,6 +235,7 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         state[0] = cut ? 1 : 0;
         state[1] = number;
         state[2] = depth;
+        state[3] = first;
         if (cut)
             atomic_inc(control + CONTROL_CUT);
         if (low != 0 || high != 0)

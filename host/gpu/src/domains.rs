@@ -120,6 +120,16 @@ impl ByLabel {
         heads(orbits).map(|v| self.class(pattern, v).words()).sum()
     }
 
+    /// By vertex: where its domain begins among those of the pattern, which follow each other.
+    pub fn firsts(&self, pattern: &Pattern, orbits: &[usize]) -> Vec<u32> {
+        let (mut firsts, mut words) = (vec![0; orbits.len()], 0);
+        for head in heads(orbits) {
+            firsts[head] = words;
+            words += self.class(pattern, head).words() as u32;
+        }
+        orbits.iter().map(|&head| firsts[head]).collect()
+    }
+
     fn args(&self) -> [Arg; 5] {
         let labels = self.edge_labels.as_ref().unwrap_or(&self.targets);
         [
@@ -479,15 +489,14 @@ impl<'a> Batch<'a> {
     fn keep(&self, mut frequent: Vec<Frequent>) -> Result<(Vec<Frequent>, Buffer<u32>)> {
         let (mut pairs, mut words) = (vec![], 0u32);
         for f in &mut frequent {
-            let orbits = &self.candidates[f.candidate].orbits;
-            let mut firsts = vec![0; orbits.len()];
+            let Candidate { pattern, orbits, .. } = &self.candidates[f.candidate];
+            let firsts = self.graph.firsts(pattern, orbits);
+            f.firsts = firsts.iter().map(|first| words + first).collect();
             for head in heads(orbits) {
                 let [first, _, size, ..] = self.table[self.entry(f.candidate, head)];
-                firsts[head] = words;
                 pairs.push([words, first, size.div_ceil(32)]);
                 words += size.div_ceil(32);
             }
-            f.firsts = orbits.iter().map(|&head| firsts[head]).collect();
         }
         let kept = Buffer::<u32>::new(
             &self.device.place(),

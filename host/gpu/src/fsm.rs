@@ -4,9 +4,9 @@
 //! by the strategy `plan`; by minimum images a level is a number of edges, and all candidates of a level are
 //! examined together (`domains.rs`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use gramer_engine::Count;
+use gramer_engine::{Count, Together};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
@@ -15,13 +15,14 @@ use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
 use crate::device::Device;
 use crate::domains::{At, ByLabel, Candidate, examine};
+use crate::exchange::{self, Exchanged, Ranges};
 use crate::memory::Buffer;
 
 /// The label of one end, of the other, and of the edge.
 type Kind = (Label, Label, Label);
 
-/// The edges of a graph by kind, the smaller label first.
-fn kinds(graph: &Graph, context: &Context) -> Result<HashMap<Kind, u64>> {
+/// The edges of a graph by kind, the smaller label first; in the order of kinds, which all devices share.
+fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>> {
     let view = graph.view();
     let label = |v: VertexId| view.vertex_labels.map_or(NO_LABEL, |l| l[v as usize]);
     let mut kinds = HashMap::new();
@@ -37,6 +38,8 @@ fn kinds(graph: &Graph, context: &Context) -> Result<HashMap<Kind, u64>> {
             }
         }
     }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_unstable();
     Ok(kinds)
 }
 
@@ -98,28 +101,29 @@ fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(Label, Label
 
 /// The patterns of up to `max` vertices with at least `support` vertex-induced embeddings all of whose
 /// parts are reported, and whether all of them were counted. `count` counts a pattern's, and says whether
-/// it went to the end.
+/// it went to the end. With others each counts some of a level's candidates.
 ///
 /// # Errors
-/// Those of `count`, and [`gramer_graph::Error::Interrupted`].
+/// Those of `count` and `together`, and [`gramer_graph::Error::Interrupted`].
 pub(crate) fn by_embeddings(
     graph: &Graph,
     max: usize,
     support: u64,
+    together: Option<&dyn Together>,
     context: &Context,
     mut count: impl FnMut(&Pattern) -> Result<(u128, bool)>,
 ) -> Result<(Vec<Count>, bool)> {
     let labelled = Labelled::of(graph);
-    let kinds: HashMap<Kind, u64> =
-        kinds(graph, context)?.into_iter().filter(|k| k.1 >= support).collect();
-    let around = around(kinds.keys().copied());
+    let mut kinds = kinds(graph, context)?;
+    kinds.retain(|kind| kind.1 >= support);
+    let around = around(kinds.iter().map(|kind| kind.0));
     let mut found: Vec<Count> = kinds
         .iter()
-        .map(|(&kind, &n)| Count { pattern: labelled.edge(kind).canonical().0, count: n.into() })
+        .map(|&(kind, n)| Count { pattern: labelled.edge(kind).canonical().0, count: n.into() })
         .collect();
     let mut reported: HashSet<Pattern> = found.iter().map(|c| c.pattern.clone()).collect();
-    let mut level: Vec<Pattern> = reported.iter().cloned().collect();
-    for _ in 3..=max {
+    let mut level: Vec<Pattern> = found.iter().map(|c| c.pattern.clone()).collect();
+    for vertices in 3..=max {
         let mut seen = HashSet::new();
         let mut candidates = vec![];
         for pattern in &level {
@@ -130,19 +134,28 @@ pub(crate) fn by_embeddings(
                 }
             }
         }
-        level.clear();
-        let mut counts = vec![];
-        for pattern in candidates {
-            let (n, whole) = count(&pattern)?;
-            if !whole {
-                // Of a level that wasn't finished nothing is known.
-                return Ok((found, false));
-            }
-            if n >= support.into() {
-                level.push(pattern.clone());
-                counts.push(Count { pattern, count: n });
+        let mut counted = vec![];
+        let mut ranges = Ranges::new(together, vertices, candidates.len());
+        while let Some(range) = ranges.next()? {
+            for candidate in range {
+                let (support_here, whole) = count(&candidates[candidate])?;
+                if !whole {
+                    // Of a level that wasn't finished nothing is known.
+                    return Ok((found, false));
+                }
+                if support_here >= support.into() {
+                    counted.push(Exchanged { candidate, support: support_here, words: vec![] });
+                }
             }
         }
+        if let Some(together) = together {
+            counted = exchange::join(together, vertices, &counted, candidates.len(), |_| 0)?;
+        }
+        let counts: Vec<Count> = counted
+            .iter()
+            .map(|one| Count { pattern: candidates[one.candidate].clone(), count: one.support })
+            .collect();
+        level = counts.iter().map(|count| count.pattern.clone()).collect();
         if level.is_empty() {
             break;
         }
@@ -159,7 +172,7 @@ fn with_vertex(
     around: &HashMap<Label, Vec<(Label, Label)>>,
 ) -> Vec<Pattern> {
     let n = pattern.vertices();
-    let labels: HashSet<Label> = (0..n)
+    let labels: BTreeSet<Label> = (0..n)
         .filter_map(|v| around.get(&pattern.vertex_label(v)))
         .flat_map(|list| list.iter().map(|&(other, _)| other))
         .collect();
@@ -188,6 +201,8 @@ fn with_vertex(
 struct Known {
     pattern: Pattern,
     domains: Vec<At>,
+    /// Its place among the candidates.
+    candidate: usize,
 }
 
 /// By vertex: the first one of its orbit.
@@ -199,16 +214,18 @@ fn orbits(pattern: &Pattern) -> Vec<usize> {
 }
 
 /// The edge-induced patterns up to a limit whose smallest domain has at least `support` vertices, and
-/// whether all of them were examined.
+/// whether all of them were examined. With others each examines some of a level's candidates, and all get
+/// the domains of those that are frequent.
 ///
 /// # Errors
-/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+/// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room, and
+/// those of `together`.
 pub(crate) fn by_images(
     device: &Device,
     graph: &Graph,
     by: &ByLabel,
-    limit: SizeLimit,
-    support: u64,
+    (limit, support): (SizeLimit, u64),
+    together: Option<&dyn Together>,
     fault: &Buffer<u32>,
     context: &Context,
 ) -> Result<(Vec<Count>, bool)> {
@@ -218,8 +235,8 @@ pub(crate) fn by_images(
     };
     let labelled = Labelled::of(graph);
     let mut candidates: Vec<Candidate> = kinds(graph, context)?
-        .into_keys()
-        .map(|kind| {
+        .into_iter()
+        .map(|(kind, _)| {
             let pattern = labelled.edge(kind).canonical().0;
             Candidate { orbits: orbits(&pattern), pattern, bounds: vec![] }
         })
@@ -228,43 +245,135 @@ pub(crate) fn by_images(
     let (mut found, mut buffers): (Vec<Count>, Vec<Buffer<u32>>) = (vec![], vec![]);
     for edges in 1..=max_edges {
         context.progress.begin(candidates.len() as u64);
-        let (mut level, mut kept): (Vec<Known>, Vec<Buffer<u32>>) = (vec![], vec![]);
-        let mut counts = vec![];
-        let mut rest = candidates.as_slice();
-        while !rest.is_empty() {
-            let (batch, more) = rest.split_at(fitting(device, by, rest));
-            rest = more;
-            let Some((frequent, buffer)) =
-                examine(device, by, batch, &buffers, support, fault, context)?
-            else {
-                return Ok((found, false));
-            };
-            for f in frequent {
-                let pattern = batch[f.candidate].pattern.clone();
-                let at = |&first: &u32| At { buffer: kept.len(), first };
-                let domains = f.firsts.iter().map(at).collect();
-                counts.push(Count { pattern: pattern.clone(), count: f.support.into() });
-                level.push(Known { pattern, domains });
-            }
-            kept.push(buffer);
-            context.progress.add(batch.len() as u64);
+        let examined = Examine { device, by, candidates: &candidates, support, fault, context };
+        let Some(mut level) = examined.level(&buffers, together, edges)? else {
+            return Ok((found, false));
+        };
+        if let Some(together) = together {
+            level = examined.joined(level, together, edges)?;
         }
+        let Level { known, supports, kept } = level;
+        let patterns = known.iter().map(|known| known.pattern.clone());
+        let counts: Vec<Count> =
+            patterns.zip(supports).map(|(pattern, count)| Count { pattern, count }).collect();
         // Of a level that isn't whole nothing is said.
         found.extend(counts);
         if edges == 1 {
-            around_frequent = around(level.iter().map(|known| {
+            around_frequent = around(known.iter().map(|known| {
                 let p = &known.pattern;
                 let label = p.edge_label(0, 1).unwrap_or(NO_LABEL);
                 (p.vertex_label(0), p.vertex_label(1), label)
             }));
         }
-        if level.is_empty() || edges == max_edges {
+        if known.is_empty() || edges == max_edges {
             break;
         }
-        candidates = extended(labelled, &level, &around_frequent, max_vertices);
+        candidates = extended(labelled, &known, &around_frequent, max_vertices);
         buffers = kept;
     }
     Ok((found, true))
+}
+
+/// The frequent patterns of a level, their supports, and the buffers of their domains.
+struct Level {
+    known: Vec<Known>,
+    supports: Vec<u128>,
+    kept: Vec<Buffer<u32>>,
+}
+
+/// Candidates of a level, and what they are examined with.
+struct Examine<'a> {
+    device: &'a Device,
+    by: &'a ByLabel,
+    candidates: &'a [Candidate],
+    support: u64,
+    fault: &'a Buffer<u32>,
+    context: &'a Context,
+}
+
+impl Examine<'_> {
+    /// Those of this device that are frequent; `None` once the run was asked to stop.
+    fn level(
+        &self,
+        buffers: &[Buffer<u32>],
+        together: Option<&dyn Together>,
+        edges: usize,
+    ) -> Result<Option<Level>> {
+        let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
+        let mut ranges = Ranges::new(together, edges, self.candidates.len());
+        while let Some(range) = ranges.next()? {
+            let mut rest = &self.candidates[range.clone()];
+            let mut first = range.start;
+            while !rest.is_empty() {
+                let (batch, more) = rest.split_at(fitting(self.device, self.by, rest));
+                rest = more;
+                let examined = examine(
+                    self.device,
+                    self.by,
+                    batch,
+                    buffers,
+                    self.support,
+                    self.fault,
+                    self.context,
+                )?;
+                let Some((frequent, buffer)) = examined else { return Ok(None) };
+                for f in frequent {
+                    let at = |&first: &u32| At { buffer: level.kept.len(), first };
+                    let domains = f.firsts.iter().map(at).collect();
+                    let pattern = batch[f.candidate].pattern.clone();
+                    level.known.push(Known { pattern, domains, candidate: first + f.candidate });
+                    level.supports.push(f.support.into());
+                }
+                level.kept.push(buffer);
+                first += batch.len();
+                self.context.progress.add(batch.len() as u64);
+            }
+        }
+        Ok(Some(level))
+    }
+
+    /// What all devices have found of a level, its domains in one buffer.
+    fn joined(&self, own: Level, together: &dyn Together, edges: usize) -> Result<Level> {
+        let words = |candidate: usize| {
+            let Candidate { pattern, orbits, .. } = &self.candidates[candidate];
+            self.by.words(pattern, orbits)
+        };
+        let mut kept = vec![];
+        for buffer in &own.kept {
+            let mut read = vec![0; buffer.len()];
+            buffer.read(&self.device.queue, &mut read)?;
+            kept.push(read);
+        }
+        let found: Vec<Exchanged> = own
+            .known
+            .iter()
+            .zip(own.supports)
+            .map(|(known, support)| {
+                // The domain of the first orbit comes first, and the others follow.
+                let At { buffer, first } = known.domains[0];
+                let words = kept[buffer][first as usize..][..words(known.candidate)].to_vec();
+                Exchanged { candidate: known.candidate, support, words }
+            })
+            .collect();
+        let all = exchange::join(together, edges, &found, self.candidates.len(), words)?;
+        let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
+        let mut domains_of_all = vec![];
+        for Exchanged { candidate, support, words } in all {
+            let Candidate { pattern, orbits, .. } = &self.candidates[candidate];
+            let begin = domains_of_all.len() as u32;
+            let firsts = self.by.firsts(pattern, orbits);
+            let domains = firsts.iter().map(|first| At { buffer: 0, first: begin + first });
+            let (pattern, domains) = (pattern.clone(), domains.collect());
+            level.known.push(Known { pattern, domains, candidate });
+            level.supports.push(support);
+            domains_of_all.extend(words);
+        }
+        // What was this device's own is among them.
+        drop(own.kept);
+        let place = self.device.place();
+        level.kept.push(Buffer::of(&place, &domains_of_all, "domains of frequent patterns")?);
+        Ok(level)
+    }
 }
 
 /// Candidates at the front whose domains fit into a part of the budget; at least one.

@@ -20,7 +20,7 @@
 //! | `signature` | candidates by signatures, and SGSI's order |
 //! | `formula` | motifs of three and four vertices by closed formulas |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
-//! | `fsm`, `domains` | frequent patterns, and the domains of their vertices |
+//! | `fsm`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
 mod calls;
@@ -28,6 +28,7 @@ mod device;
 mod domains;
 mod engine;
 mod error;
+mod exchange;
 mod few;
 mod formula;
 mod fsm;

@@ -27,6 +27,7 @@
 
 pub mod checkpoint;
 pub mod deal;
+mod levels;
 mod run;
 
 use std::collections::HashMap;
@@ -114,11 +115,14 @@ impl Engine for Many {
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
-        shares::divisible(task, false).map_err(together)?;
         self.devices
             .iter()
             .zip(&self.names)
             .try_for_each(|(d, name)| d.supports(task, graph).map_err(|e| named(name, e)))?;
+        if self.by_levels(task) {
+            return Ok(());
+        }
+        shares::divisible(task, false).map_err(together)?;
         if self.by_ids { shares::divisible_by_ids(task) } else { Ok(()) }
     }
 
@@ -148,6 +152,14 @@ impl Engine for Many {
 }
 
 impl Many {
+    /// Whether the devices share the candidates of a task's levels: frequent patterns on devices of one kind
+    /// that can.
+    fn by_levels(&self, task: &Task) -> bool {
+        matches!(task, Task::Fsm { .. })
+            && !self.by_ids
+            && self.devices.iter().all(|device| device.supports_together(task).is_ok())
+    }
+
     /// Counts with a [`Checkpoint`]: goes on from its file where that is there, and leaves it there, so
     /// that a run that was stopped or has failed is continued by the next one. Whoever has put the
     /// answer where it belongs removes the file with [`Checkpoint::remove`].
@@ -273,6 +285,13 @@ impl OnMany<'_> {
     ) -> Result<Outcome> {
         self.many.supports(task, Some(self.graph))?;
         units.check(self.graph.view())?;
+        let by_levels = self.many.by_levels(task);
+        if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
+            let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut outcome = levels::run(&self.many.names, &mut ready, task, context)?;
+            outcome.warnings.splice(0..0, self.warnings.iter().cloned());
+            return Ok(outcome);
+        }
         shares::divisible(task, sink.is_some()).map_err(together)?;
         let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let run = Run {

@@ -352,6 +352,72 @@ fn the_others_finish_what_a_lost_device_had() {
     }
 }
 
+/// Frequent patterns by both measures: devices of one kind share the candidates of each level.
+#[test]
+fn frequent_patterns_level_by_level() {
+    let labelled = graph(true);
+    let tasks = [
+        (SizeLimit::MaxEdges(3), 12, Measure::Mni),
+        (SizeLimit::MaxVertices(3), 9, Measure::Mni),
+        (SizeLimit::MaxVertices(3), 20, Measure::Embeddings),
+    ];
+    let tasks = tasks.map(|(limit, support, measure)| Task::Fsm { limit, support, measure });
+    let context = Context::with_threads(2);
+    let mut mixes = vec![(2, Many::new(vec![Box::new(Cpu), Box::new(Cpu)]))];
+    if let (Some(one), Some(two), Some(three)) = (gpu(None), gpu(None), gpu(None)) {
+        mixes.push((3, Many::new(vec![Box::new(one), Box::new(two), Box::new(three)])));
+    }
+    for (devices, many) in &mixes {
+        for task in &tasks {
+            let right = Cpu.run(&labelled, task, None, &context).unwrap();
+            assert!(right.results.len() > 5, "{}", right.results.len());
+            let prepared = many.prepare(&labelled, &context).unwrap();
+            // Again on the same devices.
+            for _ in 0..2 {
+                let answer = prepared.run(task, Units::All, None, &context).unwrap();
+                assert_eq!(answer.results, right.results, "{}: {task:?}", many.name());
+                assert!(answer.complete && answer.warnings.is_empty());
+                assert_eq!(answer.devices.len(), *devices);
+            }
+            let empty = Builder::new().build();
+            assert!(many.run(&empty, task, None, &context).unwrap().results.is_empty());
+        }
+        let share =
+            |d: &gramer_engine::DeviceMetrics| d.get("share.candidates").and_then(Value::number);
+        let answer = many.run(&labelled, &tasks[0], None, &context).unwrap();
+        let sum: f64 = answer.devices.iter().filter_map(share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+    }
+}
+
+/// A device that is lost in the midst of a level leaves it to the others, who wait for nobody.
+#[test]
+fn a_device_is_lost_among_levels() {
+    let labelled = graph(true);
+    let context = Context::with_threads(2);
+    let limit = SizeLimit::MaxEdges(3);
+    let task = Task::Fsm { limit, support: 12, measure: Measure::Mni };
+    let right = Cpu.run(&labelled, &task, None, &context).unwrap();
+    let Some(_) = gpu(None) else { return };
+    for calls in [40, 150] {
+        let fails = gpu(Some(calls)).expect("it was there");
+        let (one, two) = (gpu(None).expect("as above"), gpu(None).expect("as above"));
+        let many = Many::new(vec![Box::new(one), Box::new(fails), Box::new(two)]);
+        let answer = many.run(&labelled, &task, None, &context).unwrap();
+        assert_eq!(answer.results, right.results);
+        assert_eq!(answer.warnings.len(), 1, "{:?}", answer.warnings);
+        assert!(answer.warnings[0].contains("the other devices did its work"));
+    }
+    // A stop while one waits for the others.
+    let stopped = Context::with_threads(2);
+    stopped.cancel.cancel();
+    let both = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+    match both.run(&labelled, &task, None, &stopped) {
+        Ok(outcome) => assert!(!outcome.complete),
+        Err(error) => assert!(matches!(error, Error::Interrupted), "{error}"),
+    }
+}
+
 #[test]
 fn without_any_device_left_the_run_fails() {
     let plain = graph(false);
@@ -372,15 +438,20 @@ fn without_any_device_left_the_run_fails() {
 #[test]
 fn what_is_no_sum_is_refused_by_name() {
     let many = Many::new(vec![Box::new(Cpu), Box::new(Cpu)]);
+    let text = many.supports(&Task::MaximumClique, None).unwrap_err().to_string();
+    assert!(
+        text.starts_with("several devices can't") && text.ends_with("name one device"),
+        "{text}"
+    );
+    // Devices of different kinds have nothing to tell each other of a level.
     let limit = SizeLimit::MaxEdges(2);
     let mni = Task::Fsm { limit, support: 1, measure: Measure::Mni };
-    for task in [mni, Task::MaximumClique] {
-        let text = many.supports(&task, None).unwrap_err().to_string();
-        assert!(
-            text.starts_with("several devices can't") && text.ends_with("name one device"),
-            "{text}"
-        );
-    }
+    let mixed = Many::new(vec![Box::new(Reference::default()), Box::new(Cpu)]);
+    let text = mixed.supports(&mni, None).unwrap_err().to_string();
+    assert!(text.starts_with("several devices can't"), "{text}");
+    let error = many.run(&graph(true), &mni, Some(&Keep::default()), &Context::default());
+    let text = error.unwrap_err().to_string();
+    assert!(text.starts_with("several devices can't"), "{text}");
     let mixed = Many::new(vec![Box::new(Reference::default()), Box::new(Cpu)]);
     let text = mixed.supports(&Task::MaximalCliques, None).unwrap_err().to_string();
     assert!(text.starts_with("reference: "), "{text}");

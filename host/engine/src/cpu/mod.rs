@@ -71,22 +71,6 @@ impl Engine for Cpu {
         }
     }
 
-    fn run_together(
-        &self,
-        graph: &Graph,
-        task: &Task,
-        together: &dyn Together,
-        context: &Context,
-    ) -> Result<Outcome> {
-        self.supports_together(task)?;
-        match task {
-            Task::Fsm { limit, support, .. } => {
-                fsm::run_together(graph, *limit, *support, together, context)
-            }
-            other => Err(super::not_together(&self.name(), other)),
-        }
-    }
-
     fn prepare<'a>(
         &'a self,
         graph: &'a Graph,
@@ -145,6 +129,20 @@ impl<'a> Job<'a> {
 }
 
 impl Prepared for Resident<'_> {
+    fn run_together(
+        &self,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        match task {
+            Task::Fsm { limit, support, measure: Measure::Mni } => {
+                fsm::run_together(self.graph, *limit, *support, together, context)
+            }
+            other => Err(super::not_together("cpu", other)),
+        }
+    }
+
     fn run(
         &self,
         task: &Task,

@@ -197,6 +197,17 @@ impl Engine for Gpu {
         }
     }
 
+    fn supports_together(&self, task: &Task) -> Result<()> {
+        self.supports(task, None)?;
+        match task {
+            Task::Fsm { .. } if self.strategy.is_none_or(|said| said == Strategy::Plan) => Ok(()),
+            other => Err(Error::Unsupported(format!(
+                "several GPUs do the task {} in shares",
+                other.name()
+            ))),
+        }
+    }
+
     fn prepare<'a>(
         &'a self,
         graph: &'a Graph,

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, OnceLock};
 
-use gramer_engine::{Count, Open, Outcome, Sink, formulas, shares};
+use gramer_engine::{Count, Open, Outcome, Sink, Together, formulas, shares};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -43,6 +43,14 @@ fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
         let _ = cell.set(make()?);
     }
     Ok(cell.get().expect("it was set above"))
+}
+
+/// What is known where others were asked to stop: nothing.
+fn stopped<T>(found: Result<(Vec<T>, bool)>) -> Result<(Vec<T>, bool)> {
+    match found {
+        Err(Error::Interrupted) => Ok((vec![], false)),
+        other => other,
+    }
 }
 
 impl<'a> OnDevice<'a> {
@@ -135,6 +143,7 @@ impl OnDevice<'_> {
         &self,
         (limit, support, measure): (SizeLimit, u64, Measure),
         sink: Option<&dyn Sink>,
+        together: Option<&dyn Together>,
         context: &Context,
     ) -> Result<Outcome> {
         let (device, graph) = (&self.resident.device, self.graph);
@@ -142,16 +151,18 @@ impl OnDevice<'_> {
             (Measure::Mni, limit) => {
                 let by = made(&self.by_label, || ByLabel::new(device, graph, context))?;
                 let fault = &self.resident.fault;
-                let found = fsm::by_images(device, graph, by, limit, support, fault, context)?;
+                let found =
+                    fsm::by_images(device, graph, by, (limit, support), together, fault, context);
+                let found = stopped(found)?;
                 self.resident.check()?;
                 found
             }
             (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
-                fsm::by_embeddings(graph, max, support, context, |pattern| {
+                stopped(fsm::by_embeddings(graph, max, support, together, context, |pattern| {
                     let all = Part { share: None, sink: None };
                     let found = self.matches(pattern, Induced::Vertex, false, all, context)?;
                     Ok((found.0.count, found.1))
-                })?
+                }))?
             }
             (Measure::Embeddings, SizeLimit::MaxEdges(_)) => {
                 return Err(Error::usage("measure embeddings goes with max-vertices"));

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Engine, Outcome, Prepared, Sink, Units, shares};
+use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::task::{Induced, Task};
@@ -32,13 +32,7 @@ impl Prepared for OnDevice<'_> {
         let share = picked.as_ref();
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let device = &self.resident.device;
-        let work = &device.work;
-        let before = Before {
-            launches: work.launches.load(Relaxed),
-            begun: Instant::now(),
-            donations: work.donations.load(Relaxed),
-        };
+        let before = self.before();
         // Only a search has embeddings to hand on.
         let strategy = match sink {
             Some(_) => Strategy::Plan,
@@ -75,13 +69,31 @@ impl Prepared for OnDevice<'_> {
             }
             (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
-                self.frequent((*limit, *support, *measure), sink, context)
+                self.frequent((*limit, *support, *measure), sink, None, context)
             }
             _ => unreachable!("it was refused above"),
         }?;
         let metrics = self.metrics(strategy, sink.is_some(), before)?;
         outcome.devices.push(metrics);
         Ok(outcome.of(units))
+    }
+
+    fn run_together(
+        &self,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.gpu.supports_together(task)?;
+        let Task::Fsm { limit, support, measure } = task else {
+            unreachable!("it was refused above")
+        };
+        let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.before();
+        let asked = (*limit, *support, *measure);
+        let mut outcome = self.frequent(asked, None, Some(together), context)?;
+        outcome.devices.push(self.metrics(self.gpu.strategy(task)?, false, before)?);
+        Ok(outcome)
     }
 }
 
@@ -93,6 +105,15 @@ struct Before {
 }
 
 impl OnDevice<'_> {
+    fn before(&self) -> Before {
+        let work = &self.resident.device.work;
+        Before {
+            launches: work.launches.load(Relaxed),
+            begun: Instant::now(),
+            donations: work.donations.load(Relaxed),
+        }
+    }
+
     /// What was measured since `before`.
     fn metrics(&self, strategy: Strategy, listed: bool, before: Before) -> Result<DeviceMetrics> {
         let device = &self.resident.device;

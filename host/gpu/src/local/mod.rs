@@ -199,7 +199,11 @@ fn weighed(
     };
     let all = found.iter().enumerate();
     let total: f64 = all.map(|(at, l)| l.iter().map(|r| work_of(at, r.2)).sum::<f64>()).sum();
-    let share = (total / (PARTS_EACH * device.limits.units) as f64).max(LEAST);
+    let (parts_each, least) = match way {
+        Way::Pivots => (pivots::PARTS_EACH, LEAST / 16.0),
+        Way::Sets => (PARTS_EACH, LEAST),
+    };
+    let share = (total / (parts_each * device.limits.units) as f64).max(least);
     let mut lists = vec![];
     for (at, list) in found.iter().enumerate() {
         let mut tasks = vec![];

@@ -51,9 +51,12 @@ impl Way {
     }
 }
 
-/// A part has some branches of the first pivot.
+/// Parts for each compute unit, about: the work of a part isn't known beforehand.
+pub(super) const PARTS_EACH: usize = 64;
+
+/// All parts of a root walk over the branches of its first pivot.
 pub(super) fn most_parts(targets: usize) -> u32 {
-    (targets / 8).clamp(1, u16::MAX.into()) as u32
+    (targets / 2).clamp(1, u16::MAX.into()) as u32
 }
 
 /// C(n, i) for n up to `most` and i below `k`, as low and high words.

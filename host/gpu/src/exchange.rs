@@ -1,0 +1,147 @@
+//! Levels of frequent pattern mining that are done together with other devices: whose candidates are whose,
+//! and what was found as bytes.
+//!
+//! For each pattern: the number of its candidate (u32), its support (u128), and the words of its domains, as
+//! many as its candidate says. All numbers are little-endian; all devices have the same candidates in the
+//! same order.
+
+use std::ops::Range;
+
+use gramer_engine::Together;
+use gramer_graph::error::{Error, Result};
+
+/// The candidates of a level that are this device's, range by range; all in one range where it is alone.
+pub(crate) struct Ranges<'a> {
+    together: Option<&'a dyn Together>,
+    level: usize,
+    all: usize,
+    over: bool,
+}
+
+impl<'a> Ranges<'a> {
+    /// Of `all` candidates.
+    pub fn new(together: Option<&'a dyn Together>, level: usize, all: usize) -> Self {
+        Ranges { together, level, all, over: false }
+    }
+
+    /// The next ones; `None` when none are left.
+    ///
+    /// # Errors
+    /// As [`Together::next`].
+    pub fn next(&mut self) -> Result<Option<Range<usize>>> {
+        if self.over {
+            return Ok(None);
+        }
+        let range = match self.together {
+            Some(together) => together.next(self.level, self.all)?,
+            None => {
+                self.over = true;
+                0..self.all
+            }
+        };
+        Ok(Some(range).filter(|range| !range.is_empty()))
+    }
+}
+
+/// A pattern that is frequent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Exchanged {
+    /// Its place among the candidates.
+    pub candidate: usize,
+    pub support: u128,
+    /// Its domains, one after the other.
+    pub words: Vec<u32>,
+}
+
+/// Tells what was found of a level, and hears what all have found, in the order of candidates. `words` is
+/// how many words the domains of a candidate have.
+///
+/// # Errors
+/// As [`Together::join`]; [`Error::Device`] for what fits no candidate.
+pub(crate) fn join(
+    together: &dyn Together,
+    level: usize,
+    found: &[Exchanged],
+    all: usize,
+    words: impl Fn(usize) -> usize,
+) -> Result<Vec<Exchanged>> {
+    let mut bytes = vec![];
+    for one in found {
+        bytes.extend((one.candidate as u32).to_le_bytes());
+        bytes.extend(one.support.to_le_bytes());
+        bytes.extend(one.words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+    let mut joined = vec![];
+    for bytes in together.join(level, bytes)? {
+        let mut bytes = &bytes[..];
+        while !bytes.is_empty() {
+            joined.push(read(&mut bytes, all, &words).ok_or_else(unlike)?);
+        }
+    }
+    joined.sort_by_key(|one: &Exchanged| one.candidate);
+    match joined.windows(2).all(|pair| pair[0].candidate < pair[1].candidate) {
+        true => Ok(joined),
+        false => Err(unlike()),
+    }
+}
+
+fn read(bytes: &mut &[u8], all: usize, words: impl Fn(usize) -> usize) -> Option<Exchanged> {
+    let candidate = u32::from_le_bytes(*take(bytes)?) as usize;
+    let support = u128::from_le_bytes(*take(bytes)?);
+    if candidate >= all {
+        return None;
+    }
+    let words = (0..words(candidate)).map(|_| take(bytes).copied().map(u32::from_le_bytes));
+    Some(Exchanged { candidate, support, words: words.collect::<Option<_>>()? })
+}
+
+fn take<'a, const N: usize>(bytes: &mut &'a [u8]) -> Option<&'a [u8; N]> {
+    let (first, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(first)
+}
+
+fn unlike() -> Error {
+    Error::Device(
+        "the devices don't mine the same graph: what one has found fits no other's candidates"
+            .into(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says something else than it was told.
+    struct Other(Vec<u8>);
+
+    impl Together for Other {
+        fn next(&self, _: usize, all: usize) -> Result<Range<usize>> {
+            Ok(all..all)
+        }
+
+        fn join(&self, _: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+            Ok(vec![self.0.clone(), found])
+        }
+    }
+
+    #[test]
+    fn what_fits_is_sorted_and_what_does_not_is_refused() {
+        let own = Exchanged { candidate: 2, support: 7, words: vec![1, 2] };
+        let mut theirs: Vec<u8> = 1u32.to_le_bytes().to_vec();
+        theirs.extend((1u128 << 70).to_le_bytes());
+        theirs.extend([5, 0, 0, 0, 6, 0, 0, 0]);
+        let join = |other: &[u8], all| {
+            join(&Other(other.to_vec()), 2, std::slice::from_ref(&own), all, |_| 2)
+        };
+        let first = Exchanged { candidate: 1, support: 1 << 70, words: vec![5, 6] };
+        assert_eq!(join(&theirs, 3).unwrap(), [first, own.clone()]);
+        assert!(join(&theirs[..theirs.len() - 1], 3).is_err());
+        assert!(join(&theirs, 2).is_err());
+        theirs[0] = 2;
+        assert!(join(&theirs, 3).is_err());
+        assert_eq!(Ranges::new(Some(&Other(vec![])), 2, 3).next().unwrap(), None);
+        let mut alone = Ranges::new(None, 2, 3);
+        assert_eq!((alone.next().unwrap(), alone.next().unwrap()), (Some(0..3), None));
+    }
+}

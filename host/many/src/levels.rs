@@ -1,0 +1,246 @@
+//! Tasks that are no sum of portions, level by level: each device examines some candidates of a level, and all
+//! hear what each has found ([`Together`]).
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Outcome, Together, Units};
+use gramer_graph::context::{Cancel, Context, Progress};
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::Task;
+
+use crate::{Ready, named};
+
+/// A device gets what is left of a level divided by this and by the number of devices.
+const PART: usize = 4;
+/// How often who waits looks whether the run stops.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What the devices have agreed on.
+#[derive(Default)]
+struct State {
+    /// By level: the first candidate that nobody has.
+    next: HashMap<usize, usize>,
+    /// What those have found who have come to the end of the level.
+    found: Vec<Vec<u8>>,
+    /// Levels that all have come to the end of.
+    rounds: usize,
+    /// What was found of the last one.
+    joined: Arc<Vec<Vec<u8>>>,
+}
+
+/// What all devices look at.
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+    devices: usize,
+    stop: Cancel,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stop(&self) {
+        self.stop.cancel();
+        self.changed.notify_all();
+    }
+}
+
+/// One of the devices.
+struct Member<'a> {
+    shared: &'a Shared,
+    /// Candidates that it had, of all that there were.
+    own: AtomicUsize,
+    all: AtomicUsize,
+    waited: Mutex<Duration>,
+    progress: &'a Progress,
+}
+
+impl Together for Member<'_> {
+    fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
+        self.shared.stop.check()?;
+        let mut state = self.shared.lock();
+        let first = state.next.entry(level).or_insert_with(|| {
+            self.progress.begin(all as u64);
+            0
+        });
+        let size = (all - *first).div_ceil(PART * self.shared.devices);
+        let range = *first..*first + size;
+        *first = range.end;
+        self.own.fetch_add(size, Relaxed);
+        self.progress.add(size as u64);
+        Ok(range)
+    }
+
+    fn join(&self, level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        let begun = Instant::now();
+        let mut state = self.shared.lock();
+        self.all.fetch_add(state.next.get(&level).copied().unwrap_or(0), Relaxed);
+        let round = state.rounds;
+        state.found.push(found);
+        if state.found.len() == self.shared.devices {
+            state.joined = Arc::new(std::mem::take(&mut state.found));
+            state.rounds += 1;
+            self.shared.changed.notify_all();
+        }
+        while state.rounds == round {
+            self.shared.stop.check()?;
+            state = self
+                .shared
+                .changed
+                .wait_timeout(state, LOOK)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        *self.waited.lock().unwrap_or_else(PoisonError::into_inner) += begun.elapsed();
+        Ok(state.joined.to_vec())
+    }
+}
+
+/// Answers a task on these devices. Where one fails it is taken out, and the others begin again.
+///
+/// # Errors
+/// Those of the devices; of a lost device only if it was the last one.
+pub(crate) fn run(
+    names: &[String],
+    ready: &mut Vec<Ready<'_>>,
+    task: &Task,
+    context: &Context,
+) -> Result<Outcome> {
+    let mut warnings: Vec<String> = vec![];
+    loop {
+        if ready.is_empty() {
+            return Err(Error::Device("all devices have failed before".into()));
+        }
+        if let [device] = &ready[..] {
+            let mut outcome = device
+                .prepared
+                .run(task, Units::All, None, context)
+                .map_err(|error| named(&names[device.at], error))?;
+            outcome.warnings.splice(0..0, warnings);
+            return Ok(outcome);
+        }
+        let (mut outcomes, mut lost) = (vec![], None);
+        let all = once(names, ready, task, context);
+        let failed: Vec<bool> = all.iter().map(Result::is_err).collect();
+        for result in all {
+            match result {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(error @ Error::Device(_)) => {
+                    warnings.push(format!("{error}; the other devices did its work"));
+                    lost = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let mut failed = failed.into_iter();
+        ready.retain(|_| !failed.next().unwrap_or(false));
+        match lost {
+            Some(error) if ready.is_empty() => return Err(error),
+            Some(_) if !context.cancel.is_cancelled() => continue,
+            _ => {}
+        }
+        let metrics: Vec<DeviceMetrics> =
+            outcomes.iter_mut().flat_map(|outcome| outcome.devices.drain(..)).collect();
+        let mut outcome = outcomes.swap_remove(0);
+        outcome.devices = metrics;
+        outcome.warnings.extend(warnings);
+        return Ok(outcome);
+    }
+}
+
+/// One attempt of all devices.
+fn once(
+    names: &[String],
+    ready: &[Ready<'_>],
+    task: &Task,
+    context: &Context,
+) -> Vec<Result<Outcome>> {
+    let shared = Shared {
+        state: Mutex::default(),
+        changed: Condvar::new(),
+        devices: ready.len(),
+        stop: Cancel::default(),
+    };
+    let threads = (context.threads() / ready.len()).max(1);
+    let ended = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let started: Vec<_> = ready
+            .iter()
+            .map(|device| {
+                let (shared, ended) = (&shared, &ended);
+                scope.spawn(move || {
+                    // Also where it panics the others don't wait for it.
+                    let _ends = Ends { shared, ended };
+                    one(&names[device.at], device, task, shared, threads, context)
+                })
+            })
+            .collect();
+        while ended.load(Relaxed) < started.len() {
+            if context.cancel.is_cancelled() {
+                shared.stop();
+            }
+            std::thread::park_timeout(LOOK);
+        }
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(join).collect()
+    })
+}
+
+/// A thread that has ended.
+struct Ends<'a> {
+    shared: &'a Shared,
+    ended: &'a AtomicUsize,
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.stop();
+        }
+        self.ended.fetch_add(1, Relaxed);
+    }
+}
+
+fn one(
+    name: &str,
+    device: &Ready<'_>,
+    task: &Task,
+    shared: &Shared,
+    threads: usize,
+    context: &Context,
+) -> Result<Outcome> {
+    let progress = Arc::new(Progress::default());
+    let own = Context { threads, cancel: shared.stop.clone(), progress };
+    let member = Member {
+        shared,
+        own: AtomicUsize::new(0),
+        all: AtomicUsize::new(0),
+        waited: Mutex::default(),
+        progress: &context.progress,
+    };
+    let begun = Instant::now();
+    let outcome = device.prepared.run_together(task, &member, &own);
+    let took = begun.elapsed();
+    // Others wait for what doesn't come.
+    if outcome.as_ref().map_or(true, |outcome| !outcome.complete) {
+        shared.stop();
+    }
+    let mut outcome = outcome.map_err(|error| named(name, error))?;
+    let mut metrics = DeviceMetrics::of(name);
+    outcome.devices.drain(..).for_each(|found| metrics.absorb(&found));
+    let waited = *member.waited.lock().unwrap_or_else(PoisonError::into_inner);
+    metrics.headline("share.busy", "s", Value::time(took.saturating_sub(waited)));
+    let (own, all) = (member.own.load(Relaxed) as f64, member.all.load(Relaxed) as f64);
+    metrics.headline("share.candidates", "", Value::Share { part: own, whole: all });
+    outcome.devices.push(metrics);
+    Ok(outcome)
+}
