@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use gramer_engine::metrics::Value;
 use gramer_engine::{Engine, Outcome, Prepared, Units};
 use gramer_gpu::platform::devices;
-use gramer_gpu::{Gpu, Settings, default_cache};
+use gramer_gpu::{Gpu, Settings, Strategy, default_cache};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::prepare::renumber;
 use gramer_graph::{Graph, output};
 use gramer_many::Many;
-use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{Pattern, named};
 use serde_json::{Value as Json, json};
 
@@ -87,8 +87,17 @@ fn labelled(mut pattern: Pattern) -> Pattern {
     pattern
 }
 
-/// Tasks with the names that the table has.
-fn tasks(scale: u32) -> Vec<(&'static str, Task)> {
+/// Tasks with the names that the table has, and the strategy that does them.
+type Tasks = (Option<Strategy>, Vec<(&'static str, Task)>);
+
+fn tasks(scale: u32) -> Vec<Tasks> {
+    let diamond = labelled(named("diamond").expect("it is a name"));
+    let by_table = Task::Match { pattern: diamond, induced: Induced::Edge, mappings: false };
+    let frequent = |edges, support| Task::Fsm {
+        limit: SizeLimit::MaxEdges(edges),
+        support,
+        measure: Measure::Mni,
+    };
     let mut tasks = vec![
         ("5-cliques", Task::Clique { k: 5 }),
         ("4-motifs", Task::Motif { k: 4, induced: Induced::Vertex }),
@@ -100,8 +109,14 @@ fn tasks(scale: u32) -> Vec<(&'static str, Task)> {
             tasks.push((name, task));
         }
         tasks.push(("6-cliques", Task::Clique { k: 6 }));
+        tasks.push(("10-cliques", Task::Clique { k: 10 }));
+        tasks.push(("frequent, 3 edges", frequent(3, 1 << (scale - 8))));
     }
-    tasks
+    let mut all = vec![(None, tasks)];
+    if scale <= 20 {
+        all.push((Some(Strategy::Table), vec![("labelled diamonds by table", by_table)]));
+    }
+    all
 }
 
 /// A run with its time; it is stopped after `cap`.
@@ -140,7 +155,7 @@ fn by_device(outcome: &Outcome) -> Vec<Json> {
         json!({
             "device": d.device,
             "busy": number(d, "share.busy").or(number(d, "run.time")),
-            "portions": number(d, "share.portions"),
+            "portions": number(d, "share.portions").or(number(d, "share.candidates")),
             "runs": number(d, "share.runs"),
             "written": number(d, "bus.written"),
             "read": number(d, "bus.read"),
@@ -232,15 +247,20 @@ impl Table<'_> {
             graph.edges(),
             made.elapsed().as_secs_f64()
         );
-        let mut right: Vec<Option<Outcome>> = tasks(scale).iter().map(|_| None).collect();
+        let all = tasks(scale);
+        let mut right: Vec<Vec<Option<Outcome>>> =
+            all.iter().map(|(_, tasks)| vec![None; tasks.len()]).collect();
         let options = self.options;
         for &count in &options.counts {
             if count > options.devices.len() || self.late() {
                 println!("rmat{scale} on {count}: not run");
                 continue;
             }
-            let engine = open(&options.devices[..count], &self.settings)?;
-            self.on(count, engine.as_ref(), scale, &graph, &mut right)?;
+            for ((strategy, tasks), right) in all.iter().zip(&mut right) {
+                let settings = Settings { strategy: *strategy, ..self.settings.clone() };
+                let engine = open(&options.devices[..count], &settings)?;
+                self.on(count, engine.as_ref(), (scale, tasks), &graph, right)?;
+            }
         }
         Ok(())
     }
@@ -250,7 +270,7 @@ impl Table<'_> {
         &mut self,
         count: usize,
         engine: &dyn Engine,
-        scale: u32,
+        (scale, tasks): (u32, &[(&'static str, Task)]),
         graph: &Graph,
         right: &mut [Option<Outcome>],
     ) -> Result<(), Failure> {
@@ -258,7 +278,7 @@ impl Table<'_> {
         let loading = Instant::now();
         let prepared = engine.prepare(graph, &context)?;
         let prepare = loading.elapsed().as_secs_f64();
-        for ((name, task), right) in tasks(scale).iter().zip(right) {
+        for ((name, task), right) in tasks.iter().zip(right) {
             if self.late() {
                 break;
             }
@@ -268,7 +288,11 @@ impl Table<'_> {
                 Some(known) if outcome.complete => known.results == outcome.results,
                 _ => true,
             };
-            let counts: Vec<String> = outcome.results.iter().map(|r| r.count.to_string()).collect();
+            // Frequent patterns are many: their number says enough.
+            let counts: Vec<String> = match task {
+                Task::Fsm { .. } => vec![outcome.results.len().to_string()],
+                _ => outcome.results.iter().map(|r| r.count.to_string()).collect(),
+            };
             let row = json!({
                 "graph": format!("rmat{scale}"), "task": name, "devices": count,
                 "seconds": seconds, "first": first, "runs": runs, "prepare": prepare,

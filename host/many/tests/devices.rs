@@ -10,7 +10,7 @@ use gramer_engine::cpu::Cpu;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
 use gramer_engine::{Engine, Outcome, Prepared, Share, Sink, Units};
-use gramer_gpu::{Gpu, Settings, Strategy};
+use gramer_gpu::{Fault, Gpu, Settings, Strategy};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -24,10 +24,14 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 mod environment;
 
 fn gpu(strategy: Option<Strategy>) -> Option<Gpu> {
+    open(Settings { strategy, ..Settings::default() })
+}
+
+fn open(settings: Settings) -> Option<Gpu> {
     let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
     let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
     let checked = name == "gpu:portable";
-    match Gpu::open(&name, &Settings { cache, checked, strategy, ..Settings::default() }) {
+    match Gpu::open(&name, &Settings { cache, checked, ..settings }) {
         Ok(gpu) => Some(gpu),
         Err(error) => {
             environment::skip(environment::OPENCL, &error.to_string());
@@ -399,8 +403,9 @@ fn a_device_is_lost_among_levels() {
     let task = Task::Fsm { limit, support: 12, measure: Measure::Mni };
     let right = Cpu.run(&labelled, &task, None, &context).unwrap();
     let Some(_) = gpu(None) else { return };
-    for calls in [40, 150] {
-        let fails = gpu(Some(calls)).expect("it was there");
+    for call in [40, 150] {
+        let fault = Some(Fault { call, code: -5, lasting: true });
+        let fails = open(Settings { fault, ..Settings::default() }).expect("it was there");
         let (one, two) = (gpu(None).expect("as above"), gpu(None).expect("as above"));
         let many = Many::new(vec![Box::new(one), Box::new(fails), Box::new(two)]);
         let answer = many.run(&labelled, &task, None, &context).unwrap();
