@@ -183,7 +183,14 @@ struct Dealing<'a> {
 /// # Errors
 /// As `dealer::run`.
 pub fn deal(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<Outcome> {
-    gather(cluster, job, context)?;
+    let hellos = gather(cluster, job, context)?;
+    if hellos.iter().any(|hello| hello.rule != hellos[0].rule) {
+        return Err(Error::Unsupported(
+            "ranks with devices of different kinds don't share frequent patterns by minimum-image \
+             support: give all ranks devices of one kind"
+                .into(),
+        ));
+    }
     let start = Start { by_ids: false, portions: 0, rest: None };
     cluster.say_to_all(&Message::Start(start))?;
     let rank = || Rank {

@@ -110,6 +110,49 @@ fn engines_of_several_kinds_take_the_common_rule() {
     assert_eq!(outcome.results, plain(&graph, &task).results);
 }
 
+/// The CPU engine by another rule.
+struct Other;
+
+impl Engine for Other {
+    fn name(&self) -> String {
+        "other".into()
+    }
+
+    fn rule(&self) -> String {
+        "another rule".into()
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        Cpu.supports(task, graph)
+    }
+
+    fn supports_together(&self, task: &Task) -> Result<()> {
+        Cpu.supports_together(task)
+    }
+
+    fn prepare<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn gramer_engine::Prepared + 'a>> {
+        Cpu.prepare(graph, context)
+    }
+}
+
+#[test]
+fn levels_are_of_engines_of_one_kind() {
+    let graph = graph(17);
+    let task = Task::Fsm { limit: SizeLimit::MaxEdges(2), support: 20, measure: Measure::Mni };
+    let said = on_ranks(2, |cluster| {
+        let engine: &dyn Engine = if cluster.rank() == 1 { &Other } else { &Cpu };
+        let job = Job { engine, graph: &graph, task: &task, keeping: None, sink: None };
+        let error = cluster.mine(&job, &Context::with_threads(1)).map(|_| ()).unwrap_err();
+        (cluster.rank() == 0).then(|| error.to_string())
+    });
+    let text = said[0].as_deref().unwrap();
+    assert!(text.contains("devices of one kind"), "{text}");
+}
+
 /// Gathers what is listed, as a set would be too kind.
 #[derive(Default)]
 struct Gather(Mutex<Vec<Vec<VertexId>>>);
