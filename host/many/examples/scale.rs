@@ -109,7 +109,6 @@ fn tasks(scale: u32) -> Vec<Tasks> {
             tasks.push((name, task));
         }
         tasks.push(("6-cliques", Task::Clique { k: 6 }));
-        tasks.push(("10-cliques", Task::Clique { k: 10 }));
         tasks.push(("frequent, 3 edges", frequent(3, 1 << (scale - 8))));
     }
     let mut all = vec![(None, tasks)];

@@ -171,7 +171,7 @@ fn weighed(
         found.push(read);
     }
     // Root, element tests, 4-cliques of its graph.
-    let whole = |(list, found): (&List, &Vec<u32>)| -> Vec<(u32, f32, u64)> {
+    let whole = |(list, found): (&List, &Vec<u32>)| -> pivots::Found {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
         let mut all: Vec<(u32, f32, u64)> =
             tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
@@ -188,10 +188,12 @@ fn weighed(
         all.retain(|root| root.2 != 0);
         all
     };
-    let found: Vec<Vec<(u32, f32, u64)>> = roots.lists.iter().zip(&found).map(whole).collect();
+    let found: Vec<pivots::Found> = roots.lists.iter().zip(&found).map(whole).collect();
     let classes = roots.classes.len();
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
-    let way = Way::of(device, k, sets);
+    let Some(way) = Way::of(graph, roots, &found[..classes], (k, sets), context)? else {
+        return Ok(None);
+    };
     // States of pivots grow with what sets of four are.
     let work_of = |at: usize, found: u64| match way {
         Way::Pivots if at < classes => found as f64,
