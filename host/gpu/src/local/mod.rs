@@ -155,6 +155,8 @@ fn weighed(
 ) -> Result<Option<(Roots, Way)>> {
     /// Sets that are worth a work-group of their own.
     const LEAST: f64 = 65_536.0;
+    /// Sets of a part, which take about a second where the device is full.
+    const MOST: f64 = 1e8;
     let device = &graph.device;
     let sums: Vec<Buffer<u32>> = roots
         .lists
@@ -205,7 +207,8 @@ fn weighed(
         Way::Pivots => (pivots::PARTS_EACH, LEAST / 16.0),
         Way::Sets => (PARTS_EACH, LEAST),
     };
-    let share = (total / (parts_each * device.limits.units) as f64).max(least);
+    // Nobody waits long for a part, which can't be stopped.
+    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST);
     let mut lists = vec![];
     for (at, list) in found.iter().enumerate() {
         let mut tasks = vec![];

@@ -26,7 +26,7 @@ const SET_RATE: f64 = 7e8;
 const SAMPLE: usize = 256;
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
 /// Sets beyond which a sample that takes too long says nothing for sets: nobody would wait for them.
-const MOST_SETS: f64 = 1e15;
+const MOST_SETS: f64 = 2e13;
 
 /// How long a slice should take.
 const SLICE: Duration = Duration::from_millis(20);
