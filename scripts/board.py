@@ -42,7 +42,7 @@ def boards() -> dict:
 
 def exceptions() -> list:
     """Registers of the core whose values may take several cycles, how many, and why.
-    sim/tests/exceptions.rs runs the core with each of them late."""
+    sim/tests/models.rs runs the core with each of them late."""
     rows = [line.split("\t") for line in EXCEPTIONS.read_text().splitlines()[1:]]
     return [(register, int(cycles), reason) for register, cycles, reason in rows]
 

@@ -7,6 +7,9 @@
 //! - *graph*: text to rows, everything that `read` does;
 //! - *image*: opening the image of the same graph, with and without its checks.
 
+#[path = "common/cpu_time.rs"]
+mod cpu_time;
+
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,26 +20,17 @@ use gramer::graph::read::{ReadOptions, parse_only, read};
 use gramer::graph::write::write_text;
 use gramer::graph::{Builder, Graph, image, read::Format};
 
-/// CPU time of this thread so far.
-fn cpu_time() -> Duration {
-    // Field 1 of schedstat is the time on a CPU in nanoseconds.
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    let nanoseconds = stat.split(' ').next().and_then(|n| n.trim().parse().ok()).unwrap_or(0);
-    Duration::from_nanos(nanoseconds)
-}
-
-/// CPU seconds of a run: the best mean of three series. The kernel's clock advances in ticks of a
-/// few milliseconds, so that a series must be long.
+/// CPU seconds of a run: the best mean of three series, each long enough to be no accident.
 fn best<R>(mut run: impl FnMut() -> R) -> f64 {
     const SERIES: Duration = Duration::from_millis(200);
     let series = |_| {
-        let begun = cpu_time();
+        let begun = cpu_time::of_thread();
         let mut runs = 0;
-        while runs == 0 || cpu_time() - begun < SERIES {
+        while runs == 0 || cpu_time::of_thread() - begun < SERIES {
             std::hint::black_box(run());
             runs += 1;
         }
-        (cpu_time() - begun).as_secs_f64() / f64::from(runs)
+        (cpu_time::of_thread() - begun).as_secs_f64() / f64::from(runs)
     };
     (0..3).map(series).fold(f64::INFINITY, f64::min)
 }

@@ -3,7 +3,10 @@
 //!
 //! `cargo bench --bench prepare [-- THREADS [SCALE…]]`: R-MAT graphs of 2^SCALE vertices and 16
 //! edges a vertex, scales 14, 17 and 20 unless others are given. The best of five runs counts, by
-//! the CPU time of the process where the system tells it, so that other load does not show.
+//! the CPU time of the process, so that other load does not show.
+
+#[path = "common/cpu_time.rs"]
+mod cpu_time;
 
 use std::time::Instant;
 
@@ -40,20 +43,12 @@ fn main() {
 fn best(work: &dyn Fn()) -> (f64, f64) {
     let mut best = (f64::INFINITY, f64::INFINITY);
     for _ in 0..5 {
-        let (cpu, wall) = (cpu_seconds(), Instant::now());
+        let (cpu, wall) = (cpu_time::of_process(), Instant::now());
         work();
-        let wall = wall.elapsed().as_secs_f64();
-        let cpu = cpu_seconds().zip(cpu).map_or(wall, |(after, before)| after - before);
-        best = (best.0.min(cpu), best.1.min(wall));
+        let cpu = (cpu_time::of_process() - cpu).as_secs_f64();
+        best = (best.0.min(cpu), best.1.min(wall.elapsed().as_secs_f64()));
     }
     best
-}
-
-/// CPU seconds of this process so far, where Linux tells them (in ticks of 10 ms).
-fn cpu_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/schedstat").ok()?;
-    // The main thread alone: right only for one thread.
-    stat.split_whitespace().next()?.parse::<f64>().ok().map(|ns| ns / 1e9)
 }
 
 /// An R-MAT graph (a, b, c, d = 0.57, 0.19, 0.19, 0.05) whose vertex numbers are mixed, so that

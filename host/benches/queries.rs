@@ -6,6 +6,8 @@
 //! it, and once counting all. A query is given up after S seconds (10). FILTER chooses by part of
 //! `GRAPH/SET/MODE`, as in `sm-hprd/query_dense_8/all`. Needs the real graphs (`$GRAMER_DATA`).
 
+#[path = "common/cpu_time.rs"]
+mod cpu_time;
 #[path = "../tests/common/environment.rs"]
 mod environment;
 #[path = "../tests/common/query_sets.rs"]
@@ -14,7 +16,7 @@ mod query_sets;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gramer::engine::{Engine, Sink, cpu::Cpu};
 use gramer::graph::VertexId;
@@ -110,11 +112,12 @@ fn run(graph: &Graph, queries: &[(String, Pattern)], limited: bool, patience: f6
             }
         });
         let sink = Limit(AtomicU64::new(0));
-        let before = cpu_seconds();
+        // One thread mines on the thread that asks.
+        let before = cpu_time::of_thread();
         let outcome = Cpu
             .run(graph, &task, limited.then_some(&sink as &dyn Sink), &context)
             .expect("matches");
-        let seconds = cpu_seconds() - before;
+        let seconds = (cpu_time::of_thread() - before).as_secs_f64();
         let _ = done.send(());
         watch.join().expect("the watch");
         sum.given_up += usize::from(context.cancel.is_cancelled());
@@ -137,18 +140,4 @@ fn report(name: &str, sum: Sum, slowest: usize) {
         sum.embeddings as f64,
         slow.join(", ")
     );
-}
-
-/// CPU seconds of this thread so far, or wall seconds where the system doesn't tell them. One
-/// thread mines on the thread that asks.
-fn cpu_seconds() -> f64 {
-    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = told.and_then(|s| s.split_whitespace().next()?.parse::<f64>().ok());
-    told.map_or_else(
-        || {
-            static BEGAN: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-            BEGAN.get_or_init(Instant::now).elapsed().as_secs_f64()
-        },
-        |nanoseconds| nanoseconds / 1e9,
-    )
 }

@@ -1,5 +1,7 @@
 //! Known numbers of matches of whole query sets in real graphs.
 
+#[path = "../benches/common/cpu_time.rs"]
+mod cpu_time;
 #[path = "common/environment.rs"]
 mod environment;
 #[path = "common/query_sets.rs"]
@@ -114,4 +116,17 @@ fn known_subgraphs_of_citeseer() {
     let box_house =
         Pattern::from_edges(5, &[square.as_slice(), &[(1, 3), (0, 4), (1, 4)]].concat());
     assert_eq!(count(&graph, &box_house, false, 2), 5588);
+}
+
+/// The benches measure queries and rankings of fractions of a millisecond.
+#[test]
+fn short_work_takes_cpu_time() {
+    for clock in [cpu_time::of_thread, cpu_time::of_process] {
+        for _ in 0..20 {
+            let before = clock();
+            let sum =
+                (0..20_000u64).fold(1, |sum, i| std::hint::black_box(sum ^ i).wrapping_mul(3));
+            assert!(clock() > before, "no time for {sum}");
+        }
+    }
 }

@@ -36,11 +36,6 @@ $FREQUENCY MHz in machines/NAME.yaml, with \`base: ../accelerator.yaml\` and \
 fi
 PLATFORM=${PLATFORM:-$(scripts/board.py "$BOARD" platform)}
 part=$(scripts/board.py "$BOARD" part)
-# A cluster of the set core lies in one region.
-if [ "$TARGET" = hw ] && [ "$core" = gramer_core ] && grep -q "SLR_REGISTERS = 0;" "$generated/gramer_pkg.sv"; then
-  echo "warning: machine $MACHINE has no registers between the card's regions (machine.slr_registers: 0);" \
-    "the clock may not be met. docs/hardware/vitis.md says how to build one with them." >&2
-fi
 
 missing=()
 for tool in vivado v++ xclbinutil; do command -v "$tool" > /dev/null || missing+=("$tool"); done
@@ -57,11 +52,13 @@ if [ ${#missing[@]} -gt 0 ]; then
   exit 1
 fi
 
+# A cluster of the set core lies in one region.
 registers=$(sed -n 's/^ *slr_registers: *\([0-9]*\).*/\1/p' "$generated/machine.yaml")
 if [ "$TARGET" = hw ] && [ "$core" = gramer_core ] && [ "${registers:-0}" = 0 ]; then
   {
     echo "warning: machine $MACHINE has no registers between the regions (SLRs) of the card, over which its"
-    echo "  floorplan spreads it. If the clock is not met there, describe a machine with slr_registers: 1."
+    echo "  floorplan spreads it. If the clock is not met there, describe a machine with slr_registers: 1"
+    echo "  (docs/hardware/vitis.md)."
   } >&2
 fi
 

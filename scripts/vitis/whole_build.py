@@ -77,8 +77,10 @@ class Build:
         # A cluster of the set core lies in one region.
         spread = board.kernel(self.machine) == "gramer_core"
         wanted = spread and self.target == "hw" and (registers is None or registers[1] == "0")
-        return [] if ("slr_registers: 1" in self.error) == wanted \
-            else [f"of paths between regions it warns {'not' if wanted else 'without need'}"]
+        warned = len(re.findall("^warning:.* no registers between", self.error, re.M))
+        advised = "slr_registers: 1" in self.error
+        return [] if warned == wanted == advised \
+            else [f"of paths between regions it warns {warned} times, {'with' if advised else 'without'} advice"]
 
     def emulation_faults(self) -> list[str]:
         there = (self.folder / "emconfig.json").exists()

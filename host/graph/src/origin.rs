@@ -39,6 +39,16 @@ impl Graph {
         self.with_origin(origin)
     }
 
+    /// Whether the image that the graph's arrays lie in still is what was opened. What is found in a graph
+    /// is kept on disk only after this, since nobody could tell later that it means nothing.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the file was changed since, [`Error::Io`] if it can't be told.
+    pub fn check_unchanged(&self) -> Result<()> {
+        let mapping = self.origin.as_ref().and_then(|origin| origin.mapping.as_ref());
+        mapping.map_or(Ok(()), |mapping| mapping.check_unchanged())
+    }
+
     /// Runs `work`, which uses this graph. Where the graph lies in an image that was changed
     /// meanwhile, or whose data were not checked, what goes wrong is the fault of that file.
     ///
@@ -49,9 +59,7 @@ impl Graph {
         let Some(origin) = &self.origin else { return work() };
         let hold = Hold::new();
         let done = catch_unwind(AssertUnwindSafe(work));
-        if let Some(mapping) = &origin.mapping {
-            mapping.check_unchanged()?;
-        }
+        self.check_unchanged()?;
         match done {
             Ok(done) => done,
             Err(_) if !origin.checked => {

@@ -8,12 +8,13 @@
 //!
 //! | field | is |
 //! |---|---|
-//! | `checkpoint` | the version of the format, 1 |
+//! | `checkpoint` | the version of the format, 2 |
 //! | `gramer` | the version of the program: another one may divide work in another way |
 //! | `graph` | `vertices`, `edges`, and a `hash` (XXH3, 128 bits) of the lists and labels |
 //! | `task` | as [`Task`] is serialised |
 //! | `rule` | as [`Engine::rule`] says |
 //! | `outcome` | an [`Outcome`] of the units that are done; `null` if none are |
+//! | `checksum` | XXH3, 128 bits, of `outcome` as this program writes it |
 //!
 //! [`Engine::rule`]: gramer_engine::Engine::rule
 
@@ -22,7 +23,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use gramer_engine::work::{Share, Units};
 use gramer_engine::{Outcome, shares};
@@ -34,7 +35,7 @@ use gramer_graph::output::{hold, write_held};
 use gramer_pattern::task::Task;
 
 /// The version of the format.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// The largest file that is read: a million patterns of frequent subgraph mining have room.
 const MAX_FILE: u64 = 1 << 30;
 
@@ -141,6 +142,7 @@ struct File<K, O> {
     #[serde(flatten)]
     key: K,
     outcome: Option<O>,
+    checksum: String,
 }
 
 #[derive(Debug)]
@@ -251,8 +253,9 @@ impl<'a> Checkpoint<'a> {
     /// [`Checkpoint::save`].
     ///
     /// # Errors
-    /// As [`Outcome::merge`].
+    /// As [`Outcome::merge`] and [`Graph::check_unchanged`].
     pub fn add(&self, outcome: Outcome) -> Result<()> {
+        self.graph.check_unchanged()?;
         let Some(mut outcome) = outcome.finished(self.graph.view())? else { return Ok(()) };
         // They are of one run.
         outcome.devices.clear();
@@ -276,14 +279,18 @@ impl<'a> Checkpoint<'a> {
     /// Writes the file.
     ///
     /// # Errors
-    /// [`Error::Io`]; the file is then as it was.
+    /// [`Error::Io`], and as [`Graph::check_unchanged`]; the file is then as it was.
     pub fn save(&self) -> Result<()> {
         self.write(&mut self.state(), false).map(|_| ())
     }
 
     /// Whether it was written: not with `first`, if a file is there.
     fn write(&self, state: &mut State, first: bool) -> Result<bool> {
-        let file = File { checkpoint: FORMAT, key: &self.key, outcome: state.outcome.as_ref() };
+        // Who goes on from the file trusts what it says of this graph.
+        self.graph.check_unchanged()?;
+        let outcome = state.outcome.as_ref();
+        let checksum = checksum(outcome);
+        let file = File { checkpoint: FORMAT, key: &self.key, outcome, checksum };
         let held = write_held(&self.path, first, |out| {
             serde_json::to_writer(&mut *out, &file)?;
             writeln!(out)
@@ -345,7 +352,20 @@ fn read(path: &Path, key: &Key, graph: &Graph, cancel: &Cancel) -> Result<Option
         let units = outcome.share.as_ref().map_or(Units::All, Units::Share);
         units.check(graph.view()).map_err(|e| wrong(e.to_string()))?;
     }
+    if file.checksum != checksum(file.outcome.as_ref()) {
+        return Err(wrong(
+            "this checkpoint is damaged: its checksum is not that of what was found; remove it and \
+             begin again"
+                .into(),
+        ));
+    }
     Ok(file.outcome)
+}
+
+/// Of what was found, as it is written: a digit that has changed would be a wrong count.
+fn checksum(outcome: Option<&Outcome>) -> String {
+    let text = serde_json::to_vec(&outcome).unwrap_or_default();
+    format!("{:032x}", xxh3_128(&text))
 }
 
 #[cfg(test)]

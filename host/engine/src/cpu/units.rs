@@ -45,16 +45,21 @@ impl<'a> Starts<'a> {
         list: impl Fn(u32) -> usize,
         weight: impl Fn(u32) -> u64,
     ) -> Groups {
-        // A weight may cost a look at the neighbours.
+        // A weight may cost a search in the row of each neighbour; in ranked graphs the hubs come first.
         const STEPS: usize = 64;
+        const STEPS_OF_NEIGHBOUR: usize = 16;
         let (list, weight) = (&list, &weight);
         let units = || {
             let mut looks = Looks::new(&job.context.cancel);
-            let until = move |_: &u32| looks.check(STEPS).is_ok();
+            let id = |start: u32| self.ids.map_or(start, |ids| ids[start as usize]);
+            let until = move |&start: &u32| {
+                let degree = self.graph.degree(id(start));
+                looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_ok()
+            };
             (0..self.count as u32).take_while(until).flat_map(move |start| {
                 let len = list(start) as u32;
                 let whole = if len == 0 { 0 } else { weight(start) };
-                let v = self.ids.map_or(start, |ids| ids[start as usize]);
+                let v = id(start);
                 let degree = self.graph.degree(v);
                 job.units.positions(v, degree, len).map(move |part| {
                     let work = u128::from(whole) * part.len() as u128 / u128::from(len);
@@ -169,6 +174,27 @@ mod tests {
         assert!(!whole && states.iter().all(|&n| n == 0));
         let none = Groups::default();
         assert!(!run_units(&none, &context, || (), |_, _| ControlFlow::Continue(())).1);
+    }
+
+    /// Weights are looked up for all start vertices before any unit runs. Where the first ones are hubs,
+    /// few of them are work enough for a look at the flag.
+    #[test]
+    fn a_run_that_was_asked_to_stop_weighs_few_hubs() {
+        let mut builder = gramer_graph::Builder::new();
+        for v in 0..300u64 {
+            (0..v).for_each(|u| builder.edge(u, v));
+        }
+        let graph = builder.build();
+        let context = Context::with_threads(1);
+        context.cancel.cancel();
+        let weighed = std::cell::Cell::new(0);
+        let weight = |v: u32| {
+            weighed.set(weighed.get() + graph.view().degree(v));
+            1
+        };
+        let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, weight);
+        assert!(!run_units(&units, &context, || (), |_, _| ControlFlow::Continue(())).1);
+        assert!(weighed.get() < 60 * 299, "{} neighbours were looked at", weighed.get());
     }
 
     #[test]

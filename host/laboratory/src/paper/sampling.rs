@@ -155,7 +155,7 @@ impl Comparison {
         ];
         vec![
             Block::Text(format!(
-                "How samples are drawn and what the interval covers is in `host/src/explore/sample.rs`. \
+                "How samples are drawn and what the interval covers is in `host/laboratory/src/explore/sample.rs`. \
                  Here the whole task was run as well: random graphs on machine `{}`, real ones on \
                  machine `{}`.",
                 lab.small.machine.name, lab.base.machine.name

@@ -1,8 +1,8 @@
 use super::*;
 use gramer_engine::Engine;
 use gramer_engine::cpu::Cpu;
-use gramer_graph::Builder;
 use gramer_graph::context::Context;
+use gramer_graph::{Builder, image};
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
 
 fn graph(extra: u64) -> Graph {
@@ -67,7 +67,8 @@ fn a_run_goes_on_from_its_file_and_no_other_does() {
     }
     let good = std::fs::read_to_string(&file).unwrap();
     for (from, to, part) in [
-        (r#""checkpoint":1"#, r#""checkpoint":9"#, "has the format 9"),
+        (r#""checkpoint":2"#, r#""checkpoint":9"#, "has the format 9"),
+        (r#""count":"#, r#""count":1"#, "is damaged: its checksum"),
         ("{", "", "this is no checkpoint"),
         (r#""complete":true"#, r#""complete":false"#, "is not finished"),
         (r#""share":null"#, r#""share":{"whole":[[0,31]],"parts":[]}"#, "no vertices 0 to 31"),
@@ -135,4 +136,30 @@ fn a_full_disk_ends_nothing_and_the_last_write_says_so() {
     kept.path = keeping.file.clone();
     kept.save().unwrap();
     assert!(kept.rest().unwrap().is_some_and(|rest| !rest.is_empty()));
+}
+
+/// Whoever puts the image back and goes on would have counts of neither graph.
+#[test]
+fn nothing_is_kept_of_a_graph_that_was_changed_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let (image, file) = (folder.path().join("g.gramer"), folder.path().join("run.json"));
+    image::write(&image, &graph(0), "g").unwrap();
+    let graph = image::open(&image, true).unwrap();
+    let keeping = Keeping { file: file.clone(), resume: false, interval: Duration::ZERO };
+    let (task, cancel) = (Task::Clique { k: 3 }, Cancel::default());
+    let kept = Checkpoint::open(&keeping, &graph, &task, "cpu".into(), &cancel).unwrap();
+    let begun = std::fs::read_to_string(&file).unwrap();
+    let share = &Share::split(graph.view(), 2)[0];
+    let found = Cpu.prepare(&graph, &Context::default()).unwrap();
+    let found = found.run(&task, Units::Share(share), None, &Context::default()).unwrap();
+
+    // The same bytes, so that the time alone tells, which goes in steps of some milliseconds.
+    std::thread::sleep(Duration::from_millis(50));
+    std::fs::write(&image, std::fs::read(&image).unwrap()).unwrap();
+    for error in [kept.add(found).unwrap_err(), kept.save().unwrap_err()] {
+        let text = error.to_string();
+        assert!(text.contains("g.gramer: the image was changed while it was in use"), "{text}");
+    }
+    assert!(kept.rest().unwrap().is_none(), "none of the work is done");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), begun);
 }
