@@ -192,9 +192,9 @@ fn shown(per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
                     div.muted { "sum " (breakable(&grouped(column.sum))) }
                 }
             }
-            @if column.top.is_empty() {
+            @if column.sum == 0 {
                 p.note { "No " (one) " is in any." }
-            } @else {
+            } @else if !column.top.is_empty() {
                 (bars(
                     &format!("{all} in most{}", logarithmic(scale)),
                     column.top.iter().map(|&(item, count)| (item.to_string(), scale.length(count), count)),
