@@ -30,8 +30,17 @@ const OF_THE_COMMAND_LINE: [&str; 5] =
 
 /// Libraries that name no option of the command line, and their files that give arguments to another
 /// program or are about the program `gramer`.
-const LIBRARIES: [&str; 8] =
-    ["graph", "pattern", "engine", "picture", "accelerator", "many", "cluster", "laboratory"];
+const LIBRARIES: [&str; 9] = [
+    "graph",
+    "pattern",
+    "engine",
+    "picture",
+    "accelerator",
+    "gpu",
+    "many",
+    "cluster",
+    "laboratory",
+];
 const OF_OTHER_PROGRAMS: [&str; 10] = [
     "accelerator/src/emulated/mod.rs",
     "accelerator/src/xclbin/build.rs",
