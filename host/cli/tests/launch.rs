@@ -369,14 +369,15 @@ fn emulated_devices_of_a_program_share_a_task() {
         assert_eq!(found.results, expected, "{task:?}");
         assert!(found.complete && !expected.is_empty());
         assert_eq!(found.devices.len(), 2);
-        // Shares by hand: each is less than all, and both are it.
+        // Shares by hand: both together are all.
         let device = open();
         let prepared = device.prepare(&graph, &context).unwrap();
         let shares = Share::split(graph.view(), 2);
         assert_eq!(shares.len(), 2);
         let of = |share| prepared.run(&task, Units::Share(share), None, &context).unwrap();
         let parts: Vec<Outcome> = shares.iter().map(of).collect();
-        assert!(parts.iter().all(|part| part.results != expected));
+        // Each would be all of it, and both together twice as much, if shares were overlooked.
+        assert!(parts.iter().zip(&shares).all(|(part, share)| part.share.as_ref() == Some(share)));
         assert_eq!(Outcome::merge(&task, &graph, parts).unwrap().results, expected, "{task:?}");
     }
 }
