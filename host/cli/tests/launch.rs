@@ -364,11 +364,14 @@ fn emulated_devices_of_a_program_share_a_task() {
         Task::Fsm { limit, support: 20, measure: Measure::Embeddings },
     ] {
         let expected = Cpu.run(&graph, &task, None, &context).unwrap().results;
-        let two = gramer_many::Many::new(vec![Box::new(open()), Box::new(open())]);
-        let found = two.run(&graph, &task, None, &context).unwrap();
-        assert_eq!(found.results, expected, "{task:?}");
-        assert!(found.complete && !expected.is_empty());
-        assert_eq!(found.devices.len(), 2);
+        // Each share starts the device anew, which takes a second or more: once is enough.
+        if matches!(task, Task::Clique { .. }) {
+            let two = gramer_many::Many::new(vec![Box::new(open()), Box::new(open())]);
+            let found = two.run(&graph, &task, None, &context).unwrap();
+            assert_eq!(found.results, expected, "{task:?}");
+            assert!(found.complete && !expected.is_empty());
+            assert_eq!(found.devices.len(), 2);
+        }
         // Shares by hand: both together are all.
         let device = open();
         let prepared = device.prepare(&graph, &context).unwrap();
