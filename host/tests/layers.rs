@@ -4,6 +4,7 @@
 #[path = "common/environment.rs"]
 mod environment;
 
+use std::path::Path;
 use std::process::Command;
 
 use environment::root;
@@ -29,8 +30,17 @@ const OF_THE_COMMAND_LINE: [&str; 5] =
 
 /// Libraries that name no option of the command line, and their files that give arguments to another
 /// program or are about the program `gramer`.
-const LIBRARIES: [&str; 8] =
-    ["graph", "pattern", "engine", "picture", "accelerator", "many", "cluster", "laboratory"];
+const LIBRARIES: [&str; 9] = [
+    "graph",
+    "pattern",
+    "engine",
+    "picture",
+    "accelerator",
+    "gpu",
+    "many",
+    "cluster",
+    "laboratory",
+];
 const OF_OTHER_PROGRAMS: [&str; 10] = [
     "accelerator/src/emulated/mod.rs",
     "accelerator/src/xclbin/build.rs",
@@ -121,4 +131,62 @@ fn no_crate_depends_on_one_above_it() {
         }
     }
     assert_eq!(seen, LAYERS.len());
+}
+
+/// All text of the Rust files under a folder, but for those of other packages.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        let package = path.join("Cargo.toml").is_file();
+        if path.is_dir() && !package && path.file_name().is_some_and(|name| name != "target") {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            *text += &std::fs::read_to_string(&path).unwrap();
+        }
+    }
+}
+
+/// Whether a crate's name stands in a text, as a word.
+fn names(text: &str, name: &str) -> bool {
+    let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    text.match_indices(name).any(|(at, _)| {
+        !part(text[..at].chars().next_back()) && !part(text[at + name.len()..].chars().next())
+    })
+}
+
+#[test]
+fn no_crate_depends_on_what_it_does_not_use() {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    // What tests include from elsewhere.
+    let mut common = String::new();
+    sources(&root().join("host/tests/common"), &mut common);
+    let (mut seen, mut idle) = (0, vec![]);
+    for package in metadata["packages"].as_array().unwrap() {
+        let name = package["name"].as_str().unwrap();
+        let folder = Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap();
+        let (mut own, mut all) = (String::new(), String::new());
+        sources(&folder.join("src"), &mut own);
+        sources(folder, &mut all);
+        if name == "gramer" {
+            all += &common;
+        }
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let renamed = dependency["rename"].as_str();
+            let used = renamed.or(dependency["name"].as_str()).unwrap().replace('-', "_");
+            // The library of a program is there for that alone, where it has no source of its own.
+            let text = if dependency["kind"] == "dev" || own.is_empty() { &all } else { &own };
+            seen += 1;
+            if !names(text, &used) {
+                idle.push(format!("{name} depends on {used} and doesn't use it"));
+            }
+        }
+    }
+    assert!(idle.is_empty(), "{}", idle.join("\n"));
+    assert!(seen > 100, "{seen}");
 }

@@ -43,7 +43,7 @@ pub struct Cli {
 pub enum Command {
     /// Mine a graph
     #[command(subcommand)]
-    Mine(mine::Task),
+    Mine(Box<mine::Task>),
     /// Mine as a YAML file says, whose fields are the options of `mine`
     Run(run::Args),
     /// Explain how a pattern is searched

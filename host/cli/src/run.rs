@@ -155,7 +155,8 @@ impl Job<'_> {
     /// Refuses a field that the task's command doesn't have.
     fn no_field(&self, key: &str, options: &clap::Command) -> Error {
         let long = key.replace('_', "-");
-        let known = options.get_arguments().filter_map(|a| a.get_long());
+        let known = options.get_arguments().filter(|a| !a.is_hide_set());
+        let known = known.filter_map(|a| a.get_long());
         let known: Vec<&str> = known.chain(["task", "graph"]).filter(|&k| k != "help").collect();
         let distance = |k: &str| strsim::damerau_levenshtein(k, &long);
         let nearest = known.iter().copied().min_by_key(|k| distance(k));

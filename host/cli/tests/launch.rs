@@ -257,6 +257,37 @@ fn a_page_of_an_emulated_run_shows_the_pus_over_time() {
     }
 }
 
+/// Emulated devices beside each other: the strips of each are its own.
+#[test]
+fn a_page_of_several_emulated_devices_shows_the_pus_of_each_over_time() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let xclbin = folder.path().join("small.xclbin");
+    let xclbin = xclbin.to_str().unwrap();
+    let made = gramer(&["xclbin", "build", "--machine", "small", "-o", xclbin]).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    for (devices, titles) in [
+        ("@0,1", &["PUs of compute unit 1 over time: ", "PUs of compute unit 2 over time: "][..]),
+        ("@1", &["PUs over time: "]),
+    ] {
+        let page = folder.path().join(format!("page{devices}.html"));
+        let device = format!("{xclbin}{devices}");
+        let words =
+            ["mine", "motif", "-k", "4", &graph, "--device", &device, "--runs", "8", "--to"];
+        let output = gramer(&[&words[..], &[page.to_str().unwrap()]].concat()).output().unwrap();
+        assert!(output.status.success(), "{devices}: {}", text(&output.stderr));
+        let page = std::fs::read_to_string(&page).unwrap();
+        let figures: Vec<&str> = page.split("<figure class=\"timeline\">").skip(1).collect();
+        assert_eq!(figures.len(), titles.len(), "{devices}");
+        for (figure, title) in figures.iter().zip(titles) {
+            assert!(figure.contains(title), "{devices}: {figure:.300}");
+            // The eight runs were dealt out, and each device did something.
+            assert!(!figure.contains("aria-label=\"PU 0: busy 0 %"), "{devices}: {figure:.3000}");
+        }
+    }
+}
+
 /// A program that uses the library, and is not `gramer`.
 #[test]
 fn another_program_starts_a_helper_and_not_itself() {
@@ -298,6 +329,60 @@ fn another_program_starts_a_helper_and_not_itself() {
     let wrong = run(Some(&folder.path().join("none")));
     assert!(!wrong.status.success());
     assert!(text(&wrong.stderr).contains("there is no such file"), "{}", text(&wrong.stderr));
+}
+
+/// Emulated devices of a program share a task, and a run goes on where it was stopped.
+#[test]
+fn emulated_devices_of_a_program_share_a_task() {
+    use gramer::accelerator::{emulated::Emulated, settings::Settings};
+    use gramer::engine::{Engine, Outcome, Units, cpu::Cpu, work::Share};
+    use gramer::graph::read::{ReadOptions, read_graph};
+    use gramer::task::{Induced, Measure, SizeLimit};
+    use gramer::{Context, Task};
+
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let labelled = folder.path().join("labelled.lg");
+    let mut lines = String::from("t # 1\n");
+    (0..40).for_each(|v| lines += &format!("v {v} {}\n", v % 3));
+    let pairs = (0..40).flat_map(|u| (u + 1..40).map(move |v| (u, v)));
+    let edges = pairs.filter(|(u, v)| (u * 7 + v * 11) % 5 == 0);
+    edges.for_each(|(u, v)| lines += &format!("e {u} {v} 0\n"));
+    std::fs::write(&labelled, lines).unwrap();
+    let context = Context::default();
+    let graph = read_graph(&labelled, &ReadOptions::default(), &context).unwrap();
+    let graph = gramer::graph::prepare::renumber(&graph, &context).unwrap();
+    let open = || {
+        let helper = PathBuf::from(env!("CARGO_BIN_EXE_gramer"));
+        let name = "emulator:small:functional";
+        Emulated::with_helper(name, Settings::default(), helper).unwrap()
+    };
+    let limit = SizeLimit::MaxVertices(3);
+    for task in [
+        Task::Clique { k: 3 },
+        Task::Motif { k: 4, induced: Induced::Vertex },
+        Task::Fsm { limit, support: 20, measure: Measure::Embeddings },
+    ] {
+        let expected = Cpu.run(&graph, &task, None, &context).unwrap().results;
+        // Each share starts the device anew, which takes a second or more: once is enough.
+        if matches!(task, Task::Clique { .. }) {
+            let two = gramer_many::Many::new(vec![Box::new(open()), Box::new(open())]);
+            let found = two.run(&graph, &task, None, &context).unwrap();
+            assert_eq!(found.results, expected, "{task:?}");
+            assert!(found.complete && !expected.is_empty());
+            assert_eq!(found.devices.len(), 2);
+        }
+        // Shares by hand: both together are all.
+        let device = open();
+        let prepared = device.prepare(&graph, &context).unwrap();
+        let shares = Share::split(graph.view(), 2);
+        assert_eq!(shares.len(), 2);
+        let of = |share| prepared.run(&task, Units::Share(share), None, &context).unwrap();
+        let parts: Vec<Outcome> = shares.iter().map(of).collect();
+        // Each would be all of it, and both together twice as much, if shares were overlooked.
+        assert!(parts.iter().zip(&shares).all(|(part, share)| part.share.as_ref() == Some(share)));
+        assert_eq!(Outcome::merge(&task, &graph, parts).unwrap().results, expected, "{task:?}");
+    }
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn mine(words: &[&str], graph: &Path, page: &Path) -> Output {
 /// A page of every kind of answer, by name.
 fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let (plain, labelled) = (plain(folder), labelled(folder));
-    let cases: [(&str, &[&str], &Path); 10] = [
+    let cases: [(&str, &[&str], &Path); 16] = [
         ("motif", &["motif", "-k", "4"], &plain),
         ("motif-edge", &["motif", "-k", "5", "--induced", "edge"], &plain),
         ("clique", &["clique", "-k", "3"], &plain),
@@ -70,6 +70,12 @@ fn pages(folder: &Path) -> Vec<(&'static str, PathBuf)> {
         ),
         ("fsm", &["fsm", "--support", "2", "--max-vertices", "3"], &labelled),
         ("fsm-mni", &["fsm", "--support", "3", "--measure", "mni", "--max-edges", "2"], &labelled),
+        ("per-vertex", &["motif", "-k", "4", "--per", "vertex", "--histogram"], &plain),
+        ("per-edge", &["motif", "-k", "4", "--per", "edge", "--top", "12"], &plain),
+        ("per-size", &["clique", "-k", "3", "--up-to", "20", "--per", "vertex"], &plain),
+        ("estimate", &["clique", "-k", "4", "--estimate", "5%"], &plain),
+        ("estimates", &["motif", "-k", "4", "--estimate", "2%"], &plain),
+        ("match-labelled", &["match", "--pattern", "triangle"], &labelled),
     ];
     let write = |(name, words, graph): (&'static str, &[&str], &Path)| {
         let page = folder.join(format!("{name}.html"));
@@ -115,6 +121,96 @@ fn pages_say_what_the_json_says() {
         for word in ["http:", "https:", " src=", " href=", "url(", "@import", "<script"] {
             assert!(!rest.contains(word), "{words:?}: {word} comes from elsewhere");
         }
+    }
+}
+
+#[test]
+fn pages_have_counts_per_vertex_and_edge() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = labelled(folder.path());
+    for (per, k) in [("vertex", "4"), ("edge", "3")] {
+        let words = ["motif", "-k", k, "--per", per, "--histogram", "--top", "3"];
+        let output = gramer().arg("mine").args(words).arg(&graph).arg("--json").output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let columns = answer["per"]["columns"].as_array().unwrap();
+        let path = folder.path().join(format!("{per}.html"));
+        let list = folder.path().join(format!("{per}.tsv"));
+        let list = list.to_str().unwrap();
+        assert!(mine(&[&words[..], &["--list", list]].concat(), &graph, &path).status.success());
+        let page = fs::read_to_string(&path).unwrap();
+        let results = answer["results"].as_array().unwrap().len();
+        assert_eq!(page.matches("<svg ").count(), results + columns.len());
+        for column in columns {
+            let (name, orbit) = (column["name"].as_str().unwrap(), &column["orbit"]);
+            let from = page.find(&format!("<h3>{name}, orbit {orbit}</h3>")).expect("the column");
+            let part = &page[from..page[from..].find("</table></div>").unwrap() + from];
+            assert!(part.contains(&format!("sum {}", grouped(&column["sum"]))), "{part}");
+            for top in column["top"].as_array().unwrap() {
+                let item = match per {
+                    "vertex" => top["vertex"].to_string(),
+                    _ => format!("{}-{}", top["edge"][0], top["edge"][1]),
+                };
+                let count = grouped(&top["count"]);
+                let row = part.split("<tr>").find(|row| {
+                    row.starts_with(&format!("<th scope=\"row\">{item}</th>"))
+                        && row.contains(&count)
+                });
+                assert!(row.is_some(), "{name} {item}: {count} in {part}");
+            }
+            let bins = column["histogram"].as_array().unwrap().len();
+            let rows = bins + column["top"].as_array().unwrap().len();
+            assert_eq!(part.matches("<tr>").count(), rows, "{part}");
+        }
+        let what = if per == "vertex" { "vertices" } else { "edges" };
+        assert!(page.contains(&format!("<small>{what}</small>")), "what is listed");
+    }
+    // The path has its ends in one orbit and its middle in another: these are filled, those are not.
+    let page = fs::read_to_string(folder.path().join("vertex.html")).unwrap();
+    let of = |orbit: u32| {
+        let head =
+            page.split("<h3>").position(|h| h.starts_with(&format!("4-path, orbit {orbit}<")));
+        let before = page.split("<h3>").nth(head.unwrap() - 1).unwrap();
+        before[before.rfind("<svg ").unwrap()..].matches("fill=\"#0072b2\"").count()
+    };
+    assert_eq!((of(4), of(5)), (2, 2));
+}
+
+/// A number of the JSON as pages have it.
+fn grouped(number: &Value) -> String {
+    gramer_picture::number::grouped(number.to_string().parse().unwrap())
+}
+
+#[test]
+fn pages_have_estimates_with_their_intervals() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = plain(folder.path());
+    for words in [&["motif", "-k", "4"][..], &["clique", "-k", "3"]] {
+        let words = [words, &["--estimate", "5%", "--seed", "7"]].concat();
+        let output = gramer().arg("mine").args(&words).arg(&graph).arg("--json").output().unwrap();
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let path = folder.path().join("page.html");
+        assert!(mine(&[&words[..], &["--force"]].concat(), &graph, &path).status.success());
+        let page = fs::read_to_string(&path).unwrap();
+        let samples = grouped(&answer["estimate"]["samples"]);
+        assert!(page.contains(&format!("An estimate from {samples} samples, no count")), "{page}");
+        assert!(page.contains("the total is within ±5 %"), "{page}");
+        assert!(!page.contains("Counts are exact"), "{page}");
+        let results = answer["results"].as_array().unwrap();
+        assert_eq!(page.matches("<svg ").count(), results.len());
+        let about = |value: &Value| gramer_picture::number::about(value.as_f64().unwrap());
+        let mut intervals = 0;
+        for result in results {
+            let estimate = &result["estimate"];
+            assert!(page.contains(&format!("≈ {}", about(&estimate["value"]))), "{estimate}");
+            if let Some(interval) = estimate["interval"].as_array() {
+                let said = format!("{} to {}", about(&interval[0]), about(&interval[1]));
+                assert!(page.contains(&said), "{said}");
+                intervals += 1;
+            }
+        }
+        let drawn = page.matches("class=\"whisker\"").count();
+        assert_eq!(drawn, if results.len() > 1 { intervals } else { 0 });
+        assert!(intervals > 0);
     }
 }
 
@@ -262,18 +358,10 @@ fn accelerated(windows: usize) -> String {
     metrics.detail("pu_time.by_pu_of_compute_unit_1", "cycles", Measured::Timeline(timeline));
     outcome.devices.push(metrics);
     let time = Duration::from_millis(1234);
-    Answer {
-        task: &task,
-        source: "graph.txt",
-        graph: &graph,
-        device: "emulator:a-machine-with-a-long-name.yaml",
-        threads: 2,
-        outcome: &outcome,
-        stopped: None,
-        listed: None,
-        times: Times { load: time, prepare: time, mine: time },
-    }
-    .page()
+    let mut answer = Answer::new(&task, "graph.txt", &graph, &outcome);
+    answer.device = "emulator:a-machine-with-a-long-name.yaml";
+    answer.times = Times { load: time, prepare: time, mine: time };
+    answer.page()
 }
 
 /// The page of a sweep, whose points a program makes that stands in for the simulator.

@@ -122,8 +122,8 @@ impl Column {
     /// In how many places of one occurrence a vertex or edge has this orbit: by so many the sum of
     /// the column is more than the number of occurrences.
     pub fn places(&self, per: Per) -> u128 {
-        match (self.orbit, self.larger_clique) {
-            (Some(orbit), _) => orbit.places as u128,
+        match (&self.orbit, self.larger_clique) {
+            (Some(orbit), _) => orbit.places.len() as u128,
             (None, larger) => {
                 let k = larger.unwrap_or(self.pattern.vertices()) as u128;
                 match per {
@@ -178,13 +178,13 @@ pub fn check(task: &Task) -> Result<()> {
 }
 
 /// A class of the vertices, or of the edges, of a pattern that its symmetries take to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Orbit {
     /// The number that ORCA gives it (Hočevar and Demšar, 2014 and 2016; for vertices that of
     /// Pržulj, 2007).
     pub number: usize,
-    /// How many vertices or edges of the pattern are in it.
-    pub places: usize,
+    /// The vertices of the pattern in canonical form that are in it, twice each; or the ends of its edges.
+    pub places: Vec<(usize, usize)>,
 }
 
 /// A pattern with one of its vertices or edges, the root.
@@ -274,12 +274,13 @@ impl Orbits {
         let rooted: Vec<&Rooted> = all.iter().filter(|r| r.vertices == k).collect();
         let forms: Vec<_> = rooted.iter().map(|r| form(k, r.edges, r.root)).collect();
         let orbits = rooted.iter().zip(&forms).enumerate().map(|(at, (r, own))| {
-            let alike = |root: &(usize, usize)| form(k, r.edges, *root) == *own;
-            let places = match per {
-                Per::Vertex => (0..k).map(|v| (v, v)).filter(alike).count(),
-                Per::Edge => r.edges.iter().copied().filter(alike).count(),
-            };
             let pattern = Pattern::from_edges(k, r.edges).canonical().0;
+            let edges = pattern.edges();
+            let alike = |root: &(usize, usize)| form(k, &edges, *root) == *own;
+            let places = match per {
+                Per::Vertex => (0..k).map(|v| (v, v)).filter(alike).collect(),
+                Per::Edge => edges.iter().copied().filter(alike).collect(),
+            };
             (pattern, Orbit { number: first + at, places })
         });
         let orbits = orbits.collect();
@@ -355,7 +356,11 @@ mod tests {
     #[test]
     fn orbits_have_the_places_that_the_patterns_have() {
         let places = |k, per| {
-            Orbits::of(k, per).all().iter().map(|(_, o)| (o.number, o.places)).collect::<Vec<_>>()
+            Orbits::of(k, per)
+                .all()
+                .iter()
+                .map(|(_, o)| (o.number, o.places.len()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(places(2, Per::Vertex), [(0, 2)]);
         assert_eq!(places(3, Per::Vertex), [(1, 2), (2, 1), (3, 3)]);

@@ -41,7 +41,7 @@ impl ByDegree {
         let (vertices, entries) = (view.vertices(), view.neighbours.len());
         if entries > u32::MAX as usize {
             return Err(Error::Unsupported(format!(
-                "the GPU engine takes up to 2^31 edges and the graph has {}; use --device cpu",
+                "the GPU engine takes up to 2^31 edges and the graph has {}; the engine `cpu` takes it",
                 graph.edges()
             )));
         }

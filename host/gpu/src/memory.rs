@@ -63,7 +63,7 @@ impl Budget {
             }
             Err(used) => Err(Error::Unsupported(format!(
                 "the GPU has no room for {what}: {used} bytes are in use and {bytes} more are \
-                 needed, of {}; give at least --memory {}K, or use --device cpu",
+                 needed, of {}; give the setting `memory` at least {}K, or the engine `cpu` does it",
                 self.limit,
                 (used + bytes).div_ceil(1024)
             ))),
@@ -244,7 +244,10 @@ mod tests {
         let budget = Budget::new(10_000);
         budget.take(6_000, "a graph").unwrap();
         let text = budget.take(5_000, "tasks").unwrap_err().to_string();
-        assert!(text.contains("room for tasks") && text.contains("--memory 11K"), "{text}");
+        assert!(
+            text.contains("room for tasks") && text.contains("the setting `memory` at least 11K"),
+            "{text}"
+        );
         budget.give_back(6_000);
         budget.take(5_000, "tasks").unwrap();
         assert_eq!((budget.free(), budget.peak()), (5_000, 6_000));

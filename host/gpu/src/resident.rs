@@ -144,7 +144,7 @@ impl Resident {
             0 => Ok(()),
             code => Err(Error::Device(format!(
                 "{}: a kernel left its arrays (check {code}): this is a fault of this program; \
-                 use --device cpu",
+                 take the engine `cpu`",
                 self.device.label()
             ))),
         }

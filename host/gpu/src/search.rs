@@ -165,8 +165,8 @@ pub struct Steps {
 pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Result<Pattern> {
     if pattern.has_vertex_labels() && !graph.has_vertex_labels() {
         return Err(Error::usage(
-            "the pattern asks for vertex labels, but the graph has none: give the graph labels \
-             (--labels FILE), or take the labels out of the pattern",
+            "the pattern asks for vertex labels, but the graph has none: give the graph \
+             labels (the setting `labels`), or take the labels out of the pattern",
         ));
     }
     let mut asked = pattern.clone();
@@ -195,7 +195,8 @@ pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Re
     if !mappings && ambiguous(&asked) {
         return Err(Error::Unsupported(
             "wildcards beside labels let several mappings of this pattern have the same image, \
-             which the GPU engine doesn't tell apart; ask for --mappings, or use --device cpu"
+             which the GPU engine doesn't tell apart; ask for mappings, or the \
+             engine `cpu` does it"
                 .into(),
         ));
     }

@@ -36,7 +36,7 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     let Some(wanted) = device.strip_prefix("gpu:") else {
         return found.iter().position(|f| f.kind == "gpu").ok_or_else(|| {
             let portable = match found.iter().any(|f| f.kind == "cpu") {
-                true => "; `--device gpu:portable` runs the same kernels on the processor",
+                true => "; `gpu:portable` runs the same kernels on the processor",
                 false => "",
             };
             Error::Device(format!("no GPU was found{portable}"))
@@ -54,7 +54,7 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
         return match index < found.len() {
             true => Ok(index),
             false if found.is_empty() => Err(Error::Device("no OpenCL device was found".into())),
-            false => Err(Error::usage(format!("--device {device}: no such device; {}", names()))),
+            false => Err(Error::usage(format!("{device}: no such device; {}", names()))),
         };
     }
     if wanted == "portable" {
@@ -73,9 +73,7 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
     let at: Vec<&&NamedDevice> = found.iter().filter(fits).collect();
     match at.first() {
         Some(first) => Ok(found.iter().position(|f| f == *first).expect("it is one of them")),
-        None => {
-            Err(Error::usage(format!("--device {device}: no device has this name; {}", names())))
-        }
+        None => Err(Error::usage(format!("{device}: no device has this name; {}", names()))),
     }
 }
 

@@ -97,7 +97,8 @@ fn every_budget_counts_the_same_or_names_the_least() {
     let error = gpu.run(&graph, &task, None, &Context::default()).unwrap_err();
     let text = error.to_string();
     assert_eq!(error.exit_code(), 1);
-    let named = text.split("--memory ").nth(1).unwrap().split('K').next().unwrap();
+    let named =
+        text.split("the setting `memory` at least ").nth(1).unwrap().split('K').next().unwrap();
     let least: u64 = named.parse().unwrap();
     let (mut refills, mut paged, mut whole) = (0.0, 0, 0);
     for kib in [least - 1, least, least + 1, least + 4, 2 * least, 4 * least, 1024] {

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use gramer_engine::Outcome;
+use gramer_engine::estimate::CONFIDENCE;
+use gramer_engine::{Estimated, Outcome, Per, Precision};
 use gramer_graph::Graph;
 use gramer_pattern::task::Task;
 use maud::{Markup, html};
 
-use crate::number::{grouped, seconds};
+use crate::number::{about, grouped, seconds};
 use crate::page::{Part, breakable, document, stack};
+use crate::per::{self, PerReport};
 use crate::{device, patterns, words};
 
 /// Why a run ended before its end.
@@ -41,7 +43,7 @@ pub struct Times {
 /// use gramer_engine::cpu::Cpu;
 /// use gramer_graph::{Builder, Context};
 /// use gramer_pattern::Task;
-/// use gramer_picture::{Answer, Stopped, Times};
+/// use gramer_picture::{Answer, Stopped};
 ///
 /// let mut builder = Builder::new();
 /// for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
@@ -50,17 +52,7 @@ pub struct Times {
 /// let graph = builder.build();
 /// let task = Task::Clique { k: 3 };
 /// let outcome = Cpu.run(&graph, &task, None, &Context::default())?;
-/// let mut answer = Answer {
-///     task: &task,
-///     source: "kite.txt",
-///     graph: &graph,
-///     device: "cpu",
-///     threads: 1,
-///     outcome: &outcome,
-///     stopped: None,
-///     listed: None,
-///     times: Times::default(),
-/// };
+/// let mut answer = Answer::new(&task, "kite.txt", &graph, &outcome);
 /// assert_eq!(answer.total(), 1);
 /// assert!(answer.page().starts_with("<!DOCTYPE html>"));
 /// // Of a run that was stopped the counts are lower bounds, and the page says so.
@@ -85,10 +77,36 @@ pub struct Answer<'a> {
     pub outcome: &'a Outcome,
     /// Why it is incomplete, if it is.
     pub stopped: Option<Stopped>,
-    /// Embeddings listed, where a list was asked for.
+    /// Embeddings listed, where a list was asked for; lines, of counts per vertex or edge.
     pub listed: Option<u64>,
+    /// Counts per vertex or edge, where they were asked for and are known.
+    pub per: Option<&'a PerReport>,
+    /// An estimate instead of counts, and what was asked of it.
+    pub estimated: Option<(Precision, &'a Estimated)>,
     /// Wall time by phase.
     pub times: Times,
+}
+
+impl<'a> Answer<'a> {
+    /// An answer of the CPU engine with one thread, with nothing more; times are 0.
+    pub fn new(task: &'a Task, source: &'a str, graph: &'a Graph, outcome: &'a Outcome) -> Self {
+        let (stopped, listed, per, estimated) = (None, None, None, None);
+        let times = Times::default();
+        let (device, threads) = ("cpu", 1);
+        Answer {
+            task,
+            source,
+            graph,
+            device,
+            threads,
+            outcome,
+            stopped,
+            listed,
+            per,
+            estimated,
+            times,
+        }
+    }
 }
 
 impl Answer<'_> {
@@ -144,6 +162,44 @@ impl Answer<'_> {
         })
     }
 
+    /// What an estimate is worth, in a sentence; nothing of one that was stopped, which has no numbers.
+    fn sampled(&self) -> Option<String> {
+        let (precision, found) = self.estimated.filter(|(_, found)| found.complete)?;
+        let within = if found.reached { "within" } else { "NOT within" };
+        Some(format!(
+            "An estimate from {} samples, no count: with a confidence of {} % the total is {within} ±{} %, as was \
+             asked.",
+            grouped(found.samples.into()),
+            100.0 * CONFIDENCE,
+            100.0 * precision.relative
+        ))
+    }
+
+    /// The total as it is written, and what is said of it.
+    fn found(&self) -> (String, String) {
+        let of = match self.task {
+            Task::Fsm { .. } => "frequent patterns",
+            Task::Match { mappings: true, .. } => "mappings",
+            Task::Clique { .. } | Task::CliqueSizes { .. } => "cliques",
+            Task::MaximalCliques => "maximal cliques",
+            Task::MaximumClique => "clique found",
+            _ => "occurrences in all",
+        };
+        let Some((_, found)) = self.estimated else {
+            return (self.shown(self.total()), of.into());
+        };
+        match found.total.as_ref().or(found.results.first().map(|(_, estimate)| estimate)) {
+            None => ("?".into(), of.into()),
+            Some(total) => match total.interval {
+                None => (format!("≈ {}?", about(total.value)), format!("{of}, too few samples")),
+                Some((from, to)) => (
+                    format!("≈ {}", about(total.value)),
+                    format!("{of}, {} to {}", about(from), about(to)),
+                ),
+            },
+        }
+    }
+
     /// The answer as one page of HTML, which needs no other file.
     pub fn page(&self) -> String {
         let title = format!("{}: {}", self.source, words::question(self.task));
@@ -157,34 +213,48 @@ impl Answer<'_> {
                     @if let Some(reservation) = self.reservation() {
                         p.warning role="note" { (reservation) }
                     }
+                    @if let Some(said) = self.sampled() { p.warning role="note" { (said) } }
                     (self.facts())
                 }
                 section { h2 { "Patterns" } (patterns::section(self)) }
+                @if let Some(per) = self.per {
+                    section { h2 { "Per " (per.per) } (per::section(per)) }
+                }
                 section { h2 { "Time" } (self.phases()) }
                 @for measured in &self.outcome.devices {
                     section { h2 { "Measured by " (measured.device) } (device::section(measured)) }
                 }
                 footer {
-                    "Made by gramer " (env!("CARGO_PKG_VERSION")) ". Counts are exact"
-                    @if self.stopped.is_some() { " of what was searched" }
+                    "Made by gramer " (env!("CARGO_PKG_VERSION")) ". "
+                    @match self.estimated {
+                        Some((precision, found)) => {
+                            "Numbers are estimates from " (grouped(found.samples.into()))
+                            " samples (seed " (precision.seed) ")"
+                        }
+                        None => {
+                            "Counts are exact"
+                            @if self.stopped.is_some() { " of what was searched" }
+                        }
+                    }
                     "; times are wall times."
                 }
             },
         )
     }
 
+    /// What the lines of the list are.
+    pub fn listed_what(&self) -> &'static str {
+        match self.per.map(|numbers| numbers.per) {
+            None => "embeddings",
+            Some(Per::Vertex) => "vertices",
+            Some(Per::Edge) => "edges",
+        }
+    }
+
     fn facts(&self) -> Markup {
         let graph = self.graph;
         let labels = [(graph.vertex_label_count(), "vertex"), (graph.edge_label_count(), "edge")];
-        let total = self.shown(self.total());
-        let of = match self.task {
-            Task::Fsm { .. } => "frequent patterns",
-            Task::Match { mappings: true, .. } => "mappings",
-            Task::Clique { .. } | Task::CliqueSizes { .. } => "cliques",
-            Task::MaximalCliques => "maximal cliques",
-            Task::MaximumClique => "clique found",
-            _ => "occurrences in all",
-        };
+        let (total, of) = self.found();
         let all = self.times.load + self.times.prepare + self.times.mine;
         html! {
             dl.facts {
@@ -208,7 +278,10 @@ impl Answer<'_> {
                 }
                 div { dt { "Time" } dd { (seconds(all)) small { "from the file to the answer" } } }
                 @if let Some(listed) = self.listed {
-                    div { dt { "Listed" } dd { (grouped(listed.into())) small { "embeddings" } } }
+                    div {
+                        dt { "Listed" }
+                        dd { (grouped(listed.into())) small { (self.listed_what()) } }
+                    }
                 }
             }
         }

@@ -9,6 +9,7 @@ pub mod layout;
 pub mod number;
 pub mod page;
 mod patterns;
+pub mod per;
 pub mod svg;
 mod timeline;
 pub mod words;

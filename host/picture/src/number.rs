@@ -19,6 +19,16 @@ pub fn grouped(number: u128) -> String {
     text
 }
 
+/// A number with as many digits as an estimate has.
+///
+/// ```
+/// assert_eq!(gramer_picture::number::about(1234.4), "1,234");
+/// assert_eq!(gramer_picture::number::about(1.23456e9), "1.2346e9");
+/// ```
+pub fn about(value: f64) -> String {
+    if value < 1e6 { grouped(value.round() as u128) } else { format!("{value:.4e}") }
+}
+
 /// A length of time with three digits or so: `0.3 ms`, `2.50 s`.
 pub fn seconds(time: Duration) -> String {
     let s = time.as_secs_f64();

@@ -1,12 +1,13 @@
 //! The patterns of an answer: drawn, with their counts as bars.
 
 use gramer_engine::Count;
+use gramer_engine::estimate::{CONFIDENCE, Estimate};
 use gramer_pattern::task::Task;
 use gramer_pattern::{Pattern, labelled_name};
 use maud::{Markup, html};
 
 use crate::answer::Answer;
-use crate::number::{Scale, grouped, percent};
+use crate::number::{Scale, about, grouped, percent};
 use crate::page::breakable;
 use crate::svg::{self, Labels};
 use crate::words;
@@ -23,7 +24,12 @@ struct Line<'a> {
     /// `None` for a clique of more vertices than a pattern can have.
     pattern: Option<&'a Pattern>,
     vertices: usize,
+    /// The number, or the best guess.
     count: u128,
+    /// The number as it is written.
+    number: String,
+    /// What an estimate says beside its number: the interval, as a text and from and to.
+    interval: Option<(String, Option<(u128, u128)>)>,
 }
 
 impl Line<'_> {
@@ -56,30 +62,54 @@ impl Line<'_> {
 
 /// The patterns of an answer.
 pub(crate) fn section(answer: &Answer<'_>) -> Markup {
-    let patterns = answer.outcome.results.iter().map(|Count { pattern, count }| Line {
-        pattern: Some(pattern),
-        vertices: pattern.vertices(),
-        count: *count,
-    });
-    let larger = &answer.outcome.larger_cliques;
-    let larger = larger.iter().map(|&(vertices, count)| Line { pattern: None, vertices, count });
-    let lines: Vec<Line<'_>> = patterns.chain(larger).collect();
-    let labels = Labels::of(answer.outcome.results.iter().map(|r| &r.pattern));
-    let counted = words::counted(answer.task);
+    let lines = lines(answer);
+    let labels = Labels::of(lines.iter().filter_map(|line| line.pattern));
+    let counted = if answer.estimated.is_some() { "estimate" } else { words::counted(answer.task) };
     match lines.as_slice() {
         [] => html! { p { "No pattern was found." } },
-        [line] => single(answer, line, &labels),
+        [line] => html! { (key(&lines)) (single(line, &labels)) },
         lines => html! {
-            (key(answer))
+            (key(lines))
             (rows(answer, &lines[..lines.len().min(DRAWN)], &labels, counted))
-            @if lines.len() > DRAWN { (rest(answer, &lines[DRAWN..], counted)) }
+            @if lines.len() > DRAWN { (rest(&lines[DRAWN..], counted)) }
         },
     }
 }
 
+fn lines<'a>(answer: &'a Answer<'_>) -> Vec<Line<'a>> {
+    let line = |pattern, vertices, count| Line {
+        pattern,
+        vertices,
+        count,
+        number: answer.shown(count),
+        interval: None,
+    };
+    let counted = answer.outcome.results.iter();
+    let counted =
+        counted.map(|Count { pattern, count }| line(Some(pattern), pattern.vertices(), *count));
+    let larger = &answer.outcome.larger_cliques;
+    let larger = larger.iter().map(|&(vertices, count)| line(None, vertices, count));
+    let estimated = answer.estimated.iter().flat_map(|(_, found)| &found.results);
+    let estimated = estimated.map(|(pattern, Estimate { value, interval, hits })| {
+        let (said, within) = match interval {
+            Some((from, to)) => (
+                format!("{} to {}", about(*from), about(*to)),
+                Some((from.max(0.0).round() as u128, to.round() as u128)),
+            ),
+            None => (format!("too few samples with it: {}", grouped((*hits).into())), None),
+        };
+        Line {
+            number: format!("≈ {}{}", about(*value), if within.is_some() { "" } else { "?" }),
+            interval: Some((said, within)),
+            ..line(Some(pattern), pattern.vertices(), value.round() as u128)
+        }
+    });
+    counted.chain(larger).chain(estimated).collect()
+}
+
 /// What the signs in pictures mean.
-fn key(answer: &Answer<'_>) -> Markup {
-    let of = |has: fn(&Pattern) -> bool| answer.outcome.results.iter().any(|r| has(&r.pattern));
+fn key(lines: &[Line<'_>]) -> Markup {
+    let of = |has: fn(&Pattern) -> bool| lines.iter().filter_map(|line| line.pattern).any(has);
     let (vertices, edges) = (of(Pattern::has_vertex_labels), of(Pattern::has_edge_labels));
     html! {
         p.note {
@@ -93,14 +123,13 @@ fn key(answer: &Answer<'_>) -> Markup {
     }
 }
 
-fn single(answer: &Answer<'_>, line: &Line<'_>, labels: &Labels) -> Markup {
-    let count = answer.shown(line.count);
+fn single(line: &Line<'_>, labels: &Labels) -> Markup {
     html! {
-        (key(answer))
         div.single {
             @if line.pattern.is_some() { (line.picture(labels, 240)) }
             div {
-                div.number { (breakable(&count)) }
+                div.number { (breakable(&line.number)) }
+                @if let Some((said, _)) = &line.interval { div { (said) } }
                 div { b { (line.name()) } }
                 div.muted { (line.size()) }
                 @if let Some(edges) = line.edges() { div.note { (edges) } }
@@ -110,9 +139,14 @@ fn single(answer: &Answer<'_>, line: &Line<'_>, labels: &Labels) -> Markup {
 }
 
 fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str) -> Markup {
-    let scale = Scale::of(lines.iter().map(|line| line.count));
+    let most = |line: &Line<'_>| match line.interval {
+        Some((_, Some((_, to)))) => line.count.max(to),
+        _ => line.count,
+    };
+    let scale = Scale::of(lines.iter().map(most));
     // Supports don't add up, and where an occurrence is in another there is no whole.
     let whole = match answer.task {
+        _ if answer.estimated.is_some() => 0,
         Task::Motif { .. } | Task::CliqueSizes { .. } | Task::MaximalCliques => answer.total(),
         _ => 0,
     };
@@ -130,6 +164,10 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
             @match scale.decades {
                 Some(_) => "Bars are logarithmic: they begin at 1, and each line of the grid is ten times the one before.",
                 None => { "Bars are linear: a full one is " (grouped(scale.full as u128)) "." }
+            }
+            @if answer.estimated.is_some() {
+                " The dark line at the end of a bar is the interval in which the number lies with a confidence of "
+                (100.0 * CONFIDENCE) " %."
             }
         }
         div.axis aria-hidden="true" {
@@ -152,9 +190,13 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                                 "width:max(3px," (format!("{:.3}", 100.0 * scale.length(line.count))) "%)"
                             } {}
                         }
+                        @if let Some((_, Some((from, to)))) = line.interval {
+                            (whisker(scale.length(from), scale.length(to)))
+                        }
                     }
                     div.number {
-                        (breakable(&answer.shown(line.count)))
+                        (breakable(&line.number))
+                        @if let Some((said, _)) = &line.interval { " " span.interval { (said) } }
                         @if whole > 0 && line.count > 0 {
                             " " span { (percent(line.count as f64 / whole as f64)) }
                         }
@@ -162,6 +204,16 @@ fn rows(answer: &Answer<'_>, lines: &[Line<'_>], labels: &Labels, counted: &str)
                 }
             }
         }
+    }
+}
+
+/// Where an interval begins and ends, as shares of the bar.
+fn whisker(from: f64, to: f64) -> Markup {
+    html! {
+        span.whisker style={
+            "left:" (format!("{:.3}", 100.0 * from)) "%;width:max(2px,"
+            (format!("{:.3}", 100.0 * (to - from).max(0.0))) "%)"
+        } {}
     }
 }
 
@@ -193,7 +245,7 @@ fn superscript(number: u32) -> String {
 }
 
 /// Patterns that aren't drawn.
-fn rest(answer: &Answer<'_>, lines: &[Line<'_>], counted: &str) -> Markup {
+fn rest(lines: &[Line<'_>], counted: &str) -> Markup {
     let shown = &lines[..lines.len().min(LISTED)];
     let missing = lines.len() - shown.len();
     html! {
@@ -211,7 +263,7 @@ fn rest(answer: &Answer<'_>, lines: &[Line<'_>], counted: &str) -> Markup {
                         tr {
                             td { (line.name()) } td { (line.size()) }
                             td { (line.edges().unwrap_or_default()) }
-                            td { (answer.shown(line.count)) }
+                            td { (line.number) }
                         }
                     }
                 }

@@ -1,5 +1,6 @@
 //! Patterns as SVG: vertices with their numbers, or with their labels in the label's colour.
 
+use gramer_engine::per::Per;
 use gramer_graph::NO_LABEL;
 use gramer_pattern::{Pattern, labelled_name};
 use maud::{Markup, html};
@@ -41,6 +42,22 @@ impl Labels {
 
 /// A pattern as an element of a page, `side` pixels wide and high.
 pub fn element(pattern: &Pattern, labels: &Labels, side: u32) -> Markup {
+    drawn(pattern, labels, side, None)
+}
+
+/// The same of a pattern without labels, with some of its vertices or edges marked: places as
+/// [`gramer_engine::per::Orbit`] has them.
+pub fn marked(pattern: &Pattern, per: Per, places: &[(usize, usize)], side: u32) -> Markup {
+    drawn(pattern, &Labels::default(), side, Some((per, places)))
+}
+
+/// Vertices or edges that are marked.
+type Marked<'a> = Option<(Per, &'a [(usize, usize)])>;
+
+fn drawn(pattern: &Pattern, labels: &Labels, side: u32, marked: Marked<'_>) -> Markup {
+    // Where nothing is marked all vertices are filled.
+    let filled = |v| !marked.is_some_and(|(per, at)| per == Per::Edge || !at.contains(&(v, v)));
+    let thick = |i, j| marked.is_some_and(|(per, at)| per == Per::Edge && at.contains(&(i, j)));
     let layout = Layout::of(pattern);
     let radius = radius(pattern.vertices());
     let places = placed(&layout, radius);
@@ -51,10 +68,12 @@ pub fn element(pattern: &Pattern, labels: &Labels, side: u32) -> Markup {
             text-anchor="middle" {
             title { (title) }
             g stroke-linecap="round" {
-                @for (i, j) in pattern.edges() { (edge(pattern, labels, &places, i, j)) }
+                @for (i, j) in pattern.edges() {
+                    (edge(pattern, labels, (places[i], places[j]), (i, j), thick(i, j)))
+                }
             }
             @for (i, place) in places.iter().enumerate() {
-                (vertex(pattern, labels, i, *place, radius))
+                (vertex(pattern, labels, i, *place, radius, filled(i)))
             }
             @if pattern.has_edge_labels() {
                 @for (i, j) in pattern.edges() { (edge_label(pattern, &places, i, j)) }
@@ -100,15 +119,28 @@ fn short(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
-fn edge(pattern: &Pattern, labels: &Labels, places: &[Point], i: usize, j: usize) -> Markup {
+fn edge(
+    pattern: &Pattern,
+    labels: &Labels,
+    (from, to): (Point, Point),
+    (i, j): (usize, usize),
+    thick: bool,
+) -> Markup {
     let label = pattern.edge_label(i, j).filter(|&l| l != NO_LABEL);
     // Any label will do: dashed, as a vertex of any label is.
     let any = pattern.has_edge_labels() && label.is_none();
-    let colour = label.map_or(Colour(92, 101, 112), |label| labels.colour(label));
-    let (from, to) = (places[i], places[j]);
+    let plain = if thick { Colour::of_series(0) } else { Colour(92, 101, 112) };
+    let colour = label.map_or(plain, |label| labels.colour(label));
+    let width = if thick {
+        "6"
+    } else if label.is_some() {
+        "3.2"
+    } else {
+        "2.4"
+    };
     html! {
         line x1=(short(from.x)) y1=(short(from.y)) x2=(short(to.x)) y2=(short(to.y))
-            stroke=(colour) stroke-width=(if label.is_some() { "3.2" } else { "2.4" })
+            stroke=(colour) stroke-width=(width)
             stroke-dasharray=[any.then_some("4 4")] {}
     }
 }
@@ -123,7 +155,14 @@ fn edge_label(pattern: &Pattern, places: &[Point], i: usize, j: usize) -> Markup
     }
 }
 
-fn vertex(pattern: &Pattern, labels: &Labels, i: usize, at: Point, radius: f64) -> Markup {
+fn vertex(
+    pattern: &Pattern,
+    labels: &Labels,
+    i: usize,
+    at: Point,
+    radius: f64,
+    filled: bool,
+) -> Markup {
     let labelled = pattern.has_vertex_labels();
     let label = Some(pattern.vertex_label(i)).filter(|&l| l != NO_LABEL);
     let text = match (labelled, label) {
@@ -134,15 +173,16 @@ fn vertex(pattern: &Pattern, labels: &Labels, i: usize, at: Point, radius: f64) 
     let fill = match (labelled, label) {
         (true, Some(label)) => labels.colour(label),
         (true, None) => PAPER,
+        (false, _) if !filled => PAPER,
         (false, _) => Colour::of_series(0),
     };
-    let any = fill == PAPER;
+    let (any, empty) = (labelled && label.is_none(), fill == PAPER);
     let size = if text.len() <= 4 { radius * 1.2 } else { radius * 4.8 / text.len() as f64 };
     let width = (text.len() as f64 * size * 0.6 + 0.7 * radius).max(2.0 * radius);
     html! {
         rect x=(short(at.x - width / 2.0)) y=(short(at.y - radius)) width=(short(width))
             height=(short(2.0 * radius)) rx=(short(radius)) fill=(fill)
-            stroke=(if any { INK } else { PAPER }) stroke-width=(if any { "1.2" } else { "1.5" })
+            stroke=(if empty { INK } else { PAPER }) stroke-width=(if empty { "1.2" } else { "1.5" })
             stroke-dasharray=[any.then_some("2.5 2")] {}
         text x=(short(at.x)) y=(short(at.y + 0.36 * size)) font-size=(short(size))
             font-weight="600" fill=(fill.text_on()) { (text) }

@@ -16,18 +16,7 @@ Python's global lock; Ctrl-C stops it within milliseconds.
 from __future__ import annotations
 
 import os as _os
-from typing import (
-    Any,
-    Iterable,
-    Iterator,
-    List,
-    Mapping,
-    NamedTuple,
-    Optional,
-    Sequence,
-    Tuple,
-    Union,
-)
+from typing import Any, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as _np
 
@@ -51,6 +40,7 @@ from ._questions import without_pattern as _without_pattern
 
 __all__ = [
     "Count",
+    "CountPer",
     "Counts",
     "DeviceError",
     "Error",
@@ -68,6 +58,15 @@ class Count(NamedTuple):
     pattern: Pattern
     #: How often it occurs, or its support.
     count: int
+
+
+class CountPer(NamedTuple):
+    """A line of an answer per vertex or edge."""
+
+    #: The pattern, in canonical form.
+    pattern: Pattern
+    #: For each vertex or edge, in how many occurrences it is.
+    count: _np.ndarray
 
 
 class Counts(List[Count]):
@@ -375,10 +374,10 @@ class Graph:
         if not induced and (k > 4 or device != "cpu"):
             raise ValueError(f'per="{per}" goes with induced=True, or with k 3 and 4 on the CPU engine')
         if per == "vertex":
-            return [Count(*found) for found in self._inner.per_vertex(question, options)]
+            return [CountPer(*found) for found in self._inner.per_vertex(question, options)]
         ends, once = self._edges_once()
         counts = self._inner.per_edge(question, options)
-        return ends, [Count(pattern, count[once]) for pattern, count in counts]
+        return ends, [CountPer(pattern, count[once]) for pattern, count in counts]
 
     def _edges_once(self) -> Any:
         """Each edge once, as positions, and which entries of :attr:`neighbours` these are."""
@@ -461,13 +460,22 @@ class Graph:
     def clique_embeddings(
         self, k: int, *, limit: Optional[int] = None, threads: int = 0
     ) -> Iterator[Tuple[Any, ...]]:
-        """The cliques of ``k`` vertices as tuples of nodes, as they are found."""
+        """The cliques of ``k`` vertices as tuples of nodes, as they are found.
+
+        >>> [sorted(t) for t in Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).clique_embeddings(3)]
+        [[0, 1, 2]]
+        """
         return self._embeddings({"task": "clique", "k": k}, limit, threads)
 
     def maximal_clique_embeddings(
         self, *, limit: Optional[int] = None, threads: int = 0
     ) -> Iterator[Tuple[Any, ...]]:
-        """The maximal cliques as tuples of nodes, as they are found."""
+        """The maximal cliques as tuples of nodes, as they are found.
+
+        >>> g = Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+        >>> sorted(sorted(t) for t in g.maximal_clique_embeddings())
+        [[0, 1, 2], [2, 3]]
+        """
         return self._embeddings({"task": "maximal-cliques"}, limit, threads)
 
     def _embeddings(

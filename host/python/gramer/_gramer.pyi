@@ -1,7 +1,19 @@
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, TypedDict, Union
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple, Union, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+__all__ = [
+    "Graph",
+    "Pattern",
+    "Embeddings",
+    "table",
+    "Error",
+    "InputError",
+    "UnsupportedError",
+    "DeviceError",
+    "__version__",
+]
 
 __version__: str
 
@@ -10,12 +22,7 @@ class InputError(Error): ...
 class UnsupportedError(Error): ...
 class DeviceError(Error): ...
 
-class Options(TypedDict):
-    device: str
-    threads: int
-    progress: Optional[Callable[[int, int], Any]]
-    timeout: Optional[float]
-
+@final
 class Pattern:
     """A connected pattern of 1 to 16 vertices; a label of None stands for any label."""
 
@@ -46,10 +53,12 @@ class Pattern:
 
 def table(counts: Sequence[Tuple[Pattern, int]]) -> str: ...
 
+@final
 class Embeddings(Iterator[Tuple[Pattern, Tuple[int, ...]]]):
     def __next__(self) -> Tuple[Pattern, Tuple[int, ...]]: ...
     def close(self) -> None: ...
 
+@final
 class Graph:
     @staticmethod
     def read(

@@ -10,7 +10,18 @@ use pyo3::prelude::*;
 
 use crate::error::raise;
 
-/// A connected pattern of 1 to 16 vertices.
+/// A connected pattern of 1 to 16 vertices, numbered from 0 on.
+///
+/// ``edges`` are pairs of vertices; ``labels`` has a label (0 to 2³² − 2), or None for any, for each vertex,
+/// ``edge_labels`` for each edge. Raises :class:`ValueError` for what is no connected pattern.
+///
+/// >>> bull = Pattern([(0, 1), (1, 2), (2, 0), (0, 3), (1, 4)])
+/// >>> bull.vertices, bull.name
+/// (5, 'bull')
+/// >>> Pattern([(0, 1)], labels=[7, None]).labels
+/// [7, None]
+/// >>> Pattern.parse("0 1\n1 2\n2 0\n") == Pattern.read("triangle")
+/// True
 #[pyclass(frozen, eq, hash, module = "gramer")]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Pattern(pub gramer_pattern::Pattern);
@@ -73,33 +84,39 @@ impl Pattern {
         parse_pattern(text.as_bytes(), Path::new("<text>")).map(Pattern).map_err(raise)
     }
 
+    /// Number of vertices.
     #[getter]
     fn vertices(&self) -> usize {
         self.0.vertices()
     }
 
+    /// The edges, (smaller, larger) vertex each, in order.
     #[getter]
     fn edges(&self) -> Vec<(usize, usize)> {
         self.0.edges()
     }
 
+    /// The label of each vertex, None for any; None if there are none at all.
     #[getter]
     fn labels(&self) -> Option<Vec<Option<u32>>> {
         let label = |i| Some(self.0.vertex_label(i)).filter(|&l| l != NO_LABEL);
         self.0.has_vertex_labels().then(|| (0..self.0.vertices()).map(label).collect())
     }
 
+    /// The label of each of :attr:`edges`, None for any; None if there are none at all.
     #[getter]
     fn edge_labels(&self) -> Option<Vec<Option<u32>>> {
         let label = |(i, j)| self.0.edge_label(i, j).filter(|&l| l != NO_LABEL);
         self.0.has_edge_labels().then(|| self.0.edges().into_iter().map(label).collect())
     }
 
+    /// What people call it, such as ``diamond``; with its labels behind, if it has any.
     #[getter]
     fn name(&self) -> String {
         labelled_name(&self.0)
     }
 
+    /// The same for all patterns that differ in the numbers of their vertices alone.
     fn canonical(&self) -> Self {
         Pattern(self.0.canonical().0)
     }

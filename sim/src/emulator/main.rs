@@ -207,6 +207,14 @@ fn output() -> String {
     text
 }
 
+/// Which of the runtime's devices this program stands for: the runtime calls them `device1_0_PROCESS`, from
+/// `device0` on.
+pub(crate) fn device_number() -> usize {
+    let id = std::env::var("EMULATION_SOCKETID").unwrap_or_default();
+    let number = id.strip_prefix("device").and_then(|rest| rest.split('_').next()?.parse().ok());
+    number.unwrap_or(0)
+}
+
 /// Appends a message to the file that `GRAMER_EMULATOR_LOG` names: the runtime discards what is
 /// printed here.
 fn log(text: &str) {

@@ -9,11 +9,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Timeline, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
+use gramer_engine::{Count, Engine, Outcome, Prepared, Share, Sink, Units, shares};
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, VertexId};
+use gramer_graph::{Graph, Order, VertexId};
+use gramer_machine::Core;
 use gramer_pattern::task::{SizeLimit, Task};
 use gramer_pattern::{Pattern, labelled_name};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -27,6 +28,7 @@ const JOB: &str = "job.yaml";
 const PATTERN: &str = "pattern.json";
 const ANSWER: &str = "answer.json";
 const LIST: &str = "list.jsonl";
+const SHARE: &str = "share.json";
 const SAID: &str = "said";
 
 /// A graph as an image for the helper.
@@ -47,15 +49,11 @@ impl Prepared for OnHelper<'_> {
         self.device.supports(task, Some(self.graph))?;
         shares::check(self.graph, task, units, sink)?;
         if units.share().is_some() {
-            return Err(Error::Unsupported(format!(
-                "{}: an emulated device mines all units of a graph for a program, not a share; the engine \
-                 `cpu` does that",
-                self.device.name
-            )));
+            self.takes_shares()?;
         }
         context.cancel.check()?;
         // Of an earlier task.
-        for file in [ANSWER, LIST] {
+        for file in [ANSWER, LIST, SHARE] {
             let path = self.at(file);
             match fs::remove_file(&path) {
                 Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
@@ -64,12 +62,19 @@ impl Prepared for OnHelper<'_> {
                 _ => {}
             }
         }
-        let job = self.job(task, sink, context)?;
+        let mut job = self.job(task, sink, context)?;
+        if let Some(share) = units.share() {
+            self.write(SHARE, share)?;
+            job.insert("share".into(), json!(self.at(SHARE)));
+        }
         // JSON is YAML.
         self.write(JOB, &Json::Object(job))?;
         let status = self.start(context)?;
         let mut outcome = match fs::read(self.at(ANSWER)) {
-            Ok(bytes) => self.answer(&bytes)?,
+            Ok(bytes) => match units.share() {
+                None => self.answer(&bytes)?,
+                Some(share) => self.outcome(&bytes, share)?,
+            },
             Err(_) if context.cancel.is_cancelled() => return Err(Error::Interrupted),
             Err(_) => return Err(self.failure(status)),
         };
@@ -85,9 +90,30 @@ impl OnHelper<'_> {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, value: &Json) -> Result<()> {
+    fn write(&self, name: &str, value: &impl serde::Serialize) -> Result<()> {
         let path = self.at(name);
-        fs::write(&path, value.to_string()).map_err(|e| Error::io(&path, "write", e))
+        let text = serde_json::to_vec(value).map_err(std::io::Error::from);
+        text.and_then(|text| fs::write(&path, text)).map_err(|e| Error::io(&path, "write", e))
+    }
+
+    /// Whether the helper's device mines shares of this graph.
+    fn takes_shares(&self) -> Result<()> {
+        let name = &self.device.name;
+        if self.device.machine.core == Core::Set {
+            return Err(Error::Unsupported(format!(
+                "{name}: machine {} mines all units of a graph, not a share; the engine `cpu` does that, or \
+                 the paper's core",
+                self.device.machine.machine.name
+            )));
+        }
+        if self.graph.order() != Order::RankOn1 {
+            // The helper would order it, and the units would be other ones.
+            return Err(Error::Unsupported(format!(
+                "{name} takes shares of a graph in the order of Rank(ON_1) alone: order it with \
+                 `gramer_graph::prepare::renumber`"
+            )));
+        }
+        Ok(())
     }
 
     /// The task as the helper reads it.
@@ -238,6 +264,16 @@ impl OnHelper<'_> {
             self.device.helper.display(),
             env!("CARGO_PKG_VERSION")
         ))
+    }
+
+    /// What the helper found in a share, which is more than an answer says: sums that are no counts yet.
+    fn outcome(&self, bytes: &[u8], share: &Share) -> Result<Outcome> {
+        let outcome: Outcome =
+            serde_json::from_slice(bytes).map_err(|e| self.unclear(&e.to_string()))?;
+        match outcome.share.as_ref() == Some(share) {
+            true => Ok(outcome),
+            false => Err(self.unclear("its share")),
+        }
     }
 
     /// Takes the helper's answer apart.

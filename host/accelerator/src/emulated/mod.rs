@@ -4,13 +4,17 @@
 //! end that program with its own. So the command `gramer` drives an emulated device: a helper, which is
 //! started for each task, gets the graph as an image and the task as a job, and leaves its answer in a
 //! file. The calling program is neither copied nor started again. Embeddings come when a run has ended.
+//!
+//! A share of a run is a task for the helper, too, so several such devices mine together
+//! (`gramer_many::Many`) and runs go on where they were stopped; each share starts the device anew, which
+//! takes a second or so.
 
 mod helper;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gramer_engine::{Engine, Prepared};
+use gramer_engine::{BY_IDS, Engine, Prepared};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, image};
@@ -154,6 +158,13 @@ fn helper_among(
 impl Engine for Emulated {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn rule(&self) -> String {
+        match self.machine.core {
+            Core::Paper => self.settings.comparison.rule(),
+            Core::Set => BY_IDS.into(),
+        }
     }
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {

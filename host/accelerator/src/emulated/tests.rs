@@ -1,7 +1,7 @@
 use super::helper::*;
 use super::*;
 use gramer_engine::metrics::Value;
-use gramer_engine::{Sink, Units};
+use gramer_engine::{Outcome, Share, Sink, Units};
 use gramer_graph::Builder;
 use gramer_graph::VertexId;
 use gramer_pattern::Pattern;
@@ -64,7 +64,7 @@ fn the_helper_is_looked_for_where_it_may_be_and_never_is_this_program() {
 }
 
 #[test]
-fn other_devices_and_shares_are_refused() {
+fn other_devices_and_shares_of_other_orders_are_refused() {
     let refused =
         |name: &str| Emulated::with_helper(name, Settings::default(), "x".into()).unwrap_err();
     assert!(matches!(refused("cpu"), Error::Usage(_)));
@@ -73,9 +73,13 @@ fn other_devices_and_shares_are_refused() {
     let context = Context::default();
     let prepared = device.prepare(&graph, &context).unwrap();
     let task = Task::Clique { k: 3 };
-    let share = gramer_engine::Share::new(std::iter::once(0..2), []).unwrap();
-    let refused = prepared.run(&task, Units::Share(&share), None, &context).unwrap_err();
-    assert!(refused.to_string().contains("not a share"), "{refused}");
+    let share = Share::new(std::iter::once(0..2), []).unwrap();
+    let units = Units::Share(&share);
+    let refused = prepared.run(&task, units, None, &context).unwrap_err().to_string();
+    assert!(refused.contains("in the order of Rank(ON_1) alone"), "{refused}");
+    let set = Emulated::with_helper("emulator:set", Settings::default(), "x".into()).unwrap();
+    let set = set.prepare(&graph, &context).unwrap().run(&task, units, None, &context);
+    assert!(set.unwrap_err().to_string().contains("not a share"));
     let lost = prepared.run(&task, Units::All, None, &context).unwrap_err();
     assert!(lost.to_string().contains("/nowhere/gramer: cannot start"), "{lost}");
 }
@@ -121,6 +125,40 @@ echo '{"pattern":"triangle","vertices":[12,10,11]}' > "$folder/list.jsonl""#,
     assert_eq!(m.get("pu_time.busy").and_then(Value::number), Some(0.25));
     assert_eq!(m.get("pu.steals"), Some(&Value::Counts(vec![1, 2])));
     assert!(matches!(m.get("pu_time.by_pu"), Some(Value::Timeline(t)) if t.total(0, 0) == 3));
+}
+
+#[test]
+fn a_share_goes_to_the_helper_and_its_outcome_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let context = Context::default();
+    let graph = gramer_graph::prepare::renumber(&graph(), &context).unwrap();
+    let share = Share::new(std::iter::once(0..2), []).unwrap();
+    let mut found = Outcome::new(vec![], true);
+    found.larger_cliques = vec![(17, u128::MAX)];
+    found.share = Some(share.clone());
+    let outcome = folder.path().join("outcome.json");
+    fs::write(&outcome, serde_json::to_vec(&found).unwrap()).unwrap();
+    // What it is asked for is what it was given.
+    let helper = script(
+        folder.path(),
+        &format!(
+            r#"folder=$(dirname "$2"); grep -q '"share":"'"$folder"'/share.json"' "$2" || exit 9
+cat "$folder/share.json" > {}; cat {} > "$folder/answer.json""#,
+            folder.path().join("share.json").display(),
+            outcome.display()
+        ),
+    );
+    let device = device(helper);
+    let prepared = device.prepare(&graph, &context).unwrap();
+    let task = Task::Clique { k: 3 };
+    let run = |share| prepared.run(&task, Units::Share(share), None, &context);
+    assert_eq!(run(&share).unwrap(), found);
+    let text = fs::read(folder.path().join("share.json")).unwrap();
+    assert_eq!(serde_json::from_slice::<Share>(&text).unwrap(), share);
+    // An outcome of other units is none.
+    let other = Share::new(std::iter::once(2..3), []).unwrap();
+    let other = run(&other).unwrap_err().to_string();
+    assert!(other.contains("isn't understood (its share)"), "{other}");
 }
 
 #[test]

@@ -24,6 +24,8 @@ use crate::xclbin::Xclbin;
 /// One device. Fields are dropped in this order: what belongs to a context before it.
 pub(super) struct Card {
     pub(super) name: String,
+    /// Among the runtime's devices.
+    pub(super) index: usize,
     pub(super) units: Vec<ComputeUnit>,
     pub(super) graph: Vec<Buffer<u8>>,
     pub(super) head: Option<Buffer<u8>>,
@@ -108,6 +110,7 @@ impl Card {
             context,
             moved: Moved::default(),
             name,
+            index,
         })
     }
 

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gramer_engine::MemorySpeed;
+use gramer_engine::metrics::Timeline;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
@@ -158,9 +159,15 @@ impl Session {
             kernels: moved().map(|m| m.kernels).sum(),
             preparation: self.preparation,
             by_pu: units().map(|u| u.by_pu.clone()).collect(),
-            // Emulated devices beside each other don't say which of them they are.
-            timelines: if self.cards.len() == 1 { self.samples.read() } else { BTreeMap::new() },
+            timelines: self.timelines(),
         }
+    }
+
+    /// What PUs did over time, by compute unit as they are counted through all devices.
+    fn timelines(&self) -> BTreeMap<usize, Timeline> {
+        let mut sampled = self.samples.read();
+        let units = self.cards.iter().flat_map(|c| (0..c.units.len()).map(|unit| (c.index, unit)));
+        units.enumerate().filter_map(|(at, place)| Some((at, sampled.remove(&place)?))).collect()
     }
 
     /// Puts a graph into the memory of every device, unless it is there. `number` tells graphs

@@ -19,6 +19,8 @@ pub(super) struct Samples {
 /// A line of the file.
 #[derive(Deserialize)]
 struct Line {
+    /// Among the runtime's devices.
+    device: usize,
     compute_unit: usize,
     #[serde(flatten)]
     timeline: Timeline,
@@ -37,10 +39,10 @@ impl Samples {
         self.begins = size.unwrap_or(0);
     }
 
-    /// What came since, by compute unit; its runs follow each other. A picture alone needs it, so what
-    /// can't be read is left out.
-    pub(super) fn read(&self) -> BTreeMap<usize, Timeline> {
-        let mut all: BTreeMap<usize, Timeline> = BTreeMap::new();
+    /// What came since, by device and compute unit; the runs of each follow each other. A picture alone
+    /// needs it, so what can't be read is left out.
+    pub(super) fn read(&self) -> BTreeMap<(usize, usize), Timeline> {
+        let mut all: BTreeMap<(usize, usize), Timeline> = BTreeMap::new();
         let Some(mut file) = self.file.as_ref().and_then(|file| File::open(file).ok()) else {
             return all;
         };
@@ -49,13 +51,14 @@ impl Samples {
         }
         let lines = BufReader::new(file).lines().map_while(Result::ok);
         for line in lines.filter_map(|line| serde_json::from_str::<Line>(&line).ok()) {
-            let Line { compute_unit, timeline } = line;
-            match all.get_mut(&compute_unit) {
+            let Line { device, compute_unit, timeline } = line;
+            let place = (device, compute_unit);
+            match all.get_mut(&place) {
                 Some(known) => {
                     known.append(&timeline);
                 }
                 None if timeline.is_whole() => {
-                    all.insert(compute_unit, timeline);
+                    all.insert(place, timeline);
                 }
                 None => {}
             }
@@ -75,23 +78,26 @@ mod tests {
         let path = folder.path().join("timeline");
         let mut samples = Samples { file: Some(path.clone()), begins: 0 };
         assert!(samples.read().is_empty());
-        let line = |unit: usize, busy: u64| {
+        let line = |(device, unit): (usize, usize), busy: u64| {
             let text = format!(
-                r#"{{"compute_unit":{unit},"states":["busy"],"windows":[256],"spent":[[[{busy}]]]}}"#
+                r#"{{"device":{device},"compute_unit":{unit},"states":["busy"],"windows":[256],"spent":[[[{busy}]]]}}"#
             );
             let mut file = File::options().create(true).append(true).open(&path).unwrap();
             writeln!(file, "{text}").unwrap();
         };
-        line(0, 200);
+        line((0, 0), 200);
         samples.begin();
         assert!(samples.read().is_empty());
-        line(1, 1);
-        line(0, 2);
+        line((0, 1), 1);
+        line((0, 0), 2);
         writeln!(File::options().append(true).open(&path).unwrap(), "cut o").unwrap();
-        line(1, 3);
+        line((1, 1), 4);
+        line((0, 1), 3);
         let all = samples.read();
-        assert_eq!(all[&0].spent, [[[2]]]);
-        assert_eq!(all[&1].spent, [[[1, 3]]]);
-        assert_eq!(all[&1].windows, [256, 256]);
+        assert_eq!(all[&(0, 0)].spent, [[[2]]]);
+        assert_eq!(all[&(0, 1)].spent, [[[1, 3]]]);
+        assert_eq!(all[&(0, 1)].windows, [256, 256]);
+        // Devices that run beside each other are told apart.
+        assert_eq!(all[&(1, 1)].spent, [[[4]]]);
     }
 }

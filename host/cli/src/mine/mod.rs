@@ -8,6 +8,7 @@ mod matching;
 mod motif;
 mod per;
 mod run;
+mod share;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -16,12 +17,13 @@ use std::time::Duration;
 use super::device::{self, DeviceOptions};
 use super::graph_args::GraphArgs;
 use crate::command_line::warn;
-use crate::report::{Counts, Drawing, ListFormat, Report, json, table};
+use crate::report::{Answer, Counts, Drawing, ListFormat, json, table};
 use distribute::DistributeArgs;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::{check_output, is_one_file, write_whole};
 use kept::KeptArgs;
+use share::ShareArgs;
 
 /// The tasks.
 #[derive(Debug, clap::Subcommand)]
@@ -177,16 +179,22 @@ pub struct Common {
     pub distribute: DistributeArgs,
 
     #[command(flatten)]
+    pub share: ShareArgs,
+
+    #[command(flatten)]
     pub options: DeviceOptions,
 }
 
 impl Common {
     /// Writes an answer where it is wanted.
-    fn write(&self, output: Form, drawing: Drawing, report: &Report<'_>) -> Result<()> {
+    fn write(&self, output: Form, drawing: Drawing, answer: &Answer<'_>) -> Result<()> {
         let write = |out: &mut dyn std::io::Write| match output {
-            Form::Table => table(report, drawing, out),
-            Form::Json => json(report, self.counts, out),
-            Form::Html => out.write_all(report.page().as_bytes()),
+            _ if self.share.share.is_some() => {
+                serde_json::to_writer(&mut *out, answer.outcome).map_err(std::io::Error::from)
+            }
+            Form::Table => table(answer, drawing, out),
+            Form::Json => json(answer, self.counts, out),
+            Form::Html => out.write_all(answer.page().as_bytes()),
         };
         match &self.to {
             Some(to) => {
@@ -196,7 +204,7 @@ impl Common {
                     warn("the answer could not go where it was wanted, and is printed instead");
                     let _ = super::print(|out| match output {
                         Form::Json => write(out),
-                        Form::Table | Form::Html => table(report, drawing, out),
+                        Form::Table | Form::Html => table(answer, drawing, out),
                     });
                 })
             }
@@ -231,9 +239,6 @@ impl Common {
             true => Form::Json,
             false => self.output.or(named).unwrap_or(Form::Table),
         };
-        if output == Form::Html && self.estimate.is_some() {
-            return Err(Error::usage("a page has no estimates: take --output table or json"));
-        }
         if output == Form::Html && self.to.is_none() && std::io::stdout().is_terminal() {
             return Err(Error::usage(
                 "a page is nothing for a terminal: name its file, for example --to answer.html",

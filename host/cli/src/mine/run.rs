@@ -9,18 +9,19 @@ use super::per::PerArgs;
 use super::{Common, Form};
 use crate::cluster;
 use crate::command_line::warn;
-use crate::report::per::{PerReport, list as list_columns};
-use crate::report::{Answer, Drawing, ListWriter, Meter, Report, Stopped, Times};
+use crate::report::per::list as list_columns;
+use crate::report::{Answer, Drawing, ListWriter, Meter, Stopped, Times};
 use crate::signals;
 use gramer_cluster::Job;
 use gramer_engine::per::{Column, Per};
-use gramer_engine::{Engine, Estimated, Outcome, Precision, Sink};
+use gramer_engine::{Engine, Estimated, Outcome, Precision, Share, Sink, Units};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, prepare};
 use gramer_many::Many;
 use gramer_many::checkpoint::{self, Checkpoint, Keeping};
 use gramer_pattern::Task;
+use gramer_picture::per::PerReport;
 
 impl Common {
     /// `pattern` is the file that the task came from, if any.
@@ -40,7 +41,7 @@ impl Common {
         let _alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
-        let output = self.form(&ranks, list.as_deref(), pattern, per.is_some())?;
+        let output = self.form(&ranks, list.as_deref(), pattern)?;
         let miner = self.miner(task, per.is_some(), output, &ranks, &context)?;
         let precision = self.supported(miner.engine(), task, per)?;
         if let Some(threads) = self.threads {
@@ -48,6 +49,7 @@ impl Common {
         }
 
         let (graph, load, prepare) = self.prepared(&context)?;
+        let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
                 Some(ListWriter::create(path, list_format, self.limit, &graph)?)
@@ -59,7 +61,7 @@ impl Common {
             let meter = || Meter::new("mining", context.progress.clone());
             let _meter = ranks.is_answering().then(meter);
             let sink = list.as_ref().map(|l| l as &dyn Sink);
-            let asked = Asked { per, precision, sink };
+            let asked = Asked { per, precision, sink, share: share.as_ref() };
             graph.guarded(|| miner.mine(&graph, task, asked, &context))?
         };
         let mine = begun.elapsed();
@@ -90,11 +92,11 @@ impl Common {
             outcome: &outcome,
             stopped,
             listed,
+            per: numbers.as_ref(),
+            estimated: estimated.as_ref().map(|found| (found.0, &found.1)),
             times: Times { load, prepare, mine },
         };
-        let estimated = estimated.as_ref().map(|found| (found.0, &found.1));
-        let report = Report { answer, per: numbers.as_ref(), estimated };
-        self.write(output, self.drawn(), &report)?;
+        self.write(output, self.drawn(), &answer)?;
         if let Some(kept) = kept.filter(|_| outcome.complete) {
             kept.remove()?;
         }
@@ -105,23 +107,11 @@ impl Common {
     }
 
     /// How the answer is written; refuses what can't be, before anything is read.
-    fn form(
-        &self,
-        ranks: &Ranks,
-        list: Option<&Path>,
-        pattern: Option<&Path>,
-        per: bool,
-    ) -> Result<Form> {
+    fn form(&self, ranks: &Ranks, list: Option<&Path>, pattern: Option<&Path>) -> Result<Form> {
         if !ranks.is_answering() {
             return Ok(Form::Json);
         }
-        let output = self.check_answer(list, pattern)?;
-        if output == Form::Html && per {
-            return Err(Error::usage(
-                "a page has no counts per vertex or edge: take --output table or json",
-            ));
-        }
-        Ok(output)
+        self.check_answer(list, pattern)
     }
 
     /// Whether tables have pictures of the patterns.
@@ -203,6 +193,8 @@ struct Asked<'a> {
     per: Option<Per>,
     precision: Option<Precision>,
     sink: Option<&'a dyn Sink>,
+    /// Instead of all units.
+    share: Option<&'a Share>,
 }
 
 /// What came of it.
@@ -246,7 +238,9 @@ impl Miner {
                 Ok(Found { estimated: Some((precision, of)), ..found(outcome) })
             }
             (None, None, Miner::One(engine)) => {
-                engine.run(graph, task, asked.sink, context).map(found)
+                engine.supports(task, Some(graph))?;
+                let units = asked.share.map_or(Units::All, Units::Share);
+                engine.prepare(graph, context)?.run(task, units, asked.sink, context).map(found)
             }
             (None, None, Miner::Rank(engine, keeping)) => {
                 let (engine, keeping, sink) = (engine.as_ref(), keeping.as_ref(), asked.sink);

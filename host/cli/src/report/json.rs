@@ -10,9 +10,9 @@ use gramer_engine::estimate::{CONFIDENCE, Estimate};
 use gramer_engine::metrics::{Metric, Timeline, Value};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{MAX_VERTICES, Pattern, name};
+use gramer_picture::per::{ColumnReport, Item, PerReport};
 
-use super::per::{ColumnReport, Item, PerReport};
-use super::{Report, Stopped};
+use super::{Answer, Stopped};
 use gramer_graph::choice::Choice;
 
 /// The version of the document: it changes where a field goes, or means something else.
@@ -257,7 +257,7 @@ impl PerPart {
     fn of(report: &PerReport, counts: Counts) -> Self {
         let column = |column: &ColumnReport| ColumnPart {
             name: column.name.clone(),
-            orbit: column.orbit,
+            orbit: column.orbit.as_ref().map(|orbit| orbit.number),
             sum: counts.of(column.sum),
             top: (column.top.iter())
                 .map(|&(item, count)| TopPart { item, count: counts.of(count) })
@@ -289,7 +289,7 @@ struct Seconds {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn json(report: &Report<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
+pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Result<()> {
     let outcome = report.outcome;
     let known = |count: u128| (!report.nothing_known()).then(|| counts.of(count));
     let estimated = report.estimated.iter().flat_map(|(_, found)| &found.results);

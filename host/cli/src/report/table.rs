@@ -10,12 +10,12 @@ use gramer_engine::{DeviceMetrics, Estimated, Per, Precision};
 use gramer_graph::error::Place;
 use gramer_pattern::labelled_name;
 use gramer_pattern::task::Task;
-use gramer_picture::number::{grouped, seconds};
+use gramer_picture::number::{about, grouped, seconds};
+use gramer_picture::per::PerReport;
 use gramer_picture::{characters, words};
 
-use super::per::PerReport;
 use super::symbols::{Symbols, new_table, symbols};
-use super::{Report, Stopped};
+use super::{Answer, Stopped};
 
 /// Whether a table has a picture of each pattern, of Braille's characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -56,7 +56,7 @@ impl Drawing {
 ///
 /// # Errors
 /// Those of `out`.
-pub fn table(report: &Report<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
+pub fn table(report: &Answer<'_>, drawing: Drawing, out: &mut dyn Write) -> io::Result<()> {
     let graph = report.graph;
     writeln!(out, "{}", words::question(report.task))?;
     write!(
@@ -178,13 +178,8 @@ fn estimate(precision: Precision, found: &Estimated, out: &mut dyn Write) -> io:
     Ok(())
 }
 
-/// A number with as many digits as an estimate has.
-fn about(value: f64) -> String {
-    if value < 1e6 { grouped(value.round() as u128) } else { format!("{value:.4e}") }
-}
-
 /// Times, what devices say, and why the run ended before its end.
-fn closing(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn closing(report: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     let (times, unknown) = (report.times, report.nothing_known());
     writeln!(
         out,
@@ -197,12 +192,7 @@ fn closing(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
         measured(device, out)?;
     }
     if let Some(listed) = report.listed {
-        let what = match report.per.map(|numbers| numbers.per) {
-            None => "embeddings",
-            Some(Per::Vertex) => "vertices",
-            Some(Per::Edge) => "edges",
-        };
-        writeln!(out, "{} {what} listed", grouped(listed as u128))?;
+        writeln!(out, "{} {} listed", grouped(listed.into()), report.listed_what())?;
     }
     let early = match report.stopped {
         Some(Stopped::Interrupt) => "interrupted",
@@ -240,7 +230,7 @@ fn per(numbers: &PerReport, out: &mut dyn Write) -> io::Result<()> {
         let top: Vec<String> =
             column.top.iter().map(|(item, count)| format!("{item}: {}", grouped(*count))).collect();
         let mut row = vec![column.name.clone()];
-        row.extend(column.orbit.map(|orbit| orbit.to_string()));
+        row.extend(column.orbit.as_ref().map(|orbit| orbit.number.to_string()));
         // A line each, where few columns are shown.
         row.extend([grouped(column.sum), top.join(if orbits { "; " } else { "\n" })]);
         table.add_row(row);
@@ -252,14 +242,11 @@ fn per(numbers: &PerReport, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "{table}")?;
     for column in numbers.columns.iter().filter(|column| !column.histogram.is_empty()) {
-        let orbit = column.orbit.map_or(String::new(), |orbit| format!(", orbit {orbit}"));
+        let orbit = column.orbit.as_ref();
+        let orbit = orbit.map_or(String::new(), |orbit| format!(", orbit {}", orbit.number));
         writeln!(out, "{}{orbit}: {all} by count", column.name)?;
         for bin in &column.histogram {
-            let range = match bin.from == bin.to {
-                true => grouped(bin.from),
-                false => format!("{} to {}", grouped(bin.from), grouped(bin.to)),
-            };
-            writeln!(out, "  {range}: {}", grouped(bin.items.into()))?;
+            writeln!(out, "  {bin}: {}", grouped(bin.items.into()))?;
         }
     }
     Ok(())

@@ -151,7 +151,7 @@ impl Gpu {
 
 /// What can't be done here is done there.
 fn refuse<T>(what: &str) -> Result<T> {
-    Err(Error::Unsupported(format!("the GPU engine has no {what} yet; use --device cpu")))
+    Err(Error::Unsupported(format!("the GPU engine has no {what} yet; the engine `cpu` does it")))
 }
 
 impl Gpu {
@@ -226,15 +226,15 @@ impl Engine for Gpu {
     ) -> Result<Box<dyn Prepared + 'a>> {
         if self.strategy == Some(Strategy::Table) {
             return Err(Error::Unsupported(
-                "the strategy table has no rule that devices of different kinds share; leave out \
-                 --strategy, or name GPUs alone"
+                "the strategy table has no rule that devices of different kinds share; leave out the \
+                 setting `strategy`, or name GPUs alone"
                     .into(),
             ));
         }
         if self.steps.order == search::Order::Paper {
             return Err(Error::Unsupported(
                 "devices of different kinds take a pattern's vertices in one order, which is not that \
-                 of the paper: leave out --order, or name GPUs alone"
+                 of the paper: leave out the setting `order`, or name GPUs alone"
                     .into(),
             ));
         }

@@ -148,7 +148,7 @@ impl Sizes {
         if self.limit < least {
             return Err(Error::Unsupported(format!(
                 "the GPU has no room for the graph's offsets, a page of its lists and a block of each \
-                 table: {} bytes may be used; give at least --memory {}K, or use --device cpu",
+                 table: {} bytes may be used; give the setting `memory` at least {}K, or the engine `cpu` does it",
                 self.limit,
                 least.div_ceil(1024)
             )));
@@ -297,8 +297,8 @@ impl TableGraph {
         }
         if fault[0] != 0 {
             return Err(Error::Device(format!(
-                "{}: a kernel left its arrays (check {}): this is a fault of this program; use \
-                 --device cpu",
+                "{}: a kernel left its arrays (check {}): this is a fault of this program; take \
+                 the engine `cpu`",
                 self.device.label(),
                 fault[0]
             )));
@@ -370,7 +370,10 @@ mod tests {
         for breadth in [false, true] {
             let least = sizes(0, breadth).least();
             let text = sizes(least - 1, breadth).divide().unwrap_err().to_string();
-            assert!(text.contains(&format!("--memory {}K", least.div_ceil(1024))), "{text}");
+            assert!(
+                text.contains(&format!("the setting `memory` at least {}K", least.div_ceil(1024))),
+                "{text}"
+            );
             let mut limit = least;
             while limit < 1 << 23 {
                 let all = sizes(limit, breadth);

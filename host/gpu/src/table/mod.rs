@@ -283,7 +283,7 @@ impl Prepared for OnTable<'_> {
         self.gpu.supports(task, Some(self.graph))?;
         let refuse = |what: &str| {
             Err(Error::Unsupported(format!(
-                "the strategy table has no {what}; leave out --strategy"
+                "the strategy table has no {what}; leave out the setting `strategy`"
             )))
         };
         if sink.is_some() {

@@ -352,6 +352,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_published_plots_have_these_colours() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/paper");
+        let hex = |RGBColor(r, g, b): RGBColor| format!("{r:02X}{g:02X}{b:02X}");
+        let known: Vec<String> =
+            COLOURS.map(hex).into_iter().chain([hex(BLACK), hex(WHITE)]).collect();
+        let mut plots = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "svg") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for part in text.split("=\"#").skip(1) {
+                let colour = &part[..6];
+                assert!(known.iter().any(|k| k == colour), "{} has {colour}", path.display());
+            }
+            plots += 1;
+        }
+        assert!(plots > 10);
+    }
+
     /// Cuts what follows each `#` (six digits) out.
     fn regex_free(text: &str) -> String {
         let mut parts = text.split('#');

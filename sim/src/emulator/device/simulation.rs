@@ -176,6 +176,7 @@ impl Device {
         // Before the host hears of the end, and looks for it.
         if let Some(timeline) = run.recording.timeline() {
             let mut line = timeline.json();
+            line["device"] = crate::device_number().into();
             line["compute_unit"] = unit.into();
             crate::append(TIMELINE, &line.to_string());
         }

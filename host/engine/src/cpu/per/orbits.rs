@@ -39,7 +39,7 @@ pub(super) fn run(
         .map(|((pattern, orbit), counts)| Column {
             pattern: pattern.clone(),
             larger_clique: None,
-            orbit: Some(*orbit),
+            orbit: Some(orbit.clone()),
             counts,
         })
         .collect();

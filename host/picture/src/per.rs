@@ -1,0 +1,255 @@
+//! Counts per vertex and per edge: what is shown of them, and how a page shows it.
+
+use std::cmp::Reverse;
+
+use gramer_engine::per::{Column, Numbers, Orbit, Per, edges};
+use gramer_graph::{Graph, VertexId};
+use gramer_pattern::{Pattern, name};
+use maud::{Markup, html};
+
+use crate::number::{Scale, grouped};
+use crate::page::breakable;
+use crate::svg;
+
+/// A vertex or an edge, by ids of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Item {
+    /// A vertex.
+    Vertex(u64),
+    /// The ends of an edge, the smaller id first.
+    Edge(u64, u64),
+}
+
+impl std::fmt::Display for Item {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Item::Vertex(v) => write!(f, "{v}"),
+            Item::Edge(u, v) => write!(f, "{u}-{v}"),
+        }
+    }
+}
+
+/// How many have a number from `from` to `to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin {
+    /// Smallest number.
+    pub from: u128,
+    /// Largest number.
+    pub to: u128,
+    /// How many vertices or edges.
+    pub items: u64,
+}
+
+impl std::fmt::Display for Bin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.from == self.to {
+            true => f.write_str(&grouped(self.from)),
+            false => write!(f, "{} to {}", grouped(self.from), grouped(self.to)),
+        }
+    }
+}
+
+/// What is shown of a column.
+#[derive(Debug)]
+pub struct ColumnReport {
+    /// The pattern's name.
+    pub name: String,
+    /// The pattern; `None` for a clique of more vertices than one can have.
+    pub pattern: Option<Pattern>,
+    /// The orbit, where the pattern's vertices or edges are in several.
+    pub orbit: Option<Orbit>,
+    /// The sum of the column.
+    pub sum: u128,
+    /// The largest numbers, which aren't 0, largest first, then by id.
+    pub top: Vec<(Item, u128)>,
+    /// By powers of two, without empty bins; empty unless asked for.
+    pub histogram: Vec<Bin>,
+}
+
+/// What is shown of an answer per vertex or per edge.
+#[derive(Debug)]
+pub struct PerReport {
+    /// What the numbers are of.
+    pub per: Per,
+    /// How many vertices or edges there are.
+    pub items: usize,
+    /// The columns.
+    pub columns: Vec<ColumnReport>,
+}
+
+impl PerReport {
+    /// Gathers what is shown.
+    pub fn new(graph: &Graph, per: Per, columns: &[Column], top: usize, histogram: bool) -> Self {
+        let items = columns.first().map_or(0, |column| column.counts.len());
+        let largest: Vec<_> =
+            columns.iter().map(|column| largest(graph, per, &column.counts, top)).collect();
+        let columns = columns.iter().zip(largest).map(|(column, top)| ColumnReport {
+            name: column_name(column),
+            pattern: column.larger_clique.is_none().then(|| column.pattern.clone()),
+            orbit: column.orbit.clone(),
+            sum: column.counts.iter().sum(),
+            top,
+            histogram: if histogram { bins(&column.counts) } else { vec![] },
+        });
+        PerReport { per, items, columns: columns.collect() }
+    }
+}
+
+/// What a column is called: its pattern, without its orbit.
+pub fn column_name(column: &Column) -> String {
+    match column.larger_clique {
+        Some(size) => format!("{size}-clique"),
+        None => name(&column.pattern),
+    }
+}
+
+/// All vertices or edges, in the order of the columns.
+pub fn items<'a>(graph: &'a Graph, per: Per) -> Box<dyn Iterator<Item = Item> + 'a> {
+    let id = |v: VertexId| graph.original_id(v);
+    match per {
+        Per::Vertex => {
+            Box::new((0..graph.vertices() as VertexId).map(move |v| Item::Vertex(id(v))))
+        }
+        Per::Edge => Box::new(edges(graph.view()).map(move |(u, v)| {
+            let (u, v) = (id(u), id(v));
+            Item::Edge(u.min(v), u.max(v))
+        })),
+    }
+}
+
+fn largest(graph: &Graph, per: Per, counts: &Numbers, top: usize) -> Vec<(Item, u128)> {
+    let mut found: Vec<(Item, u128)> = vec![];
+    if top == 0 {
+        return found;
+    }
+    // Twice as many as are wanted are kept, so that they are sorted seldom.
+    let mut least = 0;
+    let shrink = |found: &mut Vec<(Item, u128)>| {
+        found.sort_unstable_by_key(|&(item, count)| (Reverse(count), item));
+        found.truncate(top);
+        if found.len() == top { found[top - 1].1 } else { 0 }
+    };
+    for (item, count) in items(graph, per).zip(counts.iter()) {
+        if count > 0 && count >= least {
+            found.push((item, count));
+            if found.len() >= top.saturating_mul(2).max(1 << 10) {
+                least = shrink(&mut found);
+            }
+        }
+    }
+    shrink(&mut found);
+    found
+}
+
+fn bins(counts: &Numbers) -> Vec<Bin> {
+    // By the number of binary digits.
+    let mut items = [0u64; 129];
+    counts.iter().for_each(|count| items[(128 - count.leading_zeros()) as usize] += 1);
+    let bin = |(digits, items): (usize, u64)| Bin {
+        from: if digits == 0 { 0 } else { 1 << (digits - 1) },
+        to: if digits == 0 { 0 } else { u128::MAX >> (128 - digits) },
+        items,
+    };
+    items.into_iter().enumerate().filter(|&(_, items)| items > 0).map(bin).collect()
+}
+
+/// The columns: each with its place in the pattern, the largest numbers, and how they are spread.
+pub(crate) fn section(report: &PerReport) -> Markup {
+    let (one, all) = match report.per {
+        Per::Vertex => ("vertex", "vertices"),
+        Per::Edge => ("edge", "edges"),
+    };
+    let orbits = report.columns.iter().any(|column| column.orbit.is_some());
+    html! {
+        p.note {
+            "In how many occurrences each of the " (grouped(report.items as u128)) " " (all) " is; "
+            (if report.per == Per::Vertex { "a vertex is" } else { "an edge's ends are" })
+            " named as in the input."
+            @if orbits {
+                " By orbit, as ORCA numbers them: the " (all)
+                " of a pattern that stand in the same place, which its picture has in blue."
+            }
+        }
+        div.columns { @for column in &report.columns { (shown(report.per, column, one, all)) } }
+    }
+}
+
+fn shown(per: Per, column: &ColumnReport, one: &str, all: &str) -> Markup {
+    let scale = Scale::of(column.top.iter().map(|&(_, count)| count));
+    let spread = Scale::of(column.histogram.iter().map(|bin| bin.items.into()));
+    html! {
+        div.column {
+            div.head {
+                @if let Some(pattern) = &column.pattern {
+                    (match &column.orbit {
+                        Some(orbit) => svg::marked(pattern, per, &orbit.places, 72),
+                        None => svg::element(pattern, &svg::Labels::default(), 72),
+                    })
+                }
+                div {
+                    h3 { (column.name) @if let Some(orbit) = &column.orbit { ", orbit " (orbit.number) } }
+                    div.muted { "sum " (breakable(&grouped(column.sum))) }
+                }
+            }
+            @if column.sum == 0 {
+                p.note { "No " (one) " is in any." }
+            } @else if !column.top.is_empty() {
+                (bars(
+                    &format!("{all} in most{}", logarithmic(scale)),
+                    column.top.iter().map(|&(item, count)| (item.to_string(), scale.length(count), count)),
+                ))
+            }
+            @if !column.histogram.is_empty() {
+                (bars(
+                    &format!("{all} in so many{}", logarithmic(spread)),
+                    column.histogram.iter().map(|bin| {
+                        let items = bin.items.into();
+                        (bin.to_string(), spread.length(items), items)
+                    }),
+                ))
+            }
+        }
+    }
+}
+
+/// Said of bars that aren't linear.
+fn logarithmic(scale: Scale) -> &'static str {
+    if scale.decades.is_some() { " (logarithmic bars from 1 on)" } else { "" }
+}
+
+/// Numbers with a bar each.
+fn bars(what: &str, lines: impl Iterator<Item = (String, f64, u128)>) -> Markup {
+    html! {
+        table.bars {
+            caption { (what) }
+            @for (name, length, number) in lines {
+                tr {
+                    th scope="row" { (breakable(&name)) }
+                    td {
+                        @if number > 0 {
+                            span.fill style={ "width:max(3px," (format!("{:.3}", 100.0 * length)) "%)" } {}
+                        }
+                    }
+                    td.number { (breakable(&grouped(number))) }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_are_powers_of_two() {
+        let mut counts = Numbers::with_capacity(0);
+        [0, 0, 1, 2, 3, 4, 7, 8, u128::MAX].into_iter().for_each(|n| counts.push(n));
+        let found: Vec<_> = bins(&counts).iter().map(|b| (b.from, b.to, b.items)).collect();
+        let top = 1 << 127;
+        let expected =
+            [(0, 0, 2), (1, 1, 1), (2, 3, 2), (4, 7, 2), (8, 15, 1), (top, u128::MAX, 1)];
+        assert_eq!(found, expected);
+    }
+}
