@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 
 /// A flag that any thread may raise and every engine looks at often (at least every few
@@ -93,6 +94,8 @@ pub struct Context {
     pub cancel: Cancel,
     /// The progress meter.
     pub progress: Arc<Progress>,
+    /// How much memory reading and the CPU engine may take; as much as they like by default.
+    pub budget: Option<Arc<Budget>>,
 }
 
 impl Context {
