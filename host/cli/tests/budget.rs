@@ -114,12 +114,20 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
     let none = path("none.gramer");
     let triangles = ["mine", "clique", "-k", "3"];
     for (args, code, message) in [
-        (vec![&text, "--memory", "1G"], 1, "g.txt: memory is limited, and only the file of an image"),
+        (
+            vec![&text, "--memory", "1G"],
+            1,
+            "g.txt: memory is limited, and only the file of an image",
+        ),
         (vec!["-", "--memory", "1G"], 1, "only the file of an image"),
         (vec![&image, "--memory", "1M"], 1, "takes at least 25M of memory"),
         (vec![&image, "--memory", "much"], 2, "a size is a number"),
         (vec![&none, "--spill", "."], 2, "--spill goes with --memory"),
-        (vec![&none, "--memory", "1G", "--spill", "/none"], 2, "--spill /none: there is no such folder"),
+        (
+            vec![&none, "--memory", "1G", "--spill", "/none"],
+            2,
+            "--spill /none: there is no such folder",
+        ),
         (vec![&none, "--memory", "1G", "--per", "vertex"], 2, "--memory goes with neither --per"),
         (vec![&none, "--memory", "1G", "--estimate", "1%"], 2, "neither --per nor --estimate"),
         (vec![&none, "--memory", "1G", "--device", "reference"], 2, "--memory is an option of"),

@@ -48,9 +48,9 @@ pub fn budget(matches: &ArgMatches) -> Result<Option<Budget>> {
     check_spill(folder.map(PathBuf::as_path))?;
     match (bytes, folder) {
         (None, None) => Ok(None),
-        (None, Some(_)) => Err(Error::usage(
-            "--spill goes with --memory: without it nothing leaves the memory",
-        )),
+        (None, Some(_)) => {
+            Err(Error::usage("--spill goes with --memory: without it nothing leaves the memory"))
+        }
         (Some(bytes), folder) => {
             let folder = folder.cloned().unwrap_or_else(std::env::temp_dir);
             Ok(Some(Budget { bytes, folder }))

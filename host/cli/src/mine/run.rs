@@ -113,7 +113,9 @@ impl Common {
         let Some(budget) = self.options.budget(&self.device)? else { return Ok(None) };
         supports_budget(task)?;
         if more {
-            return Err(Error::usage("--memory goes with neither --per nor --estimate: leave one out"));
+            return Err(Error::usage(
+                "--memory goes with neither --per nor --estimate: leave one out",
+            ));
         }
         let keeper = budget.keep();
         context.budget = Some(Arc::new(budget));

@@ -124,7 +124,8 @@ impl<'a> Rows<'a> {
         let first = if vertices == 0 { None } else { Some(&[0; 3]) };
         let ascends = |from: Begin, to: Begin| {
             let up = from[0] < to[0] && from[1] <= to[1] && from[2] < to[2];
-            up && (to[0] - from[0]).saturating_add(to[1] - from[1]) <= (to[2] - from[2]).saturating_mul(32)
+            up && (to[0] - from[0]).saturating_add(to[1] - from[1])
+                <= (to[2] - from[2]).saturating_mul(32)
         };
         let all = (0..groups.len()).all(|group| ascends(groups[group], rows.begin(group + 1)));
         let fits = vertices > 0 || (entries == 0 && words.is_empty());

@@ -127,11 +127,7 @@ fn rows_that_lie_are_refused_even_with_right_checksums() {
     for (reason, neighbours) in wrong_rows {
         let mut out = Vec::new();
         let sections = [
-            Section {
-                kind: 1,
-                required: true,
-                data: bytemuck::cast_slice(graph.view().offsets),
-            },
+            Section { kind: 1, required: true, data: bytemuck::cast_slice(graph.view().offsets) },
             Section { kind: 2, required: true, data: bytemuck::cast_slice(neighbours) },
         ];
         write_sections(&mut out, &graph, &sections).unwrap();
@@ -140,11 +136,7 @@ fn rows_that_lie_are_refused_even_with_right_checksums() {
     let mut out = Vec::new();
     let sections = [
         Section { kind: 1, required: true, data: bytemuck::cast_slice(&[0u64, 9, 4, 7, 8]) },
-        Section {
-            kind: 2,
-            required: true,
-            data: bytemuck::cast_slice(graph.view().neighbours),
-        },
+        Section { kind: 2, required: true, data: bytemuck::cast_slice(graph.view().neighbours) },
     ];
     write_sections(&mut out, &graph, &sections).unwrap();
     assert!(refused(&out).contains("row offsets"));
@@ -163,11 +155,7 @@ fn sections_of_later_versions_are_skipped_unless_they_must_be_known() {
         let ids = bytemuck::cast_slice(graph.original_ids());
         let sections = [
             Section { kind: 77, required, data: b"something new" },
-            Section {
-                kind: 1,
-                required: true,
-                data: bytemuck::cast_slice(graph.view().offsets),
-            },
+            Section { kind: 1, required: true, data: bytemuck::cast_slice(graph.view().offsets) },
             Section {
                 kind: 2,
                 required: true,
@@ -324,10 +312,8 @@ fn rows_that_are_there_twice_or_by_halves_are_refused() {
     // A table that promises more than a stream can hold is refused before memory is taken.
     let mut groups = rows.groups.clone();
     groups.push([1, 1 << 40, 1]);
-    let sections = [
-        Section { kind: 7, required: true, data: bytemuck::cast_slice(&groups) },
-        section(8),
-    ];
+    let sections =
+        [Section { kind: 7, required: true, data: bytemuck::cast_slice(&groups) }, section(8)];
     let mut out = vec![];
     write_sections(&mut out, &graph, &sections).unwrap();
     assert!(refused(&out).contains("no rows of a graph"));
