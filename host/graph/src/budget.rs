@@ -1,6 +1,7 @@
 //! Runs that take no more memory than they are told: what has no room lies in files that are mapped, and
 //! their pages are let go in time.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::marker::PhantomData;
@@ -9,10 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytemuck::Pod;
 
+use crate::context::Cancel;
 use crate::error::{Error, Result};
 use crate::mapping::Mapping;
 use crate::storage::Storage;
@@ -31,17 +33,28 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Lets go of the pages of all mapped files whenever the process has 7/8 of the budget resident, as long
-    /// as the result lives. They stay in the system's cache of files while that has room, so that most come
-    /// back without being read again. Does nothing where the system doesn't say how much is resident.
-    pub fn keep(&self) -> Keeper {
+    /// Lets go of the pages of all mapped files whenever the process has 3/4 of the budget resident, as long
+    /// as the result lives; one run of a process at a time has a budget. The pages stay in the system's cache
+    /// of files while that has room, so that most come back without being read again.
+    ///
+    /// Whoever looks at `cancel` looks at the memory too: a run touches no more between two looks than the
+    /// rest of the budget. A thread of its own looks as well, for where nobody does. Does nothing where the
+    /// system doesn't say how much is resident.
+    pub fn keep(&self, cancel: &Cancel) -> Keeper {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let limit = self.bytes;
-        let watch = File::open("/proc/self/statm").ok().and_then(|statm| {
-            let work = move || watch(&statm, limit, &stopped);
+        let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
+        *watched = File::open("/proc/self/statm").ok().map(|statm| (statm, self.bytes));
+        let watch = watched.as_ref().and_then(|_| {
+            let work = move || {
+                while !stopped.load(Ordering::Relaxed) {
+                    let_go();
+                    std::thread::sleep(PERIOD);
+                }
+            };
             std::thread::Builder::new().name("budget".into()).spawn(work).ok()
         });
+        cancel.limit();
         Keeper { stop, watch }
     }
 }
@@ -59,33 +72,51 @@ impl Drop for Keeper {
         if let Some(watch) = self.watch.take() {
             let _ = watch.join();
         }
+        *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// How often the resident memory is looked at. Pages come at some gigabytes per second at most, when they
-/// are in the system's cache.
+/// How often a thread of its own looks at the resident memory.
 const PERIOD: Duration = Duration::from_millis(1);
+/// How often a thread that mines does: pages that are in the system's cache come at 10 GB/s at most.
+const EACH: Duration = Duration::from_micros(100);
 
-fn watch(statm: &File, limit: u64, stop: &AtomicBool) {
+/// What says how much is resident, and the limit.
+static WATCHED: Mutex<Option<(File, u64)>> = Mutex::new(None);
+
+/// Looks after the budget, if it is time to.
+pub(crate) fn look() {
+    thread_local! {
+        static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
+    }
+    let now = Instant::now();
+    if LAST.get().is_none_or(|last| now - last >= EACH) {
+        LAST.set(Some(now));
+        let_go();
+    }
+}
+
+/// Lets go of what is mapped where too much is resident.
+fn let_go() {
+    // Whoever holds it is looking already.
+    let Ok(watched) = WATCHED.try_lock() else { return };
+    let Some((statm, limit)) = &*watched else { return };
+    let Some([resident, mapped]) = resident(statm) else { return };
+    // Where other memory is what takes the room, letting go again and again would help nobody.
+    if resident > limit - limit / 4 && mapped > limit / 8 {
+        let mut kept = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|mapping| mapping.upgrade().is_some_and(|mapping| mapping.let_go()));
+    }
+}
+
+/// Resident bytes of this process: all, and those of files.
+fn resident(statm: &File) -> Option<[u64; 2]> {
     // SAFETY: asks for a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
-    while !stop.load(Ordering::Relaxed) {
-        let Some([resident, mapped]) = resident(statm) else { return };
-        // Where other memory is what takes the room, letting go again and again would help nobody.
-        if page * resident > limit - limit / 8 && page * mapped > limit / 8 {
-            let mut kept = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.retain(|mapping| mapping.upgrade().is_some_and(|mapping| mapping.let_go()));
-        }
-        std::thread::sleep(PERIOD);
-    }
-}
-
-/// Resident pages of this process: all, and those of files.
-fn resident(statm: &File) -> Option<[u64; 2]> {
     let mut text = [0; 128];
     let length = statm.read_at(&mut text, 0).ok()?;
     let mut numbers = std::str::from_utf8(&text[..length]).ok()?.split(' ').skip(1);
-    let mut next = || numbers.next()?.parse().ok();
+    let mut next = || Some(page * numbers.next()?.parse::<u64>().ok()?);
     Some([next()?, next()?])
 }
 
@@ -194,9 +225,10 @@ mod tests {
         let statm = File::open("/proc/self/statm").unwrap();
         let sum = |array: &[u64]| array.iter().fold(0u64, |sum, &x| sum.wrapping_add(x));
         let expected = sum(&array);
-        let of_files = || 4096 * resident(&statm).unwrap()[1];
+        let of_files = || resident(&statm).unwrap()[1];
         assert!(of_files() >= BYTES, "nobody lets go without a keeper");
-        let keeper = Budget { bytes: BYTES / 2, folder: folder.path().into() }.keep();
+        let keeper = Budget { bytes: BYTES / 2, folder: folder.path().into() };
+        let keeper = keeper.keep(&Cancel::default());
         let begun = std::time::Instant::now();
         while of_files() >= BYTES / 2 {
             assert!(begun.elapsed() < Duration::from_secs(60), "{} are resident", of_files());

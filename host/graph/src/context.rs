@@ -1,7 +1,7 @@
 //! What a run is given besides graph and task: threads, a stop flag, a progress meter.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::budget::Budget;
 use crate::error::{Error, Result};
@@ -9,24 +9,45 @@ use crate::error::{Error, Result};
 /// A flag that any thread may raise and every engine looks at often (at least every few
 /// milliseconds), so that a run ends well within a second of Ctrl-C.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<AtomicU8>);
+
+/// The run was asked to stop.
+const STOP: u8 = 1;
+/// Whoever looks at the flag looks after the budget of memory as well. It is in the same byte, so that runs
+/// without a budget pay nothing for it.
+const LIMITED: u8 = 2;
 
 impl Cancel {
     /// Asks the run to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.fetch_or(STOP, Ordering::Relaxed);
     }
 
     /// Whether the run was asked to stop.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        match self.0.load(Ordering::Relaxed) {
+            0 => false,
+            state => state & STOP != 0 || look_after_budget(),
+        }
+    }
+
+    /// Has everybody who looks at this flag look after the budget of memory.
+    pub(crate) fn limit(&self) {
+        self.0.fetch_or(LIMITED, Ordering::Relaxed);
     }
 
     /// [`Error::Interrupted`] once the run was asked to stop.
     pub fn check(&self) -> Result<()> {
         if self.is_cancelled() { Err(Error::Interrupted) } else { Ok(()) }
     }
+}
+
+/// Never a reason to stop.
+#[cold]
+fn look_after_budget() -> bool {
+    crate::budget::look();
+    false
 }
 
 /// Looks at a stop flag after every so much work: often enough for a second, seldom enough to

@@ -117,7 +117,7 @@ impl Common {
                 "--memory goes with neither --per nor --estimate: leave one out",
             ));
         }
-        let keeper = budget.keep();
+        let keeper = budget.keep(&context.cancel);
         context.budget = Some(Arc::new(budget));
         Ok(Some(keeper))
     }
