@@ -78,10 +78,10 @@ fn a_graph_of_twice_the_memory_is_mined_within_it() {
     let (plain, packed) = (folder.path().join("p.gramer"), folder.path().join("c.gramer"));
     write_graph(&plain, &packed);
     assert!(std::fs::metadata(&plain).unwrap().len() >= 2 * LIMIT);
-    for k in [3, 4] {
+    for (k, graphs) in [(3, &[&plain, &packed][..]), (4, &[&plain])] {
         let [expected, most] = child(&plain, k, None);
         assert!(expected > 0 && most << 10 > 2 * LIMIT, "{most} KiB: nothing is limited by itself");
-        for graph in [&plain, &packed] {
+        for graph in graphs {
             let [count, most] = child(graph, k, Some(LIMIT));
             eprintln!("{k}-cliques of {}: {most} KiB resident at most", graph.display());
             assert_eq!(count, expected);

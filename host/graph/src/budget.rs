@@ -84,8 +84,9 @@ const EACH: Duration = Duration::from_micros(100);
 /// What says how much is resident, and the limit.
 static WATCHED: Mutex<Option<(File, u64)>> = Mutex::new(None);
 
-/// Looks after the budget, if it is time to.
-pub(crate) fn look() {
+/// Looks after the budget, if there is one and it is time to: for work that looks at no stop flag for long, and
+/// reads pages of files.
+pub fn look() {
     thread_local! {
         static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
     }
@@ -98,8 +99,8 @@ pub(crate) fn look() {
 
 /// Lets go of what is mapped where too much is resident.
 fn let_go() {
-    // Whoever holds it is looking already.
-    let Ok(watched) = WATCHED.try_lock() else { return };
+    // Whoever waits brings no pages meanwhile: on a busy machine the one who looks may be interrupted.
+    let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((statm, limit)) = &*watched else { return };
     let Some([resident, mapped]) = resident(statm) else { return };
     // Where other memory is what takes the room, letting go again and again would help nobody.

@@ -56,22 +56,28 @@ fn look_after_budget() -> bool {
 pub struct Looks<'a> {
     cancel: &'a Cancel,
     since: usize,
+    /// Steps between two looks.
+    each: usize,
 }
 
 impl<'a> Looks<'a> {
     /// Steps, of nanoseconds to a cache miss each, between two looks: below ten milliseconds.
     const STEPS: usize = 1 << 16;
 
+    /// The same where memory is limited: each may bring 16 pages of a file.
+    const LIMITED_STEPS: usize = 1 << 6;
+
     /// Looks at this flag.
     pub fn new(cancel: &'a Cancel) -> Self {
-        Looks { cancel, since: 0 }
+        let limited = cancel.0.load(Ordering::Relaxed) & LIMITED != 0;
+        Looks { cancel, since: 0, each: if limited { Self::LIMITED_STEPS } else { Self::STEPS } }
     }
 
     /// Says that so many steps come now; [`Error::Interrupted`] once the run was asked to stop.
     #[inline]
     pub fn check(&mut self, steps: usize) -> Result<()> {
         self.since += steps;
-        if self.since < Self::STEPS {
+        if self.since < self.each {
             return Ok(());
         }
         self.since = 0;

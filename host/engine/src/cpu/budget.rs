@@ -32,7 +32,8 @@ pub fn supports_budget(task: &Task) -> Result<()> {
         {
             Ok(())
         }
-        other => Err(unsupported(&format!("the task {} with labels", other.name()))),
+        Task::Match { .. } => Err(unsupported("the task match with labels")),
+        other => Err(unsupported(&format!("the task {}", other.name()))),
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Oriented {
     /// The number in this copy, by the graph's vertex.
     number: Vec<u32>,
     degeneracy: usize,
+    /// Whether targets lie in a mapped file: whoever reads many lists looks after the budget.
+    pub mapped: bool,
 }
 
 impl Oriented {
@@ -53,7 +55,8 @@ impl Oriented {
             None => in_memory(graph, &vertex, &number, context)?,
             Some(budget) => in_file(graph, &vertex, &number, budget, context)?,
         };
-        Ok(Oriented { offsets, targets, vertex, number, degeneracy })
+        let mapped = context.budget.is_some();
+        Ok(Oriented { offsets, targets, vertex, number, degeneracy, mapped })
     }
 
     /// Number of vertices.
