@@ -130,7 +130,11 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
         ),
         (vec![&none, "--memory", "1G", "--per", "vertex"], 2, "--memory goes with neither --per"),
         (vec![&none, "--memory", "1G", "--estimate", "1%"], 2, "neither --per nor --estimate"),
-        (vec![&none, "--memory", "1G", "--device", "reference"], 2, "unexpected argument '--memory'"),
+        (
+            vec![&none, "--memory", "1G", "--device", "reference"],
+            2,
+            "unexpected argument '--memory'",
+        ),
     ] {
         let stderr = fails(&[&triangles[..], &args].concat(), code);
         assert!(stderr.contains(message), "{args:?}: {stderr}");
