@@ -207,6 +207,10 @@ struct Target {
     #[arg(long, value_enum)]
     order: Option<OrderArg>,
 
+    /// Compress the rows of an image: smaller, and decoded when it is opened
+    #[arg(long)]
+    compress: bool,
+
     /// Write the vertex labels here as well, as a table `id label`
     #[arg(long, value_name = "FILE")]
     labels_out: Option<PathBuf>,
@@ -240,7 +244,13 @@ impl Target {
     /// Refuses outputs that would destroy something, and names that say no format.
     fn check(&self, inputs: &[&Path]) -> Result<()> {
         check_output(&self.out, self.force, inputs)?;
-        self.format()?;
+        let format = self.format()?;
+        if self.compress && format != Format::Image {
+            return Err(Error::usage(format!(
+                "{}: --compress goes with images: end the name with .gramer, or leave it out",
+                Place::file(&self.out)
+            )));
+        }
         let Some(labels) = &self.labels_out else { return Ok(()) };
         check_output(labels, self.force, inputs)?;
         if is_one_file(&self.out, labels) {
@@ -288,7 +298,10 @@ impl Target {
     }
 
     fn save(&self, graph: &Graph, name: &str, format: Format, context: &Context) -> Result<()> {
-        if format == Format::Image {
+        if self.compress {
+            let rows = image::PackedRows::new(graph, &context.cancel)?;
+            save(&self.out, context, |out| image::write_packed_to(out, graph, &rows, name))?;
+        } else if format == Format::Image {
             save(&self.out, context, |out| image::write_to(out, graph, name))?;
         } else {
             for note in remarks(graph, format)? {

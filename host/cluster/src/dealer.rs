@@ -47,7 +47,7 @@ pub fn run<'g>(cluster: &mut Cluster, job: &Job<'g, '_>, context: &Context) -> R
     let (said, heard) = channel();
     let run = std::thread::scope(|scope| {
         let (start, stop) = (&start, &stop);
-        let taker = scope.spawn(move || take(job, start, context.threads, stop, &ordered, &said));
+        let taker = scope.spawn(move || take(job, start, context, stop, &ordered, &said));
         let dealt = Dealing::new(job, start, cluster, kept.as_ref(), context)
             .and_then(|dealing| dealing.run(cluster, &orders, &heard, stop));
         drop(orders);

@@ -68,7 +68,7 @@ fn beside_engine<R>(
 ) -> R {
     let (said, heard) = channel();
     let progress = Arc::new(Progress::default());
-    let own = Context { threads: context.threads, cancel: stop.clone(), progress };
+    let own = Context { cancel: stop.clone(), progress, ..context.clone() };
     std::thread::scope(|scope| {
         let engine = scope.spawn(move || {
             let asking = Asking(Mutex::new(said.clone()));

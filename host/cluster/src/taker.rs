@@ -16,15 +16,15 @@ use crate::message::{Found, Start, processor_time};
 pub fn take(
     job: &Job<'_, '_>,
     start: &Start,
-    threads: usize,
+    context: &Context,
     stop: &Cancel,
     orders: &Receiver<Vec<usize>>,
     said: &Sender<Result<Found>>,
 ) {
     // Whoever doesn't listen any more knows enough.
     let say = |what| said.send(what).is_ok();
-    let context =
-        Context { threads, cancel: stop.clone(), progress: Arc::new(Progress::default()) };
+    let progress = Arc::new(Progress::default());
+    let context = Context { cancel: stop.clone(), progress, ..context.clone() };
     let prepared = match start.by_ids {
         true => job.engine.prepare_by_ids(job.graph, &context),
         false => job.engine.prepare(job.graph, &context),

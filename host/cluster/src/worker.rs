@@ -23,7 +23,7 @@ pub fn run(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Resul
     let (said, heard) = channel();
     std::thread::scope(|scope| {
         let (start, stop) = (&start, &stop);
-        let taker = scope.spawn(move || take(job, start, context.threads, stop, &ordered, &said));
+        let taker = scope.spawn(move || take(job, start, context, stop, &ordered, &said));
         let ended = listen(cluster, &orders, &heard, stop, context, asked);
         // No more orders, and what goes on isn't wanted.
         drop(orders);

@@ -1,4 +1,4 @@
-//! Binary images. So that the fuzzer gets past the checksums, they are made right first: what is
+//! Binary images, with plain rows and with compressed ones. So that the fuzzer gets past the checksums, they are made right first: what is
 //! left must still be refused or be a sound graph, which every task of the CPU engine can mine,
 //! with the counts of the reference engine.
 #![no_main]
@@ -23,8 +23,20 @@ fuzz_target!(|bytes: &[u8]| {
     image::seal(&mut sealed);
     let Ok(graph) = image::from_bytes(path, &sealed) else { return };
     common::check_rows(&graph);
+    compress(&graph);
     mine(&graph);
 });
+
+/// Compressed rows are the same rows.
+fn compress(graph: &Graph) {
+    let rows = image::PackedRows::new(graph, &Default::default()).expect("nobody interrupts");
+    let mut written = Vec::new();
+    image::write_packed_to(&mut written, graph, &rows, "").expect("memory");
+    let back = image::from_bytes(Path::new("fuzz"), &written).expect("our own image");
+    assert_eq!(back.view().offsets, graph.view().offsets);
+    assert_eq!(back.view().neighbours, graph.view().neighbours);
+    assert_eq!(back.view().edge_labels, graph.view().edge_labels);
+}
 
 fn mine(graph: &Graph) {
     let context = Context::with_threads(1);

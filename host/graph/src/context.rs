@@ -1,25 +1,40 @@
 //! What a run is given besides graph and task: threads, a stop flag, a progress meter.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 
 /// A flag that any thread may raise and every engine looks at often (at least every few
 /// milliseconds), so that a run ends well within a second of Ctrl-C.
 #[derive(Debug, Clone, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<AtomicU8>);
+
+/// The run was asked to stop.
+const STOP: u8 = 1;
+/// Whoever looks at the flag looks after the budget of memory as well. It is in the same byte, so that runs
+/// without a budget pay nothing for it.
+const LIMITED: u8 = 2;
 
 impl Cancel {
     /// Asks the run to stop.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.fetch_or(STOP, Ordering::Relaxed);
     }
 
     /// Whether the run was asked to stop.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        match self.0.load(Ordering::Relaxed) {
+            0 => false,
+            state => state & STOP != 0 || look_after_budget(),
+        }
+    }
+
+    /// Has everybody who looks at this flag look after the budget of memory.
+    pub(crate) fn limit(&self) {
+        self.0.fetch_or(LIMITED, Ordering::Relaxed);
     }
 
     /// [`Error::Interrupted`] once the run was asked to stop.
@@ -28,28 +43,41 @@ impl Cancel {
     }
 }
 
+/// Never a reason to stop.
+#[cold]
+fn look_after_budget() -> bool {
+    crate::budget::look();
+    false
+}
+
 /// Looks at a stop flag after every so much work: often enough for a second, seldom enough to
 /// cost nothing.
 #[derive(Debug)]
 pub struct Looks<'a> {
     cancel: &'a Cancel,
     since: usize,
+    /// Steps between two looks.
+    each: usize,
 }
 
 impl<'a> Looks<'a> {
     /// Steps, of nanoseconds to a cache miss each, between two looks: below ten milliseconds.
     const STEPS: usize = 1 << 16;
 
+    /// The same where memory is limited: each may bring 16 pages of a file.
+    const LIMITED_STEPS: usize = 1 << 6;
+
     /// Looks at this flag.
     pub fn new(cancel: &'a Cancel) -> Self {
-        Looks { cancel, since: 0 }
+        let limited = cancel.0.load(Ordering::Relaxed) & LIMITED != 0;
+        Looks { cancel, since: 0, each: if limited { Self::LIMITED_STEPS } else { Self::STEPS } }
     }
 
     /// Says that so many steps come now; [`Error::Interrupted`] once the run was asked to stop.
     #[inline]
     pub fn check(&mut self, steps: usize) -> Result<()> {
         self.since += steps;
-        if self.since < Self::STEPS {
+        if self.since < self.each {
             return Ok(());
         }
         self.since = 0;
@@ -93,6 +121,8 @@ pub struct Context {
     pub cancel: Cancel,
     /// The progress meter.
     pub progress: Arc<Progress>,
+    /// How much memory reading and the CPU engine may take; as much as they like by default.
+    pub budget: Option<Arc<Budget>>,
 }
 
 impl Context {

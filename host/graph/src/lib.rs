@@ -4,6 +4,7 @@
 //! [`Graph::original_id`]. After [`crate::prepare::renumber`] the number of a vertex is its
 //! Rank(ON_1): vertex 0 is the most valuable one.
 
+pub mod budget;
 mod build;
 pub mod choice;
 pub mod context;
@@ -24,6 +25,7 @@ mod storage;
 mod summary;
 pub mod write;
 
+pub use budget::Budget;
 pub use build::{BuildStats, Builder, MAX_GRAPH_VERTICES};
 pub use context::Context;
 pub use error::{Error, Result};

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::SystemTime;
 
-use memmap2::Mmap;
+use memmap2::{Mmap, UncheckedAdvice};
 
 use crate::error::{Error, Place, Result, shown};
 
@@ -48,6 +48,27 @@ impl Mapping {
     /// # Errors
     /// [`Error::Io`] where the system refuses.
     pub fn new(path: &Path, file: &File) -> Result<Option<Self>> {
+        let message = format!(
+            "{}: the image was cut while it was in use; leave it as it is until the end of the run",
+            shown(path)
+        );
+        Self::with_message(path, file, message)
+    }
+
+    /// Maps a file of ours without a name in a folder. As [`Mapping::new`].
+    ///
+    /// # Errors
+    /// As [`Mapping::new`].
+    pub fn temporary(folder: &Path, file: &File) -> Result<Option<Self>> {
+        let message = format!(
+            "{}: a temporary file there can't be read any more; name another folder",
+            shown(folder)
+        );
+        Self::with_message(folder, file, message)
+    }
+
+    /// Maps a file; `message` is said where it can't be read.
+    fn with_message(path: &Path, file: &File, message: String) -> Result<Option<Self>> {
         let refused = |source| Error::io(path, "read", source);
         watch_bus_errors();
         let Some(slot) = SLOTS.iter().find(|slot| slot.claim()) else { return Ok(None) };
@@ -62,7 +83,7 @@ impl Mapping {
         })();
         match opened {
             Ok((file, state, map)) => {
-                slot.watch(&map, path);
+                slot.watch(&map, &message);
                 Ok(Some(Mapping { map, path: path.to_path_buf(), file, state, slot }))
             }
             Err(source) => {
@@ -70,6 +91,13 @@ impl Mapping {
                 Err(refused(source))
             }
         }
+    }
+
+    /// Lets go of the pages that are in memory: they are read again when they are used. `false` where the
+    /// system refuses.
+    pub fn let_go(&self) -> bool {
+        // SAFETY: the mapping is of a file and never written to, so that its pages come back as they were.
+        unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) }.is_ok()
     }
 
     /// Whether the file still is what was mapped.
@@ -128,12 +156,8 @@ impl Slot {
         self.start.compare_exchange(0, 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
     }
 
-    fn watch(&self, map: &[u8], path: &Path) {
-        let message = format!(
-            "gramer: {}: the image was cut while it was in use; leave it as it is until the end \
-             of the run\n",
-            shown(path)
-        );
+    fn watch(&self, map: &[u8], message: &str) {
+        let message = format!("gramer: {message}\n");
         let message: &'static mut [u8] = message.into_bytes().leak();
         self.length.store(message.len(), Ordering::Relaxed);
         self.message.store(message.as_mut_ptr(), Ordering::Relaxed);

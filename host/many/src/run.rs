@@ -159,6 +159,7 @@ impl Run<'_> {
             threads,
             cancel: shared.stop.clone(),
             progress: Arc::new(Progress::default()),
+            budget: self.context.budget.clone(),
         };
         let mut found: Option<Outcome> = None;
         let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);

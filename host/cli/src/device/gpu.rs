@@ -13,7 +13,8 @@ use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
 
-use super::{Kind, Opening};
+use super::cpu::check_spill;
+use super::{Kind, Opening, size};
 use crate::choice::choice;
 
 /// GPUs among the devices.
@@ -100,27 +101,8 @@ impl GpuArgs {
                 "{option} goes with --traversal breadth: nothing else leaves the device"
             )));
         }
-        match &self.spill {
-            Some(folder) if !folder.is_dir() => Err(Error::usage(format!(
-                "--spill {}: there is no such folder; make it, or name another",
-                Place::file(folder)
-            ))),
-            _ => Ok(()),
-        }
+        check_spill(self.spill.as_deref())
     }
-}
-
-/// A number of bytes, with K, M or G for powers of 1,024.
-fn size(text: &str) -> Result<u64, String> {
-    let (digits, shift) = match text.char_indices().last() {
-        Some((at, 'K' | 'k')) => (&text[..at], 10),
-        Some((at, 'M' | 'm')) => (&text[..at], 20),
-        Some((at, 'G' | 'g')) => (&text[..at], 30),
-        _ => (text, 0),
-    };
-    let number = digits.parse::<u64>().ok().filter(|&n| n > 0);
-    let bytes = number.and_then(|n| n.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "a size is a number, with K, M or G at the end where it is large".into())
 }
 
 fn open(
@@ -170,20 +152,4 @@ fn open(
         ..Settings::default()
     };
     Ok(Box::new(Gpu::open(device, &settings)?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(size("4096"), Ok(4096));
-        assert_eq!(size("3K"), Ok(3072));
-        assert_eq!(size("2m"), Ok(2 << 20));
-        assert_eq!(size("80G"), Ok(80 << 30));
-        for wrong in ["", "K", "0", "-1", "1T", "99999999999G"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
 }

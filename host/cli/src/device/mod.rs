@@ -4,6 +4,7 @@
 //! (help, job files, completions, `mine`, `selftest`) follows from that.
 
 mod accelerator;
+mod cpu;
 mod gpu;
 
 use std::ffi::OsString;
@@ -12,8 +13,8 @@ use std::path::{Path, PathBuf};
 use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
-use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
+use gramer_graph::Budget;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::Many;
@@ -50,14 +51,7 @@ pub struct Kind {
 
 /// All kinds of devices, the default first.
 pub const KINDS: &[Kind] = &[
-    Kind {
-        shown: &["cpu"],
-        example: "cpu",
-        what: "this host's processor",
-        named: |device| device == "cpu",
-        options: |command| command,
-        open: |_, _, _, _| Ok(Box::new(Cpu)),
-    },
+    cpu::KIND,
     Kind {
         shown: &["reference"],
         example: "reference",
@@ -69,6 +63,19 @@ pub const KINDS: &[Kind] = &[
     accelerator::KIND,
     gpu::KIND,
 ];
+
+/// A number of bytes, with K, M or G for powers of 1,024.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().last() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().filter(|&n| n > 0);
+    let bytes = number.and_then(|n| n.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "a size is a number, with K, M or G at the end where it is large".into())
+}
 
 /// The kind of the device with a name.
 ///
@@ -163,6 +170,15 @@ impl DeviceOptions {
         self.0.try_get_one::<PathBuf>(gpu::PROFILE).ok().flatten().map(PathBuf::as_path)
     }
 
+    /// What the processor may take, where it mines alone and that is limited: several devices have each a
+    /// memory of their own.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for options that go with others.
+    pub fn budget(&self, devices: &str) -> Result<Option<Budget>> {
+        if (cpu::KIND.named)(devices) { cpu::budget(&self.0) } else { Ok(None) }
+    }
+
     /// The engine that `--device` names: one device, or several that share the work; `page` if the answer
     /// is one.
     ///
@@ -248,10 +264,11 @@ fn with_options<'a>(
 /// The command as it reads these words: with the options of the device that they name.
 pub fn command_for(command: clap::Command, words: &[OsString]) -> clap::Command {
     let named = of_words(words).and_then(|devices| kinds(devices).ok());
-    let command = with_options(command, named.iter().flatten().copied());
-    if named.is_some() {
-        return command;
+    if let Some(kinds) = named {
+        return with_options(command, kinds.into_iter());
     }
+    // What mines where nothing is named.
+    let command = with_options(command, KINDS[..1].iter());
     command.mut_subcommand("mine", |mine| {
         mine.mut_subcommands(|task| {
             let name = task.get_name().to_string();
@@ -259,7 +276,7 @@ pub fn command_for(command: clap::Command, words: &[OsString]) -> clap::Command 
             let has_some = |kind: &&Kind| {
                 (kind.options)(clap::Command::new("")).get_arguments().next().is_some()
             };
-            let lines: Vec<String> = KINDS
+            let lines: Vec<String> = KINDS[1..]
                 .iter()
                 .filter(has_some)
                 .map(|kind| format!("  gramer mine {name} --device {} --help", kind.example))
@@ -286,6 +303,17 @@ pub fn with_option(name: &str) -> impl Iterator<Item = &'static Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("4096"), Ok(4096));
+        assert_eq!(size("3K"), Ok(3072));
+        assert_eq!(size("2m"), Ok(2 << 20));
+        assert_eq!(size("80G"), Ok(80 << 30));
+        for wrong in ["", "K", "0", "-1", "1T", "99999999999G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn numbers_belong_to_the_file_before_them() {

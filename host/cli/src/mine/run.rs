@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::distribute::Ranks;
@@ -13,11 +14,13 @@ use crate::report::per::list as list_columns;
 use crate::report::{Answer, Drawing, ListWriter, Meter, Stopped, Times};
 use crate::signals;
 use gramer_cluster::Job;
+use gramer_engine::cpu::supports_budget;
 use gramer_engine::per::{Column, Per};
 use gramer_engine::{Engine, Estimated, Outcome, Precision, Share, Sink, Units};
+use gramer_graph::budget::Keeper;
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, prepare};
+use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::{Graph, Order, prepare};
 use gramer_many::Many;
 use gramer_many::checkpoint::{self, Checkpoint, Keeping};
 use gramer_pattern::Task;
@@ -47,6 +50,7 @@ impl Common {
         if let Some(threads) = self.threads {
             context.threads = threads.into();
         }
+        let _keeper = self.limit(task, per.is_some() || precision.is_some(), &mut context)?;
 
         let (graph, load, prepare) = self.prepared(&context)?;
         let share = self.share(&graph, per.is_some())?;
@@ -104,6 +108,20 @@ impl Common {
             Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
             Some(Stopped::Limit) | None => Ok(()),
         }
+    }
+
+    /// Keeps the run to the memory that it may take, where that is limited.
+    fn limit(&self, task: &Task, more: bool, context: &mut Context) -> Result<Option<Keeper>> {
+        let Some(budget) = self.options.budget(&self.device)? else { return Ok(None) };
+        supports_budget(task)?;
+        if more {
+            return Err(Error::usage(
+                "--memory goes with neither --per nor --estimate: leave one out",
+            ));
+        }
+        let keeper = budget.keep(&context.cancel);
+        context.budget = Some(Arc::new(budget));
+        Ok(Some(keeper))
     }
 
     /// How the answer is written; refuses what can't be, before anything is read.
@@ -173,6 +191,16 @@ impl Common {
         let loaded = self.graph.load(context)?;
         let load = begun.elapsed();
         let begun = Instant::now();
+        if context.budget.is_some() {
+            if loaded.order() != Order::RankOn1 {
+                eprintln!(
+                    "note: {}: vertices are mined in the order of the image, which may take longer, as \
+                     --memory leaves no room for another; `gramer graph convert` writes the best one",
+                    Place::file(&self.graph.graph)
+                );
+            }
+            return Ok((loaded, load, begun.elapsed()));
+        }
         let graph = loaded.guarded(|| prepare::renumber(&loaded, context))?;
         drop(loaded);
         Ok((graph, load, begun.elapsed()))

@@ -17,6 +17,7 @@ use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
+use super::budget::unsupported;
 use super::oriented::Oriented;
 use super::{Job, Resident, clique, matching, motif};
 use crate::formulas::edge_induced;
@@ -33,8 +34,11 @@ impl<'a> ByIds<'a> {
     /// Orients the graph by ids.
     ///
     /// # Errors
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`]; [`Error::Unsupported`] where memory is limited.
     pub fn new(graph: &'a Graph, context: &Context) -> Result<Self> {
+        if context.budget.is_some() {
+            return Err(unsupported("work that is shared with devices of another kind"));
+        }
         let resident = Resident::new(graph);
         let order = (0..graph.vertices() as VertexId).collect();
         let _ = resident.oriented.set(Oriented::by_order(graph.view(), order, context)?);

@@ -1,6 +1,7 @@
 //! The CPU engine: exact, parallel, aware of the pattern.
 
 mod arcs;
+mod budget;
 mod by_ids;
 mod census;
 mod clique;
@@ -17,6 +18,7 @@ mod sets;
 mod triangle;
 mod units;
 
+pub use budget::supports_budget;
 pub use matching::execute_plan;
 pub(crate) use motif::closed as motif_counts;
 pub(crate) use units::{Starts, run_units};
@@ -135,6 +137,7 @@ impl Prepared for Resident<'_> {
         together: &dyn Together,
         context: &Context,
     ) -> Result<Outcome> {
+        budget::check(self.graph.vertices(), task, context)?;
         match task {
             Task::Fsm { limit, support, measure: Measure::Mni } => {
                 fsm::run_together(self.graph, *limit, *support, together, context)
@@ -152,6 +155,7 @@ impl Prepared for Resident<'_> {
     ) -> Result<Outcome> {
         task.check()?;
         shares::check(self.graph, task, units, sink)?;
+        budget::check(self.graph.vertices(), task, context)?;
         let job = Job { units, sink, context };
         let outcome = match task {
             Task::Clique { k } => clique::run(self, *k, job),
@@ -176,11 +180,17 @@ impl Prepared for Resident<'_> {
         task.check()?;
         precision.check()?;
         estimate::supports(task)?;
+        if context.budget.is_some() {
+            return Err(budget::unsupported("estimates"));
+        }
         estimate::run(self, task, precision, context)
     }
 
     fn run_per(&self, task: &Task, per: Per, context: &Context) -> Result<PerOutcome> {
         super::per::check(task)?;
+        if context.budget.is_some() {
+            return Err(budget::unsupported("counts per vertex and edge"));
+        }
         per::run(self, task, per, context)
     }
 }

@@ -4,21 +4,25 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
+use gramer_graph::budget::{ArrayFile, Budget};
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::error::Result;
-use gramer_graph::{VertexId, View};
+use gramer_graph::{Storage, VertexId, View};
 
 /// A directed acyclic copy of a graph. Vertices are numbered so that edges lead to smaller
 /// numbers, and no vertex has more than the graph's degeneracy of them.
 #[derive(Debug)]
 pub(crate) struct Oriented {
     offsets: Vec<u64>,
-    targets: Vec<u32>,
+    /// In a mapped file where memory is limited.
+    targets: Storage<u32>,
     /// The graph's vertex, by number in this copy.
     pub vertex: Vec<VertexId>,
     /// The number in this copy, by the graph's vertex.
     number: Vec<u32>,
     degeneracy: usize,
+    /// Whether targets lie in a mapped file: whoever reads many lists looks after the budget.
+    pub mapped: bool,
 }
 
 impl Oriented {
@@ -47,45 +51,12 @@ impl Oriented {
             looks.check(1)?;
             number[v as usize] = n as u32;
         }
-        // A part of the vertices at a time; one thread needs no parts to be put together.
-        let threads = context.threads();
-        let each = if threads == 1 { vertices } else { vertices.div_ceil(16 * threads) }.max(1);
-        let next = AtomicUsize::new(0);
-        let mut parts = on_threads(threads.min(vertices.div_ceil(each)), || {
-            let mut own = vec![];
-            loop {
-                let from = next.fetch_add(each, Relaxed);
-                if from >= vertices {
-                    return Ok(own);
-                }
-                let range = from..vertices.min(from + each);
-                let rows = rows(graph, &vertex[range.clone()], &number, &context.cancel)?;
-                own.push((range, rows));
-            }
-        })
-        .into_iter()
-        .collect::<Result<Vec<Vec<_>>>>()?
-        .concat();
-        parts.sort_unstable_by_key(|(range, _): &(Range<usize>, _)| range.start);
-        let mut offsets = Vec::with_capacity(vertices + 1);
-        offsets.push(0u64);
-        let (mut end, mut degeneracy) = (0, 0);
-        for &length in parts.iter().flat_map(|(_, rows)| &rows.lengths) {
-            end += u64::from(length);
-            degeneracy = degeneracy.max(length as usize);
-            offsets.push(end);
-        }
-        let targets = match parts.len() {
-            1 => parts.remove(0).1.targets,
-            _ => {
-                let mut targets = Vec::with_capacity(end as usize);
-                for (_, rows) in parts {
-                    targets.extend_from_slice(&rows.targets);
-                }
-                targets
-            }
+        let Lists { offsets, targets, degeneracy } = match &context.budget {
+            None => in_memory(graph, &vertex, &number, context)?,
+            Some(budget) => in_file(graph, &vertex, &number, budget, context)?,
         };
-        Ok(Oriented { offsets, targets, vertex, number, degeneracy })
+        let mapped = context.budget.is_some();
+        Ok(Oriented { offsets, targets, vertex, number, degeneracy, mapped })
     }
 
     /// Number of vertices.
@@ -132,11 +103,118 @@ impl Oriented {
     }
 }
 
+/// The targets of all vertices.
+struct Lists {
+    offsets: Vec<u64>,
+    targets: Storage<u32>,
+    degeneracy: usize,
+}
+
+fn in_memory(
+    graph: View<'_>,
+    vertex: &[VertexId],
+    number: &[u32],
+    context: &Context,
+) -> Result<Lists> {
+    let vertices = graph.vertices();
+    // A part of the vertices at a time; one thread needs no parts to be put together.
+    let threads = context.threads();
+    let each = if threads == 1 { vertices } else { vertices.div_ceil(16 * threads) }.max(1);
+    let next = AtomicUsize::new(0);
+    let mut parts = on_threads(threads.min(vertices.div_ceil(each)), || {
+        let mut own = vec![];
+        loop {
+            let from = next.fetch_add(each, Relaxed);
+            if from >= vertices {
+                return Ok(own);
+            }
+            let range = from..vertices.min(from + each);
+            let rows = rows(graph, &vertex[range.clone()], number, &context.cancel)?;
+            own.push((range, rows));
+        }
+    })
+    .into_iter()
+    .collect::<Result<Vec<Vec<_>>>>()?
+    .concat();
+    parts.sort_unstable_by_key(|(range, _): &(Range<usize>, _)| range.start);
+    let mut offsets = Vec::with_capacity(vertices + 1);
+    offsets.push(0u64);
+    let mut degeneracy = 0;
+    parts.iter().for_each(|(_, rows)| rows.add_to(&mut offsets, &mut degeneracy));
+    let targets = match parts.len() {
+        1 => parts.remove(0).1.targets,
+        _ => {
+            let mut targets = Vec::with_capacity(*offsets.last().expect("the first") as usize);
+            for (_, rows) in parts {
+                targets.extend_from_slice(&rows.targets);
+            }
+            targets
+        }
+    };
+    Ok(Lists { offsets, targets: targets.into(), degeneracy })
+}
+
+/// As [`in_memory`], with the targets in a file that is mapped. In memory are those of a part of the vertices
+/// per thread: about a sixteenth of the budget in all.
+fn in_file(
+    graph: View<'_>,
+    vertex: &[VertexId],
+    number: &[u32],
+    budget: &Budget,
+    context: &Context,
+) -> Result<Lists> {
+    let vertices = graph.vertices();
+    let threads = context.threads();
+    let most = budget.bytes as usize / 16 / 4 / threads;
+    let mut offsets = Vec::with_capacity(vertices + 1);
+    offsets.push(0u64);
+    let (mut degeneracy, mut next) = (0, 0);
+    let mut file = ArrayFile::create(&budget.folder)?;
+    while next < vertices {
+        let parts: Vec<Range<usize>> = (0..threads)
+            .map(|_| {
+                let (first, mut entries) = (next, 0);
+                while next < vertices && (next == first || entries < most) {
+                    entries += 1 + graph.degree(vertex[next]);
+                    next += 1;
+                }
+                first..next
+            })
+            .collect();
+        let taken = AtomicUsize::new(0);
+        let mut lists = on_threads(threads, || {
+            let part = taken.fetch_add(1, Relaxed);
+            let rows = rows(graph, &vertex[parts[part].clone()], number, &context.cancel);
+            rows.map(|rows| (part, rows))
+        })
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+        lists.sort_unstable_by_key(|(part, _)| *part);
+        for (_, rows) in &lists {
+            rows.add_to(&mut offsets, &mut degeneracy);
+            file.append(&rows.targets)?;
+        }
+    }
+    Ok(Lists { offsets, targets: file.finish()?, degeneracy })
+}
+
 /// The lists of some vertices, one after the other.
 #[derive(Debug, Clone)]
 struct Rows {
     lengths: Vec<u32>,
     targets: Vec<u32>,
+}
+
+impl Rows {
+    /// Adds where each list ends, and the length of the longest.
+    fn add_to(&self, offsets: &mut Vec<u64>, longest: &mut usize) {
+        let mut end = *offsets.last().expect("there is a first");
+        for &length in &self.lengths {
+            end += u64::from(length);
+            *longest = (*longest).max(length as usize);
+            offsets.push(end);
+        }
+    }
 }
 
 /// The targets of some vertices, ascending: the neighbours of a smaller number.

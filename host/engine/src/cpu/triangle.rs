@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use gramer_graph::context::Looks;
 use gramer_graph::{VertexId, View};
 
+use super::budget::has_room;
 use super::sets::Bitmap;
 use super::{Job, Starts, run_units};
 
@@ -34,7 +35,9 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
         }
         before.push(graph.neighbours(v).partition_point(|&u| u < v) as u32);
     }
-    let hubs = if graph.neighbours.len() < WORTH_BITS { 0 } else { HUBS };
+    let worth = graph.neighbours.len() >= WORTH_BITS
+        && has_room(context.budget.as_deref(), size_of::<[u64; WORDS]>() * vertices);
+    let hubs = if worth { HUBS } else { 0 };
     // Of the neighbours before a vertex: which are hubs, and how many.
     let mut bits = vec![[0u64; WORDS]; if hubs > 0 { vertices } else { 0 }];
     let mut skip = vec![0u32; vertices];

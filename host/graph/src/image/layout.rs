@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
+use super::packed::{Begin, DAMAGED, Rows};
 use super::{
     ALIGNMENT, BYTE_ORDER_MARK, ENTRY, HEADER, MAGIC, MAX_SECTIONS, VERSION, header_checksum, kind,
 };
-use crate::context::{Cancel, Looks};
+use crate::budget::ArrayFile;
+use crate::context::{Cancel, Context, Looks};
 use crate::error::{Error, Place, Result};
 use crate::mapping::Mapping;
 use crate::{
@@ -20,6 +22,12 @@ use crate::{
 pub(super) enum Source {
     Map(Arc<Mapping>),
     Copy,
+}
+
+/// Where the rows are.
+enum RowsAt {
+    Plain { offsets: Range<usize>, neighbours: Range<usize> },
+    Packed { groups: Range<usize>, words: Range<usize> },
 }
 
 impl Source {
@@ -37,8 +45,7 @@ pub(super) struct Layout {
     entries: usize,
     order: Order,
     stats: BuildStats,
-    offsets: Range<usize>,
-    neighbours: Range<usize>,
+    rows: RowsAt,
     vertex_labels: Option<Range<usize>>,
     edge_labels: Option<Range<usize>>,
     original_ids: Option<Range<usize>>,
@@ -56,6 +63,9 @@ pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
 pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("8 bytes"))
 }
+
+/// Bytes of a group of compressed rows in their table.
+const GROUP_BYTES: u64 = size_of::<Begin>() as u64;
 
 /// The error of an image that contradicts itself.
 fn damaged(path: &Path, what: &str) -> Error {
@@ -130,8 +140,7 @@ impl Layout {
             entries: entries as usize,
             order,
             stats,
-            offsets: 0..0,
-            neighbours: 0..0,
+            rows: RowsAt::Plain { offsets: 0..0, neighbours: 0..0 },
             vertex_labels: None,
             edge_labels: None,
             original_ids: None,
@@ -153,7 +162,7 @@ impl Layout {
     fn place(&mut self, path: &Path, table: &[u8], table_end: usize, size: u64) -> Result<()> {
         let damaged = |what: &str| Err(damaged(path, what));
         let (vertices, entries) = (self.vertices as u64, self.entries as u64);
-        let mut found = [false; 7];
+        let mut found = [const { None }; 9];
         for entry in table.chunks_exact(ENTRY) {
             let (kind, required) = (u32_at(entry, 0), u32_at(entry, 4));
             let (offset, length) = (u64_at(entry, 8), u64_at(entry, 16));
@@ -170,36 +179,41 @@ impl Layout {
                 kind::NEIGHBOURS | kind::EDGE_LABELS => Some(4 * entries),
                 kind::VERTEX_LABELS => Some(4 * vertices),
                 kind::ORIGINAL_IDS => Some(8 * vertices),
+                kind::GROUPS => Some(length.next_multiple_of(GROUP_BYTES)),
+                kind::PACKED => Some(length.next_multiple_of(4)),
                 _ => None,
             };
             if expected.is_some_and(|expected| expected != length) {
                 return damaged("the size of a section doesn't fit the graph");
             }
-            if let Some(found) = found.get_mut(kind as usize)
-                && std::mem::replace(found, true)
-            {
-                return damaged("a section is there twice");
-            }
-            match kind {
-                kind::OFFSETS => self.offsets = at,
-                kind::NEIGHBOURS => self.neighbours = at,
-                kind::VERTEX_LABELS => self.vertex_labels = Some(at),
-                kind::EDGE_LABELS => self.edge_labels = Some(at),
-                kind::ORIGINAL_IDS => self.original_ids = Some(at),
-                kind::NAME => self.name = Some(at),
+            match found.get_mut(kind as usize) {
+                // No section has kind 0.
+                Some(found) if kind > 0 => {
+                    if found.replace(at).is_some() {
+                        return damaged("a section is there twice");
+                    }
+                }
                 _ if required == 0 => {}
-                other => {
+                _ => {
                     let what = format!(
-                        "the image has a section of kind {other}, which a newer version of this \
+                        "the image has a section of kind {kind}, which a newer version of this \
                          program is needed for"
                     );
                     return Err(Error::input(Place::file(path), what));
                 }
             }
         }
-        if !found[kind::OFFSETS as usize] || !found[kind::NEIGHBOURS as usize] {
-            return damaged("the rows of the graph are missing");
-        }
+        let [_, offsets, neighbours, vertex_labels, edge_labels, ids, name, groups, words] = found;
+        self.rows = match (offsets, neighbours, groups, words) {
+            (Some(offsets), Some(neighbours), None, None) => RowsAt::Plain { offsets, neighbours },
+            (None, None, Some(groups), Some(words)) => RowsAt::Packed { groups, words },
+            (None, _, None, _) | (_, None, _, None) | (None, _, _, None) | (_, None, None, _) => {
+                return damaged("the rows of the graph are missing");
+            }
+            _ => return damaged("the rows of the graph are there twice"),
+        };
+        (self.vertex_labels, self.edge_labels) = (vertex_labels, edge_labels);
+        (self.original_ids, self.name) = (ids, name);
         Ok(())
     }
 
@@ -219,26 +233,9 @@ impl Layout {
         Ok(between.then_some("there is something between its sections"))
     }
 
-    /// Checks the data and puts the graph together.
-    pub fn graph(
-        &self,
-        path: &Path,
-        bytes: &[u8],
-        verify: bool,
-        source: &Source,
-        cancel: &Cancel,
-    ) -> Result<Graph> {
-        let damaged = |what: &str| {
-            let what =
-                format!("the image is damaged: {what}; make it again with `gramer graph convert`");
-            Err(Error::input(Place::file(path), what))
-        };
-        if verify && let Some(what) = self.changed(bytes, cancel)? {
-            return damaged(what);
-        }
-        let offsets: Storage<u64> = source.storage(bytes, &self.offsets);
-        let ends = (offsets[0], offsets[self.vertices]);
-        let mut ascending = true;
+    /// Whether row offsets ascend from 0 to the number of entries.
+    fn offsets_ascend(&self, offsets: &[u64], cancel: &Cancel) -> Result<bool> {
+        let mut ascending = (offsets[0], offsets[self.vertices]) == (0, self.entries as u64);
         for part in 0..self.vertices.div_ceil(AT_ONCE) {
             cancel.check()?;
             let first = part * AT_ONCE;
@@ -246,17 +243,50 @@ impl Layout {
             let last = (first + AT_ONCE).min(self.vertices);
             ascending &= offsets[first..=last].is_sorted();
         }
-        if ends != (0, self.entries as u64) || !ascending {
-            return damaged("its row offsets don't ascend from 0 to the number of entries");
+        Ok(ascending)
+    }
+
+    /// Checks the data and puts the graph together.
+    pub fn graph(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        verify: bool,
+        source: &Source,
+        context: &Context,
+    ) -> Result<Graph> {
+        let cancel = &context.cancel;
+        let damaged = |what: &str| Err(damaged(path, what));
+        if verify && let Some(what) = self.changed(bytes, cancel)? {
+            return damaged(what);
         }
-        let neighbours: Storage<VertexId> = source.storage(bytes, &self.neighbours);
+        let (offsets, neighbours) = match &self.rows {
+            RowsAt::Plain { offsets, neighbours } => {
+                let offsets: Storage<u64> = source.storage(bytes, offsets);
+                if !self.offsets_ascend(&offsets, cancel)? {
+                    let what = "its row offsets don't ascend from 0 to the number of entries";
+                    return damaged(what);
+                }
+                (offsets, source.storage(bytes, neighbours))
+            }
+            RowsAt::Packed { groups, words } => {
+                // Aligned as an array is.
+                let groups: Storage<Begin> = source.storage(bytes, groups);
+                let words: Storage<u32> = source.storage(bytes, words);
+                let rows = Rows::new(&groups, &words, self.vertices, self.entries);
+                match rows.map(|rows| rows.unpack(context)).transpose()? {
+                    Some(Ok(rows)) => rows,
+                    Some(Err(what)) => return damaged(what),
+                    None => return damaged(DAMAGED),
+                }
+            }
+        };
         let vertex_labels: Option<Storage<Label>> =
             self.vertex_labels.as_ref().map(|at| source.storage(bytes, at));
         let edge_labels: Option<Storage<Label>> =
             self.edge_labels.as_ref().map(|at| source.storage(bytes, at));
         if verify {
-            let largest = neighbours.iter().copied().fold(0, VertexId::max);
-            if self.entries > 0 && largest as usize >= self.vertices {
+            if self.entries > 0 && largest(&neighbours, cancel)? as usize >= self.vertices {
                 return damaged("a neighbour is no vertex");
             }
             let view = View {
@@ -268,16 +298,15 @@ impl Layout {
             if let Some(what) = wrong_rows(view, cancel)? {
                 return damaged(what);
             }
-            let no_label = |labels: &Option<Storage<Label>>| {
-                labels.as_ref().is_some_and(|l| l.iter().fold(0, |a, &b| a.max(b)) == NO_LABEL)
-            };
-            if no_label(&vertex_labels) || no_label(&edge_labels) {
-                return damaged("a label is out of range");
+            for labels in [&vertex_labels, &edge_labels].into_iter().flatten() {
+                if largest(labels, cancel)? == NO_LABEL {
+                    return damaged("a label is out of range");
+                }
             }
         }
         let original_ids = match &self.original_ids {
             Some(at) => source.storage(bytes, at),
-            None => (0..self.vertices as u64).collect::<Vec<_>>().into(),
+            None => own_ids(self.vertices as u64, context)?,
         };
         Ok(Graph::from_parts(Parts {
             offsets,
@@ -289,6 +318,29 @@ impl Layout {
             stats: self.stats,
         }))
     }
+}
+
+/// The largest of some numbers; 0 where there are none.
+fn largest(numbers: &[u32], cancel: &Cancel) -> Result<u32> {
+    let mut largest = 0;
+    for part in numbers.chunks(AT_ONCE / size_of::<u32>()) {
+        cancel.check()?;
+        largest = part.iter().copied().fold(largest, u32::max);
+    }
+    Ok(largest)
+}
+
+/// Ids that are the numbers of the vertices.
+fn own_ids(vertices: u64, context: &Context) -> Result<Storage<u64>> {
+    let Some(budget) = &context.budget else {
+        return Ok((0..vertices).collect::<Vec<_>>().into());
+    };
+    let mut ids = ArrayFile::create(&budget.folder)?;
+    for first in (0..vertices).step_by(1 << 16) {
+        context.cancel.check()?;
+        ids.append(&(first..vertices.min(first + (1 << 16))).collect::<Vec<_>>())?;
+    }
+    ids.finish()
 }
 
 /// Bytes or elements that are looked at between looks at the stop flag: milliseconds.
@@ -308,7 +360,7 @@ fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
     let mut seen: Vec<u32> = crate::build::zeroed(view.vertices())?;
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
-        looks.check(row.len() + 1)?;
+        looks.check(1)?;
         if !row.is_sorted_by(|a, b| a < b) {
             return Ok(Some("a row doesn't ascend"));
         }
@@ -321,6 +373,7 @@ fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
         }
         let start = view.offsets[v as usize] as usize;
         for (at, &u) in (start + before..).zip(&row[before..]) {
+            looks.check(1)?;
             let next = &mut seen[u as usize];
             let other = view.row(u).start + *next as usize;
             if other >= view.row(u).end || view.neighbours[other] != v {

@@ -49,6 +49,7 @@ pub(super) fn parse_source(
     if head == image::MAGIC || options.format == Some(Format::Image) {
         return read_image(source, head, options, context).map(Parsed::Image);
     }
+    within_budget(&source.path, context)?;
     let ended = complete_head(&mut source, &mut head, ended, context)?;
     let path = source.path.clone();
     let compression = source.compression;
@@ -79,6 +80,18 @@ pub(super) fn parse_source(
     Ok(Parsed::Text(Text { path, builder, format, forced, compression, bytes, notes, first_edge }))
 }
 
+/// Refuses what would be held in memory as a whole where that is limited.
+fn within_budget(path: &Path, context: &Context) -> Result<()> {
+    match &context.budget {
+        None => Ok(()),
+        Some(_) => {
+            let what = "memory is limited, and only the file of an image is read without holding all of \
+                        it: make one with `gramer graph convert`";
+            Err(Error::input(Place::file(path), what))
+        }
+    }
+}
+
 /// Reads an image, of which `head` has been read.
 fn read_image(
     mut source: Source,
@@ -87,10 +100,11 @@ fn read_image(
     context: &Context,
 ) -> Result<Loaded> {
     let (graph, bytes) = match &source.file {
-        Some(file) => image::open_file(&source.path, file, options.verify, &context.cancel)?,
+        Some(file) => image::open_file(&source.path, file, options.verify, context)?,
         None => {
+            within_budget(&source.path, context)?;
             source.fill(&mut head, usize::MAX >> 1)?;
-            let graph = image::from_bytes_until(&source.path, &head, &context.cancel)?;
+            let graph = image::from_bytes_with(&source.path, &head, context)?;
             (graph, head.len() as u64)
         }
     };

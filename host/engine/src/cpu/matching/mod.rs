@@ -87,7 +87,9 @@ fn without_search(
     job: Job<'_>,
 ) -> Result<Option<Outcome>> {
     let labels = pattern.has_vertex_labels() || pattern.has_edge_labels();
-    if job.sink.is_some() || job.units.share().is_some() || labels {
+    // Other ways make tables that grow with the edges.
+    let limited = job.context.budget.is_some();
+    if job.sink.is_some() || job.units.share().is_some() || labels || limited {
         return Ok(None);
     }
     let estimates = unlabelled(resident.graph, pattern);

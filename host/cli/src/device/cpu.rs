@@ -1,0 +1,73 @@
+//! This host's processor.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgMatches, Args};
+
+use gramer_engine::cpu::Cpu;
+use gramer_graph::Budget;
+use gramer_graph::error::{Error, Place, Result};
+
+use super::{Kind, size};
+
+/// The processor among the devices.
+pub const KIND: Kind = Kind {
+    shown: &["cpu"],
+    example: "cpu",
+    what: "this host's processor",
+    named: |device| device == "cpu",
+    options: CpuArgs::augment_args,
+    open: |_, _, _, _| Ok(Box::new(Cpu)),
+};
+
+const MEMORY: &str = "memory";
+const SPILL: &str = "spill";
+
+/// How the processor is used; the answers don't depend on it.
+#[derive(Debug, Clone, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "CPU")]
+struct CpuArgs {
+    /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. The
+    /// graph must be an image, and may be larger
+    #[arg(long, id = MEMORY, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+
+    /// Folder for what has no room there, which is gone after the run; by default that for temporary files
+    #[arg(long, id = SPILL, value_name = "FOLDER")]
+    spill: Option<PathBuf>,
+}
+
+/// What the processor may take, if that is limited.
+///
+/// # Errors
+/// [`Error::Usage`] for a folder without a limit, and one that isn't there.
+pub fn budget(matches: &ArgMatches) -> Result<Option<Budget>> {
+    let bytes = matches.try_get_one::<u64>(MEMORY).ok().flatten().copied();
+    let folder = matches.try_get_one::<PathBuf>(SPILL).ok().flatten();
+    check_spill(folder.map(PathBuf::as_path))?;
+    match (bytes, folder) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => {
+            Err(Error::usage("--spill goes with --memory: without it nothing leaves the memory"))
+        }
+        (Some(bytes), folder) => {
+            let folder = folder.cloned().unwrap_or_else(std::env::temp_dir);
+            Ok(Some(Budget { bytes, folder }))
+        }
+    }
+}
+
+/// Refuses a folder for temporary files that isn't there.
+///
+/// # Errors
+/// [`Error::Usage`].
+pub fn check_spill(folder: Option<&Path>) -> Result<()> {
+    match folder {
+        Some(folder) if !folder.is_dir() => Err(Error::usage(format!(
+            "--spill {}: there is no such folder; make it, or name another",
+            Place::file(folder)
+        ))),
+        _ => Ok(()),
+    }
+}
