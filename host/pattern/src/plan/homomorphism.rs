@@ -32,9 +32,7 @@ pub fn quotients(pattern: &Pattern) -> Vec<(Pattern, i64)> {
     let mut seen: BTreeMap<(usize, u128), (usize, u128)> = BTreeMap::new();
     let mut blocks: Vec<u16> = vec![];
     partition(pattern, 0, &mut blocks, &mut |blocks| {
-        let of = |v: usize| blocks.iter().position(|b| b >> v & 1 == 1).expect("every vertex");
-        let edges: Vec<_> = pattern.edges().iter().map(|&(u, v)| (of(u), of(v))).collect();
-        let quotient = Pattern::from_edges(blocks.len(), &edges);
+        let quotient = quotient(pattern, blocks);
         let coefficient: i64 = blocks
             .iter()
             .map(|block| {
@@ -52,6 +50,34 @@ pub fn quotients(pattern: &Pattern) -> Vec<(Pattern, i64)> {
         sum.get_mut(&key).expect("just made").1 += coefficient;
     });
     sum.into_values().filter(|(_, coefficient)| *coefficient != 0).collect()
+}
+
+/// The patterns that `pattern` becomes when vertices that are not adjacent are put into one, in
+/// canonical form, itself left out; each with the number of ways in which it comes about: the
+/// homomorphisms of `pattern` number its mappings and those of all of these.
+///
+/// ```
+/// use gramer_pattern::{Pattern, plan::homomorphism::folded};
+/// // Two-edge walks come back or are mappings.
+/// let wedge = Pattern::from_edges(3, &[(0, 1), (1, 2)]);
+/// assert_eq!(folded(&wedge), [(Pattern::clique(2), 1)]);
+/// ```
+pub fn folded(pattern: &Pattern) -> Vec<(Pattern, u64)> {
+    let mut sum: BTreeMap<(usize, u128), (Pattern, u64)> = BTreeMap::new();
+    partition(pattern, 0, &mut vec![], &mut |blocks| {
+        if blocks.len() < pattern.vertices() {
+            let quotient = quotient(pattern, blocks).canonical().0;
+            sum.entry((quotient.vertices(), quotient.bits())).or_insert((quotient, 0)).1 += 1;
+        }
+    });
+    sum.into_values().collect()
+}
+
+/// The pattern with each of these sets of vertices put into one.
+fn quotient(pattern: &Pattern, blocks: &[u16]) -> Pattern {
+    let of = |v: usize| blocks.iter().position(|b| b >> v & 1 == 1).expect("every vertex");
+    let edges: Vec<_> = pattern.edges().iter().map(|&(u, v)| (of(u), of(v))).collect();
+    Pattern::from_edges(blocks.len(), &edges)
 }
 
 /// Calls `found` with every partition of the vertices into sets without an edge inside.

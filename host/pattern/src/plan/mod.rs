@@ -7,4 +7,5 @@ pub mod motif;
 pub mod planner;
 pub mod search;
 pub mod symmetry;
+pub mod system;
 mod valid;

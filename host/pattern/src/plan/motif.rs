@@ -55,7 +55,7 @@ pub struct MotifPlan {
 
 /// A pair of vertices of a pattern as seen from the rest: the rest's number, and the pair of
 /// neighbour sets in canonical positions, the smallest one under the rest's automorphisms.
-type Class = (usize, u8, u8);
+pub(super) type Class = (usize, u8, u8);
 
 /// Fewest and most vertices of a motif.
 const SIZES: std::ops::RangeInclusive<usize> = 3..=6;
@@ -180,7 +180,7 @@ impl MotifPlan {
 
 /// How pair x, y of `p` looks from the rest; `None` if the rest isn't connected or one of the two
 /// has no neighbour in it.
-fn class_of(p: &Pattern, x: usize, y: usize) -> Option<Class> {
+pub(super) fn class_of(p: &Pattern, x: usize, y: usize) -> Option<Class> {
     let others: Vec<usize> = (0..p.vertices()).filter(|&v| v != x && v != y).collect();
     let rest = p.induced(&others);
     let bits = rest.bits() as u32;
@@ -196,7 +196,7 @@ fn class_of(p: &Pattern, x: usize, y: usize) -> Option<Class> {
 }
 
 /// The smallest image of a pair of neighbour sets, in the positions of the canonical form.
-fn canonical_class(number: usize, bits: u32, size: usize, a: u8, b: u8) -> Class {
+pub(super) fn canonical_class(number: usize, bits: u32, size: usize, a: u8, b: u8) -> Class {
     let dictionary = Dictionary::of(size);
     let canonical = &dictionary.patterns()[number];
     let order = &dictionary.order(bits)[..size];

@@ -65,6 +65,24 @@ impl Decomposition {
     }
 }
 
+/// The numbers of homomorphisms of connected patterns, labels not looked at.
+///
+/// # Errors
+/// [`Failed::Overflow`] as well where the graph is too large for a thread's state.
+pub(super) fn numbers(
+    graph: View<'_>,
+    patterns: &[&Pattern],
+    shape: &Shape,
+    context: &Context,
+) -> Result<Vec<u128>, Failed> {
+    if graph.vertices() > THREAD_BYTES / 12 || graph.neighbours.len() > u32::MAX as usize {
+        return Err(Failed::Overflow);
+    }
+    let mut homomorphisms = Homomorphisms::new(graph, context);
+    let plans = patterns.iter().map(|pattern| HomomorphismPlan::of(pattern, shape));
+    plans.map(|plan| homomorphisms.count(&plan)).collect()
+}
+
 /// What the estimates of cost need to know of a graph: two looks at every vertex, and a sample of
 /// its edges.
 pub(super) fn shape(graph: View<'_>) -> Shape {

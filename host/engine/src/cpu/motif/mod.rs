@@ -7,6 +7,7 @@ mod collisions;
 mod edges;
 mod five;
 mod neighbourhood;
+mod six;
 
 use std::ops::ControlFlow;
 
@@ -87,10 +88,28 @@ fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(Vec<u128>
                 .flatten()
                 .map(|counts| induced_from_edges(k, &counts))
         }
+        6 => match six::vertex_induced(graph, || smaller_edge_induced(graph, context), context)? {
+            six::Counted::All(counts) => Some(counts),
+            six::Counted::Stopped => None,
+            six::Counted::NotHere => by_equations(graph, k, context),
+        },
         _ => by_equations(graph, k, context),
     };
     let complete = found.is_some();
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
+}
+
+/// Edge-induced counts of the patterns of 3, 4 and 5 vertices; `None` if the run was not finished.
+fn smaller_edge_induced(graph: &Resident<'_>, context: &Context) -> Result<Option<[Vec<u128>; 3]>> {
+    let mut all = [vec![], vec![], vec![]];
+    for (k, counts) in (3..).zip(&mut all) {
+        let (found, complete) = whole(graph, k, context)?;
+        if !complete {
+            return Ok(None);
+        }
+        *counts = edge_induced(k, &found);
+    }
+    Ok(Some(all))
 }
 
 /// Vertex-induced counts of the whole graph by the equations of [`MotifPlan`].
@@ -329,7 +348,7 @@ mod tests {
             let graph = graph(&edges, hubs);
             let context = Context::with_threads(threads);
             let resident = Resident::new(&graph);
-            for k in [3, 5] {
+            for k in [3, 5, 6] {
                 let (by_forms, complete) = whole(&resident, k, &context).unwrap();
                 proptest::prop_assert!(complete);
                 proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, &context));

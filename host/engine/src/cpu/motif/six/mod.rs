@@ -1,0 +1,244 @@
+//! The 112 patterns of six vertices without a visit to stars and paths.
+//!
+//! [`MotifSystem`] says what is counted: sums over the cliques, diamonds and 4-cycles ([`dense`]), and
+//! the occurrences of 63 patterns. Those of 47 fall apart and are counted as homomorphisms by tables
+//! or below one vertex ([`super::super::homomorphism`]); those of the others are sums that are made
+//! together ([`walks`], [`sides`]). A homomorphism that takes two vertices to one is a mapping of a
+//! smaller pattern, whose number is known by then.
+
+mod common;
+mod dense;
+mod sides;
+mod walks;
+
+use gramer_graph::View;
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+use gramer_pattern::plan::homomorphism::folded;
+use gramer_pattern::plan::system::{MOST_VERTICES, MotifSystem, Source};
+use gramer_pattern::{Dictionary, Pattern, automorphism_count};
+
+use super::super::homomorphism::{self, Failed};
+use super::super::{Job, Resident, clique};
+use common::Common;
+
+/// Vertices of a pattern.
+const K: usize = 6;
+/// Most neighbours of a vertex: sums of walks then fit, and a neighbourhood as bits 32 MiB.
+const MOST_NEIGHBOURS: usize = 1 << 14;
+/// Connected sets of four vertices, estimated, from which on this is faster than to visit them.
+const SETS: f64 = if cfg!(test) { 0.0 } else { 2e6 };
+
+/// How a count ended.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    /// Vertex-induced counts by number of the pattern.
+    All(Vec<u128>),
+    /// The run was asked to stop.
+    Stopped,
+    /// The graph is too small for it to pay, or too large for its numbers and lists.
+    NotHere,
+}
+
+/// Counts the patterns. `smaller` are the edge-induced counts of those of 3, 4 and 5 vertices, made
+/// where they are needed; `None` once the run is asked to stop.
+///
+/// # Errors
+/// As counting cliques.
+pub(super) fn vertex_induced(
+    graph: &Resident<'_>,
+    smaller: impl FnOnce() -> Result<Option<[Vec<u128>; 3]>>,
+    context: &Context,
+) -> Result<Counted> {
+    let view = graph.graph.view();
+    let stopped =
+        || if context.cancel.is_cancelled() { Counted::Stopped } else { Counted::NotHere };
+    let shape = homomorphism::shape(view);
+    let reach = shape.walks / shape.arcs.max(1.0);
+    let most = (0..view.vertices() as u32).map(|v| view.degree(v)).max().unwrap_or(0);
+    if view.vertices() > MOST_VERTICES
+        || most > MOST_NEIGHBOURS
+        || view.neighbours.len() > u32::MAX as usize
+        || shape.walks * reach * reach / 6.0 < SETS
+    {
+        return Ok(Counted::NotHere);
+    }
+    let system = MotifSystem::of_six();
+    let patterns = Dictionary::of(K).patterns();
+    let Some(common) = Common::new(view, context) else { return Ok(stopped()) };
+    let Some(special) = specials(view, &common, context) else { return Ok(Counted::Stopped) };
+    let wanted: Vec<usize> = system
+        .sources()
+        .filter_map(|source| match source {
+            Source::Occurrences(n) if special.iter().all(|&(known, _)| known != n) => Some(n),
+            _ => None,
+        })
+        .collect();
+    let by_tables: Vec<&Pattern> = wanted.iter().map(|&n| &patterns[n]).collect();
+    let by_tables = match homomorphism::numbers(view, &by_tables, &shape, context) {
+        Ok(numbers) => numbers,
+        Err(Failed::Stopped) => return Ok(Counted::Stopped),
+        Err(Failed::Overflow) => return Ok(Counted::NotHere),
+    };
+    let Some(smaller) = smaller()? else { return Ok(Counted::Stopped) };
+    let (cliques, complete) = clique::count(graph, K, Job::whole(context))?;
+    if !complete {
+        return Ok(Counted::Stopped);
+    }
+    let Some(sums) = dense::sums(view, &common, system, context) else {
+        return Ok(Counted::Stopped);
+    };
+    let smaller = Smaller { view, counts: smaller };
+    let occurrences = |n: usize| {
+        let place = |wanted: &usize| *wanted == n;
+        match special.iter().find(|(known, _)| *known == n) {
+            Some(&(_, Number::Occurrences(number))) => number,
+            Some(&(_, Number::Homomorphisms(number))) => smaller.occurrences(&patterns[n], number),
+            None => {
+                let at = wanted.iter().position(place).expect("it was counted");
+                smaller.occurrences(&patterns[n], by_tables[at])
+            }
+        }
+    };
+    let values: Vec<u128> = system
+        .sources()
+        .map(|source| match source {
+            Source::Cliques => cliques,
+            Source::Occurrences(n) => occurrences(n),
+            Source::Sum(at) => sums[at],
+        })
+        .collect();
+    Ok(Counted::All(system.solve(&values)))
+}
+
+/// Numbers of smaller patterns.
+struct Smaller<'a> {
+    view: View<'a>,
+    /// Edge-induced, of 3, 4 and 5 vertices.
+    counts: [Vec<u128>; 3],
+}
+
+impl Smaller<'_> {
+    /// The number of occurrences from that of homomorphisms.
+    fn occurrences(&self, pattern: &Pattern, homomorphisms: u128) -> u128 {
+        let folded: u128 = folded(pattern)
+            .iter()
+            .map(|(image, ways)| {
+                let occurrences = match image.vertices() {
+                    2 => self.view.neighbours.len() as u128 / 2,
+                    k => {
+                        let number = Dictionary::of(k).number(image.bits() as u32);
+                        self.counts[k - 3][number.expect("it is connected")]
+                    }
+                };
+                u128::from(*ways) * automorphism_count(image) * occurrences
+            })
+            .sum();
+        (homomorphisms - folded) / automorphism_count(pattern)
+    }
+}
+
+/// What is known of a pattern.
+#[derive(Debug, Clone, Copy)]
+enum Number {
+    Homomorphisms(u128),
+    Occurrences(u128),
+}
+
+/// The patterns that are counted together, by number in the dictionary; `None` once the run is asked
+/// to stop.
+fn specials(view: View<'_>, common: &Common, context: &Context) -> Option<Vec<(usize, Number)>> {
+    use Number::{Homomorphisms, Occurrences};
+    let walked = walks::count(view, common, context)?;
+    let sides = sides::count(view, common, context)?;
+    let cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
+    let with = |more: &[(usize, usize)]| [&cycle[..], more].concat();
+    let across = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
+    let clique = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
+    let known: [(Vec<(usize, usize)>, Number); 16] = [
+        (with(&[(0, 5)]), Homomorphisms(walked.tailed_cycle)),
+        (with(&[(0, 5), (1, 5)]), Homomorphisms(walked.eared_cycle)),
+        (vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], Homomorphisms(walked.six_cycle)),
+        (
+            vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (0, 3)],
+            Homomorphisms(walked.domino),
+        ),
+        (vec![(0, 2), (2, 1), (0, 3), (3, 1), (0, 4), (4, 5), (5, 1)], Homomorphisms(walked.theta)),
+        ([&clique[..], &[(0, 4), (4, 5)]].concat(), Homomorphisms(walked.clique_and_tail)),
+        (
+            [&clique[..], &[(0, 4), (4, 5), (5, 0)]].concat(),
+            Homomorphisms(walked.clique_and_triangle),
+        ),
+        ([&clique[..], &[(0, 4), (4, 5), (5, 1)]].concat(), Homomorphisms(walked.clique_and_path)),
+        (
+            vec![(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 4), (4, 5), (5, 3)],
+            Homomorphisms(walked.diamond_and_path),
+        ),
+        (
+            vec![(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 1), (3, 5), (5, 2)],
+            Homomorphisms(walked.triangle_and_paths),
+        ),
+        (with(&[(5, 0), (5, 1), (5, 2), (5, 3)]), Homomorphisms(walked.fan_and_path)),
+        (with(&[(5, 0), (5, 1), (5, 2), (5, 3), (5, 4)]), Homomorphisms(walked.wheel)),
+        ([&across[..], &[(0, 1)]].concat(), Homomorphisms(sides.bipartite_and_edge)),
+        (
+            [&clique[..], &[(4, 0), (4, 1), (5, 2), (5, 3), (4, 5)]].concat(),
+            Homomorphisms(sides.clique_and_caps),
+        ),
+        (across.to_vec(), Occurrences(sides.bipartite)),
+        (
+            vec![(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3), (1, 4), (2, 5)],
+            Occurrences(sides.prism),
+        ),
+    ];
+    let dictionary = Dictionary::of(K);
+    let number = |edges: &[(usize, usize)]| {
+        let bits = Pattern::from_edges(K, edges).bits() as u32;
+        dictionary.number(bits).expect("it is connected")
+    };
+    Some(known.into_iter().map(|(edges, found)| (number(&edges), found)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
+        #[test]
+        fn every_number_that_is_counted_together_is_that_of_its_pattern(
+            edges in proptest::collection::vec((0u64..18, 0u64..18), 1..110),
+            threads in 1usize..4,
+        ) {
+            let mut builder = Builder::new();
+            for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+                builder.edge(u, v);
+            }
+            let graph = builder.build();
+            let (view, context) = (graph.view(), Context::with_threads(threads));
+            let resident = Resident::new(&graph);
+            let counts = [3, 4, 5].map(|k| {
+                super::super::edge_induced(
+                    k,
+                    &super::super::by_equations(&resident, k, &context).unwrap(),
+                )
+            });
+            let smaller = Smaller { view, counts };
+            let patterns = Dictionary::of(K).patterns();
+            let all: Vec<&Pattern> = patterns.iter().collect();
+            let shape = homomorphism::shape(view);
+            let numbers = homomorphism::numbers(view, &all, &shape, &context).unwrap();
+            let common = Common::new(view, &context).unwrap();
+            let specials = specials(view, &common, &context).unwrap();
+            for (n, number) in specials {
+                let expected = smaller.occurrences(&patterns[n], numbers[n]);
+                let found = match number {
+                    Number::Occurrences(number) => number,
+                    Number::Homomorphisms(number) => smaller.occurrences(&patterns[n], number),
+                };
+                proptest::prop_assert_eq!(found, expected, "{:?}", patterns[n].edges());
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Homomorphisms of twelve patterns, each from the images of one vertex: walks of two and three steps
+//! from it, and what lies among its neighbours' neighbours.
+
+use std::ops::ControlFlow;
+
+use gramer_graph::context::Context;
+use gramer_graph::{VertexId, View};
+
+use super::common::Common;
+use crate::cpu::{Job, Starts, run_units};
+
+/// Numbers of homomorphisms.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Walked {
+    /// The 5-cycle with a leaf.
+    pub tailed_cycle: u128,
+    /// The 5-cycle with a triangle on an edge.
+    pub eared_cycle: u128,
+    /// The 6-cycle.
+    pub six_cycle: u128,
+    /// Two 4-cycles with an edge in common.
+    pub domino: u128,
+    /// Two vertices with two paths of two edges between them and one of three.
+    pub theta: u128,
+    /// The 4-clique with a path of two edges from a vertex.
+    pub clique_and_tail: u128,
+    /// The 4-clique with a triangle at a vertex.
+    pub clique_and_triangle: u128,
+    /// The 4-clique with a path of three edges beside one of its edges.
+    pub clique_and_path: u128,
+    /// The diamond with a path of three edges between its tips.
+    pub diamond_and_path: u128,
+    /// A triangle with an edge from a corner to a vertex with paths of two edges to the others.
+    pub triangle_and_paths: u128,
+    /// The 5-cycle with a vertex next to four of its vertices.
+    pub fan_and_path: u128,
+    /// The 5-cycle with a vertex next to all of it.
+    pub wheel: u128,
+}
+
+impl Walked {
+    fn add(&mut self, other: &Walked) {
+        self.tailed_cycle += other.tailed_cycle;
+        self.eared_cycle += other.eared_cycle;
+        self.six_cycle += other.six_cycle;
+        self.domino += other.domino;
+        self.theta += other.theta;
+        self.clique_and_tail += other.clique_and_tail;
+        self.clique_and_triangle += other.clique_and_triangle;
+        self.clique_and_path += other.clique_and_path;
+        self.diamond_and_path += other.diamond_and_path;
+        self.triangle_and_paths += other.triangle_and_paths;
+        self.fan_and_path += other.fan_and_path;
+        self.wheel += other.wheel;
+    }
+}
+
+/// The numbers; `None` once the run is asked to stop.
+pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Option<Walked> {
+    let weight =
+        |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
+    let list = |v: VertexId| graph.degree(v).min(1);
+    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
+    let (states, complete) = run_units(
+        &units,
+        context,
+        || Start::new(graph, common),
+        |state, unit| {
+            state.two_steps(unit.start);
+            let mut flow = ControlFlow::Continue(());
+            for arc in graph.row(unit.start) {
+                if context.cancel.is_cancelled() {
+                    flow = ControlFlow::Break(());
+                    break;
+                }
+                state.among_neighbours(arc);
+            }
+            state.three_steps(unit.start);
+            flow
+        },
+    );
+    complete.then(|| {
+        let mut all = Walked::default();
+        states.iter().for_each(|state| all.add(&state.found));
+        all
+    })
+}
+
+/// The lower half of a number: walks inside a neighbourhood. The upper one: walks of two steps.
+const INSIDE: u64 = u32::MAX as u64;
+
+/// A thread's state; zero by vertex between starts.
+struct Start<'a> {
+    graph: View<'a>,
+    common: &'a Common,
+    found: Walked,
+    /// By vertex: walks of two steps from the start, and those of them inside the neighbourhood
+    /// that is being looked at.
+    two: Vec<u64>,
+    ends_of_two: Vec<VertexId>,
+    ends_inside: Vec<VertexId>,
+    /// By vertex: pairs of adjacent common neighbours with the start, in both orders.
+    pairs: Vec<u64>,
+    /// By vertex: walks of three steps from the start, and those times the triangles on the last.
+    three: Vec<[u64; 2]>,
+    ends_of_three: Vec<VertexId>,
+}
+
+impl<'a> Start<'a> {
+    fn new(graph: View<'a>, common: &'a Common) -> Self {
+        Start {
+            graph,
+            common,
+            found: Walked::default(),
+            two: vec![0; graph.vertices()],
+            ends_of_two: vec![],
+            ends_inside: vec![],
+            pairs: vec![0; graph.vertices()],
+            three: vec![[0; 2]; graph.vertices()],
+            ends_of_three: vec![],
+        }
+    }
+
+    fn two_steps(&mut self, start: VertexId) {
+        for &z in self.graph.neighbours(start) {
+            for &x in self.graph.neighbours(z) {
+                let two = &mut self.two[x as usize];
+                if *two == 0 {
+                    self.ends_of_two.push(x);
+                }
+                *two += 1 << 32;
+            }
+        }
+    }
+
+    /// The edges among the neighbours of the vertex z that an arc from the start leads to.
+    fn among_neighbours(&mut self, arc: usize) {
+        let graph = self.graph;
+        let row = graph.row(graph.neighbours[arc]);
+        // Walks of two steps from the start, itself a neighbour of z, to others of them.
+        let mut at = row.start;
+        for &next in self.common.of(arc) {
+            at += graph.neighbours[at..row.end].partition_point(|&v| v < next);
+            for &x in self.common.of(at) {
+                let two = &mut self.two[x as usize];
+                if *two & INSIDE == 0 {
+                    self.ends_inside.push(x);
+                }
+                *two += 1;
+            }
+        }
+        let (mut walks, mut mixed, mut inside) = (0u64, 0u64, 0u64);
+        for arc in row {
+            let x = graph.neighbours[arc];
+            let mut sum = 0;
+            for &y in self.common.of(arc) {
+                if y > x {
+                    break;
+                }
+                sum += self.two[y as usize];
+            }
+            let two = self.two[x as usize];
+            walks += (two >> 32) * (sum >> 32);
+            mixed += (two >> 32) * (sum & INSIDE) + (two & INSIDE) * (sum >> 32);
+            inside += (two & INSIDE) * (sum & INSIDE);
+        }
+        self.found.triangle_and_paths += 2 * u128::from(walks);
+        self.found.fan_and_path += u128::from(mixed);
+        self.found.wheel += 2 * u128::from(inside);
+        for x in self.ends_inside.drain(..) {
+            let two = &mut self.two[x as usize];
+            self.pairs[x as usize] += *two & INSIDE;
+            *two &= !INSIDE;
+        }
+    }
+
+    /// One step more, and the end of this start.
+    fn three_steps(&mut self, start: VertexId) {
+        let graph = self.graph;
+        for &y in &self.ends_of_two {
+            let walks = self.two[y as usize] >> 32;
+            for arc in graph.row(y) {
+                let x = graph.neighbours[arc];
+                let three = &mut self.three[x as usize];
+                if three[0] == 0 {
+                    self.ends_of_three.push(x);
+                }
+                three[0] += walks;
+                three[1] += walks * u64::from(self.common.len(arc));
+            }
+        }
+        let found = &mut self.found;
+        let (mut cliques, mut tails, mut triangles) = (0, 0, 0);
+        for arc in graph.row(start) {
+            let x = graph.neighbours[arc];
+            cliques += u128::from(self.pairs[x as usize]);
+            tails += graph.degree(x) as u128;
+            triangles += u128::from(self.common.len(arc));
+            let three = u128::from(self.three[x as usize][0]);
+            found.domino += three * three;
+            found.clique_and_path += three * u128::from(self.pairs[x as usize]);
+        }
+        found.clique_and_tail += cliques * tails;
+        found.clique_and_triangle += cliques * triangles;
+        let mut cycles = 0;
+        for x in self.ends_of_two.drain(..) {
+            let two = u128::from(std::mem::take(&mut self.two[x as usize]) >> 32);
+            let [three, eared] = self.three[x as usize].map(u128::from);
+            cycles += two * three;
+            found.eared_cycle += two * eared;
+            found.theta += two * two * three;
+            found.diamond_and_path +=
+                three * u128::from(std::mem::take(&mut self.pairs[x as usize]));
+        }
+        found.tailed_cycle += cycles * graph.degree(start) as u128;
+        for x in self.ends_of_three.drain(..) {
+            let [three, _] = std::mem::take(&mut self.three[x as usize]);
+            found.six_cycle += u128::from(three) * u128::from(three);
+        }
+    }
+}
