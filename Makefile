@@ -12,7 +12,7 @@ endif
 
 GRAMER := target/release/gramer
 DEMO_GRAPH := target/demo/rmat14.gramer
-DEMO_SMALL := target/demo/rmat8.gramer
+DEMO_SMALL := target/demo/rmat7.gramer
 FUZZ_SECONDS ?= 60
 
 # Every target that `help` lists makes no file of its name.
@@ -40,7 +40,7 @@ demo: setup setup-rtl setup-xrt ## Mine on the CPU and on the emulated accelerat
 	@test -f $(DEMO_GRAPH) || $(GRAMER) graph generate rmat --scale 14 --edge-factor 16 --seed 1 $(DEMO_GRAPH)
 	$(GRAMER) graph info $(DEMO_GRAPH)
 	$(GRAMER) mine motif -k 4 $(DEMO_GRAPH)
-	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 8 --edge-factor 5 --seed 1 $(DEMO_SMALL)
+	@test -f $(DEMO_SMALL) || $(GRAMER) graph generate rmat --scale 7 --edge-factor 6 --seed 1 $(DEMO_SMALL)
 	scripts/demo.py $(GRAMER) machines/small.yaml $(DEMO_SMALL)
 
 test: setup setup-rtl setup-xrt setup-gpu setup-paper setup-eda setup-python ## All tests, from one build; how many passed, failed and were skipped

@@ -42,7 +42,7 @@ fn found(graph: &Graph, outcome: &PerOutcome, per: Per) -> PerCounts {
     let mut found = PerCounts::new();
     for column in &outcome.columns {
         assert_eq!(column.counts.len(), items.len());
-        let key = match column.orbit {
+        let key = match &column.orbit {
             Some(orbit) => (0, orbit.number),
             None => (column.larger_clique.unwrap_or(column.pattern.vertices()), 0),
         };

@@ -219,7 +219,8 @@ fn one(
     context: &Context,
 ) -> Result<Outcome> {
     let progress = Arc::new(Progress::default());
-    let own = Context { threads, cancel: shared.stop.clone(), progress };
+    let budget = context.budget.clone();
+    let own = Context { threads, cancel: shared.stop.clone(), progress, budget };
     let member = Member {
         shared,
         own: AtomicUsize::new(0),

@@ -20,12 +20,12 @@ impl Rows<'_> {
     /// [`ArrayFile`].
     pub fn unpack(&self, context: &Context) -> Unpacked {
         match &context.budget {
-            None => self.into_memory(context),
-            Some(budget) => self.into_files(budget, context),
+            None => self.unpacked_in_memory(context),
+            Some(budget) => self.unpacked_in_files(budget, context),
         }
     }
 
-    fn into_memory(&self, context: &Context) -> Unpacked {
+    fn unpacked_in_memory(&self, context: &Context) -> Unpacked {
         let [vertices, entries, _] = self.begin(self.groups()).map(|end| end as usize);
         let mut offsets: Vec<u64> = crate::build::zeroed(vertices + 1)?;
         let mut neighbours: Vec<VertexId> = crate::build::zeroed(entries)?;
@@ -59,7 +59,7 @@ impl Rows<'_> {
         Ok(whole.map(|_| (offsets.into(), neighbours.into())))
     }
 
-    fn into_files(&self, budget: &Budget, context: &Context) -> Unpacked {
+    fn unpacked_in_files(&self, budget: &Budget, context: &Context) -> Unpacked {
         let mut offsets = ArrayFile::create(&budget.folder)?;
         let mut neighbours = ArrayFile::create(&budget.folder)?;
         offsets.append(&[0u64])?;
