@@ -153,10 +153,6 @@ fn weighed(
     k: usize,
     context: &Context,
 ) -> Result<Option<(Roots, Way)>> {
-    /// Sets that are worth a work-group of their own.
-    const LEAST: f64 = 65_536.0;
-    /// Sets of a part, which take about a second where the device is full.
-    const MOST: f64 = 1e8;
     let device = &graph.device;
     let sums: Vec<Buffer<u32>> = roots
         .lists
@@ -196,6 +192,25 @@ fn weighed(
     let Some(way) = Way::of(graph, roots, &found[..classes], (k, sets), context)? else {
         return Ok(None);
     };
+    let lists = cut_by_work(graph, roots, &found, k, way)?;
+    let (deep, classes) = (roots.deep, roots.classes.clone());
+    let (span, arcs) = (roots.span, roots.arcs.clone());
+    Ok(Some((Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }, way)))
+}
+
+/// The roots of each list as tasks, the heavy ones cut into parts.
+fn cut_by_work(
+    graph: &Resident,
+    roots: &Roots,
+    found: &[pivots::Found],
+    k: usize,
+    way: Way,
+) -> Result<Vec<List>> {
+    /// Sets that are worth a work-group of their own.
+    const LEAST: f64 = 65_536.0;
+    /// Sets of a part, which take about a second where the device is full.
+    const MOST: f64 = 1e8;
+    let (device, classes) = (&graph.device, roots.classes.len());
     // States of pivots grow with what sets of four are.
     let work_of = |at: usize, found: u64| match way {
         Way::Pivots if at < classes => found as f64,
@@ -224,9 +239,7 @@ fn weighed(
         }
         lists.push(List::new(device, tasks)?);
     }
-    let (deep, classes) = (roots.deep, roots.classes.clone());
-    let (span, arcs) = (roots.span, roots.arcs.clone());
-    Ok(Some((Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }, way)))
+    Ok(lists)
 }
 
 /// (k − 2)-cliques of a complete graph with about `found` 4-cliques.
