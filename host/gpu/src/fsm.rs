@@ -13,8 +13,9 @@ use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::task::{SizeLimit, parts_reported};
 use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
+use crate::by_label::ByLabel;
 use crate::device::Device;
-use crate::domains::{At, ByLabel, Candidate, examine};
+use crate::domains::{At, Candidate, examine};
 use crate::exchange::{self, Exchanged, Ranges};
 use crate::memory::Buffer;
 

@@ -20,9 +20,10 @@
 //! | `signature` | candidates by signatures, and SGSI's order |
 //! | `formula` | motifs of three and four vertices by closed formulas |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
-//! | `fsm`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
+//! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
+mod by_label;
 mod calls;
 mod device;
 mod domains;

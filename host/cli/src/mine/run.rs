@@ -26,6 +26,14 @@ use gramer_many::checkpoint::{self, Checkpoint, Keeping};
 use gramer_pattern::Task;
 use gramer_picture::per::PerReport;
 
+/// What a run that has given its answer ends with.
+fn ended(stopped: Option<Stopped>) -> Result<()> {
+    match stopped {
+        Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
+        Some(Stopped::Limit) | None => Ok(()),
+    }
+}
+
 impl Common {
     /// `pattern` is the file that the task came from, if any.
     pub(super) fn run(
@@ -104,10 +112,7 @@ impl Common {
         if let Some(kept) = kept.filter(|_| outcome.complete) {
             kept.remove()?;
         }
-        match stopped {
-            Some(Stopped::Interrupt | Stopped::TimeLimit) => Err(Error::Interrupted),
-            Some(Stopped::Limit) | None => Ok(()),
-        }
+        ended(stopped)
     }
 
     /// Keeps the run to the memory that it may take, where that is limited.

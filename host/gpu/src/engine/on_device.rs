@@ -10,7 +10,7 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::Gpu;
-use crate::domains::ByLabel;
+use crate::by_label::ByLabel;
 use crate::formula::{self, Cycles};
 use crate::fsm;
 use crate::graph::Numbering;
