@@ -69,7 +69,8 @@ impl Way {
         if let Some(pivots) = graph.device.pivots {
             return Ok(Some(if pivots { Way::Pivots } else { Way::Sets }));
         }
-        if sets <= FEW_SETS {
+        // The sets of 6-cliques are known, and pivots seldom pay for so few vertices.
+        if sets <= FEW_SETS || k == 6 && sets <= MOST_SETS {
             return Ok(Some(Way::Sets));
         }
         let (mut by_sets, mut by_pivots) = (0.0, 0.0);
