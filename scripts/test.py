@@ -132,8 +132,7 @@ def build(parts, tests):
     more = []
     if any(PARTS[name].get("emulator") for name in parts):
         # The tests of the emulation find both beside the programs.
-        more += [["--bin", "gramer-emulator"], ["--package", "gramer-sleep"],
-                 ["--package", "gramer", "--example", "embedded"]]
+        more += [["--bin", "gramer-emulator", "--example", "embedded"], ["--package", "gramer-sleep"]]
     if "paper" in parts:
         more += [["--bin", "gramer-sim"]]
     if "python" in parts:
