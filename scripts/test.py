@@ -141,6 +141,9 @@ def build(parts, tests):
         # `--example`: with the features of a build of tests, of which the programs were just built.
         select = words if "--package" in words else ["--workspace", "--example", "generate", *words]
         subprocess.run(["cargo", "build", "--locked", "--quiet", *select], cwd=ROOT, check=True)
+    if "synth" in parts:
+        # Its commands read what this writes.
+        subprocess.run(["make", "--no-print-directory", "generate"], cwd=ROOT, check=True)
     return found
 
 

@@ -29,7 +29,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for (name, text) in files {
         let path = folder.join(name);
-        std::fs::write(&path, text)?;
+        // What reads these files while they are made again finds them whole.
+        if std::fs::read(&path).ok().as_deref() != Some(text.as_ref()) {
+            std::fs::write(&path, text)?;
+        }
         println!("{}", path.display());
     }
     Ok(())
