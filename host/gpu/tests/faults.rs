@@ -68,7 +68,10 @@ fn every_call_that_fails_ends_in_a_message() {
                     assert_eq!(error.exit_code(), 1);
                     assert!(text.contains(&format!("({code})")), "{text}");
                     let room = code == -4 || code == -5;
-                    assert!(text.contains(if room { "--memory" } else { "was lost" }), "{text}");
+                    assert!(
+                        text.contains(if room { "setting `memory`" } else { "was lost" }),
+                        "{text}"
+                    );
                     failures += 1;
                 }
             }

@@ -149,7 +149,7 @@ fn a_small_budget_is_kept() {
                 assert_eq!(outcome.results, right.results, "{kib} KiB");
             }
             Err(error) => {
-                assert!(error.to_string().contains("--memory"), "{error}");
+                assert!(error.to_string().contains("setting `memory`"), "{error}");
                 refused += 1;
             }
         }

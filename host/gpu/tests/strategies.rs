@@ -255,7 +255,7 @@ fn the_budget_is_kept_or_the_least_is_named() {
                 assert_eq!(outcome.results, right.results, "{kib} KiB");
             }
             Err(error) => {
-                assert!(error.to_string().contains("--memory"), "{error}");
+                assert!(error.to_string().contains("setting `memory`"), "{error}");
                 assert_eq!(error.exit_code(), 1);
                 refused += 1;
             }

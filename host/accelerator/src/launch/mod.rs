@@ -46,7 +46,7 @@ const STARTS_WITHIN: &str = "GRAMER_EMULATION_STARTS_WITHIN";
 /// So many where it isn't set: simulators of others take their time.
 const STARTS_WITHIN_SECONDS: u64 = 120;
 /// So long a child that opens the device may have no process beside it: its simulator has gone.
-const ALONE: Duration = Duration::from_secs(5);
+const ALONE: Duration = Duration::from_secs(10);
 /// So long a child that shall stop may go on opening the device.
 const OPENING_STOPS: Duration = Duration::from_millis(700);
 /// So long the child may go on when its emulator is gone: at the end it has a few things to do.
