@@ -84,12 +84,30 @@ fn ticks(file: &Path) -> Option<u64> {
     Some(fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?)
 }
 
+/// A long run. A test that fails in its midst leaves nothing behind.
+struct Started(Option<Child>);
+
+impl Started {
+    fn child(&mut self) -> &mut Child {
+        self.0.as_mut().expect("`end` has not been called")
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.0.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// Starts a long run and waits until its emulator runs; gives the process, its folder and its mark.
-#[allow(clippy::zombie_processes)] // `end` waits for it
-fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
+fn start(device: &str, graph: &str) -> (Started, PathBuf, u32) {
     let mark = mark();
     let words = ["mine", "motif", "-k", "5", graph, "--device", device, "--output", "json"];
-    let mut child = gramer(&words).env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
+    let child = gramer(&words).env("GRAMER_LAUNCH_TEST", mark.to_string()).spawn().unwrap();
+    let mut started = Started(Some(child));
     let begun = Instant::now();
     loop {
         let folder = left(mark).iter().find_map(|line| {
@@ -100,20 +118,21 @@ fn start(device: &str, graph: &str) -> (Child, PathBuf, u32) {
         if let Some(folder) = folder
             && ticks(&folder.join("emulator.pid")).is_some_and(|used| used >= 50)
         {
-            return (child, folder, mark);
+            return (started, folder, mark);
         }
-        if begun.elapsed() > Duration::from_secs(400) {
-            let _ = child.kill();
-            let _ = child.wait();
-            panic!("no emulator was started");
+        if started.child().try_wait().unwrap().is_some() {
+            let output = started.0.take().expect("as above").wait_with_output().unwrap();
+            panic!("no emulator was started: {}", text(&output.stderr));
         }
+        assert!(begun.elapsed() < Duration::from_secs(400), "no emulator was started");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 /// Waits for the end, which must come soon, and checks that nothing is left.
-fn end(child: Child, folder: &Path, mark: u32, limit: Duration) -> Output {
+fn end(mut started: Started, folder: &Path, mark: u32, limit: Duration) -> Output {
     let begun = Instant::now();
+    let child = started.0.take().expect("it ends once");
     let output = child.wait_with_output().unwrap();
     let took = begun.elapsed();
     assert!(took < limit, "{took:?}: {}", text(&output.stderr));
@@ -474,8 +493,8 @@ fn ctrl_c_is_passed_on() {
     let Some(device) = device() else { return };
     let graphs_folder = tempfile::tempdir().unwrap();
     let (_, graph) = graphs(graphs_folder.path());
-    let (child, folder, mark) = start(&device, &graph);
-    kill(Signal::INT, &child.id().to_string());
+    let (mut child, folder, mark) = start(&device, &graph);
+    kill(Signal::INT, &child.child().id().to_string());
     let output = end(child, &folder, mark, Duration::from_secs(20));
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -487,10 +506,10 @@ fn a_second_ctrl_c_ends_at_once_and_leaves_nothing() {
     let Some(device) = device() else { return };
     let graphs_folder = tempfile::tempdir().unwrap();
     let (_, graph) = graphs(graphs_folder.path());
-    let (child, folder, mark) = start(&device, &graph);
-    kill(Signal::INT, &child.id().to_string());
+    let (mut child, folder, mark) = start(&device, &graph);
+    kill(Signal::INT, &child.child().id().to_string());
     std::thread::sleep(Duration::from_millis(50));
-    kill(Signal::TERM, &child.id().to_string());
+    kill(Signal::TERM, &child.child().id().to_string());
     let output = end(child, &folder, mark, Duration::from_secs(5));
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
 }
@@ -527,8 +546,8 @@ fn a_killed_launcher_leaves_no_process_and_its_folder_until_the_next() {
     age(3600);
     other(&words);
     assert!(folder.join("emulator.pid").exists());
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.child().kill().unwrap();
+    child.child().wait().unwrap();
     let begun = Instant::now();
     while !left(mark).is_empty() {
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", left(mark));

@@ -8,8 +8,7 @@
 //
 // Arcs lead from the lower to the higher rank. A root with n targets gives a graph of n vertices: row
 // j has a bit for each i < j that has an arc to j. A clique of K with this root is a clique of K − 1
-// there. The arcs of the targets are looked up in a table of the targets (open addressing, at most
-// half full), so that a miss costs one read of local memory and a hit two.
+// there. The arcs of the targets are looked up in a table of the targets (`targets.clh`).
 
 #define STRIDE (W | 1)
 
@@ -61,11 +60,8 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #endif
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint i = lane; i < n; i += T) {
-        uint at = (ids[i] * 0x9e3779b1u) >> (32 - HASH_BITS);
-        while (atomic_cmpxchg(table + at, 0u, i + 1) != 0)
-            at = (at + 1) & (HASH - 1);
-    }
+    for (uint i = lane; i < n; i += T)
+        put_target(table, ids[i], i);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     ulong total = 0;
@@ -78,15 +74,9 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
             const uint id = targets[e];
             if (id > last)
                 break;
-            uint at = (id * 0x9e3779b1u) >> (32 - HASH_BITS);
-            uint j = table[at];
-            while (j != 0 && ids[j - 1] != id) {
-                at = (at + 1) & (HASH - 1);
-                j = table[at];
-            }
-            if (j == 0)
+            const uint j = find_target(table, ids, id);
+            if (j == NO_TARGET)
                 continue;
-            j -= 1;
 #if K == 3
             total += 1;
 #else

@@ -1,7 +1,9 @@
 // Cliques of K by pivots (Jain and Seshadhri, "The power of pivoting for exact clique counting", WSDM 2020),
 // on the bitmaps of `local.cl`; one class of roots.
 //
-// The host sets K, W (words of a row), T (lanes of a work-group), HASH and HASH_BITS (the table's size).
+// The host sets K, W (words of a row), T (lanes of a work-group), HASH and HASH_BITS (the table's size), and the
+// words of a level (the candidates that are left, the branches that wait, and held | pivots << 16), of a stack of
+// levels, and of a work-group's state (whether it is on its way, its task, its depth, the branch of its first level).
 //
 // A state is a set of candidates, the vertices that are held, and the pivots, of which each may be taken or
 // left. With the pivot u of a set, cliques are those with u or among u's neighbours, and for each other
@@ -14,11 +16,6 @@
 // of steps done it writes down where it is, and the next launch goes on there.
 
 #define STRIDE (W | 1)
-// Of a level: the candidates that are left, the branches that wait, and held | pivots << 16.
-#define LEVEL_WORDS (2 * W + 1)
-#define STACK_WORDS (32 * W * LEVEL_WORDS)
-// Of a work-group: whether it is on its way, its task, its depth, the branch of its first level.
-#define STATE_WORDS 4
 #define CONTROL_NEXT 0
 #define CONTROL_CUT 1
 // Vertices of a root's graph that a clique has.
@@ -69,11 +66,8 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
         for (uint i = lane; i < n; i += T)
             ids[i] = targets[INDEX(begin + i, arcs, 84)];
         SYNC;
-        for (uint i = lane; i < n; i += T) {
-            uint at = (ids[i] * 0x9e3779b1u) >> (32 - HASH_BITS);
-            while (atomic_cmpxchg(table + at, 0u, i + 1) != 0)
-                at = (at + 1) & (HASH - 1);
-        }
+        for (uint i = lane; i < n; i += T)
+            put_target(table, ids[i], i);
         SYNC;
         const uint last = n == 0 ? 0 : ids[n - 1];
         for (uint i = 0; i + 1 < n; i++) {
@@ -83,15 +77,9 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 const uint id = targets[e];
                 if (id > last)
                     break;
-                uint at = (id * 0x9e3779b1u) >> (32 - HASH_BITS);
-                uint j = table[at];
-                while (j != 0 && ids[j - 1] != id) {
-                    at = (at + 1) & (HASH - 1);
-                    j = table[at];
-                }
-                if (j == 0)
+                const uint j = find_target(table, ids, id);
+                if (j == NO_TARGET)
                     continue;
-                j -= 1;
                 atomic_or(rows + INDEX(j * STRIDE + i / 32, n * STRIDE, 87), 1u << i % 32);
                 atomic_or(rows + INDEX(i * STRIDE + j / 32, n * STRIDE, 88), 1u << j % 32);
             }

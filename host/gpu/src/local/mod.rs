@@ -29,6 +29,7 @@ pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, WHOLE, most_parts};
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
+const TARGETS: &str = include_str!("../../kernels/targets.clh");
 const LOCAL: &str = include_str!("../../kernels/local.cl");
 const BIG: &str = include_str!("../../kernels/local_big.cl");
 
@@ -88,7 +89,7 @@ fn program(
             .collect();
         writeln!(defines, "{text}#define SETS {}", sets.join(" ")).expect("text");
     }
-    device.program(&format!("local_{} of {k}", class.words), &[COMMON, &defines, LOCAL])
+    device.program(&format!("local_{} of {k}", class.words), &[COMMON, &defines, TARGETS, LOCAL])
 }
 
 /// Queues the count of the cliques of `k` vertices into sum 0, and with `edges` the triangles of each

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
+use super::TARGETS;
 use super::roots::{ClassShape, List, Roots, WHOLE};
 use crate::device::Arg;
 use crate::memory::Buffer;
@@ -36,9 +37,20 @@ const SLICE: Duration = Duration::from_millis(20);
 const STEPS: (f64, f64, f64) = (5_000.0, 64.0, 1e9);
 /// Work-groups for each compute unit.
 const GROUPS_EACH: usize = 24;
-/// Words of control, and of a work-group's state; as in `pivots.cl`.
+/// Words of control: the next task, and groups on their way.
 const CONTROL_WORDS: usize = 2;
+/// Words of a work-group's state.
 const STATE_WORDS: usize = 4;
+
+/// Words of a level of a walk: two sets, and what is held.
+fn level_words(words: usize) -> usize {
+    2 * words + 1
+}
+
+/// Words of all levels of a walk: one for each vertex of the largest graph of a class.
+fn stack_words(words: usize) -> usize {
+    32 * words * level_words(words)
+}
 
 /// How cliques of six vertices and more are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,8 +198,7 @@ impl Counting<'_> {
         let program = self.program(class, lanes)?;
         let place = device.place();
         let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
-        // As `STACK_WORDS` in `pivots.cl`.
-        let stack = 32 * words * (2 * words + 1);
+        let stack = stack_words(words);
         let room = (device.budget.free() / 2) as usize / (4 * (stack + STATE_WORDS));
         let groups = (GROUPS_EACH * device.limits.units).min(tasks).min(room).max(1);
         let stacks: Buffer<u32> = Buffer::new(&place, groups * stack, "branches that wait")?;
@@ -247,11 +258,14 @@ impl Counting<'_> {
             ("T", lanes),
             ("HASH", 1 << bits),
             ("HASH_BITS", bits as usize),
+            ("LEVEL_WORDS", level_words(words)),
+            ("STACK_WORDS", stack_words(words)),
+            ("STATE_WORDS", STATE_WORDS),
         ] {
             writeln!(defines, "#define {name} {value}").expect("text");
         }
         let name = format!("pivots_{words} of {}", self.k);
-        self.graph.device.program(&name, &[COMMON, &defines, PIVOTS])
+        self.graph.device.program(&name, &[COMMON, &defines, TARGETS, PIVOTS])
     }
 }
 
