@@ -88,11 +88,14 @@ fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(Vec<u128>
                 .flatten()
                 .map(|counts| induced_from_edges(k, &counts))
         }
-        6 => match six::vertex_induced(graph, || smaller_edge_induced(graph, context), context)? {
-            six::Counted::All(counts) => Some(counts),
-            six::Counted::Stopped => None,
-            six::Counted::NotHere => by_equations(graph, k, context),
-        },
+        // It lists the common neighbours of all edges.
+        6 if context.budget.is_none() => {
+            match six::vertex_induced(graph, || smaller_edge_induced(graph, context), context)? {
+                six::Counted::All(counts) => Some(counts),
+                six::Counted::Stopped => None,
+                six::Counted::NotHere => by_equations(graph, k, context),
+            }
+        }
         _ => by_equations(graph, k, context),
     };
     let complete = found.is_some();
