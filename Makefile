@@ -214,6 +214,9 @@ cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardwa
 	scripts/cycles.py
 	scripts/cycles_set.py
 
+slr-cycles: setup simulator ## What registers between regions of a die cost (rewrites docs/hardware/slr-cycles.md; needs the real graphs)
+	scripts/slr_cycles.py target/release/gramer-sim $(GRAMER_DATA)
+
 coverage: setup setup-rtl ## Lines of the core that its tests reach (rewrites docs/hardware/coverage.md)
 	scripts/coverage.sh
 
