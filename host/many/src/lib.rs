@@ -28,7 +28,9 @@
 pub mod checkpoint;
 pub mod deal;
 mod levels;
+pub mod rivals;
 mod run;
+pub mod speeds;
 
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
@@ -15,6 +15,8 @@ use gramer_pattern::task::Task;
 
 use crate::checkpoint::Checkpoint;
 use crate::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
+use crate::rivals::{Begun, Ended, Rivals};
+use crate::speeds::{Speeds, alike};
 use crate::{Ready, named};
 
 /// How often the user's wish to stop is passed on to the devices.
@@ -36,11 +38,40 @@ pub(crate) struct Run<'a> {
 
 /// What all threads of a run look at.
 struct Shared {
-    deal: Mutex<Deal>,
+    state: Mutex<State>,
     /// Portions were given back, or the last ones are done.
     changed: Condvar,
     /// Stops all devices.
     stop: Cancel,
+    begun: Instant,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// A device's run has ended.
+    fn ended(&self, taker: usize, run: &Begun, answer: &Result<Outcome>) -> Ended {
+        let mut state = self.state();
+        let now = self.begun.elapsed();
+        let ended = state.rivals.end(run, answer.as_ref().is_ok_and(|outcome| outcome.complete));
+        if let Some(speeds) = &mut state.speeds {
+            // What was stopped says nothing of a speed.
+            speeds.ends(taker, now, answer.is_err(), ended != Ended::Late);
+        }
+        ended
+    }
+}
+
+/// Who has what.
+struct State {
+    deal: Deal,
+    /// Of devices that may differ.
+    speeds: Option<Speeds>,
+    rivals: Rivals,
 }
 
 /// What became of a device.
@@ -63,10 +94,17 @@ impl Run<'_> {
             None => Portions::new(view, self.units, takers, self.whole),
             Some(_) => Portions::of(view, self.units, PORTIONS_KEPT, self.whole),
         };
+        let names = ready.iter().map(|device| self.names[device.at].as_str());
+        let state = State {
+            deal: Deal::new(0..portions.count(), takers),
+            speeds: (!alike(names)).then(|| Speeds::new(takers)),
+            rivals: Rivals::default(),
+        };
         let shared = Shared {
-            deal: Mutex::new(Deal::new(0..portions.count(), takers)),
+            state: Mutex::new(state),
             changed: Condvar::new(),
             stop: Cancel::default(),
+            begun: Instant::now(),
         };
         self.context.progress.begin(portions.count() as u64);
         // What computes on the host shares its threads; others take one that mostly waits.
@@ -75,12 +113,13 @@ impl Run<'_> {
         let all: Vec<std::thread::Result<Done>> = std::thread::scope(|scope| {
             let started: Vec<_> = ready
                 .iter()
-                .map(|device| {
+                .enumerate()
+                .map(|(taker, device)| {
                     let (shared, portions) = (&shared, &portions);
                     let (caller, ended) = (&caller, &ended);
                     scope.spawn(move || {
                         let done = catch_unwind(AssertUnwindSafe(|| {
-                            self.device(device, threads, shared, portions)
+                            self.device((taker, device), threads, shared, portions)
                         }));
                         if done.is_err() {
                             shared.stop.cancel();
@@ -97,6 +136,7 @@ impl Run<'_> {
                 }
                 // Said again and again: who has just looked, and doesn't wait yet, would miss it.
                 if shared.stop.is_cancelled() {
+                    shared.state().rivals.stop();
                     shared.changed.notify_all();
                 }
                 std::thread::park_timeout(LOOK);
@@ -105,7 +145,7 @@ impl Run<'_> {
         });
         let all: Vec<Done> =
             all.into_iter().map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect();
-        let left = shared.deal.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let left = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner).deal;
         let failed: Vec<bool> = all.iter().map(|done| done.error.is_some()).collect();
         let mut failed = failed.into_iter();
         ready.retain(|_| !failed.next().unwrap_or(false));
@@ -146,26 +186,26 @@ impl Run<'_> {
         Ok(outcome)
     }
 
-    /// Takes portions until there are none.
+    /// Takes portions until there are none; `taker` counts the devices that haven't failed.
     fn device(
         &self,
-        device: &Ready<'_>,
+        (taker, device): (usize, &Ready<'_>),
         threads: usize,
         shared: &Shared,
         portions: &Portions,
     ) -> Done {
         let name = &self.names[device.at];
-        let context = Context {
-            threads,
-            cancel: shared.stop.clone(),
-            progress: Arc::new(Progress::default()),
-            budget: self.context.budget.clone(),
-        };
         let mut found: Option<Outcome> = None;
         let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);
         let (mut own, mut error) = (0usize, None);
         let mut pace = Pace::new(self.kept.is_some());
-        while let Some(taken) = self.next(shared, pace.portions()) {
+        while let Some((taken, run)) = self.next(shared, taker, pace.portions()) {
+            let context = Context {
+                threads,
+                cancel: run.cancel.clone(),
+                progress: Arc::new(Progress::default()),
+                budget: self.context.budget.clone(),
+            };
             let begun = Instant::now();
             let answer = portions.share(self.graph.view(), &taken).and_then(|share| {
                 device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
@@ -173,10 +213,17 @@ impl Run<'_> {
             let took = begun.elapsed();
             busy += took;
             runs += 1;
-            pace.took(taken.len(), took);
+            let ended = shared.ended(taker, &run, &answer);
+            if ended != Ended::Late {
+                pace.took(taken.len(), took);
+            }
             let merged = answer.and_then(|mut outcome| {
                 outcome.devices.drain(..).for_each(|new| metrics.absorb(&new));
                 let complete = outcome.complete;
+                // Who has the same portions counts, whole or as far as it came.
+                if ended != Ended::First {
+                    return Ok(complete);
+                }
                 if let Some(kept) = self.kept {
                     kept.add(outcome.clone())?;
                 }
@@ -188,10 +235,11 @@ impl Run<'_> {
                 )?);
                 Ok(complete)
             });
-            let mut deal = shared.deal.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = shared.state();
             match merged {
+                Ok(_) if ended == Ended::Late => {}
                 Ok(true) => {
-                    deal.done(&taken);
+                    state.deal.done(&taken);
                     own += taken.len();
                     self.context.progress.add(taken.len() as u64);
                 }
@@ -202,11 +250,11 @@ impl Run<'_> {
                     if !matches!(what, Error::Device(_)) || self.sink.is_some() {
                         shared.stop.cancel();
                     }
-                    deal.give_back(taken);
+                    state.deal.give_back(if ended == Ended::First { taken } else { vec![] });
                     error = Some(what);
                 }
             }
-            drop(deal);
+            drop(state);
             shared.changed.notify_all();
             if error.is_some() {
                 break;
@@ -219,22 +267,44 @@ impl Run<'_> {
         Done { outcome: found, metrics, error }
     }
 
-    /// The next portions, once there are some, as many as `wished`; `None` when all are done or the run stops.
-    fn next(&self, shared: &Shared, wished: (usize, usize)) -> Option<Vec<usize>> {
-        let mut deal = shared.deal.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The next portions, once there are some, between `least` and `most` of them, or those that another
+    /// device is too slow with; `None` when all are done or the run stops.
+    fn next(
+        &self,
+        shared: &Shared,
+        taker: usize,
+        (least, most): (usize, usize),
+    ) -> Option<(Vec<usize>, Begun)> {
+        let mut guard = shared.state();
         loop {
             if shared.stop.is_cancelled() {
                 return None;
             }
-            let taken = deal.take_between(wished);
+            let now = shared.begun.elapsed();
+            let State { deal, speeds, rivals } = &mut *guard;
+            let suits = speeds.as_ref().map(|speeds| speeds.most(taker, deal.left(), now));
+            let most = most.min(suits.unwrap_or(usize::MAX));
+            let taken = deal.take_between((least.min(most), most));
             if !taken.is_empty() {
-                return Some(taken);
+                if let Some(speeds) = speeds {
+                    speeds.begins(taker, taken.len(), now);
+                }
+                let run = rivals.begin(taker, &taken, now);
+                return Some((taken, run));
             }
             if deal.out() == 0 {
                 return None;
             }
-            // Who has the rest may fail.
-            deal = shared.changed.wait(deal).unwrap_or_else(PoisonError::into_inner);
+            // A line of a list can't be taken back.
+            if let (Some(speeds), None) = (speeds, self.sink)
+                && let Some((taken, run)) = rivals.rival(taker, speeds.known(taker, now), now)
+            {
+                speeds.begins(taker, taken.len(), now);
+                return Some((taken, run));
+            }
+            // Who has the rest may fail, or be slow.
+            let waited = shared.changed.wait_timeout(guard, LOOK);
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }

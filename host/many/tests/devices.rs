@@ -356,6 +356,71 @@ fn the_others_finish_what_a_lost_device_had() {
     }
 }
 
+/// A device that does nothing until it is told to stop.
+struct Asleep(AtomicUsize);
+
+impl Engine for Asleep {
+    fn name(&self) -> String {
+        "asleep".into()
+    }
+
+    fn rule(&self) -> String {
+        Cpu.rule()
+    }
+
+    fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
+        Cpu.supports(task, graph)
+    }
+
+    fn prepare<'a>(&'a self, _: &'a Graph, _: &Context) -> Result<Box<dyn Prepared + 'a>> {
+        Ok(Box::new(OnAsleep(&self.0)))
+    }
+}
+
+struct OnAsleep<'a>(&'a AtomicUsize);
+
+impl Prepared for OnAsleep<'_> {
+    fn run(
+        &self,
+        _: &Task,
+        _: Units<'_>,
+        _: Option<&dyn Sink>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let begun = std::time::Instant::now();
+        while !context.cancel.is_cancelled() {
+            assert!(begun.elapsed().as_secs() < 120, "nobody takes over");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        Ok(Outcome::new(vec![], false))
+    }
+}
+
+#[test]
+fn what_a_device_is_too_slow_with_another_takes_over() {
+    let plain = graph(false);
+    let context = Context::with_threads(2);
+    let task = Task::Motif { k: 4, induced: Induced::Vertex };
+    let right = Cpu.run(&plain, &task, None, &context).unwrap();
+    let asleep = Box::new(Asleep(AtomicUsize::new(0)));
+    let many = Many::new(vec![asleep, Box::new(Cpu)]);
+    let prepared = many.prepare(&plain, &context).unwrap();
+    // The one that sleeps may find that all is done; in some run it has a portion.
+    for _ in 0..20 {
+        let answer = prepared.run(&task, Units::All, None, &context).unwrap();
+        assert!(answer.complete && answer.warnings.is_empty());
+        assert_eq!(answer.results, right.results);
+        let device = &answer.devices[0];
+        let Some(Value::Share { part, .. }) = device.get("share.portions") else { panic!() };
+        assert!(*part == 0.0);
+        if device.get("share.runs") == Some(&Value::Count(1)) {
+            return;
+        }
+    }
+    panic!("it never had a portion");
+}
+
 /// Frequent patterns by both measures: devices of one kind share the candidates of each level.
 #[test]
 fn frequent_patterns_level_by_level() {
