@@ -11,7 +11,7 @@ use gramer::accelerator::set::image::SetImage;
 use gramer::accelerator::set::reference;
 use gramer::accelerator::set::sums::{Degrees, Total, motifs4};
 use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
-use gramer::engine::Engine;
+use gramer::engine::{Engine, Units};
 use gramer::engine::cpu::Cpu;
 use gramer::graph::Builder;
 use gramer::prepare::renumber;
@@ -68,7 +68,7 @@ impl<'a> Bench<'a> {
         let lists = operations.iter().map(|o| o.lists()).max_by_key(|l| *l as u8).unwrap();
         let image = SetImage::new(view, lists, 1).unwrap();
         let clusters = machine.kernels.compute_units as usize;
-        let work = units(view, &image, operations);
+        let work = units(view, &image, operations, Units::All);
         let dealt = deal(machine, operations, work, clusters, arrange);
         let wait = dealt[0].wait;
         Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect(), wait }
