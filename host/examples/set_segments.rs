@@ -38,7 +38,8 @@ fn row(machine: &Accelerator, name: &str, graph: &Graph, operation: Operation) -
 fn main() -> Result<()> {
     let mut words = std::env::args().skip(1);
     let machine = words.next().context("usage: set_segments MACHINE FILE…")?;
-    let machine = named::named(&machine)?.with_context(|| format!("no machine {machine}"))?;
+    let machine =
+        named::named(&machine).with_context(|| format!("there is no machine {machine}"))??;
     println!("graph\ttask\twhole image\tsegments\tloaded\ttimes\tseconds");
     for path in words {
         let context = Context::default();

@@ -56,15 +56,24 @@ fn on_cpu(graph: &Graph, task: &Task) -> Vec<Count> {
     Cpu.run(graph, task, None, &Context::with_threads(1)).unwrap().results
 }
 
+/// What a task was cut into.
+#[derive(Default)]
+struct Cut {
+    segments: usize,
+    /// Those with edges: of roots that are cut themselves.
+    edges: usize,
+}
+
 /// What the functional model gives for a task that is cut, and its segments.
-fn model(machine: &Accelerator, graph: &Graph, task: SetTask, units: Units<'_>) -> (Total, usize) {
-    let (mut total, mut count) = (Total::default(), 0);
+fn model(machine: &Accelerator, graph: &Graph, task: SetTask, units: Units<'_>) -> (Total, Cut) {
+    let (mut total, mut cut) = (Total::default(), Cut::default());
     for operation in task.operations() {
         let mut segments = Segments::new(machine, graph.view(), operation, units);
         while let Some(segment) = segments.next().unwrap() {
-            count += 1;
+            cut.segments += 1;
+            cut.edges += usize::from(segment.operations.contains(&Operation::Edges));
             rules(machine, &segment);
-            let Segment { image, operations, units } = &segment;
+            let Segment { image, operations, units, .. } = &segment;
             let mut found = Total::default();
             for stream in deal(machine, operations, units.clone(), 2, Arrange::ByAddress) {
                 let sums = reference::run(machine, image.words(), &stream.whole());
@@ -75,12 +84,12 @@ fn model(machine: &Accelerator, graph: &Graph, task: SetTask, units: Units<'_>) 
         }
         assert_eq!(segments.roots_left(), 0);
     }
-    (total, count)
+    (total, cut)
 }
 
 /// The rules of an image, as far as units lead.
 fn rules(machine: &Accelerator, segment: &Segment) {
-    let Segment { image, operations, units } = segment;
+    let Segment { image, operations, units, .. } = segment;
     let room = machine.set_quarters().min(machine.set.as_ref().unwrap().map_entries());
     assert!(image.lines() * 4 <= room && operations.len() <= 4);
     let memory = Memory::new(image.words());
@@ -109,12 +118,12 @@ fn rules(machine: &Accelerator, segment: &Segment) {
     }
 }
 
-fn compare(machine: &Accelerator, graph: &Graph, task: &Task, what: &str) -> usize {
+fn compare(machine: &Accelerator, graph: &Graph, task: &Task, what: &str) -> Cut {
     let set = SetTask::of(machine, task, false).unwrap();
-    let (total, segments) = model(machine, graph, set, Units::All);
+    let (total, cut) = model(machine, graph, set, Units::All);
     let counts = set.counts(&total, &Degrees::of(graph.view()));
     assert_eq!(counts, on_cpu(graph, task), "{what}, {task:?}");
-    segments
+    cut
 }
 
 #[test]
@@ -132,7 +141,8 @@ fn random_graphs_in_many_segments_count_as_on_the_cpu() {
         };
         let largest = if percent > 30 { 5 } else { 8 };
         for k in 3..=largest {
-            let segments = compare(&machine, &graph, &Task::Clique { k }, &format!("seed {seed}"));
+            let cut = compare(&machine, &graph, &Task::Clique { k }, &format!("seed {seed}"));
+            let segments = cut.segments;
             (most, several) = (most.max(segments), several + usize::from(segments > 1));
         }
     }
@@ -141,17 +151,21 @@ fn random_graphs_in_many_segments_count_as_on_the_cpu() {
 
 #[test]
 fn motifs_in_many_segments_count_as_on_the_cpu() {
-    let mut most = 0;
-    for seed in 0..40 {
+    let (mut most, mut hubs) = (0, 0);
+    for seed in 0..60 {
         let mut rng = numbers(1000 + seed);
-        let (n, percent) = (2 + rng(300), 1 + rng(3));
+        // Every second time with roots that have no room.
+        let (n, percent, lines) = match seed % 2 {
+            0 => (2 + rng(300), 1 + rng(3), 64),
+            _ => (40 + rng(80), 10 + rng(20), 16),
+        };
         let graph = random(rng, n, percent);
-        let machine = machine(64, 32);
         for k in [3, 4] {
-            most = most.max(compare(&machine, &graph, &motif(k), &format!("seed {seed}")));
+            let cut = compare(&machine(lines, 32), &graph, &motif(k), &format!("seed {seed}"));
+            (most, hubs) = (most.max(cut.segments), hubs + usize::from(cut.edges > 0));
         }
     }
-    assert!(most > 5, "{most} segments");
+    assert!(most > 20 && hubs > 10, "{most} segments, {hubs} times a root had no room");
 }
 
 /// Roots with so many neighbours before them, some of which are neighbours, and a clique among them.

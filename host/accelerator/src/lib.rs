@@ -285,7 +285,8 @@ impl Prepared for OnSetCore<'_> {
         }
         let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
         self.accelerator.with_session(|session| {
-            let mut outcome = self.resident.run(session, settings, task, (units, sink), context)?.of(units);
+            let mut outcome =
+                self.resident.run(session, settings, task, (units, sink), context)?.of(units);
             outcome.devices = vec![session.metrics().named(name)];
             Ok(outcome)
         })

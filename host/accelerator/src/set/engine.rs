@@ -143,12 +143,7 @@ impl<'a> SetResident<'a> {
     }
 
     /// Runs a task over the whole image, which stays.
-    fn whole(
-        &self,
-        run: &mut Run<'_>,
-        machine: &Accelerator,
-        task: SetTask,
-    ) -> Result<Summed> {
+    fn whole(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
         let (view, session) = (self.graph.view(), &mut *run.session);
         let begun = Instant::now();
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
@@ -177,12 +172,7 @@ impl<'a> SetResident<'a> {
     }
 
     /// Runs a task segment by segment. What was found before it is stopped counts.
-    fn segments(
-        &self,
-        run: &mut Run<'_>,
-        machine: &Accelerator,
-        task: SetTask,
-    ) -> Result<Summed> {
+    fn segments(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
         let view = self.graph.view();
         let mut summed = Summed { total: Total::default(), complete: true };
         for operation in task.operations() {

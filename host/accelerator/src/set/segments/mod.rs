@@ -6,6 +6,8 @@
 //! A segment for paths has whole blocks, for their lengths count; entries that neither are
 //! marked nor can be counted twice have an id that nothing has.
 
+mod cycles;
+mod naming;
 mod order;
 mod pieces;
 mod rows;
@@ -16,29 +18,28 @@ use std::ops::Range;
 use gramer_engine::Units;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
-use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 use gramer_machine::set::{LAST_ALL, MAP_LINES, PLANS, QUARTERS_LONG};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
 use self::pieces::{Piece, Work};
-use self::rows::{NAMED, Rows};
+use self::rows::Rows;
 use super::image::{QUARTER, SetImage};
-use super::reference::{SUM_CLIQUES, SUM_TRIANGLES};
+use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
 use super::sums::Total;
 use super::units::{Operation, PlacedUnit, roots_of, work};
 
-/// Ids that nothing has, as many as a line has entries, so that a line of them is looked up in all banks.
-const NOBODY: u32 = 16;
 /// Part of the room that a segment is filled to by estimate.
 const FILLED: f64 = 0.96;
 
-/// Of each vertex in the segment that is being put together.
-mod mark {
-    /// It has an id.
-    pub const NAMED: u8 = 1;
-    /// Its list is read.
-    pub const LISTED: u8 = 2;
-    /// One list has it.
-    pub const SEEN: u8 = 4;
+/// Which sums of a segment's runs are those of its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Cliques. Triangles of lists that are too long for them are cliques all the same.
+    Cliques,
+    /// All.
+    All,
+    /// 4-cycles alone: the lists aren't whole.
+    Cycles,
 }
 
 /// A part of a task for one run of each cluster.
@@ -50,16 +51,16 @@ pub struct Segment {
     pub operations: Vec<Operation>,
     /// The units of all clusters.
     pub units: Vec<PlacedUnit>,
+    counted: Counted,
 }
 
 impl Segment {
-    /// Adds the sums of its runs to those of a task: triangles of lists that are too long for cliques
-    /// are cliques all the same.
+    /// Adds the sums of its runs to those of a task.
     pub fn add(&self, total: &mut Total, found: &Total) {
-        if self.operations.contains(&Operation::Paths) {
-            total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own);
-        } else {
-            total[SUM_CLIQUES] += found[SUM_CLIQUES] + found[SUM_TRIANGLES];
+        match self.counted {
+            Counted::Cliques => total[SUM_CLIQUES] += found[SUM_CLIQUES] + found[SUM_TRIANGLES],
+            Counted::All => total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own),
+            Counted::Cycles => total[SUM_CYCLES] += found[SUM_CYCLES],
         }
     }
 }
@@ -123,7 +124,13 @@ impl<'a> Segments<'a> {
         loop {
             let (mut pieces, estimate) = self.choose()?;
             if pieces.is_empty() {
-                return Ok(None);
+                let Some(Work::Cycles { root, ends }) = self.works.pop_front() else {
+                    return Ok(None);
+                };
+                match self.cycles(root, ends)? {
+                    Some(segment) => return Ok(Some(segment)),
+                    None => continue,
+                }
             }
             let mut first = true;
             loop {
@@ -135,7 +142,11 @@ impl<'a> Segments<'a> {
                 let room = self.room(&pieces);
                 if quarters <= room {
                     let image = rows.image(blocks, quarters);
-                    return Ok(Some(segment(image, &rows, pieces, &places)));
+                    let counted = match self.operation {
+                        Operation::Paths => Counted::All,
+                        _ => Counted::Cliques,
+                    };
+                    return Ok(Some(segment(image, &rows, pieces, &places, counted)));
                 }
                 if pieces.len() == 1 {
                     break;
@@ -150,6 +161,29 @@ impl<'a> Segments<'a> {
             let only = pieces.remove(0);
             let first = only.length / 2;
             self.cut(only, first)?;
+        }
+    }
+
+    /// The 4-cycles of a root that end in a range, or the first of them that have room.
+    fn cycles(&mut self, root: VertexId, mut ends: Range<VertexId>) -> Result<Option<Segment>> {
+        loop {
+            let Some(rows) = cycles::rows(self.view, root, &ends) else { return Ok(None) };
+            let list: Vec<VertexId> = rows.row(0).to_vec();
+            let (operation, length) = (Operation::Paths, list.len() as u32);
+            let made = Some(list.into());
+            let piece = Piece { root, operation, made, length, range: 0..length };
+            let (blocks, quarters) = rows.place();
+            let pieces = vec![piece];
+            if quarters <= self.room(&pieces) && is_countable(&pieces[0]) {
+                let image = rows.image(blocks, quarters);
+                return Ok(Some(segment(image, &rows, pieces, &[0], Counted::Cycles)));
+            }
+            if ends.len() < 2 {
+                return Err(self.no_room(&pieces[0]));
+            }
+            let middle = ends.start + ends.len() as u32 / 2;
+            self.works.push_front(Work::Cycles { root, ends: middle..ends.end });
+            ends.end = middle;
         }
     }
 
@@ -168,7 +202,8 @@ impl<'a> Segments<'a> {
             let known = operations.contains(&piece.operation);
             let more = self.name(&piece);
             let target = FILLED * self.room(std::slice::from_ref(&piece)) as f64 * self.excess;
-            let full = (estimate + more) as f64 > target || !known && operations.len() == PLANS as usize;
+            let full =
+                (estimate + more) as f64 > target || !known && operations.len() == PLANS as usize;
             if full && !pieces.is_empty() {
                 self.works.push_front(Work::Piece(piece));
                 break;
@@ -191,6 +226,10 @@ impl<'a> Segments<'a> {
                 let (root, range) = self.roots.next()?;
                 Some(Work::Piece(Piece::of(self.view, root, self.operation, range)))
             };
+            // Cycles of a root are a segment of their own, after what was chosen before.
+            if let Some(Work::Cycles { .. }) = self.works.front() {
+                return Ok(None);
+            }
             let Some(work) = self.works.pop_front().or_else(root) else { return Ok(None) };
             match work {
                 Work::Members { root, list, k, mut at } => {
@@ -202,13 +241,10 @@ impl<'a> Segments<'a> {
                         self.works.push_front(Work::Piece(piece));
                     }
                 }
+                Work::Cycles { .. } => unreachable!("it was looked for"),
                 Work::Piece(piece) => match piece.operation {
                     Operation::Cliques { .. } if piece.length > most => self.cut(piece, most)?,
-                    Operation::Paths
-                        if piece.length.div_ceil(ENTRIES_A_LINE) > MAP_LINES =>
-                    {
-                        return Err(self.no_room(&piece));
-                    }
+                    Operation::Paths if !is_countable(&piece) => self.cut(piece, 0)?,
                     _ => return Ok(Some(piece)),
                 },
             }
@@ -217,7 +253,7 @@ impl<'a> Segments<'a> {
 
     /// Cuts a piece; what it becomes is done next.
     fn cut(&mut self, piece: Piece, first: u32) -> Result<()> {
-        let error = self.no_room(&piece);
+        let error = self.no_room(&piece); // that is, if it can't be cut
         for work in piece.cut(self.view, first).ok_or(error)?.into_iter().rev() {
             self.works.push_front(work);
         }
@@ -227,170 +263,29 @@ impl<'a> Segments<'a> {
     fn no_room(&self, piece: &Piece) -> Error {
         let name = &self.machine.machine.name;
         Error::Unsupported(format!(
-            "machine {name} has {} KiB of memory for a graph in each cluster and counts up to {} neighbours \
-             of a root, and the lists that vertex {} with {} neighbours needs have no room there; the engine \
-             `cpu` does it",
+            "machine {name} has {} KiB of memory for a graph in each cluster, and the lists that vertex {} \
+             with {} neighbours needs have no room there even one by one; the engine `cpu` does it",
             self.machine.set_quarters() / 64,
-            MAP_LINES * ENTRIES_A_LINE,
             piece.root,
             self.view.degree(piece.root)
         ))
     }
+}
 
-    /// Marks what a piece needs; gives about how many quarter-lines that are more.
-    fn name(&mut self, piece: &Piece) -> u64 {
-        let view = self.view;
-        let list = piece.list(view);
-        let read = |at: usize, v: VertexId| match piece.operation {
-            Operation::Cliques { .. } => at > 0,
-            Operation::Edges => piece.range.contains(&(at as u32)),
-            Operation::Paths => v > piece.root,
-        };
-        let mut more = 0;
-        for (at, &v) in list.iter().enumerate() {
-            more += self.mark(v, if read(at, v) { mark::LISTED } else { mark::NAMED });
-        }
-        match (piece.operation, &piece.made) {
-            (Operation::Cliques { .. }, None) | (Operation::Paths, _) => {
-                more + self.mark(piece.root, mark::LISTED)
-            }
-            _ => more + list.len().div_ceil(QUARTER) as u64,
-        }
-    }
-
-    fn mark(&mut self, v: VertexId, what: u8) -> u64 {
-        let before = self.marks[v as usize];
-        let after = before | what | mark::NAMED;
-        if before == after {
-            return 0;
-        }
-        if before == 0 {
-            self.marked.push(v);
-        }
-        self.marks[v as usize] = after;
-        match after & mark::LISTED {
-            0 => 1,
-            _ => self.own(v).len().div_ceil(QUARTER).max(1) as u64,
-        }
-    }
-
-    /// The list of a vertex as members' lists have it.
-    fn own(&self, v: VertexId) -> &'a [VertexId] {
-        let row = self.view.neighbours(v);
-        match self.operation {
-            Operation::Paths => row,
-            _ => &row[..row.partition_point(|&u| u < v)],
-        }
-    }
-
-    fn clear(&mut self) {
-        for v in self.marked.drain(..) {
-            self.marks[v as usize] = 0;
-        }
-    }
-
-    /// The rows of a segment, and which of them each piece has.
-    fn rows(&mut self, pieces: &[Piece]) -> (Rows, Vec<usize>) {
-        for piece in pieces {
-            self.name(piece);
-        }
-        if self.operation == Operation::Paths {
-            self.name_what_counts(pieces);
-        }
-        self.marked.sort_unstable();
-        let made = match self.operation {
-            Operation::Paths => self.rows_of_blocks(pieces),
-            _ => self.rows_before(pieces),
-        };
-        self.clear();
-        made
-    }
-
-    /// Gives the vertices ids that two of the lists have: a path ends there and another one can, too.
-    fn name_what_counts(&mut self, pieces: &[Piece]) {
-        let first = pieces.iter().map(|p| p.root).min().unwrap_or(0);
-        for at in 0..self.marked.len() {
-            let v = self.marked[at];
-            if self.marks[v as usize] & mark::LISTED == 0 {
-                continue;
-            }
-            for &c in self.view.neighbours(v).iter().filter(|&&c| c > first) {
-                let marks = &mut self.marks[c as usize];
-                match *marks {
-                    0 => {
-                        *marks = mark::SEEN;
-                        self.marked.push(c);
-                    }
-                    mark::SEEN => *marks |= mark::NAMED,
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// Numbers the vertices that have ids, from `first` on.
-    fn number(&mut self, first: u32) -> Vec<VertexId> {
-        let named = |v: &VertexId| self.marks[*v as usize] & mark::NAMED != 0;
-        let named: Vec<VertexId> = self.marked.iter().copied().filter(named).collect();
-        for (row, &v) in (first..).zip(&named) {
-            self.row_of[v as usize] = row;
-        }
-        named
-    }
-
-    fn is(&self, v: VertexId, what: u8) -> bool {
-        self.marks[v as usize] & what != 0
-    }
-
-    fn rows_before(&mut self, pieces: &[Piece]) -> (Rows, Vec<usize>) {
-        let view = self.view;
-        let is_edges = |p: &Piece| p.operation == Operation::Edges;
-        // All members of these come after them.
-        let named = self.number(pieces.iter().filter(|p| is_edges(p)).count() as u32);
-        let (mut rows, mut places) = (Rows::new(), vec![0; pieces.len()]);
-        let row_of = &self.row_of;
-        for (place, piece) in places.iter_mut().zip(pieces).filter(|(_, p)| is_edges(p)) {
-            *place = rows.len();
-            rows.push((0..).zip(piece.list(view)).map(|(at, &v)| {
-                row_of[v as usize] | if piece.range.contains(&at) { 0 } else { NAMED }
-            }));
-        }
-        for &v in &named {
-            let list = if self.is(v, mark::LISTED) { self.own(v) } else { &[] };
-            let named = list.iter().filter(|&&u| self.is(u, mark::NAMED));
-            rows.push(named.map(|&u| row_of[u as usize]));
-        }
-        for (place, piece) in places.iter_mut().zip(pieces).filter(|(_, p)| !is_edges(p)) {
-            if piece.made.is_none() {
-                *place = row_of[piece.root as usize] as usize;
-                continue;
-            }
-            *place = rows.len();
-            rows.push(piece.list(view).iter().map(|&v| row_of[v as usize]));
-        }
-        (rows, places)
-    }
-
-    fn rows_of_blocks(&mut self, pieces: &[Piece]) -> (Rows, Vec<usize>) {
-        let named = self.number(NOBODY);
-        let mut rows = Rows::new();
-        for _ in 0..NOBODY {
-            rows.push([]);
-        }
-        for &v in &named {
-            let list = if self.is(v, mark::LISTED) { self.own(v) } else { &[] };
-            rows.push((0..).zip(list).map(|(at, &u)| match self.is(u, mark::NAMED) {
-                true => self.row_of[u as usize],
-                false => at % NOBODY,
-            }));
-        }
-        let places = pieces.iter().map(|p| self.row_of[p.root as usize] as usize);
-        (rows, places.collect())
-    }
+/// Whether the map counts the paths of a root: a counter holds its level and, above it, up to all entries of
+/// the lines of its block.
+fn is_countable(piece: &Piece) -> bool {
+    piece.length.div_ceil(ENTRIES_A_LINE) <= MAP_LINES
 }
 
 /// The units of pieces whose rows are at these places.
-fn segment(image: SetImage, rows: &Rows, pieces: Vec<Piece>, places: &[usize]) -> Segment {
+fn segment(
+    image: SetImage,
+    rows: &Rows,
+    pieces: Vec<Piece>,
+    places: &[usize],
+    counted: Counted,
+) -> Segment {
     let mut operations: Vec<Operation> = vec![];
     let units = pieces.iter().zip(places).map(|(piece, &place)| {
         let operation = piece.operation;
@@ -419,5 +314,5 @@ fn segment(image: SetImage, rows: &Rows, pieces: Vec<Piece>, places: &[usize]) -
         PlacedUnit { address: block.address, quarters, plan: plan as u32, first, last, work }
     });
     let units = units.collect();
-    Segment { image, operations, units }
+    Segment { image, operations, units, counted }
 }

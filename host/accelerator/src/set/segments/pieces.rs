@@ -25,12 +25,7 @@ pub(super) struct Piece {
 
 impl Piece {
     /// A whole root.
-    pub fn of(
-        view: View<'_>,
-        root: VertexId,
-        operation: Operation,
-        range: Range<u32>,
-    ) -> Self {
+    pub fn of(view: View<'_>, root: VertexId, operation: Operation, range: Range<u32>) -> Self {
         let row = view.neighbours(root);
         let length = match operation {
             Operation::Paths => row.len(),
@@ -52,6 +47,7 @@ impl Piece {
     /// - Triangles are those of edges, in a list without a limit: a member at a time is counted, and no
     ///   rows are kept.
     /// - Edges are cut between the members that are visited.
+    /// - Paths are edges, and 4-cycles by the range of their last vertex.
     ///
     /// `None` for what can't be cut.
     pub fn cut(self, view: View<'_>, first: u32) -> Option<Vec<Work>> {
@@ -76,12 +72,19 @@ impl Piece {
                 works.push(Work::Members { root: self.root, list, k: k - 1, at: left });
                 Some(works)
             }
+            // What an edge has is that of edges; the cycles are counted apart.
+            Operation::Paths => {
+                let row = view.neighbours(self.root);
+                let before = row.partition_point(|&v| v < self.root) as u32;
+                let (operation, range) = (Operation::Edges, before..self.length);
+                let ends = self.root + 1..view.vertices() as VertexId;
+                let cycles = Work::Cycles { root: self.root, ends };
+                Some(vec![Work::Piece(Piece { operation, range, ..self }), cycles])
+            }
             Operation::Edges if self.range.len() > 1 => {
                 let middle = self.range.start + self.range.len() as u32 / 2;
-                let [first, second] =
-                    [self.range.start..middle, middle..self.range.end].map(|range| {
-                        Work::Piece(Piece { range, ..self.clone() })
-                    });
+                let [first, second] = [self.range.start..middle, middle..self.range.end]
+                    .map(|range| Work::Piece(Piece { range, ..self.clone() }));
                 Some(vec![first, second])
             }
             _ => None,
@@ -101,6 +104,11 @@ pub(super) enum Work {
         /// Of the operation that counts them.
         k: u32,
         at: Range<u32>,
+    },
+    /// 4-cycles of a root whose last vertex is one of these.
+    Cycles {
+        root: VertexId,
+        ends: Range<VertexId>,
     },
 }
 
