@@ -9,10 +9,12 @@ use std::path::PathBuf;
 
 use gramer::accelerator::set::image::SetImage;
 use gramer::accelerator::set::reference;
+use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total, motifs4};
+use gramer::accelerator::set::tasks::SetTask;
 use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
-use gramer::engine::Engine;
 use gramer::engine::cpu::Cpu;
+use gramer::engine::{Engine, Units};
 use gramer::graph::Builder;
 use gramer::prepare::renumber;
 use gramer::task::{Induced, Task};
@@ -68,7 +70,7 @@ impl<'a> Bench<'a> {
         let lists = operations.iter().map(|o| o.lists()).max_by_key(|l| *l as u8).unwrap();
         let image = SetImage::new(view, lists, 1).unwrap();
         let clusters = machine.kernels.compute_units as usize;
-        let work = units(view, &image, operations);
+        let work = units(view, &image, operations, Units::All);
         let dealt = deal(machine, operations, work, clusters, arrange);
         let wait = dealt[0].wait;
         Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect(), wait }
@@ -209,6 +211,78 @@ fn lists_of_every_length_that_matters() {
         let rooted = builder.build();
         for k in [3, 4, 6] {
             compare(&rooted, k, &format!("root of {d} neighbours, k = {k}"));
+        }
+    }
+}
+
+/// A task that is cut for the memory and lists of `host`, on the core and by the functional model.
+fn in_segments(
+    (machine, host): (&Accelerator, &Accelerator),
+    core: &mut Model,
+    graph: &Graph,
+    task: &Task,
+    seed: u64,
+) -> usize {
+    let set = SetTask::of(machine, task, false).unwrap();
+    let (mut total, mut count) = (Total::default(), 0);
+    for operation in set.operations() {
+        let mut segments = Segments::new(host, graph.view(), operation, Units::All);
+        while let Some(segment) = segments.next().unwrap() {
+            let (operations, work) = (&segment.operations, segment.units.clone());
+            let dealt = deal(machine, operations, work, 1, Arrange::ByAddress);
+            let (image, streams) = (segment.image.clone(), vec![dealt[0].whole()]);
+            let bench = Bench { machine, image, streams, wait: dealt[0].wait };
+            let what = format!("{seed}, {task:?}, segment {count}");
+            let outcome = &bench.compare(core, &held(machine, seed), &what)[0];
+            segment.add(&mut total, &std::array::from_fn(|at| u128::from(outcome.counts[at])));
+            count += 1;
+        }
+    }
+    let known = Cpu.run(graph, task, None, &Context::with_threads(1)).unwrap();
+    assert_eq!(set.counts(&total, &Degrees::of(graph.view())), known.results, "{seed}, {task:?}");
+    count
+}
+
+/// The host takes the machine for one with less memory and shorter lists, so that all is cut.
+#[test]
+fn graphs_in_segments() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let mut host = machine.clone();
+    let set = host.set.as_mut().unwrap();
+    (set.partition_lines, set.list_lines) = (128, 4);
+    let mut most = 0;
+    for seed in 0..10 {
+        let graph = random(&mut fastrand::Rng::with_seed(300 + seed), 110);
+        let motif = Task::Motif { k: 4, induced: Induced::Vertex };
+        for task in [Task::Clique { k: 3 }, Task::Clique { k: 4 }, Task::Clique { k: 5 }, motif] {
+            if task.name() == "clique" || few(&graph, 4) {
+                most = most.max(in_segments((&machine, &host), &mut core, &graph, &task, seed));
+            }
+        }
+    }
+    assert!(most > 5, "{most} segments");
+}
+
+/// Roots with more neighbours before them than the list buffer holds.
+#[test]
+fn lists_longer_than_the_list_buffer() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    for d in [511, 513, 700, 1500] {
+        let mut rng = fastrand::Rng::with_seed(d);
+        let inner: Vec<(u64, u64)> = (0..8 * d).map(|_| (rng.u64(0..d), rng.u64(0..d))).collect();
+        // In the order of the input the last vertex has all others before it.
+        let mut builder = Builder::new();
+        for (u, v) in inner.into_iter().chain((0..d).map(|v| (v, d))) {
+            builder.edge(u, v);
+        }
+        let rooted = builder.build();
+        for k in [3, 4, 5] {
+            let task = Task::Clique { k };
+            in_segments((&machine, &machine), &mut core, &rooted, &task, d);
         }
     }
 }

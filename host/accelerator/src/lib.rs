@@ -35,7 +35,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gramer_engine::{BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, shares};
+use gramer_engine::{
+    BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, only_its_kind, shares,
+};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label};
@@ -135,7 +137,7 @@ impl Engine for Accelerator {
     fn rule(&self) -> String {
         match self.machine.core {
             Core::Paper => self.settings.comparison.rule(),
-            Core::Set => BY_IDS.into(),
+            Core::Set => SET_RULE.into(),
         }
     }
 
@@ -157,20 +159,54 @@ impl Engine for Accelerator {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         if self.machine.core == Core::Set {
-            let numbers = [(); 2].map(|()| NEXT.fetch_add(1, Ordering::Relaxed));
-            let resident = SetResident::new(graph, numbers);
-            return Ok(Box::new(OnSetCore { accelerator: self, resident }));
+            return Ok(Box::new(OnSetCore::new(self, graph, false)));
         }
         let resident = Resident {
             accelerator: self,
             graph,
             labels: tasks::labels(&self.machine, graph).ok(),
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            number: next_number(),
         };
         self.with_session(|session| resident.load(session, context))?;
         Ok(Box::new(resident))
+    }
+
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.machine.core == Core::Set {
+            return Ok(Box::new(OnSetCore::new(self, graph, true)));
+        }
+        match self.rule() == BY_IDS {
+            true => self.prepare(graph, context),
+            false => Err(only_its_kind(&self.name)),
+        }
+    }
+}
+
+/// The rule of the set core: cliques are those of [`BY_IDS`], of motifs each root has a part of the sums.
+pub(crate) const SET_RULE: &str = "set core";
+
+/// Tells graphs and images on devices from each other.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Refuses what a set core doesn't share with devices of another kind.
+///
+/// # Errors
+/// [`Error::Unsupported`] for motifs.
+pub(crate) fn by_ids_on_set(machine: &gramer_machine::Accelerator, task: &Task) -> Result<()> {
+    match task {
+        Task::Motif { .. } => Err(Error::Unsupported(format!(
+            "machine {} shares motifs with other set cores alone: name devices of one kind",
+            machine.machine.name
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -224,6 +260,14 @@ impl Drop for Resident<'_> {
 struct OnSetCore<'a> {
     accelerator: &'a Accelerator,
     resident: SetResident<'a>,
+    /// It shares tasks with devices of other kinds.
+    by_ids: bool,
+}
+
+impl<'a> OnSetCore<'a> {
+    fn new(accelerator: &'a Accelerator, graph: &'a Graph, by_ids: bool) -> Self {
+        OnSetCore { accelerator, resident: SetResident::new(graph, next_number), by_ids }
+    }
 }
 
 impl Prepared for OnSetCore<'_> {
@@ -235,16 +279,14 @@ impl Prepared for OnSetCore<'_> {
         context: &Context,
     ) -> Result<Outcome> {
         task.check()?;
-        if units.share().is_some() {
-            return Err(Error::Unsupported(format!(
-                "machine {} mines all units of a graph, not a share; the engine `cpu` does \
-                 that, or the paper's core",
-                self.accelerator.machine.machine.name
-            )));
+        shares::check(self.resident.graph(), task, units, sink)?;
+        if self.by_ids {
+            by_ids_on_set(&self.accelerator.machine, task)?;
         }
         let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
         self.accelerator.with_session(|session| {
-            let mut outcome = self.resident.run(session, settings, task, sink, context)?;
+            let mut outcome =
+                self.resident.run(session, settings, task, (units, sink), context)?.of(units);
             outcome.devices = vec![session.metrics().named(name)];
             Ok(outcome)
         })

@@ -49,6 +49,8 @@ pub struct CoreMetrics {
     pub kernels: Duration,
     /// Time in which the host built the graph's image and the streams, of a set core.
     pub preparation: Duration,
+    /// Segments of a graph that was cut for a set core, and the lines of their images; 0 for one that wasn't.
+    pub segments: (u64, u64),
     /// Counters of PUs with a single value by name, a value a PU; for each compute unit.
     pub by_pu: Vec<BTreeMap<String, Vec<u64>>>,
     /// What PUs did over time, by compute unit, where the device says it.
@@ -102,6 +104,10 @@ impl CoreMetrics {
         m.headline("device.compute_units", "", Value::Setting(self.compute_units as u64));
         m.headline("device.clock", "MHz", Value::Setting(self.clock_mhz.into()));
         m.headline("run.runs", "", Value::Count(self.runs));
+        if self.segments.0 > 0 {
+            m.headline("run.segments", "", Value::Count(self.segments.0));
+            m.headline("run.segment_lines", "", Value::Count(self.segments.1));
+        }
         // Of the compute unit that took longest.
         m.headline("run.cycles", "cycles", Value::Count(longest));
         m.headline("run.seconds_at_clock", "s", Value::Seconds(at_clock));

@@ -251,11 +251,7 @@ pub trait Engine: Send + Sync {
         if self.rule() == BY_IDS {
             return self.prepare(graph, context);
         }
-        Err(gramer_graph::Error::Unsupported(format!(
-            "{} divides work by a rule of its own, so that it shares no task with devices of another \
-             kind: name devices of its kind alone",
-            self.name()
-        )))
+        Err(only_its_kind(&self.name()))
     }
 
     /// Writes and reads about so many bytes in each memory that the device has of its own, and checks
@@ -283,6 +279,14 @@ pub trait Engine: Send + Sync {
         self.supports(task, Some(graph))?;
         self.prepare(graph, context)?.run(task, Units::All, sink, context)
     }
+}
+
+/// Why a device shares nothing with those of other kinds.
+pub fn only_its_kind(name: &str) -> Error {
+    Error::Unsupported(format!(
+        "{name} divides work by a rule of its own, so that it shares no task with devices of another \
+         kind: name devices of its kind alone"
+    ))
 }
 
 /// Why a task isn't done by several processes.

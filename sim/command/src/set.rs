@@ -6,10 +6,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
-use gramer::accelerator::set::image::SetImage;
+use gramer::accelerator::set::image::{SetImage, Size};
+use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total};
-use gramer::accelerator::set::tasks::{SetTask, fits};
-use gramer::accelerator::set::units::{Arrange, InStream, deal, longest, units};
+use gramer::accelerator::set::tasks::{SetTask, stays};
+use gramer::accelerator::set::units::{
+    Arrange, InStream, Operation, PlacedUnit, deal, longest, units,
+};
+use gramer::engine::Units;
+use gramer::graph::View;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern;
 use gramer::task::Induced;
@@ -42,15 +47,95 @@ pub struct Asked<'a> {
 /// What came out.
 pub struct Done {
     results: Vec<(String, u128)>,
-    image_lines: u32,
+    /// Images that were loaded, one unless the graph has no room in a cluster.
+    segments: u64,
+    /// Lines of all of them.
+    image_lines: u64,
+    /// Lines of the image of the whole graph; `None` for more than ids can name.
+    whole_lines: Option<u64>,
+    /// From the start to the last sum of the cluster that took longest, over all segments.
+    cycles: u64,
     /// One a cluster, and seconds that it took here.
     clusters: Vec<(Outcome, f64)>,
 }
 
-impl Done {
-    /// Cycles of the cluster that took longest, from its start to its last sum.
-    fn cycles(&self) -> u64 {
-        self.clusters.iter().map(|(outcome, _)| outcome.sum("core.cycles")).max().unwrap_or(0)
+/// A core with what its runs gave so far.
+struct Bench<'a> {
+    asked: &'a Asked<'a>,
+    core: Model,
+    total: Total,
+    done: Done,
+}
+
+impl Bench<'_> {
+    /// Runs units over an image on all clusters; gives their sums.
+    fn run(
+        &mut self,
+        image: &SetImage,
+        operations: &[Operation],
+        units: Vec<PlacedUnit>,
+    ) -> Result<Total> {
+        let (asked, machine) = (self.asked, self.asked.accelerator);
+        let count = machine.kernels.compute_units as usize;
+        let arrange = if asked.load { Arrange::ByAddress } else { Arrange::ByWork };
+        if !asked.load {
+            let empty = deal(machine, operations, vec![], 1, arrange);
+            cluster(machine, &mut self.core, image, &empty[0], true, asked.simulation)?;
+        }
+        let (mut found, mut longest) = (Total::default(), 0);
+        for (at, stream) in deal(machine, operations, units, count, arrange).iter().enumerate() {
+            let clock = Instant::now();
+            let (load, simulation) = (asked.load, asked.simulation);
+            let outcome = cluster(machine, &mut self.core, image, stream, load, simulation)?;
+            let seconds = clock.elapsed().as_secs_f64();
+            for (sum, &own) in found.iter_mut().zip(&outcome.counts) {
+                *sum += u128::from(own);
+            }
+            longest = longest.max(outcome.sum("core.cycles"));
+            match self.done.clusters.get_mut(at) {
+                Some((sum, spent)) => {
+                    add(sum, outcome);
+                    *spent += seconds;
+                }
+                None => self.done.clusters.push((outcome, seconds)),
+            }
+        }
+        self.done.cycles += longest;
+        self.done.segments += 1;
+        self.done.image_lines += u64::from(image.lines());
+        Ok(found)
+    }
+
+    /// A task over the whole image.
+    fn whole(&mut self, view: View<'_>, task: SetTask) -> Result<()> {
+        let image = SetImage::new(view, task.lists(), 0)?;
+        let operations = task.operations();
+        let work = units(view, &image, &operations, Units::All);
+        self.total = self.run(&image, &operations, work)?;
+        Ok(())
+    }
+
+    /// A task segment by segment.
+    fn segments(&mut self, view: View<'_>, task: SetTask) -> Result<()> {
+        for operation in task.operations() {
+            let machine = self.asked.accelerator;
+            let mut segments = Segments::new(machine, view, operation, Units::All);
+            while let Some(segment) = segments.next()? {
+                let (operations, units) = (&segment.operations, segment.units.clone());
+                let found = self.run(&segment.image, operations, units)?;
+                segment.add(&mut self.total, &found);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Adds the counters of another run of a cluster. What PUs did over time is that of the first.
+fn add(sum: &mut Outcome, other: Outcome) {
+    sum.cycles += other.cycles;
+    for (name, units) in other.counters {
+        let all = sum.counters.get_mut(&name).into_iter().flatten().flatten();
+        all.zip(units.into_iter().flatten()).for_each(|(sum, own)| *sum += own);
     }
 }
 
@@ -71,33 +156,29 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
     let graph = read_graph(asked.graph, &ReadOptions::default(), &context)?;
     let graph = prepare::renumber(&graph, &context)?;
     let view = graph.view();
-    let image = SetImage::new(view, task.lists(), context.threads())?;
-    fits(machine, &image, longest(view), task)?;
-    let operations = task.operations();
-    let count = machine.kernels.compute_units as usize;
-    let arrange = if asked.load { Arrange::ByAddress } else { Arrange::ByWork };
-    let streams = deal(machine, &operations, units(view, &image, &operations), count, arrange);
-    let mut core = Model::load(asked.library)?;
-    if !asked.load {
-        let empty = deal(machine, &operations, vec![], 1, arrange);
-        cluster(machine, &mut core, &image, &empty[0], true, asked.simulation)?;
+    let size = SetImage::size_of(view, task.lists());
+    let done = Done {
+        results: vec![],
+        segments: 0,
+        image_lines: 0,
+        whole_lines: size.map(Size::lines),
+        cycles: 0,
+        clusters: vec![],
+    };
+    let core = Model::load(asked.library)?;
+    let mut bench = Bench { asked, core, total: Total::default(), done };
+    match stays(machine, size, longest(view), task)? {
+        true => bench.whole(view, task)?,
+        false => bench.segments(view, task)?,
     }
-    let (mut total, mut clusters) = (Total::default(), vec![]);
-    for stream in &streams {
-        let clock = Instant::now();
-        let outcome = cluster(machine, &mut core, &image, stream, asked.load, asked.simulation)?;
-        for (sum, &own) in total.iter_mut().zip(&outcome.counts) {
-            *sum += u128::from(own);
-        }
-        clusters.push((outcome, clock.elapsed().as_secs_f64()));
-    }
-    let counts = task.counts(&total, &Degrees::of(view));
+    let counts = task.counts(&bench.total, &Degrees::of(view));
     let name = |p: &pattern::Pattern| match asked.cliques {
         true => format!("{k}-clique"),
         false => pattern::name(p),
     };
-    let results = counts.iter().map(|c| (name(&c.pattern), c.count)).collect();
-    Ok(Done { results, image_lines: image.lines(), clusters })
+    let mut done = bench.done;
+    done.results = counts.iter().map(|c| (name(&c.pattern), c.count)).collect();
+    Ok(done)
 }
 
 fn cluster(
@@ -121,7 +202,8 @@ fn cluster(
     Ok(outcome)
 }
 
-/// The answer as JSON; `cycles` are those of the cluster that took longest, `passes` the clusters.
+/// The answer as JSON; `cycles` are those of the cluster that took longest, summed over segments; `passes`
+/// are the clusters.
 ///
 /// # Errors
 /// None that this data can cause.
@@ -157,7 +239,9 @@ pub fn json(asked: &Asked<'_>, done: &Done) -> Result<String> {
         "results": results,
         "image": if asked.load { "loaded" } else { "resident" },
         "image_lines": done.image_lines,
-        "cycles": done.cycles(),
+        "whole_lines": done.whole_lines,
+        "segments": done.segments,
+        "cycles": done.cycles,
         "passes": passes,
         "seconds": seconds,
         "cycles_per_second": simulated as f64 / seconds,
@@ -172,10 +256,17 @@ pub fn tables(asked: &Asked<'_>, done: &Done) -> String {
     for (name, count) in &done.results {
         let _ = writeln!(text, " {name}  {count}");
     }
-    let cycles = done.cycles();
+    let cycles = done.cycles;
     let image = if asked.load { "loaded meanwhile" } else { "on chip before" };
     let _ = writeln!(text, "\nmachine {}, model {}", machine.name, asked.model);
-    let _ = writeln!(text, "image of {} lines, {image}", done.image_lines);
+    let _ = match (done.segments, done.whole_lines) {
+        (0 | 1, _) => writeln!(text, "image of {} lines, {image}", done.image_lines),
+        (n, whole) => {
+            let whole = whole.map_or("more than ids can name".into(), |lines| lines.to_string());
+            let lines = done.image_lines;
+            writeln!(text, "{n} segments of {lines} lines, {image}; the graph has {whole}")
+        }
+    };
     let seconds = cycles as f64 / (f64::from(machine.clock_mhz) * 1e6);
     let _ = writeln!(text, "cycles {cycles}, {seconds:.6} s at the machine's clock");
     for (at, (outcome, seconds)) in done.clusters.iter().enumerate() {

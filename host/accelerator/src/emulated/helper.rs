@@ -36,6 +36,8 @@ pub(super) struct OnHelper<'a> {
     pub(super) device: &'a Emulated,
     pub(super) graph: &'a Graph,
     pub(super) folder: tempfile::TempDir,
+    /// It shares tasks with devices of other kinds.
+    pub(super) by_ids: bool,
 }
 
 impl Prepared for OnHelper<'_> {
@@ -50,6 +52,9 @@ impl Prepared for OnHelper<'_> {
         shares::check(self.graph, task, units, sink)?;
         if units.share().is_some() {
             self.takes_shares()?;
+        }
+        if self.by_ids && self.device.machine.core == Core::Set {
+            crate::by_ids_on_set(&self.device.machine, task)?;
         }
         context.cancel.check()?;
         // Of an earlier task.
@@ -99,13 +104,6 @@ impl OnHelper<'_> {
     /// Whether the helper's device mines shares of this graph.
     fn takes_shares(&self) -> Result<()> {
         let name = &self.device.name;
-        if self.device.machine.core == Core::Set {
-            return Err(Error::Unsupported(format!(
-                "{name}: machine {} mines all units of a graph, not a share; the engine `cpu` does that, or \
-                 the paper's core",
-                self.device.machine.machine.name
-            )));
-        }
         if self.graph.order() != Order::RankOn1 {
             // The helper would order it, and the units would be other ones.
             return Err(Error::Unsupported(format!(

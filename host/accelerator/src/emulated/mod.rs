@@ -14,7 +14,7 @@ mod helper;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gramer_engine::{BY_IDS, Engine, Prepared};
+use gramer_engine::{BY_IDS, Engine, Prepared, only_its_kind};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, image};
@@ -104,6 +104,15 @@ impl Emulated {
         &self.machine
     }
 
+    /// Writes a graph where the helper reads it.
+    fn on_helper<'a>(&'a self, graph: &'a Graph, context: &Context) -> Result<OnHelper<'a>> {
+        context.cancel.check()?;
+        let folder = tempfile::Builder::new().prefix("gramer-helper-").tempdir();
+        let folder = folder.map_err(|e| Error::io(std::env::temp_dir(), "make a folder in", e))?;
+        image::write(&folder.path().join(GRAPH), graph, "graph")?;
+        Ok(OnHelper { device: self, graph, folder, by_ids: false })
+    }
+
     /// The program that is started for each task.
     pub fn helper(&self) -> &Path {
         &self.helper
@@ -163,7 +172,7 @@ impl Engine for Emulated {
     fn rule(&self) -> String {
         match self.machine.core {
             Core::Paper => self.settings.comparison.rule(),
-            Core::Set => BY_IDS.into(),
+            Core::Set => crate::SET_RULE.into(),
         }
     }
 
@@ -180,11 +189,18 @@ impl Engine for Emulated {
         graph: &'a Graph,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
-        context.cancel.check()?;
-        let folder = tempfile::Builder::new().prefix("gramer-helper-").tempdir();
-        let folder = folder.map_err(|e| Error::io(std::env::temp_dir(), "make a folder in", e))?;
-        image::write(&folder.path().join(GRAPH), graph, "graph")?;
-        Ok(Box::new(OnHelper { device: self, graph, folder }))
+        Ok(Box::new(self.on_helper(graph, context)?))
+    }
+
+    fn prepare_by_ids<'a>(
+        &'a self,
+        graph: &'a Graph,
+        context: &Context,
+    ) -> Result<Box<dyn Prepared + 'a>> {
+        if self.machine.core == Core::Paper && self.rule() != BY_IDS {
+            return Err(only_its_kind(&self.name));
+        }
+        Ok(Box::new(OnHelper { by_ids: true, ..self.on_helper(graph, context)? }))
     }
 }
 

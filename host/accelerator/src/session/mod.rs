@@ -49,6 +49,8 @@ pub struct Session {
     runs: u64,
     /// Time in which the host built images and streams.
     preparation: Duration,
+    /// Segments of a graph that was cut, and their lines.
+    segments: (u64, u64),
     counters: BTreeMap<String, Vec<u64>>,
     samples: Samples,
 }
@@ -75,6 +77,7 @@ impl Session {
             fresh: false,
             runs: 0,
             preparation: Duration::ZERO,
+            segments: (0, 0),
             counters: BTreeMap::new(),
             samples: Samples::new(),
         })
@@ -122,6 +125,7 @@ impl Session {
     pub fn begin(&mut self) {
         self.runs = 0;
         self.preparation = Duration::ZERO;
+        self.segments = (0, 0);
         self.counters.clear();
         self.samples.begin();
         let fresh = std::mem::take(&mut self.fresh);
@@ -142,6 +146,12 @@ impl Session {
         self.preparation += took;
     }
 
+    /// Adds a segment of a graph, whose image has so many lines.
+    pub(crate) fn note_segment(&mut self, lines: u32) {
+        self.segments.0 += 1;
+        self.segments.1 += u64::from(lines);
+    }
+
     /// What was measured since [`Session::begin`].
     pub fn metrics(&self) -> CoreMetrics {
         let units = || self.cards.iter().flat_map(|c| &c.units);
@@ -158,6 +168,7 @@ impl Session {
             transfer: moved().map(|m| m.transfer).sum(),
             kernels: moved().map(|m| m.kernels).sum(),
             preparation: self.preparation,
+            segments: self.segments,
             by_pu: units().map(|u| u.by_pu.clone()).collect(),
             timelines: self.timelines(),
         }

@@ -32,7 +32,8 @@ pub struct Summed {
 }
 
 impl Session {
-    /// Puts the image with this number into the bank of every compute unit, unless it is there.
+    /// Puts the image with this number into the bank of every compute unit, unless it is there. The transfer
+    /// is one of the task that has begun.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if a bank is too small, [`Error::Interrupted`].
@@ -52,7 +53,6 @@ impl Session {
             )));
         }
         for card in self.cards.iter_mut() {
-            card.moved = Default::default();
             card.graph.clear();
             for (at, unit) in (0..).zip(&mut card.units) {
                 context.cancel.check()?;
@@ -67,7 +67,6 @@ impl Session {
             }
         }
         self.loaded = Some(number);
-        self.fresh = true;
         Ok(())
     }
 

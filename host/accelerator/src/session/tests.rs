@@ -27,6 +27,7 @@ fn after_a_panic_nothing_of_a_device_is_released() {
         fresh: false,
         runs: 0,
         preparation: Duration::ZERO,
+        segments: (0, 0),
         counters: BTreeMap::new(),
         samples: Samples::new(),
     };

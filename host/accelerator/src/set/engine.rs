@@ -1,30 +1,47 @@
 //! The set core as a device that answers tasks.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use gramer_engine::{Outcome, Sink};
+use gramer_engine::{Outcome, Sink, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
 use gramer_pattern::task::Task;
 
-use super::image::{Lists, SetImage};
+use super::image::{Lists, SetImage, Size};
+use super::segments::{Segment, Segments};
 use super::sums::{Degrees, Total};
-use super::tasks::{SetTask, fits};
+use super::tasks::{SetTask, stays};
 use super::units::{Arrange, deal, longest, units};
 use crate::session::{Session, Summed};
 use crate::settings::Settings;
 
 /// A graph for the set core. Its images are built when a task first needs them, and the one in use stays
-/// on the devices until a task needs the other.
+/// on the devices until a task needs the other. A graph that has no room in a cluster goes there in
+/// segments.
 pub(crate) struct SetResident<'a> {
     graph: &'a Graph,
-    /// Numbers that tell the images from those of other graphs.
+    /// Makes numbers that tell images from all others.
+    number: fn() -> u64,
+    /// Numbers of the whole images.
     numbers: [u64; 2],
     images: Mutex<[Option<SetImage>; 2]>,
-    degrees: Degrees,
+    sizes: [OnceLock<Option<Size>>; 2],
+    /// The number of the segment that was loaded last.
+    segment: AtomicU64,
+    degrees: OnceLock<Degrees>,
     longest: u32,
+}
+
+/// A task of one pass, as it is run.
+struct Run<'a> {
+    session: &'a mut Session,
+    settings: &'a Settings,
+    units: Units<'a>,
+    context: &'a Context,
 }
 
 /// Where an image is in [`SetResident`].
@@ -36,24 +53,39 @@ fn place(lists: Lists) -> usize {
 }
 
 impl<'a> SetResident<'a> {
-    /// A graph whose images will have these numbers.
-    pub fn new(graph: &'a Graph, numbers: [u64; 2]) -> Self {
-        let view = graph.view();
+    /// A graph whose images get their numbers from `number`.
+    pub fn new(graph: &'a Graph, number: fn() -> u64) -> Self {
         SetResident {
             graph,
-            numbers,
+            number,
+            numbers: [(); 2].map(|()| number()),
             images: Mutex::default(),
-            degrees: Degrees::of(view),
-            longest: longest(view),
+            sizes: [const { OnceLock::new() }; 2],
+            segment: AtomicU64::new(number()),
+            degrees: OnceLock::new(),
+            longest: longest(graph.view()),
         }
     }
 
-    /// The numbers of its images.
-    pub fn numbers(&self) -> [u64; 2] {
-        self.numbers
+    /// The graph.
+    pub fn graph(&self) -> &'a Graph {
+        self.graph
     }
 
-    /// Answers a task.
+    /// The numbers of images that a device may have.
+    pub fn numbers(&self) -> [u64; 3] {
+        let [up, both] = self.numbers;
+        [up, both, self.segment.load(Ordering::Relaxed)]
+    }
+
+    /// Whether the image for a task stays on the machine, as [`stays`] says.
+    fn stays(&self, machine: &Accelerator, task: SetTask) -> Result<bool> {
+        let (view, lists) = (self.graph.view(), task.lists());
+        let size = self.sizes[place(lists)].get_or_init(|| SetImage::size_of(view, lists));
+        stays(machine, *size, self.longest, task)
+    }
+
+    /// Answers a task for some units.
     ///
     /// # Errors
     /// [`Error::Unsupported`] for what the core doesn't do or has no room for, [`Error::Usage`] for an
@@ -63,12 +95,56 @@ impl<'a> SetResident<'a> {
         session: &mut Session,
         settings: &Settings,
         task: &Task,
-        sink: Option<&dyn Sink>,
+        (units, sink): (Units<'_>, Option<&dyn Sink>),
         context: &Context,
     ) -> Result<Outcome> {
         let machine = session.machine().clone();
         let task = SetTask::of(&machine, task, sink.is_some())?;
         session.begin();
+        let stays = self.stays(&machine, task)?;
+        let view = self.graph.view();
+        let own;
+        let degrees = match units {
+            Units::All => self.degrees.get_or_init(|| Degrees::of(view)),
+            Units::Share(_) => {
+                own = Degrees::of_units(view, units);
+                &own
+            }
+        };
+        let mut run = Run { session, settings, units, context };
+        let mut outcome = Outcome::new(vec![], true);
+        for pass in task.passes(self.longest) {
+            let found = match stays {
+                true => self.whole(&mut run, &machine, pass)?,
+                false => self.segments(&mut run, &machine, pass)?,
+            };
+            outcome.complete &= found.complete;
+            let motifs = !matches!(pass, SetTask::Cliques(_));
+            if motifs && !found.complete {
+                // Equations want all sums whole.
+                outcome.results = pass.counts(&Total::default(), &Degrees::default());
+            } else if motifs && units.share().is_some() {
+                outcome = pass.share(&found.total, degrees);
+            } else {
+                outcome.results.extend(pass.counts(&found.total, degrees));
+            }
+            // Without a clique of this size there is none of a larger one.
+            if !found.complete || found.total == Total::default() {
+                break;
+            }
+        }
+        // As the CPU engine has it, sizes end with the largest clique.
+        let results = &mut outcome.results;
+        let last_is_none = results.len() > 1 && results.last().is_some_and(|r| r.count == 0);
+        if last_is_none && matches!(task, SetTask::CliqueSizes(..)) {
+            results.pop();
+        }
+        Ok(outcome)
+    }
+
+    /// Runs a task over the whole image, which stays.
+    fn whole(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
+        let (view, session) = (self.graph.view(), &mut *run.session);
         let begun = Instant::now();
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         // An image of both lists that is there already serves cliques too.
@@ -77,60 +153,81 @@ impl<'a> SetResident<'a> {
             true => Lists::Both,
             false => task.lists(),
         };
-        let view = self.graph.view();
         let image = match &mut images[place(lists)] {
             Some(image) => image,
-            none => none.insert(SetImage::new(view, lists, context.threads())?),
+            none => none.insert(SetImage::new(view, lists, run.context.threads())?),
         };
-        fits(&machine, image, self.longest, task)?;
-        session.note_preparation(begun.elapsed());
         let number = self.numbers[place(lists)];
-        let (mut results, mut complete) = (vec![], true);
-        for pass in task.passes(self.longest) {
-            let found = self.pass(session, settings, pass, image, number, context)?;
-            complete &= found.complete;
-            if found.complete || matches!(pass, SetTask::Cliques(_)) {
-                results.extend(pass.counts(&found.total, &self.degrees));
-            } else {
-                // Equations want all sums whole.
-                results.extend(pass.counts(&Total::default(), &Degrees::default()));
-            }
-            // Without a clique of this size there is none of a larger one.
-            if !found.complete || found.total == Total::default() {
-                break;
-            }
-        }
-        // As the CPU engine has it, sizes end with the largest clique.
-        let last_is_none = results.len() > 1 && results.last().is_some_and(|r| r.count == 0);
-        if last_is_none && matches!(task, SetTask::CliqueSizes(..)) {
-            results.pop();
-        }
-        Ok(Outcome::new(results, complete))
-    }
-
-    /// Runs a task of one pass over an image with this number.
-    fn pass(
-        &self,
-        session: &mut Session,
-        settings: &Settings,
-        task: SetTask,
-        image: &SetImage,
-        number: u64,
-        context: &Context,
-    ) -> Result<Summed> {
-        let begun = Instant::now();
         let arrange = match session.is_on_chip(number) {
             true => Arrange::ByWork,
             false => Arrange::ByAddress,
         };
         let operations = task.operations();
-        let work = units(self.graph.view(), image, &operations);
-        let machine = session.machine().clone();
-        let streams = deal(&machine, &operations, work, session.compute_units(), arrange);
+        let work = units(view, image, &operations, run.units);
+        let streams = deal(machine, &operations, work, session.compute_units(), arrange);
         session.note_preparation(begun.elapsed());
-        session.load_image(image.bytes(), number, context)?;
-        let limit = settings.time_limit.map(Duration::from_secs);
-        session.run_streams(&streams, number, image.lines(), limit, context)
+        session.load_image(image.bytes(), number, run.context)?;
+        let limit = run.settings.time_limit.map(Duration::from_secs);
+        session.run_streams(&streams, number, image.lines(), limit, run.context)
+    }
+
+    /// Runs a task segment by segment. What was found before it is stopped counts.
+    fn segments(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
+        let view = self.graph.view();
+        let mut summed = Summed { total: Total::default(), complete: true };
+        for operation in task.operations() {
+            let begun = Instant::now();
+            let mut segments = Segments::new(machine, view, operation, run.units);
+            run.session.note_preparation(begun.elapsed());
+            let roots = segments.roots_left();
+            run.context.progress.begin(roots as u64);
+            let mut left = roots;
+            loop {
+                let begun = Instant::now();
+                let segment = segments.next()?;
+                run.session.note_preparation(begun.elapsed());
+                let Some(segment) = segment else { break };
+                let found = match self.segment(run, machine, &segment) {
+                    Err(Error::Interrupted) => None,
+                    found => Some(found?),
+                };
+                if let Some(found) = &found {
+                    segment.add(&mut summed.total, &found.total);
+                }
+                if found.is_none_or(|found| !found.complete) {
+                    summed.complete = false;
+                    return Ok(summed);
+                }
+                let after = segments.roots_left();
+                run.context.progress.add((left - after) as u64);
+                left = after;
+            }
+        }
+        Ok(summed)
+    }
+
+    /// Runs a segment.
+    fn segment(
+        &self,
+        run: &mut Run<'_>,
+        machine: &Accelerator,
+        segment: &Segment,
+    ) -> Result<Summed> {
+        run.context.cancel.check()?;
+        let begun = Instant::now();
+        let (image, session) = (&segment.image, &mut *run.session);
+        let number = (self.number)();
+        let clusters = session.compute_units();
+        let (operations, work) = (&segment.operations, segment.units.clone());
+        let streams = deal(machine, operations, work, clusters, Arrange::ByAddress);
+        session.note_preparation(begun.elapsed());
+        session.note_segment(image.lines());
+        session.load_image(image.bytes(), number, run.context)?;
+        self.segment.store(number, Ordering::Relaxed);
+        let limit = run.settings.time_limit.map(Duration::from_secs);
+        // Its progress is a part of the task's.
+        let context = Context { progress: Arc::default(), ..run.context.clone() };
+        session.run_streams(&streams, number, image.lines(), limit, &context)
     }
 }
 

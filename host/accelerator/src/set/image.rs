@@ -10,7 +10,7 @@ use gramer_machine::set::{
 };
 
 /// Entries of a quarter-line, as an index.
-const QUARTER: usize = QUARTER_ENTRIES as usize;
+pub(super) const QUARTER: usize = QUARTER_ENTRIES as usize;
 /// Edges below which one thread fills the image.
 const FEW_EDGES: usize = 1 << 16;
 
@@ -39,13 +39,34 @@ impl Block {
     pub const NONE: u32 = u32::MAX;
 
     /// An entry of a list: this vertex' id and the quarter-lines to read there.
-    fn entry(self, quarters: u32) -> u32 {
+    pub(super) fn entry(self, quarters: u32) -> u32 {
         self.address | quarters.min(SIZE_LONG) << ID_BITS
     }
 
+    /// Lines that it touches.
+    fn lines(self) -> u32 {
+        if self.address == Block::NONE { 0 } else { lines_of(self.address, self.all) }
+    }
+
     /// Whether its lengths lie in the quarter-line before it.
-    fn is_long(self) -> bool {
+    pub(super) fn is_long(self) -> bool {
         self.all >= SIZE_LONG
+    }
+}
+
+/// How large an image is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Quarter-lines: above every id.
+    pub quarters: u64,
+    /// Lines that the longest block touches.
+    pub longest_block: u32,
+}
+
+impl Size {
+    /// Lines of 64 bytes.
+    pub fn lines(self) -> u64 {
+        self.quarters / u64::from(LINE_QUARTERS)
     }
 }
 
@@ -74,6 +95,19 @@ impl SetImage {
         Ok(SetImage { words, blocks, lists })
     }
 
+    /// An image that others have put together: whole lines, with the blocks of what lies in it.
+    pub(super) fn made(words: Vec<u32>, blocks: Vec<Block>, lists: Lists) -> Self {
+        SetImage { words, blocks, lists }
+    }
+
+    /// How large the image of a graph is, without building it; `None` for more quarter-lines than ids can
+    /// name.
+    pub fn size_of(view: View<'_>, lists: Lists) -> Option<Size> {
+        let (blocks, quarters) = place(view, lists).ok()?;
+        let longest_block = blocks.iter().map(|b| b.lines()).max().unwrap_or(0);
+        Some(Size { quarters, longest_block })
+    }
+
     /// Entries, 16 a line.
     pub fn words(&self) -> &[u32] {
         &self.words
@@ -91,21 +125,9 @@ impl SetImage {
         (self.words.len() / ENTRIES_A_LINE as usize) as u32
     }
 
-    /// Quarter-lines: above every id.
-    pub fn quarters(&self) -> u32 {
-        self.lines() * LINE_QUARTERS
-    }
-
     /// Where the lists of `v` are.
     pub fn block(&self, v: VertexId) -> Block {
         self.blocks[v as usize]
-    }
-
-    /// Lines that the longest block touches.
-    pub fn longest_block(&self) -> u32 {
-        let lines =
-            |b: &Block| if b.address == Block::NONE { 0 } else { lines_of(b.address, b.all) };
-        self.blocks.iter().map(lines).max().unwrap_or(0)
     }
 
     /// Which lists it has.
@@ -124,7 +146,7 @@ pub fn lines_of(address: u32, quarters: u32) -> u32 {
 
 /// Where a list of so many quarter-lines begins, if nothing is at `at` and beyond: not in a line whose
 /// rest it doesn't fit into.
-fn begin(at: u64, quarters: u64) -> u64 {
+pub(super) fn begin(at: u64, quarters: u64) -> u64 {
     let line = u64::from(LINE_QUARTERS);
     if at % line + quarters > line { at.next_multiple_of(line) } else { at }
 }

@@ -1,5 +1,6 @@
 //! From the sums of the set core to counts of patterns, by the equations of [`MotifPlan`].
 
+use gramer_engine::{Units, formulas};
 use gramer_graph::View;
 use gramer_machine::set::SUMS;
 use gramer_pattern::plan::motif::MotifPlan;
@@ -23,8 +24,18 @@ pub struct Degrees {
 impl Degrees {
     /// Those of a graph.
     pub fn of(view: View<'_>) -> Self {
+        Degrees::of_units(view, Units::All)
+    }
+
+    /// Those of a share: a vertex is the unit's that has the last position of its list, an edge its first
+    /// vertex'.
+    pub fn of_units(view: View<'_>, units: Units<'_>) -> Self {
         let mut sums = Degrees::default();
-        for v in 0..view.vertices() as u32 {
+        for unit in units.iter(view) {
+            let v = unit.start;
+            if (unit.limit as usize) < view.degree(v) {
+                continue;
+            }
             let d = view.degree(v) as u128;
             sums.wedges += d * d.saturating_sub(1) / 2;
             sums.stars += d * d.saturating_sub(1) * d.saturating_sub(2) / 6;
@@ -35,6 +46,21 @@ impl Degrees {
         }
         sums
     }
+}
+
+/// The sums of the closed formulas, of a share or of all: those of shares add up.
+pub fn formulas(total: &Total, degrees: &Degrees) -> formulas::Sums {
+    let t = total[SUM_TRIANGLES];
+    [
+        total[SUM_CLIQUES],
+        total[SUM_CYCLES],
+        t,
+        total[SUM_PAIRS],
+        total[SUM_DEGREES] - 4 * t,
+        degrees.paths,
+        degrees.stars,
+        degrees.wedges,
+    ]
 }
 
 /// Vertex-induced counts of the motifs of 3 vertices, by number in their dictionary. `triangles` is

@@ -1,15 +1,15 @@
 //! Mining tasks as operations of the set core.
 
-use gramer_engine::Count;
+use gramer_engine::{Count, Open, Outcome};
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{K_RANGE, MAP_LINES};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
-use super::image::{Lists, SetImage};
+use super::image::{Lists, Size};
 use super::reference::SUM_CLIQUES;
-use super::sums::{Degrees, Total, motifs3, motifs4};
+use super::sums::{Degrees, Total, formulas, motifs3, motifs4};
 use super::units::Operation;
 
 /// A task that the set core does.
@@ -108,51 +108,45 @@ impl SetTask {
             SetTask::Motifs4 => of(4, motifs4(total, degrees)),
         }
     }
+
+    /// What a share of a task of one pass found: a count, or sums of which counts are made when all
+    /// shares are there.
+    pub fn share(self, total: &Total, degrees: &Degrees) -> Outcome {
+        match self {
+            SetTask::Cliques(_) | SetTask::CliqueSizes(..) => {
+                Outcome::new(self.counts(total, degrees), true)
+            }
+            SetTask::Motifs3 | SetTask::Motifs4 => {
+                let mut outcome = Outcome::new(vec![], true);
+                outcome.open = Some(Open::Formulas { sums: formulas(total, degrees) });
+                outcome
+            }
+        }
+    }
 }
 
-/// Whether a graph has room in a cluster of the machine. `longest` is the most neighbours that a vertex
-/// has before it ([`super::units::longest`]).
+/// Whether the whole image of a graph has room in a cluster of the machine, with every root of the task, so
+/// that it stays there from run to run. Else the roots are cut into [`super::segments::Segments`]. `size`
+/// is that of the image for the task, `longest` the most neighbours that a vertex has before it
+/// ([`super::units::longest`]).
 ///
 /// # Errors
-/// [`Error::Unsupported`] with the limit and the engine that does it.
-pub fn fits(machine: &Accelerator, image: &SetImage, longest: u32, task: SetTask) -> Result<()> {
-    let Some(set) = &machine.set else {
-        return Err(Error::Unsupported(format!(
-            "machine {} has no set core",
-            machine.machine.name
-        )));
-    };
-    let (need, room) = (image.quarters(), machine.set_quarters());
-    if need > room {
-        let what = format!(
-            "has {} KiB of memory for a graph in each cluster, and this one needs {}",
-            room / 64,
-            need.div_ceil(64)
-        );
-        return Err(unsupported(machine, &what, true));
-    }
-    if task.lists() == Lists::Both && need > set.map_entries() {
-        let what =
-            format!("tells {} quarter-lines apart, and the graph has {need}", set.map_entries());
-        return Err(unsupported(machine, &what, true));
-    }
-    // A counter of the map holds a root's level and, above it, up to all entries of the root's block.
-    let block = image.longest_block();
-    if task.lists() == Lists::Both && block > MAP_LINES {
-        let what = format!(
-            "counts 4-cycles through vertices whose lists take up to {MAP_LINES} lines of 64 bytes, and \
-             one takes {block}"
-        );
-        return Err(unsupported(machine, &what, true));
-    }
-    if longest > set.list_entries() {
-        let what = format!(
-            "holds lists of up to {} neighbours before a vertex, and one has {longest}",
-            set.list_entries()
-        );
-        return Err(unsupported(machine, &what, true));
-    }
-    Ok(())
+/// [`Error::Unsupported`] for a machine without a set core.
+pub fn stays(
+    machine: &Accelerator,
+    size: Option<Size>,
+    longest: u32,
+    task: SetTask,
+) -> Result<bool> {
+    let name = &machine.machine.name;
+    let none = || Error::Unsupported(format!("machine {name} has no set core"));
+    let set = machine.set.as_ref().ok_or_else(none)?;
+    let Some(size) = size else { return Ok(false) };
+    let mapped = task.lists() == Lists::Both;
+    Ok(longest <= set.list_entries()
+        && size.quarters <= machine.set_quarters().into()
+        // A counter of the map holds a root's level and, above it, up to all entries of the root's block.
+        && (!mapped || size.quarters <= set.map_entries().into() && size.longest_block <= MAP_LINES))
 }
 
 fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {

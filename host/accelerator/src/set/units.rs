@@ -2,13 +2,15 @@
 //! clusters.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
+use gramer_engine::{Units, WorkUnit};
 use gramer_graph::{VertexId, View};
 use gramer_machine::set::{LAST_ALL, PLANS, QUARTERS_LONG, UNITS_A_BEAT, UNITS_A_GROUP};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
 use super::image::{Block, Lists, SetImage, lines_of};
-use super::reference::{CLIQUES, PATHS};
+use super::reference::{CLIQUES, EDGES, PATHS};
 
 /// Bytes of a beat.
 const BEAT: usize = ENTRIES_A_LINE as usize * 4;
@@ -27,6 +29,8 @@ pub enum Operation {
         /// Vertices of a clique.
         k: u32,
     },
+    /// Triangles of edges. Of a list without limit, each member's with it.
+    Edges,
     /// Triangles of edges, what is summed over them, and 4-cycles.
     Paths,
 }
@@ -35,22 +39,28 @@ impl Operation {
     /// Which lists it reads.
     pub fn lists(self) -> Lists {
         match self {
-            Operation::Cliques { .. } => Lists::Up,
+            Operation::Cliques { .. } | Operation::Edges => Lists::Up,
             Operation::Paths => Lists::Both,
         }
+    }
+
+    /// Whether all lists that it reads lie before the root's, so that it may begin when that is there.
+    fn ascends(self) -> bool {
+        matches!(self, Operation::Cliques { .. })
     }
 
     fn number(self) -> (u64, u32) {
         match self {
             Operation::Cliques { k } => (CLIQUES, k),
+            Operation::Edges => (EDGES, 0),
             Operation::Paths => (PATHS, 0),
         }
     }
 }
 
-/// Whether all lists that an operation reads lie before the root's.
+/// Whether all lists that operations read lie before the root's.
 fn ascending(operations: &[Operation]) -> bool {
-    operations.iter().all(|o| o.lists() == Lists::Up)
+    operations.iter().all(|o| o.ascends())
 }
 
 /// A unit with its place in the image.
@@ -62,6 +72,10 @@ pub struct PlacedUnit {
     pub quarters: u32,
     /// Which of the operations.
     pub plan: u32,
+    /// First position of its range.
+    pub first: u32,
+    /// End of it, or [`LAST_ALL`].
+    pub last: u32,
     /// Cycles that it takes about.
     pub work: u64,
 }
@@ -93,28 +107,52 @@ impl InStream {
     }
 }
 
-/// The units of all roots.
-pub fn units(view: View<'_>, image: &SetImage, operations: &[Operation]) -> Vec<PlacedUnit> {
+/// The units of these roots. A part of a root's list stands for the same part of the list of neighbours
+/// before it; paths, which are not divided, belong to the part with the last position.
+pub fn units(
+    view: View<'_>,
+    image: &SetImage,
+    operations: &[Operation],
+    roots: Units<'_>,
+) -> Vec<PlacedUnit> {
     let mut all = vec![];
     for (plan, &operation) in (0..).zip(operations) {
-        for v in 0..view.vertices() as VertexId {
+        for (v, range) in roots_of(view, operation, roots) {
             let (block, row) = (image.block(v), view.neighbours(v));
-            if block.address == Block::NONE {
-                continue;
-            }
             let before = row.partition_point(|&u| u < v);
+            let whole = matches!(operation, Operation::Paths) || range == (0..before as u32);
+            let (first, last) = if whole { (0, LAST_ALL) } else { (range.start, range.end) };
             let quarters = match operation {
-                Operation::Cliques { k } if before as u64 + 1 >= u64::from(k) => block.up,
-                Operation::Paths if before < row.len() && row.len() > 1 => {
-                    block.all.min(QUARTERS_LONG)
-                }
-                _ => continue,
+                Operation::Paths => block.all.min(QUARTERS_LONG),
+                _ => block.up,
             };
             let work = work(image, row, before, operation);
-            all.push(PlacedUnit { address: block.address, quarters, plan, work });
+            all.push(PlacedUnit { address: block.address, quarters, plan, first, last, work });
         }
     }
     all
+}
+
+/// The roots of an operation among some units, with the positions of each one's list of neighbours before it
+/// that count; of paths the whole list does.
+pub fn roots_of<'a>(
+    view: View<'a>,
+    operation: Operation,
+    units: Units<'a>,
+) -> impl Iterator<Item = (VertexId, Range<u32>)> + 'a {
+    let own = move |unit: WorkUnit| -> Option<(VertexId, Range<u32>)> {
+        let row = view.neighbours(unit.start);
+        let before = row.partition_point(|&u| u < unit.start);
+        let parts = match operation {
+            Operation::Cliques { k } if before as u64 + 1 >= u64::from(k) => before,
+            Operation::Paths if before < row.len() && row.len() > 1 => 1,
+            _ => return None,
+        };
+        let at = |position: u32| (parts as u64 * u64::from(position) / row.len() as u64) as u32;
+        let range = at(unit.first)..at(unit.limit);
+        (!range.is_empty()).then_some((unit.start, range))
+    };
+    units.iter(view).filter_map(own)
 }
 
 /// The most neighbours that a vertex has before it.
@@ -123,8 +161,9 @@ pub fn longest(view: View<'_>) -> u32 {
     (0..view.vertices() as VertexId).map(before).max().unwrap_or(0)
 }
 
-/// Cycles that a root takes about.
-fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation) -> u64 {
+/// Cycles that a root takes about. For cliques `row` begins with the `before` members; for edges and paths
+/// what is behind them is visited.
+pub(super) fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation) -> u64 {
     let lines = |blocks: &[VertexId], of: fn(Block) -> u32| -> u64 {
         let each = blocks.iter().map(|&u| image.block(u));
         each.map(|b| u64::from(lines_of(b.address, of(b)))).sum()
@@ -138,9 +177,12 @@ fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation)
             let deeper =
                 (0..k.saturating_sub(4)).fold(1, |all: u64, _| all.saturating_mul(d / 8 + 1));
             let levels = if k == 3 { 0 } else { rows.saturating_mul(deeper) };
-            streamed + streamed.max(levels) + d.div_ceil(u64::from(ENTRIES_A_LINE))
+            let own = d.div_ceil(u64::from(ENTRIES_A_LINE));
+            streamed.max(levels).saturating_add(streamed + own)
         }
-        Operation::Paths => MAP_LINE * lines(&row[before..], |b| b.all) + row.len() as u64 / 8,
+        Operation::Edges | Operation::Paths => {
+            MAP_LINE * lines(&row[before..], |b| b.all) + row.len() as u64 / 8
+        }
     }
 }
 
@@ -203,8 +245,8 @@ fn beats(machine: &Accelerator, units: &[PlacedUnit]) -> Vec<u8> {
                 ("address", unit.address),
                 ("quarters", unit.quarters),
                 ("plan", unit.plan),
-                ("first", 0),
-                ("last", LAST_ALL),
+                ("first", unit.first),
+                ("last", unit.last),
             ] {
                 set(machine, "unit", field, place, value.into());
             }

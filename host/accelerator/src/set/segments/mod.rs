@@ -1,0 +1,318 @@
+//! Graphs that are larger than the memory of a cluster: the roots are cut into segments, and the lists that
+//! those of one segment need are an image of their own. Roots whose list is longer than the core's are cut,
+//! too (`pieces`).
+//!
+//! A segment for cliques has of each list the entries that a root of the segment names: no other can match.
+//! A segment for paths has whole blocks, for their lengths count; entries that neither are
+//! marked nor can be counted twice have an id that nothing has.
+
+mod cycles;
+mod naming;
+mod order;
+mod pieces;
+mod rows;
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use gramer_engine::Units;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{VertexId, View};
+use gramer_machine::set::{LAST_ALL, MAP_LINES, PLANS, QUARTERS_LONG};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE};
+
+use self::pieces::{Piece, Work};
+use self::rows::Rows;
+use super::image::{QUARTER, SetImage};
+use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
+use super::sums::Total;
+use super::units::{Operation, PlacedUnit, roots_of, work};
+
+/// Part of the room that a segment is filled to by estimate.
+const FILLED: f64 = 0.96;
+
+/// Which sums of a segment's runs are those of its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Cliques. Triangles of lists that are too long for them are cliques all the same.
+    Cliques,
+    /// All.
+    All,
+    /// 4-cycles alone: the lists aren't whole.
+    Cycles,
+}
+
+/// A part of a task for one run of each cluster.
+#[derive(Debug, Clone)]
+pub struct Segment {
+    /// What the runs load.
+    pub image: SetImage,
+    /// What units name.
+    pub operations: Vec<Operation>,
+    /// The units of all clusters.
+    pub units: Vec<PlacedUnit>,
+    counted: Counted,
+}
+
+impl Segment {
+    /// Adds the sums of its runs to those of a task.
+    pub fn add(&self, total: &mut Total, found: &Total) {
+        match self.counted {
+            Counted::Cliques => total[SUM_CLIQUES] += found[SUM_CLIQUES] + found[SUM_TRIANGLES],
+            Counted::All => total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own),
+            Counted::Cycles => total[SUM_CYCLES] += found[SUM_CYCLES],
+        }
+    }
+}
+
+/// The segments of a task of one operation, one after the other.
+#[derive(Debug)]
+pub struct Segments<'a> {
+    view: View<'a>,
+    machine: &'a Accelerator,
+    operation: Operation,
+    /// What is to be done, before the roots that are left.
+    works: VecDeque<Work>,
+    roots: std::vec::IntoIter<(VertexId, Range<u32>)>,
+    /// Marks of each vertex, and those that have any.
+    marks: Vec<u8>,
+    marked: Vec<VertexId>,
+    /// The row of each vertex that has one.
+    row_of: Vec<u32>,
+    /// Quarter-lines by estimate to those of an image, as the segments so far had it.
+    excess: f64,
+}
+
+impl<'a> Segments<'a> {
+    /// Those of an operation on the roots of some units.
+    pub fn new(
+        machine: &'a Accelerator,
+        view: View<'a>,
+        operation: Operation,
+        units: Units<'_>,
+    ) -> Self {
+        let mut position = vec![0; view.vertices()];
+        for (at, v) in (0u32..).zip(order::near(view)) {
+            position[v as usize] = at;
+        }
+        let mut roots: Vec<_> = roots_of(view, operation, units).collect();
+        roots.sort_by_key(|(root, _)| position[*root as usize]);
+        Segments {
+            view,
+            machine,
+            operation,
+            works: VecDeque::new(),
+            roots: roots.into_iter(),
+            marks: vec![0; view.vertices()],
+            marked: vec![],
+            row_of: vec![0; view.vertices()],
+            excess: 1.0,
+        }
+    }
+
+    /// Roots that no segment has yet.
+    pub fn roots_left(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// The next segment; `None` after the last.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if a root's lists have no room even alone.
+    #[expect(clippy::should_implement_trait, reason = "an iterator of results is no shorter")]
+    pub fn next(&mut self) -> Result<Option<Segment>> {
+        loop {
+            let (mut pieces, estimate) = self.choose()?;
+            if pieces.is_empty() {
+                let Some(Work::Cycles { root, ends }) = self.works.pop_front() else {
+                    return Ok(None);
+                };
+                match self.cycles(root, ends)? {
+                    Some(segment) => return Ok(Some(segment)),
+                    None => continue,
+                }
+            }
+            let mut first = true;
+            loop {
+                let (rows, places) = self.rows(&pieces);
+                let (blocks, quarters) = rows.place();
+                if std::mem::take(&mut first) {
+                    self.excess = (estimate as f64 / quarters as f64).clamp(0.05, 20.0);
+                }
+                let room = self.room(&pieces);
+                if quarters <= room {
+                    let image = rows.image(blocks, quarters);
+                    let counted = match self.operation {
+                        Operation::Paths => Counted::All,
+                        _ => Counted::Cliques,
+                    };
+                    return Ok(Some(segment(image, &rows, pieces, &places, counted)));
+                }
+                if pieces.len() == 1 {
+                    break;
+                }
+                // Less of it, as much as had room by what it took.
+                let part = FILLED * room as f64 / quarters as f64;
+                let keep = ((pieces.len() as f64 * part) as usize).max(1);
+                for piece in pieces.drain(keep..).rev() {
+                    self.works.push_front(Work::Piece(piece));
+                }
+            }
+            let only = pieces.remove(0);
+            let first = only.length / 2;
+            self.cut(only, first)?;
+        }
+    }
+
+    /// The 4-cycles of a root that end in a range, or the first of them that have room.
+    fn cycles(&mut self, root: VertexId, mut ends: Range<VertexId>) -> Result<Option<Segment>> {
+        loop {
+            let Some(rows) = cycles::rows(self.view, root, &ends) else { return Ok(None) };
+            let list: Vec<VertexId> = rows.row(0).to_vec();
+            let (operation, length) = (Operation::Paths, list.len() as u32);
+            let made = Some(list.into());
+            let piece = Piece { root, operation, made, length, range: 0..length };
+            let (blocks, quarters) = rows.place();
+            let pieces = vec![piece];
+            if quarters <= self.room(&pieces) && is_countable(&pieces[0]) {
+                let image = rows.image(blocks, quarters);
+                return Ok(Some(segment(image, &rows, pieces, &[0], Counted::Cycles)));
+            }
+            if ends.len() < 2 {
+                return Err(self.no_room(&pieces[0]));
+            }
+            let middle = ends.start + ends.len() as u32 / 2;
+            self.works.push_front(Work::Cycles { root, ends: middle..ends.end });
+            ends.end = middle;
+        }
+    }
+
+    /// Quarter-lines that an image may have: the map has so many ids.
+    fn room(&self, pieces: &[Piece]) -> u64 {
+        let room = self.machine.set_quarters();
+        let mapped = pieces.iter().any(|p| !matches!(p.operation, Operation::Cliques { .. }));
+        let map = self.machine.set.as_ref().map_or(0, |s| s.map_entries());
+        if mapped { room.min(map).into() } else { room.into() }
+    }
+
+    /// Pieces of about a segment, with the quarter-lines that they take by estimate.
+    fn choose(&mut self) -> Result<(Vec<Piece>, u64)> {
+        let (mut pieces, mut operations, mut estimate) = (vec![], vec![], 0);
+        while let Some(piece) = self.take()? {
+            let known = operations.contains(&piece.operation);
+            let more = self.name(&piece);
+            let target = FILLED * self.room(std::slice::from_ref(&piece)) as f64 * self.excess;
+            let full =
+                (estimate + more) as f64 > target || !known && operations.len() == PLANS as usize;
+            if full && !pieces.is_empty() {
+                self.works.push_front(Work::Piece(piece));
+                break;
+            }
+            if !known {
+                operations.push(piece.operation);
+            }
+            estimate += more;
+            pieces.push(piece);
+        }
+        self.clear();
+        Ok((pieces, estimate))
+    }
+
+    /// The next piece, whose list is not too long.
+    fn take(&mut self) -> Result<Option<Piece>> {
+        let most = self.machine.set.as_ref().map_or(0, |s| s.list_entries());
+        loop {
+            let root = || {
+                let (root, range) = self.roots.next()?;
+                Some(Work::Piece(Piece::of(self.view, root, self.operation, range)))
+            };
+            // Cycles of a root are a segment of their own, after what was chosen before.
+            if let Some(Work::Cycles { .. }) = self.works.front() {
+                return Ok(None);
+            }
+            let Some(work) = self.works.pop_front().or_else(root) else { return Ok(None) };
+            match work {
+                Work::Members { root, list, k, mut at } => {
+                    let piece = Work::of_members(self.view, root, &list, k, &mut at);
+                    if !at.is_empty() {
+                        self.works.push_front(Work::Members { root, list, k, at });
+                    }
+                    if let Some(piece) = piece {
+                        self.works.push_front(Work::Piece(piece));
+                    }
+                }
+                Work::Cycles { .. } => unreachable!("it was looked for"),
+                Work::Piece(piece) => match piece.operation {
+                    Operation::Cliques { .. } if piece.length > most => self.cut(piece, most)?,
+                    Operation::Paths if !is_countable(&piece) => self.cut(piece, 0)?,
+                    _ => return Ok(Some(piece)),
+                },
+            }
+        }
+    }
+
+    /// Cuts a piece; what it becomes is done next.
+    fn cut(&mut self, piece: Piece, first: u32) -> Result<()> {
+        let error = self.no_room(&piece); // that is, if it can't be cut
+        for work in piece.cut(self.view, first).ok_or(error)?.into_iter().rev() {
+            self.works.push_front(work);
+        }
+        Ok(())
+    }
+
+    fn no_room(&self, piece: &Piece) -> Error {
+        let name = &self.machine.machine.name;
+        Error::Unsupported(format!(
+            "machine {name} has {} KiB of memory for a graph in each cluster, and the lists that vertex {} \
+             with {} neighbours needs have no room there even one by one; the engine `cpu` does it",
+            self.machine.set_quarters() / 64,
+            piece.root,
+            self.view.degree(piece.root)
+        ))
+    }
+}
+
+/// Whether the map counts the paths of a root: a counter holds its level and, above it, up to all entries of
+/// the lines of its block.
+fn is_countable(piece: &Piece) -> bool {
+    piece.length.div_ceil(ENTRIES_A_LINE) <= MAP_LINES
+}
+
+/// The units of pieces whose rows are at these places.
+fn segment(
+    image: SetImage,
+    rows: &Rows,
+    pieces: Vec<Piece>,
+    places: &[usize],
+    counted: Counted,
+) -> Segment {
+    let mut operations: Vec<Operation> = vec![];
+    let units = pieces.iter().zip(places).map(|(piece, &place)| {
+        let operation = piece.operation;
+        let plan = operations.iter().position(|&o| o == operation).unwrap_or_else(|| {
+            operations.push(operation);
+            operations.len() - 1
+        });
+        let (row, block) = (rows.row(place), image.block(place as VertexId));
+        let Range { start, end } = piece.range.clone();
+        let (mut first, mut last, mut quarters) = (0, LAST_ALL, block.all.min(QUARTERS_LONG));
+        let work = match operation {
+            Operation::Cliques { .. } => {
+                if (start, end) != (0, row.len() as u32) {
+                    (first, last) = (start, end);
+                }
+                quarters = piece.length.div_ceil(QUARTER as u32);
+                let members = &row[..piece.length as usize];
+                work(&image, members, members.len(), operation)
+            }
+            Operation::Edges => work(&image, &row[start as usize..end as usize], 0, operation),
+            Operation::Paths => {
+                let before = row.partition_point(|&r| (r as usize) < place);
+                work(&image, row, before, operation)
+            }
+        };
+        PlacedUnit { address: block.address, quarters, plan: plan as u32, first, last, work }
+    });
+    let units = units.collect();
+    Segment { image, operations, units, counted }
+}
