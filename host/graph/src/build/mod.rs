@@ -72,6 +72,23 @@ impl EdgeBlock {
         }
     }
 
+    /// Adds the arcs from `u` to the vertices of a list.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where memory is too small.
+    pub fn try_extend(&mut self, u: u64, list: &[VertexId]) -> Result<()> {
+        if let (Pairs::Narrow(pairs), Ok(u)) = (&mut self.pairs, u32::try_from(u)) {
+            pairs.try_reserve(list.len()).map_err(|_| {
+                let bytes = (pairs.len() + list.len()) * size_of::<[u32; 2]>();
+                no_memory(bytes)
+            })?;
+            pairs.extend(list.iter().map(|&v| [u, v]));
+        } else {
+            list.iter().for_each(|&v| self.push(u, v.into()));
+        }
+        Ok(())
+    }
+
     pub fn len(&self) -> usize {
         match &self.pairs {
             Pairs::Narrow(pairs) => pairs.len(),
@@ -250,13 +267,15 @@ impl Builder {
 /// A zeroed array, or an error where memory is too small. Memory is taken from the system as it
 /// is written to.
 pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
-    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| {
-        let gib = len as f64 * size_of::<T>() as f64 / (1u64 << 30) as f64;
-        Error::Unsupported(format!(
-            "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
-             the setting `max_vertices` refuses a graph that is larger than expected before"
-        ))
-    })
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| no_memory(len * size_of::<T>()))
+}
+
+fn no_memory(bytes: usize) -> Error {
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    Error::Unsupported(format!(
+        "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
+         the setting `max_vertices` refuses a graph that is larger than expected before"
+    ))
 }
 
 #[cfg(test)]
