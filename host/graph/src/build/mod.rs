@@ -5,6 +5,8 @@ mod rows;
 
 use std::ops::Range;
 
+use tracing::debug_span;
+
 use super::{Graph, Label, Order, Parts, VertexId};
 use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
@@ -118,6 +120,18 @@ impl EdgeBlock {
 ///
 /// Vertices get numbers by ascending original id, so the result doesn't depend on the order in
 /// which edges were added.
+///
+/// ```
+/// let mut builder = gramer_graph::Builder::new();
+/// builder.labelled_vertex(7, 3);
+/// builder.labelled_edge(7, 9, 5);
+/// builder.labelled_edge(9, 7, 4);
+/// let graph = builder.build();
+/// // Of two labels of one edge the smaller stays; a vertex without a label gets 0.
+/// assert_eq!(graph.view().edge_label(0, 1), Some(4));
+/// assert_eq!((graph.view().vertex_label(0), graph.view().vertex_label(1)), (3, 0));
+/// assert_eq!(graph.stats().duplicates, 1);
+/// ```
 #[derive(Debug, Default)]
 pub struct Builder {
     blocks: Vec<EdgeBlock>,
@@ -212,6 +226,7 @@ impl Builder {
         // A thread must have enough to do to be worth its start.
         let threads = context.threads().min(1 + raw_edges / 50_000);
         let cancel = &context.cancel;
+        let _span = debug_span!("rows", edges = raw_edges, threads).entered();
 
         declared.sort_unstable();
         declared.dedup();

@@ -23,6 +23,8 @@ mod triples;
 
 use std::path::Path;
 
+use tracing::{info, info_span};
+
 pub use bvgraph::read_bvgraph;
 pub use labels::{read_labels, read_labels_from};
 pub use options::{Format, ReadOptions, VERTICES_PER_EDGE};
@@ -32,7 +34,7 @@ use self::source::Source;
 use self::text::{Parsed, Text, parse_source};
 use super::{Graph, Order};
 use crate::context::Context;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, shown};
 
 /// A graph with what is to be said about its reading.
 #[non_exhaustive]
@@ -65,6 +67,7 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 /// is no graph, [`Error::Usage`] for label options that don't fit, [`Error::Unsupported`] for
 /// graphs that are too large, [`Error::Interrupted`] after Ctrl-C.
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
+    let _span = info_span!("read", path = %shown(path)).entered();
     let mut loaded = match bvgraph::open(path, options, context)? {
         Some(text) => built(text, options, context)?,
         None => read_source(Source::open(path, &context.cancel)?, options, context)?,
@@ -85,6 +88,13 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
     if !options.vertex_labels {
         loaded.graph = loaded.graph.with_vertex_labels(None);
     }
+    info!(
+        format = %loaded.format,
+        bytes = loaded.bytes,
+        vertices = loaded.graph.vertices(),
+        edges = loaded.graph.edges(),
+        "the graph is read"
+    );
     Ok(loaded)
 }
 
@@ -131,10 +141,10 @@ pub fn parse_only(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 }
 
 fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Result<Loaded> {
-    let shown = source.path.clone();
+    let path = source.path.clone();
     match parse_source(source, options, context)? {
         Parsed::Image(loaded) => {
-            check_most(&shown, loaded.graph.vertices() as u64, options)?;
+            check_most(&path, loaded.graph.vertices() as u64, options)?;
             Ok(loaded)
         }
         Parsed::Text(text) => built(text, options, context),
