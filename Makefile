@@ -167,6 +167,9 @@ dist: emulator simulator ## An archive of the same, stripped, with all licences:
 deb: emulator simulator ## A Debian package of the same: target/dist/gramer_*.deb
 	@scripts/release.py deb
 
+package: setup ## The crates for others, as a registry would get them, each built from its package (target/package)
+	scripts/package.py --build
+
 image: ## An OCI image, by podman, docker or buildah, from Containerfile (which says what of it was run)
 	@scripts/image.sh
 
@@ -232,12 +235,16 @@ lint: setup ## Format, clippy, documentation: no warning is left
 	cargo clippy --locked --workspace --test abi --test real_long -- -D warnings # they run by name alone
 	cargo metadata --locked --format-version 1 --manifest-path host/fuzz/Cargo.toml > /dev/null # has `make fuzz` all versions?
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps $(LIBRARIES)
+	scripts/package.py # is anything missing in the crates for others? They are built by `make package`.
 
 setup-bench: ## Install what `make bench` needs beside the build (zstd)
 	@scripts/setup-bench.sh
 
 bench: build setup-bench ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
+
+bench-compare: setup setup-bench ## CPU seconds of this tree beside those of the revision BEFORE=… (WORDS: only rows with these; MINUTES=10)
+	scripts/bench_compare.py --minutes $(or $(MINUTES),10) "$(BEFORE)" $(WORDS)
 
 check-data: build ## Every known count of the real graphs
 	cargo run --release --locked -q -p gramer --example check_data

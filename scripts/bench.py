@@ -236,22 +236,35 @@ def task_words(task, graph, queries):
     return words + (["--induced", "edge"] if rest[1:] == ["edge"] else [])
 
 
+class Failed(Exception):
+    """A run that failed, with what it said."""
+
+
+def one_run(words, limit=LIMIT):
+    """User + system time of a run; `None` if it was stopped after `limit` seconds of it."""
+    def limited():
+        # The second number kills what survives the first.
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=limited)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode == -signal.SIGXCPU:
+        return None
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(map(str, words))} failed: {done.stderr.decode()}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def cpu_seconds(words, limit=LIMIT):
     """Smallest user + system time of up to REPEAT runs, each stopped after `limit` seconds of it."""
     best = total = None
     for _ in range(REPEAT):
-        def limited():
-            # The second number kills what survives the first.
-            resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              preexec_fn=limited)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        if done.returncode == -signal.SIGXCPU:
+        try:
+            took = one_run(words, limit)
+        except Failed as failed:
+            sys.exit(f"bench: {failed}")
+        if took is None:
             return Seconds(above=float(int(limit)))
-        if done.returncode != 0:
-            sys.exit(f"bench: {' '.join(map(str, words))} failed: {done.stderr.decode()}")
         best = took if best is None else min(best, took)
         total = took + (total or 0)
         if total > ENOUGH:
@@ -316,15 +329,15 @@ def scaling_table():
     return lines
 
 
-def prepare(name):
+def prepare(name, gramer=GRAMER, work=WORK):
     """A plain text file and an image of a graph."""
     file, labels = GRAPHS[name]
     words = [DATA / w if "/" in w else w for w in labels]
     labelled = labels or file.endswith((".lg", ".graph.zst"))
-    image, text = WORK / f"{name}.gramer", WORK / f"{name}.{'lg' if labelled else 'txt'}"
+    image, text = work / f"{name}.gramer", work / f"{name}.{'lg' if labelled else 'txt'}"
     for out in (image, text):
         if not out.exists():
-            subprocess.run([GRAMER, "graph", "convert", *words, DATA / file, out], check=True,
+            subprocess.run([gramer, "graph", "convert", *words, DATA / file, out], check=True,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return {"text": text, "image": image}
 

@@ -57,6 +57,7 @@ PARTS = {
     "paper": {"tests": ["explore"], "demands": ["RTL"]},
     "scripts": {"tests": [], "commands": [["python3", "-B", "tests/test_bench.py"],
                                           ["python3", "-B", "tests/test_licences.py"],
+                                          ["python3", "-B", "tests/test_package.py"],
                                           ["python3", "-B", "tests/test_paths.py"],
                                           ["python3", "-B", "tests/test_release.py"],
                                           ["python3", "-B", "tests/test_replay.py"],

@@ -4,6 +4,7 @@
 import importlib.util
 import io
 import pathlib
+import sys
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -17,6 +18,8 @@ def load(name):
 
 
 bench, cycles = load("bench"), load("cycles")
+sys.path.insert(0, str(ROOT / "scripts"))
+bench_compare = load("bench_compare")
 PEERS = """run,graph,task,system,cpu_s,peak_mib,ours_image_s,ours_text_s
 2026-11-22-a,g,3-clique,fast,1.0,,0.5,2.0
 2026-11-22-a,g,8-clique,fast,0.6,,>4.8,
@@ -172,6 +175,42 @@ class Cycles(unittest.TestCase):
         spans = [f"{min(s):.0f} to {max(s):.0f} %" for s in shares.values()]
         self.assertIn(f"the kernel takes {spans[0]} of the paper's times less their set-up in the default "
                       f"order of comparison, {spans[1]} in the paper's order", readme)
+
+
+class TwoRevisions(unittest.TestCase):
+    def row(self, before, after):
+        """A row whose runs take these times in turn; None is a run that was stopped."""
+        row, times = bench_compare.Row("g", "3-clique", "image"), {"b": iter(before), "a": iter(after)}
+        row.run(["b", "a"], lambda words: next(times[words]))
+        return row
+
+    def test_runs_alternate_until_there_are_enough(self):
+        order = []
+        row = bench_compare.Row("g", "3-clique", "image")
+        row.run(["b", "a"], lambda words: order.append(words) or 0.5)
+        self.assertEqual("".join(order), "baab" * 2)
+        row = bench_compare.Row("g", "3-clique", "image")
+        row.run(["b", "a"], lambda words: 0.001)
+        self.assertEqual([len(seconds) for seconds in row.seconds], [bench_compare.MOST] * 2)
+
+    def test_a_row_is_slower_by_least_and_median(self):
+        slower = self.row([1.0] * 4, [1.06, 1.2, 1.2, 1.2])
+        self.assertEqual((slower.verdict(), slower.ratios()), ("slower", (1.06, 1.2)))
+        # One of both is within the limit.
+        self.assertEqual(self.row([1.0] * 4, [1.04, 1.2, 1.2, 1.2]).verdict(), "alike")
+        self.assertEqual(self.row([1.0, 1.2, 1.2, 1.2], [1.1, 1.2, 1.2, 1.2]).verdict(), "alike")
+        self.assertEqual(self.row([1.0] * 4, [0.9] * 4).verdict(), "faster")
+
+    def test_what_is_slower_or_no_longer_ends_is_named(self):
+        fine, slower = self.row([1.0] * 4, [1.0] * 4), self.row([1.0] * 4, [2.0] * 4)
+        stopped, neither = self.row([1.0] * 4, [None]), bench_compare.Row("g", "maximal", "text")
+        self.assertEqual(stopped.verdict(), "after: stopped after 7 s")
+        lines, code = bench_compare.summary([fine, slower, stopped, neither])
+        self.assertEqual(code, 1)
+        self.assertEqual(lines[0], "4 rows: 1 over 1.05, 0 under 0.952, 1 between, 1 not run, 1 not comparable")
+        self.assertEqual(lines[1:], ["slower: g 3-clique image (2.000, medians 2.000)",
+                                     "ended before and doesn't end now: g 3-clique image"])
+        self.assertEqual(bench_compare.summary([fine, neither])[1], 0)
 
 
 if __name__ == "__main__":

@@ -108,6 +108,19 @@ fn labels_of_real_graphs() {
 }
 
 #[test]
+fn a_graph_of_the_webgraph_framework_is_the_edge_list_of_it() {
+    let Some(data) = data() else { return };
+    let coded = load(&data.join("cnr-2000/cnr-2000.graph"), None, None);
+    let listed = load(&data.join("cnr-2000/edges_directed.txt.zst"), None, None);
+    assert_eq!((coded.format, coded.bytes), (Format::BvGraph, 1_164_848));
+    assert_eq!(coded.graph.stats(), listed.graph.stats());
+    assert_eq!((coded.graph.vertices(), coded.graph.stats().raw_edges), (325_557, 3_216_152));
+    // Nodes are numbered from 0; all have an edge.
+    assert_eq!(coded.graph.original_ids(), listed.graph.original_ids());
+    assert!(coded.graph.view().neighbours == listed.graph.view().neighbours);
+}
+
+#[test]
 fn relations_are_edge_labels() {
     let Some(data) = data() else { return };
     let kg = load(&data.join("kg-FB15K237/train2id.txt.zst"), None, None);

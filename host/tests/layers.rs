@@ -25,8 +25,8 @@ const LAYERS: [&str; 12] = [
     "gramer-cli",
 ];
 /// What only the command line may use.
-const OF_THE_COMMAND_LINE: [&str; 5] =
-    ["clap", "clap_complete", "clap_mangen", "comfy-table", "indicatif"];
+const OF_THE_COMMAND_LINE: [&str; 6] =
+    ["clap", "clap_complete", "clap_mangen", "comfy-table", "indicatif", "tracing-subscriber"];
 
 /// Libraries that name no option of the command line, and their files that give arguments to another
 /// program or are about the program `gramer`.

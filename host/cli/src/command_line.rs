@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, hints, mine, options, paper, plan, run,
-    selftest, signals, xclbin,
+    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper, plan,
+    run, selftest, signals, xclbin,
 };
 
+use crate::choice::choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
@@ -37,6 +38,10 @@ const STDOUT: &str = "<stdout>";
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+
+    /// Tell on standard error what is done, and why so [default: GRAMER_LOG, else nothing]
+    #[arg(long, global = true, value_parser = choice::<log::Level>(), value_name = "LEVEL", help_heading = "Logs")]
+    pub log: Option<log::Level>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -94,6 +99,9 @@ pub fn main() -> ExitCode {
 
 /// Runs a command and complains of its failure.
 fn run_command(cli: Cli) -> u8 {
+    if let Err(e) = log::begin(cli.log) {
+        return failure(&e);
+    }
     let context = Context::default();
     if let Err(e) = signals::stop_on(&context.cancel) {
         complain(&Error::Unsupported(format!("Ctrl-C will not stop the run cleanly: {e}")));

@@ -245,6 +245,12 @@ impl Target {
     fn check(&self, inputs: &[&Path]) -> Result<()> {
         check_output(&self.out, self.force, inputs)?;
         let format = self.format()?;
+        if format == Format::BvGraph {
+            return Err(Error::usage(format!(
+                "{}: graphs in the format bvgraph can be read, but not written: name another with --to",
+                Place::file(&self.out)
+            )));
+        }
         if self.compress && format != Format::Image {
             return Err(Error::usage(format!(
                 "{}: --compress goes with images: end the name with .gramer, or leave it out",

@@ -12,6 +12,7 @@ mod graph;
 mod graph_args;
 mod graph_rank;
 mod hints;
+mod log;
 mod mine;
 mod options;
 mod paper;

@@ -642,3 +642,58 @@ fn lists_of_devices_are_refused_with_a_reason() {
         assert!(output.status.code() == Some(code) && said.contains(part), "{words:?}: {said}");
     }
 }
+
+#[test]
+fn a_log_tells_phases_and_choices_on_standard_error_alone() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let mine = |words: &[&str], variable: &str| {
+        let mut command = gramer();
+        command.args(["mine", "clique", "-k", "5", "--output", "json", "--threads", "1"]);
+        command.args(words).arg(&graph).env("GRAMER_LOG", variable).output().unwrap()
+    };
+    let count = |output: &Output| {
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON alone");
+        document["results"][0]["count"].as_u64().unwrap()
+    };
+    for (words, variable) in
+        [(&[][..], ""), (&[], "off"), (&["--log", "off"], "debug"), (&["--log", "warn"], "")]
+    {
+        let output = mine(words, variable);
+        assert_eq!(
+            (count(&output), text(&output.stderr)),
+            (0, String::new()),
+            "{words:?} {variable}"
+        );
+    }
+    for (words, variable) in
+        [(&["--log", "info"][..], ""), (&[], "info"), (&["--log", "info"], "off")]
+    {
+        let output = mine(words, variable);
+        let told = text(&output.stderr);
+        assert_eq!(count(&output), 0);
+        // Each phase with its time, the format, and how cliques were counted.
+        for part in [
+            "read{path=",
+            "format=edges",
+            "vertices=5 edges=6",
+            "rank{vertices=5}: gramer_graph::prepare::renumber: close time.busy=",
+            "mine{engine=\"cpu\" task=\"clique\" share=false}: ",
+            "orient: gramer_engine::cpu::oriented: edges lead to what was peeled later degeneracy=2",
+            "cliques are counted by what took less work on a sample of vertices k=5 way=\"",
+        ] {
+            assert!(told.contains(part), "{part} in {told}");
+        }
+        assert!(told.lines().all(|line| line.contains(" INFO ")), "{told}");
+    }
+    let told = text(&mine(&["--log", "debug"], "").stderr);
+    assert!(told.contains("DEBUG") && told.contains("units{groups="), "{told}");
+    let wrong = mine(&[], "loud");
+    assert_eq!(wrong.status.code(), Some(2));
+    let told = text(&wrong.stderr);
+    assert_eq!(
+        told,
+        "gramer: GRAMER_LOG: there is no level `loud`; the levels are off, warn, info, debug\n"
+    );
+    assert_eq!(mine(&["--log", "loud"], "").status.code(), Some(2));
+}

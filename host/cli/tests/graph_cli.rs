@@ -200,3 +200,36 @@ fn a_closed_pipe_ends_the_program_without_a_complaint() {
     assert_eq!(output.status.code(), Some(141), "{stderr}");
     assert!(!stderr.contains("cannot write"), "{stderr}");
 }
+
+#[test]
+fn a_graph_of_the_webgraph_framework_is_read_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    // Node 0: outdegree 2 (011), residuals 1 (2: 011) and 2 (0: 1). Node 1: 1 (010), 2 (2: 011). Node 2: 0 (1).
+    std::fs::write(path("some.graph"), [0b0110_1110, 0b1001_1100]).unwrap();
+    let properties = "graphclass=it.unimi.dsi.webgraph.BVGraph\nversion=0\nnodes=3\narcs=3\nwindowsize=0\n\
+                      minintervallength=0\nzetak=3\ncompressionflags=RESIDUALS_GAMMA\n";
+    std::fs::write(path("some.properties"), properties).unwrap();
+    let graph = path("some.graph");
+    let known = info(&[&graph]);
+    assert_eq!((&known["format"], &known["vertices"]), (&"bvgraph".into(), &3.into()));
+    assert_eq!(stdout(&["graph", "convert", &graph, "-"], ""), b"0 1\n0 2\n1 2\n");
+    let mined = stdout(&["mine", "clique", "-k", "3", "--output", "json", &graph], "");
+    let mined: serde_json::Value = serde_json::from_slice(&mined).unwrap();
+    assert_eq!(mined["results"][0]["count"], 1);
+
+    let written = fails(&["graph", "convert", &graph, &path("new.graph"), "--to", "bvgraph"], 2);
+    assert!(
+        written.contains("new.graph: graphs in the format bvgraph can be read, but not"),
+        "{written}"
+    );
+    let piped = fails(&["graph", "info", "-", "--format", "bvgraph"], 2);
+    assert!(piped.contains("<stdin>: a graph in the format bvgraph is two files"), "{piped}");
+    std::fs::write(&graph, [0b0110_1110]).unwrap();
+    let cut = fails(&["graph", "info", &graph], 1);
+    assert!(cut.contains("some.graph: node 1: the file ends within its list"), "{cut}");
+    std::fs::write(path("some.properties"), properties.replace("arcs=3", "arcs=2")).unwrap();
+    std::fs::write(&graph, [0b0110_1110, 0b1001_1100]).unwrap();
+    let more = fails(&["graph", "info", &graph], 1);
+    assert!(more.contains("some.graph: node 1: with its 1 there are more arcs than 2"), "{more}");
+}

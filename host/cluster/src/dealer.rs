@@ -10,6 +10,7 @@ use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::Checkpoint;
 use gramer_many::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
+use tracing::warn;
 
 use crate::message::{Found, Hello, Message, Start};
 use crate::taker::take;
@@ -339,6 +340,7 @@ impl<'a> Dealing<'a> {
             0 => Error::Device(format!("{}: {error}", cluster.name(0))),
             _ => error,
         };
+        warn!(rank = from, %error, "a rank has failed: the others do its work");
         self.warnings.push(format!("{error}; the other ranks did its work"));
         self.failure = Some(error);
         Ok(())

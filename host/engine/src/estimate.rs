@@ -7,6 +7,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::on_threads;
 use gramer_pattern::Pattern;
 
 /// What share of all samples has intervals that hold the truth.
@@ -246,14 +247,8 @@ fn moments<S: Sampler>(
             context.progress.add(1);
         }
     };
-    let mut parts: Vec<(u64, Moments)> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (1..context.threads()).map(|_| scope.spawn(one)).collect();
-        let mut parts = one();
-        for handle in handles {
-            parts.extend(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        parts
-    });
+    let mut parts: Vec<(u64, Moments)> =
+        on_threads(context.threads(), |_| one()).into_iter().flatten().collect();
     if stopped.into_inner() || context.cancel.is_cancelled() {
         return None;
     }

@@ -136,6 +136,25 @@ impl Column {
 }
 
 /// An answer per vertex or per edge.
+///
+/// ```
+/// use gramer_engine::per::Per;
+/// use gramer_engine::{Engine, cpu::Cpu};
+/// use gramer_graph::{Builder, Context};
+/// use gramer_pattern::Task;
+///
+/// let mut builder = Builder::new();
+/// for (u, v) in [(0, 1), (1, 2), (2, 0), (2, 3)] {
+///     builder.edge(u, v);
+/// }
+/// let graph = builder.build();
+/// let context = Context::default();
+/// let prepared = Cpu.prepare(&graph, &context)?;
+/// let triangles = prepared.run_per(&Task::Clique { k: 3 }, Per::Vertex, &context)?;
+/// let numbers: Vec<u128> = triangles.columns[0].counts.iter().collect();
+/// assert_eq!(numbers, [1, 1, 1, 0]);
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PerOutcome {

@@ -3,12 +3,14 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use gramer_graph::error::Result;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
 use opencl3::context::Context;
 use opencl3::event::Event;
 use opencl3::types::cl_mem;
+use tracing::info;
 
 use crate::Settings;
 use crate::calls::Calls;
@@ -86,6 +88,7 @@ impl Device {
         };
         // What the driver and other programs hold isn't known: a tenth is left to them.
         let limit = settings.memory.unwrap_or(found.memory / 10 * 9 / settings.sharing.max(1));
+        info!(device = label, driver = found.driver, bytes = limit, "the device is opened");
         let version = device.version().unwrap_or_default();
         let identity = format!("{}\n{}\n{}\n{version}", found.platform, found.name, found.driver);
         Ok(Device {
@@ -142,8 +145,11 @@ impl Device {
             return Ok(program.clone());
         }
         self.calls.next().map_err(refused(&self.label, &format!("build the program {name}")))?;
+        let begun = Instant::now();
         let (program, cached) =
             Program::make(&self.context, &self.label, name, &text, key, &self.cache)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        info!(name, cached, seconds, "a program is built or taken from the cache");
         let counter = if cached { &self.work.cached } else { &self.work.built };
         counter.fetch_add(1, Ordering::Relaxed);
         let program = Arc::new(program);

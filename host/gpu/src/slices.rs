@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
+use tracing::debug;
 
 use crate::device::Device;
 
@@ -52,7 +53,7 @@ impl<'a> Slices<'a> {
         weight: impl Fn(usize) -> f64,
         mut launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
-        let mut from = 0;
+        let (mut from, mut slices) = (0, 0u64);
         while from < tasks {
             if self.context.cancel.is_cancelled() {
                 return Ok(false);
@@ -75,7 +76,9 @@ impl<'a> Slices<'a> {
             }
             self.context.progress.add(sum as u64);
             from = to;
+            slices += 1;
         }
+        debug!(slices, tasks, rate = self.rate, "all slices are queued");
         Ok(true)
     }
 }

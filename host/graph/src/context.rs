@@ -52,6 +52,17 @@ fn look_after_budget() -> bool {
 
 /// Looks at a stop flag after every so much work: often enough for a second, seldom enough to
 /// cost nothing.
+///
+/// ```
+/// use gramer_graph::context::{Cancel, Looks};
+///
+/// let cancel = Cancel::default();
+/// let mut looks = Looks::new(&cancel);
+/// assert!(looks.check(1).is_ok());
+/// cancel.cancel();
+/// // The flag is looked at after some thousand steps, not at each.
+/// assert!((0..1 << 17).any(|_| looks.check(1).is_err()));
+/// ```
 #[derive(Debug)]
 pub struct Looks<'a> {
     cancel: &'a Cancel,
@@ -87,6 +98,15 @@ impl<'a> Looks<'a> {
 
 /// A meter of work done, in units of the engine's own (start vertices, edges, patterns). Engines
 /// only add to it; whoever shows it reads it from another thread.
+///
+/// ```
+/// use gramer_graph::context::Progress;
+///
+/// let progress = Progress::default();
+/// progress.begin(10);
+/// progress.add(4);
+/// assert_eq!(progress.get(), (4, 10));
+/// ```
 #[derive(Debug, Default)]
 pub struct Progress {
     total: AtomicU64,

@@ -4,6 +4,12 @@
 //! [`Graph::original_id`]. After [`crate::prepare::renumber`] the number of a vertex is its
 //! Rank(ON_1): vertex 0 is the most valuable one.
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!(
+    "this target's pointers don't have 64 bits, and graphs are addressed with that many: build for a target of \
+     64 bits, such as x86_64-unknown-linux-gnu or aarch64-unknown-linux-gnu"
+);
+
 pub mod budget;
 mod build;
 pub mod choice;

@@ -208,6 +208,21 @@ impl Write for Output {
 
 /// Writes a file through `write`, as an [`Output`].
 ///
+/// ```
+/// use gramer_graph::output::write_whole;
+///
+/// let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("answer.txt");
+/// let failed = write_whole(&path, |out| {
+///     out.write_all(b"half of")?;
+///     Err(std::io::Error::other("no more"))
+/// });
+/// assert!(failed.is_err() && !path.exists());
+/// write_whole(&path, |out| out.write_all(b"all"))?;
+/// assert_eq!(std::fs::read(&path).unwrap(), b"all");
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::Io`] that names the file where the system refuses, for example a full disk or a
 /// closed pipe.

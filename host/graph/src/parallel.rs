@@ -5,9 +5,34 @@ use std::sync::{Mutex, PoisonError};
 use crate::context::Cancel;
 use crate::error::Result;
 
-/// Runs `work` with 0..threads and returns the results in that order. One thread is the caller.
-pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    for_parts((0..threads.max(1)).collect(), work)
+/// Runs `work` with 0..threads, each on a thread of its own that ends with it, and returns the results in
+/// that order. One alone runs on the caller's thread. A panic of any goes on in the caller.
+///
+/// Whoever has work to deal out takes it from a shared counter within `work`, looks there at the flag that
+/// stops a run, and has its state on its stack.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// let next = AtomicU64::new(0);
+/// let sums = gramer_graph::parallel::on_threads(3, |_| {
+///     let numbers = std::iter::repeat_with(|| next.fetch_add(1, Ordering::Relaxed));
+///     numbers.take_while(|&n| n < 100).sum::<u64>()
+/// });
+/// assert_eq!((sums.len(), sums.iter().sum()), (3, 4950));
+/// ```
+pub fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    if threads <= 1 {
+        return vec![work(0)];
+    }
+    std::thread::scope(|scope| {
+        let work = &work;
+        let handles: Vec<_> = (0..threads).map(|t| scope.spawn(move || work(t))).collect();
+        let join = |h: std::thread::ScopedJoinHandle<'_, R>| {
+            h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        handles.into_iter().map(join).collect()
+    })
 }
 
 /// Runs `work` on each part, each on a thread of its own (the last one on the caller's), and

@@ -9,7 +9,8 @@ use crate::error::{Error, Result};
 /// What a format can't hold of a graph, and what happened to the ids, for the user.
 ///
 /// # Errors
-/// [`Error::Usage`] for [`Format::Image`], which is no text.
+/// [`Error::Usage`] for [`Format::Image`], which is no text, and for [`Format::BvGraph`], which can't be
+/// written.
 pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     let view = graph.view();
     let mut notes = Vec::new();
@@ -21,6 +22,7 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
         Format::Mtx => (false, false, true, false),
         Format::Triples => (false, true, false, true),
         Format::Image => return Err(Error::usage("an image is no text format")),
+        Format::BvGraph => return Err(read_only()),
     };
     if graph.has_vertex_labels() && !vertex_labels {
         notes.push(format!("{format} holds no vertex labels: they are left out"));
@@ -42,6 +44,11 @@ pub fn remarks(graph: &Graph, format: Format) -> Result<Vec<String>> {
     Ok(notes)
 }
 
+/// The error for a format that can't be written.
+fn read_only() -> Error {
+    Error::usage("graphs in the format bvgraph can be read, but not written: take another format")
+}
+
 /// The number of the first vertex in formats that number their vertices.
 fn first_id(format: Format) -> u64 {
     match format {
@@ -59,7 +66,7 @@ fn first_id(format: Format) -> u64 {
 /// Those of the stream.
 ///
 /// # Panics
-/// For [`Format::Image`]; see [`super::image::write`].
+/// For [`Format::Image`] (see [`super::image::write`]) and [`Format::BvGraph`].
 pub fn write_text(out: &mut dyn Write, graph: &Graph, format: Format) -> io::Result<()> {
     let mut text = Text { out, line: Vec::new() };
     match format {
@@ -70,7 +77,7 @@ pub fn write_text(out: &mut dyn Write, graph: &Graph, format: Format) -> io::Res
         Format::Arabesque => text.arabesque(graph),
         Format::Metis => text.metis(graph),
         Format::Mtx => text.matrix_market(graph),
-        Format::Image => unreachable!("an image is no text"),
+        Format::Image | Format::BvGraph => unreachable!("no text"),
     }
 }
 

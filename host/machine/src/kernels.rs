@@ -100,6 +100,14 @@ impl Accelerator {
     }
 
     /// All instances: core 1, core 2, …, then those of fill, then those of drain.
+    ///
+    /// ```
+    /// let paper = gramer_machine::named::named("paper").expect("it is built in")?;
+    /// let instances = paper.instances();
+    /// assert_eq!(instances.len() as u32, 3 * paper.kernels.compute_units);
+    /// assert_eq!(instances[0].name, format!("{}_1", paper.kernels.core.name));
+    /// # Ok::<(), gramer_machine::Error>(())
+    /// ```
     pub fn instances(&self) -> Vec<Instance<'_>> {
         let units = self.kernels.compute_units;
         let all = self.kernels().into_iter().flat_map(|k| (0..units).map(move |u| (k, u)));

@@ -24,6 +24,15 @@ impl Counter {
 }
 
 /// Position of each counter in its section: name, first value, number of values.
+///
+/// ```
+/// use gramer_machine::{Counter, CounterArray, layout};
+///
+/// let each = CounterArray { name: "steps".into(), by_depth: true };
+/// let counters = [Counter::One("cycles".into()), Counter::Many(each)];
+/// assert_eq!(layout::positions(&counters, 4), [("cycles", 0, 1), ("steps", 1, 4)]);
+/// assert_eq!(layout::values(&counters, 4), 5);
+/// ```
 pub fn positions(counters: &[Counter], depth: u32) -> Vec<(&str, u32, u32)> {
     let mut at = 0;
     counters
@@ -62,6 +71,15 @@ impl Accelerator {
     }
 
     /// The AXI4-Lite offset of one argument.
+    ///
+    /// ```
+    /// let paper = gramer_machine::named::named("paper").expect("it is built in")?;
+    /// // The first argument of a block that Vitis HLS would make is at 0x10.
+    /// let (first, offset) = paper.offsets()[0];
+    /// assert_eq!((offset, paper.offset(&first.name)), (0x10, Some(0x10)));
+    /// assert_eq!(paper.offset("no_such_argument"), None);
+    /// # Ok::<(), gramer_machine::Error>(())
+    /// ```
     pub fn offset(&self, name: &str) -> Option<u32> {
         self.offsets().into_iter().find(|(a, _)| a.name == name).map(|(_, offset)| offset)
     }

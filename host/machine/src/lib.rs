@@ -266,6 +266,11 @@ pub const LAMBDA_MAX: u32 = 64;
 
 /// λ as the core takes it, in steps of 1 / [`LAMBDA_STEPS`]; `None` if it is between two steps or
 /// not 0 to [`LAMBDA_MAX`].
+///
+/// ```
+/// assert_eq!(gramer_machine::lambda_steps(1.5), Some(12));
+/// assert_eq!(gramer_machine::lambda_steps(0.3), None);
+/// ```
 pub fn lambda_steps(lambda: f64) -> Option<u32> {
     let steps = lambda * f64::from(LAMBDA_STEPS);
     let known = (0.0..=f64::from(LAMBDA_MAX)).contains(&lambda) && steps.fract() == 0.0;
@@ -299,6 +304,19 @@ impl Accelerator {
     }
 
     /// Reads and checks a description that is in memory; `path` is for messages.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use gramer_machine::Accelerator;
+    ///
+    /// let paper = gramer_machine::named::named("paper").expect("it is built in")?;
+    /// let again = Accelerator::parse(&paper.to_yaml(), Path::new("again.yaml"))?;
+    /// assert_eq!(again.machine.clock_mhz, paper.machine.clock_mhz);
+    /// let wrong = Accelerator::parse("machine: 3", Path::new("wrong.yaml")).unwrap_err();
+    /// assert!(wrong.to_string().starts_with("wrong.yaml: "));
+    /// # Ok::<(), gramer_machine::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Accelerator::read`].

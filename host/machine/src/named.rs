@@ -35,6 +35,15 @@ pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// A built-in machine; `None` if none has this name.
 ///
+/// ```
+/// for (name, _) in gramer_machine::named::names() {
+///     let machine = gramer_machine::named::named(name).expect("it is built in")?;
+///     assert!(machine.machine.clock_mhz > 0);
+/// }
+/// assert!(gramer_machine::named::named("no such machine").is_none());
+/// # Ok::<(), gramer_machine::Error>(())
+/// ```
+///
 /// # Errors
 /// [`enum@Error`] if its description breaks a rule, which a test excludes.
 pub fn named(name: &str) -> Option<Result<Accelerator>> {

@@ -96,6 +96,15 @@ impl Stream {
 impl Field {
     /// Reads a field of up to 64 bits from the bytes of an entry or a beat (little endian); bits
     /// beyond its end are 0.
+    ///
+    /// ```
+    /// use gramer_machine::streams::Field;
+    ///
+    /// let field = Field { name: "degree".into(), at: 4, bits: 12 };
+    /// let mut bytes = [0xff; 3];
+    /// field.set(&mut bytes, 0x123);
+    /// assert_eq!((field.get(&bytes), bytes), (0x123, [0x3f, 0x12, 0xff]));
+    /// ```
     pub fn get(&self, bytes: &[u8]) -> u64 {
         let mut value = 0u64;
         for bit in 0..self.bits.min(64) {

@@ -12,6 +12,7 @@ use gramer_engine::{Outcome, Together, Units};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
+use tracing::warn;
 
 use crate::{Ready, named};
 
@@ -133,6 +134,7 @@ pub(crate) fn run(
             match result {
                 Ok(outcome) => outcomes.push(outcome),
                 Err(error @ Error::Device(_)) => {
+                    warn!(%error, "a device has failed: the others begin again");
                     warnings.push(format!("{error}; the other devices did its work"));
                     lost = Some(error);
                 }

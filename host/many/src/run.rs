@@ -12,6 +12,7 @@ use gramer_graph::Graph;
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
+use tracing::{info, warn};
 
 use crate::checkpoint::Checkpoint;
 use crate::deal::{Deal, PORTIONS_KEPT, Pace, Portions};
@@ -107,6 +108,7 @@ impl Run<'_> {
             begun: Instant::now(),
         };
         self.context.progress.begin(portions.count() as u64);
+        info!(devices = takers, portions = portions.count(), "the work is dealt out");
         // What computes on the host shares its threads; others take one that mostly waits.
         let threads = (self.context.threads() / takers).max(1);
         let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
@@ -247,6 +249,7 @@ impl Run<'_> {
                 Ok(false) => shared.stop.cancel(),
                 Err(what) => {
                     let what = named(name, what);
+                    warn!(device = name, error = %what, "a device has failed and gets no more work");
                     if !matches!(what, Error::Device(_)) || self.sink.is_some() {
                         shared.stop.cancel();
                     }

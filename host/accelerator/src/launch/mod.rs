@@ -23,6 +23,7 @@ use crate::xclbin::build::ShowBuild;
 use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Result};
 use setup::Setup;
+use tracing::info;
 
 pub use setup::lacking;
 
@@ -194,6 +195,7 @@ pub fn run(request: &Request, launched: &Launched, cancel: &Cancel) -> Result<u8
             path.display()
         );
     }
+    info!(folder = %setup.folder().display(), "an emulation is started, with this program as its child");
     let mut command = Command::new(&setup.program);
     command
         .args(&launched.arguments)

@@ -23,6 +23,7 @@ use gramer_engine::metrics::Timeline;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
+use tracing::info_span;
 
 use crate::image::DeviceImage;
 use crate::metrics::CoreMetrics;
@@ -67,6 +68,7 @@ impl Session {
         let shown = shown
             .rsplit_once(".xclbin@")
             .map_or(shown.to_string(), |s| s.0.to_string() + ".xclbin");
+        let _span = info_span!("program", devices = indices.len(), file = shown).entered();
         let open = |&i: &usize| Card::open(&xclbin, &bytes, &machine, &places, &shown, i);
         let cards: Result<Vec<Card>> = indices.iter().map(open).collect();
         Ok(Session {

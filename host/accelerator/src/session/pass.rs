@@ -11,6 +11,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use opencl3::context::Context as Cl;
+use tracing::info_span;
 
 use super::compute_unit::ComputeUnit;
 use super::places::Places;
@@ -108,6 +109,8 @@ impl Session {
             card.prepare(machine, pass, settings, image, bounds, &head, &area)?;
         }
         context.progress.begin(ranges.units() as u64);
+        let cores = self.cards.iter().map(|card| card.units.len()).sum::<usize>();
+        let _span = info_span!("pass", units = ranges.units(), cores, list = pass.list).entered();
         let job = Job {
             machine,
             pass,

@@ -30,6 +30,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::MAX_VERTICES;
 use gramer_pattern::task::{Measure, Task};
+use tracing::info_span;
 
 use super::estimate::{Estimated, Precision};
 use super::per::{Per, PerOutcome};
@@ -156,6 +157,8 @@ impl Prepared for Resident<'_> {
         task.check()?;
         shares::check(self.graph, task, units, sink)?;
         budget::check(self.graph.vertices(), task, context)?;
+        let share = units.share().is_some();
+        let _span = info_span!("mine", engine = "cpu", task = task.name(), share).entered();
         let job = Job { units, sink, context };
         let outcome = match task {
             Task::Clique { k } => clique::run(self, *k, job),
@@ -183,6 +186,7 @@ impl Prepared for Resident<'_> {
         if context.budget.is_some() {
             return Err(budget::unsupported("estimates"));
         }
+        let _span = info_span!("estimate", engine = "cpu", task = task.name()).entered();
         estimate::run(self, task, precision, context)
     }
 
@@ -191,6 +195,7 @@ impl Prepared for Resident<'_> {
         if context.budget.is_some() {
             return Err(budget::unsupported("counts per vertex and edge"));
         }
+        let _span = info_span!("mine", engine = "cpu", task = task.name(), per = ?per).entered();
         per::run(self, task, per, context)
     }
 }

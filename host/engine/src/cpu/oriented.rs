@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 use gramer_graph::budget::{ArrayFile, Budget};
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::error::Result;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{Storage, VertexId, View};
+use tracing::{info, info_span};
 
 /// A directed acyclic copy of a graph. Vertices are numbered so that edges lead to smaller
 /// numbers, and no vertex has more than the graph's degeneracy of them.
@@ -33,10 +35,13 @@ impl Oriented {
     /// # Errors
     /// [`gramer_graph::Error::Interrupted`] once the run is asked to stop.
     pub fn by_degeneracy(graph: View<'_>, context: &Context) -> Result<Self> {
+        let _span = info_span!("orient").entered();
         let mut vertex = peel(graph, context)?;
         // Peeled last becomes number 0.
         vertex.reverse();
-        Oriented::by_order(graph, vertex, context)
+        let oriented = Oriented::by_order(graph, vertex, context)?;
+        info!(degeneracy = oriented.degeneracy, "edges lead to what was peeled later");
+        Ok(oriented)
     }
 
     /// Orients every edge towards the vertex that comes earlier in `vertex`.
@@ -121,7 +126,7 @@ fn in_memory(
     let threads = context.threads();
     let each = if threads == 1 { vertices } else { vertices.div_ceil(16 * threads) }.max(1);
     let next = AtomicUsize::new(0);
-    let mut parts = on_threads(threads.min(vertices.div_ceil(each)), || {
+    let mut parts = on_threads(threads.min(vertices.div_ceil(each)), |_| {
         let mut own = vec![];
         loop {
             let from = next.fetch_add(each, Relaxed);
@@ -235,19 +240,6 @@ fn rows(graph: View<'_>, vertices: &[VertexId], number: &[u32], cancel: &Cancel)
     Ok(Rows { lengths, targets })
 }
 
-/// Runs `work` on so many threads, one of which is the caller.
-fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
-        let mut results = vec![work()];
-        let join = |h: std::thread::ScopedJoinHandle<'_, R>| {
-            h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        results.extend(others.into_iter().map(join));
-        results
-    })
-}
-
 /// Below so many vertices that are peeled together, threads take longer to start than to peel.
 const WORTH_THREADS: usize = 1 << 13;
 
@@ -317,7 +309,7 @@ fn peel_together(
 ) -> Result<Vec<VertexId>> {
     const EACH: usize = 1 << 8;
     let next = AtomicUsize::new(0);
-    let found = on_threads(context.threads(), || {
+    let found = on_threads(context.threads(), |_| {
         let mut looks = Looks::new(&context.cancel);
         let mut found = vec![];
         loop {

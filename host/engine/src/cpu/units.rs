@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gramer_graph::context::{Context, Looks};
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
+use tracing::debug_span;
 
 use super::Job;
 use crate::work::{Cut, Groups, WorkUnit, cut};
@@ -81,9 +83,14 @@ pub(crate) fn run_units<S: Send>(
     make: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, &WorkUnit) -> ControlFlow<()> + Sync,
 ) -> (Vec<S>, bool) {
+    #[cfg(test)]
+    if let Some(done) = by_rayon::run(units, context, &make, &work) {
+        return done;
+    }
     let next = AtomicUsize::new(0);
     let broken = AtomicBool::new(context.cancel.is_cancelled());
     context.progress.begin(units.len() as u64);
+    let _span = debug_span!("units", groups = units.len(), threads = context.threads()).entered();
     let one = || {
         let mut state = make();
         loop {
@@ -103,22 +110,17 @@ pub(crate) fn run_units<S: Send>(
             }
             context.progress.add(1);
         }
+        #[cfg(test)]
+        by_rayon::ended();
         state
     };
     let threads = context.threads().min(units.len()).max(1);
-    let states = if threads == 1 {
-        vec![one()]
-    } else {
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-            handles
-                .into_iter()
-                .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
-    };
+    let states = on_threads(threads, |_| one());
     (states, !broken.into_inner())
 }
+
+#[cfg(test)]
+mod by_rayon;
 
 #[cfg(test)]
 mod tests {

@@ -116,6 +116,23 @@ impl Share {
 
     /// All units of a graph, in up to `into` shares of similar work: that of a vertex is guessed to be
     /// the square of its degree. A hub's list is divided.
+    ///
+    /// ```
+    /// use gramer_engine::{Engine, Outcome, Share, Units, cpu::Cpu};
+    /// use gramer_graph::{Builder, Context};
+    /// use gramer_pattern::Task;
+    ///
+    /// let mut builder = Builder::new();
+    /// (0..9).for_each(|v| (0..v).for_each(|u| builder.edge(u, v)));
+    /// let graph = builder.build();
+    /// let (task, context) = (Task::Clique { k: 3 }, Context::default());
+    /// let prepared = Cpu.prepare(&graph, &context)?;
+    /// let shares = Share::split(graph.view(), 3);
+    /// let parts = shares.iter().map(|share| prepared.run(&task, Units::Share(share), None, &context));
+    /// let whole = Outcome::merge(&task, &graph, parts.collect::<Result<Vec<_>, _>>()?)?;
+    /// assert_eq!(whole.results[0].count, 84);
+    /// # Ok::<(), gramer_graph::Error>(())
+    /// ```
     pub fn split(view: View<'_>, into: usize) -> Vec<Share> {
         let units = || Units::All.iter(view).map(|unit| (unit, u64::from(unit.limit).pow(2)));
         let limits =

@@ -10,6 +10,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
+use tracing::{info, info_span};
 
 use super::on_device::{OnDevice, Part};
 use super::refuse;
@@ -28,6 +29,8 @@ impl Prepared for OnDevice<'_> {
     ) -> Result<Outcome> {
         self.gpu.supports(task, Some(self.graph))?;
         shares::check(self.graph, task, units, sink)?;
+        let device = self.resident.device.label();
+        let _span = info_span!("mine", engine = "gpu", device).entered();
         let picked = Picked::of(units, self.graph.view(), &self.resident.by);
         let share = picked.as_ref();
         let part = Part { share, sink };
@@ -42,6 +45,11 @@ impl Prepared for OnDevice<'_> {
             }
             None => self.gpu.strategy(task)?,
         };
+        info!(
+            task = task.name(),
+            strategy = reason(strategy, sink.is_some()),
+            "the strategy is chosen"
+        );
         let mut outcome = match (task, strategy) {
             (Task::Clique { k }, Strategy::Local) => self.cliques(*k, share, context),
             (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, part, context),

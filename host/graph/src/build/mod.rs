@@ -5,6 +5,8 @@ mod rows;
 
 use std::ops::Range;
 
+use tracing::debug_span;
+
 use super::{Graph, Label, Order, Parts, VertexId};
 use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
@@ -72,6 +74,23 @@ impl EdgeBlock {
         }
     }
 
+    /// Adds the arcs from `u` to the vertices of a list.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] where memory is too small.
+    pub fn try_extend(&mut self, u: u64, list: &[VertexId]) -> Result<()> {
+        if let (Pairs::Narrow(pairs), Ok(u)) = (&mut self.pairs, u32::try_from(u)) {
+            pairs.try_reserve(list.len()).map_err(|_| {
+                let bytes = (pairs.len() + list.len()) * size_of::<[u32; 2]>();
+                no_memory(bytes)
+            })?;
+            pairs.extend(list.iter().map(|&v| [u, v]));
+        } else {
+            list.iter().for_each(|&v| self.push(u, v.into()));
+        }
+        Ok(())
+    }
+
     pub fn len(&self) -> usize {
         match &self.pairs {
             Pairs::Narrow(pairs) => pairs.len(),
@@ -101,6 +120,18 @@ impl EdgeBlock {
 ///
 /// Vertices get numbers by ascending original id, so the result doesn't depend on the order in
 /// which edges were added.
+///
+/// ```
+/// let mut builder = gramer_graph::Builder::new();
+/// builder.labelled_vertex(7, 3);
+/// builder.labelled_edge(7, 9, 5);
+/// builder.labelled_edge(9, 7, 4);
+/// let graph = builder.build();
+/// // Of two labels of one edge the smaller stays; a vertex without a label gets 0.
+/// assert_eq!(graph.view().edge_label(0, 1), Some(4));
+/// assert_eq!((graph.view().vertex_label(0), graph.view().vertex_label(1)), (3, 0));
+/// assert_eq!(graph.stats().duplicates, 1);
+/// ```
 #[derive(Debug, Default)]
 pub struct Builder {
     blocks: Vec<EdgeBlock>,
@@ -195,6 +226,7 @@ impl Builder {
         // A thread must have enough to do to be worth its start.
         let threads = context.threads().min(1 + raw_edges / 50_000);
         let cancel = &context.cancel;
+        let _span = debug_span!("rows", edges = raw_edges, threads).entered();
 
         declared.sort_unstable();
         declared.dedup();
@@ -250,13 +282,15 @@ impl Builder {
 /// A zeroed array, or an error where memory is too small. Memory is taken from the system as it
 /// is written to.
 pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
-    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| {
-        let gib = len as f64 * size_of::<T>() as f64 / (1u64 << 30) as f64;
-        Error::Unsupported(format!(
-            "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
-             the setting `max_vertices` refuses a graph that is larger than expected before"
-        ))
-    })
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| no_memory(len * size_of::<T>()))
+}
+
+fn no_memory(bytes: usize) -> Error {
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    Error::Unsupported(format!(
+        "not enough memory for the graph (an array of {gib:.1} GiB was refused); \
+         the setting `max_vertices` refuses a graph that is larger than expected before"
+    ))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use std::sync::Mutex;
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::parallel::on_threads;
 
 /// Sets `out[i] = value(state, i)` on `context.threads()` threads, each with a state of its own.
 /// Threads take `chunk` elements at a time, so that no share is fixed beforehand.
@@ -48,12 +49,5 @@ fn fill<T: Send, S>(
 
 /// Runs `work` once on each of `threads` threads.
 fn each_thread(threads: usize, work: impl Fn() + Sync) {
-    if threads == 1 {
-        return work();
-    }
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(&work);
-        }
-    });
+    on_threads(threads, |_| work());
 }

@@ -3,6 +3,8 @@
 use std::slice::IterMut;
 use std::sync::Mutex;
 
+use tracing::info_span;
+
 use super::{each_thread, fill, on_k};
 use crate::context::{Context, Looks};
 use crate::error::Result;
@@ -32,6 +34,7 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     if graph.order() == Order::RankOn1 {
         return Ok(graph.clone());
     }
+    let _span = info_span!("rank", vertices = graph.vertices()).entered();
     let view = graph.view();
     let on_1 = on_k(view, 1, context)?;
     let order = by_occurrence(&on_1, context)?;

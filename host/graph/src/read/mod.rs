@@ -1,5 +1,5 @@
 //! Reads graphs: text formats (plain, gzip or zstd; from a file or standard input), told apart
-//! by their content, and images.
+//! by their content, images, and the pairs of files of the WebGraph framework.
 //!
 //! Common to all text formats: lines end with `\n` or `\r\n`, the last one with or without; a
 //! byte order mark of UTF-8 is skipped; white space at the ends of a line means nothing. Vertex
@@ -7,6 +7,7 @@
 //! dropped and counted. Formats that declare vertices keep those without an edge.
 
 mod arabesque;
+mod bvgraph;
 mod chunk;
 mod detect;
 mod edges;
@@ -22,6 +23,9 @@ mod triples;
 
 use std::path::Path;
 
+use tracing::{info, info_span};
+
+pub use bvgraph::read_bvgraph;
 pub use labels::{read_labels, read_labels_from};
 pub use options::{Format, ReadOptions, VERTICES_PER_EDGE};
 pub use source::{Compression, STDIN};
@@ -30,7 +34,7 @@ use self::source::Source;
 use self::text::{Parsed, Text, parse_source};
 use super::{Graph, Order};
 use crate::context::Context;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, shown};
 
 /// A graph with what is to be said about its reading.
 #[non_exhaustive]
@@ -63,7 +67,11 @@ pub fn read_graph(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 /// is no graph, [`Error::Usage`] for label options that don't fit, [`Error::Unsupported`] for
 /// graphs that are too large, [`Error::Interrupted`] after Ctrl-C.
 pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loaded> {
-    let mut loaded = read_source(Source::open(path, &context.cancel)?, options, context)?;
+    let _span = info_span!("read", path = %shown(path)).entered();
+    let mut loaded = match bvgraph::open(path, options, context)? {
+        Some(text) => built(text, options, context)?,
+        None => read_source(Source::open(path, &context.cancel)?, options, context)?,
+    };
     if !options.edge_labels {
         loaded.graph = loaded.graph.without_edge_labels();
     }
@@ -80,6 +88,13 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
     if !options.vertex_labels {
         loaded.graph = loaded.graph.with_vertex_labels(None);
     }
+    info!(
+        format = %loaded.format,
+        bytes = loaded.bytes,
+        vertices = loaded.graph.vertices(),
+        edges = loaded.graph.edges(),
+        "the graph is read"
+    );
     Ok(loaded)
 }
 
@@ -126,21 +141,25 @@ pub fn parse_only(path: &Path, options: &ReadOptions, context: &Context) -> Resu
 }
 
 fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Result<Loaded> {
-    let shown = source.path.clone();
-    let text = match parse_source(source, options, context)? {
+    let path = source.path.clone();
+    match parse_source(source, options, context)? {
         Parsed::Image(loaded) => {
-            check_most(&shown, loaded.graph.vertices(), options)?;
-            return Ok(loaded);
+            check_most(&path, loaded.graph.vertices() as u64, options)?;
+            Ok(loaded)
         }
-        Parsed::Text(text) => text,
-    };
+        Parsed::Text(text) => built(text, options, context),
+    }
+}
+
+/// Makes the rows of what was parsed.
+fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded> {
     let Text { path, builder, format, forced, compression, bytes, mut notes, first_edge } = text;
     // What the graph asks for is more than there is: then the file must be named.
     let graph = builder.build_with(context).map_err(|error| match error {
         Error::Unsupported(what) => Error::input(Place::file(&path), what),
         other => other,
     })?;
-    check_most(&path, graph.vertices(), options)?;
+    check_most(&path, graph.vertices() as u64, options)?;
     if let Some(edge) = first_edge {
         notes.extend(check_counts_as_edge(&path, &graph, edge, forced)?);
     }
@@ -154,9 +173,9 @@ fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Resu
 }
 
 /// Refuses a graph of more vertices than the user wants.
-fn check_most(path: &Path, vertices: usize, options: &ReadOptions) -> Result<()> {
+fn check_most(path: &Path, vertices: u64, options: &ReadOptions) -> Result<()> {
     match options.max_vertices {
-        Some(most) if vertices as u64 > most => {
+        Some(most) if vertices > most => {
             let what = format!(
                 "the graph has {vertices} vertices, but the setting `max_vertices` is {most}"
             );

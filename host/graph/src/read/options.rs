@@ -27,6 +27,8 @@ pub enum Format {
     Triples,
     /// Binary image of this program
     Image,
+    /// BVGraph of the WebGraph framework: `NAME.graph` with `NAME.properties`; read only
+    BvGraph,
 }
 
 impl Choice for Format {
@@ -43,6 +45,11 @@ impl Choice for Format {
             "Knowledge graph: number of triples, then `head tail relation`",
         ),
         (Format::Image, "image", "Binary image of this program"),
+        (
+            Format::BvGraph,
+            "bvgraph",
+            "BVGraph of the WebGraph framework: `NAME.graph` with `NAME.properties`; read only",
+        ),
     ];
 }
 

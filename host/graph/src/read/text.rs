@@ -8,8 +8,8 @@ use super::chunk::{Chunk, End, Parser};
 use super::scan::Fault;
 use super::source::{Blocks, Source, TextBlock};
 use super::{
-    Compression, Format, Loaded, ReadOptions, arabesque, detect, edges, matrix_market, metis,
-    records, scan, source, triples,
+    Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, matrix_market,
+    metis, records, scan, source, triples,
 };
 use crate::context::Context;
 use crate::error::{Error, Place, Result};
@@ -44,6 +44,9 @@ pub(super) fn parse_source(
     options: &ReadOptions,
     context: &Context,
 ) -> Result<Parsed> {
+    if options.format == Some(Format::BvGraph) {
+        return Err(bvgraph::refused(&source.path));
+    }
     let mut head = Vec::new();
     let ended = source.fill(&mut head, image::MAGIC.len())?;
     if head == image::MAGIC || options.format == Some(Format::Image) {
@@ -81,7 +84,7 @@ pub(super) fn parse_source(
 }
 
 /// Refuses what would be held in memory as a whole where that is limited.
-fn within_budget(path: &Path, context: &Context) -> Result<()> {
+pub(super) fn within_budget(path: &Path, context: &Context) -> Result<()> {
     match &context.budget {
         None => Ok(()),
         Some(_) => {
@@ -167,7 +170,7 @@ fn header(format: Format, head: &[u8]) -> Result<Header, Fault> {
         Format::Metis => boxed(metis::Metis::header(head))?,
         Format::Mtx => boxed(matrix_market::MatrixMarket::header(head))?,
         Format::Triples => boxed(triples::Triples::header(head))?,
-        Format::Image => unreachable!("images were read above"),
+        Format::Image | Format::BvGraph => unreachable!("no text, and read above"),
     };
     Ok(Header { parser, body, first_edge })
 }
@@ -202,7 +205,7 @@ fn boxed<P: Parser + 'static>(
 /// other format helps.
 fn names_vertices(format: Format, text: &[u8], at: usize) -> bool {
     let line = scan::trim(&text[at..edges::line_end(text, at)]);
-    let numbers = !matches!(format, Format::Lg | Format::Tve | Format::Image);
+    let numbers = !matches!(format, Format::Lg | Format::Tve | Format::Image | Format::BvGraph);
     numbers && edges::begins_as_name(line)
 }
 

@@ -22,6 +22,7 @@ use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::{MAX_VERTICES, Pattern};
+use tracing::info;
 
 use super::oriented::Oriented;
 use super::{Job, Resident, Starts, run_units, triangle};
@@ -193,6 +194,8 @@ fn pivots(graph: &Resident<'_>, oriented: &Oriented, k: usize, context: &Context
         return is;
     }
     let is = pivoting_is_faster(oriented, k, context);
+    let way = if is { "tree of pivots" } else { "enumeration" };
+    info!(k, way, "cliques are counted by what took less work on a sample of vertices");
     // A sample that was stopped says nothing.
     if !context.cancel.is_cancelled() {
         let _ = known.set(is);

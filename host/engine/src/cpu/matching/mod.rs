@@ -35,6 +35,7 @@ use gramer_pattern::plan::search::{SearchPlan, Then, bits};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_count};
+use tracing::info;
 
 use super::{Job, Resident, Starts, run_units, sets};
 use method::Method;
@@ -63,6 +64,14 @@ pub(super) fn run(
     if let Some(outcome) = without_search(resident, pattern, &asked, induced, mappings, job)? {
         return Ok(outcome);
     }
+    info!(
+        way = Method::Search.name(),
+        listed = job.sink.is_some(),
+        share = job.units.share().is_some(),
+        limited = job.context.budget.is_some(),
+        labels = asked.has_vertex_labels() || asked.has_edge_labels(),
+        "no other way can do this, or none is cheaper"
+    );
     let (sum, each, complete) = match search(graph, pattern, &asked, induced, mappings, job) {
         Ok(found) => found,
         // Stopped before the search began: nothing found so far.
@@ -99,6 +108,7 @@ fn without_search(
     else {
         return Ok(None);
     };
+    info!(way = method.name(), cost_of_search = search, "the pattern was counted without a search");
     let each = if mappings { automorphism_count(pattern) } else { 1 };
     let count = count.checked_mul(each).ok_or_else(too_many)?;
     let results = vec![Count { pattern: given.clone(), count }];

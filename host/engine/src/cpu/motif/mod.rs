@@ -18,6 +18,7 @@ use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::{MotifPlan, copies};
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
+use tracing::info;
 
 use super::{Job, Resident, census, clique, cycle};
 pub(super) use edges::EdgeCounts;
@@ -117,6 +118,7 @@ fn smaller_edge_induced(graph: &Resident<'_>, context: &Context) -> Result<Optio
 
 /// Vertex-induced counts of the whole graph by the equations of [`MotifPlan`].
 fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> Option<Vec<u128>> {
+    info!(k, "motifs are solved for from sums over edges, the cliques and the cycles");
     let mut sums = vec![];
     add_sums(graph, k, Job::whole(context), &mut sums).then(|| vertex_induced(k, &sums))
 }

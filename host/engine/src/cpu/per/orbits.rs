@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::Dictionary;
 use gramer_pattern::task::Induced;
@@ -203,18 +204,8 @@ impl<'a> Parts<'a> {
         };
         let threads = context.threads().min(vertices.max(1));
         let each = vertices.div_ceil(threads).max(1);
-        let parts: Vec<Result<Vec<Numbers>>> = std::thread::scope(|scope| {
-            let some = &some;
-            let part = |t: usize| (t * each).min(vertices)..((t + 1) * each).min(vertices);
-            let handles: Vec<_> =
-                (1..threads).map(|t| scope.spawn(move || some(part(t)))).collect();
-            let mut parts = vec![some(part(0))];
-            parts.extend(handles.into_iter().map(|handle| {
-                handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            }));
-            parts
-        });
-        let mut parts = parts.into_iter();
+        let part = |t: usize| (t * each).min(vertices)..((t + 1) * each).min(vertices);
+        let mut parts = on_threads(threads, |t| some(part(t))).into_iter();
         let mut all = parts.next().expect("there is a thread")?;
         for part in parts {
             all.iter_mut().zip(part?).for_each(|(to, from)| to.append(from));

@@ -34,6 +34,7 @@ use rustc_hash::FxHashMap;
 use gramer_graph::View;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::on_threads;
 use gramer_pattern::task::SizeLimit;
 
 use super::code::Small;
@@ -160,17 +161,7 @@ fn in_parallel<T: Send>(
         found
     };
     let threads = context.threads().min(candidates.len()).max(1);
-    let mut all: Vec<Numbered<T>> = if threads == 1 {
-        one()
-    } else {
-        std::thread::scope(|scope| {
-            let handles: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-            handles
-                .into_iter()
-                .flat_map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
-    };
+    let mut all: Vec<Numbered<T>> = on_threads(threads, |_| one()).into_iter().flatten().collect();
     if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }

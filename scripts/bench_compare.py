@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""CPU seconds of the rows of scripts/bench.py by two revisions, one thread, runs in turn.
+
+    bench_compare.py BEFORE [WORD…]     this tree beside the revision BEFORE; only rows that contain a WORD
+
+Both are built as releases in target/bench-compare (BEFORE from its own sources, once per revision). The runs
+of a row alternate, before, after, after, before, so that what else the machine does hits both alike, and user
+plus system time counts, not the clock. A row is run until each has run REPEAT times, or short ones until they
+took ENOUGH seconds. Its ratio is the least time after over the least before, and beside it that of the medians.
+A row is slower where both are over LIMIT. Each revision mines images that it wrote itself, and the same texts.
+
+Writes target/bench-compare/BEFORE.csv. Exit code 1 if a row is slower or failed after, 2 for wrong usage.
+"""
+
+import argparse
+import csv
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+import bench
+
+ROOT = bench.ROOT
+WORK = ROOT / "target" / "bench-compare"
+LIMIT = 1.05
+# Runs of each revision, of a row that takes long and of one that doesn't.
+REPEAT, MOST = 4, 20
+# CPU seconds of a revision in a row after which REPEAT runs are enough.
+ENOUGH = 1.0
+
+
+class Row:
+    """The runs of one task from one kind of file: CPU seconds before and after, and what failed."""
+
+    def __init__(self, graph, task, source):
+        self.graph, self.task, self.source = graph, task, source
+        self.seconds = ([], [])
+        self.failed = [None, None]
+
+    def name(self):
+        return f"{self.graph} {self.task} {self.source}"
+
+    def ratios(self):
+        """After over before: of the least times and of the medians; None without both."""
+        before, after = self.seconds
+        if any(self.failed) or not before or not after:
+            return None
+        return min(after) / min(before), statistics.median(after) / statistics.median(before)
+
+    def verdict(self):
+        """`slower`, `faster`, `alike`, or why there is nothing to compare."""
+        if any(self.failed):
+            return " ".join(f"{when}: {why}" for when, why in zip(("before", "after"), self.failed) if why)
+        ratios = self.ratios()
+        if ratios is None:
+            return "not run"
+        if min(ratios) > LIMIT:
+            return "slower"
+        return "faster" if max(ratios) < 1 / LIMIT else "alike"
+
+    def needs_more(self):
+        """Whether both should run again."""
+        if any(self.failed):
+            return False
+        runs = min(map(len, self.seconds))
+        short = all(sum(seconds) < ENOUGH for seconds in self.seconds)
+        return runs < REPEAT or (short and runs < MOST)
+
+    def run(self, words, run=bench.one_run):
+        """Runs in turn; `words` are the command lines of before and after."""
+        while self.needs_more():
+            for which in (0, 1, 1, 0):
+                try:
+                    took = run(words[which])
+                except bench.Failed as failed:
+                    self.failed[which] = "failed"
+                    print(f"{self.name()}: {failed}", file=sys.stderr)
+                    return
+                if took is None:
+                    self.failed[which] = f"stopped after {bench.LIMIT:.0f} s"
+                    return
+                self.seconds[which].append(took)
+
+
+def summary(rows):
+    """What is said of all rows, and the exit code."""
+    verdicts = [row.verdict() for row in rows]
+    slower = [row for row, verdict in zip(rows, verdicts) if verdict == "slower"]
+    broken = [row.name() for row in rows if row.failed[1] and not row.failed[0]]
+    lines = [f"{len(rows)} rows: {len(slower)} over {LIMIT}, {verdicts.count('faster')} under {1 / LIMIT:.3f}, "
+             f"{verdicts.count('alike')} between, {verdicts.count('not run')} not run, "
+             f"{sum(any(row.failed) for row in rows)} not comparable"]
+    lines += [f"slower: {row.name()} ({row.ratios()[0]:.3f}, medians {row.ratios()[1]:.3f})" for row in slower]
+    lines += [f"ended before and doesn't end now: {name}" for name in broken]
+    return lines, int(bool(slower or broken))
+
+
+def built(folder, sources):
+    """The program of some sources, built; the target folder is shared, since most dependencies are the same."""
+    program = folder / "gramer"
+    words = ["cargo", "build", "--release", "--locked", "--bin", "gramer", "--target-dir", WORK / "build"]
+    if subprocess.run(words, cwd=sources, check=False).returncode != 0:
+        sys.exit(f"bench_compare: the sources in {sources} don't build: the compiler's message is above")
+    shutil.copy2(WORK / "build" / "release" / "gramer", program)
+    return program
+
+
+def before(revision):
+    """Folder and program of a revision, from its own sources."""
+    found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"], cwd=ROOT,
+                           stdout=subprocess.PIPE, text=True, check=False)
+    if not revision or found.returncode != 0:
+        print(f"bench_compare: BEFORE={revision}: there is no such revision; name a commit, as in "
+              "`make bench-compare BEFORE=HEAD~1`", file=sys.stderr)
+        sys.exit(2)
+    commit = found.stdout.strip()
+    folder = WORK / commit[:12]
+    if (folder / "gramer").exists():
+        return folder, folder / "gramer"
+    sources = folder / "sources"
+    shutil.rmtree(sources, ignore_errors=True)
+    sources.mkdir(parents=True)
+    archive = subprocess.Popen(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE)
+    unpacked = subprocess.run(["tar", "-x", "-C", sources], stdin=archive.stdout, check=False).returncode
+    if archive.wait() != 0 or unpacked != 0:
+        sys.exit(f"bench_compare: git can't unpack {commit}: its message is above")
+    return folder, built(folder, sources)
+
+
+def chosen(words):
+    """The rows of the bench that contain one of the words."""
+    with open(bench.PEERS) as file:
+        rows = [row for part in bench.peers(file) for row in part]
+    keys = dict.fromkeys([(row["graph"], row["task"]) for row in rows] + bench.ALONE)
+    rows = [Row(graph, task, source) for graph, task in keys for source in ("image", "text")]
+    return [row for row in rows if not words or any(word in row.name() for word in words)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10, help="begin no row after so many (10)")
+    parser.add_argument("before", metavar="BEFORE", help="a revision")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only rows that contain one of these")
+    options = parser.parse_args()
+    if not (bench.DATA / "ground_truth.tsv").is_file():
+        sys.exit(f"bench_compare: the real graphs aren't in {bench.DATA}; set GRAMER_DATA")
+    rows = chosen(options.words)
+    if not rows:
+        sys.exit("bench_compare: no row contains any of these words")
+    bench.WORK.mkdir(parents=True, exist_ok=True)
+    old = before(options.before)
+    folder = WORK / "now"
+    folder.mkdir(parents=True, exist_ok=True)
+    # Its images may be those of an older tree.
+    for image in folder.glob("*.gramer"):
+        image.unlink()
+    new = folder, built(folder, ROOT)
+    begun = time.monotonic()
+    for row in rows:
+        if time.monotonic() - begun > 60 * options.minutes:
+            break
+        words = []
+        for work, program in (old, new):
+            file = bench.prepare(row.graph, program, work)[row.source]
+            if row.source == "text":
+                # The same for both.
+                file = bench.prepare(row.graph, old[1], old[0])["text"]
+            task = bench.task_words(row.task, row.graph, bench.query)
+            words.append([program, "mine", *task, "--threads", "1", file])
+        row.run(words)
+        ratios = row.ratios()
+        shown = f"{ratios[0]:6.3f} {ratios[1]:6.3f}" if ratios else "     –      –"
+        print(f"{row.name():36} {shown}  {row.verdict()}", flush=True)
+    with open(WORK / f"{old[0].name}.csv", "w") as file:
+        table = csv.writer(file)
+        table.writerow(["graph", "task", "source", "runs", "before_s", "after_s", "ratio", "ratio_of_medians", "verdict"])
+        for row in rows:
+            ratios = row.ratios()
+            least = [f"{min(seconds):.4f}" if seconds else "" for seconds in row.seconds]
+            numbers = [f"{ratio:.3f}" for ratio in ratios] if ratios else ["", ""]
+            table.writerow([row.graph, row.task, row.source, len(row.seconds[1]), *least, *numbers, row.verdict()])
+    lines, code = summary(rows)
+    print("\n".join(lines))
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()
