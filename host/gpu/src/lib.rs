@@ -51,7 +51,7 @@ mod table;
 mod wide;
 
 pub use calls::Fault;
-pub use engine::Gpu;
+pub use engine::{Gpu, Trial};
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
@@ -105,6 +105,8 @@ pub struct Settings {
     pub pivots: Option<bool>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
+    /// When a match whose strategy isn't given is tried by two of them.
+    pub trial: Trial,
     /// Steps of SGSI that the strategy `plan` takes.
     pub steps: Steps,
     /// Where a trace of what the device did goes, written after each task; none: no times are taken.

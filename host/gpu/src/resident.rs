@@ -26,7 +26,7 @@ pub(crate) struct Rows {
 /// A graph on a device.
 pub(crate) struct Resident {
     pub device: Arc<Device>,
-    pub by: ByDegree,
+    pub by: Arc<ByDegree>,
     /// Arcs from smaller to larger numbers.
     pub oriented: Rows,
     pub sums: Buffer<u32>,
@@ -52,7 +52,7 @@ impl Resident {
         numbering: Numbering,
         context: &Context,
     ) -> Result<Self> {
-        let by = ByDegree::new(graph, numbering, context)?;
+        let by = Arc::new(ByDegree::new(graph, numbering, context)?);
         let place = device.place();
         let (offsets, targets) = by.oriented();
         let oriented = Rows {

@@ -10,6 +10,7 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::Gpu;
+use super::trial::Decided;
 use crate::by_label::ByLabel;
 use crate::formula::{self, Cycles};
 use crate::fsm;
@@ -18,7 +19,8 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::resident::Resident;
-use crate::search::{self, Labels, Question};
+use crate::search::{self, Labels, Question, Rival};
+use crate::table::OnTable;
 use crate::wide::{self, Wanted};
 
 /// A graph on the device, with what tasks derive from it.
@@ -35,6 +37,9 @@ pub(super) struct OnDevice<'a> {
     pub(super) graph: &'a Graph,
     labels: OnceLock<Labels>,
     by_label: OnceLock<ByLabel>,
+    /// For matches that are counted faster so.
+    pub(super) table: OnTable<'a>,
+    pub(super) decided: Mutex<Vec<Decided>>,
 }
 
 /// The value of a cell, made by `make` if it has none.
@@ -61,8 +66,11 @@ impl<'a> OnDevice<'a> {
         numbering: Numbering,
         graph: &'a Graph,
     ) -> Self {
+        let table = OnTable::beside(gpu, graph, resident.by.clone(), &gpu.table);
         OnDevice {
             gpu,
+            table,
+            decided: Mutex::default(),
             resident,
             numbering,
             running: Mutex::new(()),
@@ -108,12 +116,25 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<(Count, bool)> {
+        self.matches_or(pattern, induced, mappings, part, None, context)
+    }
+
+    /// The same, unless another strategy takes over.
+    pub(super) fn matches_or(
+        &self,
+        pattern: &Pattern,
+        induced: Induced,
+        mappings: bool,
+        part: Part<'_>,
+        rival: Option<Rival<'_>>,
+        context: &Context,
+    ) -> Result<(Count, bool)> {
         let asked = search::comparable(self.graph, pattern, mappings)?;
         let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
         let (Part { share, sink }, steps) = (part, self.gpu.steps);
         let question = Question { given: pattern, induced, mappings, sink, share, steps };
         let (count, complete) =
-            search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
+            search::run(&self.resident, self.graph, labels, &asked, (&question, rival), context)?;
         Ok((Count { pattern: pattern.clone(), count }, complete))
     }
 

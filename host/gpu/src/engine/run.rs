@@ -13,6 +13,7 @@ use gramer_pattern::{Dictionary, Pattern};
 
 use super::on_device::{OnDevice, Part};
 use super::refuse;
+use super::trial::Tried;
 use crate::calls;
 use crate::graph::Numbering;
 use crate::picked::Picked;
@@ -32,7 +33,9 @@ impl Prepared for OnDevice<'_> {
         let share = picked.as_ref();
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        self.make_room(task);
         let before = self.before();
+        let (mut tried, mut details) = (None, DeviceMetrics::default());
         // Only a search has embeddings to hand on.
         let strategy = match sink {
             Some(_) => Strategy::Plan,
@@ -62,6 +65,12 @@ impl Prepared for OnDevice<'_> {
             (Task::Motif { k, induced }, _) => {
                 self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
+            (Task::Match { pattern, induced, mappings }, _) if sink.is_none() && self.may_try() => {
+                let asked = (pattern, *induced, *mappings);
+                let found = self.counted(asked, share, &mut details, context)?;
+                tried = found.1;
+                Ok(found.0)
+            }
             (Task::Match { pattern, induced, mappings }, _) => {
                 let (count, complete) =
                     self.matches(pattern, *induced, *mappings, part, context)?;
@@ -73,7 +82,10 @@ impl Prepared for OnDevice<'_> {
             }
             _ => unreachable!("it was refused above"),
         }?;
-        let metrics = self.metrics(strategy, sink.is_some(), before)?;
+        let by_table = tried.is_some_and(|tried| tried.by_table);
+        let strategy = if by_table { Strategy::Table } else { strategy };
+        let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
+        metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
         Ok(outcome.of(units))
     }
@@ -92,7 +104,7 @@ impl Prepared for OnDevice<'_> {
         let before = self.before();
         let asked = (*limit, *support, *measure);
         let mut outcome = self.frequent(asked, None, Some(together), context)?;
-        outcome.devices.push(self.metrics(self.gpu.strategy(task)?, false, before)?);
+        outcome.devices.push(self.metrics(self.gpu.strategy(task)?, (false, None), before)?);
         Ok(outcome)
     }
 }
@@ -115,7 +127,12 @@ impl OnDevice<'_> {
     }
 
     /// What was measured since `before`.
-    fn metrics(&self, strategy: Strategy, listed: bool, before: Before) -> Result<DeviceMetrics> {
+    fn metrics(
+        &self,
+        strategy: Strategy,
+        (listed, tried): (bool, Option<Tried>),
+        before: Before,
+    ) -> Result<DeviceMetrics> {
         let device = &self.resident.device;
         let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
         metrics.headline("run.time", "s", Value::time(before.begun.elapsed()));
@@ -125,7 +142,13 @@ impl OnDevice<'_> {
         metrics.headline("bus.written", "bytes", Value::Count(written));
         metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
-        metrics.detail("run.strategy", "", Value::Text(reason(strategy, listed).into()));
+        match tried {
+            Some(tried) => tried.report(&mut metrics),
+            None => {
+                let reason = reason(strategy, listed);
+                metrics.detail("run.strategy", "", Value::Text(reason.into()));
+            }
+        }
         if strategy == Strategy::Wide {
             let donations = device.work.donations.load(Relaxed) - before.donations;
             metrics.detail("wide.donations", "", Value::Count(donations));
