@@ -18,7 +18,7 @@
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `signature` | candidates by signatures, and SGSI's order |
-//! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `formula`, `five` | motifs of three and four vertices, and of five, by closed formulas |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -31,6 +31,7 @@ mod engine;
 mod error;
 mod exchange;
 mod few;
+mod five;
 mod formula;
 mod fsm;
 mod graph;
@@ -68,7 +69,7 @@ use gramer_graph::choice::Choice;
 pub enum Strategy {
     /// Bitmaps of oriented neighbourhoods: cliques.
     Local,
-    /// Closed formulas over smaller counts: motifs of three and four vertices.
+    /// Closed formulas over smaller counts: motifs of three to five vertices.
     Formula,
     /// Depth-first search after a plan: matching, any pattern, lists of embeddings.
     Plan,
@@ -81,7 +82,7 @@ pub enum Strategy {
 impl Choice for Strategy {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Strategy::Local, "local", "Bitmaps of neighbourhoods, for cliques"),
-        (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
+        (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 to 5 vertices"),
         (Strategy::Plan, "plan", "Search after a plan, for anything"),
         (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
         (Strategy::Table, "table", "Embedding tables, for graphs and tables beyond the memory"),

@@ -335,11 +335,7 @@ impl<'a> Run<'a> {
     }
 
     /// Launches slices until all edges are done.
-    fn all(
-        mut self,
-        mut rival: Option<Rival<'_>>,
-        context: &Context,
-    ) -> Result<(u128, bool)> {
+    fn all(mut self, mut rival: Option<Rival<'_>>, context: &Context) -> Result<(u128, bool)> {
         let device = &self.resident.device;
         let listed = self.question.sink.is_some();
         let defines = format!(

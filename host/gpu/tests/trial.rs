@@ -52,7 +52,9 @@ fn reason(outcome: &Outcome) -> String {
 #[test]
 fn a_match_is_counted_by_whichever_strategy_is_faster() {
     let (graph, context) = (graph(), Context::default());
-    for (gain, chosen) in [(0.0, "table: 8 roots took it"), (f64::INFINITY, "plan: 8 roots took it")] {
+    for (gain, chosen) in
+        [(0.0, "table: 8 roots took it"), (f64::INFINITY, "plan: 8 roots took it")]
+    {
         let Some(gpu) = open(settings(gain)) else { return };
         let prepared = gpu.prepare(&graph, &context).unwrap();
         for task in tasks() {

@@ -12,6 +12,7 @@ use gramer_pattern::{Dictionary, Pattern};
 use super::Gpu;
 use super::trial::Decided;
 use crate::by_label::ByLabel;
+use crate::five;
 use crate::formula::{self, Cycles};
 use crate::fsm;
 use crate::graph::Numbering;
@@ -251,16 +252,16 @@ impl OnDevice<'_> {
         share: Option<&Picked>,
         context: &Context,
     ) -> Result<Outcome> {
+        if k == 5 {
+            return self.motifs_of_five(induced, context);
+        }
         let all = self.roots(k)?;
         let sums = if k == 3 {
             let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
             formula::three(&self.resident, own.as_ref().unwrap_or(all), share, context)?
         } else {
             let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
-            let arcs = self.resident.oriented.ends.len();
-            let edges = made(&self.edges, || {
-                Buffer::new(&self.resident.device.place(), arcs, "triangles of arcs")
-            })?;
+            let edges = self.triangles_of_arcs()?;
             match share {
                 None => formula::four(&self.resident, all, cycles, edges, context)?,
                 Some(share) => {
@@ -281,12 +282,32 @@ impl OnDevice<'_> {
                 .ok_or_else(|| {
                     Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
                 }),
-            // The formulas need all sums: a run that was not finished gives zeros.
-            (None, _) => {
-                let zero = |p: &Pattern| Count { pattern: p.clone(), count: 0 };
-                Ok(Outcome::new(Dictionary::of(k).patterns().iter().map(zero).collect(), false))
-            }
+            (None, _) => Ok(unfinished(k)),
         }
+    }
+
+    /// Room for a number of each arc.
+    fn triangles_of_arcs(&self) -> Result<&Buffer<u32>> {
+        let arcs = self.resident.oriented.ends.len();
+        let place = self.resident.device.place();
+        made(&self.edges, || Buffer::new(&place, arcs, "triangles of arcs"))
+    }
+
+    /// The same for five vertices, of all units.
+    fn motifs_of_five(&self, induced: Induced, context: &Context) -> Result<Outcome> {
+        // Arcs that stand for large roots have no triangles of their own.
+        let (roots, edges) = ([self.roots(3)?, self.roots(5)?], self.triangles_of_arcs()?);
+        let Some(sums) = five::sums(&self.resident, roots, edges, context)? else {
+            return Ok(unfinished(5));
+        };
+        let counts = sums.edge_induced().and_then(|counts| match induced {
+            Induced::Edge => Some(counts),
+            Induced::Vertex => formulas::vertex_induced(5, &counts),
+        });
+        let counts = counts.ok_or_else(|| {
+            Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
+        })?;
+        Ok(of_patterns(5, Induced::Vertex, counts, true))
     }
 }
 
@@ -295,6 +316,12 @@ impl OnDevice<'_> {
 pub(super) struct Part<'a> {
     pub(super) share: Option<&'a Picked>,
     pub(super) sink: Option<&'a dyn Sink>,
+}
+
+/// The formulas need all sums: a run that was not finished gives zeros.
+fn unfinished(k: usize) -> Outcome {
+    let zero = |p: &Pattern| Count { pattern: p.clone(), count: 0 };
+    Outcome::new(Dictionary::of(k).patterns().iter().map(zero).collect(), false)
 }
 
 /// The answer from vertex-induced counts in the order of the dictionary.

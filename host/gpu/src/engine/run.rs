@@ -7,7 +7,7 @@ use std::time::Instant;
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
@@ -36,15 +36,7 @@ impl Prepared for OnDevice<'_> {
         self.make_room(task);
         let before = self.before();
         let (mut tried, mut details) = (None, DeviceMetrics::default());
-        // Only a search has embeddings to hand on.
-        let strategy = match sink {
-            Some(_) => Strategy::Plan,
-            // The closed formulas' sums belong to no embedding.
-            None if self.numbering == Numbering::Ids && matches!(task, Task::Motif { .. }) => {
-                Strategy::Wide
-            }
-            None => self.gpu.strategy(task)?,
-        };
+        let mut strategy = self.chosen(task, part)?;
         let mut outcome = match (task, strategy) {
             (Task::Clique { k }, Strategy::Local) => self.cliques(*k, share, context),
             (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, part, context),
@@ -52,7 +44,13 @@ impl Prepared for OnDevice<'_> {
                 self.search(&[Pattern::clique(*k)], Induced::Edge, part, context)
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
-                self.motifs(*k, *induced, share, context)
+                match self.motifs(*k, *induced, share, context) {
+                    Err(Error::Unsupported(_)) if *k == 5 && self.gpu.strategy.is_none() => {
+                        strategy = Strategy::Wide;
+                        self.wide_motifs(*k, *induced, part, context)
+                    }
+                    answer => answer,
+                }
             }
             (Task::Motif { k, induced }, Strategy::Wide) => {
                 self.wide_motifs(*k, *induced, part, context)
@@ -117,6 +115,27 @@ struct Before {
 }
 
 impl OnDevice<'_> {
+    /// How a task, or a share of it, is done.
+    fn chosen(&self, task: &Task, part: Part<'_>) -> Result<Strategy> {
+        let by_ids = self.numbering == Numbering::Ids;
+        match task {
+            // Only a search has embeddings to hand on.
+            _ if part.sink.is_some() => Ok(Strategy::Plan),
+            // The closed formulas' sums belong to no embedding, and those of five vertices to no share.
+            Task::Motif { .. } if by_ids => Ok(Strategy::Wide),
+            Task::Motif { k: 5, .. } if part.share.is_some() => match self.gpu.strategy {
+                None => Ok(Strategy::Wide),
+                Some(Strategy::Formula) => Err(Error::Unsupported(
+                    "the strategy formula has no shares of motifs of five vertices; leave out the setting \
+                     `strategy`"
+                        .into(),
+                )),
+                Some(said) => Ok(said),
+            },
+            _ => self.gpu.strategy(task),
+        }
+    }
+
     fn before(&self) -> Before {
         let work = &self.resident.device.work;
         Before {
@@ -172,7 +191,7 @@ fn reason(strategy: Strategy, listed: bool) -> &'static str {
     match strategy {
         _ if listed => "plan: every embedding is met",
         Strategy::Plan => "plan: depth-first search over sorted lists",
-        Strategy::Formula => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
+        Strategy::Formula => "formula: all counts follow from those of smaller patterns",
         Strategy::Local => "local: bitmaps of oriented neighbourhoods",
         Strategy::Wide => "wide: all patterns in one exploration",
         Strategy::Table => table::REASON,

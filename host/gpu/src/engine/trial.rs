@@ -75,12 +75,10 @@ impl Tried {
         let Tried { roots, plan, table, by_table } = *self;
         let (plan, table) = (1e3 * plan, 1e3 * table);
         match by_table {
-            true => format!(
-                "table: {roots} roots took it {table:.1} ms, and plan {plan:.1} ms"
-            ),
-            false => format!(
-                "plan: {roots} roots took it {plan:.1} ms, and table {table:.1} ms or more"
-            ),
+            true => format!("table: {roots} roots took it {table:.1} ms, and plan {plan:.1} ms"),
+            false => {
+                format!("plan: {roots} roots took it {plan:.1} ms, and table {table:.1} ms or more")
+            }
         }
     }
 
@@ -210,8 +208,7 @@ impl OnDevice<'_> {
         let picked = Picked { roots, first: false };
         let begun = Instant::now();
         let part = Part { share: Some(&picked), sink: None };
-        let (right, complete) =
-            self.matches_or(pattern, induced, mappings, part, None, context)?;
+        let (right, complete) = self.matches_or(pattern, induced, mappings, part, None, context)?;
         let plan = begun.elapsed().as_secs_f64();
         // Only now: tables take what memory there is.
         if !complete || !self.table.make_ready(words)? {
