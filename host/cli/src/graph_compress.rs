@@ -10,11 +10,11 @@ use super::graph::{Target, Threads, grouped, save};
 use super::graph_args::GraphArgs;
 use super::mine::Output;
 use gramer_engine::compress::{self, Compressed};
+use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::input::{Interruptible, open};
 use gramer_graph::output::check_output;
-use gramer_graph::Graph;
 
 /// Options of `gramer graph compress`.
 #[derive(Debug, clap::Args)]

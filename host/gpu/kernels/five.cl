@@ -60,7 +60,7 @@ void five_lists(__global const uint *restrict offsets, __global const uint *rest
                 __global const uint *restrict tasks, const uint first, const uint count, const uint vertices,
                 const uint entries, const uint words, __global uint *restrict lists,
                 __global uint *restrict fault) {
-    __local uint hits;
+    LANES_ROOM
     const uint lane = get_local_id(0);
     for EACH_TASK(task) {
         const uint arc = tasks[first + task];
@@ -80,17 +80,10 @@ void five_lists(__global const uint *restrict offsets, __global const uint *rest
                 const uint found = lower_bound(neighbours, from, to, w);
                 hit = found < to && neighbours[found] == w;
             }
-            if (lane == 0)
-                hits = 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (hit)
-                atomic_or(&hits, 1u << lane);
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint all = hits;
+            const uint all = lanes_ballot(hit);
             if (hit)
                 lists[INDEX(written + popcount(all & ((1u << lane) - 1)), words, 104)] = w;
             written += popcount(all);
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gramer_graph::error::Result;
 use opencl3::command_queue::{CL_QUEUE_PROFILING_ENABLE, CommandQueue};
@@ -13,6 +13,7 @@ use opencl3::types::cl_mem;
 use crate::Settings;
 use crate::calls::Calls;
 use crate::error::{failed, refused};
+use crate::lanes::{self, Form, Lanes};
 use crate::local::ClassShape;
 use crate::memory::{Budget, Place};
 use crate::platform::Handle;
@@ -60,6 +61,9 @@ pub(crate) struct Device {
     pub classes: Vec<ClassShape>,
     /// As [`Settings::pivots`](crate::Settings::pivots).
     pub pivots: Option<bool>,
+    /// The form of lane operations: what was asked for, what is offered, and what was chosen.
+    lanes: (Option<Lanes>, Option<Lanes>),
+    form: OnceLock<Form>,
     context: Context,
     /// What messages call it.
     label: String,
@@ -88,7 +92,10 @@ impl Device {
         let limit = settings.memory.unwrap_or(found.memory / 10 * 9 / settings.sharing.max(1));
         let version = device.version().unwrap_or_default();
         let identity = format!("{}\n{}\n{}\n{version}", found.platform, found.name, found.driver);
+        let extensions = device.extensions().unwrap_or_default();
         Ok(Device {
+            lanes: (settings.lanes, lanes::offered(&found, &extensions)),
+            form: OnceLock::new(),
             limits,
             budget: Arc::new(Budget::new(limit)),
             work: Work::default(),
@@ -102,6 +109,23 @@ impl Device {
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
         })
+    }
+
+    /// The form of lane operations, chosen when it is first asked for.
+    ///
+    /// # Errors
+    /// As [`lanes::choose`].
+    pub fn form(&self) -> Result<&Form> {
+        if self.form.get().is_none() {
+            let (asked, offered) = self.lanes;
+            let _ = self.form.set(lanes::choose(self, asked, offered)?);
+        }
+        Ok(self.form.get().expect("it was set above"))
+    }
+
+    /// The same, if anything asked for it.
+    pub fn known_form(&self) -> Option<&Form> {
+        self.form.get()
     }
 
     /// What messages call it.

@@ -10,6 +10,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 
 use crate::device::{Arg, Device};
+use crate::lanes::LANES;
 use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::program::Program;
@@ -53,7 +54,6 @@ const WORDS: usize = 4;
 
 /// Lanes of a work-group that takes a vertex, of one that takes an arc, and those that take a list.
 const GROUP: usize = 128;
-const LANES: usize = 32;
 const TILE: usize = 8;
 /// Work-groups of a compute unit.
 const GROUPS: usize = 16;
@@ -193,7 +193,8 @@ fn program(device: &Device) -> Result<Arc<Program>> {
     line("LANES", device.lanes(LANES));
     line("TILE", TILE.min(device.lanes(LANES)));
     NAMES.iter().zip(0..).for_each(|(name, number)| line(name, number));
-    device.program("five", &[COMMON, &defines, FIVE])
+    let lanes = device.form()?.source();
+    device.program("five", &[COMMON, &defines, &lanes, FIVE])
 }
 
 impl Run<'_> {

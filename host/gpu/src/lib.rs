@@ -9,6 +9,7 @@
 //! | [`select`] | which of them `gpu…` names |
 //! | `engine` | which task goes to which strategy |
 //! | `device` | context, queue, limits, kernels |
+//! | `lanes` | operations of the lanes of a warp, in three forms |
 //! | `calls` | the time of each call, and faults for tests |
 //! | `program` | programs and the cache of binaries |
 //! | [`memory`] | the budget, and buffers that count against it |
@@ -35,6 +36,7 @@ mod five;
 mod formula;
 mod fsm;
 mod graph;
+mod lanes;
 mod large;
 mod local;
 pub mod memory;
@@ -53,6 +55,7 @@ mod wide;
 
 pub use calls::Fault;
 pub use engine::{Gpu, Trial};
+pub use lanes::Lanes;
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
@@ -106,8 +109,12 @@ pub struct Settings {
     pub pivots: Option<bool>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
-    /// When a match whose strategy isn't given is tried by two of them.
-    pub trial: Trial,
+    /// How lanes of a warp tell each other something; none: as the device offers it, where a kernel finds
+    /// that right.
+    pub lanes: Option<Lanes>,
+    /// When a match whose strategy isn't given is tried by two of them; none: as its default says on a
+    /// GPU, and never on a processor behind OpenCL.
+    pub trial: Option<Trial>,
     /// Steps of SGSI that the strategy `plan` takes.
     pub steps: Steps,
     /// Where a trace of what the device did goes, written after each task; none: no times are taken.

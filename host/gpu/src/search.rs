@@ -18,6 +18,7 @@ use gramer_pattern::task::Induced;
 use crate::Trial;
 use crate::device::Arg;
 use crate::few;
+use crate::lanes::LANES;
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::plan::PlanWords;
@@ -29,8 +30,6 @@ const COMMON: &str = include_str!("../kernels/common.clh");
 const SEARCH: &str = include_str!("../kernels/search.cl");
 const DONATE: &str = include_str!("../kernels/donate.cl");
 
-/// Lanes of a work-group.
-const LANES: usize = 32;
 /// Words of a group's state, and of the control block; as in `search.cl`.
 const STATE_WORDS: usize = 64;
 const CONTROL_WORDS: usize = 8;
@@ -345,7 +344,8 @@ impl<'a> Run<'a> {
             if self.candidates.is_some() { "#define CANDIDATES\n" } else { "" },
             if self.picked.is_some() { "#define PICKED\n" } else { "" }
         );
-        let program = device.program("search", &[COMMON, &defines, SEARCH, DONATE])?;
+        let lanes = device.form()?.source();
+        let program = device.program("search", &[COMMON, &defines, &lanes, SEARCH, DONATE])?;
         let entries = self.picked.as_ref().map_or(self.resident.by.neighbours.len(), |p| p.1);
         context.progress.begin(entries as u64);
         self.resident.begin()?;

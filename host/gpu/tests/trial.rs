@@ -21,7 +21,7 @@ use common::open;
 fn settings(gain: f64) -> Settings {
     let trial = Trial { after: Duration::ZERO, left: 0.0, gain };
     // More would be cleared first.
-    Settings { checked: true, memory: Some(16 << 20), trial, ..Settings::default() }
+    Settings { checked: true, memory: Some(16 << 20), trial: Some(trial), ..Settings::default() }
 }
 
 fn graph() -> Graph {

@@ -105,7 +105,8 @@ pub fn compress(graph: &Graph, k: usize, context: &Context) -> Result<Compressed
         }
     }
     replaced.sort_by(|a, b| b.rank.cmp(&a.rank).then_with(|| a.vertices.cmp(&b.vertices)));
-    let edges = crate::per::edges(view).zip(&own.gone).filter(|edge| !*edge.1).map(|e| e.0).collect();
+    let edges =
+        crate::per::edges(view).zip(&own.gone).filter(|edge| !*edge.1).map(|e| e.0).collect();
     let score = replaced.iter().map(|clique| clique.rank).sum();
     Ok(Compressed { k, cliques, replaced, edges, score })
 }

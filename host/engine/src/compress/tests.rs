@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use super::*;
-use gramer_graph::{Builder, Label};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::{Builder, Label};
 
 fn context() -> Context {
     Context::with_threads(2)
@@ -45,7 +45,8 @@ fn as_printed(graph: &Graph, k: usize) -> (usize, Vec<(i64, Vec<VertexId>)>) {
         let shared = pairs(clique).iter().filter(|e| edges[e] > 1).count() as i64;
         (k * (k - 1) / 2) as i64 - (shared + k as i64 + 1)
     };
-    let mut ranked: Vec<_> = cliques.iter().map(|c| (rank(c), c.clone())).filter(|c| c.0 > 0).collect();
+    let mut ranked: Vec<_> =
+        cliques.iter().map(|c| (rank(c), c.clone())).filter(|c| c.0 > 0).collect();
     ranked.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     (cliques.len(), ranked)
 }
@@ -112,7 +113,10 @@ fn vertices_without_edges_and_large_ids_come_back() {
     assert_eq!((compressed.score, compressed.edges.len()), (13, 1));
     let written = text(&graph, &compressed);
     let lines = String::from_utf8(written.clone()).unwrap();
-    assert!(lines.starts_with("gramer-cliques 1 7 10 22 1 1\nv 17\nc 18446744073709551597 "), "{lines}");
+    assert!(
+        lines.starts_with("gramer-cliques 1 7 10 22 1 1\nv 17\nc 18446744073709551597 "),
+        "{lines}"
+    );
     let back = read(&written[..], Path::new("x"), &context()).unwrap();
     assert_eq!(content(&back), content(&graph));
 }
@@ -128,16 +132,28 @@ fn what_was_changed_is_refused_with_its_line() {
     for (text, wanted) in [
         ("", "x.cliques: is empty"),
         ("1 2\n", "x.cliques:1: `1 2`: a compressed graph begins with"),
-        ("gramer-cliques 2 4 5 7 1 1\n", "x.cliques:1: `gramer-cliques 2 4 5 7 1 1`: it has version `2`"),
+        (
+            "gramer-cliques 2 4 5 7 1 1\n",
+            "x.cliques:1: `gramer-cliques 2 4 5 7 1 1`: it has version `2`",
+        ),
         ("gramer-cliques 1 3 5 7 1 1\n", "five numbers: vertices of a clique (4 to 16)"),
         ("gramer-cliques 1 4 5 7 1\n", "five numbers"),
-        ("gramer-cliques 1 4 5 7 1 1\nc 1 2 3\n", "x.cliques:2: `c 1 2 3`: a clique has 4 vertices here"),
+        (
+            "gramer-cliques 1 4 5 7 1 1\nc 1 2 3\n",
+            "x.cliques:2: `c 1 2 3`: a clique has 4 vertices here",
+        ),
         ("gramer-cliques 1 4 5 7 1 1\nc 1 2 3 x\n", "x.cliques:2: `c 1 2 3 x`: what follows"),
         ("gramer-cliques 1 4 5 7 1 1\nq 1\n", "x.cliques:2: `q 1`: a line is v ID"),
         ("gramer-cliques 1 4 5 7 1 1\n\n", "x.cliques:2: ``: the line is empty"),
-        ("gramer-cliques 1 4 5 7 1 1\nv 1 4294967295\n", "x.cliques:2: `v 1 4294967295`: a label is at most"),
+        (
+            "gramer-cliques 1 4 5 7 1 1\nv 1 4294967295\n",
+            "x.cliques:2: `v 1 4294967295`: a label is at most",
+        ),
         (&good[..good.len() - 6], "announces 1 cliques and 1 edges, and 1 and 0 follow"),
-        (&good.replace("e 4 5", "e 4 3"), "a graph of 5 vertices and 7 edges, and its lines make one of 4 and 6"),
+        (
+            &good.replace("e 4 5", "e 4 3"),
+            "a graph of 5 vertices and 7 edges, and its lines make one of 4 and 6",
+        ),
         (&good.replace("c 1 2 3 4", "c 1 2 3 3"), "make one of 5 and"),
         (&format!("{good}v 1 3\n"), "1 with a label"),
         (&format!("{good}v {}\n", "1".repeat(2000)), "x.cliques:4: `v 111"),

@@ -66,7 +66,8 @@ pub fn read(input: impl BufRead, path: &Path, context: &Context) -> Result<Graph
     let mut head = None;
     let (mut cliques, mut stay, mut labelled) = (0, 0, 0u64);
     each_line(input, path, context, |line, text| {
-        let wrong = |what: &str| Error::input(Place::line(path, line), format!("{}: {what}", quote(text)));
+        let wrong =
+            |what: &str| Error::input(Place::line(path, line), format!("{}: {what}", quote(text)));
         let words: Vec<&str> = text.split_ascii_whitespace().collect();
         let Some(Head { k, .. }) = head else {
             head = Some(first_line(&words).map_err(|what| wrong(&what))?);
@@ -75,7 +76,9 @@ pub fn read(input: impl BufRead, path: &Path, context: &Context) -> Result<Graph
         let (&kind, numbers) = words.split_first().ok_or_else(|| wrong("the line is empty"))?;
         let numbers: Vec<u64> = numbers
             .iter()
-            .map(|word| word.parse().map_err(|_| wrong("what follows the letter must be whole numbers")))
+            .map(|word| {
+                word.parse().map_err(|_| wrong("what follows the letter must be whole numbers"))
+            })
             .collect::<Result<_>>()?;
         looks.check(numbers.len() * numbers.len())?;
         match (kind, &numbers[..]) {
@@ -97,7 +100,11 @@ pub fn read(input: impl BufRead, path: &Path, context: &Context) -> Result<Graph
                 stay += 1;
             }
             ("c", _) => return Err(wrong(&format!("a clique has {k} vertices here"))),
-            _ => return Err(wrong("a line is v ID, v ID LABEL, c with ids of a clique, or e ID ID")),
+            _ => {
+                return Err(wrong(
+                    "a line is v ID, v ID LABEL, c with ids of a clique, or e ID ID",
+                ));
+            }
         }
         Ok(())
     })?;
@@ -124,9 +131,7 @@ pub fn read(input: impl BufRead, path: &Path, context: &Context) -> Result<Graph
 
 fn first_line(words: &[&str]) -> Result<Head, String> {
     let [MAGIC, version, numbers @ ..] = words else {
-        return Err(format!(
-            "a compressed graph begins with {MAGIC} and its version"
-        ));
+        return Err(format!("a compressed graph begins with {MAGIC} and its version"));
     };
     if version.parse() != Ok(VERSION) {
         return Err(format!("it has version {}, and this program reads {VERSION}", quote(version)));

@@ -53,7 +53,7 @@ pub struct Gpu {
     table: TableSettings,
     steps: Steps,
     profile: Option<PathBuf>,
-    trial: Trial,
+    trial: Option<Trial>,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,

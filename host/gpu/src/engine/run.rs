@@ -63,16 +63,11 @@ impl Prepared for OnDevice<'_> {
             (Task::Motif { k, induced }, _) => {
                 self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
-            (Task::Match { pattern, induced, mappings }, _) if sink.is_none() && self.may_try() => {
-                let asked = (pattern, *induced, *mappings);
-                let found = self.counted(asked, share, &mut details, context)?;
-                tried = found.1;
-                Ok(found.0)
-            }
             (Task::Match { pattern, induced, mappings }, _) => {
-                let (count, complete) =
-                    self.matches(pattern, *induced, *mappings, part, context)?;
-                Ok(Outcome::new(vec![count], complete))
+                let asked = (pattern, *induced, *mappings);
+                let (outcome, found) = self.counted(asked, part, &mut details, context)?;
+                tried = found;
+                Ok(outcome)
             }
             (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
@@ -167,6 +162,9 @@ impl OnDevice<'_> {
                 let reason = reason(strategy, listed);
                 metrics.detail("run.strategy", "", Value::Text(reason.into()));
             }
+        }
+        if let Some(form) = device.known_form() {
+            metrics.detail("device.lanes", "", Value::Text(form.said().into()));
         }
         if strategy == Strategy::Wide {
             let donations = device.work.donations.load(Relaxed) - before.donations;

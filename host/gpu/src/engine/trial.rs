@@ -94,29 +94,38 @@ impl Tried {
 pub(super) type Decided = (Pattern, Induced, bool, Tried);
 
 impl OnDevice<'_> {
-    /// Whether matches may be counted by either strategy.
-    pub(super) fn may_try(&self) -> bool {
+    /// When a match is tried by both strategies, if either may count it.
+    fn trial(&self) -> Option<Trial> {
         let steps = self.gpu.steps;
-        self.gpu.strategy.is_none()
+        let either = self.gpu.strategy.is_none()
             && self.numbering == Numbering::Degree
             && !steps.signatures
-            && steps.order == Order::Cost
+            && steps.order == Order::Cost;
+        let portable = self.resident.device.limits.portable;
+        let usual = || (!portable).then(Trial::default);
+        self.gpu.trial.or_else(usual).filter(|_| either)
     }
 
-    /// Counts a match in the way that is faster, once that is known; what was tried goes to `metrics`.
+    /// Counts a match, and hands it on where that is asked for; in the way that is faster, once that is known.
+    /// What `table` did goes to `metrics`.
     pub(super) fn counted(
         &self,
         (pattern, induced, mappings): (&Pattern, Induced, bool),
-        share: Option<&Picked>,
+        part: Part<'_>,
         metrics: &mut DeviceMetrics,
         context: &Context,
     ) -> Result<(Outcome, Option<Tried>)> {
+        let share = part.share;
+        let Some(trial) = self.trial().filter(|_| part.sink.is_none()) else {
+            let (count, complete) = self.matches(pattern, induced, mappings, part, context)?;
+            return Ok((Outcome::new(vec![count], complete), None));
+        };
         let known = self.known(pattern, induced, mappings);
         let found = RefCell::new((known, metrics));
-        let answer = |words: &PlanWords| {
+        let mut ask = |words: &PlanWords| {
             let (tried, metrics) = &mut *found.borrow_mut();
             if tried.is_none() {
-                *tried = self.tried((pattern, induced, mappings), words, share, context)?;
+                *tried = self.tried((pattern, induced, mappings), trial, words, share, context)?;
             }
             match tried.filter(|tried| tried.by_table) {
                 None => {
@@ -131,14 +140,12 @@ impl OnDevice<'_> {
                 }
             }
         };
-        let (trial, mut ask) = (self.gpu.trial, answer);
         let rival = match known {
             // The sample said that it isn't worth another look.
             Some(tried) if !tried.by_table => None,
             Some(_) => Some(Rival { trial: None, ask: &mut ask }),
             None => Some(Rival { trial: Some(trial), ask: &mut ask }),
         };
-        let part = Part { share, sink: None };
         let (count, complete) =
             self.matches_or(pattern, induced, mappings, part, rival, context)?;
         let tried = found.into_inner().0;
@@ -193,6 +200,7 @@ impl OnDevice<'_> {
     fn tried(
         &self,
         (pattern, induced, mappings): (&Pattern, Induced, bool),
+        trial: Trial,
         words: &PlanWords,
         share: Option<&Picked>,
         context: &Context,
@@ -214,7 +222,7 @@ impl OnDevice<'_> {
         if !complete || !self.table.make_ready(words)? {
             return Ok(None);
         }
-        let (trial, begun, mut count) = (self.gpu.trial, Instant::now(), 0);
+        let (begun, mut count) = (Instant::now(), 0);
         for part in 0..PARTS {
             let roots: Vec<u32> = picked.roots.iter().skip(part).step_by(PARTS).copied().collect();
             if roots.is_empty() {
