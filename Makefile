@@ -83,6 +83,10 @@ bench-gpus: setup ## The same tasks on one GPU of this host and on several (COUN
 	cargo build --release --locked -p gramer-many --example scale
 	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8)
 
+bench-strategies: setup ## Matches on a GPU by the strategies plan and table, and by the chosen one (target/bench-strategies.json)
+	$(RELEASE) --bin gramer
+	scripts/bench_strategies.py target/release/gramer target/bench-strategies.json --device $(GPU)
+
 setup-mpi: ## Install what mining on several machines needs (Open MPI, libclang)
 	@scripts/setup-mpi.sh
 

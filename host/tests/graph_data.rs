@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use environment::data;
 use gramer::Context;
+use gramer::engine::compress::compress;
 use gramer::graph::read::{Format, Loaded, ReadOptions, read};
 
 fn load(path: &Path, labels: Option<PathBuf>, labels_column: Option<usize>) -> Loaded {
@@ -145,5 +146,21 @@ fn files_of_other_kinds_are_refused() {
         let message = error.map(|l| l.format).expect_err(file).to_string();
         assert!(message.starts_with(&path.display().to_string()), "{message}");
         assert!(message.contains(reason), "{message}");
+    }
+}
+
+/// The paper's table A.1 (Ferraz et al., "DuMato"), whose rows are running sums over k from 4 on.
+#[test]
+fn cliques_of_ca_astroph_are_replaced_as_the_paper_says() {
+    let Some(data) = data() else { return };
+    let graph = load(&data.join("ca-astroph/ca-AstroPh.txt.zst"), None, None).graph;
+    let (mut replaced, mut removed) = (0, 0);
+    for (k, cliques, published) in
+        [(4, 9_580_415, (412, 412)), (5, 64_997_961, (1134, 2250)), (6, 400_401_488, (1710, 5094))]
+    {
+        let found = compress(&graph, k, &Context::default()).unwrap();
+        replaced += found.replaced.len();
+        removed += found.score;
+        assert_eq!((found.cliques, (replaced, removed)), (cliques, published), "{k}");
     }
 }

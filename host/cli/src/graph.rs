@@ -1,4 +1,4 @@
-//! `gramer graph info | convert | generate | rank`.
+//! `gramer graph info | convert | generate | rank | compress | restore`.
 
 use crate::choice::choice;
 use std::io::{self, Write};
@@ -9,6 +9,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use super::graph_args::GraphArgs;
+use super::graph_compress::{CompressArgs, RestoreArgs, compress, restore};
 use super::graph_rank::{RankArgs, rank};
 use super::mine::Output;
 use gramer_graph::context::{Cancel, Context};
@@ -31,6 +32,10 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Show which vertices and edges are valuable, and how well ON_k finds them
     Rank(RankArgs),
+    /// Replace cliques by vertices next to theirs: a smaller graph that says the same
+    Compress(CompressArgs),
+    /// Restore a graph that was compressed
+    Restore(RestoreArgs),
 }
 
 impl Command {
@@ -44,6 +49,8 @@ impl Command {
             Command::Convert(args) => args.threads.threads,
             Command::Generate(args) => args.model.common().threads.threads,
             Command::Rank(args) => args.threads,
+            Command::Compress(args) => args.threads.threads,
+            Command::Restore(args) => args.threads.threads,
         };
         if let Some(threads) = threads {
             context.threads = threads.into();
@@ -53,15 +60,17 @@ impl Command {
             Command::Convert(args) => convert(args, &context),
             Command::Generate(args) => make(args, &context),
             Command::Rank(args) => rank(args, &context),
+            Command::Compress(args) => compress(args, &context),
+            Command::Restore(args) => restore(args, &context),
         }
     }
 }
 
 #[derive(Debug, Args)]
-struct Threads {
+pub(super) struct Threads {
     /// Threads that read and write; one for each core by default
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub(super) threads: Option<u16>,
 }
 
 /// Options of `gramer graph info`.
@@ -170,7 +179,7 @@ impl Info {
 }
 
 /// A number with its thousands set apart.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (i, digit) in digits.chars().enumerate() {
@@ -193,7 +202,7 @@ enum OrderArg {
 
 /// Where a graph goes.
 #[derive(Debug, Args)]
-struct Target {
+pub(super) struct Target {
     /// File to write; `-` is standard output
     #[arg(value_name = "OUT", default_value = "-")]
     out: PathBuf,
@@ -242,7 +251,7 @@ fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
 
 impl Target {
     /// Refuses outputs that would destroy something, and names that say no format.
-    fn check(&self, inputs: &[&Path]) -> Result<()> {
+    pub(super) fn check(&self, inputs: &[&Path]) -> Result<()> {
         check_output(&self.out, self.force, inputs)?;
         let format = self.format()?;
         if format == Format::BvGraph {
@@ -287,7 +296,7 @@ impl Target {
         }
     }
 
-    fn write(&self, graph: Graph, name: &str, context: &Context) -> Result<()> {
+    pub(super) fn write(&self, graph: Graph, name: &str, context: &Context) -> Result<()> {
         let format = self.format()?;
         let order = self.order.unwrap_or(match format {
             Format::Image => OrderArg::Rank,
@@ -325,7 +334,7 @@ impl Target {
 }
 
 /// Writes a file, whole or not at all; Ctrl-C stops it.
-fn save(
+pub(super) fn save(
     path: &Path,
     context: &Context,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -10,6 +10,7 @@ mod explore;
 mod generated;
 mod graph;
 mod graph_args;
+mod graph_compress;
 mod graph_rank;
 mod hints;
 mod log;

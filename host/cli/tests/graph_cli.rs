@@ -233,3 +233,70 @@ fn a_graph_of_the_webgraph_framework_is_read_by_its_name() {
     let more = fails(&["graph", "info", &graph], 1);
     assert!(more.contains("some.graph: node 1: with its 1 there are more arcs than 2"), "{more}");
 }
+
+/// Two cliques of five that share an edge, and a tail.
+const CLIQUES: &str = "0 1\n0 2\n0 3\n0 4\n1 2\n1 3\n1 4\n2 3\n2 4\n3 4\n3 5\n3 6\n3 7\n4 5\n4 6\n4 7\n5 6\n5 7\n6 7\n7 8\n";
+
+#[test]
+fn a_compressed_graph_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (graph, small) = (path("g.txt"), path("g.cliques"));
+    std::fs::write(&graph, CLIQUES).unwrap();
+    let compress = ["graph", "compress", &graph, "--cliques", "5", "--output", "json"];
+    let report =
+        |args: &[&str]| -> serde_json::Value { serde_json::from_slice(&stdout(args, "")).unwrap() };
+    // Measured alone, nothing is written.
+    let measured = report(&compress);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let written = report(&[&compress[..], &[&small]].concat());
+    // Nine edges of each are its own: nine less a vertex and five edges.
+    for report in [&measured, &written] {
+        assert_eq!((&report["cliques"], &report["replaced"]), (&"2".into(), &2.into()));
+        assert_eq!((&report["score"], &report["k"]), (&6.into(), &5.into()));
+        assert_eq!(report["vertices"], serde_json::json!([9, 11]));
+        assert_eq!(report["edges"], serde_json::json!([20, 12]));
+    }
+    let text = std::fs::read_to_string(&small).unwrap();
+    assert_eq!(text, "gramer-cliques 1 5 9 20 2 2\nc 0 1 2 3 4\nc 3 4 5 6 7\ne 3 4\ne 7 8\n");
+    assert_eq!(stdout(&["graph", "restore", &small], ""), CLIQUES.as_bytes());
+    assert_eq!(stdout(&["graph", "restore", "-", "-"], text), CLIQUES.as_bytes());
+    let table = stdout(&["graph", "compress", &graph, "--cliques", "5"], "");
+    let table = String::from_utf8(table).unwrap();
+    assert!(table.contains("edges                       20, then 12\n"), "{table}");
+}
+
+#[test]
+fn faults_of_compressed_graphs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (graph, small, back) = (path("g.txt"), path("g.cliques"), path("back.txt"));
+    std::fs::write(&graph, CLIQUES).unwrap();
+    std::fs::write(&small, "gramer-cliques 1 5 9 20 2 2\nc 0 1 2 3 4\n").unwrap();
+    let labelled = path("labelled.lg");
+    std::fs::write(&labelled, "t # 1\nv 0 1\nv 1 1\ne 0 1 2\n").unwrap();
+    for (args, code, message) in [
+        (&["graph", "compress", &graph][..], 2, "--cliques <K>"),
+        (
+            &["graph", "compress", &graph, "--cliques", "3"],
+            2,
+            "4 to 16 vertices are replaced, not of 3",
+        ),
+        (&["graph", "compress", &graph, &small, "--cliques", "5"], 2, "--force"),
+        (&["graph", "compress", &graph, &graph, "--cliques", "5", "--force"], 2, "g.txt"),
+        (&["graph", "compress", &graph, "-", "--cliques", "5"], 2, "name a file"),
+        (&["graph", "compress", &labelled, "--cliques", "4"], 1, "--no-edge-labels"),
+        (&["graph", "restore", &small, &back], 1, "g.cliques: its first line announces 2 cliques"),
+        (&["graph", "restore", &graph, &back], 1, "g.txt:1: `0 1`: a compressed graph begins with"),
+        (&["graph", "restore", &path("none"), &back], 1, "none: cannot read"),
+        (&["graph", "restore", &shown(folder.path()), &back], 1, "is a folder"),
+        (&["graph", "restore", &small, &graph], 2, "--force"),
+    ] {
+        let said = fails(args, code);
+        assert!(said.contains(message), "{args:?}: {said}");
+    }
+    // What failed wrote nothing, and what was there stays.
+    assert!(!Path::new(&back).exists());
+    assert_eq!(std::fs::read_to_string(&graph).unwrap(), CLIQUES);
+    assert!(std::fs::read_to_string(&small).unwrap().ends_with("c 0 1 2 3 4\n"));
+}

@@ -1,8 +1,10 @@
 //! Motifs of three and four vertices from sums over vertices, arcs, triangles, 4-cliques and 4-cycles
-//! (PGD, Ahmed et al. 2015; ORCA, Hočevar and Demšar 2014).
+//! (PGD, Ahmed et al. 2015; ORCA, Hočevar and Demšar 2014); those of five in [`five`].
 //!
 //! Engines find the sums as they like; the sums of shares add up, and the equations are solved once all
 //! are there ([`Outcome::merge`](crate::Outcome::merge)).
+
+pub mod five;
 
 use gramer_pattern::Dictionary;
 use gramer_pattern::Pattern;
@@ -59,6 +61,20 @@ pub fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
     let copies = copies(k);
     let inside = |p: usize| counts.iter().zip(copies).map(|(&n, c)| n * u128::from(c[p])).sum();
     (0..counts.len()).map(inside).collect()
+}
+
+/// Vertex-induced counts from edge-induced ones: what lies in patterns with more edges is taken away. `None`
+/// for numbers that are none of a graph.
+pub fn vertex_induced(k: usize, counts: &[u128]) -> Option<Vec<u128>> {
+    let copies = copies(k);
+    let mut induced = counts.to_vec();
+    // Patterns are sorted by edges, so those with more come first here.
+    for p in (0..counts.len()).rev() {
+        let inside: u128 =
+            (p + 1..counts.len()).map(|host| induced[host] * u128::from(copies[host][p])).sum();
+        induced[p] = induced[p].checked_sub(inside)?;
+    }
+    Some(induced)
 }
 
 fn of_three(sums: &Sums, pattern: &Pattern) -> Option<u128> {

@@ -1,5 +1,6 @@
 //! Engines: what answers a task. Each implements [`Engine`], and nothing outside it knows how.
 
+pub mod compress;
 pub mod cpu;
 pub mod estimate;
 pub mod formulas;

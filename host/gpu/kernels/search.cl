@@ -62,7 +62,7 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
 ) {
     __local uint images[MOST_DEPTHS], ends[MOST_DEPTHS], at[MOST_DEPTHS];
     __local uint waiting, first, shared, base_from, base_to, base_depth, want;
-    __local ulong totals[LANES];
+    LANES_ROOM
     const uint lane = get_local_id(0);
     __global uint *const state = states + get_group_id(0) * STATE_WORDS;
     __global uint *const own = lists + (ulong)get_group_id(0) * depths * span;
@@ -85,43 +85,41 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
     // The edge that lane 0 took last.
     uint work = 0, taken = 0;
     bool done = false;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    lanes_sync();
     while (work < budget && want == 0) {
         // The next image of the deepest vertex that has candidates left; depth 0 stands for the edges.
         uint next;
         if (depth == 0) {
             if (waiting == 0) {
-                barrier(CLK_LOCAL_MEM_FENCE);
+                lanes_sync();
                 if (lane == 0)
                     first = atomic_add(control + CONTROL_NEXT, LANES);
-                barrier(CLK_LOCAL_MEM_FENCE);
+                lanes_sync();
                 work += 1;
                 if (first >= TASKS) {
                     done = true;
                     break;
                 }
+                bool fits = false;
                 if (first + lane < TASKS) {
                     const uint e = TASK(first + lane);
                     const uint u = sources[e], v = neighbours[e];
-                    bool fits = MAY_BE(0, u) && MAY_BE(1, v) && ((plan[DEPTH_WORDS + 3] & 1) == 0 || v > u);
+                    fits = MAY_BE(0, u) && MAY_BE(1, v) && ((plan[DEPTH_WORDS + 3] & 1) == 0 || v > u);
                     const uint wanted = plan[DEPTH_WORDS + 5];
                     if (fits && wanted != ANY)
                         fits = edge_labels[e] == wanted;
-                    if (fits)
-                        atomic_or(&waiting, 1u << lane);
                 }
-                barrier(CLK_LOCAL_MEM_FENCE);
-                if (depths == 2) {
-                    if (lane == 0)
-                        total += popcount(waiting);
-                    barrier(CLK_LOCAL_MEM_FENCE);
-                    if (lane == 0)
-                        waiting = 0;
-                    barrier(CLK_LOCAL_MEM_FENCE);
+                const uint found = lanes_ballot(fits);
+                if (lane == 0) {
+                    if (depths == 2)
+                        total += popcount(found);
+                    else
+                        waiting = found;
                 }
+                lanes_sync();
                 continue;
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            lanes_sync();
             if (lane == 0) {
                 const uint bit = top_bit(waiting);
                 waiting ^= 1u << bit;
@@ -136,14 +134,14 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
                 depth = depth == 2 ? 0 : depth - 1;
                 continue;
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            lanes_sync();
             if (lane == 0) {
                 images[depth] = own[depth * span + INDEX(at[depth], span, 51)];
                 at[depth] += 1;
             }
             next = depth + 1;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        lanes_sync();
 
         // The candidates of `next`: the shortest list of its neighbours, tested.
         __constant uint *const words = plan + next * DEPTH_WORDS;
@@ -172,7 +170,7 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
                 control[CONTROL_WANT] = 1;
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        lanes_sync();
         const bool last = next + 1 == depths;
         const uint from = base_from, to = base_to, base = base_depth;
 #ifdef LIST
@@ -189,7 +187,7 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
                         at[depth] -= 1;
                 }
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            lanes_sync();
             if (shared != 0)
                 break;
         }
@@ -227,17 +225,13 @@ void search(__global const uint *restrict offsets, __global const uint *restrict
             ring[record * depths + next] = id;
 #endif
         }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        lanes_sync_all();
         if (!last && ends[next] != 0)
             depth = next;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    totals[lane] = total;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    lanes_sync();
+    const ulong sum = lanes_sum(total);
     if (lane == 0) {
-        ulong sum = 0;
-        for (uint i = 0; i < LANES; i++)
-            sum += totals[i];
         if (sum != 0)
             add_wide(sums + 4 * (get_group_id(0) % SLOTS), sum, 0);
         if (done)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use gramer_graph::error::Result;
@@ -15,6 +15,7 @@ use tracing::info;
 use crate::Settings;
 use crate::calls::Calls;
 use crate::error::{failed, refused};
+use crate::lanes::{self, Form, Lanes};
 use crate::local::ClassShape;
 use crate::memory::{Budget, Place};
 use crate::platform::Handle;
@@ -62,6 +63,9 @@ pub(crate) struct Device {
     pub classes: Vec<ClassShape>,
     /// As [`Settings::pivots`](crate::Settings::pivots).
     pub pivots: Option<bool>,
+    /// The form of lane operations: what was asked for, what is offered, and what was chosen.
+    lanes: (Option<Lanes>, Option<Lanes>),
+    form: OnceLock<Form>,
     context: Context,
     /// What messages call it.
     label: String,
@@ -91,7 +95,10 @@ impl Device {
         info!(device = label, driver = found.driver, bytes = limit, "the device is opened");
         let version = device.version().unwrap_or_default();
         let identity = format!("{}\n{}\n{}\n{version}", found.platform, found.name, found.driver);
+        let extensions = device.extensions().unwrap_or_default();
         Ok(Device {
+            lanes: (settings.lanes, lanes::offered(&found, &extensions)),
+            form: OnceLock::new(),
             limits,
             budget: Arc::new(Budget::new(limit)),
             work: Work::default(),
@@ -105,6 +112,23 @@ impl Device {
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
         })
+    }
+
+    /// The form of lane operations, chosen when it is first asked for.
+    ///
+    /// # Errors
+    /// As [`lanes::choose`].
+    pub fn form(&self) -> Result<&Form> {
+        if self.form.get().is_none() {
+            let (asked, offered) = self.lanes;
+            let _ = self.form.set(lanes::choose(self, asked, offered)?);
+        }
+        Ok(self.form.get().expect("it was set above"))
+    }
+
+    /// The same, if anything asked for it.
+    pub fn known_form(&self) -> Option<&Form> {
+        self.form.get()
     }
 
     /// What messages call it.

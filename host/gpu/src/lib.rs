@@ -9,6 +9,7 @@
 //! | [`select`] | which of them `gpu…` names |
 //! | `engine` | which task goes to which strategy |
 //! | `device` | context, queue, limits, kernels |
+//! | `lanes` | operations of the lanes of a warp, in three forms |
 //! | `calls` | the time of each call, and faults for tests |
 //! | `program` | programs and the cache of binaries |
 //! | [`memory`] | the budget, and buffers that count against it |
@@ -18,7 +19,7 @@
 //! | `local`, `nest` | cliques and triangles by bitmaps of neighbourhoods |
 //! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `signature` | candidates by signatures, and SGSI's order |
-//! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `formula`, `five` | motifs of three and four vertices, and of five, by closed formulas |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -31,9 +32,11 @@ mod engine;
 mod error;
 mod exchange;
 mod few;
+mod five;
 mod formula;
 mod fsm;
 mod graph;
+mod lanes;
 mod large;
 mod local;
 pub mod memory;
@@ -51,7 +54,8 @@ mod table;
 mod wide;
 
 pub use calls::Fault;
-pub use engine::Gpu;
+pub use engine::{Gpu, Trial};
+pub use lanes::Lanes;
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
@@ -68,7 +72,7 @@ use gramer_graph::choice::Choice;
 pub enum Strategy {
     /// Bitmaps of oriented neighbourhoods: cliques.
     Local,
-    /// Closed formulas over smaller counts: motifs of three and four vertices.
+    /// Closed formulas over smaller counts: motifs of three to five vertices.
     Formula,
     /// Depth-first search after a plan: matching, any pattern, lists of embeddings.
     Plan,
@@ -81,7 +85,7 @@ pub enum Strategy {
 impl Choice for Strategy {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Strategy::Local, "local", "Bitmaps of neighbourhoods, for cliques"),
-        (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 and 4 vertices"),
+        (Strategy::Formula, "formula", "Closed formulas, for motifs of 3 to 5 vertices"),
         (Strategy::Plan, "plan", "Search after a plan, for anything"),
         (Strategy::Wide, "wide", "Exploration without a plan, for motifs and cliques"),
         (Strategy::Table, "table", "Embedding tables, for graphs and tables beyond the memory"),
@@ -105,6 +109,12 @@ pub struct Settings {
     pub pivots: Option<bool>,
     /// How tasks are done; none: in the way that is known to be the fastest.
     pub strategy: Option<Strategy>,
+    /// How lanes of a warp tell each other something; none: as the device offers it, where a kernel finds
+    /// that right.
+    pub lanes: Option<Lanes>,
+    /// When a match whose strategy isn't given is tried by two of them; none: as its default says on a
+    /// GPU, and never on a processor behind OpenCL.
+    pub trial: Option<Trial>,
     /// Steps of SGSI that the strategy `plan` takes.
     pub steps: Steps,
     /// Where a trace of what the device did goes, written after each task; none: no times are taken.

@@ -13,8 +13,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::failed;
 
-/// The language of all kernels.
-const OPTIONS: &str = "-cl-std=CL1.2";
+/// The language of a program's kernels: 1.2, but for sub-groups, which compilers know from 2.0 on.
+fn options(source: &str) -> &'static str {
+    if source.contains("#define LANES_SUBGROUPS\n") { "-cl-std=CL2.0" } else { "-cl-std=CL1.2" }
+}
 
 /// Binaries on disk, each under the hash of source, options, device and driver. What can't be read
 /// or written is as if it weren't there: the program is then built, which takes a second.
@@ -31,7 +33,7 @@ impl Cache {
 
     /// The name of a program.
     pub fn key(&self, source: &str) -> u64 {
-        xxh3_64(format!("{OPTIONS}\n{}\n{source}", self.identity).as_bytes())
+        xxh3_64(format!("{}\n{}\n{source}", options(source), self.identity).as_bytes())
     }
 
     fn path(&self, key: u64) -> Option<PathBuf> {
@@ -97,7 +99,7 @@ impl Program {
         cache: &Cache,
     ) -> Result<(Self, bool)> {
         if let Some(binary) = cache.read(key) {
-            match Self::of_binary(context, device, name, &binary) {
+            match Self::of_binary(context, device, (name, source), &binary) {
                 Ok(program) => return Ok((program, true)),
                 // Another driver wrote it, or it doesn't fit for a reason of this one's.
                 Err(_) => cache.remove(key),
@@ -105,7 +107,7 @@ impl Program {
         }
         let fail = |code| failed(device, &format!("build the program {name}"), code);
         let mut program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
-        if let Err(e) = program.build(context.devices(), OPTIONS) {
+        if let Err(e) = program.build(context.devices(), options(source)) {
             let log = program.get_build_log(context.default_device()).unwrap_or_default();
             return Err(Error::Device(format!("{}; the compiler says: {}", fail(e.0), said(&log))));
         }
@@ -115,12 +117,17 @@ impl Program {
         Ok((Self::with_kernels(&program, device, name)?, false))
     }
 
-    fn of_binary(context: &Context, device: &str, name: &str, binary: &[u8]) -> Result<Self> {
+    fn of_binary(
+        context: &Context,
+        device: &str,
+        (name, source): (&str, &str),
+        binary: &[u8],
+    ) -> Result<Self> {
         let fail = |code| failed(device, &format!("load the program {name}"), code);
         // SAFETY: the device is the context's.
         let made = unsafe { ClProgram::create_from_binary(context, context.devices(), &[binary]) };
         let mut program = made.map_err(|e| fail(e.0))?;
-        program.build(context.devices(), OPTIONS).map_err(|e| fail(e.0))?;
+        program.build(context.devices(), options(source)).map_err(|e| fail(e.0))?;
         Self::with_kernels(&program, device, name)
     }
 

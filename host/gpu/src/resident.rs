@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use opencl3::command_queue::CommandQueue;
 
 use crate::device::{Arg, Device};
 use crate::graph::{ByDegree, Numbering};
@@ -26,7 +27,7 @@ pub(crate) struct Rows {
 /// A graph on a device.
 pub(crate) struct Resident {
     pub device: Arc<Device>,
-    pub by: ByDegree,
+    pub by: Arc<ByDegree>,
     /// Arcs from smaller to larger numbers.
     pub oriented: Rows,
     pub sums: Buffer<u32>,
@@ -52,7 +53,7 @@ impl Resident {
         numbering: Numbering,
         context: &Context,
     ) -> Result<Self> {
-        let by = ByDegree::new(graph, numbering, context)?;
+        let by = Arc::new(ByDegree::new(graph, numbering, context)?);
         let place = device.place();
         let (offsets, targets) = by.oriented();
         let oriented = Rows {
@@ -120,14 +121,9 @@ impl Resident {
     /// # Errors
     /// [`Error::Device`] for a fault that a checked kernel met, and what the runtime refuses.
     pub fn read(&self) -> Result<[u128; SUMS]> {
-        let mut words = vec![0u32; SUMS * SLOTS * WORDS];
-        self.sums.read(&self.device.queue, &mut words)?;
-        self.check()?;
         let mut now = [0u128; SUMS];
-        for (at, part) in words.chunks_exact(WORDS).enumerate() {
-            let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
-            now[at / SLOTS] = now[at / SLOTS].wrapping_add(value);
-        }
+        wide_sums(&self.sums, &self.device.queue, &mut now)?;
+        self.check()?;
         let start = *self.start.lock().unwrap_or_else(PoisonError::into_inner);
         *self.before.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
         Ok(std::array::from_fn(|i| now[i].wrapping_sub(start[i])))
@@ -149,4 +145,23 @@ impl Resident {
             ))),
         }
     }
+}
+
+/// Waits for all kernels, and reads sums of 128 bits in [`SLOTS`] parts each.
+///
+/// # Errors
+/// [`Error::Device`].
+pub(crate) fn wide_sums(
+    buffer: &Buffer<u32>,
+    queue: &CommandQueue,
+    sums: &mut [u128],
+) -> Result<()> {
+    let mut words = vec![0u32; sums.len() * SLOTS * WORDS];
+    buffer.read(queue, &mut words)?;
+    sums.fill(0);
+    for (at, part) in words.chunks_exact(WORDS).enumerate() {
+        let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
+        sums[at / SLOTS] = sums[at / SLOTS].wrapping_add(value);
+    }
+    Ok(())
 }

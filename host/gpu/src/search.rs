@@ -15,8 +15,10 @@ use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
 
+use crate::Trial;
 use crate::device::Arg;
 use crate::few;
+use crate::lanes::LANES;
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::plan::PlanWords;
@@ -28,8 +30,6 @@ const COMMON: &str = include_str!("../kernels/common.clh");
 const SEARCH: &str = include_str!("../kernels/search.cl");
 const DONATE: &str = include_str!("../kernels/donate.cl");
 
-/// Lanes of a work-group.
-const LANES: usize = 32;
 /// Words of a group's state, and of the control block; as in `search.cl`.
 const STATE_WORDS: usize = 64;
 const CONTROL_WORDS: usize = 8;
@@ -203,8 +203,16 @@ pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Re
     Ok(asked)
 }
 
-/// Counts what a question asks for, and hands it to the sink; the flag says whether the search went to
-/// its end.
+/// Another strategy that may count instead.
+pub(crate) struct Rival<'a> {
+    /// When it is asked; none: at once.
+    pub trial: Option<Trial>,
+    /// Is asked once, with the plan; an answer ends the search.
+    pub ask: &'a mut dyn FnMut(&PlanWords) -> Result<Option<(u128, bool)>>,
+}
+
+/// Counts what a question asks for, and hands it to the sink, unless a rival answers; the flag says whether
+/// the search went to its end.
 ///
 /// # Errors
 /// [`Error::Device`], [`Error::Unsupported`] where the budget has no room.
@@ -213,7 +221,7 @@ pub(crate) fn run(
     graph: &Graph,
     labels: &Labels,
     pattern: &Pattern,
-    question: &Question<'_>,
+    (question, rival): (&Question<'_>, Option<Rival<'_>>),
     context: &Context,
 ) -> Result<(u128, bool)> {
     if pattern.vertices() == 1 {
@@ -246,7 +254,13 @@ pub(crate) fn run(
     if plan.depths() == 2 && question.sink.is_some() {
         return Ok(few::edges(resident, graph, pattern, &plan, question));
     }
-    Run::new(resident, labels, &plan, question, candidates)?.all(context)
+    let mut rival = rival.filter(|_| plan.depths() > 2);
+    if let Some(known) = rival.take_if(|rival| rival.trial.is_none())
+        && let Some(answer) = (known.ask)(&plan)?
+    {
+        return Ok(answer);
+    }
+    Run::new(resident, labels, &plan, question, candidates)?.all(rival, context)
 }
 
 /// A search on the device.
@@ -320,7 +334,7 @@ impl<'a> Run<'a> {
     }
 
     /// Launches slices until all edges are done.
-    fn all(mut self, context: &Context) -> Result<(u128, bool)> {
+    fn all(mut self, mut rival: Option<Rival<'_>>, context: &Context) -> Result<(u128, bool)> {
         let device = &self.resident.device;
         let listed = self.question.sink.is_some();
         let defines = format!(
@@ -330,14 +344,17 @@ impl<'a> Run<'a> {
             if self.candidates.is_some() { "#define CANDIDATES\n" } else { "" },
             if self.picked.is_some() { "#define PICKED\n" } else { "" }
         );
-        let program = device.program("search", &[COMMON, &defines, SEARCH, DONATE])?;
+        let lanes = device.form()?.source();
+        let program = device.program("search", &[COMMON, &defines, &lanes, SEARCH, DONATE])?;
         let entries = self.picked.as_ref().map_or(self.resident.by.neighbours.len(), |p| p.1);
         context.progress.begin(entries as u64);
         self.resident.begin()?;
         let (mut budget, mut next, mut embeddings) = (FIRST_BUDGET, 0u32, 0u128);
+        let (mut spent, mut before) = (0.0, 0);
         loop {
             if context.cancel.is_cancelled() {
-                return Ok((self.resident.read()?[0].min(self.seen(embeddings)), false));
+                let found = before + self.resident.read()?[0];
+                return Ok((found.min(self.seen(embeddings)), false));
             }
             let mut control = [0; CONTROL_WORDS];
             control[0] = next;
@@ -366,7 +383,17 @@ impl<'a> Run<'a> {
                 }
             }
             if control[1] as usize == self.groups {
-                return Ok((self.resident.read()?[0], true));
+                return Ok((before + self.resident.read()?[0], true));
+            }
+            spent += took;
+            let due = |trial: Trial| trial.is_due(spent, reached, entries);
+            if let Some(rival) = rival.take_if(|rival| rival.trial.is_some_and(due)) {
+                // It uses the same sums.
+                before += self.resident.read()?[0];
+                if let Some(answer) = (rival.ask)(self.plan)? {
+                    return Ok(answer);
+                }
+                self.resident.begin()?;
             }
         }
     }

@@ -5,8 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use gramer_engine::cpu::Cpu;
+use gramer_engine::metrics::Value;
 use gramer_engine::{Engine, Outcome, Sink};
-use gramer_gpu::{Gpu, Order, Settings, Steps};
+use gramer_gpu::{Gpu, Lanes, Order, Settings, Steps};
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::{Graph, VertexId};
@@ -204,5 +206,37 @@ fn what_is_not_done_here_is_refused_with_the_engine_that_can() {
     for task in [Task::MaximalCliques, Task::Motif { k: 7, induced: Induced::Edge }, wildcards] {
         let error = gpu.run(&graph, &task, None, &Context::default()).unwrap_err();
         assert!(error.to_string().contains("the engine `cpu`"), "{error}");
+    }
+}
+
+/// A device takes a form of lane operations only where it is right; every one that it takes gives the
+/// same counts.
+#[test]
+fn lanes_in_every_form() {
+    let graph = random(Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 5 }, 3, true);
+    let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
+    let matched = Task::Match { pattern: path, induced: Induced::Vertex, mappings: false };
+    let edges =
+        Task::Match { pattern: Pattern::clique(2), induced: Induced::Edge, mappings: false };
+    let tasks = [matched, edges, Task::Motif { k: 5, induced: Induced::Vertex }];
+    for (lanes, name, _) in Lanes::ALL {
+        let Some(gpu) = open(Settings { lanes: Some(*lanes), ..Settings::default() }) else {
+            return;
+        };
+        for task in &tasks {
+            let right = Cpu.run(&graph, task, None, &Context::default()).unwrap().results;
+            match gpu.run(&graph, task, None, &Context::default()) {
+                Ok(answer) => {
+                    assert_eq!(answer.results, right, "{name}: {task:?}");
+                    let said = answer.devices[0].get("device.lanes");
+                    assert_eq!(said, Some(&Value::Text((*name).into())), "{task:?}");
+                }
+                Err(error) => {
+                    assert_ne!(*lanes, Lanes::Local, "{error}");
+                    let wanted = format!("the form {name} of lane operations ");
+                    assert!(error.to_string().contains(&wanted), "{error}");
+                }
+            }
+        }
     }
 }

@@ -2,8 +2,9 @@
 //! by default the portable one. Kernels test their indices.
 
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Units};
-use gramer_gpu::{Gpu, Settings};
+use gramer_engine::metrics::Value;
+use gramer_engine::{Engine, Outcome, Share, Units};
+use gramer_gpu::{Gpu, Settings, Strategy};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
@@ -225,6 +226,70 @@ fn motifs_by_formulas() {
     // Several windows of counters.
     let model = Model::Rmat { scale: 15, edge_factor: 2, a: 0.57, b: 0.19, c: 0.19 };
     compare(&gpu, "windows", &random(model, 1), &Task::Motif { k: 4, induced: Induced::Vertex });
+}
+
+/// What a run says of its strategy.
+fn strategy(outcome: &Outcome) -> String {
+    match outcome.devices[0].get("run.strategy") {
+        Some(Value::Text(text)) => text.to_string(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn motifs_of_five_by_formulas() {
+    let Some(gpu) = open(checked()) else { return };
+    for (name, graph) in graphs() {
+        compare(&gpu, &name, &graph, &Task::Motif { k: 5, induced: Induced::Vertex });
+    }
+    let (graph, context) = (bipartite(60), Context::default());
+    compare(&gpu, "bipartite", &graph, &Task::Motif { k: 5, induced: Induced::Edge });
+    let task = Task::Motif { k: 5, induced: Induced::Vertex };
+    let outcome = gpu.run(&graph, &task, None, &context).unwrap();
+    assert!(strategy(&outcome).starts_with("formula: "), "{}", strategy(&outcome));
+    // A star with so many fours of leaves that their number needs the second half.
+    const LEAVES: u64 = 200_000;
+    let mut star = Builder::new();
+    (1..=LEAVES).for_each(|leaf| star.edge(0, leaf));
+    let counts = gpu.run(&star.build(), &task, None, &context).unwrap().results;
+    let most = counts.iter().map(|r| r.count).max().unwrap();
+    assert_eq!(most, choose(u128::from(LEAVES), 4));
+    assert!(most > u128::from(u64::MAX));
+}
+
+#[test]
+fn motifs_of_five_without_room_or_in_shares_go_another_way() {
+    let context = Context::default();
+    let graph = random(Model::ErdosRenyiProbability { vertices: 40, p: 0.6 }, 8);
+    let task = Task::Motif { k: 5, induced: Induced::Vertex };
+    let right = Cpu.run(&graph, &task, None, &context).unwrap().results;
+    // 468 edges with 14 triangles each: the lists take 26 KB, of which nothing else needs as much.
+    let named =
+        |strategy, kib: u64| open(Settings { strategy, memory: Some(kib << 10), ..checked() });
+    let mut ways = vec![];
+    for kib in [24, 32, 40, 48, 64, 1024] {
+        let Some(gpu) = named(None, kib) else { return };
+        let Ok(outcome) = gpu.run(&graph, &task, None, &context) else { continue };
+        assert_eq!(outcome.results, right, "{kib} KiB");
+        ways.push(strategy(&outcome));
+        if ways.len() == 1 {
+            let Some(formula) = named(Some(Strategy::Formula), kib) else { return };
+            let error = formula.run(&graph, &task, None, &context).unwrap_err().to_string();
+            assert!(error.contains("setting `memory`"), "{error}");
+        }
+    }
+    assert!(ways[0].starts_with("wide: "), "{ways:?}");
+    assert!(ways.last().unwrap().starts_with("formula: "), "{ways:?}");
+    let share = Share::new([0..20], []).unwrap();
+    for (said, way) in [(None, Some("wide: ")), (Some(Strategy::Formula), None)] {
+        let Some(gpu) = named(said, 4096) else { return };
+        let prepared = gpu.prepare(&graph, &context).unwrap();
+        match (prepared.run(&task, Units::Share(&share), None, &context), way) {
+            (Ok(outcome), Some(way)) => assert!(strategy(&outcome).starts_with(way)),
+            (Err(error), None) => assert!(error.to_string().contains("has no shares"), "{error}"),
+            (answer, _) => panic!("{answer:?}"),
+        }
+    }
 }
 
 #[test]

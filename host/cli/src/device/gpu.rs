@@ -6,7 +6,8 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
 use gramer_gpu::{
-    Access, Gpu, Order, Settings, Steps, Strategy, TableSettings, Traversal, default_cache, is_gpu,
+    Access, Gpu, Lanes, Order, Settings, Steps, Strategy, TableSettings, Traversal, default_cache,
+    is_gpu,
 };
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
@@ -70,6 +71,11 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER")]
     pub order: Option<Order>,
 
+    /// How lanes of a warp tell each other something, in the strategy plan and motifs of 5; by default as
+    /// the device offers it, where a kernel finds that right
+    #[arg(long, value_parser = choice::<Lanes>(), value_name = "FORM")]
+    pub lanes: Option<Lanes>,
+
     /// Take the time of each kernel and transfer: totals go to the results, a trace to this file (JSON, for
     /// Perfetto and other viewers of Chromium's traces)
     #[arg(long, id = PROFILE, value_name = "FILE")]
@@ -122,7 +128,7 @@ fn open(
         spill: args.spill,
         ..TableSettings::default()
     };
-    let GpuArgs { memory, strategy, signatures, order, profile, checked, .. } = args;
+    let GpuArgs { memory, strategy, signatures, order, lanes, profile, checked, .. } = args;
     let steps = Steps { signatures, order: order.unwrap_or_default() };
     if profile.is_some() && opening.all > 1 {
         return Err(Error::usage(
@@ -143,6 +149,7 @@ fn open(
     let settings = Settings {
         memory,
         strategy,
+        lanes,
         steps,
         profile,
         checked,

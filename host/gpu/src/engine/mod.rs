@@ -2,6 +2,7 @@
 
 mod on_device;
 mod run;
+mod trial;
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,6 +25,7 @@ use crate::table::{self, TableSettings};
 use crate::wide;
 use crate::{Balance, Settings, Steps, Strategy, platform};
 use on_device::OnDevice;
+pub use trial::Trial;
 
 /// A GPU behind OpenCL.
 ///
@@ -51,6 +53,7 @@ pub struct Gpu {
     table: TableSettings,
     steps: Steps,
     profile: Option<PathBuf>,
+    trial: Option<Trial>,
     /// The context takes a tenth of a second, in which the host may read a graph.
     opening: Mutex<Option<JoinHandle<Result<Device>>>>,
     opened: OnceLock<Arc<Device>>,
@@ -76,12 +79,12 @@ impl Gpu {
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
-        let Settings { strategy, balance, steps, ref profile, .. } = settings;
+        let Settings { strategy, balance, steps, trial, ref profile, .. } = settings;
         let (profile, table) = (profile.clone(), settings.table.clone());
         let opening = std::thread::spawn(move || Device::open(handle, &settings));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, strategy, balance, table, steps, profile, opening, opened })
+        Ok(Gpu { name, found, strategy, balance, table, steps, profile, trial, opening, opened })
     }
 
     /// The device, once it is open.
@@ -129,7 +132,8 @@ impl Gpu {
             Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
             Task::Clique { .. } => &[Local, Plan, Table],
             Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
-            Task::Motif { k: 5 | 6, .. } => &[Wide, Plan],
+            Task::Motif { k: 5, .. } => &[Formula, Wide, Plan],
+            Task::Motif { k: 6, .. } => &[Wide, Plan],
             Task::Motif { .. } => &[Wide],
             Task::Match { .. } => &[Plan, Table],
             _ => &[Plan],

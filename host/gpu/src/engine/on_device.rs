@@ -10,7 +10,9 @@ use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::Gpu;
+use super::trial::Decided;
 use crate::by_label::ByLabel;
+use crate::five;
 use crate::formula::{self, Cycles};
 use crate::fsm;
 use crate::graph::Numbering;
@@ -18,7 +20,8 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::resident::Resident;
-use crate::search::{self, Labels, Question};
+use crate::search::{self, Labels, Question, Rival};
+use crate::table::OnTable;
 use crate::wide::{self, Wanted};
 
 /// A graph on the device, with what tasks derive from it.
@@ -35,6 +38,9 @@ pub(super) struct OnDevice<'a> {
     pub(super) graph: &'a Graph,
     labels: OnceLock<Labels>,
     by_label: OnceLock<ByLabel>,
+    /// For matches that are counted faster so.
+    pub(super) table: OnTable<'a>,
+    pub(super) decided: Mutex<Vec<Decided>>,
 }
 
 /// The value of a cell, made by `make` if it has none.
@@ -61,8 +67,11 @@ impl<'a> OnDevice<'a> {
         numbering: Numbering,
         graph: &'a Graph,
     ) -> Self {
+        let table = OnTable::beside(gpu, graph, resident.by.clone(), &gpu.table);
         OnDevice {
             gpu,
+            table,
+            decided: Mutex::default(),
             resident,
             numbering,
             running: Mutex::new(()),
@@ -108,12 +117,25 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<(Count, bool)> {
+        self.matches_or(pattern, induced, mappings, part, None, context)
+    }
+
+    /// The same, unless another strategy takes over.
+    pub(super) fn matches_or(
+        &self,
+        pattern: &Pattern,
+        induced: Induced,
+        mappings: bool,
+        part: Part<'_>,
+        rival: Option<Rival<'_>>,
+        context: &Context,
+    ) -> Result<(Count, bool)> {
         let asked = search::comparable(self.graph, pattern, mappings)?;
         let labels = made(&self.labels, || Labels::new(&self.resident, self.graph))?;
         let (Part { share, sink }, steps) = (part, self.gpu.steps);
         let question = Question { given: pattern, induced, mappings, sink, share, steps };
         let (count, complete) =
-            search::run(&self.resident, self.graph, labels, &asked, &question, context)?;
+            search::run(&self.resident, self.graph, labels, &asked, (&question, rival), context)?;
         Ok((Count { pattern: pattern.clone(), count }, complete))
     }
 
@@ -230,16 +252,16 @@ impl OnDevice<'_> {
         share: Option<&Picked>,
         context: &Context,
     ) -> Result<Outcome> {
+        if k == 5 {
+            return self.motifs_of_five(induced, context);
+        }
         let all = self.roots(k)?;
         let sums = if k == 3 {
             let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
             formula::three(&self.resident, own.as_ref().unwrap_or(all), share, context)?
         } else {
             let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
-            let arcs = self.resident.oriented.ends.len();
-            let edges = made(&self.edges, || {
-                Buffer::new(&self.resident.device.place(), arcs, "triangles of arcs")
-            })?;
+            let edges = self.triangles_of_arcs()?;
             match share {
                 None => formula::four(&self.resident, all, cycles, edges, context)?,
                 Some(share) => {
@@ -260,12 +282,32 @@ impl OnDevice<'_> {
                 .ok_or_else(|| {
                     Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
                 }),
-            // The formulas need all sums: a run that was not finished gives zeros.
-            (None, _) => {
-                let zero = |p: &Pattern| Count { pattern: p.clone(), count: 0 };
-                Ok(Outcome::new(Dictionary::of(k).patterns().iter().map(zero).collect(), false))
-            }
+            (None, _) => Ok(unfinished(k)),
         }
+    }
+
+    /// Room for a number of each arc.
+    fn triangles_of_arcs(&self) -> Result<&Buffer<u32>> {
+        let arcs = self.resident.oriented.ends.len();
+        let place = self.resident.device.place();
+        made(&self.edges, || Buffer::new(&place, arcs, "triangles of arcs"))
+    }
+
+    /// The same for five vertices, of all units.
+    fn motifs_of_five(&self, induced: Induced, context: &Context) -> Result<Outcome> {
+        // Arcs that stand for large roots have no triangles of their own.
+        let (roots, edges) = ([self.roots(3)?, self.roots(5)?], self.triangles_of_arcs()?);
+        let Some(sums) = five::sums(&self.resident, roots, edges, context)? else {
+            return Ok(unfinished(5));
+        };
+        let counts = sums.edge_induced().and_then(|counts| match induced {
+            Induced::Edge => Some(counts),
+            Induced::Vertex => formulas::vertex_induced(5, &counts),
+        });
+        let counts = counts.ok_or_else(|| {
+            Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
+        })?;
+        Ok(of_patterns(5, Induced::Vertex, counts, true))
     }
 }
 
@@ -274,6 +316,12 @@ impl OnDevice<'_> {
 pub(super) struct Part<'a> {
     pub(super) share: Option<&'a Picked>,
     pub(super) sink: Option<&'a dyn Sink>,
+}
+
+/// The formulas need all sums: a run that was not finished gives zeros.
+fn unfinished(k: usize) -> Outcome {
+    let zero = |p: &Pattern| Count { pattern: p.clone(), count: 0 };
+    Outcome::new(Dictionary::of(k).patterns().iter().map(zero).collect(), false)
 }
 
 /// The answer from vertex-induced counts in the order of the dictionary.

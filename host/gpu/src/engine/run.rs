@@ -7,13 +7,14 @@ use std::time::Instant;
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 use tracing::{info, info_span};
 
 use super::on_device::{OnDevice, Part};
 use super::refuse;
+use super::trial::Tried;
 use crate::calls;
 use crate::graph::Numbering;
 use crate::picked::Picked;
@@ -35,16 +36,10 @@ impl Prepared for OnDevice<'_> {
         let share = picked.as_ref();
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        self.make_room(task);
         let before = self.before();
-        // Only a search has embeddings to hand on.
-        let strategy = match sink {
-            Some(_) => Strategy::Plan,
-            // The closed formulas' sums belong to no embedding.
-            None if self.numbering == Numbering::Ids && matches!(task, Task::Motif { .. }) => {
-                Strategy::Wide
-            }
-            None => self.gpu.strategy(task)?,
-        };
+        let (mut tried, mut details) = (None, DeviceMetrics::default());
+        let mut strategy = self.chosen(task, part)?;
         info!(
             task = task.name(),
             strategy = reason(strategy, sink.is_some()),
@@ -57,7 +52,13 @@ impl Prepared for OnDevice<'_> {
                 self.search(&[Pattern::clique(*k)], Induced::Edge, part, context)
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
-                self.motifs(*k, *induced, share, context)
+                match self.motifs(*k, *induced, share, context) {
+                    Err(Error::Unsupported(_)) if *k == 5 && self.gpu.strategy.is_none() => {
+                        strategy = Strategy::Wide;
+                        self.wide_motifs(*k, *induced, part, context)
+                    }
+                    answer => answer,
+                }
             }
             (Task::Motif { k, induced }, Strategy::Wide) => {
                 self.wide_motifs(*k, *induced, part, context)
@@ -71,9 +72,10 @@ impl Prepared for OnDevice<'_> {
                 self.search(Dictionary::of(*k).patterns(), *induced, part, context)
             }
             (Task::Match { pattern, induced, mappings }, _) => {
-                let (count, complete) =
-                    self.matches(pattern, *induced, *mappings, part, context)?;
-                Ok(Outcome::new(vec![count], complete))
+                let asked = (pattern, *induced, *mappings);
+                let (outcome, found) = self.counted(asked, part, &mut details, context)?;
+                tried = found;
+                Ok(outcome)
             }
             (Task::Fsm { .. }, _) if share.is_some() => refuse("shares of frequent patterns"),
             (Task::Fsm { limit, support, measure }, _) => {
@@ -81,7 +83,10 @@ impl Prepared for OnDevice<'_> {
             }
             _ => unreachable!("it was refused above"),
         }?;
-        let metrics = self.metrics(strategy, sink.is_some(), before)?;
+        let by_table = tried.is_some_and(|tried| tried.by_table);
+        let strategy = if by_table { Strategy::Table } else { strategy };
+        let mut metrics = self.metrics(strategy, (sink.is_some(), tried), before)?;
+        metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
         Ok(outcome.of(units))
     }
@@ -100,7 +105,7 @@ impl Prepared for OnDevice<'_> {
         let before = self.before();
         let asked = (*limit, *support, *measure);
         let mut outcome = self.frequent(asked, None, Some(together), context)?;
-        outcome.devices.push(self.metrics(self.gpu.strategy(task)?, false, before)?);
+        outcome.devices.push(self.metrics(self.gpu.strategy(task)?, (false, None), before)?);
         Ok(outcome)
     }
 }
@@ -113,6 +118,27 @@ struct Before {
 }
 
 impl OnDevice<'_> {
+    /// How a task, or a share of it, is done.
+    fn chosen(&self, task: &Task, part: Part<'_>) -> Result<Strategy> {
+        let by_ids = self.numbering == Numbering::Ids;
+        match task {
+            // Only a search has embeddings to hand on.
+            _ if part.sink.is_some() => Ok(Strategy::Plan),
+            // The closed formulas' sums belong to no embedding, and those of five vertices to no share.
+            Task::Motif { .. } if by_ids => Ok(Strategy::Wide),
+            Task::Motif { k: 5, .. } if part.share.is_some() => match self.gpu.strategy {
+                None => Ok(Strategy::Wide),
+                Some(Strategy::Formula) => Err(Error::Unsupported(
+                    "the strategy formula has no shares of motifs of five vertices; leave out the setting \
+                     `strategy`"
+                        .into(),
+                )),
+                Some(said) => Ok(said),
+            },
+            _ => self.gpu.strategy(task),
+        }
+    }
+
     fn before(&self) -> Before {
         let work = &self.resident.device.work;
         Before {
@@ -123,7 +149,12 @@ impl OnDevice<'_> {
     }
 
     /// What was measured since `before`.
-    fn metrics(&self, strategy: Strategy, listed: bool, before: Before) -> Result<DeviceMetrics> {
+    fn metrics(
+        &self,
+        strategy: Strategy,
+        (listed, tried): (bool, Option<Tried>),
+        before: Before,
+    ) -> Result<DeviceMetrics> {
         let device = &self.resident.device;
         let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
         metrics.headline("run.time", "s", Value::time(before.begun.elapsed()));
@@ -133,7 +164,16 @@ impl OnDevice<'_> {
         metrics.headline("bus.written", "bytes", Value::Count(written));
         metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
-        metrics.detail("run.strategy", "", Value::Text(reason(strategy, listed).into()));
+        match tried {
+            Some(tried) => tried.report(&mut metrics),
+            None => {
+                let reason = reason(strategy, listed);
+                metrics.detail("run.strategy", "", Value::Text(reason.into()));
+            }
+        }
+        if let Some(form) = device.known_form() {
+            metrics.detail("device.lanes", "", Value::Text(form.said().into()));
+        }
         if strategy == Strategy::Wide {
             let donations = device.work.donations.load(Relaxed) - before.donations;
             metrics.detail("wide.donations", "", Value::Count(donations));
@@ -157,7 +197,7 @@ fn reason(strategy: Strategy, listed: bool) -> &'static str {
     match strategy {
         _ if listed => "plan: every embedding is met",
         Strategy::Plan => "plan: depth-first search over sorted lists",
-        Strategy::Formula => "formula: all counts follow from triangles, 4-cliques and 4-cycles",
+        Strategy::Formula => "formula: all counts follow from those of smaller patterns",
         Strategy::Local => "local: bitmaps of oriented neighbourhoods",
         Strategy::Wide => "wide: all patterns in one exploration",
         Strategy::Table => table::REASON,

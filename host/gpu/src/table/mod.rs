@@ -10,7 +10,9 @@
 //! | `run` | extensions one after the other, depth-first |
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |
+//! | `beside` | what `plan` hands over |
 
+mod beside;
 mod graph;
 mod host_buffer;
 mod pages;
@@ -107,7 +109,7 @@ pub struct Without {
 pub(crate) struct OnTable<'a> {
     gpu: &'a Gpu,
     graph: &'a Graph,
-    by: ByDegree,
+    by: Arc<ByDegree>,
     settings: &'a TableSettings,
     held: Mutex<Option<TableGraph>>,
 }
@@ -161,8 +163,8 @@ impl<'a> OnTable<'a> {
         settings: &'a TableSettings,
         context: &Context,
     ) -> Result<Self> {
-        let by = ByDegree::new(graph, Numbering::Degree, context)?;
-        Ok(OnTable { gpu, graph, by, settings, held: Mutex::new(None) })
+        let by = Arc::new(ByDegree::new(graph, Numbering::Degree, context)?);
+        Ok(Self::beside(gpu, graph, by, settings))
     }
 
     fn program(&self, device: &Device, lists: &Lists) -> Result<Arc<Program>> {

@@ -11,6 +11,7 @@ mod six;
 
 use std::ops::ControlFlow;
 
+use crate::formulas::vertex_induced as vertex_induced_from;
 use crate::{Count, Open, Outcome, Sink};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
@@ -87,7 +88,7 @@ fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(Vec<u128>
             (complete && whole)
                 .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, context))
                 .flatten()
-                .map(|counts| induced_from_edges(k, &counts))
+                .map(|counts| vertex_induced_from(k, &counts).expect("they are those of a graph"))
         }
         // It lists the common neighbours of all edges.
         6 if context.budget.is_none() => {
@@ -121,19 +122,6 @@ fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> Option<Vec
     info!(k, "motifs are solved for from sums over edges, the cliques and the cycles");
     let mut sums = vec![];
     add_sums(graph, k, Job::whole(context), &mut sums).then(|| vertex_induced(k, &sums))
-}
-
-/// From edge-induced to vertex-induced counts: what lies in patterns with more edges is taken away.
-fn induced_from_edges(k: usize, counts: &[u128]) -> Vec<u128> {
-    let copies = copies(k);
-    let mut induced = counts.to_vec();
-    // Patterns are sorted by edges, so those with more come first here.
-    for p in (0..counts.len()).rev() {
-        let inside: u128 =
-            (p + 1..counts.len()).map(|host| induced[host] * u128::from(copies[host][p])).sum();
-        induced[p] -= inside;
-    }
-    induced
 }
 
 /// An answer from the sums of all units, as [`Open::Motifs`] holds them; `None` if they aren't

@@ -1,0 +1,74 @@
+//! A match that the strategy `plan` hands over, with the graph as that one has it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gramer_engine::metrics::DeviceMetrics;
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+
+use super::graph::{Lists, TableGraph, Wanted};
+use super::{OnTable, Steps, TableSettings};
+use crate::Gpu;
+use crate::graph::ByDegree;
+use crate::plan::PlanWords;
+
+impl<'a> OnTable<'a> {
+    /// For a graph whose vertices were numbered already.
+    pub fn beside(
+        gpu: &'a Gpu,
+        graph: &'a Graph,
+        by: Arc<ByDegree>,
+        settings: &'a TableSettings,
+    ) -> Self {
+        OnTable { gpu, graph, by, settings, held: Mutex::new(None) }
+    }
+
+    /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,
+    /// where the lists don't fit whole.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn make_ready(&self, words: &PlanWords) -> Result<bool> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let device = self.gpu.device()?;
+        let wanted = Wanted { share: true, ..Steps::pattern(words).wanted };
+        if held.as_ref().is_none_or(|h| h.wanted != wanted) {
+            *held = None;
+            match TableGraph::new(device, &self.by, self.graph, wanted, self.settings) {
+                Ok(made) => *held = Some(made),
+                // It would do with less memory than there is.
+                Err(Error::Unsupported(_)) => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        let whole = held.as_ref().filter(|h| matches!(h.lists, Lists::Whole(_)));
+        let Some(graph) = whole else {
+            *held = None;
+            return Ok(false);
+        };
+        self.program(device, &graph.lists)?;
+        Ok(true)
+    }
+
+    /// Counts from these roots what the plan leads to, with what was done among `metrics`; the flag says
+    /// whether the run went to its end.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Unsupported`] where the budget has no room.
+    pub fn matches(
+        &self,
+        words: &PlanWords,
+        roots: &[u32],
+        context: &Context,
+        metrics: &mut DeviceMetrics,
+    ) -> Result<(u128, bool)> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        self.count(&mut held, &Steps::pattern(words), Some(roots), context, metrics)
+    }
+
+    /// Frees what is on the device.
+    pub fn release(&self) {
+        *self.held.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
