@@ -19,6 +19,7 @@
 //! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `signature` | candidates by signatures, and SGSI's order |
 //! | `formula` | motifs of three and four vertices by closed formulas |
+//! | `join` | SGSI's join over PCSR, as the strategy `table` has it |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -34,6 +35,7 @@ mod few;
 mod formula;
 mod fsm;
 mod graph;
+mod join;
 mod large;
 mod local;
 pub mod memory;
@@ -52,11 +54,12 @@ mod wide;
 
 pub use calls::Fault;
 pub use engine::Gpu;
+pub use join::{FirstEdge, Join, JoinSettings, Layers};
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
 pub use select::is_gpu;
-pub use table::{Access, TableSettings, Traversal, Without};
+pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
 pub use wide::Balance;
 
 use std::path::PathBuf;
