@@ -15,6 +15,7 @@ mod hints;
 mod mine;
 mod options;
 mod paper;
+mod paper_gpu;
 mod plan;
 pub mod report;
 mod run;

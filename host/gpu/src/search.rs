@@ -68,9 +68,8 @@ impl Labels {
             let labels: Vec<Label> = by.vertex.iter().map(|&v| labels[v as usize]).collect();
             Buffer::of(&place, &labels, "vertex labels")
         });
-        let edges = view
-            .edge_labels
-            .map(|_| Buffer::of(&place, &by.edge_labels(graph), "edge labels"));
+        let edges =
+            view.edge_labels.map(|_| Buffer::of(&place, &by.edge_labels(graph), "edge labels"));
         let mut shares = HashMap::new();
         for &label in view.edge_labels.unwrap_or_default() {
             *shares.entry(label).or_default() += 1.0 / view.neighbours.len() as f64;

@@ -206,7 +206,8 @@ pub(crate) fn candidates_by_segments(
     let (n, vertices, place, queue) =
         (pattern.vertices(), by.vertices(), device.place(), &device.queue);
     let own = |labels: &[u32]| by.vertex.iter().map(|&v| labels[v as usize]).collect::<Vec<_>>();
-    let labels = Buffer::of(&place, &view.vertex_labels.map(own).unwrap_or_default(), "vertex labels")?;
+    let labels =
+        Buffer::of(&place, &view.vertex_labels.map(own).unwrap_or_default(), "vertex labels")?;
     let edge_labels = by.edge_labels(graph);
     let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labelled)).collect();
     let needs = Buffer::of(&place, &needs, "what a pattern asks for")?;

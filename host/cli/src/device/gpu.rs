@@ -6,8 +6,8 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
 use gramer_gpu::{
-    Access, FirstEdge, Gpu, Join, JoinSettings, Layers, Mechanism, Order, Settings, Steps, Strategy,
-    TableSettings, Traversal, default_cache, is_gpu,
+    Access, FirstEdge, Gpu, Join, JoinSettings, Layers, Mechanism, Order, Settings, Steps,
+    Strategy, TableSettings, Traversal, default_cache, is_gpu,
 };
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;

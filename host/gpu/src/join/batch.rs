@@ -167,7 +167,11 @@ impl Run<'_> {
 
     /// Adds the fills of rows to the count.
     fn add(&self, rows: usize) -> Result<()> {
-        self.by_warp("add_fills", &[buffer(&self.batch.fills), word(rows), buffer(&self.sums)], rows)
+        self.by_warp(
+            "add_fills",
+            &[buffer(&self.batch.fills), word(rows), buffer(&self.sums)],
+            rows,
+        )
     }
 
     /// The places of new rows, and their number.
@@ -332,7 +336,8 @@ impl Run<'_> {
     /// The other edges of the rows, and vertices that must not be neighbours.
     fn narrow(&mut self, depth: usize, from: usize, rows: usize, level: &Level) -> Result<()> {
         let fixed = self.fixed(level);
-        let near = level.near.iter().filter(|link| fixed != Some(link.which)).map(|link| (link, false));
+        let near =
+            level.near.iter().filter(|link| fixed != Some(link.which)).map(|link| (link, false));
         for (link, far) in near.chain(level.far.iter().map(|link| (link, true))) {
             let segments = self.store.segments(link);
             for number in 0..segments {

@@ -78,8 +78,7 @@ struct Did {
     /// Rows of all tables.
     rows: u64,
     batches: u64,
-    /// Segments that were brought to the device, and those that early ends left out.
-    loaded: u64,
+    /// Segments that early ends left out.
     skipped: u64,
     /// Rows by layer.
     layers: [u64; 4],
@@ -144,7 +143,7 @@ impl Run<'_> {
         metrics.detail("join.chained", "", count(sums[3]));
         metrics.detail("join.tested", "", count(sums[4]));
         metrics.detail("join.segments", "", Value::Setting(self.store.most_segments() as u64));
-        metrics.detail("join.segments.loaded", "", Value::Count(did.loaded));
+        metrics.detail("join.segments.loaded", "", Value::Count(self.store.loaded));
         metrics.detail("join.segments.skipped", "", Value::Count(did.skipped));
         let signatures = self.query.signatures as u64;
         metrics.detail("join.signatures.segments", "", Value::Setting(signatures));

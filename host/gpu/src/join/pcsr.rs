@@ -100,7 +100,8 @@ impl Segment {
         };
         if shape.dense && rows.len() * SPARSE >= span || rows.is_empty() {
             let mut offsets = vec![0; span + 1];
-            rows.iter().for_each(|&(v, from, to)| offsets[(v - first) as usize + 1] = (to - from) as u32);
+            rows.iter()
+                .for_each(|&(v, from, to)| offsets[(v - first) as usize + 1] = (to - from) as u32);
             (1..offsets.len()).for_each(|at| offsets[at] += offsets[at - 1]);
             segment.ends = offsets.len() as u32;
             segment.words = offsets;

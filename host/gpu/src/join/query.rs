@@ -125,11 +125,14 @@ impl Query {
         let plan = order_of(graph, asked, steps, &count(&bits));
         let candidates = plan.order.iter().map(|&v| std::mem::take(&mut bits[v])).collect();
         let labelled = graph.has_edge_labels();
-        let link = |which: usize, label: Label| match (named(label) && labelled, settings.without.pcsr) {
-            (false, _) => Link { which: which as u32, kind: Kind::All, label: NO_LABEL },
-            (true, true) => Link { which: which as u32, kind: Kind::Labelled, label },
-            (true, false) => Link { which: which as u32, kind: Kind::Of(label), label: NO_LABEL },
-        };
+        let link =
+            |which: usize, label: Label| match (named(label) && labelled, settings.without.pcsr) {
+                (false, _) => Link { which: which as u32, kind: Kind::All, label: NO_LABEL },
+                (true, true) => Link { which: which as u32, kind: Kind::Labelled, label },
+                (true, false) => {
+                    Link { which: which as u32, kind: Kind::Of(label), label: NO_LABEL }
+                }
+            };
         let level = |words: &[u32]| {
             let columns = |set: u32| (0..16usize).filter(move |j| set >> j & 1 == 1);
             Level {
@@ -162,7 +165,9 @@ impl Query {
         let words = self.candidates[depth].iter().enumerate();
         words
             .flat_map(|(at, &word)| {
-                (0..32u32).filter(move |bit| word >> bit & 1 == 1).map(move |bit| 32 * at as u32 + bit)
+                (0..32u32)
+                    .filter(move |bit| word >> bit & 1 == 1)
+                    .map(move |bit| 32 * at as u32 + bit)
             })
             .collect()
     }

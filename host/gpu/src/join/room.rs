@@ -5,7 +5,7 @@ use gramer_graph::error::{Error, Result};
 /// Most rows of a batch, and of a table unless a list is longer: with more a batch takes longer than a slice, and
 /// what is reserved is cleared first.
 const MOST_BATCH: u64 = 1 << 18;
-const MOST_ROWS: u64 = 1 << 22;
+const MOST_ROWS: u64 = 1 << 20;
 /// The same of a processor.
 const PORTABLE_ROWS: u64 = 1 << 15;
 /// Rows of the smallest batch.

@@ -24,8 +24,9 @@ use super::{COMMON, Did, JOIN, LAYERS, SCANS, SHARED, SUM_WORDS, SUMS, Target, l
 /// Lanes of a warp, of a block, and of a group that scans.
 const WARP: usize = 32;
 const BLOCK: usize = 256;
-/// On a processor lanes run one after the other; the block has some, so that its barriers are run.
-const PORTABLE: (usize, usize) = (1, 4);
+/// On a processor lanes run one after the other, and its compiler copies what follows a barrier for each way that
+/// leads there: the kernels of joins are too long for that.
+const PORTABLE: (usize, usize) = (1, 1);
 const SCAN: usize = 256;
 /// Words of the control block.
 pub(super) const CONTROL_WORDS: usize = 8;
@@ -134,7 +135,8 @@ impl<'a> Run<'a> {
         let (candidates, candidates_at) = candidates(query, without.sets);
         let candidates = Buffer::of(&place, &candidates, "candidates")?;
         let plan = query.plan.words.chunks_exact(crate::plan::DEPTH_WORDS);
-        let plan = plan.map(|words| Buffer::of(&place, words, "the plan")).collect::<Result<_>>()?;
+        let plan =
+            plan.map(|words| Buffer::of(&place, words, "the plan")).collect::<Result<_>>()?;
         let sums = Buffer::of(&place, &[0; SUMS * SLOTS * SUM_WORDS], "sums")?;
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let intervals = by.longest as usize / 32 + 1;
@@ -143,7 +145,8 @@ impl<'a> Run<'a> {
         let half = device.budget.free() / 8;
         let shape = Shape { pairs: settings.pairs, dense: true };
         let how = (settings.segments as usize, half as usize, shape);
-        let parts = query.kinds().into_iter().map(|kind| Ok((kind, lists.get(kind, by, graph, how)?)));
+        let parts =
+            query.kinds().into_iter().map(|kind| Ok((kind, lists.get(kind, by, graph, how)?)));
         let parts: HashMap<_, _> = parts.collect::<Result<_>>()?;
         let longest = parts.values().map(|p| p.longest).max().unwrap_or(0);
         let store = Store::new(device, parts, half)?;
@@ -153,7 +156,8 @@ impl<'a> Run<'a> {
         let depths = query.depths() as u64;
         let portable = device.limits.portable;
         let room = Room::new(free, (depths, linking as u64), longest.into(), used, portable)?;
-        let warp_source = format!("#define LANES {}\n#define SCAN {}\n", lanes(device).0, scan_lanes(device));
+        let warp_source =
+            format!("#define LANES {}\n#define SCAN {}\n", lanes(device).0, scan_lanes(device));
         let left_out = left_out(&without);
         let warp = [COMMON, &warp_source, &left_out, SHARED, JOIN, SCANS];
         let warp = device.program("join", &warp)?;
@@ -164,7 +168,8 @@ impl<'a> Run<'a> {
                 let source = [COMMON, &source, &left_out, SHARED, JOIN, LAYERS];
                 let program = device.program("join_layers", &source)?;
                 if costs.is_none() {
-                    *costs = Some(measure(device, &program, &candidates, &histogram, lanes(device).1)?);
+                    *costs =
+                        Some(measure(device, &program, &candidates, &histogram, lanes(device).1)?);
                 }
                 costs.map(|costs| (program, costs))
             }
@@ -188,7 +193,7 @@ impl<'a> Run<'a> {
             histogram,
             sums,
             fault,
-            elements: FIRST_ELEMENTS,
+            elements: FIRST_ELEMENTS.min(room.rows as f64),
             rows: usize::MAX,
             did: Did { launches: vec![0; query.levels.len()], ..Did::default() },
             longest,
@@ -241,7 +246,10 @@ impl<'a> Run<'a> {
                 context.progress.add(done as u64);
             }
             from += done;
-            if depth + 1 < self.query.depths() && found > 0 && !self.join(depth + 1, found, context)? {
+            if depth + 1 < self.query.depths()
+                && found > 0
+                && !self.join(depth + 1, found, context)?
+            {
                 return Ok(false);
             }
         }

@@ -51,7 +51,8 @@ impl Store {
         let (all, most) = Self::sizes(&partitions);
         let place = device.place();
         let whole = all <= room;
-        let words = Buffer::new(&place, if whole { all } else { most } as usize, "the labels' edges")?;
+        let words =
+            Buffer::new(&place, if whole { all } else { most } as usize, "the labels' edges")?;
         let zeros = [0; PLACES * SEGMENT_WORDS];
         let mut store = Store {
             device: device.clone(),
