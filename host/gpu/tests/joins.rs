@@ -184,7 +184,7 @@ fn buffers_are_as_long_as_the_first_edge_says() {
         assert_eq!(outcome.results, answer(&Cpu, &graph, &task).results);
         // One buffer for each hub that has the edge 2, then of one row with lists of 6 and 6.
         let allocated = number(&outcome, "join.allocated");
-        assert!(allocated >= 6.0 && allocated <= 16.0, "{first:?} {allocated}");
+        assert!((6.0..=16.0).contains(&allocated), "{first:?} {allocated}");
         // One join: lengths, choice, three of the prefix sum, cut; the first edge; the other; places; link.
         let launches = [number(&outcome, "join.launches.1"), number(&outcome, "join.launches.2")];
         assert!(launches.iter().all(|&n| (8.0..=16.0).contains(&n)), "{first:?} {launches:?}");
@@ -283,7 +283,7 @@ fn signatures_orders_and_budgets() {
     }
     assert!((1..12).contains(&refused), "{refused}");
     let (mut segments, mut batches) = (vec![], vec![]);
-    for memory in [None, Some(least << 10), Some(2 * least << 10)] {
+    for memory in [None, Some(least << 10), Some((2 * least) << 10)] {
         let Some(gpu) = open(settings(Case { memory, steps: paper, ..Case::default() })) else {
             return;
         };

@@ -207,15 +207,15 @@ impl Lists {
         };
         let mut edges = Edges { sources: vec![], ends: vec![], labels: vec![] };
         for v in 0..by.vertices() {
-            for e in by.offsets[v] as usize..by.offsets[v + 1] as usize {
-                if matches!(kind, Kind::Of(label) if labels[e] != label) {
+            let row = by.offsets[v] as usize..by.offsets[v + 1] as usize;
+            for (e, &end) in row.clone().zip(&by.neighbours[row]) {
+                let label = labels.get(e).copied();
+                if matches!(kind, Kind::Of(wanted) if label != Some(wanted)) {
                     continue;
                 }
                 edges.sources.push(v as u32);
-                edges.ends.push(by.neighbours[e]);
-                if kind == Kind::Labelled {
-                    edges.labels.push(labels[e]);
-                }
+                edges.ends.push(end);
+                edges.labels.extend(label.filter(|_| kind == Kind::Labelled));
             }
         }
         let (wished, room, shape) = how;

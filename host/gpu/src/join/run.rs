@@ -161,18 +161,10 @@ impl<'a> Run<'a> {
         let left_out = left_out(&without);
         let warp = [COMMON, &warp_source, &left_out, SHARED, JOIN, SCANS];
         let warp = device.program("join", &warp)?;
+        let buffers = (&candidates, &histogram);
         let block = match settings.layers {
             Layers::None => None,
-            _ => {
-                let source = format!("#define LANES {}\n", lanes(device).1);
-                let source = [COMMON, &source, &left_out, SHARED, JOIN, LAYERS];
-                let program = device.program("join_layers", &source)?;
-                if costs.is_none() {
-                    *costs =
-                        Some(measure(device, &program, &candidates, &histogram, lanes(device).1)?);
-                }
-                costs.map(|costs| (program, costs))
-            }
+            _ => Some(block_program(device, &left_out, buffers, costs)?),
         };
         let table = |columns: usize| Buffer::new(&place, columns * room.rows, "tables");
         Ok(Run {
@@ -292,6 +284,25 @@ impl<'a> Run<'a> {
         }
         Ok(sums)
     }
+}
+
+/// The kernels of blocks, and what the device was measured to take, now if it wasn't before: the first buffer is
+/// read, the second may be written.
+fn block_program(
+    device: &Device,
+    left_out: &str,
+    (items, out): (&Buffer<u32>, &Buffer<u32>),
+    costs: &mut Option<Costs>,
+) -> Result<(Arc<Program>, Costs)> {
+    let block = lanes(device).1;
+    let source = format!("#define LANES {block}\n");
+    let source = [COMMON, &source, left_out, SHARED, JOIN, LAYERS];
+    let program = device.program("join_layers", &source)?;
+    let costs = match *costs {
+        Some(costs) => costs,
+        None => *costs.insert(measure(device, &program, items, out, block)?),
+    };
+    Ok((program, costs))
 }
 
 /// The candidates of all depths as words, with where those of each begin and end: bits, or without the set

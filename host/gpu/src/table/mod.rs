@@ -57,6 +57,7 @@ const PACK: &str = include_str!("../../kernels/pack.cl");
 
 /// What the answer says of the strategy.
 pub(crate) const REASON: &str = "table: embedding tables by column";
+const JOINED: &str = "table: joins into buffers that were allocated before";
 
 /// How the strategy `table` uses the memories; answers don't depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -416,7 +417,9 @@ impl Prepared for OnTable<'_> {
         metrics.headline("bus.written", "bytes", Value::Count(written));
         metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
-        metrics.detail("run.strategy", "", Value::Text(REASON.into()));
+        let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
+        let reason = if joined { JOINED } else { REASON };
+        metrics.detail("run.strategy", "", Value::Text(reason.into()));
         metrics.detail("device.driver", "", Value::Text(self.gpu.found().driver.clone()));
         metrics.metrics.append(&mut details.metrics);
         let mut outcome = Outcome::new(vec![Count { pattern, count }], complete);

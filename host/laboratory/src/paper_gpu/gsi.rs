@@ -94,7 +94,7 @@ fn query(graph: &Graph, vertices: usize, seed: u64) -> Pattern {
             }
         }
         for &(i, j) in &taken {
-            if let Some(label) = graph.edge_label(seen[i], seen[j]) {
+            if let Some(label) = view.edge_label(seen[i], seen[j]) {
                 pattern.set_edge_label(i, j, label);
             }
         }
