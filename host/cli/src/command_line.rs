@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper, plan,
-    run, selftest, signals, xclbin,
+    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper, paper_gpu,
+    plan, run, selftest, signals, xclbin,
 };
 
 use crate::choice::choice;
@@ -64,6 +64,8 @@ pub enum Command {
     Explore(explore::Args),
     /// The paper's experiments on the simulated machine, as a report
     Paper(paper::Args),
+    /// Experiments of the papers behind the GPU engine on one device, as a report
+    PaperGpu(paper_gpu::Args),
     /// Build and look at what programs a device
     #[command(subcommand)]
     Xclbin(xclbin::Command),
@@ -116,6 +118,7 @@ fn run_command(cli: Cli) -> u8 {
         Command::Selftest(args) => args.run(&context),
         Command::Explore(args) => args.run(context),
         Command::Paper(args) => args.run(context),
+        Command::PaperGpu(args) => args.run(context),
         Command::Xclbin(command) => command.run(&context),
         Command::Completions(args) => args.run(),
         Command::Man(args) => args.run(),

@@ -17,6 +17,7 @@ mod log;
 mod mine;
 mod options;
 mod paper;
+mod paper_gpu;
 mod plan;
 pub mod report;
 mod run;

@@ -527,7 +527,14 @@ fn options_without_effect_are_refused() {
     let nowhere = nowhere.to_str().unwrap();
     let task = ["mine", "clique", "-k", "3", graph, "--device", "gpu:portable"];
     let table = [&task[..], &["--strategy", "table"]].concat();
-    let cases: [(&[&str], &[&str], &str); 6] = [
+    let joins = [&table[..], &["--join", "prealloc"]].concat();
+    let cases: [(&[&str], &[&str], &str); 12] = [
+        (&task, &["--join", "prealloc"], "--join goes with --strategy table"),
+        (&table, &["--segments", "2"], "--segments goes with --join prealloc"),
+        (&table, &["--without", "pcsr"], "--without pcsr goes with --join prealloc"),
+        (&joins, &["--without", "write-cache,group"], "--without group goes with --join intersect"),
+        (&joins, &["--access", "cold"], "--access goes with --join intersect"),
+        (&joins, &["--pairs", "17"], "17 is not in 2..=16"),
         (&task, &["--traversal", "breadth"], "--traversal goes with --strategy table"),
         (&task, &["--access", "heat"], "--access goes with --strategy table"),
         (&task, &["--host-memory", "1M", "--strategy", "plan"], "--host-memory goes with"),

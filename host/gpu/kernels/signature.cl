@@ -4,6 +4,9 @@
 // each hash of an edge's label and its other end's: 00 no such edge, 01 one, 11 more. The table is
 // column by column, so that lanes read next to each other. A vertex can only be an image if it has all
 // bits of the pattern's vertex; labels and numbers of neighbours are then compared as they are.
+//
+// Rows and table are those of a segment of `vertices` vertices from `first` on (GSI, section 6.1); labels of
+// vertices and candidates are those of all.
 
 #define ANY 0xffffffffu
 #define COLUMNS 16
@@ -36,7 +39,7 @@ inline void add_edge(uint *signature, uint edge_label, uint label) {
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void signatures(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                 __global const uint *restrict vertex_labels, __global const uint *restrict edge_labels,
-                const uint vertices, __global uint *restrict table) {
+                const uint vertices, const uint first, __global uint *restrict table) {
     const uint v = get_global_id(0);
     if (v >= vertices)
         return;
@@ -44,7 +47,7 @@ void signatures(__global const uint *restrict offsets, __global const uint *rest
     for (uint i = 0; i < COLUMNS; i++)
         signature[i] = 0;
 #ifdef VERTEX_LABELS
-    signature[0] = 1u << (murmur(vertex_labels[v], 0) % 32);
+    signature[0] = 1u << (murmur(vertex_labels[first + v], 0) % 32);
 #endif
     for (uint e = offsets[v]; e < offsets[v + 1]; e++) {
 #ifdef EDGE_LABELS
@@ -68,7 +71,7 @@ void signatures(__global const uint *restrict offsets, __global const uint *rest
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void candidates(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                 __global const uint *restrict vertex_labels, __global const uint *restrict edge_labels,
-                const uint vertices, __global const uint *restrict table,
+                const uint vertices, const uint first, __global const uint *restrict table, const uint words,
                 __global const uint *restrict all_needs, const uint vertex,
                 volatile __global uint *candidates, volatile __global uint *sizes) {
     const uint v = get_global_id(0);
@@ -82,7 +85,7 @@ void candidates(__global const uint *restrict offsets, __global const uint *rest
     }
     atomic_inc(sizes + 2 * vertex);
 #ifdef VERTEX_LABELS
-    if (needs[0] != ANY && vertex_labels[v] != needs[0])
+    if (needs[0] != ANY && vertex_labels[first + v] != needs[0])
         return;
 #endif
     const uint begin = offsets[v], end = offsets[v + 1];
@@ -105,6 +108,6 @@ void candidates(__global const uint *restrict offsets, __global const uint *rest
             return;
     }
     atomic_inc(sizes + 2 * vertex + 1);
-    const uint words = (vertices + 31) / 32;
-    atomic_or(candidates + vertex * words + v / 32, 1u << (v % 32));
+    const uint own = first + v;
+    atomic_or(candidates + vertex * words + own / 32, 1u << (own % 32));
 }

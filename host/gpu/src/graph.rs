@@ -82,6 +82,21 @@ impl ByDegree {
         self.vertex.len()
     }
 
+    /// The labels of edges in the order of `neighbours`; none where the graph has none.
+    pub fn edge_labels(&self, graph: &Graph) -> Vec<u32> {
+        let view = graph.view();
+        let Some(labels) = view.edge_labels else { return vec![] };
+        let mut ordered = Vec::with_capacity(labels.len());
+        let mut row = vec![];
+        for &v in &self.vertex {
+            row.clear();
+            row.extend(view.row(v).map(|e| (self.rank[view.neighbours[e] as usize], labels[e])));
+            row.sort_unstable();
+            ordered.extend(row.iter().map(|r| r.1));
+        }
+        ordered
+    }
+
     /// Number of neighbours of the vertex with this number.
     pub fn degree(&self, number: usize) -> u32 {
         self.offsets[number + 1] - self.offsets[number]

@@ -20,6 +20,7 @@
 //! | `plan`, `search` | matching by depth-first search, and every list |
 //! | `signature` | candidates by signatures, and SGSI's order |
 //! | `formula`, `five` | motifs of three and four vertices, and of five, by closed formulas |
+//! | `join` | SGSI's join over PCSR, as the strategy `table` has it |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -36,6 +37,7 @@ mod five;
 mod formula;
 mod fsm;
 mod graph;
+mod join;
 mod lanes;
 mod large;
 mod local;
@@ -55,12 +57,13 @@ mod wide;
 
 pub use calls::Fault;
 pub use engine::{Gpu, Trial};
+pub use join::{FirstEdge, Join, JoinSettings, Layers};
 pub use lanes::Lanes;
 pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
 pub use select::is_gpu;
-pub use table::{Access, TableSettings, Traversal, Without};
+pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
 pub use wide::Balance;
 
 use std::path::PathBuf;

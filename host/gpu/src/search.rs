@@ -68,18 +68,8 @@ impl Labels {
             let labels: Vec<Label> = by.vertex.iter().map(|&v| labels[v as usize]).collect();
             Buffer::of(&place, &labels, "vertex labels")
         });
-        let edges = view.edge_labels.map(|labels| {
-            let mut ordered = Vec::with_capacity(labels.len());
-            let mut row = vec![];
-            for &v in &by.vertex {
-                row.clear();
-                let entries = view.row(v);
-                row.extend(entries.map(|e| (by.rank[view.neighbours[e] as usize], labels[e])));
-                row.sort_unstable();
-                ordered.extend(row.iter().map(|r| r.1));
-            }
-            Buffer::of(&place, &ordered, "edge labels")
-        });
+        let edges =
+            view.edge_labels.map(|_| Buffer::of(&place, &by.edge_labels(graph), "edge labels"));
         let mut shares = HashMap::new();
         for &label in view.edge_labels.unwrap_or_default() {
             *shares.entry(label).or_default() += 1.0 / view.neighbours.len() as f64;

@@ -1,13 +1,15 @@
 //! Signatures of vertices and the candidates that they leave (`kernels/signature.cl`), and the order in which
 //! SGSI joins a pattern's vertices (Zeng et al., GSI, section 3 and Alg. 1).
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use gramer_graph::NO_LABEL;
 use gramer_graph::error::Result;
+use gramer_graph::{Graph, NO_LABEL};
 use gramer_pattern::Pattern;
 
 use crate::device::{Arg, Device};
+use crate::graph::ByDegree;
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::Resident;
@@ -44,11 +46,22 @@ fn murmur(a: u32, b: u32) -> u32 {
     h ^ h >> 16
 }
 
-fn program(device: &Device, labels: &Labels) -> Result<Arc<Program>> {
+/// Whether vertices and edges have labels.
+#[derive(Clone, Copy)]
+struct Labelled {
+    vertices: bool,
+    edges: bool,
+}
+
+impl Labelled {
+    fn of(labels: &Labels) -> Self {
+        Labelled { vertices: labels.vertices.is_some(), edges: labels.edges.is_some() }
+    }
+}
+
+fn program(device: &Device, labelled: Labelled) -> Result<Arc<Program>> {
     let mut defines = format!("#define LANES {}\n", device.lanes(LANES));
-    for (name, there) in
-        [("VERTEX_LABELS", labels.vertices.is_some()), ("EDGE_LABELS", labels.edges.is_some())]
-    {
+    for (name, there) in [("VERTEX_LABELS", labelled.vertices), ("EDGE_LABELS", labelled.edges)] {
         if there {
             defines.push_str(&format!("#define {name}\n"));
         }
@@ -65,6 +78,7 @@ fn graph_args(resident: &Resident, labels: &Labels) -> Result<Vec<Arg>> {
         Arg::Buffer(raw(&labels.vertices)),
         Arg::Buffer(raw(&labels.edges)),
         Arg::U32(resident.by.vertices() as u32),
+        Arg::U32(0),
     ])
 }
 
@@ -79,23 +93,23 @@ pub(crate) fn table(resident: &Resident, labels: &Labels) -> Result<Buffer<u32>>
     let mut args = graph_args(resident, labels)?;
     args.push(Arg::Buffer(table.raw()));
     let lanes = device.lanes(LANES);
-    let program = program(device, labels)?;
+    let program = program(device, Labelled::of(labels))?;
     device.launch(&program, "signatures", &args, vertices.div_ceil(lanes), lanes)?;
     Ok(table)
 }
 
 /// What a pattern's vertex asks for. Labels that the graph doesn't have are asked of none.
-fn needs(pattern: &Pattern, vertex: usize, labels: &Labels) -> [u32; NEED_WORDS] {
+fn needs(pattern: &Pattern, vertex: usize, labelled: Labelled) -> [u32; NEED_WORDS] {
     let mut words = [0; NEED_WORDS];
     let label = |v: usize| {
-        if labels.vertices.is_some() { pattern.vertex_label(v) } else { 0 }
+        if labelled.vertices { pattern.vertex_label(v) } else { 0 }
     };
     let edge_label = |u: usize, v: usize| {
-        if labels.edges.is_some() { pattern.edge_label(u, v).unwrap_or(NO_LABEL) } else { 0 }
+        if labelled.edges { pattern.edge_label(u, v).unwrap_or(NO_LABEL) } else { 0 }
     };
     words[0] = label(vertex);
     words[1] = pattern.degree(vertex) as u32;
-    if labels.vertices.is_some() && label(vertex) != NO_LABEL {
+    if labelled.vertices && label(vertex) != NO_LABEL {
         words[3] = 1 << (murmur(label(vertex), 0) % 32);
     }
     let mut wanted: Vec<(u32, u32, u32)> = vec![];
@@ -131,18 +145,19 @@ pub(crate) fn candidates(
 ) -> Result<Candidates> {
     let (device, n) = (&resident.device, pattern.vertices());
     let (place, vertices) = (device.place(), resident.by.vertices());
-    let words: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labels)).collect();
+    let words: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, Labelled::of(labels))).collect();
     let needs = Buffer::of(&place, &words, "what a pattern asks for")?;
     let bits = Buffer::new(&place, n * vertices.div_ceil(32), "candidates")?;
     bits.zero(&device.queue)?;
     let counts = Buffer::new(&place, 2 * n, "numbers of candidates")?;
     counts.zero(&device.queue)?;
-    let program = program(device, labels)?;
+    let program = program(device, Labelled::of(labels))?;
     let lanes = device.lanes(LANES);
     for v in 0..n {
         let mut args = graph_args(resident, labels)?;
         args.extend([
             Arg::Buffer(table.raw()),
+            Arg::U32(vertices.div_ceil(32) as u32),
             Arg::Buffer(needs.raw()),
             Arg::U32(v as u32),
             Arg::Buffer(bits.raw()),
@@ -153,6 +168,82 @@ pub(crate) fn candidates(
     let mut sizes = vec![0; 2 * n];
     counts.read(&device.queue, &mut sizes)?;
     Ok(Candidates { bits, sizes: sizes.chunks_exact(2).map(|s| [s[0], s[1]]).collect() })
+}
+
+/// Vertices in segments, multiples of 32, whose rows and signatures take no more than so many words.
+fn segments(by: &ByDegree, room: usize, labelled: Labelled) -> Vec<Range<usize>> {
+    let entry = 1 + usize::from(labelled.edges);
+    let words = |range: Range<usize>| {
+        let entries = (by.offsets[range.end] - by.offsets[range.start]) as usize;
+        1 + (1 + COLUMNS) * range.len() + entry * entries
+    };
+    let (mut all, mut from) = (vec![], 0);
+    for at in (0..by.vertices()).step_by(32) {
+        let to = (at + 32).min(by.vertices());
+        if at > from && words(from..to) > room {
+            all.push(from..at);
+            from = at;
+        }
+    }
+    all.push(from..by.vertices());
+    all
+}
+
+/// The candidates of a pattern's vertices, a bit for each vertex, by a table of signatures that is made
+/// segment by segment (Zeng et al., section 6.1); and the number of segments. Nothing stays on the device.
+///
+/// # Errors
+/// As [`table`].
+pub(crate) fn candidates_by_segments(
+    device: &Arc<Device>,
+    by: &ByDegree,
+    graph: &Graph,
+    pattern: &Pattern,
+) -> Result<(Vec<Vec<u32>>, usize)> {
+    let view = graph.view();
+    let labelled =
+        Labelled { vertices: view.vertex_labels.is_some(), edges: view.edge_labels.is_some() };
+    let (n, vertices, place, queue) =
+        (pattern.vertices(), by.vertices(), device.place(), &device.queue);
+    let own = |labels: &[u32]| by.vertex.iter().map(|&v| labels[v as usize]).collect::<Vec<_>>();
+    let labels =
+        Buffer::of(&place, &view.vertex_labels.map(own).unwrap_or_default(), "vertex labels")?;
+    let edge_labels = by.edge_labels(graph);
+    let needs: Vec<u32> = (0..n).flat_map(|v| needs(pattern, v, labelled)).collect();
+    let needs = Buffer::of(&place, &needs, "what a pattern asks for")?;
+    let words = vertices.div_ceil(32).max(1);
+    let bits = Buffer::<u32>::new(&place, n * words, "candidates")?;
+    bits.zero(queue)?;
+    let counts = Buffer::<u32>::new(&place, 2 * n, "numbers of candidates")?;
+    let (program, lanes) = (program(device, labelled)?, device.lanes(LANES));
+    let segments = segments(by, device.budget.free() as usize / 8, labelled);
+    for range in segments.iter().filter(|range| !range.is_empty()) {
+        let entries = by.offsets[range.start] as usize..by.offsets[range.end] as usize;
+        let offsets = &by.offsets[range.start..=range.end];
+        let offsets: Vec<u32> = offsets.iter().map(|&at| at - entries.start as u32).collect();
+        let offsets = Buffer::of(&place, &offsets, "a segment's offsets")?;
+        let ends = Buffer::of(&place, &by.neighbours[entries.clone()], "a segment's edges")?;
+        let own = edge_labels.get(entries).unwrap_or_default();
+        let own = Buffer::of(&place, own, "a segment's edge labels")?;
+        let table = Buffer::<u32>::new(&place, COLUMNS * range.len(), "a segment's signatures")?;
+        let mut args: Vec<Arg> =
+            [&offsets, &ends, &labels, &own].map(|b| Arg::Buffer(b.raw())).to_vec();
+        args.extend([range.len(), range.start].map(|n| Arg::U32(n as u32)));
+        args.push(Arg::Buffer(table.raw()));
+        let groups = range.len().div_ceil(lanes);
+        device.launch(&program, "signatures", &args, groups, lanes)?;
+        for v in 0..n {
+            let mut args = args.clone();
+            args.extend([Arg::U32(words as u32), Arg::Buffer(needs.raw()), Arg::U32(v as u32)]);
+            args.extend([Arg::Buffer(bits.raw()), Arg::Buffer(counts.raw())]);
+            device.launch(&program, "candidates", &args, groups, lanes)?;
+        }
+        // The segment's buffers are in use until then.
+        device.finish()?;
+    }
+    let mut all = vec![0; n * words];
+    bits.read(queue, &mut all)?;
+    Ok((all.chunks_exact(words).map(<[u32]>::to_vec).collect(), segments.len()))
 }
 
 /// SGSI's order (Alg. 1): first the vertex with the fewest candidates for each of its edges, then of those next

@@ -6,9 +6,10 @@ use clap::{ArgMatches, Args, FromArgMatches};
 
 use gramer_engine::Engine;
 use gramer_gpu::{
-    Access, Gpu, Lanes, Order, Settings, Steps, Strategy, TableSettings, Traversal, default_cache,
-    is_gpu,
+    Access, FirstEdge, Gpu, Join, JoinSettings, Lanes, Layers, Mechanism, Order, Settings, Steps,
+    Strategy, TableSettings, Traversal, default_cache, is_gpu,
 };
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::check_output;
@@ -54,6 +55,30 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Access>(), value_name = "RULE")]
     pub access: Option<Access>,
 
+    /// How the strategy table joins the next vertex of a pattern; by default intersect
+    #[arg(long, value_parser = choice::<Join>(), value_name = "JOIN")]
+    pub join: Option<Join>,
+
+    /// Which edge of a row says how large its buffer is, with --join prealloc; by default row
+    #[arg(long, value_parser = choice::<FirstEdge>(), value_name = "RULE")]
+    pub first_edge: Option<FirstEdge>,
+
+    /// How --join prealloc divides rows by their work; by default none
+    #[arg(long, value_parser = choice::<Layers>(), value_name = "RULE")]
+    pub balance: Option<Layers>,
+
+    /// Parts into which --join prealloc cuts the edges of each label, at least; by default as few as fit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub segments: Option<u32>,
+
+    /// Pairs of a group of PCSR (--join prealloc), 2 to 16; by default 16, which are 128 bytes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=16))]
+    pub pairs: Option<u32>,
+
+    /// Mechanisms of the strategy table that are left out, to see what they are worth
+    #[arg(long, value_parser = choice::<Mechanism>(), value_name = "NAME,…", value_delimiter = ',')]
+    pub without: Vec<Mechanism>,
+
     /// The host's memory for tables of --traversal breadth, beyond which they go to a file; by default
     /// half of what is available
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -94,6 +119,12 @@ impl GpuArgs {
             ("--access", self.access.is_some()),
             ("--host-memory", self.host_memory.is_some()),
             ("--spill", self.spill.is_some()),
+            ("--join", self.join.is_some()),
+            ("--without", !self.without.is_empty()),
+            ("--first-edge", self.first_edge.is_some()),
+            ("--balance", self.balance.is_some()),
+            ("--segments", self.segments.is_some()),
+            ("--pairs", self.pairs.is_some()),
         ];
         let given = |options: &[(&'static str, bool)]| {
             options.iter().find(|(_, given)| *given).map(|(option, _)| *option)
@@ -102,12 +133,48 @@ impl GpuArgs {
             return Err(Error::usage(format!("{option} goes with --strategy table")));
         }
         let breadth = self.traversal == Some(Traversal::Breadth);
-        if let (Some(option), false) = (given(&tables[2..]), breadth) {
+        if let (Some(option), false) = (given(&tables[2..4]), breadth) {
             return Err(Error::usage(format!(
                 "{option} goes with --traversal breadth: nothing else leaves the device"
             )));
         }
+        let prealloc = self.join == Some(Join::Prealloc);
+        if let (Some(option), false) = (given(&tables[6..]), prealloc) {
+            return Err(Error::usage(format!("{option} goes with --join prealloc")));
+        }
+        if let (Some(option), true) = (given(&tables[..4]), prealloc) {
+            return Err(Error::usage(format!(
+                "{option} goes with --join intersect: the other join keeps no pages and spills nothing"
+            )));
+        }
+        if let Some(one) = self.without.iter().find(|one| one.is_of_join() != prealloc) {
+            let other = if prealloc { Join::Intersect } else { Join::Prealloc };
+            return Err(Error::usage(format!(
+                "--without {} goes with --join {}",
+                one.name(),
+                other.name()
+            )));
+        }
         check_spill(self.spill.as_deref())
+    }
+
+    /// How the strategy `table` works.
+    fn table(&self) -> TableSettings {
+        let default = JoinSettings::default();
+        TableSettings {
+            traversal: self.traversal.unwrap_or_default(),
+            access: self.access.unwrap_or_default(),
+            host_memory: self.host_memory,
+            spill: self.spill.clone(),
+            join: self.join.unwrap_or_default(),
+            join_settings: JoinSettings {
+                first: self.first_edge.unwrap_or_default(),
+                layers: self.balance.unwrap_or_default(),
+                segments: self.segments.unwrap_or(default.segments),
+                pairs: self.pairs.unwrap_or(default.pairs),
+            },
+            without: self.without.iter().copied().collect(),
+        }
     }
 }
 
@@ -121,13 +188,7 @@ fn open(
     args.check()?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let table = TableSettings {
-        traversal: args.traversal.unwrap_or_default(),
-        access: args.access.unwrap_or_default(),
-        host_memory: args.host_memory,
-        spill: args.spill,
-        ..TableSettings::default()
-    };
+    let table = args.table();
     let GpuArgs { memory, strategy, signatures, order, lanes, profile, checked, .. } = args;
     let steps = Steps { signatures, order: order.unwrap_or_default() };
     if profile.is_some() && opening.all > 1 {

@@ -125,6 +125,11 @@ impl Gpu {
 }
 
 impl Gpu {
+    /// Steps of SGSI that are taken.
+    pub(crate) fn steps(&self) -> Steps {
+        self.steps
+    }
+
     /// How a task is done: as was said, or in the fastest way.
     fn strategy(&self, task: &Task) -> Result<Strategy> {
         use Strategy::{Formula, Local, Plan, Table, Wide};

@@ -21,7 +21,7 @@ impl<'a> OnTable<'a> {
         by: Arc<ByDegree>,
         settings: &'a TableSettings,
     ) -> Self {
-        OnTable { gpu, graph, by, settings, held: Mutex::new(None) }
+        OnTable { gpu, graph, by, settings, held: Mutex::new(None), joins: Mutex::default() }
     }
 
     /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,

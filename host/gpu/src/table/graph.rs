@@ -236,7 +236,7 @@ impl TableGraph {
             let labels: Vec<u32> = by.vertex.iter().map(|&v| labels[v as usize]).collect();
             Buffer::of(&place, &labels, "vertex labels")
         });
-        let edge_labels = if wanted.edge_labels { by_rows(by, graph) } else { vec![] };
+        let edge_labels = if wanted.edge_labels { by.edge_labels(graph) } else { vec![] };
         let parts = [ends, &edge_labels];
         let lists = match shares.slots {
             0 => {
@@ -332,21 +332,6 @@ impl TableGraph {
         };
         (bits, self.wanted.edge_labels)
     }
-}
-
-/// The labels of edges in the order of the entries.
-fn by_rows(by: &ByDegree, graph: &Graph) -> Vec<u32> {
-    let view = graph.view();
-    let Some(labels) = view.edge_labels else { return vec![] };
-    let mut ordered = Vec::with_capacity(labels.len());
-    let mut row = vec![];
-    for &v in &by.vertex {
-        row.clear();
-        row.extend(view.row(v).map(|e| (by.rank[view.neighbours[e] as usize], labels[e])));
-        row.sort_unstable();
-        ordered.extend(row.iter().map(|r| r.1));
-    }
-    ordered
 }
 
 #[cfg(test)]

@@ -33,12 +33,12 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, NO_LABEL};
 use gramer_pattern::Pattern;
-use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::task::Task;
 
 use crate::Gpu;
 use crate::device::Device;
 use crate::graph::{ByDegree, Numbering};
+use crate::join::{self, Asked, Join, JoinSettings, Joins, Target};
 use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, PlanWords};
 use crate::program::Program;
@@ -59,6 +59,7 @@ const PACK: &str = include_str!("../../kernels/pack.cl");
 
 /// What the answer says of the strategy.
 pub(crate) const REASON: &str = "table: embedding tables by column";
+const JOINED: &str = "table: joins into buffers that were allocated before";
 
 /// How the strategy `table` uses the memories; answers don't depend on it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -72,6 +73,10 @@ pub struct TableSettings {
     pub host_memory: Option<u64>,
     /// The folder of that file; none: that for temporary files.
     pub spill: Option<PathBuf>,
+    /// How the next vertex of a pattern is joined.
+    pub join: Join,
+    /// How SGSI's join is done.
+    pub join_settings: JoinSettings,
     /// Mechanisms that are left out, to see what they are worth.
     pub without: Without,
 }
@@ -94,7 +99,7 @@ impl Choice for Traversal {
     ];
 }
 
-/// Mechanisms of the extension (GAMMA, section 6.1) that can be left out.
+/// Mechanisms that can be left out: three of the extension (GAMMA, section 6.1), four of the join (GSI).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Without {
     /// The prefix's lists are intersected for each embedding of a group.
@@ -103,6 +108,70 @@ pub struct Without {
     pub filter: bool,
     /// The tile is searched in the order of the list.
     pub layout: bool,
+    /// Neighbours by label are picked from lists of all neighbours.
+    pub pcsr: bool,
+    /// Joins are done twice, to count and to write, instead of into buffers that were allocated before.
+    pub prealloc: bool,
+    /// Rows are read for each element, and candidates are searched for in a list.
+    pub sets: bool,
+    /// Each vertex is written by itself.
+    pub write_cache: bool,
+}
+
+/// A mechanism that can be left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mechanism {
+    /// [`Without::groups`].
+    Group,
+    /// [`Without::filter`].
+    Filter,
+    /// [`Without::layout`].
+    Layout,
+    /// [`Without::pcsr`].
+    Pcsr,
+    /// [`Without::prealloc`].
+    Prealloc,
+    /// [`Without::sets`].
+    SetOperations,
+    /// [`Without::write_cache`].
+    WriteCache,
+}
+
+impl Choice for Mechanism {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Mechanism::Group, "group", "Prefixes in common (--join intersect)"),
+        (Mechanism::Filter, "filter", "The filter before a search (--join intersect)"),
+        (Mechanism::Layout, "layout", "Tiles by columns (--join intersect)"),
+        (Mechanism::Pcsr, "pcsr", "Neighbours by edge label (--join prealloc)"),
+        (Mechanism::Prealloc, "prealloc", "Buffers before the join (--join prealloc)"),
+        (Mechanism::SetOperations, "set-operations", "Set operations by size (--join prealloc)"),
+        (Mechanism::WriteCache, "write-cache", "Whole lines of results (--join prealloc)"),
+    ];
+}
+
+impl Mechanism {
+    /// Whether it is one of SGSI's join.
+    pub fn is_of_join(self) -> bool {
+        !matches!(self, Mechanism::Group | Mechanism::Filter | Mechanism::Layout)
+    }
+}
+
+impl FromIterator<Mechanism> for Without {
+    fn from_iter<T: IntoIterator<Item = Mechanism>>(all: T) -> Self {
+        let mut without = Without::default();
+        for one in all {
+            *match one {
+                Mechanism::Group => &mut without.groups,
+                Mechanism::Filter => &mut without.filter,
+                Mechanism::Layout => &mut without.layout,
+                Mechanism::Pcsr => &mut without.pcsr,
+                Mechanism::Prealloc => &mut without.prealloc,
+                Mechanism::SetOperations => &mut without.sets,
+                Mechanism::WriteCache => &mut without.write_cache,
+            } = true;
+        }
+        without
+    }
 }
 
 /// A graph that tasks bring to the device as they need it.
@@ -112,6 +181,7 @@ pub(crate) struct OnTable<'a> {
     by: Arc<ByDegree>,
     settings: &'a TableSettings,
     held: Mutex<Option<TableGraph>>,
+    joins: Mutex<Joins>,
 }
 
 /// A pattern as steps of extension.
@@ -247,6 +317,36 @@ impl<'a> OnTable<'a> {
     }
 }
 
+impl OnTable<'_> {
+    /// Counts a pattern of two vertices and more by the join that is set.
+    fn matches(
+        &self,
+        held: &mut Option<TableGraph>,
+        asked: &Asked<'_>,
+        roots: Option<&[u32]>,
+        context: &Context,
+        metrics: &mut DeviceMetrics,
+    ) -> Result<(u128, bool)> {
+        let steps = self.gpu.steps();
+        if self.settings.join == Join::Intersect {
+            let sizes = join::sizes(self.graph, &self.by, asked.pattern);
+            let plan = join::order_of(self.graph, asked, steps, &sizes);
+            return self.count(held, &Steps::pattern(&plan), roots, context, metrics);
+        }
+        // What extensions left on the device makes room.
+        *held = None;
+        let target = Target {
+            device: self.gpu.device()?,
+            by: &self.by,
+            graph: self.graph,
+            settings: self.settings,
+            steps,
+        };
+        let mut joins = self.joins.lock().unwrap_or_else(PoisonError::into_inner);
+        joins.count(&target, asked, roots, context, metrics)
+    }
+}
+
 /// What a run did.
 fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], used: Used) {
     let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
@@ -300,13 +400,15 @@ impl Prepared for OnTable<'_> {
         let (before, begun) = (launches(), Instant::now());
         let mut metrics = DeviceMetrics::of(&self.gpu.found().name);
         let mut details = DeviceMetrics::default();
-        let mut count = |steps: &Steps| self.count(&mut held, steps, roots, context, &mut details);
         let (pattern, (count, complete)) = match task {
-            Task::Clique { k } => (Pattern::clique(*k), count(&Steps::cliques(*k))?),
+            Task::Clique { k } => {
+                let steps = Steps::cliques(*k);
+                (Pattern::clique(*k), self.count(&mut held, &steps, roots, context, &mut details)?)
+            }
             Task::Match { pattern, induced, mappings } if pattern.vertices() > 1 => {
-                let asked = search::comparable(self.graph, pattern, *mappings)?;
-                let plan = SearchPlan::of(&asked, *induced, *mappings, true);
-                (pattern.clone(), count(&Steps::pattern(&PlanWords::new(&plan)))?)
+                let compared = search::comparable(self.graph, pattern, *mappings)?;
+                let asked = Asked { pattern: &compared, induced: *induced, mappings: *mappings };
+                (pattern.clone(), self.matches(&mut held, &asked, roots, context, &mut details)?)
             }
             Task::Match { .. } => return refuse("patterns of one vertex"),
             other => return refuse(other.name()),
@@ -317,7 +419,9 @@ impl Prepared for OnTable<'_> {
         metrics.headline("bus.written", "bytes", Value::Count(written));
         metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
-        metrics.detail("run.strategy", "", Value::Text(REASON.into()));
+        let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
+        let reason = if joined { JOINED } else { REASON };
+        metrics.detail("run.strategy", "", Value::Text(reason.into()));
         metrics.detail("device.driver", "", Value::Text(self.gpu.found().driver.clone()));
         metrics.metrics.append(&mut details.metrics);
         let mut outcome = Outcome::new(vec![Count { pattern, count }], complete);

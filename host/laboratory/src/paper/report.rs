@@ -147,23 +147,29 @@ impl PaperReport {
     }
 
     fn claims(&self) -> (Vec<String>, Vec<Vec<String>>) {
-        let header = [
-            "paper",
-            "claim",
-            "a case holds",
-            "verdict, ascending (the paper's order)",
-            "verdict, descending (the default here)",
-            "why",
-        ];
-        let rows = self.sections.iter().flat_map(|s| &s.claims).map(|c| {
-            let [ascending, descending] = match &c.answer {
-                Answer::Each(both) => both.each_ref().map(Finding::cell),
-                Answer::Any(one) => [one.cell(), "the same: no order in it".into()],
+        let claims = || self.sections.iter().flat_map(|s| &s.claims);
+        // Where no claim has to do with orders, one verdict says all.
+        let ordered = claims().any(|c| matches!(c.answer, Answer::Each(_)));
+        let verdicts: &[&str] = match ordered {
+            true => &[
+                "verdict, ascending (the paper's order)",
+                "verdict, descending (the default here)",
+            ],
+            false => &["verdict"],
+        };
+        let header = [&["paper", "claim", "a case holds"], verdicts, &["why"]].concat();
+        let rows = claims().map(|c| {
+            let cells = match &c.answer {
+                Answer::Each(both) => both.iter().map(Finding::cell).collect(),
+                Answer::Any(one) if ordered => {
+                    vec![one.cell(), "the same: no order in it".into()]
+                }
+                Answer::Any(one) => vec![one.cell()],
             };
             let bar = if c.bar.is_empty() { "–".into() } else { c.bar.clone() };
-            vec![c.place.into(), c.claim.into(), bar, ascending, descending, c.why.clone()]
+            [vec![c.place.into(), c.claim.into(), bar], cells, vec![c.why.clone()]].concat()
         });
-        (header.map(String::from).to_vec(), rows.collect())
+        (header.into_iter().map(String::from).collect(), rows.collect())
     }
 
     fn markdown(&self) -> String {

@@ -1,0 +1,112 @@
+//! `gramer paper-gpu` on the processor behind OpenCL: the report, and that its verdicts follow from its points.
+
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
+use std::collections::HashMap;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Seconds by experiment, graph and setting.
+fn seconds(points: &Value) -> HashMap<(String, String, String), f64> {
+    let text = |point: &Value, name: &str| point[name].as_str().unwrap().to_string();
+    let all = points.as_array().unwrap().iter();
+    all.map(|p| {
+        let key = (text(p, "experiment"), text(p, "graph"), text(p, "setting"));
+        (key, p["seconds"].as_f64().unwrap())
+    })
+    .collect()
+}
+
+#[test]
+fn a_quick_report_has_verdicts_that_follow_from_its_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let ran = Command::new(env!("CARGO_BIN_EXE_gramer"))
+        .args([
+            "paper-gpu",
+            "--quick",
+            "--device",
+            "gpu:portable",
+            "--best",
+            "1",
+            "--html",
+            "--out",
+        ])
+        .arg(&out)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    if said.contains("libOpenCL") || said.contains("no device") {
+        environment::skip(environment::OPENCL, &said);
+        return;
+    }
+    assert!(ran.status.success(), "{said}");
+    assert!(String::from_utf8_lossy(&ran.stdout).trim_end().ends_with("report/README.md"));
+    let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+    let readme = read("README.md");
+    assert!(
+        readme.contains("**A quick run**")
+            && readme.contains("| paper | claim | a case holds | verdict | why |")
+    );
+    let points: Value = serde_json::from_str(&read("points.json")).unwrap();
+    assert_eq!(read("points.csv").lines().count(), points.as_array().unwrap().len() + 1);
+    let seconds = seconds(&points);
+    let of = |experiment: &str, graph: &str, setting: &str| {
+        seconds[&(experiment.to_string(), graph.to_string(), setting.to_string())]
+    };
+    // One case each: the bars again, from the papers' figures less 5 % of the effect.
+    let table_3 = |setting: &str| of("table 3", "random-2", setting);
+    let rows = [
+        ("PCSR makes queries at least 1.4", table_3("GSI-b") / table_3("+DS (PCSR)"), 1.38),
+        (
+            "Prealloc-Combine makes them at least 1.2",
+            table_3("+DS (PCSR)") / table_3("+PC (Prealloc-Combine)"),
+            1.19,
+        ),
+        (
+            "thresholds from the histogram are more than 1.6",
+            of("table 5", "random-2", "fixed thresholds") / of("table 5", "random-2", "histogram"),
+            1.57,
+        ),
+        (
+            "prefix groups make cliques 1.254",
+            of("figure 26", "random-1", "without groups") / of("figure 26", "random-1", "all"),
+            1.2413,
+        ),
+    ];
+    for (claim, ours, bar) in rows {
+        let verdict =
+            if ours >= bar { "reproduced, 1 of 1 cases" } else { "not reproduced, 0 of 1 cases" };
+        let line = readme.lines().find(|line| line.contains(claim)).expect(claim);
+        assert!(line.contains(&format!("| {verdict};")), "{ours} {bar}: {line}");
+    }
+    // PCSR reads fewer lists of other labels, in every run.
+    let loads = |setting: &str| {
+        let all = points.as_array().unwrap().iter();
+        let found = all.filter(|p| p["experiment"] == "table 3").find(|p| p["setting"] == setting);
+        found.unwrap()["loads"].as_f64().unwrap()
+    };
+    assert!(loads("+DS (PCSR)") < loads("GSI-b"));
+    assert!(readme.contains("## Not repeated") && readme.contains("| DuMato, table 6.5 |"));
+    assert!(read("index.html").contains("Experiments of the GPU engine"));
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let run = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+        let output =
+            command.arg("paper-gpu").args(words).env_remove("GRAMER_DATA").output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run(&["--quick", "--device", "gpu:no such device"]);
+    assert!(
+        code.is_some_and(|code| code == 1 || code == 2) && !said.contains("panicked"),
+        "{said}"
+    );
+    let (code, said) = run(&["--quick", "--data", "."]);
+    assert!(code == Some(2) && said.contains("cannot be used with"), "{said}");
+}

@@ -1,0 +1,155 @@
+//! SGSI's join (Zeng et al., GSI and its successor): a table of partial matches is joined with the candidates
+//! of the next vertex, by Prealloc-Combine over PCSR, within a budget of device memory.
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | `settings` | how it is done |
+//! | `pcsr` | neighbours by the label of the edge, in segments |
+//! | `query` | a pattern's order, candidates and lists |
+//! | `store` | segments on the device |
+//! | `room` | how the budget is divided |
+//! | `layers` | rows by length, and the model of the costs |
+//! | `run` | level by level, batch by batch |
+//! | `batch` | one batch of rows |
+
+mod batch;
+mod layers;
+mod pcsr;
+mod query;
+mod room;
+mod run;
+mod settings;
+mod store;
+
+use std::sync::Arc;
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_graph::Graph;
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use crate::device::Device;
+use crate::graph::ByDegree;
+use crate::search::Steps;
+use crate::table::{TableSettings, Without};
+
+pub use layers::Layers;
+pub use settings::{FirstEdge, Join, JoinSettings};
+
+pub(crate) use query::{Asked, order_of, sizes};
+
+use layers::Costs;
+use query::Lists;
+use run::Run;
+
+const COMMON: &str = include_str!("../../kernels/common.clh");
+const SHARED: &str = include_str!("../../kernels/join.clh");
+const JOIN: &str = include_str!("../../kernels/join.cl");
+const SCANS: &str = include_str!("../../kernels/join_scan.cl");
+const LAYERS: &str = include_str!("../../kernels/join_layers.cl");
+
+/// Sums of a run, as in `join.clh`, and words of one.
+const SUMS: usize = 5;
+const SUM_WORDS: usize = 4;
+
+/// What joins of a graph have in common: labels' edges that were parted, and what the device was measured to take.
+#[derive(Default)]
+pub(crate) struct Joins {
+    lists: Lists,
+    costs: Option<Costs>,
+}
+
+/// What a join is of.
+pub(crate) struct Target<'a> {
+    pub device: &'a Arc<Device>,
+    pub by: &'a ByDegree,
+    pub graph: &'a Graph,
+    pub settings: &'a TableSettings,
+    pub steps: Steps,
+}
+
+/// What a run did, beside the kernels' own sums.
+#[derive(Debug, Clone, Default)]
+struct Did {
+    /// Launches by level, those of the levels below left out.
+    launches: Vec<u64>,
+    /// Lengths of all buffers.
+    allocated: u64,
+    /// Rows of all tables.
+    rows: u64,
+    batches: u64,
+    /// Segments that early ends left out.
+    skipped: u64,
+    /// Rows by layer.
+    layers: [u64; 4],
+}
+
+impl Joins {
+    /// Counts the embeddings of what is asked, from these roots or from all; the flag says whether the run
+    /// went to its end.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] where the budget has no room, [`gramer_graph::Error::Device`].
+    pub fn count(
+        &mut self,
+        target: &Target<'_>,
+        asked: &Asked<'_>,
+        roots: Option<&[u32]>,
+        context: &Context,
+        metrics: &mut DeviceMetrics,
+    ) -> Result<(u128, bool)> {
+        let query = query::Query::new(target, asked)?;
+        if query.candidates.iter().any(|c| c.iter().all(|&word| word == 0)) {
+            return Ok((0, true));
+        }
+        let mut run = Run::new(target, &mut self.lists, &query, &mut self.costs)?;
+        let begun = run.begin(roots);
+        let complete = run.all(&begun, context);
+        // A run that failed may have left kernels in the queue that use the buffers.
+        if complete.is_err() {
+            let _ = target.device.finish();
+        }
+        let complete = complete?;
+        let sums = run.sums()?;
+        run.report(metrics, &sums);
+        Ok((sums[0], complete))
+    }
+}
+
+/// What programs are told of mechanisms that are left out.
+fn left_out(without: &Without) -> String {
+    let mut defines = String::new();
+    for (name, set) in [("NO_SETS", without.sets), ("NO_CACHE", without.write_cache)] {
+        if set {
+            defines.push_str(&format!("#define {name}\n"));
+        }
+    }
+    defines
+}
+
+impl Run<'_> {
+    /// What the run did.
+    fn report(&self, metrics: &mut DeviceMetrics, sums: &[u128; SUMS]) {
+        let count = |n: u128| Value::Count(n.min(u64::MAX.into()) as u64);
+        let did = &self.did;
+        for (level, &launches) in did.launches.iter().enumerate() {
+            metrics.detail(format!("join.launches.{}", level + 1), "", Value::Count(launches));
+        }
+        metrics.detail("join.batches", "", Value::Count(did.batches));
+        metrics.detail("join.rows", "", Value::Count(did.rows));
+        metrics.detail("join.allocated", "", Value::Count(did.allocated));
+        metrics.detail("join.loads", "", count(sums[1]));
+        metrics.detail("join.stores", "", count(sums[2]));
+        metrics.detail("join.chained", "", count(sums[3]));
+        metrics.detail("join.tested", "", count(sums[4]));
+        metrics.detail("join.segments", "", Value::Setting(self.store.most_segments() as u64));
+        metrics.detail("join.segments.loaded", "", Value::Count(self.store.loaded));
+        metrics.detail("join.segments.skipped", "", Value::Count(did.skipped));
+        let signatures = self.query.signatures as u64;
+        metrics.detail("join.signatures.segments", "", Value::Setting(signatures));
+        metrics.detail("join.overflowing", "", Value::Setting(self.store.overflowing()));
+        for (name, rows) in ["warp", "warps", "block", "device"].iter().zip(did.layers) {
+            metrics.detail(format!("join.layer.{name}"), "", Value::Count(rows));
+        }
+    }
+}

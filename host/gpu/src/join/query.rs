@@ -1,0 +1,226 @@
+//! What a join needs to know of a pattern: the order of its vertices, their candidates, and the lists that
+//! linking edges lead along.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use gramer_graph::error::Result;
+use gramer_graph::{Graph, Label, NO_LABEL};
+use gramer_pattern::Pattern;
+use gramer_pattern::plan::search::SearchPlan;
+use gramer_pattern::task::Induced;
+
+use crate::graph::ByDegree;
+use crate::plan::{DEPTH_WORDS, PlanWords};
+use crate::search::{Order, Steps};
+use crate::signature::{self, join_order};
+
+use super::Target;
+use super::pcsr::{Edges, Partition, Shape};
+
+/// What is asked of a pattern.
+pub(crate) struct Asked<'a> {
+    pub pattern: &'a Pattern,
+    pub induced: Induced,
+    pub mappings: bool,
+}
+
+/// Edges that a list is made of: those of a label, all of them, or all with their labels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Of(Label),
+    All,
+    Labelled,
+}
+
+/// A list that a linking edge leads along.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Link {
+    /// The column whose vertices have the list; with 16 added for vertices that must not
+    /// be neighbours.
+    pub which: u32,
+    pub kind: Kind,
+    /// The label that the kernel compares.
+    pub label: Label,
+}
+
+/// A vertex that is joined.
+#[derive(Debug, Clone)]
+pub(super) struct Level {
+    pub near: Vec<Link>,
+    pub far: Vec<Link>,
+}
+
+/// A pattern as joins.
+pub(super) struct Query {
+    pub plan: PlanWords,
+    /// By depth: a bit for each vertex of the graph.
+    pub candidates: Vec<Vec<u32>>,
+    /// By depth from 1 on.
+    pub levels: Vec<Level>,
+    /// Segments of the table of signatures; 0: candidates are by label and number of neighbours.
+    pub signatures: usize,
+}
+
+/// Whether a label says which edges.
+fn named(label: Label) -> bool {
+    label != NO_LABEL
+}
+
+/// By pattern vertex the vertices of its label with enough neighbours, a bit each.
+fn by_label(graph: &Graph, by: &ByDegree, pattern: &Pattern) -> Vec<Vec<u32>> {
+    let labels = graph.view().vertex_labels;
+    let fits = |p: usize, v: usize| {
+        let label = pattern.vertex_label(p);
+        by.degree(v) as usize >= pattern.degree(p)
+            && (!named(label) || labels.is_none_or(|l| l[by.vertex[v] as usize] == label))
+    };
+    (0..pattern.vertices())
+        .map(|p| {
+            let mut bits = vec![0u32; by.vertices().div_ceil(32).max(1)];
+            (0..by.vertices()).filter(|&v| fits(p, v)).for_each(|v| bits[v / 32] |= 1 << (v % 32));
+            bits
+        })
+        .collect()
+}
+
+/// Numbers of candidates by pattern vertex.
+fn count(bits: &[Vec<u32>]) -> Vec<u32> {
+    bits.iter().map(|b| b.iter().map(|word| word.count_ones()).sum()).collect()
+}
+
+/// Numbers of vertices with each pattern vertex' label and enough neighbours.
+pub(crate) fn sizes(graph: &Graph, by: &ByDegree, pattern: &Pattern) -> Vec<u32> {
+    count(&by_label(graph, by, pattern))
+}
+
+/// A pattern's plan in the order that is asked for; by SGSI's with these numbers of candidates.
+pub(crate) fn order_of(graph: &Graph, asked: &Asked<'_>, steps: Steps, sizes: &[u32]) -> PlanWords {
+    let &Asked { pattern, induced, mappings } = asked;
+    match steps.order {
+        Order::Cost => PlanWords::new(&SearchPlan::of(pattern, induced, mappings, true)),
+        Order::Paper => {
+            let labels = graph.view().edge_labels.unwrap_or_default();
+            let mut seen: HashMap<Label, usize> = HashMap::new();
+            labels.iter().for_each(|&label| *seen.entry(label).or_default() += 1);
+            let share = |u, v| match pattern.edge_label(u, v) {
+                Some(label) if named(label) => {
+                    let times = seen.get(&label).copied().unwrap_or(0);
+                    times as f64 / labels.len().max(1) as f64
+                }
+                _ => 1.0,
+            };
+            PlanWords::ordered(pattern, induced, mappings, join_order(pattern, sizes, share))
+        }
+    }
+}
+
+impl Query {
+    pub fn new(target: &Target<'_>, asked: &Asked<'_>) -> Result<Self> {
+        let Target { graph, by, steps, settings, .. } = *target;
+        let (mut bits, signatures) = match steps.signatures {
+            true => signature::candidates_by_segments(target.device, by, graph, asked.pattern)?,
+            false => (by_label(graph, by, asked.pattern), 0),
+        };
+        let plan = order_of(graph, asked, steps, &count(&bits));
+        let candidates = plan.order.iter().map(|&v| std::mem::take(&mut bits[v])).collect();
+        let labelled = graph.has_edge_labels();
+        let link =
+            |which: usize, label: Label| match (named(label) && labelled, settings.without.pcsr) {
+                (false, _) => Link { which: which as u32, kind: Kind::All, label: NO_LABEL },
+                (true, true) => Link { which: which as u32, kind: Kind::Labelled, label },
+                (true, false) => {
+                    Link { which: which as u32, kind: Kind::Of(label), label: NO_LABEL }
+                }
+            };
+        let level = |words: &[u32]| {
+            let columns = |set: u32| (0..16usize).filter(move |j| set >> j & 1 == 1);
+            Level {
+                near: columns(words[1]).map(|j| link(j, words[5 + j])).collect(),
+                far: columns(words[2]).map(|j| link(j + 16, NO_LABEL)).collect(),
+            }
+        };
+        let levels = plan.words.chunks_exact(DEPTH_WORDS).skip(1).map(level).collect();
+        Ok(Query { plan, candidates, levels, signatures })
+    }
+
+    /// Vertices of the pattern.
+    pub fn depths(&self) -> usize {
+        self.plan.depths()
+    }
+
+    /// The kinds of lists, each once.
+    pub fn kinds(&self) -> Vec<Kind> {
+        let mut kinds: Vec<Kind> = vec![];
+        for link in self.levels.iter().flat_map(|l| l.near.iter().chain(&l.far)) {
+            if !kinds.contains(&link.kind) {
+                kinds.push(link.kind);
+            }
+        }
+        kinds
+    }
+
+    /// The candidates of a depth, ascending.
+    pub fn list(&self, depth: usize) -> Vec<u32> {
+        let words = self.candidates[depth].iter().enumerate();
+        words
+            .flat_map(|(at, &word)| {
+                (0..32u32)
+                    .filter(move |bit| word >> bit & 1 == 1)
+                    .map(move |bit| 32 * at as u32 + bit)
+            })
+            .collect()
+    }
+}
+
+/// Edges by kind, cut into segments; those that were made last stay.
+#[derive(Default)]
+pub(super) struct Lists {
+    made: HashMap<Kind, Arc<Partition>>,
+    how: Option<(usize, usize, Shape)>,
+    /// Labels in the order of the rows.
+    labels: Option<Vec<u32>>,
+}
+
+impl Lists {
+    /// The edges of a kind in at least so many segments, of at most so many words.
+    ///
+    /// # Errors
+    /// As [`Edges::cut`].
+    pub fn get(
+        &mut self,
+        kind: Kind,
+        by: &ByDegree,
+        graph: &Graph,
+        how: (usize, usize, Shape),
+    ) -> Result<Arc<Partition>> {
+        if self.how != Some(how) {
+            self.made.clear();
+            self.how = Some(how);
+        }
+        if let Some(made) = self.made.get(&kind) {
+            return Ok(made.clone());
+        }
+        let labels = match kind {
+            Kind::All => &[][..],
+            _ => self.labels.get_or_insert_with(|| by.edge_labels(graph)),
+        };
+        let mut edges = Edges { sources: vec![], ends: vec![], labels: vec![] };
+        for v in 0..by.vertices() {
+            let row = by.offsets[v] as usize..by.offsets[v + 1] as usize;
+            for (e, &end) in row.clone().zip(&by.neighbours[row]) {
+                let label = labels.get(e).copied();
+                if matches!(kind, Kind::Of(wanted) if label != Some(wanted)) {
+                    continue;
+                }
+                edges.sources.push(v as u32);
+                edges.ends.push(end);
+                edges.labels.extend(label.filter(|_| kind == Kind::Labelled));
+            }
+        }
+        let (wished, room, shape) = how;
+        let made = Arc::new(edges.cut(wished, room, shape)?);
+        self.made.insert(kind, made.clone());
+        Ok(made)
+    }
+}

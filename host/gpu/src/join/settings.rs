@@ -1,0 +1,59 @@
+//! Settings of the joins.
+
+use gramer_graph::choice::Choice;
+
+use super::layers::Layers;
+
+/// How the strategy `table` joins the next vertex of a pattern; answers don't depend on it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Join {
+    /// As GAMMA extends: lists are intersected by prefix, tile and filter.
+    #[default]
+    Intersect,
+    /// As SGSI joins: Prealloc-Combine over PCSR.
+    Prealloc,
+}
+
+impl Choice for Join {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Join::Intersect, "intersect", "As GAMMA extends, by tiles of a prefix' neighbours"),
+        (Join::Prealloc, "prealloc", "As SGSI joins, with buffers allocated before (matching)"),
+    ];
+}
+
+/// Which linking edge of a row comes first, and says how large its buffer is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FirstEdge {
+    /// That with the shortest list, row by row.
+    #[default]
+    Row,
+    /// That whose label is the least frequent, for all rows (SGSI, Alg. 3).
+    Label,
+}
+
+impl Choice for FirstEdge {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (FirstEdge::Row, "row", "That with the shortest list, row by row"),
+        (FirstEdge::Label, "label", "That with the rarest label, as in the paper"),
+    ];
+}
+
+/// How SGSI's join is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JoinSettings {
+    /// Which edge comes first.
+    pub first: FirstEdge,
+    /// How rows are divided among warps, blocks and the device.
+    pub layers: Layers,
+    /// Parts into which each label's edges are cut, at least; 1 and more. More are made where one wouldn't fit.
+    pub segments: u32,
+    /// Pairs of a group of PCSR with that at its end, 2 to 16: groups of 16 to 128 bytes.
+    pub pairs: u32,
+}
+
+impl Default for JoinSettings {
+    /// Whole labels, and groups of 128 bytes.
+    fn default() -> Self {
+        JoinSettings { first: FirstEdge::Row, layers: Layers::None, segments: 1, pairs: 16 }
+    }
+}

@@ -1,0 +1,164 @@
+//! One setting of one task, measured on the device.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use gramer_engine::{Engine, Prepared, Units};
+use gramer_gpu::{Gpu, Settings};
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::Task;
+use serde::Serialize;
+
+use super::{Input, Lab};
+
+/// Runs that take longer are not repeated.
+const LONG: f64 = 5.0;
+
+/// What a setting took.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Point {
+    /// Figure or table.
+    pub experiment: String,
+    /// The graph.
+    pub graph: String,
+    /// The task.
+    pub task: String,
+    /// What is varied.
+    pub setting: String,
+    /// The shortest run; of several tasks the sum.
+    pub seconds: f64,
+    /// The sum of the counts.
+    pub count: u128,
+    /// Lines and words that kernels of the join loaded, and lines that they stored.
+    pub loads: Option<f64>,
+    /// Lines of 128 bytes that they stored.
+    pub stores: Option<f64>,
+    /// Vertices on hot pages, of those that were read; where the graph is in pages.
+    pub hot: Option<f64>,
+}
+
+/// A setting by name.
+pub type Named = (String, Settings);
+
+impl Lab<'_> {
+    /// Measures tasks in each setting, the tasks together; a setting that fails has none, and is noted.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if settings count different numbers, [`Error::Interrupted`].
+    pub fn compare(
+        &self,
+        experiment: &str,
+        input: &Input,
+        (name, tasks): (&str, &[Task]),
+        settings: &[Named],
+    ) -> Result<Vec<Option<Point>>> {
+        let mut all = vec![];
+        let mut right: Option<u128> = None;
+        for (setting, settings) in settings {
+            self.context.cancel.check()?;
+            (self.tell)(&format!("{experiment}: {name} of {}, {setting}", input.name));
+            let measured = match self.measure(input, tasks, settings) {
+                Ok(measured) => measured,
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                Err(error) => {
+                    let what =
+                        format!("{experiment}, {name} of {}, {setting}: {error}", input.name);
+                    self.failed.borrow_mut().push(what);
+                    all.push(None);
+                    continue;
+                }
+            };
+            let point = Point {
+                experiment: experiment.into(),
+                graph: input.name.clone(),
+                task: name.into(),
+                setting: setting.clone(),
+                ..measured
+            };
+            if right.is_some_and(|right| right != point.count) {
+                return Err(Error::Device(format!(
+                    "{experiment}, {name} of {}: {} with the setting `{setting}`, and {} before: this is a fault \
+                     of this program",
+                    input.name,
+                    point.count,
+                    right.unwrap_or(0)
+                )));
+            }
+            right = Some(point.count);
+            self.points.borrow_mut().push(point.clone());
+            all.push(Some(point));
+        }
+        Ok(all)
+    }
+
+    fn measure(&self, input: &Input, tasks: &[Task], settings: &Settings) -> Result<Point> {
+        let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
+        let gpu = Gpu::open(&self.options.device, &settings)?;
+        let prepared = gpu.prepare(&input.graph, self.context)?;
+        let (mut seconds, mut count, mut sums) = (0.0, 0, HashMap::new());
+        for task in tasks {
+            let mut best = f64::INFINITY;
+            // The first run builds programs and puts the graph on the device.
+            for run in 0..=self.options.best {
+                let begun = Instant::now();
+                let found = self.once(prepared.as_ref(), task, &mut sums, run == 0)?;
+                let took = begun.elapsed().as_secs_f64();
+                if run > 0 {
+                    best = best.min(took);
+                }
+                if run == 0 {
+                    count += found;
+                }
+                if run > 0 && took > LONG {
+                    break;
+                }
+            }
+            seconds += best;
+        }
+        let sum = |name: &str| sums.get(name).copied();
+        let hot =
+            sum("pages.hot").zip(sum("pages.cold")).map(|(hot, cold)| hot / (hot + cold).max(1.0));
+        Ok(Point {
+            experiment: String::new(),
+            graph: String::new(),
+            task: String::new(),
+            setting: String::new(),
+            seconds,
+            count,
+            loads: sum("join.loads"),
+            stores: sum("join.stores"),
+            hot,
+        })
+    }
+
+    /// A run: its count, and what it measured if that is wanted.
+    fn once(
+        &self,
+        prepared: &dyn Prepared,
+        task: &Task,
+        sums: &mut HashMap<&'static str, f64>,
+        wanted: bool,
+    ) -> Result<u128> {
+        let outcome = prepared.run(task, Units::All, None, self.context)?;
+        if !outcome.complete {
+            return Err(Error::Interrupted);
+        }
+        for name in ["join.loads", "join.stores", "pages.hot", "pages.cold"] {
+            let value = outcome.devices.first().and_then(|d| d.get(name)).and_then(|v| v.number());
+            if let (Some(value), true) = (value, wanted) {
+                *sums.entry(name).or_default() += value;
+            }
+        }
+        Ok(outcome.results.iter().map(|r| r.count).sum())
+    }
+}
+
+/// How many times as fast the second is; none where one was not run.
+pub fn speed_up(before: Option<&Point>, after: Option<&Point>) -> Option<f64> {
+    Some(before?.seconds / after?.seconds.max(1e-9))
+}
+
+/// Milliseconds in a table.
+pub fn shown(point: Option<&Point>) -> String {
+    point.map_or("not run".into(), |p| format!("{:.3}", 1e3 * p.seconds))
+}
