@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `engine` | the core as a device: graphs that stay on it, tasks on them |
 //! | [`image`] | a graph as the core reads it |
+//! | [`plan`] | search plans: their words, image and units |
 //! | [`units`] | work units, their weights, and the streams of several clusters |
 //! | [`sums`] | from the core's sums to counts of patterns |
 //! | [`tasks`] | which tasks it does, and with which operations |
@@ -11,6 +12,7 @@
 
 pub(crate) mod engine;
 pub mod image;
+pub mod plan;
 pub mod reference;
 pub mod sums;
 pub mod tasks;
