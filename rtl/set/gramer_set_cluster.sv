@@ -17,6 +17,9 @@ module gramer_set_cluster
   input  line_t write_line_i,
   // Units
   input  plan_t plan_i [PLANS],
+  input  logic  word_write_i,
+  input  logic [PLAN_AT_W-1:0] word_at_i,
+  input  plan_word_t word_i,
   input  logic [PUS-1:0] push_i,
   input  unit_t unit_i [UNITS_A_GROUP],
   output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o [PUS],
@@ -24,6 +27,7 @@ module gramer_set_cluster
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o [PUS],
   output logic [PUS-1:0] saturated_o,
+  output logic [PUS-1:0] full_o,
   input  logic [7:0]  counter_at_i,
   output logic [63:0] pu_counter_o [PUS],
   output logic [63:0] partition_counter_o [PARTITIONS],
@@ -42,11 +46,12 @@ module gramer_set_cluster
     always_comb for (int q = 0; q < PARTITIONS; q++) answered[q] = answer[q][p];
 
     gramer_set_pu i_pu (
-      .clk_i, .rst_i, .clear_i, .running_i, .plan_i,
+      .clk_i, .rst_i, .clear_i, .running_i, .plan_i, .word_write_i, .word_at_i, .word_i,
       .push_i (push_i[p]), .unit_i, .free_o (free_o[p]),
       .request_o (request[p]), .request_at_o (request_at[p]),
       .answer_i (answered), .answer_line_i (answer_line),
       .sum_at_i, .sum_o (sum_o[p]), .saturated_o (saturated_o[p]),
+      .full_o (full_o[p]),
       .counter_at_i (counter_at_i[PU_COUNTER_AT_W-1:0]), .counter_o (pu_counter_o[p]),
       .busy_o (busy_o[p])
     );

@@ -118,7 +118,7 @@ module gramer_set_core
   assign done   = state_q == REPORT && reported;
 
   logic finished, all, load_busy, poll_busy;
-  logic [PUS-1:0] pu_busy, saturated;
+  logic [PUS-1:0] pu_busy, saturated, no_room;
 
   always_ff @(posedge clk) begin
     // Settings are there with `clear_q`, and the PUs are empty with `begin_q`.
@@ -200,6 +200,10 @@ module gramer_set_core
     .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
   );
 
+  logic no_room_q; // for the sets of a search plan
+
+  always_ff @(posedge clk) no_room_q <= no_room != '0 && !rst_q && !clear_q;
+
   // The first access that failed counts, and hides everything else.
   always_ff @(posedge clk) begin
     if (rst_q || clear_q) begin
@@ -215,11 +219,12 @@ module gramer_set_core
           if (error) begin
             status_q        <= STATUS_ERROR;
             error_address_q <= error_address;
-          end else if ((poll_stop && !finished) || (poll_kill && working_q))
+          end else if (no_room_q) status_q <= STATUS_FULL;
+          else if (status_q != STATUS_FULL && ((poll_stop && !finished) || (poll_kill && working_q)))
             status_q <= STATUS_ABORTED;
         end
-        stop_q <= stop_q || poll_stop || error;
-        kill_q <= kill_q || (poll_kill && (!finished || working_q)) || error;
+        stop_q <= stop_q || poll_stop || error || no_room_q;
+        kill_q <= kill_q || (poll_kill && (!finished || working_q)) || error || no_room_q;
       end
     end
   end
@@ -230,6 +235,9 @@ module gramer_set_core
   unit_t       unit [UNITS_A_GROUP];
   logic [PUS-1:0] push;
   logic [FREE_W-1:0] free [PUS];
+  logic        word_write;
+  logic [PLAN_AT_W-1:0] word_at;
+  plan_word_t  plan_word;
   logic [63:0] places, handed;
 
   gramer_set_distributor i_distributor (
@@ -237,7 +245,8 @@ module gramer_set_core
     .tvalid_i (s_axis_in_tvalid), .tready_o (s_axis_in_tready),
     .tdata_i (s_axis_in_tdata), .tlast_i (s_axis_in_tlast),
     .whole_i (whole_q), .all_i (all), .loaded_i (loaded),
-    .plan_o (plan), .free_i (free), .push_o (push), .unit_o (unit),
+    .plan_o (plan), .word_write_o (word_write), .word_at_o (word_at), .word_o (plan_word),
+    .free_i (free), .push_o (push), .unit_o (unit),
     .finished_o (finished), .places_o (places), .units_o (handed)
   );
 
@@ -253,8 +262,9 @@ module gramer_set_core
   gramer_set_cluster i_cluster (
     .clk_i (clk), .rst_i (empty_q), .clear_i (clear_q), .running_i (state_q == RUN),
     .write_i (write), .write_at_i (write_at), .write_line_i (write_line),
-    .plan_i (plan), .push_i (push), .unit_i (unit), .free_o (free),
-    .sum_at_i (sum_at), .sum_o (sum), .saturated_o (saturated),
+    .plan_i (plan), .word_write_i (word_write), .word_at_i (word_at), .word_i (plan_word),
+    .push_i (push), .unit_i (unit), .free_o (free),
+    .sum_at_i (sum_at), .sum_o (sum), .saturated_o (saturated), .full_o (no_room),
     .counter_at_i (counter_at), .pu_counter_o (pu_counter),
     .partition_counter_o (partition_counter), .busy_o (pu_busy)
   );

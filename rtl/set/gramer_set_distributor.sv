@@ -1,5 +1,5 @@
-// Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, then beats of eight
-// units. Each half of a beat goes to one PU, the one with most room (in turn among equals), as soon as
+// Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, beats with the words
+// of a search plan if there is one, then beats of eight units. Each half of a beat goes to one PU, the one with most room (in turn among equals), as soon as
 // the image is there up to the last line of each of its lists, or all of it. A half without units is
 // passed over. When the run stops early, what is left of the stream is taken and dropped.
 module gramer_set_distributor
@@ -24,6 +24,9 @@ module gramer_set_distributor
   input  logic [TOTAL_W-1:0] loaded_i,
   // PUs
   output plan_t plan_o [PLANS],
+  output logic  word_write_o, // words of a search plan, before the first unit
+  output logic [PLAN_AT_W-1:0] word_at_o,
+  output plan_word_t word_o,
   input  logic [FREE_W-1:0] free_i [PUS],
   output logic [PUS-1:0] push_o,
   output unit_t unit_o [UNITS_A_GROUP],
@@ -38,7 +41,7 @@ module gramer_set_distributor
   localparam int unsigned GROUPS = UNIT_QUEUE / UNITS_A_GROUP;
   localparam int unsigned BLIND  = 2; // cycles after which a PU's room shows what it was handed
 
-  typedef enum logic [1:0] { IDLE, HEADER, UNITS, FINISHED } state_e;
+  typedef enum logic [2:0] { IDLE, HEADER, WORDS, UNITS, FINISHED } state_e;
 
   state_e state_q;
   logic   full, valid, last, take, step;
@@ -46,6 +49,34 @@ module gramer_set_distributor
   logic [HALF_W-1:0] half_q;
 
   assign tready_o = !full;
+
+  // ---------------------------------------------------------------- words of a search plan
+
+  plan_t header;
+  logic  word, words_end;
+  logic [PLAN_AT_W:0] word_at_q, words_q; // of how many
+
+  assign header    = beat[$bits(plan_t)-1:0];
+  assign word      = state_q == WORDS && valid;
+  assign words_end = word_at_q + 1'b1 == words_q;
+
+  if (PLAN_LEVELS != 0) begin : gen_words
+    always_ff @(posedge clk_i) begin
+      if (state_q == HEADER) begin
+        word_at_q <= '0;
+        words_q   <= (PLAN_AT_W+1)'(header.k) << $clog2(WORDS_A_BEAT);
+      end else if (word) word_at_q <= word_at_q + 1'b1;
+      word_write_o <= word;
+      word_at_o    <= word_at_q[PLAN_AT_W-1:0];
+      word_o       <= beat[32'(word_at_q[$clog2(WORDS_A_BEAT)-1:0])*IN_WORD_EACH +: $bits(plan_word_t)];
+    end
+  end else begin : gen_no_words
+    assign word_at_q    = '0;
+    assign words_q      = '0;
+    assign word_write_o = 1'b0;
+    assign word_at_o    = '0;
+    assign word_o       = '0;
+  end
 
   gramer_fifo #(.WIDTH(LINE_W + 1), .DEPTH(4)) i_ahead (
     .clk_i, .rst_i,
@@ -68,7 +99,8 @@ module gramer_set_distributor
     end
 
   assign step = state_q == UNITS && valid && (stop_i || !a_valid_q || a_take);
-  assign take = (state_q == HEADER && valid) || (step && half_q == HALF_W'(HALVES - 1));
+  assign take = (state_q == HEADER && valid)
+                || (word && word_at_q[$clog2(WORDS_A_BEAT)-1:0] == '1) || (step && half_q == HALF_W'(HALVES - 1));
   assign a_take = a_valid_q && (!b_valid_q || b_take);
 
   // The list of a root has no more quarter-lines than the field; the line after it is enough for a check.
@@ -88,7 +120,10 @@ module gramer_set_distributor
       b_valid_q <= 1'b0;
       half_q    <= '0;
     end else begin
-      if (state_q == HEADER && valid) state_q <= UNITS;
+      if (state_q == HEADER && valid)
+        state_q <= PLAN_LEVELS != 0 && header.operation == 4'(OP_PLAN) && header.k != '0 ? WORDS
+                   : UNITS;
+      else if (word && words_end) state_q <= UNITS;
       else if (step && take && last) state_q <= FINISHED;
       if (step) half_q <= half_q == HALF_W'(HALVES - 1) ? '0 : half_q + 1'b1;
       if (stop_i) begin

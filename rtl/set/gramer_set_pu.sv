@@ -2,6 +2,8 @@
 // their members; lines come back in order through the port; the stepper and the intersector compare
 // them, a pair a cycle; rows of matches become matrices, in which the level engine counts cliques.
 //
+// In a run of a search plan the units go to gramer_set_plan, which then has port, list buffer and intersector.
+//
 //   units ─► queue ─► streamer ─► port ══► partitions
 //                        ▲          ║ lines
 //              list buffer ◄──── stepper ─► intersector ─► rows ─► level engine ─► sums
@@ -17,6 +19,10 @@ module gramer_set_pu
   input  logic  clear_i,   // before a run: sums and counters
   input  logic  running_i, // cycles count
   input  plan_t plan_i [PLANS],
+  // Words of a search plan
+  input  logic  word_write_i,
+  input  logic [PLAN_AT_W-1:0] word_at_i,
+  input  plan_word_t word_i,
   // Units
   input  logic  push_i,
   input  unit_t unit_i [UNITS_A_GROUP],
@@ -30,6 +36,7 @@ module gramer_set_pu
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o,
   output logic  saturated_o,
+  output logic  full_o, // a search plan's sets have no room; stays
   input  logic [COUNTER_AT_W-1:0] counter_at_i,
   output logic [63:0] counter_o,
   output logic  busy_o
@@ -50,15 +57,76 @@ module gramer_set_pu
   logic     lengths_load;
   logic [31:0] lengths_up, lengths_block;
 
+  // ---------------------------------------------------------------- search plans
+
+  logic       planning_q; // a run of a search plan; stays until the next header
+  logic       plan_take, plan_issue_valid, plan_line_ready, plan_write, plan_read, plan_step_valid;
+  logic       plan_add, plan_busy, plan_done, plan_list;
+  line_at_t   plan_issue_line;
+  meta_t      plan_issue_meta;
+  set_at_t    plan_write_at, plan_read_at;
+  line_t      plan_write_line, plan_streamed;
+  step_t      plan_step;
+  lanes_t     match;
+  logic [VALUE_W-1:0] plan_value;
+
+  if (PLAN_LEVELS != 0) begin : gen_plan
+    always_ff @(posedge clk_i) planning_q <= !rst_i && plan_i[0].operation == 4'(OP_PLAN);
+
+    gramer_set_plan #(.VALUE_W(VALUE_W)) i_plan (
+      .clk_i, .rst_i, .word_write_i, .word_at_i, .word_i,
+      .unit_valid_i (planning_q && unit_valid), .unit_take_o (plan_take), .unit_i (unit),
+      .issue_valid_o (plan_issue_valid), .issue_ready_i (issue_ready),
+      .issue_line_o (plan_issue_line), .issue_meta_o (plan_issue_meta),
+      .line_valid_i (planning_q && line_valid), .line_ready_o (plan_line_ready), .line_i (line),
+      .meta_i (meta),
+      .write_o (plan_write), .write_at_o (plan_write_at), .write_line_o (plan_write_line),
+      .read_o (plan_read), .read_at_o (plan_read_at), .held_i (held_line),
+      .step_valid_o (plan_step_valid), .step_o (plan_step), .streamed_o (plan_streamed),
+      .match_i (match),
+      .add_o (plan_add), .value_o (plan_value), .full_o, .busy_o (plan_busy),
+      .unit_done_o (plan_done), .list_o (plan_list)
+    );
+  end else begin : gen_no_plan
+    logic unused;
+    assign unused = &{1'b0, word_write_i, word_at_i, word_i};
+    assign planning_q       = 1'b0;
+    assign plan_take        = 1'b0;
+    assign plan_issue_valid = 1'b0;
+    assign plan_issue_line  = '0;
+    assign plan_issue_meta  = '0;
+    assign plan_line_ready  = 1'b0;
+    assign plan_write       = 1'b0;
+    assign plan_write_at    = '0;
+    assign plan_write_line  = '0;
+    assign plan_read        = 1'b0;
+    assign plan_read_at     = '0;
+    assign plan_step_valid  = 1'b0;
+    assign plan_step        = '0;
+    assign plan_streamed    = '0;
+    assign plan_add         = 1'b0;
+    assign plan_value       = '0;
+    assign plan_busy        = 1'b0;
+    assign plan_done        = 1'b0;
+    assign plan_list        = 1'b0;
+    assign full_o           = 1'b0;
+  end
+
+  // ---------------------------------------------------------------- units and lines
+
+  logic unit_own;
+
   gramer_set_unit_queue i_queue (
     .clk_i, .rst_i, .clear_i (1'b0),
     .push_i, .unit_i, .free_o,
-    .valid_o (unit_valid), .take_i (unit_take), .unit_o (unit)
+    .valid_o (unit_valid), .take_i (planning_q ? plan_take : unit_take), .unit_o (unit)
   );
+
+  assign unit_own = unit_valid && !planning_q;
 
   gramer_set_streamer i_streamer (
     .clk_i, .rst_i, .plan_i,
-    .unit_valid_i (unit_valid), .unit_take_o (unit_take), .unit_i (unit),
+    .unit_valid_i (unit_own), .unit_take_o (unit_take), .unit_i (unit),
     .issue_valid_o (issue_valid), .issue_ready_i (issue_ready), .issue_line_o (issue_line),
     .issue_meta_o (issue_meta),
     .list_o (list), .loaded_i (loaded), .freed_i (freed),
@@ -71,19 +139,26 @@ module gramer_set_pu
 
   gramer_set_port i_port (
     .clk_i, .rst_i,
-    .issue_valid_i (issue_valid), .issue_ready_o (issue_ready), .issue_line_i (issue_line),
-    .issue_meta_i (issue_meta),
+    .issue_valid_i (planning_q ? plan_issue_valid : issue_valid), .issue_ready_o (issue_ready),
+    .issue_line_i (planning_q ? plan_issue_line : issue_line),
+    .issue_meta_i (planning_q ? plan_issue_meta : issue_meta),
     .request_o, .request_at_o, .answer_i, .answer_line_i,
-    .valid_o (line_valid), .ready_i (line_ready), .line_o (line), .meta_o (meta),
+    .valid_o (line_valid), .ready_i (planning_q ? plan_line_ready : line_ready),
+    .line_o (line), .meta_o (meta),
     .busy_o (port_busy)
   );
 
   gramer_set_list_buffer i_lists (
     .clk_i,
-    .write_i (write), .write_slot_i (write_slot), .write_at_i (write_at), .line_i (write_line),
+    .write_i (planning_q ? plan_write : write),
+    .write_slot_i (planning_q ? plan_write_at[SET_AT_W-1:LLINE_W] : write_slot),
+    .write_at_i (planning_q ? plan_write_at[LLINE_W-1:0] : write_at),
+    .line_i (planning_q ? plan_write_line : write_line),
     .member_read_i (member_read), .member_slot_i (member_slot), .member_at_i (member_at),
     .member_line_o (member_line),
-    .held_read_i (held_read), .held_slot_i (held_slot), .held_at_i (held_at),
+    .held_read_i (planning_q ? plan_read : held_read),
+    .held_slot_i (planning_q ? plan_read_at[SET_AT_W-1:LLINE_W] : held_slot),
+    .held_at_i (planning_q ? plan_read_at[LLINE_W-1:0] : held_at),
     .held_line_o (held_line)
   );
 
@@ -91,7 +166,6 @@ module gramer_set_pu
 
   logic    step_valid, match_valid, stepper_busy, root_freed;
   step_t   step, match_step;
-  lanes_t  match;
   logic [ROW_AT_W:0] root_words;
   logic    map_valid, map_ready;
   line_t   map_line;
@@ -101,7 +175,7 @@ module gramer_set_pu
 
   gramer_set_stepper i_stepper (
     .clk_i, .rst_i,
-    .valid_i (line_valid), .ready_o (line_ready), .line_i (line), .meta_i (meta),
+    .valid_i (line_valid && !planning_q), .ready_o (line_ready), .line_i (line), .meta_i (meta),
     .list_i (list),
     .write_o (write), .write_slot_o (write_slot), .write_at_o (write_at),
     .write_line_o (write_line), .loaded_o (loaded),
@@ -116,7 +190,9 @@ module gramer_set_pu
 
   gramer_set_intersector i_intersector (
     .clk_i, .rst_i,
-    .valid_i (step_valid), .step_i (step), .held_i (held_line), .streamed_i (streamed),
+    .valid_i (planning_q ? plan_step_valid : step_valid),
+    .step_i (planning_q ? plan_step : step), .held_i (held_line),
+    .streamed_i (planning_q ? plan_streamed : streamed),
     .valid_o (match_valid), .step_o (match_step), .match_o (match)
   );
 
@@ -131,7 +207,7 @@ module gramer_set_pu
 
   gramer_set_rows i_rows (
     .clk_i, .rst_i,
-    .valid_i (match_valid), .step_i (match_step), .match_i (match),
+    .valid_i (match_valid && !planning_q), .step_i (match_step), .match_i (match),
     .write_o (row_write), .write_at_o (row_at), .write_word_o (row_data),
     .root_valid_o (root_valid), .place_o (place), .root_o (root), .rows_o (rows),
     .first_o (first),
@@ -196,6 +272,8 @@ module gramer_set_pu
       value_q[SUM_PATHS]     <= VALUE_W'(map_paths);
       add_q[SUM_MARKS]       <= marked;
       value_q[SUM_MARKS]     <= VALUE_W'(map_marks);
+      add_q[SUM_EMBEDDINGS]  <= plan_add;
+      value_q[SUM_EMBEDDINGS] <= plan_value;
     end
   end
 
@@ -211,18 +289,18 @@ module gramer_set_pu
   logic [1:0]  ended;
 
   assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
-                  || level_busy || map_busy || add_q != '0;
-  assign ended  = 2'(idle_unit) + 2'(triangles_done) + 2'(root_freed) + 2'(map_root_done);
+                  || level_busy || map_busy || plan_busy || add_q != '0;
+  assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed) + 2'(map_root_done);
 
   always_ff @(posedge clk_i) begin
     busy_o    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
-    stepped_q <= step_valid && step.compare;
+    stepped_q <= (step_valid && step.compare) || (plan_step_valid && plan_step.compare);
     held_q    <= busy;
     counter_o <= counters_q[counter_at_i];
     if (clear_i) for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
     else begin
       counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + 64'(ended);
-      if (member) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
+      if (member || plan_list) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
       if (request_o != '0)
         counters_q[CNT_PU_LINES_REQUESTED] <= counters_q[CNT_PU_LINES_REQUESTED] + 1'b1;
       if (line_valid && line_ready && !meta.none)

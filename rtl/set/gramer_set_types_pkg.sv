@@ -25,6 +25,14 @@ package gramer_set_types_pkg;
   localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
   localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
 
+  // Search plans. (A machine without plans has no use for it.)
+  localparam int unsigned PLACED     = PLAN_LEVELS > 2 ? PLAN_LEVELS : 2; // vertices that are placed
+  localparam int unsigned LEVEL_AT_W = 3;
+  localparam int unsigned SET_W      = $clog2(PLAN_SETS);
+  localparam int unsigned PLAN_AT_W  = $clog2(PLAN_WORDS);
+  localparam int unsigned SET_AT_W   = SLOT_W + LLINE_W; // a line of the memory for sets
+  localparam int unsigned SET_LINES  = 1 << SET_AT_W;
+
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
   typedef logic [LINE_AT_W-1:0]  line_at_t;
@@ -62,6 +70,55 @@ package gramer_set_types_pkg;
     k_t         k;
     logic [3:0] operation;
   } plan_t;
+
+  // A word of a search plan, as it comes in the in-stream.
+  typedef struct packed {
+    logic [6:0]       conflicts;  // vertices whose images are left out
+    logic [6:0]       bounds;     // vertices whose images are above all members
+    logic [SET_W-1:0] to;         // make: the set that is made
+    logic [SET_W-1:0] from;       // the stored set
+    logic [2:0]       of;         // the vertex whose image's list is streamed
+    logic             streams;    // a list is streamed
+    logic             stored;     // there is a stored set
+    logic             pairs;      // count: pairs of members
+    logic             difference; // both: members that are not in the list; else those that are
+    logic [1:0]       kind;
+  } plan_word_t;
+
+  typedef logic [SET_AT_W-1:0]   set_at_t;  // a line of the memory for sets
+  typedef logic [SET_AT_W:0]     set_end_t; // or the one after the last
+  typedef logic [LEVEL_AT_W-1:0] level_at_t;
+  typedef logic [PLACED-1:0][ID_W-1:0] images_t; // of the vertices that are placed
+
+  // A set to make, to count, or a line of one to walk along.
+  typedef struct packed {
+    plan_word_t word;
+    set_at_t    at;     // walk: the line
+    entry_t     source; // whose list is streamed
+    id_t        limit;  // members are below it
+    images_t    images; // and none of these; all ones: nothing is left out
+  } set_op_t;
+
+  // What a step of two lines needs to know of its operation.
+  typedef struct packed {
+    logic [1:0]       kind;
+    logic [SET_W-1:0] to;
+    logic             pairs;
+    logic             meet;    // members are those that match; else those that don't
+    logic             compare; // there are two lines
+    logic             copy;    // the members come from the streamed line
+    logic             emit;    // the last step of a stored line, or of a streamed one that is copied
+    logic             ends;    // the operation ends here, and there is no line
+    id_t              limit;
+    images_t          images;
+  } plan_step_t;
+
+  // A stored set.
+  typedef struct packed {
+    id_t      first_max; // last id of its first line
+    set_end_t lines;
+    set_at_t  base;
+  } stored_t;
 
   // What goes with a line from its request to its use. The lanes of quarters [low, high] belong to
   // the list.

@@ -23,4 +23,7 @@ package gramer_set_pkg;
   localparam int unsigned PLANS           = 4;
   localparam int unsigned SUMS            = 8;
   localparam int unsigned K_MOST          = 16;
+  localparam int unsigned PLAN_LEVELS     = 0;
+  localparam int unsigned PLAN_WORDS      = 40;
+  localparam int unsigned PLAN_SETS       = 32;
 endpackage

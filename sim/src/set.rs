@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use gramer_machine::Accelerator;
-use gramer_machine::set::SUMS;
+use gramer_machine::set::{OPERATIONS, SUMS};
 
 use crate::ddr::{Buffers, Ddr};
 use crate::drive::{Job, drive};
@@ -38,7 +38,8 @@ pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) ->
         bytes.chunks_exact(LINE).map(|line| line.try_into().expect("64 bytes")).collect()
     };
     let stream = lines(job.stream);
-    ensure!(stream.len() > 1, "the in-stream has a header and a beat of units at least");
+    let head = head(a, &stream);
+    ensure!(stream.len() > head, "the in-stream has a header and a beat of units at least");
     let image_lines = if job.load { job.image.len() / LINE } else { 0 };
     let abort_word = IMAGE + job.image.len() as u64;
     let mut memory = Buffers::new(vec![(IMAGE, [job.image, &[0; LINE]].concat())]);
@@ -49,12 +50,22 @@ pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) ->
         "abort" => abort_word,
         _ => IMAGE,
     };
-    let driven = Job { arguments: &value, stream: &stream, head: 1, abort_word };
+    let driven = Job { arguments: &value, stream: &stream, head, abort_word };
     let driven = drive(a, model, &mut memory, &mut ddr, &driven, s)?;
     let outcome = decode(a, SUMS, None, driven)?;
-    check(&outcome, image_lines as u64, stream.len() as u64 - 1)
+    check(&outcome, image_lines as u64, (stream.len() - head) as u64)
         .with_context(|| format!("counters {:?}", outcome.counters))?;
     Ok(outcome)
+}
+
+/// Beats before those of units: the header, and the words of a search plan.
+fn head(a: &Accelerator, stream: &[[u8; LINE]]) -> usize {
+    let field = |name: &str| {
+        let field = a.streams.input.field("plan", name);
+        stream.first().zip(field).map_or(0, |(header, field)| field.get(&header[..4]))
+    };
+    let planned = OPERATIONS.get(field("operation") as usize).is_some_and(|(name, _)| *name == "plan");
+    if planned { 1 + field("k") as usize } else { 1 }
 }
 
 /// What must hold after every run.

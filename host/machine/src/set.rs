@@ -30,6 +30,10 @@ pub struct SetCore {
     pub map_banks: u32,
     /// Words of a bank of the map, a power of two.
     pub map_words: u32,
+    /// Vertices of a search plan that are placed one after another, before the last one is counted: 2
+    /// to [`PLAN_LEVELS`]; 0: no plans.
+    #[serde(default)]
+    pub plan_levels: u32,
 }
 
 /// Bits of an entry that are the id of a vertex: the quarter-line address of its block.
@@ -71,12 +75,46 @@ pub const LEVEL_BITS: u32 = 17;
 /// next root lies two above what a counter for each entry could reach.
 pub const MAP_LINES: u32 = ((1 << LEVEL_BITS) - 3) / ENTRIES_A_LINE;
 
+/// Most vertices that a search plan places before the one that it counts.
+pub const PLAN_LEVELS: u32 = 7;
+/// Words of a search plan at the most, whole beats of them.
+pub const PLAN_WORDS: u32 = 40;
+/// Words of a beat.
+pub const WORDS_A_BEAT: u32 = 8;
+/// Sets that the words of a search plan can name.
+pub const PLAN_SETS: u32 = 32;
+/// In the image for plans: sizes below it are quarter-lines, from it on they are rounded
+/// ([`size_quarters`]).
+pub const SIZE_ROUNDED: u32 = 32;
+
+/// What a word of a search plan does, by number.
+pub const WORD_KINDS: [(&str, &str); 3] = [
+    ("make", "a set is made and stored"),
+    ("count", "a set is counted; on to the next candidate"),
+    ("walk", "the members of a set are the candidates of the next vertex"),
+];
+
+/// Quarter-lines that a size in the image for plans stands for: itself below [`SIZE_ROUNDED`], then four
+/// to each doubling.
+///
+/// ```
+/// use gramer_machine::set::size_quarters;
+/// assert_eq!([31, 32, 33, 36, 63].map(size_quarters), [31, 32, 40, 64, 7168]);
+/// ```
+pub const fn size_quarters(size: u32) -> u32 {
+    match size {
+        0..SIZE_ROUNDED => size,
+        _ => (4 + size % 4) << ((size - SIZE_ROUNDED) / 4 + 3),
+    }
+}
+
 /// Operations of a plan, by their numbers.
-pub const OPERATIONS: [(&str, &str); 4] = [
+pub const OPERATIONS: [(&str, &str); 5] = [
     ("none", "the unit does nothing"),
     ("cliques", "cliques of k vertices whose last vertex is the root"),
     ("edges", "triangles of each edge down from the root, and what is summed over them"),
     ("paths", "the same, and 4-cycles whose first vertex is the root"),
+    ("plan", "the search plan whose words follow, for every unit"),
 ];
 
 /// The sums, in order.
@@ -88,13 +126,13 @@ pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
     ("cycles", "4-cycles, with chords and without"),
     ("paths", "paths of 2 that were counted for the 4-cycles"),
     ("marks", "neighbours of roots that were marked"),
-    ("spare", "0"),
+    ("embeddings", "what a search plan counts"),
 ];
 
 /// Status of a run, by their numbers.
 const STATUS: [(&str, &str); 5] = [
     ("done", "every unit was explored"),
-    ("full", "does not occur"),
+    ("full", "the sets of a search plan had no room"),
     ("aborted", "the abort word said so"),
     ("error", "a read was answered with an error"),
     ("refused", "an argument is out of range"),
@@ -111,6 +149,11 @@ impl SetCore {
     /// Most entries of the list of a root.
     pub fn list_entries(&self) -> u32 {
         self.list_lines * ENTRIES_A_LINE
+    }
+
+    /// Lines of a PU's memory for the sets of a plan: that of its list buffer.
+    pub fn plan_lines(&self) -> u32 {
+        self.lists * self.list_lines
     }
 
     /// Vertices that the map has an entry for.
@@ -139,6 +182,11 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("MAP_BANKS", s.map_banks, "banks of the map");
     number("MAP_WORDS", s.map_words, "words of a bank");
     number("MAP_ENTRIES", MAP_ENTRIES, "entries of a word");
+    number("PLAN_LEVELS", s.plan_levels, "vertices that a search plan places; 0: no plans");
+    number("PLAN_WORDS", PLAN_WORDS, "words of a search plan at the most");
+    number("PLAN_SETS", PLAN_SETS, "sets that they can name");
+    number("WORDS_A_BEAT", WORDS_A_BEAT, "words of a beat");
+    number("SIZE_ROUNDED", SIZE_ROUNDED, "in the image for plans: the first size that is rounded");
     number("LINE_W", ENTRIES_A_LINE * 32, "bits of a line");
     number("LINE_ENTRIES", ENTRIES_A_LINE, "entries of a line");
     number("LINE_QUARTERS", LINE_QUARTERS, "quarter-lines of a line");
@@ -159,6 +207,9 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     for (at, (name, what)) in (0..).zip(OPERATIONS) {
         number(&format!("OP_{}", name.to_uppercase()), at, what);
     }
+    for (at, (name, what)) in (0..).zip(WORD_KINDS) {
+        number(&format!("WORD_{}", name.to_uppercase()), at, what);
+    }
     for (at, (name, what)) in (0..).zip(SUM_NAMES) {
         number(&format!("SUM_{}", name.to_uppercase()), at, what);
     }
@@ -171,9 +222,19 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
 }
 
 /// Fields that programs and the core use, with their bits.
-const FIELDS: [(&str, &str, u32); 7] = [
+const FIELDS: [(&str, &str, u32); 17] = [
     ("plan", "operation", 4),
     ("plan", "k", 5),
+    ("word", "kind", 2),
+    ("word", "difference", 1),
+    ("word", "pairs", 1),
+    ("word", "stored", 1),
+    ("word", "streams", 1),
+    ("word", "of", 3),
+    ("word", "from", 5),
+    ("word", "to", 5),
+    ("word", "bounds", PLAN_LEVELS),
+    ("word", "conflicts", PLAN_LEVELS),
     ("unit", "address", ID_BITS),
     ("unit", "quarters", 12),
     ("unit", "plan", 2),
@@ -209,6 +270,10 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
             return Err((key.into(), value.to_string(), rule));
         }
     }
+    if s.plan_levels != 0 && !(2..=PLAN_LEVELS).contains(&s.plan_levels) {
+        let rule = format!("must be 0 or from 2 to {PLAN_LEVELS}");
+        return Err(("set.plan_levels".into(), s.plan_levels.to_string(), rule));
+    }
     let entries = s.list_entries();
     if s.row_banks * s.row_words * 64 < entries * entries {
         let rule = format!("set.row_banks × set.row_words × 64 must be at least {entries}²");
@@ -222,7 +287,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
             return Err((key, value, format!("the set core wants it with {bits} bits")));
         }
     }
-    for (part, each) in [("plan", 32), ("unit", 64)] {
+    for (part, each) in [("plan", 32), ("word", 64), ("unit", 64)] {
         let value = a.streams.input.part(part).and_then(|p| p.each).unwrap_or(0);
         if value != each {
             let key = format!("streams.in.{part}.each");

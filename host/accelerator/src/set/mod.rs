@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `engine` | the core as a device: graphs that stay on it, tasks on them |
 //! | [`image`] | a graph as the core reads it |
+//! | [`plan`] | search plans: their words, image and units |
 //! | [`segments`] | graphs that are larger than a cluster's memory, and roots of long lists |
 //! | [`units`] | work units, their weights, and the streams of several clusters |
 //! | [`sums`] | from the core's sums to counts of patterns |
@@ -12,6 +13,7 @@
 
 pub(crate) mod engine;
 pub mod image;
+pub mod plan;
 pub mod reference;
 pub mod segments;
 pub mod sums;

@@ -48,6 +48,8 @@ pub const CLIQUES: u64 = number::operation("cliques");
 pub const EDGES: u64 = number::operation("edges");
 /// The operation that counts 4-cycles too.
 pub const PATHS: u64 = number::operation("paths");
+/// The operation that executes the words of a search plan.
+pub const PLAN: u64 = number::operation("plan");
 /// Position of the number of cliques.
 pub const SUM_CLIQUES: usize = number::sum("cliques");
 /// Position of Σ t over edges.
@@ -62,6 +64,9 @@ pub const SUM_CYCLES: usize = number::sum("cycles");
 pub const SUM_PATHS: usize = number::sum("paths");
 /// Position of the marked neighbours.
 pub const SUM_MARKS: usize = number::sum("marks");
+
+/// Position of what a search plan counts.
+pub const SUM_EMBEDDINGS: usize = number::sum("embeddings");
 
 /// An entry of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,157 @@
+//! A graph as it lies in the memory of a cluster for plans: `docs/set-core.md`, section *Plans*.
+
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{VertexId, View};
+use gramer_machine::ENTRIES_A_LINE;
+use gramer_machine::set::{
+    ID_BITS, LINE_QUARTERS, PADDING, QUARTER_ENTRIES, SIZE_BITS, size_quarters,
+};
+
+/// Entries of a quarter-line, as an index.
+const QUARTER: usize = QUARTER_ENTRIES as usize;
+/// The largest size.
+const SIZE_MOST: u32 = (1 << SIZE_BITS) - 1;
+/// Neighbours of a vertex at the most.
+pub const MOST_NEIGHBOURS: u32 = size_quarters(SIZE_MOST) * QUARTER_ENTRIES;
+
+/// A graph for plans. Vertices keep the order of the view, and so do their ids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanImage {
+    words: Vec<u32>,
+    /// By vertex, as in the lists of others; [`PADDING`] for a vertex without neighbours.
+    entries: Vec<u32>,
+}
+
+/// The smallest size for a list of so many entries; above [`SIZE_MOST`] if there is none.
+fn size_of(neighbours: usize) -> u32 {
+    let fits = |&size: &u32| size_quarters(size) as usize * QUARTER >= neighbours;
+    (1..=SIZE_MOST).find(fits).unwrap_or(SIZE_MOST + 1)
+}
+
+impl PlanImage {
+    /// Builds it.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] if a vertex has more than [`MOST_NEIGHBOURS`], or the graph more
+    /// quarter-lines than ids can name.
+    pub fn new(view: View<'_>) -> Result<Self> {
+        let line = LINE_QUARTERS;
+        let mut entries = Vec::with_capacity(view.vertices());
+        let mut at = 0u32;
+        for v in 0..view.vertices() as VertexId {
+            let neighbours = view.neighbours(v).len();
+            if neighbours == 0 {
+                entries.push(PADDING);
+                continue;
+            }
+            let size = size_of(neighbours);
+            if size > SIZE_MOST {
+                return Err(Error::Unsupported(format!(
+                    "the set core's plans take vertices of up to {MOST_NEIGHBOURS} neighbours, and one \
+                     has {neighbours}; the engine `cpu` does it"
+                )));
+            }
+            let quarters = size_quarters(size);
+            // A list that doesn't fit into the rest of a line begins at the next one.
+            if at % line + quarters > line {
+                at = at.next_multiple_of(line);
+            }
+            entries.push(at | size << ID_BITS);
+            at += quarters;
+            if at >= (1 << ID_BITS) - line {
+                return Err(Error::Unsupported(format!(
+                    "the graph's image has more than {} lines of 64 bytes, which is what the set \
+                     core's ids can name; the engine `cpu` does it",
+                    (1u32 << ID_BITS) / line - 1
+                )));
+            }
+        }
+        let mut words = vec![PADDING; at.next_multiple_of(line) as usize * QUARTER];
+        for (v, &entry) in (0..).zip(&entries) {
+            if entry != PADDING {
+                let from = (entry & ((1 << ID_BITS) - 1)) as usize * QUARTER;
+                let row = view.neighbours(v);
+                for (word, &u) in words[from..].iter_mut().zip(row) {
+                    *word = entries[u as usize];
+                }
+            }
+        }
+        Ok(PlanImage { words, entries })
+    }
+
+    /// Entries, 16 a line.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// As it lies in memory.
+    pub fn bytes(&self) -> &[u8] {
+        // The words of a little-endian host; `gramer` is built for no other.
+        const { assert!(cfg!(target_endian = "little")) };
+        bytemuck::cast_slice(&self.words)
+    }
+
+    /// Lines of 64 bytes.
+    pub fn lines(&self) -> u32 {
+        (self.words.len() / ENTRIES_A_LINE as usize) as u32
+    }
+
+    /// Id and size of a vertex' list, or `None` for a vertex without neighbours.
+    pub fn list(&self, v: VertexId) -> Option<(u32, u32)> {
+        let entry = self.entries[v as usize];
+        (entry != PADDING).then_some((entry & ((1 << ID_BITS) - 1), entry >> ID_BITS))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_cover_every_length_and_waste_at_most_a_quarter() {
+        for neighbours in (1..3000).chain([28_671, 28_672]) {
+            let room = size_quarters(size_of(neighbours)) as usize * QUARTER;
+            assert!(room >= neighbours);
+            let least = neighbours.next_multiple_of(QUARTER);
+            assert!(4 * (room - least) <= least, "{neighbours} in {room}");
+        }
+        assert_eq!(size_of(MOST_NEIGHBOURS as usize), SIZE_MOST);
+        assert_eq!(size_of(MOST_NEIGHBOURS as usize + 1), SIZE_MOST + 1);
+    }
+
+    #[test]
+    fn lists_are_whole_and_in_order() {
+        // A hub of 200 with a path behind it, and a vertex without neighbours.
+        let mut rows = vec![vec![]; 203];
+        for v in 1..=200u32 {
+            rows[0].push(v);
+            rows[v as usize].push(0);
+        }
+        rows[200].push(201);
+        rows[201].push(200);
+        let mut offsets = vec![0u64];
+        rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
+        let neighbours: Vec<u32> = rows.concat();
+        let image = PlanImage::new(View {
+            offsets: &offsets,
+            neighbours: &neighbours,
+            vertex_labels: None,
+            edge_labels: None,
+        })
+        .unwrap();
+        assert_eq!(image.list(202), None);
+        for (v, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+            let (id, size) = image.list(v as u32).unwrap();
+            let quarters = size_quarters(size);
+            assert!(id % 4 + quarters <= 4 || id % 4 == 0, "vertex {v} at {id}");
+            let list = &image.words()[id as usize * QUARTER..][..quarters as usize * QUARTER];
+            let wanted = row.iter().map(|&u| {
+                let (id, size) = image.list(u).unwrap();
+                id | size << ID_BITS
+            });
+            assert!(wanted.clone().is_sorted_by_key(|entry| entry & ((1 << ID_BITS) - 1)));
+            assert!(list[..row.len()].iter().copied().eq(wanted));
+            assert!(list[row.len()..].iter().all(|&word| word == PADDING));
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Search plans on the set core (`docs/set-core.md`, section *Plans*).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`words`] | a search plan as the words that the core executes |
+//! | [`image`] | a graph as the core reads it for plans |
+//! | [`units`] | roots, cut where they are heavy, and the streams of several clusters |
+//! | [`mod@reference`] | what the core does with words, image and units |
+
+pub mod image;
+pub mod reference;
+pub mod units;
+pub mod words;

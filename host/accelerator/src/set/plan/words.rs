@@ -1,0 +1,380 @@
+//! A search plan as the words that the core executes: `docs/set-core.md`, section *Plans*. This is the
+//! one place that writes them.
+//!
+//! The core goes along a chain: a vertex after the other gets its image, and the members of one set
+//! are counted at the end. A plan that is a tree of steps, or that ends in a formula of several sets,
+//! is left to other devices; the plan of the same pattern that meets every embedding is always a chain.
+
+use gramer_graph::NO_LABEL;
+use gramer_machine::Accelerator;
+use gramer_machine::set::{PLAN_SETS, PLAN_WORDS, WORD_KINDS, WORDS_A_BEAT};
+use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
+use gramer_pattern::task::Induced;
+use gramer_pattern::{MAX_VERTICES, Pattern};
+
+/// What a word does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A set is made and stored.
+    Make,
+    /// Members, or pairs of them, are counted.
+    Count,
+    /// The next vertex goes along a set.
+    Walk,
+}
+
+impl Kind {
+    /// Its number in a word: its place in [`WORD_KINDS`].
+    fn number(self) -> u64 {
+        let name = match self {
+            Kind::Make => "make",
+            Kind::Count => "count",
+            Kind::Walk => "walk",
+        };
+        let at = WORD_KINDS.iter().position(|(n, _)| *n == name);
+        at.expect("every kind has a number") as u64
+    }
+
+    /// The kind with a number.
+    pub fn of(number: u64) -> Option<Kind> {
+        [Kind::Make, Kind::Count, Kind::Walk].into_iter().find(|kind| kind.number() == number)
+    }
+}
+
+/// A word. Vertices are numbered in the order in which they get their images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    /// What it does.
+    pub kind: Kind,
+    /// With a stored set and a list: members that are not in the list; else those that are.
+    pub difference: bool,
+    /// Count: pairs of members.
+    pub pairs: bool,
+    /// The stored set.
+    pub stored: Option<u8>,
+    /// The vertex whose image's neighbours are streamed.
+    pub streams: Option<u8>,
+    /// Make: the set that is made.
+    pub to: u8,
+    /// Vertices whose images are above all members, as bits.
+    pub bounds: u8,
+    /// Vertices whose images are no members, as bits.
+    pub conflicts: u8,
+}
+
+/// A search plan for the core.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The words, from the root's on.
+    pub words: Vec<Word>,
+    /// Vertices that get their images one after another.
+    pub levels: u32,
+    /// Neighbours that the root needs at least.
+    pub least: usize,
+    /// How many mappings each counted one stands for.
+    factor: u128,
+    /// How many mappings an occurrence has.
+    automorphisms: u128,
+}
+
+/// The steps of a plan in their order, and what is counted at the end.
+struct Chain<'a> {
+    steps: Vec<&'a Step>,
+    source: &'a Source,
+    /// The set that is measured and belongs to no step.
+    measured: Option<usize>,
+    pairs: bool,
+    /// Mappings for each that is counted.
+    times: u128,
+}
+
+/// The chain that a plan is, if it is one.
+fn chain(plan: &SearchPlan) -> Option<Chain<'_>> {
+    let mut steps = vec![plan.steps.first()?];
+    loop {
+        let last = *steps.last()?;
+        let whole = |steps, source, measured, pairs, times| {
+            Some(Chain { steps, source, measured, pairs, times })
+        };
+        match last.then.as_slice() {
+            [Then::Step(next)] => steps.push(&plan.steps[*next]),
+            [Then::Emit] => {
+                steps.pop();
+                return whole(steps, last.source.as_ref()?, None, false, 1);
+            }
+            [Then::Formula(Formula::One(source))] => {
+                return whole(steps, source, None, false, 1);
+            }
+            [Then::Formula(Formula::Intersection(source))] => {
+                return whole(steps, source, Some(source.set), false, 1);
+            }
+            [Then::Formula(Formula::Same { source, vertices: 2, ordered })] => {
+                return whole(steps, source, None, true, if *ordered { 1 } else { 2 });
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Words while they are written.
+struct Writer<'a> {
+    plan: &'a SearchPlan,
+    words: Vec<Word>,
+    /// The vertices' places in the order, by pattern vertex.
+    order: [u8; MAX_VERTICES],
+    /// The stored sets' numbers, by number in the plan.
+    stored: Vec<Option<u8>>,
+    sets: u32,
+}
+
+impl Writer<'_> {
+    fn mask(&self, vertices: impl Iterator<Item = usize>) -> u8 {
+        vertices.fold(0, |mask, v| mask | 1 << self.order[v])
+    }
+
+    /// The words that make a set, the last of which leaves it in `to`.
+    fn make(&mut self, set: &CandidateSet) -> Vec<Word> {
+        let mut stored = set.parent.and_then(|parent| self.stored[parent]);
+        let bounds = self.mask(bits(set.bounds));
+        let lists = set.list.iter().map(|list| (list.of, false));
+        let without = set.subtract.iter().map(|&of| (of, true));
+        let mut words = vec![];
+        for (of, difference) in lists.chain(without) {
+            let to = self.sets as u8;
+            self.sets += 1;
+            words.push(Word {
+                kind: Kind::Make,
+                difference,
+                pairs: false,
+                stored,
+                streams: Some(self.order[of]),
+                to,
+                bounds,
+                conflicts: 0,
+            });
+            stored = Some(to);
+        }
+        words
+    }
+
+    /// A word that goes along, or counts, what a source says of a set that is stored.
+    fn look(&self, kind: Kind, source: &Source) -> Word {
+        Word {
+            kind,
+            difference: false,
+            pairs: false,
+            stored: self.stored[source.set],
+            streams: None,
+            to: 0,
+            bounds: self.mask(bits(source.bounds)),
+            conflicts: self.mask(source.conflicts.iter().copied()),
+        }
+    }
+
+    /// The words after a step; of the last one, with what is counted.
+    fn step(&mut self, step: &Step, end: Option<&Chain<'_>>) {
+        let mut count = None;
+        let measured = end.and_then(|end| end.measured);
+        for &number in step.sets.iter().chain(&measured) {
+            let mut words = self.make(&self.plan.sets[number]);
+            self.stored[number] = words.last().map(|word| word.to);
+            // What is counted at once needn't be stored.
+            if end.is_some_and(|end| end.source.set == number) {
+                count = words.pop();
+            }
+            self.words.extend(words);
+        }
+        if let Some(end) = end {
+            let look = self.look(Kind::Count, end.source);
+            self.words.push(match count {
+                None => Word { pairs: end.pairs, ..look },
+                Some(last) => Word {
+                    kind: Kind::Count,
+                    pairs: end.pairs,
+                    to: 0,
+                    bounds: last.bounds | look.bounds,
+                    conflicts: look.conflicts,
+                    ..last
+                },
+            });
+        }
+    }
+}
+
+impl Program {
+    /// The words of a plan for a core that places up to `levels` vertices.
+    ///
+    /// # Errors
+    /// What the core doesn't do, as the end of a sentence that begins with its name.
+    pub fn of(plan: &SearchPlan, levels: u32) -> Result<Self, String> {
+        let labels = plan.classes.iter().any(|&label| label != NO_LABEL)
+            || plan.sets.iter().any(|s| s.list.is_some_and(|l| l.edge_label != NO_LABEL));
+        if labels {
+            return Err("matches patterns without labels".into());
+        }
+        let Some(chain) = chain(plan) else {
+            return Err("takes plans that are a chain of steps".into());
+        };
+        if chain.steps.len() > levels as usize {
+            return Err(format!("matches patterns of up to {} vertices", levels + 1));
+        }
+        let mut order = [0; MAX_VERTICES];
+        for (at, step) in (0..).zip(&chain.steps) {
+            order[step.vertex] = at;
+        }
+        let stored = vec![None; plan.sets.len()];
+        let mut writer = Writer { plan, words: vec![], order, stored, sets: 0 };
+        for (at, step) in chain.steps.iter().enumerate() {
+            if at > 0 {
+                let Some(source) = &step.source else {
+                    return Err("takes plans with one root".into());
+                };
+                let walk = writer.look(Kind::Walk, source);
+                writer.words.push(walk);
+            }
+            let last = at + 1 == chain.steps.len();
+            writer.step(step, last.then_some(&chain));
+        }
+        if writer.words.len() > PLAN_WORDS as usize || writer.sets > PLAN_SETS {
+            return Err(format!("takes plans of up to {PLAN_WORDS} words and {PLAN_SETS} sets"));
+        }
+        let neighbours = plan.pattern.neighbours(chain.steps[0].vertex);
+        Ok(Program {
+            words: writer.words,
+            levels: chain.steps.len() as u32,
+            least: neighbours.count_ones() as usize,
+            factor: u128::from(plan.factor) * chain.times,
+            automorphisms: u128::from(plan.automorphisms),
+        })
+    }
+
+    /// The words that count the occurrences of a pattern: of the plan that counts, or if that isn't a
+    /// chain of the plan that meets every embedding.
+    ///
+    /// # Errors
+    /// As [`Program::of`].
+    pub fn counting(pattern: &Pattern, induced: Induced, levels: u32) -> Result<Self, String> {
+        let fits = 3..=levels as usize + 1;
+        if !fits.contains(&pattern.vertices()) {
+            let most = levels + 1;
+            return Err(format!("matches patterns of 3 to {most} vertices"));
+        }
+        Program::of(&SearchPlan::of(pattern, induced, false, false), levels)
+            .or_else(|_| Program::of(&SearchPlan::of(pattern, induced, false, true), levels))
+    }
+
+    /// Occurrences, from the sum of all clusters.
+    pub fn occurrences(&self, sum: u128) -> u128 {
+        sum * self.factor / self.automorphisms
+    }
+
+    /// Mappings, from the sum of all clusters.
+    pub fn mappings(&self, sum: u128) -> u128 {
+        sum * self.factor
+    }
+
+    /// The words as whole beats of the in-stream.
+    pub fn beats(&self, machine: &Accelerator) -> Vec<u8> {
+        let mut bytes = vec![0; self.words.len().next_multiple_of(WORDS_A_BEAT as usize) * 8];
+        for (to, word) in bytes.chunks_exact_mut(8).zip(&self.words) {
+            for (field, value) in [
+                ("kind", word.kind.number()),
+                ("difference", word.difference.into()),
+                ("pairs", word.pairs.into()),
+                ("stored", word.stored.is_some().into()),
+                ("streams", word.streams.is_some().into()),
+                ("of", word.streams.unwrap_or(0).into()),
+                ("from", word.stored.unwrap_or(0).into()),
+                ("to", word.to.into()),
+                ("bounds", word.bounds.into()),
+                ("conflicts", word.conflicts.into()),
+            ] {
+                let field = machine.streams.input.field("word", field);
+                field.expect("a description is checked").set(to, value);
+            }
+        }
+        bytes
+    }
+
+    /// The words of such beats, read up to the first that counts.
+    ///
+    /// # Panics
+    /// If a word has no kind.
+    pub fn read(machine: &Accelerator, beats: &[u8]) -> Vec<Word> {
+        let mut words = vec![];
+        for bytes in beats.chunks_exact(8) {
+            let get = |name: &str| {
+                machine.streams.input.field("word", name).map_or(0, |field| field.get(bytes))
+            };
+            let kind = Kind::of(get("kind")).expect("a word of a kind");
+            words.push(Word {
+                kind,
+                difference: get("difference") == 1,
+                pairs: get("pairs") == 1,
+                stored: (get("stored") == 1).then(|| get("from") as u8),
+                streams: (get("streams") == 1).then(|| get("of") as u8),
+                to: get("to") as u8,
+                bounds: get("bounds") as u8,
+                conflicts: get("conflicts") as u8,
+            });
+            if kind == Kind::Count {
+                break;
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_machine::named::named;
+    use gramer_pattern::Dictionary;
+
+    #[test]
+    fn every_pattern_of_up_to_six_vertices_has_words_that_are_read_as_they_were_written() {
+        let machine = named("set-small").unwrap().unwrap();
+        for k in 3..=6 {
+            for pattern in Dictionary::of(k).patterns() {
+                for induced in [Induced::Vertex, Induced::Edge] {
+                    let program = Program::counting(pattern, induced, 7).unwrap();
+                    let beats = program.beats(&machine);
+                    assert_eq!(beats.len() % 64, 0);
+                    assert_eq!(Program::read(&machine, &beats), program.words);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_patterns_fit() {
+        // Vertex-induced, a path has the most sets.
+        let most = (3..=8).map(|n| Pattern::from_edges(n, &path(n)));
+        for pattern in most.chain([Pattern::clique(8)]) {
+            for induced in [Induced::Vertex, Induced::Edge] {
+                let program = Program::counting(&pattern, induced, 7).unwrap();
+                assert!(program.words.len() <= PLAN_WORDS as usize);
+            }
+        }
+        let nine = Pattern::from_edges(9, &path(9));
+        let said = Program::counting(&nine, Induced::Edge, 7).unwrap_err();
+        assert_eq!(said, "matches patterns of 3 to 8 vertices");
+        let mut labelled = Pattern::clique(3);
+        labelled.set_vertex_label(0, 2);
+        let said = Program::counting(&labelled, Induced::Edge, 7).unwrap_err();
+        assert_eq!(said, "matches patterns without labels");
+    }
+
+    fn path(n: usize) -> Vec<(usize, usize)> {
+        (1..n).map(|v| (v - 1, v)).collect()
+    }
+
+    #[test]
+    fn a_diamond_is_counted_by_pairs() {
+        let diamond = Pattern::from_edges(4, &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]);
+        let program = Program::counting(&diamond, Induced::Edge, 7).unwrap();
+        let count = program.words.last().unwrap();
+        assert!(count.pairs && count.kind == Kind::Count, "{:?}", program.words);
+        assert_eq!(program.levels, 2);
+    }
+}

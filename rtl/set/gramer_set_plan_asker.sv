@@ -1,0 +1,134 @@
+// Between the walker and the merger: the limit of an operation is the smallest image among its bounds, found
+// in three steps; then its list is asked for, and it waits for its lines. Operations stay in order, and
+// so do lines: nothing is numbered.
+//
+//   op ─► pairs ─► fours ─► limit ─┬─► lines of its list
+//                                  └─► [queue] ─► merger
+module gramer_set_plan_asker
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic     clk_i,
+  input  logic     rst_i,
+  input  logic     valid_i,
+  output logic     ready_o,
+  input  set_op_t  op_i,
+  // Lines
+  output logic     issue_valid_o,
+  input  logic     issue_ready_i,
+  output line_at_t issue_line_o,
+  output meta_t    issue_meta_o,
+  // Operations, with their limit
+  output logic     valid_o,
+  input  logic     pop_i,
+  output set_op_t  op_o,
+  output logic     busy_o,
+  output logic     list_o // event: a list is asked for
+);
+
+  localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
+  localparam int unsigned WAITING   = 16; // operations
+
+  function automatic id_t lower(input id_t a, input id_t b);
+    return a < b ? a : b;
+  endfunction
+
+  // ---------------------------------------------------------------- the limit
+
+  logic    a_valid_q, b_valid_q, c_valid_q, go, take;
+  set_op_t a_q, b_q, c_q;
+  id_t     bound [8], a_low_q [4], b_low_q [2];
+
+  assign go      = !c_valid_q || take;
+  assign ready_o = go;
+
+  always_comb begin
+    for (int l = 0; l < 8; l++) bound[l] = '1;
+    for (int l = 0; l < PLACED; l++) if (op_i.word.bounds[l]) bound[l] = op_i.images[l];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      a_valid_q <= 1'b0;
+      b_valid_q <= 1'b0;
+      c_valid_q <= 1'b0;
+    end else if (go) begin
+      a_valid_q <= valid_i;
+      b_valid_q <= a_valid_q;
+      c_valid_q <= b_valid_q;
+    end
+    if (go) begin
+      a_q <= op_i;
+      for (int l = 0; l < PLACED; l++) if (!op_i.word.conflicts[l]) a_q.images[l] <= '1;
+      for (int p = 0; p < 4; p++) a_low_q[p] <= lower(bound[2*p], bound[2*p+1]);
+      b_q <= a_q;
+      for (int p = 0; p < 2; p++) b_low_q[p] <= lower(a_low_q[2*p], a_low_q[2*p+1]);
+      c_q <= b_q;
+      c_q.limit <= lower(b_low_q[0], b_low_q[1]);
+    end
+  end
+
+  // ---------------------------------------------------------------- the list
+
+  logic       full, x_valid_q, x_last_q, x_issued, x_first_q;
+  line_at_t   line_q, left_q, left;
+  logic [1:0] low_q, high_q, high;
+  logic [SIZE_W:0] end_quarter;
+  logic       rounded;
+
+  // Quarter-lines of a list: up to 31 as they are, then rounded, and from a line's start on.
+  assign rounded     = c_q.source.size >= SIZE_W'(SIZE_ROUNDED);
+  assign end_quarter = (SIZE_W+1)'(c_q.source.id[QUARTER_W-1:0]) + (SIZE_W+1)'(c_q.source.size) - 1'b1;
+  assign left        = rounded ? (line_at_t'({1'b1, c_q.source.size[1:0]}) << (4'd1 + 4'(c_q.source.size[4:2]))) - 1'b1
+                               : line_at_t'(end_quarter[SIZE_W:QUARTER_W]);
+  assign high        = rounded ? '1 : end_quarter[QUARTER_W-1:0];
+
+  assign x_issued = x_valid_q && issue_ready_i;
+  assign take     = c_valid_q && !full && (!x_valid_q || (x_issued && x_last_q));
+
+  always_ff @(posedge clk_i) begin
+    list_o <= !rst_i && take && c_q.word.streams;
+    if (rst_i) x_valid_q <= 1'b0;
+    else if (take) x_valid_q <= c_q.word.streams;
+    else if (x_issued && x_last_q) x_valid_q <= 1'b0;
+    if (take) begin
+      line_q    <= c_q.source.id[ID_W-1:QUARTER_W];
+      left_q    <= left;
+      x_last_q  <= left == '0;
+      x_first_q <= 1'b1;
+      low_q     <= c_q.source.id[QUARTER_W-1:0];
+      high_q    <= high;
+    end else if (x_issued) begin
+      line_q    <= line_q + 1'b1;
+      left_q    <= left_q - 1'b1;
+      x_last_q  <= left_q == line_at_t'(1);
+      x_first_q <= 1'b0;
+    end
+  end
+
+  assign issue_valid_o = x_valid_q;
+  assign issue_line_o  = line_q;
+
+  always_comb begin
+    issue_meta_o      = '0;
+    issue_meta_o.low  = x_first_q ? low_q : '0;
+    issue_meta_o.high = x_last_q ? high_q : '1;
+    issue_meta_o.last = x_last_q;
+  end
+
+  gramer_fifo #(.WIDTH($bits(set_op_t)), .DEPTH(WAITING)) i_waiting (
+    .clk_i, .rst_i,
+    .push_i (take), .data_i (c_q), .full_o (full),
+    .pop_i, .valid_o, .data_o (op_o)
+  );
+
+  assign busy_o = a_valid_q || b_valid_q || c_valid_q || x_valid_q || valid_o;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(x_valid_q && x_last_q != (left_q == '0))) else $error("a list whose end is missed");
+    assert (!(take && c_q.word.streams && c_q.source.size == '0)) else $error("a list of nothing");
+  end
+`endif
+
+endmodule

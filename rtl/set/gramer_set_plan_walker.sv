@@ -1,0 +1,240 @@
+// Walks through a search plan: a vertex after the other gets its image, depth first. The words of the plan
+// say what is made once a vertex has its image, and which set the next vertex walks along. Sets are made
+// and counted elsewhere, in order; here it is known which images are placed and which candidates are left.
+//
+//   unit ─► root ─► words ─► operations ─►
+//             ▲        └─ walk ─► a line of candidates ─► next candidate ─┐
+//             └────────────────────────── words of the next level ◄───────┘
+//
+// The walker waits for sets that it needs, and doesn't wait for what is only counted.
+module gramer_set_plan_walker
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic  clk_i,
+  input  logic  rst_i,
+  // Words of the plan, before the first unit
+  input  logic  word_write_i,
+  input  logic [PLAN_AT_W-1:0] word_at_i,
+  input  plan_word_t word_i,
+  // Units
+  input  logic  unit_valid_i,
+  output logic  unit_take_o,
+  input  unit_t unit_i,
+  // Operations. The limit comes later: bounds and conflicts are masks of the images
+  output logic    op_valid_o,
+  input  logic    op_ready_i,
+  output set_op_t op_o,
+  // Sets that are made
+  input  logic    made_i,   // pulse: one is complete
+  input  logic    empty_i,  // one that was made since the last rewind is empty
+  output logic [SET_W-1:0] set_o,
+  input  stored_t set_i,    // the set of the cycle before
+  output logic    mark_o,   // what is stored now stays while `level_o` and below are walked
+  output logic    rewind_o, // what `level_o` and those below stored is not needed any more
+  output level_at_t level_o,
+  // A line of candidates that was asked for
+  input  logic    walked_i,
+  input  line_t   walked_line_i,
+  input  lanes_t  walked_lanes_i,
+  input  logic    walked_cut_i, // it has entries above the limit: no line after it has others
+  // State and events
+  output logic    busy_o,
+  output logic    unit_done_o
+);
+
+  localparam int unsigned PENDING_W = $clog2(PLAN_WORDS + 1);
+
+  typedef enum logic [3:0] {
+    IDLE, FETCH, DECODE, WALK, ENTER, LINE_WORD, LINE, LINE_WAIT, PICK, POP, RESTORE
+  } state_e;
+
+  // Where a level is among its candidates.
+  typedef struct packed {
+    logic     cut;
+    lanes_t   left;
+    set_end_t last; // exclusive
+    set_end_t at;   // the line in hand
+    logic [PLAN_AT_W-1:0] start; // its words
+  } place_s;
+
+  state_e     state_q;
+  level_at_t  level_q;
+  plan_word_t word_q;
+  logic [PLAN_AT_W-1:0] at_q; // of the word in hand
+  entry_t     entry_q [PLACED];
+  place_s     here_q, back_q, there; // of this level, of the one above, of the next
+  place_s     places_q [PLACED];
+  lanes_t     less_q, low;          // candidates that are left without the lowest; the lowest
+  logic       any_q, tight_q;       // tight: the words of this level are the one in hand
+  logic [RANGE_W-1:0] first_q, last_q;
+  logic [PENDING_W-1:0] pending_q;  // sets that are being made
+  logic       settled_q;            // none is, and none was handed on in the last cycle
+  line_t      line;
+  entry_t     picked;
+  logic       make, count, walk, pushed, nothing, pick;
+  images_t    images;
+
+  // ---------------------------------------------------------------- words
+
+  (* ram_style = "distributed" *) plan_word_t words [1 << PLAN_AT_W];
+
+  logic [PLAN_AT_W-1:0] read_at;
+
+  assign read_at = state_q == LINE_WORD ? here_q.start - 1'b1 : at_q;
+
+  always_ff @(posedge clk_i) begin
+    if (word_write_i) words[word_at_i] <= word_i;
+    if (state_q == FETCH || state_q == LINE_WORD) word_q <= words[read_at];
+  end
+
+  assign make  = word_q.kind == 2'(WORD_MAKE);
+  assign count = word_q.kind == 2'(WORD_COUNT);
+  assign walk  = word_q.kind == 2'(WORD_WALK);
+
+  // ---------------------------------------------------------------- operations
+
+  always_comb begin
+    for (int l = 0; l < PLACED; l++) images[l] = entry_q[l].id;
+    op_o = '{word: word_q, at: set_at_t'(here_q.at), source: entry_q[0], limit: '1, images: images};
+    for (int l = 1; l < PLACED; l++) if (word_q.of == 3'(l)) op_o.source = entry_q[l];
+  end
+
+  assign op_valid_o = (state_q == DECODE && (make || count)) || state_q == LINE;
+  assign pushed     = op_valid_o && op_ready_i;
+  assign set_o      = word_q.from;
+
+  // ---------------------------------------------------------------- candidates
+
+  (* ram_style = "distributed" *) line_t lines [1 << LEVEL_AT_W];
+
+  assign line = lines[level_q];
+  assign low  = here_q.left & ~less_q;
+
+  always_comb begin
+    picked = '0;
+    for (int l = 0; l < LANES; l++) if (low[l]) picked |= line[l*ENTRY_W +: ENTRY_W];
+  end
+
+  always_ff @(posedge clk_i) if (walked_i) lines[level_q] <= walked_line_i;
+
+  // The root's candidates are cut to the unit's range of lines.
+  always_comb begin
+    there = '{cut: 1'b0, left: '0, last: (SET_AT_W+1)'(set_i.base) + set_i.lines,
+              at: (SET_AT_W+1)'(set_i.base), start: at_q + 1'b1};
+    if (level_q == '0) begin
+      there.at = (SET_AT_W+1)'(set_i.base) + set_end_t'(first_q);
+      if (32'(last_q) < 32'(set_i.lines))
+        there.last = (SET_AT_W+1)'(set_i.base) + set_end_t'(last_q);
+    end
+    nothing = empty_i || set_i.lines == '0
+              || (level_q == '0 && (32'(first_q) >= 32'(set_i.lines) || first_q >= last_q));
+  end
+
+  assign pick        = state_q == PICK && any_q && settled_q;
+  assign unit_take_o = state_q == IDLE && unit_valid_i && settled_q;
+  assign mark_o      = state_q == ENTER;
+  assign rewind_o    = pick || unit_take_o;
+  assign level_o     = state_q == IDLE ? '0 : level_q;
+  assign busy_o      = state_q != IDLE || !settled_q;
+
+  always_ff @(posedge clk_i) begin
+    unit_done_o <= 1'b0;
+    if (rst_i) begin
+      state_q   <= IDLE;
+      level_q   <= '0;
+      pending_q <= '0;
+      settled_q <= 1'b1;
+      any_q     <= 1'b0;
+      tight_q   <= 1'b0;
+    end else begin
+      pending_q <= pending_q + PENDING_W'(pushed && make && state_q == DECODE)
+                   - PENDING_W'(made_i);
+      settled_q <= !(pushed && make) && pending_q == PENDING_W'(made_i);
+      unique case (state_q)
+        IDLE: if (unit_take_o) begin
+          state_q <= FETCH;
+          level_q <= '0;
+          at_q    <= '0;
+        end
+        FETCH: state_q <= DECODE;
+        DECODE: if (make) begin
+          if (pushed) begin
+            at_q    <= at_q + 1'b1;
+            state_q <= FETCH;
+          end
+        end else if (count) begin
+          tight_q <= at_q == here_q.start;
+          if (pushed) state_q <= level_q == '0 ? IDLE : PICK;
+          unit_done_o <= pushed && level_q == '0;
+        end else if (settled_q) state_q <= WALK;
+        WALK: state_q <= nothing ? (level_q == '0 ? IDLE : PICK) : ENTER;
+        ENTER: state_q <= LINE;
+        LINE_WORD: state_q <= LINE;
+        LINE: if (pushed) state_q <= LINE_WAIT;
+        LINE_WAIT: if (walked_i) state_q <= PICK;
+        PICK: if (any_q) begin
+          if (settled_q) begin
+            at_q    <= here_q.start;
+            state_q <= tight_q ? DECODE : FETCH;
+          end
+        end else if (here_q.at != here_q.last && !here_q.cut) state_q <= LINE_WORD;
+        else state_q <= POP;
+        POP: begin
+          // The root has no other candidate.
+          state_q     <= level_q == 3'd1 ? IDLE : RESTORE;
+          unit_done_o <= level_q == 3'd1;
+          level_q     <= level_q - 1'b1;
+        end
+        default: state_q <= PICK; // RESTORE
+      endcase
+      if (state_q == WALK && nothing) unit_done_o <= level_q == '0;
+      if (state_q == WALK && !nothing) level_q <= level_q + 1'b1;
+      if (state_q == LINE_WORD || state_q == FETCH || state_q == POP) tight_q <= 1'b0;
+      // `any_q` is of the level in hand.
+      if (walked_i) any_q <= walked_lanes_i != '0;
+      else if (state_q == RESTORE) any_q <= back_q.left != '0;
+      else if (pick) any_q <= less_q != '0;
+      else if (state_q == WALK && nothing && level_q == '0) any_q <= 1'b0;
+    end
+
+    if (unit_take_o) begin
+      entry_q[0] <= '{size: unit_i.quarters[SIZE_W-1:0], id: unit_i.address};
+      first_q    <= unit_i.first;
+      last_q     <= unit_i.last;
+      here_q     <= '0;
+    end
+    for (int l = 1; l < PLACED; l++) if (pick && level_q == level_at_t'(l)) entry_q[l] <= picked;
+    if (state_q == WALK && !nothing) begin
+      places_q[level_q] <= here_q;
+      here_q            <= there;
+    end
+    // `at` is the line after the one that was asked for, once it was.
+    if (state_q == LINE && pushed) here_q.at <= here_q.at + 1'b1;
+    if (walked_i) begin
+      here_q.left <= walked_lanes_i;
+      here_q.cut  <= walked_cut_i;
+      less_q      <= walked_lanes_i & (walked_lanes_i - 1'b1);
+    end else if (pick) begin
+      here_q.left <= less_q;
+      less_q      <= less_q & (less_q - 1'b1);
+    end
+    if (state_q == POP) back_q <= places_q[level_q - 1'b1];
+    if (state_q == RESTORE) begin
+      here_q <= back_q;
+      less_q <= back_q.left & (back_q.left - 1'b1);
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(made_i && pending_q == '0)) else $error("a set that nobody asked for");
+    assert (!(walked_i && state_q != LINE_WAIT)) else $error("a line that nobody asked for");
+    assert (!(state_q == DECODE && !(make || count || walk))) else $error("a word of no kind");
+    assert (32'(level_q) < PLACED) else $error("a plan of more levels than there are");
+    assert (state_q != PICK || any_q == (here_q.left != '0)) else $error("candidates are missed");
+    assert (!(mark_o && pending_q != '0)) else $error("a mark while a set is made");
+  end
+`endif
+
+endmodule

@@ -1,0 +1,270 @@
+//! Search plans on the set core: their words count what the plans mean, and the core as a whole counts what
+//! its functional model does with the same bytes. Patterns of three to eight vertices on random graphs,
+//! with streams and memory held back at random and answers out of order.
+
+#[path = "../../host/tests/common/environment.rs"]
+mod environment;
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use gramer::accelerator::set::plan::image::PlanImage;
+use gramer::accelerator::set::plan::reference;
+use gramer::accelerator::set::plan::units::{deal, units};
+use gramer::accelerator::set::plan::words::Program;
+use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
+use gramer::engine::interpreter::interpret;
+use gramer::graph::Builder;
+use gramer::pattern::plan::search::SearchPlan;
+use gramer::pattern::{Dictionary, Pattern};
+use gramer::prepare::renumber;
+use gramer::task::Induced;
+use gramer::{Context, Graph};
+use gramer_machine::Accelerator;
+use gramer_machine::named::named;
+use gramer_sim::model::{self, Build, Model};
+use gramer_sim::run::{ABORTED, DONE, FULL, Outcome, Simulation};
+use gramer_sim::set::{Run, run};
+
+fn random(rng: &mut fastrand::Rng, most: u64) -> Graph {
+    let (n, share) = (4 + rng.u64(0..most), rng.u32(5..60));
+    let mut builder = Builder::new();
+    for (u, v) in (0..n).flat_map(|u| (0..u).map(move |v| (u, v))) {
+        if rng.u32(0..100) < share {
+            builder.edge(u, v);
+        }
+    }
+    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+}
+
+/// A connected pattern of so many vertices.
+fn pattern(rng: &mut fastrand::Rng, vertices: usize) -> Pattern {
+    let mut edges: Vec<(usize, usize)> = (1..vertices).map(|v| (rng.usize(0..v), v)).collect();
+    for v in 0..vertices {
+        for u in 0..v {
+            if rng.u32(0..100) < 35 && !edges.contains(&(u, v)) {
+                edges.push((u, v));
+            }
+        }
+    }
+    Pattern::from_edges(vertices, &edges)
+}
+
+/// The sum over so many clusters.
+fn sum(machine: &Accelerator, graph: &Graph, program: &Program, clusters: usize) -> u128 {
+    let image = PlanImage::new(graph.view()).unwrap();
+    let work = units(graph.view(), &image, program, machine.machine.processing_units);
+    let streams = deal(machine, program, work, clusters);
+    let run = |stream: &[u8]| reference::run(machine, image.words(), stream).expect("room for sets");
+    streams.iter().map(|s| u128::from(run(&s.whole()).values[SUM_EMBEDDINGS])).sum()
+}
+
+/// What a plan counts, by its meaning.
+fn meant(graph: &Graph, pattern: &Pattern, induced: Induced) -> u128 {
+    let plan = SearchPlan::of(pattern, induced, false, false);
+    let mappings = interpret(&plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
+    mappings * u128::from(plan.factor) / u128::from(plan.automorphisms)
+}
+
+#[test]
+fn words_count_what_plans_mean() {
+    let machine = named("set-small").unwrap().unwrap();
+    let levels = machine.set.as_ref().unwrap().plan_levels;
+    let mut found = 0;
+    for seed in 0..12 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let graph = random(&mut rng, 22);
+        let mut patterns: Vec<Pattern> = vec![];
+        if seed < 4 {
+            (3..=5).for_each(|k| patterns.extend(Dictionary::of(k).patterns().iter().cloned()));
+        }
+        patterns.extend((6..=8).map(|n| pattern(&mut rng, n)));
+        for pattern in patterns {
+            for induced in [Induced::Vertex, Induced::Edge] {
+                let program = Program::counting(&pattern, induced, levels).unwrap();
+                let clusters = 1 + rng.usize(0..3);
+                let counted = sum(&machine, &graph, &program, clusters);
+                let wanted = meant(&graph, &pattern, induced);
+                let what = format!("seed {seed}, {pattern:?}, {induced:?}");
+                assert_eq!(program.occurrences(counted), wanted, "{what}");
+                found += u32::from(wanted > 0);
+            }
+        }
+    }
+    assert!(found > 150, "{found} patterns are in the graphs");
+}
+
+// -------------------------------------------------------------------------------------------------------
+// The core.
+
+/// The model of a machine, or `None` after saying what is missing.
+fn library(machine: &Accelerator) -> Option<PathBuf> {
+    if model::verilator().is_none() {
+        environment::skip(environment::RTL, "there is no verilator");
+        return None;
+    }
+    Some(model::build(machine, Build::default()).unwrap())
+}
+
+/// A simulation that is held back at random, with answers in any order.
+fn held(machine: &Accelerator, seed: u64) -> Simulation {
+    let mut s = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(machine) };
+    if seed % 2 == 1 {
+        s.back_pressure = 3;
+        s.timing.back_pressure = 3;
+        s.timing.reorder = true;
+    }
+    s
+}
+
+/// A pattern on a graph, as clusters are sent it.
+struct Bench<'a> {
+    machine: &'a Accelerator,
+    image: PlanImage,
+    streams: Vec<Vec<u8>>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(machine: &'a Accelerator, graph: &Graph, program: &Program, clusters: usize) -> Self {
+        let image = PlanImage::new(graph.view()).unwrap();
+        let work = units(graph.view(), &image, program, machine.machine.processing_units);
+        let dealt = deal(machine, program, work, clusters);
+        Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect() }
+    }
+
+    fn run(&self, core: &mut Model, stream: &[u8], load: bool, s: &Simulation) -> Outcome {
+        let job = Run { image: self.image.bytes(), stream, load, wait: true };
+        run(self.machine, core, &job, s).unwrap()
+    }
+
+    /// Runs all streams, the first of which loads the image, and compares with the functional model.
+    fn compare(&self, core: &mut Model, s: &Simulation, what: &str) -> Vec<Outcome> {
+        let mut load = true;
+        let mut outcomes = vec![];
+        for stream in &self.streams {
+            let outcome = self.run(core, stream, std::mem::take(&mut load), s);
+            match reference::run(self.machine, self.image.words(), stream) {
+                None => assert_eq!((outcome.status, outcome.next_unit), (FULL, 0), "{what}"),
+                Some(wanted) => {
+                    assert_eq!(outcome.status, DONE, "{what}");
+                    assert_eq!(outcome.counts, wanted.values, "{what}");
+                    assert_eq!(outcome.saturated, wanted.saturated, "{what}");
+                    assert_eq!(outcome.next_unit, wanted.next_unit, "{what}");
+                }
+            }
+            outcomes.push(outcome);
+        }
+        outcomes
+    }
+}
+
+#[test]
+fn the_core_counts_patterns_of_random_graphs() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let mut found = 0;
+    for seed in 0..16 {
+        let mut rng = fastrand::Rng::with_seed(100 + seed);
+        let graph = random(&mut rng, 20 + 4 * seed);
+        let mut patterns: Vec<Pattern> = vec![];
+        if seed < 3 {
+            (3..=5).for_each(|k| patterns.extend(Dictionary::of(k).patterns().iter().cloned()));
+        }
+        // Large patterns on small graphs: their counts are the cycles.
+        let most = if graph.view().vertices() > 40 { 4 } else { 8 };
+        patterns.extend((3..=most).map(|n| pattern(&mut rng, n)));
+        for pattern in patterns {
+            for induced in [Induced::Vertex, Induced::Edge] {
+                let program = Program::counting(&pattern, induced, 7).unwrap();
+                if steps(&machine, &graph, &program) > 40_000 {
+                    continue;
+                }
+                let bench = Bench::new(&machine, &graph, &program, 1 + rng.usize(0..2));
+                let what = format!("seed {seed}, {pattern:?}, {induced:?}");
+                let outcomes = bench.compare(&mut core, &held(&machine, seed), &what);
+                found += u32::from(outcomes.iter().any(|o| o.counts[SUM_EMBEDDINGS] > 0));
+            }
+        }
+    }
+    assert!(found > 60, "{found} patterns were found");
+}
+
+/// About the candidates that a plan visits: what it counts is more than that.
+fn steps(machine: &Accelerator, graph: &Graph, program: &Program) -> u128 {
+    sum(machine, graph, program, 1)
+}
+
+/// Lists of the lengths at which something changes, in hubs with neighbours in common.
+#[test]
+fn lists_of_every_length_that_matters() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+    let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+    for leaves in [1, 3, 4, 15, 16, 17, 33, 64, 123, 124, 125, 128, 129, 160, 161, 257, 600] {
+        let mut builder = Builder::new();
+        for v in 2..leaves + 2 {
+            builder.edge(0, v);
+            if v % 3 != 1 {
+                builder.edge(1, v);
+            }
+            if v % 7 == 0 {
+                builder.edge(v, v + 1);
+            }
+        }
+        let graph = renumber(&builder.build(), &Context::with_threads(1)).unwrap();
+        for (pattern, induced) in
+            [(&square, Induced::Vertex), (&square, Induced::Edge), (&tailed, Induced::Vertex)]
+        {
+            let program = Program::counting(pattern, induced, 7).unwrap();
+            let bench = Bench::new(&machine, &graph, &program, 1);
+            let what = format!("hubs of {leaves}, {induced:?}, {pattern:?}");
+            bench.compare(&mut core, &held(&machine, leaves), &what);
+        }
+    }
+}
+
+/// A set that has no room ends the run; one that is stopped has the sums of the units before; both
+/// leave the core as it was.
+#[test]
+fn runs_that_end_early_are_clean() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let house = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]);
+    let program = Program::counting(&house, Induced::Edge, 7).unwrap();
+    let graph = random(&mut fastrand::Rng::with_seed(3), 30);
+    let bench = Bench::new(&machine, &graph, &program, 1);
+    let whole = bench.compare(&mut core, &held(&machine, 0), "whole")[0].clone();
+    let mut stopped = 0;
+    for (at, word) in (0..8).map(|i| (100 + whole.cycles * i / 8, 1 + i as u32 % 2)) {
+        let simulation = Simulation { abort: Some((at, word)), ..held(&machine, at) };
+        let outcome = bench.run(&mut core, &bench.streams[0], true, &simulation);
+        if outcome.status == ABORTED && word == 1 {
+            let mut part = bench.streams[0].clone();
+            let head = part.len() - whole.next_unit as usize * 8;
+            part[head + outcome.next_unit as usize * 8..].fill(0);
+            let wanted = reference::run(&machine, bench.image.words(), &part).unwrap();
+            assert_eq!(outcome.counts, wanted.values, "stopped in cycle {at}");
+        }
+        stopped += u32::from(outcome.status == ABORTED);
+        bench.compare(&mut core, &held(&machine, at), "after a run that was stopped");
+    }
+    assert!(stopped >= 3, "{stopped} runs were stopped");
+
+    // Hubs with more neighbours in common than the memory has room for.
+    let mut builder = Builder::new();
+    for v in 2..machine.set.as_ref().unwrap().plan_lines() as u64 * 16 {
+        builder.edge(0, v);
+        builder.edge(1, v);
+    }
+    let hubs = renumber(&builder.build(), &Context::with_threads(1)).unwrap();
+    let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+    let program = Program::counting(&square, Induced::Vertex, 7).unwrap();
+    let full = Bench::new(&machine, &hubs, &program, 1);
+    assert_eq!(reference::run(&machine, full.image.words(), &full.streams[0]), None);
+    full.compare(&mut core, &held(&machine, 0), "sets without room");
+    bench.compare(&mut core, &held(&machine, 0), "after sets without room");
+}

@@ -1,0 +1,276 @@
+// set_plan against random plans that are gone through vertex by vertex. Memory, list buffer and intersector are
+// those of the bench: lines come in order, after any time.
+#include "bench.hpp"
+#include "gramer_pkg.hpp"
+#include <deque>
+#include <vector>
+
+namespace {
+
+constexpr uint32_t ID = (1u << ID_W) - 1, NONE = ~0u;
+constexpr uint32_t SET_LINES = LISTS * LIST_LINES;
+
+uint32_t quarters_of(uint32_t size) {
+  return size < SIZE_ROUNDED ? size : (4 + size % 4) << ((size - SIZE_ROUNDED) / 4 + 3);
+}
+
+struct Image {
+  std::vector<uint32_t> words, entries;
+  explicit Image(const std::vector<std::vector<uint32_t>> &rows) {
+    uint32_t at = 0;
+    for (auto &row : rows) {
+      uint32_t size = 1;
+      while (quarters_of(size) * 4 < row.size()) ++size;
+      const uint32_t q = quarters_of(size);
+      if (at % 4 + q > 4) at = (at + 3) & ~3u;
+      entries.push_back(at | size << ID_W);
+      at += q;
+    }
+    words.assign((at + 3) / 4 * 16, NONE);
+    for (size_t v = 0; v < rows.size(); ++v)
+      for (size_t e = 0; e < rows[v].size(); ++e) words[(entries[v] & ID) * 4 + e] = entries[rows[v][e]];
+  }
+  std::vector<uint32_t> list(uint32_t entry) const {
+    std::vector<uint32_t> all;
+    for (uint32_t e = 0; e < quarters_of(entry >> ID_W) * 4; ++e)
+      if (words[(entry & ID) * 4 + e] != NONE) all.push_back(words[(entry & ID) * 4 + e]);
+    return all;
+  }
+};
+
+struct Word {
+  unsigned kind = 0, difference = 0, pairs = 0, stored = 0, streams = 0, of = 0, from = 0, to = 0, bounds = 0,
+           conflicts = 0;
+  uint64_t bits() const {
+    return uint64_t(kind) << IN_WORD_KIND_AT | uint64_t(difference) << IN_WORD_DIFFERENCE_AT
+           | uint64_t(pairs) << IN_WORD_PAIRS_AT | uint64_t(stored) << IN_WORD_STORED_AT
+           | uint64_t(streams) << IN_WORD_STREAMS_AT | uint64_t(of) << IN_WORD_OF_AT
+           | uint64_t(from) << IN_WORD_FROM_AT | uint64_t(to) << IN_WORD_TO_AT
+           | uint64_t(bounds) << IN_WORD_BOUNDS_AT | uint64_t(conflicts) << IN_WORD_CONFLICTS_AT;
+  }
+};
+
+/// What a plan means.
+struct Model {
+  const Image &image;
+  const std::vector<Word> &words;
+  uint32_t first, last;
+  std::vector<uint32_t> images;
+  std::vector<std::vector<uint32_t>> sets = std::vector<std::vector<uint32_t>>(PLAN_SETS);
+  uint64_t visits = 0;
+  bool full = false;
+
+  std::vector<uint32_t> members(const Word &w) const {
+    std::vector<uint32_t> list = w.streams ? image.list(images[w.of]) : std::vector<uint32_t>(), out;
+    for (uint32_t e : w.stored ? sets[w.from] : list) {
+      bool keep = true;
+      if (w.stored && w.streams) {
+        bool in = false;
+        for (uint32_t l : list) in |= (l & ID) == (e & ID);
+        keep = in != bool(w.difference);
+      }
+      for (size_t v = 0; v < images.size(); ++v) {
+        if (w.bounds >> v & 1 && (e & ID) >= (images[v] & ID)) keep = false;
+        if (w.conflicts >> v & 1 && (e & ID) == (images[v] & ID)) keep = false;
+      }
+      if (keep) out.push_back(e);
+    }
+    return out;
+  }
+  uint64_t level(size_t at, uint32_t top) {
+    bool empty = false;
+    for (;; ++at) {
+      const Word &w = words[at];
+      visits += 1 + (w.streams ? quarters_of(images[w.of] >> ID_W) / 4 : 0);
+      if (w.kind == WORD_MAKE) {
+        sets[w.to] = members(w);
+        top += uint32_t(sets[w.to].size() + 15) / 16;
+        if (top > SET_LINES) full = true;
+        if (full || visits > 60000) return 0;
+        empty |= sets[w.to].empty();
+      } else if (w.kind == WORD_COUNT) {
+        const uint64_t n = members(w).size();
+        return w.pairs ? n * (n - 1) / 2 * (n != 0) : n;
+      } else {
+        if (empty) return 0;
+        const auto all = sets[w.from];
+        const auto candidates = members(w);
+        uint64_t sum = 0;
+        for (uint32_t c : candidates) {
+          size_t place = 0;
+          while (all[place] != c) ++place;
+          if (images.size() == 1 && (place / 16 < first || place / 16 >= last)) continue;
+          images.push_back(c);
+          sum += level(at + 1, top);
+          images.pop_back();
+          if (full || visits > 60000) return 0;
+        }
+        return sum;
+      }
+    }
+  }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Bench b("set_plan",
+          {"one level", "two levels", "three levels", "four levels", "counted from a list", "counted from a set",
+           "pairs", "a difference", "an intersection", "a set that is narrowed", "bounds", "conflicts",
+           "a list of a quarter-line", "a rounded size", "a set of several lines", "an empty set",
+           "a range of lines", "no room", "lines come at once", "lines come late", "several units"},
+          argc, argv);
+  auto &d = *b.dut;
+  d.word_write_i = d.unit_valid_i = d.line_valid_i = d.issue_ready_i = 0;
+  struct Answer { uint64_t when; uint32_t line; uint64_t meta; };
+  for (int n = 0; n < 260; ++n) {
+    d.unit_valid_i = d.line_valid_i = d.issue_ready_i = 0;
+    b.reset(d.rst_i);
+    // Sparse, dense, or hubs.
+    const unsigned kind = n % 3, vertices = kind == 2 ? 200 + b.random(700) : 8 + b.random(60);
+    std::vector<std::vector<uint32_t>> rows(vertices);
+    const unsigned share = kind == 0 ? 5 + b.random(20) : 30 + b.random(60);
+    for (uint32_t v = 0; v < vertices; ++v)
+      for (uint32_t u = 0; u < v; ++u)
+        if (kind == 2 ? (u < 3 && b.chance(80)) || (u == v - 1 && b.chance(30)) : b.chance(share))
+          rows[u].push_back(v), rows[v].push_back(u);
+    for (uint32_t v = 0; v < vertices; ++v) {
+      if (rows[v].empty()) rows[v].push_back((v + 1) % vertices); // one way: the core reads what there is
+      std::sort(rows[v].begin(), rows[v].end());
+    }
+    const Image image(rows);
+    const unsigned levels = 1 + b.random(4);
+    std::vector<Word> words;
+    unsigned sets = 0;
+    for (unsigned l = 0; l < levels; ++l) {
+      const unsigned seen = (1u << (l + 1)) - 1;
+      auto fill = [&](Word &w) {
+        if (b.chance(40)) w.bounds = b.random() & seen;
+        if (b.chance(40)) w.conflicts = b.random() & seen;
+      };
+      auto operands = [&](Word &w) {
+        w.stored = sets && b.chance(65);
+        w.streams = !w.stored || b.chance(80);
+        w.difference = b.chance(40);
+        if (w.stored) w.from = b.chance(60) ? sets - 1 : b.random(sets);
+        if (w.streams) w.of = b.random(l + 1);
+        fill(w);
+      };
+      const bool last = l + 1 == levels;
+      for (unsigned m = b.random(3) + (sets == 0 && !last); m; --m) {
+        Word w;
+        w.kind = WORD_MAKE;
+        operands(w);
+        w.to = sets++;
+        words.push_back(w);
+      }
+      Word w;
+      if (last) w.kind = WORD_COUNT, operands(w), w.pairs = b.chance(25);
+      else {
+        w.kind = WORD_WALK, w.stored = 1, w.from = b.random(sets);
+        fill(w);
+      }
+      words.push_back(w);
+    }
+    // Units that aren't too long.
+    std::vector<uint64_t> units;
+    uint64_t expected = 0, visits = 0;
+    bool full = false;
+    for (int tries = 0; tries < 8 && visits < 20000 && !full; ++tries) {
+      const uint32_t root = b.random(kind == 2 && tries < 2 ? 4 : vertices);
+      const bool range = levels > 1 && b.chance(25);
+      Model model{image, words, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : 4095, {}};
+      model.images.push_back(image.entries[root]);
+      const uint64_t sum = model.level(0, 0);
+      if (model.visits > 60000) continue;
+      visits += model.visits, full |= model.full, expected += sum;
+      units.push_back(uint64_t(image.entries[root] & ID) | uint64_t(image.entries[root] >> ID_W) << 26
+                      | uint64_t(model.first) << 40 | uint64_t(model.last) << 52);
+      b.hit("a range of lines", range && model.last > model.first && sum);
+      b.hit("a list of a quarter-line", image.entries[root] >> ID_W == 1);
+      b.hit("a rounded size", image.entries[root] >> ID_W > SIZE_ROUNDED);
+      for (auto &set : model.sets) b.hit("a set of several lines", set.size() > 32);
+      for (auto &w : words) b.hit("an empty set", w.kind == WORD_MAKE && model.sets[w.to].empty());
+    }
+    if (units.empty()) continue;
+    for (size_t at = 0; at < words.size(); ++at) {
+      d.word_write_i = 1, d.word_at_i = at, d.word_i = words[at].bits();
+      b.tick();
+      const Word &w = words[at];
+      b.hit("a difference", w.stored && w.streams && w.difference);
+      b.hit("an intersection", w.stored && w.streams && !w.difference);
+      b.hit("a set that is narrowed", w.kind == WORD_MAKE && !w.streams);
+      b.hit("bounds", w.bounds), b.hit("conflicts", w.conflicts);
+    }
+    d.word_write_i = 0;
+    b.hit("counted from a list", !words.back().stored), b.hit("counted from a set", !words.back().streams);
+    b.hit("pairs", words.back().pairs);
+    const char *depth[] = {"one level", "two levels", "three levels", "four levels"};
+    b.hit(depth[levels - 1]), b.hit("several units", units.size() > 2);
+    const unsigned late = b.chance(50) ? 40 : 0, stalls = b.chance(50) ? 40 : 0;
+    b.hit("lines come at once", !late), b.hit("lines come late", late);
+
+    std::vector<Line> memory(SET_LINES, Line(16));
+    std::deque<Answer> answers;
+    Line held(16), read_line(16);
+    bool read = false, over = false;
+    uint32_t match1 = 0, match2 = 0;
+    uint64_t sum = 0, limit = 4'000'000;
+    size_t at = 0, done = 0;
+    for (unsigned quiet = 0; quiet < 40;) {
+      d.unit_valid_i = at < units.size();
+      if (at < units.size()) d.unit_i = units[at];
+      d.issue_ready_i = answers.size() < 32 && !b.chance(stalls);
+      const bool comes = !answers.empty() && answers.front().when <= b.cycle;
+      d.line_valid_i = comes;
+      if (comes) {
+        for (int w = 0; w < 16; ++w) d.line_i[w] = image.words[answers.front().line * 16 + w];
+        d.meta_i = answers.front().meta;
+      }
+      drive(d.held_i, held);
+      d.match_i = match2;
+      b.settle();
+      at += d.unit_take_o;
+      done += d.unit_done_o;
+      if (d.add_o) sum += d.value_o;
+      if (comes && d.line_ready_o) answers.pop_front();
+      if (d.issue_valid_o && d.issue_ready_i) {
+        const uint64_t when = b.cycle + 6 + (late ? b.random(late) : 0);
+        answers.push_back({when, uint32_t(d.issue_line_o), uint64_t(d.issue_meta_o)});
+      }
+      // The intersector, two cycles.
+      match2 = match1;
+      if (d.step_valid_o) {
+        const auto step = unpack(d.step_o, {1, 16, 16, 42});
+        match1 = 0;
+        for (int h = 0; h < 16 && step[0]; ++h)
+          for (int s = 0; s < 16; ++s)
+            if (step[1] >> h & 1 && step[2] >> s & 1 && (held[h] & ID) == (d.streamed_o[s] & ID)) match1 |= 1u << h;
+      }
+      // The list buffer, two cycles.
+      if (read) held = read_line;
+      read = d.read_o;
+      if (read) read_line = memory[d.read_at_o];
+      if (d.write_o) memory[d.write_at_o] = line_of(d.write_line_o);
+      over |= d.full_o;
+      b.rise();
+      if (over && full) break;
+      quiet = at == units.size() && !d.busy_o ? quiet + 1 : 0;
+      b.check(--limit, "plan %d does not end", n);
+    }
+    b.hit("no room", full);
+    b.check(over == full, "plan %d: room is %s", n, full ? "missing, and not missed" : "missed");
+    if (!full) {
+      b.check(sum == expected, "plan %d of %u levels, %zu words, %zu units, kind %u: %llu instead of %llu", n, levels,
+              words.size(), units.size(), kind, (unsigned long long)sum, (unsigned long long)expected);
+      b.equal(done, units.size(), "units that are done");
+      b.check(answers.empty(), "plan %d: lines are left", n);
+    }
+    if (std::getenv("VERBOSE")) {
+      std::printf("%d: %u levels, %zu words, %zu units, kind %u, %llu\n", n, levels, words.size(), units.size(), kind,
+                  (unsigned long long)expected);
+      std::fflush(stdout);
+    }
+  }
+  return b.end();
+}
