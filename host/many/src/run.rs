@@ -106,6 +106,10 @@ impl Run<'_> {
             stop: Cancel::default(),
             begun: Instant::now(),
         };
+        // A task may be so small that it ends before somebody looks again.
+        if self.context.cancel.is_cancelled() {
+            shared.stop.cancel();
+        }
         self.context.progress.begin(portions.count() as u64);
         // What computes on the host shares its threads; others take one that mostly waits.
         let threads = (self.context.threads() / takers).max(1);
