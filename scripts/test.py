@@ -257,6 +257,9 @@ def main():
     whole = "all" in options.parts
     parts = list(PARTS) if whole else options.parts
     WORK.mkdir(parents=True, exist_ok=True)
+    # What a next build could take over costs the first one time and room. Who has built by hand keeps it.
+    if not (ROOT / "target/debug/incremental").exists():
+        os.environ.setdefault("CARGO_INCREMENTAL", "0")
     SKIPPED.unlink(missing_ok=True)
     SUMMARY.unlink(missing_ok=True)
 

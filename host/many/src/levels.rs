@@ -170,6 +170,10 @@ fn once(
         devices: ready.len(),
         stop: Cancel::default(),
     };
+    // A task may be so small that it ends before somebody looks again.
+    if context.cancel.is_cancelled() {
+        shared.stop();
+    }
     let threads = (context.threads() / ready.len()).max(1);
     let ended = AtomicUsize::new(0);
     std::thread::scope(|scope| {

@@ -107,6 +107,10 @@ impl Run<'_> {
             stop: Cancel::default(),
             begun: Instant::now(),
         };
+        // A task may be so small that it ends before somebody looks again.
+        if self.context.cancel.is_cancelled() {
+            shared.stop.cancel();
+        }
         self.context.progress.begin(portions.count() as u64);
         info!(devices = takers, portions = portions.count(), "the work is dealt out");
         // What computes on the host shares its threads; others take one that mostly waits.

@@ -469,14 +469,21 @@ fn a_device_is_lost_among_levels() {
     let right = Cpu.run(&labelled, &task, None, &context).unwrap();
     let Some(_) = gpu(None) else { return };
     for call in [40, 150] {
-        let fault = Some(Fault { call, code: -5, lasting: true });
-        let fails = open(Settings { fault, ..Settings::default() }).expect("it was there");
-        let (one, two) = (gpu(None).expect("as above"), gpu(None).expect("as above"));
-        let many = Many::new(vec![Box::new(one), Box::new(fails), Box::new(two)]);
-        let answer = many.run(&labelled, &task, None, &context).unwrap();
-        assert_eq!(answer.results, right.results);
-        assert_eq!(answer.warnings.len(), 1, "{:?}", answer.warnings);
-        assert!(answer.warnings[0].contains("the other devices did its work"));
+        // How much it has to do depends on the others; in some run it gets so far.
+        let lost = (0..20).any(|_| {
+            let fault = Some(Fault { call, code: -5, lasting: true });
+            let fails = open(Settings { fault, ..Settings::default() }).expect("it was there");
+            let (one, two) = (gpu(None).expect("as above"), gpu(None).expect("as above"));
+            let many = Many::new(vec![Box::new(one), Box::new(fails), Box::new(two)]);
+            let answer = many.run(&labelled, &task, None, &context).unwrap();
+            assert!(answer.complete);
+            assert_eq!(answer.results, right.results);
+            let warnings = &answer.warnings;
+            assert!(warnings.len() < 2, "{warnings:?}");
+            assert!(warnings.iter().all(|w| w.contains("the other devices did its work")));
+            !warnings.is_empty()
+        });
+        assert!(lost, "at call {call}");
     }
     // A stop while one waits for the others.
     let stopped = Context::with_threads(2);
