@@ -299,7 +299,7 @@ fn motifs_of_five_without_room_or_in_shares_go_another_way() {
     }
     assert!(ways[0].starts_with("wide: "), "{ways:?}");
     assert!(ways.last().unwrap().starts_with("formula: "), "{ways:?}");
-    let share = Share::new([0..20], []).unwrap();
+    let share = Share::new([0..10, 10..20], []).unwrap();
     for (said, way) in [(None, Some("wide: ")), (Some(Strategy::Formula), None)] {
         let Some(gpu) = named(said, 4096) else { return };
         let prepared = gpu.prepare(&graph, &context).unwrap();
