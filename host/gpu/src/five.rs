@@ -388,7 +388,8 @@ impl Run<'_> {
             let paths: f64 = below(v).iter().map(|&b| f64::from(by.degree(b as usize))).sum();
             paths + (paths * mean).min(edges[v])
         };
-        let roots = (0..by.vertices()).filter(|&v| below(v).len() > 1);
+        // With one neighbour below, all pairs meet there, and the sum of these has them.
+        let roots = (0..by.vertices()).filter(|&v| !below(v).is_empty());
         let tasks = Tasks::new(self.device(), roots.map(|v| (weight(v), v as u32)).collect())?;
         let (counters, groups) = self.counters(2 * by.vertices())?;
         let [vertices, _] = self.graph.sizes();

@@ -193,12 +193,15 @@ pub(crate) fn comparable(graph: &Graph, pattern: &Pattern, mappings: bool) -> Re
     Ok(asked)
 }
 
+/// Asked for a plan's count: it, and whether the run went to its end, or that it doesn't answer.
+pub(crate) type Ask<'a> = dyn FnMut(&PlanWords) -> Result<Option<(u128, bool)>> + 'a;
+
 /// Another strategy that may count instead.
 pub(crate) struct Rival<'a> {
     /// When it is asked; none: at once.
     pub trial: Option<Trial>,
     /// Is asked once, with the plan; an answer ends the search.
-    pub ask: &'a mut dyn FnMut(&PlanWords) -> Result<Option<(u128, bool)>>,
+    pub ask: &'a mut Ask<'a>,
 }
 
 /// Counts what a question asks for, and hands it to the sink, unless a rival answers; the flag says whether

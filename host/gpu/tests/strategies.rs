@@ -7,6 +7,7 @@ use gramer_engine::{Engine, Outcome, Share, Units};
 use gramer_gpu::{Gpu, Settings, Strategy};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
+use gramer_graph::read::{ReadOptions, read};
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::task::{Induced, Task};
 
@@ -242,6 +243,15 @@ fn motifs_of_five_by_formulas() {
     for (name, graph) in graphs() {
         compare(&gpu, &name, &graph, &Task::Motif { k: 5, induced: Induced::Vertex });
     }
+    // A triangle below a vertex that has no other neighbour below.
+    let mut above = Builder::new();
+    [(0, 1), (1, 2), (2, 0), (0, 3)].into_iter().for_each(|(u, v)| above.edge(u, v));
+    for v in 3..8 {
+        (3..v).for_each(|u| above.edge(u, v));
+        (0..2).filter(|_| v > 3).for_each(|leaf| above.edge(v, 2 * v + leaf));
+    }
+    let task = Task::Motif { k: 5, induced: Induced::Edge };
+    compare(&gpu, "a triangle below", &above.build(), &task);
     let (graph, context) = (bipartite(60), Context::default());
     compare(&gpu, "bipartite", &graph, &Task::Motif { k: 5, induced: Induced::Edge });
     let task = Task::Motif { k: 5, induced: Induced::Vertex };
@@ -255,6 +265,15 @@ fn motifs_of_five_by_formulas() {
     let most = counts.iter().map(|r| r.count).max().unwrap();
     assert_eq!(most, choose(u128::from(LEAVES), 4));
     assert!(most > u128::from(u64::MAX));
+}
+
+#[test]
+fn motifs_of_five_of_real_graphs() {
+    let (Some(data), Some(gpu)) = (common::environment::data(), open(checked())) else { return };
+    for file in ["citeseer/citeseer.edgelist", "p2p-gnutella08/p2p-gnutella08.txt.zst"] {
+        let loaded = read(&data.join(file), &ReadOptions::default(), &Context::default()).unwrap();
+        compare(&gpu, file, &loaded.graph, &Task::Motif { k: 5, induced: Induced::Vertex });
+    }
 }
 
 #[test]
@@ -280,7 +299,7 @@ fn motifs_of_five_without_room_or_in_shares_go_another_way() {
     }
     assert!(ways[0].starts_with("wide: "), "{ways:?}");
     assert!(ways.last().unwrap().starts_with("formula: "), "{ways:?}");
-    let share = Share::new([0..20], []).unwrap();
+    let share = Share::new([0..10, 10..20], []).unwrap();
     for (said, way) in [(None, Some("wide: ")), (Some(Strategy::Formula), None)] {
         let Some(gpu) = named(said, 4096) else { return };
         let prepared = gpu.prepare(&graph, &context).unwrap();

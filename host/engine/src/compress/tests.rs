@@ -57,8 +57,11 @@ fn text(graph: &Graph, compressed: &Compressed) -> Vec<u8> {
     text
 }
 
+type Edges = Vec<(u64, u64)>;
+type Vertices = Vec<(u64, Option<Label>)>;
+
 /// Edges by ids, ids, and labels by id.
-fn content(graph: &Graph) -> (Vec<(u64, u64)>, Vec<(u64, Option<Label>)>) {
+fn content(graph: &Graph) -> (Edges, Vertices) {
     let (view, ids) = (graph.view(), graph.original_ids());
     let ends = |(u, v): (VertexId, VertexId)| (ids[u as usize], ids[v as usize]);
     let mut edges: Vec<_> =

@@ -55,7 +55,7 @@ struct Head {
     stay: u64,
 }
 
-/// Reads what [`write`] wrote, and restores the graph. `path` is what messages call it.
+/// Reads what [`write()`] wrote, and restores the graph. `path` is what messages call it.
 ///
 /// # Errors
 /// [`Error::Input`] with the line for what is no such file, for one that is cut off and for one whose lines

@@ -172,7 +172,7 @@ impl OnDevice<'_> {
             }
         }
         if let Some(form) = device.known_form() {
-            metrics.detail("device.lanes", "", Value::Text(form.said().into()));
+            metrics.detail("device.lanes", "", Value::Text(form.said()));
         }
         if strategy == Strategy::Wide {
             let donations = device.work.donations.load(Relaxed) - before.donations;

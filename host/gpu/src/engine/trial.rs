@@ -83,7 +83,7 @@ impl Tried {
     }
 
     pub(super) fn report(&self, metrics: &mut DeviceMetrics) {
-        metrics.detail("run.strategy", "", Value::Text(self.reason().into()));
+        metrics.detail("run.strategy", "", Value::Text(self.reason()));
         metrics.detail("trial.roots", "", Value::Count(self.roots as u64));
         metrics.detail("trial.plan", "s", Value::Seconds(self.plan));
         metrics.detail("trial.table", "s", Value::Seconds(self.table));
