@@ -1,7 +1,11 @@
 //! GSI and its successor (Zeng et al.): the steps of the join (table 3), and the four layers (table 5).
 
+use std::sync::mpsc;
+use std::time::Duration;
+
+use gramer_engine::{Engine, Outcome, Units};
 use gramer_gpu::{
-    Join, JoinSettings, Layers, Order, Settings, Steps, Strategy, TableSettings, Without,
+    Gpu, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy, TableSettings, Without,
 };
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
