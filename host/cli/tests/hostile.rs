@@ -528,9 +528,10 @@ fn options_without_effect_are_refused() {
     let task = ["mine", "clique", "-k", "3", graph, "--device", "gpu:portable"];
     let table = [&task[..], &["--strategy", "table"]].concat();
     let joins = [&table[..], &["--join", "prealloc"]].concat();
-    let cases: [(&[&str], &[&str], &str); 12] = [
+    let cases: [(&[&str], &[&str], &str); 13] = [
         (&task, &["--join", "prealloc"], "--join goes with --strategy table"),
         (&table, &["--segments", "2"], "--segments goes with --join prealloc"),
+        (&table, &["--signatures"], "--signatures goes with --join prealloc"),
         (&table, &["--without", "pcsr"], "--without pcsr goes with --join prealloc"),
         (&joins, &["--without", "write-cache,group"], "--without group goes with --join intersect"),
         (&joins, &["--access", "cold"], "--access goes with --join intersect"),

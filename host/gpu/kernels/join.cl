@@ -16,7 +16,17 @@ void lengths(__global const uint *restrict graph, const uint words, __global con
     __global const uint *const segment = segments + which * SEGMENT_WORDS;
     const uint lane = get_local_id(0);
     work done = {0, 0, 0, 0};
-    for (uint row = get_group_id(0); row < rows; row += get_num_groups(0)) {
+    // Offsets are read by each lane for a row of its own.
+    const bool dense = segment[SEGMENT_GROUPS] == 0;
+    for (uint row = get_global_id(0); dense && row < rows; row += get_global_size(0)) {
+        const uint v = table[column * stride + from + row];
+        if (segment[SEGMENT_EDGES] != 0 && v >= segment[SEGMENT_FIRST] && v <= segment[SEGMENT_LAST]) {
+            const uint own = INDEX(segment[SEGMENT_AT] + v - segment[SEGMENT_FIRST], words - 1, 120);
+            found[at + row] += graph[own + 1] - graph[own];
+        }
+        done.loads += 1;
+    }
+    for (uint row = get_group_id(0); !dense && row < rows; row += get_num_groups(0)) {
         locate(graph, words, segment, table[column * stride + from + row], lane, place, &done, fault);
         if (lane == 0)
             found[at + row] += place[1] - place[0];

@@ -9,8 +9,9 @@
 // A launch is a slice: warps keep their state and end after so many steps, or once too many of them have
 // nothing to do.
 //
-// Given by the host: K vertices, ARRAY extensions of a level, CODES codes of patterns, LOCAL_CODES if
-// these are counted in local memory first, CLIQUES for complete subgraphs alone, PICKED if roots
+// Given by the host: K vertices, ARRAY extensions of a level, CODES codes of patterns, COUNTERS counters,
+// DICTIONARY if codes have the numbers of their graphs there (canon.cl), LOCAL_CODES if they
+// are counted in local memory first, CLIQUES for complete subgraphs alone, PICKED if roots
 // are given instead of all vertices being roots.
 #ifdef PICKED
 #define ROOTS roots
@@ -100,6 +101,9 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
           __global uint *states, __global uint *arrays, volatile __global uint *status,
           __global uint *counts, const uint vertices, const uint entries, const uint limit,
           const uint idle_limit, __global uint *restrict fault
+#ifdef DICTIONARY
+          , __global const uint *restrict dictionary
+#endif
 #ifdef PICKED
           , __global const uint *restrict picked, const uint roots
 #endif
@@ -109,7 +113,7 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
     // where the next ones come from.
     __local uint tr[K], codes[K], waiting[K], list[K], entry[K];
 #ifdef LOCAL_CODES
-    __local uint found[CODES];
+    __local uint found[COUNTERS];
 #endif
     const uint lane = get_local_id(0), warp = get_group_id(0);
     __global uint *state = states + (size_t)warp * STATE;
@@ -122,7 +126,7 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
         entry[i] = state[2 + 4 * K + i];
     }
 #ifdef LOCAL_CODES
-    for (uint i = lane; i < CODES; i += LANES)
+    for (uint i = lane; i < COUNTERS; i += LANES)
         found[i] = 0;
 #endif
     if (lane == 0) {
@@ -168,7 +172,12 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
 #ifdef CLIQUES
                         const uint code = 0;
 #else
-                        const uint code = INDEX(codes[len] | edges << SHIFT(K - 1), CODES, 44);
+                        const uint raw = INDEX(codes[len] | edges << SHIFT(K - 1), CODES, 44);
+#ifdef DICTIONARY
+                        const uint code = INDEX(dictionary[raw], COUNTERS, 50);
+#else
+                        const uint code = raw;
+#endif
 #endif
 #ifdef LOCAL_CODES
                         // A slice is far too short for 2^32 of them.
@@ -262,7 +271,7 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
         state[2 + 4 * K + i] = entry[i];
     }
 #ifdef LOCAL_CODES
-    for (uint i = lane; i < CODES; i += LANES)
+    for (uint i = lane; i < COUNTERS; i += LANES)
         if (found[i] != 0)
             add_count(counts, i, found[i]);
 #endif

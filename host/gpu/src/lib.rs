@@ -23,10 +23,12 @@
 //! | `join` | SGSI's join over PCSR, as the strategy `table` has it |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
+//! | `canon` | which pattern a code of edges is of |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
 mod by_label;
 mod calls;
+mod canon;
 mod device;
 mod domains;
 mod engine;
@@ -118,7 +120,7 @@ pub struct Settings {
     /// When a match whose strategy isn't given is tried by two of them; none: as its default says on a
     /// GPU, and never on a processor behind OpenCL.
     pub trial: Option<Trial>,
-    /// Steps of SGSI that the strategy `plan` takes.
+    /// Steps of SGSI that matching takes; the strategy `table` has signatures for its join alone.
     pub steps: Steps,
     /// Where a trace of what the device did goes, written after each task; none: no times are taken.
     pub profile: Option<PathBuf>,

@@ -1,5 +1,6 @@
 //! A graph in device memory: what strategies share.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gramer_graph::Graph;
@@ -7,6 +8,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use opencl3::command_queue::CommandQueue;
 
+use crate::canon::Canon;
 use crate::device::{Arg, Device};
 use crate::graph::{ByDegree, Numbering};
 use crate::memory::Buffer;
@@ -38,6 +40,8 @@ pub(crate) struct Resident {
     start: Mutex<[u128; SUMS]>,
     /// The first fault that a checked kernel met.
     pub fault: Buffer<u32>,
+    /// Dictionaries of codes by number of vertices, once they were asked for.
+    canons: Mutex<HashMap<usize, Arc<Canon>>>,
     full: OnceLock<Rows>,
     degrees: OnceLock<Buffer<u32>>,
 }
@@ -64,7 +68,8 @@ impl Resident {
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let (full, degrees) = (OnceLock::new(), OnceLock::new());
         let (before, start) = (Mutex::new(None), Mutex::new([0; SUMS]));
-        Ok(Resident { device, by, oriented, sums, before, start, fault, full, degrees })
+        let canons = Mutex::default();
+        Ok(Resident { device, by, oriented, sums, before, start, fault, canons, full, degrees })
     }
 
     /// All edges, both ways; put there by the first task that asks.
@@ -93,6 +98,20 @@ impl Resident {
             let _ = self.degrees.set(Buffer::of(&self.device.place(), &degrees, "degrees")?);
         }
         Ok(self.degrees.get().expect("it was set above"))
+    }
+
+    /// The dictionary of codes of `k` vertices.
+    ///
+    /// # Errors
+    /// As [`Canon::new`].
+    pub fn canon(&self, k: usize) -> Result<Arc<Canon>> {
+        let mut canons = self.canons.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(canon) = canons.get(&k) {
+            return Ok(canon.clone());
+        }
+        let canon = Arc::new(Canon::new(&self.device, k)?);
+        canons.insert(k, canon.clone());
+        Ok(canon)
     }
 
     /// V and E as arguments of kernels.

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::fmt::Write;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
 
+use crate::canon::{self, Canon};
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::picked::Picked;
@@ -26,8 +28,8 @@ pub(crate) const MOST_VERTICES: usize = 8;
 const SLICE: Duration = Duration::from_millis(20);
 /// Extensions of a level: most and least.
 const ARRAY: (usize, usize) = (512, LANES);
-/// Codes that are counted in local memory first.
-const LOCAL_CODES: usize = 512;
+/// Codes or graphs that are counted in local memory first: the dictionary of 7 vertices has 1,043.
+const LOCAL_CODES: usize = 1100;
 /// Words of the status; their places are those of the kernel (the third is its own).
 const STATUS: usize = 4;
 const NEXT_ROOT: usize = 0;
@@ -72,6 +74,8 @@ struct Search {
     warps: usize,
     array: usize,
     codes: usize,
+    /// Which graph a code is of; none: all codes have counters.
+    canon: Option<Arc<Canon>>,
     states: Buffer<u32>,
     arrays: Buffer<u32>,
     weights: Buffer<u32>,
@@ -85,10 +89,18 @@ fn code_bits(k: usize) -> usize {
 }
 
 impl Search {
-    fn new(device: &Device, k: usize, wanted: Wanted, roots: usize) -> Result<Self> {
+    fn new(graph: &Resident, k: usize, wanted: Wanted, roots: usize) -> Result<Self> {
+        let device = &graph.device;
         let codes = if wanted == Wanted::Cliques { 1 } else { 1 << code_bits(k) };
         let place = device.place();
-        let counts = Buffer::new(&place, 2 * codes, "counts by code")?;
+        // Where a dictionary would take too much of the memory, codes are told apart by the host.
+        let small = canon::bytes(k) <= device.budget.free() / 4;
+        let canon = match wanted == Wanted::Motifs && k <= canon::MOST_VERTICES && small {
+            true => Some(graph.canon(k)?),
+            false => None,
+        };
+        let counters = canon.as_ref().map_or(codes, |canon| canon.codes.len());
+        let counts = Buffer::new(&place, 2 * counters, "counts by code")?;
         counts.zero(&device.queue)?;
         let state = 2 + 5 * k;
         // A processor runs the lanes of a warp one after the other, and pays for each group.
@@ -114,7 +126,13 @@ impl Search {
             weights: Buffer::new(&place, warps, "weights of warps")?,
             status: Buffer::of(&place, &[0; STATUS], "the status")?,
             counts,
+            canon,
         })
+    }
+
+    /// Codes or graphs that are counted.
+    fn counters(&self) -> usize {
+        self.counts.len() / 2
     }
 
     fn sources(&self, k: usize, wanted: Wanted) -> String {
@@ -124,7 +142,11 @@ impl Search {
         line("K", k);
         line("ARRAY", self.array);
         line("CODES", self.codes);
-        if self.codes <= LOCAL_CODES {
+        line("COUNTERS", self.counters());
+        if self.canon.is_some() {
+            line("DICTIONARY", 1);
+        }
+        if self.counters() <= LOCAL_CODES {
             line("LOCAL_CODES", 1);
         }
         if wanted == Wanted::Cliques {
@@ -135,32 +157,22 @@ impl Search {
 
     /// Counts by pattern.
     fn counts(&self, device: &Device, k: usize, wanted: Wanted) -> Result<HashMap<Pattern, u128>> {
-        let mut words = vec![0u32; 2 * self.codes];
+        let mut words = vec![0u32; 2 * self.counters()];
         self.counts.read(&device.queue, &mut words)?;
         let mut counts = HashMap::new();
         for (code, pair) in words.chunks_exact(2).enumerate() {
             let count = u128::from(pair[0]) | u128::from(pair[1]) << 32;
             if count != 0 {
-                let pattern = match wanted {
-                    Wanted::Cliques => Pattern::clique(k),
-                    Wanted::Motifs => pattern(k, code as u32).canonical().0,
+                let pattern = match (wanted, &self.canon) {
+                    (Wanted::Cliques, _) => Pattern::clique(k),
+                    (Wanted::Motifs, None) => canon::graph(k, 2 * code as u32 + 1).canonical().0,
+                    (Wanted::Motifs, Some(all)) => canon::graph(k, all.codes[code]).canonical().0,
                 };
                 *counts.entry(pattern).or_default() += count;
             }
         }
         Ok(counts)
     }
-}
-
-/// The pattern that a code stands for: the first two vertices are neighbours, and bit
-/// `j (j − 1) / 2 − 1 + i` says that vertices i < j are.
-fn pattern(k: usize, code: u32) -> Pattern {
-    let pairs = (1..k).flat_map(|j| (0..j).map(move |i| (i, j)));
-    // Pairs come in the order of bits, after the first.
-    let there = |at: usize| at == 0 || code >> (at - 1) & 1 == 1;
-    let edges: Vec<(usize, usize)> =
-        pairs.enumerate().filter(|&(at, _)| there(at)).map(|(_, pair)| pair).collect();
-    Pattern::from_edges(k, &edges)
 }
 
 /// Searches for all subgraphs of `k` vertices, 3 to 8.
@@ -179,7 +191,7 @@ pub(crate) fn search(
     let picked = share.map(|share| share.buffer(device)).transpose()?;
     let roots = share.map_or(graph.by.vertices(), |share| share.roots.len());
     let rows = graph.full()?;
-    let search = Search::new(device, k, wanted, roots)?;
+    let search = Search::new(graph, k, wanted, roots)?;
     let mut sources = search.sources(k, wanted);
     if picked.is_some() {
         sources.push_str("#define PICKED\n");
@@ -226,6 +238,9 @@ pub(crate) fn search(
             Arg::U32(limit as u32),
             Arg::Buffer(graph.fault.raw()),
         ];
+        if let Some(canon) = &search.canon {
+            args.push(Arg::Buffer(canon.numbers.raw()));
+        }
         if let Some(picked) = &picked {
             args.extend([Arg::Buffer(picked.raw()), Arg::U32(roots as u32)]);
         }

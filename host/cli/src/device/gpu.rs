@@ -139,6 +139,11 @@ impl GpuArgs {
             )));
         }
         let prealloc = self.join == Some(Join::Prealloc);
+        if self.signatures && self.strategy == Some(Strategy::Table) && !prealloc {
+            return Err(Error::usage(
+                "--signatures goes with --join prealloc, or with another strategy than table",
+            ));
+        }
         if let (Some(option), false) = (given(&tables[6..]), prealloc) {
             return Err(Error::usage(format!("{option} goes with --join prealloc")));
         }

@@ -183,7 +183,13 @@ impl Engine for Gpu {
     /// Strategies count an embedding in different units.
     fn rule(&self) -> String {
         let strategy = self.strategy.map_or("fastest", |strategy| strategy.name());
-        format!("gpu, {strategy}, order {}", self.steps.order.name())
+        let order = self.steps.order.name();
+        // The paper's order follows from the numbers of candidates, which these change for joins of tables.
+        let by_signatures = self.strategy == Some(Strategy::Table)
+            && self.steps.signatures
+            && self.steps.order == search::Order::Paper;
+        let signatures = if by_signatures { " by signatures" } else { "" };
+        format!("gpu, {strategy}, order {order}{signatures}")
     }
 
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {

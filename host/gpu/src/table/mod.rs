@@ -139,13 +139,13 @@ pub enum Mechanism {
 
 impl Choice for Mechanism {
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Mechanism::Group, "group", "Prefixes in common (--join intersect)"),
-        (Mechanism::Filter, "filter", "The filter before a search (--join intersect)"),
-        (Mechanism::Layout, "layout", "Tiles by columns (--join intersect)"),
-        (Mechanism::Pcsr, "pcsr", "Neighbours by edge label (--join prealloc)"),
-        (Mechanism::Prealloc, "prealloc", "Buffers before the join (--join prealloc)"),
-        (Mechanism::SetOperations, "set-operations", "Set operations by size (--join prealloc)"),
-        (Mechanism::WriteCache, "write-cache", "Whole lines of results (--join prealloc)"),
+        (Mechanism::Group, "group", "Prefixes in common (join intersect)"),
+        (Mechanism::Filter, "filter", "The filter before a search (join intersect)"),
+        (Mechanism::Layout, "layout", "Tiles by columns (join intersect)"),
+        (Mechanism::Pcsr, "pcsr", "Neighbours by edge label (join prealloc)"),
+        (Mechanism::Prealloc, "prealloc", "Buffers before the join (join prealloc)"),
+        (Mechanism::SetOperations, "set-operations", "Set operations by size (join prealloc)"),
+        (Mechanism::WriteCache, "write-cache", "Whole lines of results (join prealloc)"),
     ];
 }
 

@@ -77,7 +77,7 @@ impl Lab<'_> {
             };
             if right.is_some_and(|right| right != point.count) {
                 return Err(Error::Device(format!(
-                    "{experiment}, {name} of {}: {} with the setting `{setting}`, and {} before: this is a fault \
+                    "{experiment}, {name} of {}: {} with {setting}, and {} before: this is a fault \
                      of this program",
                     input.name,
                     point.count,
