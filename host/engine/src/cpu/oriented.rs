@@ -187,7 +187,7 @@ fn in_file(
             })
             .collect();
         let taken = AtomicUsize::new(0);
-        let mut lists = on_threads(threads, || {
+        let mut lists = on_threads(threads, |_| {
             let part = taken.fetch_add(1, Relaxed);
             let rows = rows(graph, &vertex[parts[part].clone()], number, &context.cancel);
             rows.map(|rows| (part, rows))

@@ -43,8 +43,8 @@ thread_local! {
     static WAY: Cell<Way> = const { Cell::new(Way::Own) };
 }
 
-/// CPU seconds of the threads of the runs by [`Way::Own`], as they end.
-static OWN_THREADS: Mutex<Vec<f64>> = Mutex::new(Vec::new());
+/// CPU seconds of the threads that mined, phase by phase, [`THREADS`] each.
+static SECONDS: Mutex<Vec<f64>> = Mutex::new(Vec::new());
 /// States that were made.
 static STATES: AtomicUsize = AtomicUsize::new(0);
 const THREADS: usize = 2;
@@ -58,7 +58,7 @@ fn cpu_seconds() -> f64 {
 /// A thread of our own distributor has ended.
 pub fn ended() {
     if std::env::var_os("GRAMER_MEASURE_THREADS").is_some() {
-        OWN_THREADS.lock().unwrap().push(cpu_seconds());
+        SECONDS.lock().unwrap().push(cpu_seconds());
         STATES.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -98,6 +98,8 @@ pub fn run<S: Send>(
         make()
     };
     let all = (0..units.len()).into_par_iter();
+    let of_pool = || pool().broadcast(|_| cpu_seconds());
+    let before = of_pool();
     let states = pool().install(|| match way {
         Way::Fold => {
             let one = |mut state: S, number: usize| {
@@ -115,34 +117,44 @@ pub fn run<S: Send>(
             slots.into_iter().filter_map(|slot| slot.into_inner().unwrap()).collect()
         }
     });
+    let took = of_pool().into_iter().zip(before).map(|(after, before)| after - before);
+    SECONDS.lock().unwrap().extend(took);
     Some((states, !broken.into_inner()))
 }
 
 /// One run.
 struct Run {
-    /// CPU seconds of each thread that mined, and of the one that asked.
+    /// CPU seconds of each thread that mined, phase by phase, and of the one that asked.
     threads: Vec<f64>,
     asking: f64,
     states: usize,
     outcome: crate::Outcome,
 }
 
+impl Run {
+    fn seconds(&self) -> f64 {
+        self.asking + self.threads.iter().sum::<f64>()
+    }
+
+    /// CPU seconds of the busiest threads of the phases over the mean of all threads.
+    fn balance(&self) -> f64 {
+        let busiest = |phase: &[f64]| phase.iter().copied().fold(0.0, f64::max);
+        let busiest: f64 = self.threads.chunks(THREADS).map(busiest).sum();
+        busiest * THREADS as f64 / self.threads.iter().sum::<f64>()
+    }
+}
+
 fn run_task(graph: &Graph, task: &Task, way: Way) -> Run {
     let context = Context::with_threads(THREADS);
     let prepared = Cpu.prepare(graph, &context).unwrap();
-    let of_pool = || pool().broadcast(|_| cpu_seconds());
     WAY.set(way);
-    OWN_THREADS.lock().unwrap().clear();
+    SECONDS.lock().unwrap().clear();
     STATES.store(0, Ordering::Relaxed);
-    let (before, own) = (of_pool(), cpu_seconds());
+    let own = cpu_seconds();
     let outcome = prepared.run(task, Units::All, None, &context).unwrap();
     let asking = cpu_seconds() - own;
-    let after = of_pool();
     WAY.set(Way::Own);
-    let threads = match way {
-        Way::Own => std::mem::take(&mut *OWN_THREADS.lock().unwrap()),
-        _ => after.iter().zip(before).map(|(after, before)| after - before).collect(),
-    };
+    let threads = std::mem::take(&mut *SECONDS.lock().unwrap());
     Run { threads, asking, states: STATES.load(Ordering::Relaxed), outcome }
 }
 
@@ -173,12 +185,8 @@ fn measure(repeats: usize, data: &std::path::Path) {
         }
         for (way, runs) in WAYS.iter().zip(&runs) {
             assert!(runs.iter().all(|run| run.outcome.results == runs[0].outcome.results));
-            let all = |run: &Run| run.asking + run.threads.iter().sum::<f64>();
-            let seconds: Vec<f64> = runs.iter().map(all).collect();
-            let balance = runs.iter().map(|run| {
-                let busiest = run.threads.iter().copied().fold(0.0, f64::max);
-                busiest * THREADS as f64 / run.threads.iter().sum::<f64>()
-            });
+            let seconds: Vec<f64> = runs.iter().map(Run::seconds).collect();
+            let balance = runs.iter().map(Run::balance);
             println!(
                 "{name:24} {:6} {:>10.4} {:>10.4} {:>18.3} {:>7}",
                 format!("{way:?}"),
