@@ -228,47 +228,6 @@ fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
     assert!(streams < 2 * written(&one), "{streams} bytes for {runs} runs");
 }
 
-/// A graph that is larger than the cluster's memory goes over in segments.
-#[test]
-fn the_set_core_counts_a_graph_in_segments() {
-    let Some(_) = device() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let triangles = 24_000;
-    let edges = (0..3 * triangles).step_by(3);
-    let edges = edges.map(|v| format!("{v} {}\n{v} {}\n{} {}\n", v + 1, v + 2, v + 1, v + 2));
-    let path = folder.path().join("triangles.txt");
-    std::fs::write(&path, edges.collect::<String>()).unwrap();
-    let words = ["mine", "clique", "-k", "3", path.to_str().unwrap(), "--json", "--device"];
-    let found = mined(&[&words[..], &["emulator:set-small"]].concat());
-    assert_eq!(found["results"][0]["count"], triangles);
-    assert_eq!(found["complete"], true);
-    let metric = |name: &str| metric(&found, name).as_u64().unwrap();
-    assert!(metric("run.segments") >= 2 && metric("run.segments") == metric("run.runs"));
-    // Two lists and an id of each triangle.
-    assert!(metric("run.segment_lines") * 4 >= 3 * triangles);
-}
-
-/// Shares of the units: with a device of another kind, and kept in a file.
-#[test]
-fn the_set_core_takes_shares() {
-    let Some(_) = device() else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let (graph, _) = graphs(folder.path());
-    let cliques = ["mine", "clique", "-k", "4", &graph, "--json", "--device"];
-    let expected = mined(&[&cliques[..], &["cpu"]].concat());
-    let found = mined(&[&cliques[..], &["emulator:set-small,cpu"]].concat());
-    assert_eq!(found["results"], expected["results"]);
-    let motifs = ["mine", "motif", "-k", "4", &graph, "--json", "--device"];
-    let expected = mined(&[&motifs[..], &["cpu"]].concat());
-    let kept = folder.path().join("kept");
-    let kept = ["emulator:set-small", "--checkpoint", kept.to_str().unwrap()];
-    assert_eq!(mined(&[&motifs[..], &kept].concat())["results"], expected["results"]);
-    let output = gramer(&[&motifs[..], &["emulator:set-small,cpu"]].concat()).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("shares motifs with other set cores alone"), "{said}");
-}
-
 /// What each PU did over time, as its page and its totals say it.
 #[test]
 fn a_page_of_an_emulated_run_shows_the_pus_over_time() {

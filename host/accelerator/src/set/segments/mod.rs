@@ -65,7 +65,29 @@ impl Segment {
     }
 }
 
-/// The segments of a task of one operation, one after the other.
+/// The segments of a task of one operation, one after the other (`docs/set-core.md`, section *Segments*).
+///
+/// ```
+/// use gramer_accelerator::set::segments::Segments;
+/// use gramer_accelerator::set::units::Operation;
+/// use gramer_engine::Units;
+///
+/// let mut builder = gramer_graph::Builder::new();
+/// (0..50u64).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
+/// let graph = builder.build();
+/// let mut machine = gramer_machine::named::named("set-small").unwrap().unwrap();
+/// // Two partitions of so many lines of 64 bytes: the lists of 50 vertices have no room.
+/// machine.set.as_mut().unwrap().partition_lines = 32;
+/// let operation = Operation::Cliques { k: 4 };
+/// let mut segments = Segments::new(&machine, graph.view(), operation, Units::All);
+/// let mut count = 0;
+/// while let Some(segment) = segments.next()? {
+///     assert!(segment.image.lines() <= 64 && !segment.units.is_empty());
+///     count += 1;
+/// }
+/// assert!(count > 1);
+/// # Ok::<(), gramer_graph::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct Segments<'a> {
     view: View<'a>,
