@@ -87,6 +87,7 @@ REGISTERS = {
     r"(left|less|and|ones|member|set|class)_q$": "a word for each sub-bank, all of them in each cycle",
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
     r"(equal|ones11|a_bank|value|sum|group|pair)_q$": "all of them are used at once",
+    r"(a_low|b_low)_q$": "all of them are compared at once",
     r"(token|stage|access|entry|for)_q$": "stages of a pipeline",
 }
 
