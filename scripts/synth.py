@@ -73,6 +73,9 @@ MEMORIES = {
     "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY)],
     "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
     "gramer_set_distributor": [(r"i_ahead\.mem", 1, ANY)],
+    "gramer_set_plan_walker": [(r"(words|lines)", 2, ANY)],
+    "gramer_set_plan_asker": [(r"i_waiting\.mem", 1, ANY)],
+    "gramer_set_plan_packer": [(r"(merge_sets|walk_sets|maxima)", 3, ANY)],
 }
 # Arrays that are registers, and why.
 REGISTERS = {
@@ -84,6 +87,7 @@ REGISTERS = {
     r"(left|less|and|ones|member|set|class)_q$": "a word for each sub-bank, all of them in each cycle",
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
     r"(equal|ones11|a_bank|value|sum|group|pair)_q$": "all of them are used at once",
+    r"(a_low|b_low)_q$": "all of them are compared at once",
     r"(token|stage|access|entry|for)_q$": "stages of a pipeline",
 }
 

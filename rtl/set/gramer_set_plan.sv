@@ -116,6 +116,7 @@ module gramer_set_plan
   logic [4:0] a_count_q;
   logic [MEMBERS_W-1:0] members_q, b_members_q, b_less_q;
   logic [2*MEMBERS_W-1:0] c_product_q;
+  logic [VALUE_W-1:0] d_value_q;
 
   always_ff @(posedge clk_i) begin
     a_valid_q <= !rst_i && out && out_step.kind == 2'(WORD_COUNT);
@@ -130,13 +131,10 @@ module gramer_set_plan
     c_valid_q   <= !rst_i && b_valid_q;
     c_product_q <= (2*MEMBERS_W)'(b_members_q) * (2*MEMBERS_W)'(b_less_q);
     d_valid_q   <= !rst_i && c_valid_q;
+    d_value_q   <= VALUE_W'(c_product_q >> 1);
     add_o   <= !rst_i && ((a_valid_q && !a_pairs_q) || d_valid_q);
-    value_o <= d_valid_q ? product_q : VALUE_W'(a_count_q);
+    value_o <= d_valid_q ? d_value_q : VALUE_W'(a_count_q);
   end
-
-  logic [VALUE_W-1:0] product_q;
-
-  always_ff @(posedge clk_i) product_q <= VALUE_W'(c_product_q >> 1);
 
   // What is counted ends within a few cycles: it is waited for with the sums.
   assign busy_o = walker_busy || asker_busy || merger_busy || packer_busy || add_o;

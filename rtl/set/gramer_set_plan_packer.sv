@@ -50,11 +50,23 @@ module gramer_set_plan_packer
   lane_end_t a_count_q;
   logic [SET_W-1:0] a_to_q;
 
-  always_comb
-    for (int l = 0; l < LANES; l++) begin
-      holes[l] = '0;
-      for (int b = 0; b < l; b++) holes[l] += lane_t'(!lanes_i[b]);
-    end
+  // By quarters, so that no sum is long.
+  logic [2:0] quarter [LINE_QUARTERS]; // members of each
+  lane_t      under [LINE_QUARTERS];  // holes in those below it
+  logic [LINE_QUARTERS-1:0][QUARTER-1:0] lanes;
+
+  assign lanes = lanes_i;
+
+  always_comb begin
+    for (int q = 0; q < LINE_QUARTERS; q++) quarter[q] = 3'($countones(lanes[q]));
+    under[0] = '0;
+    under[1] = lane_t'($countones(~lanes[0]));
+    under[2] = under[1] + lane_t'($countones(~lanes[1]));
+    under[3] = under[2] + lane_t'($countones(~lanes[2]));
+    for (int l = 0; l < LANES; l++)
+      holes[l] = under[l / QUARTER]
+                 + lane_t'($countones(~lanes[l / QUARTER] & QUARTER'((1 << (l % QUARTER)) - 1)));
+  end
 
   always_ff @(posedge clk_i) begin
     a_valid_q <= !rst_i && valid_i;
@@ -63,7 +75,8 @@ module gramer_set_plan_packer
     a_lanes_q <= lanes_i;
     a_holes_q <= holes;
     a_to_q    <= to_i;
-    a_count_q <= lane_end_t'($countones(lanes_i));
+    a_count_q <= (lane_end_t'(quarter[0]) + lane_end_t'(quarter[1]))
+                 + (lane_end_t'(quarter[2]) + lane_end_t'(quarter[3]));
   end
 
   // ---------------------------------------------------------------- b, c: members move down

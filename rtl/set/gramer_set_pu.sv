@@ -114,7 +114,7 @@ module gramer_set_pu
 
   // ---------------------------------------------------------------- units and lines
 
-  logic unit_own;
+  logic unit_own, line_taken;
 
   gramer_set_unit_queue i_queue (
     .clk_i, .rst_i, .clear_i (1'b0),
@@ -122,7 +122,8 @@ module gramer_set_pu
     .valid_o (unit_valid), .take_i (planning_q ? plan_take : unit_take), .unit_o (unit)
   );
 
-  assign unit_own = unit_valid && !planning_q;
+  assign unit_own   = unit_valid && !planning_q;
+  assign line_taken = planning_q ? plan_line_ready : line_ready;
 
   gramer_set_streamer i_streamer (
     .clk_i, .rst_i, .plan_i,
@@ -143,7 +144,7 @@ module gramer_set_pu
     .issue_line_i (planning_q ? plan_issue_line : issue_line),
     .issue_meta_i (planning_q ? plan_issue_meta : issue_meta),
     .request_o, .request_at_o, .answer_i, .answer_line_i,
-    .valid_o (line_valid), .ready_i (planning_q ? plan_line_ready : line_ready),
+    .valid_o (line_valid), .ready_i (line_taken),
     .line_o (line), .meta_o (meta),
     .busy_o (port_busy)
   );
@@ -303,7 +304,7 @@ module gramer_set_pu
       if (member || plan_list) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
       if (request_o != '0)
         counters_q[CNT_PU_LINES_REQUESTED] <= counters_q[CNT_PU_LINES_REQUESTED] + 1'b1;
-      if (line_valid && line_ready && !meta.none)
+      if (line_valid && line_taken && !meta.none)
         counters_q[CNT_PU_LINES_ANSWERED] <= counters_q[CNT_PU_LINES_ANSWERED] + 1'b1;
       if (stepped_q) counters_q[CNT_PU_STEPS] <= counters_q[CNT_PU_STEPS] + 1'b1;
       if (level_event) counters_q[CNT_PU_LEVEL_BUSY] <= counters_q[CNT_PU_LEVEL_BUSY] + 1'b1;

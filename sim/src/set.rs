@@ -64,7 +64,8 @@ fn head(a: &Accelerator, stream: &[[u8; LINE]]) -> usize {
         let field = a.streams.input.field("plan", name);
         stream.first().zip(field).map_or(0, |(header, field)| field.get(&header[..4]))
     };
-    let planned = OPERATIONS.get(field("operation") as usize).is_some_and(|(name, _)| *name == "plan");
+    let planned =
+        OPERATIONS.get(field("operation") as usize).is_some_and(|(name, _)| *name == "plan");
     if planned { 1 + field("k") as usize } else { 1 }
 }
 

@@ -13,12 +13,15 @@ use gramer::accelerator::set::plan::reference;
 use gramer::accelerator::set::plan::units::{deal, units};
 use gramer::accelerator::set::plan::words::Program;
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
+use gramer::engine::Engine;
+use gramer::engine::cpu::Cpu;
 use gramer::engine::interpreter::interpret;
 use gramer::graph::Builder;
+use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::plan::search::SearchPlan;
 use gramer::pattern::{Dictionary, Pattern};
 use gramer::prepare::renumber;
-use gramer::task::Induced;
+use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
@@ -55,7 +58,8 @@ fn sum(machine: &Accelerator, graph: &Graph, program: &Program, clusters: usize)
     let image = PlanImage::new(graph.view()).unwrap();
     let work = units(graph.view(), &image, program, machine.machine.processing_units);
     let streams = deal(machine, program, work, clusters);
-    let run = |stream: &[u8]| reference::run(machine, image.words(), stream).expect("room for sets");
+    let run =
+        |stream: &[u8]| reference::run(machine, image.words(), stream).expect("room for sets");
     streams.iter().map(|s| u128::from(run(&s.whole()).values[SUM_EMBEDDINGS])).sum()
 }
 
@@ -164,11 +168,11 @@ fn the_core_counts_patterns_of_random_graphs() {
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
     let mut found = 0;
-    for seed in 0..16 {
+    for seed in 0..10 {
         let mut rng = fastrand::Rng::with_seed(100 + seed);
         let graph = random(&mut rng, 20 + 4 * seed);
         let mut patterns: Vec<Pattern> = vec![];
-        if seed < 3 {
+        if seed < 2 {
             (3..=5).for_each(|k| patterns.extend(Dictionary::of(k).patterns().iter().cloned()));
         }
         // Large patterns on small graphs: their counts are the cycles.
@@ -177,7 +181,7 @@ fn the_core_counts_patterns_of_random_graphs() {
         for pattern in patterns {
             for induced in [Induced::Vertex, Induced::Edge] {
                 let program = Program::counting(&pattern, induced, 7).unwrap();
-                if steps(&machine, &graph, &program) > 40_000 {
+                if steps(&machine, &graph, &program) > 20_000 {
                     continue;
                 }
                 let bench = Bench::new(&machine, &graph, &program, 1 + rng.usize(0..2));
@@ -187,7 +191,7 @@ fn the_core_counts_patterns_of_random_graphs() {
             }
         }
     }
-    assert!(found > 60, "{found} patterns were found");
+    assert!(found > 40, "{found} patterns were found");
 }
 
 /// About the candidates that a plan visits: what it counts is more than that.
@@ -197,7 +201,7 @@ fn steps(machine: &Accelerator, graph: &Graph, program: &Program) -> u128 {
 
 /// Lists of the lengths at which something changes, in hubs with neighbours in common.
 #[test]
-fn lists_of_every_length_that_matters() {
+fn plans_with_lists_of_every_length_that_matters() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
@@ -229,7 +233,7 @@ fn lists_of_every_length_that_matters() {
 /// A set that has no room ends the run; one that is stopped has the sums of the units before; both
 /// leave the core as it was.
 #[test]
-fn runs_that_end_early_are_clean() {
+fn plans_that_end_early_are_clean() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
@@ -267,4 +271,36 @@ fn runs_that_end_early_are_clean() {
     assert_eq!(reference::run(&machine, full.image.words(), &full.streams[0]), None);
     full.compare(&mut core, &held(&machine, 0), "sets without room");
     bench.compare(&mut core, &held(&machine, 0), "after sets without room");
+}
+
+/// A real graph, with the counts of the CPU engine; prints the cycles.
+#[test]
+fn a_real_graph_has_the_counts_of_the_cpu_engine() {
+    let Some(folder) = environment::data() else {
+        return environment::skip(environment::DATA, "there are no real graphs");
+    };
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let context = Context::with_threads(1);
+    let file = folder.join("citeseer/citeseer.lg");
+    let read = read_graph(&file, &ReadOptions::default(), &context).unwrap();
+    let graph = renumber(&read, &context).unwrap();
+    for (name, edges) in [
+        ("diamond", &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)][..]),
+        ("4-cycle", &[(0, 1), (1, 2), (2, 3), (3, 0)]),
+        ("5-cycle", &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]),
+        ("house", &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]),
+    ] {
+        let vertices = edges.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap();
+        let pattern = Pattern::from_edges(vertices, edges);
+        let program = Program::counting(&pattern, Induced::Edge, 7).unwrap();
+        let bench = Bench::new(&machine, &graph, &program, 1);
+        let outcome = bench.run(&mut core, &bench.streams[0], true, &held(&machine, 0));
+        let task = Task::Match { pattern, induced: Induced::Edge, mappings: false };
+        let known = Cpu.run(&graph, &task, None, &context).unwrap().results[0].count;
+        assert_eq!(outcome.status, DONE, "{name}");
+        assert_eq!(program.occurrences(outcome.counts[SUM_EMBEDDINGS].into()), known, "{name}");
+        println!("citeseer {name}: {known}, {} cycles", outcome.sum("core.cycles"));
+    }
 }

@@ -271,6 +271,7 @@ benches! {
     set_list_buffer: "gramer_set_list_buffer" [];
     set_loader: "gramer_set_loader" [];
     set_map_bank: "gramer_set_map_bank" [];
+    set_plan: "gramer_set_plan" [];
 }
 
 // Enough PUs with room for several halves that there is a choice.

@@ -127,7 +127,9 @@ int main(int argc, char **argv) {
     d.unit_valid_i = d.line_valid_i = d.issue_ready_i = 0;
     b.reset(d.rst_i);
     // Sparse, dense, or hubs.
-    const unsigned kind = n % 3, vertices = kind == 2 ? 200 + b.random(700) : 8 + b.random(60);
+    // Of hubs some are so large that a few of their lists fill the memory.
+    const bool large = n % 60 == 2;
+    const unsigned kind = n % 3, vertices = large ? 900 : kind == 2 ? 200 + b.random(700) : 8 + b.random(60);
     std::vector<std::vector<uint32_t>> rows(vertices);
     const unsigned share = kind == 0 ? 5 + b.random(20) : 30 + b.random(60);
     for (uint32_t v = 0; v < vertices; ++v)
@@ -157,10 +159,11 @@ int main(int argc, char **argv) {
         fill(w);
       };
       const bool last = l + 1 == levels;
-      for (unsigned m = b.random(3) + (sets == 0 && !last); m; --m) {
+      for (unsigned m = large ? 5 : b.random(3) + (sets == 0 && !last); m; --m) {
         Word w;
         w.kind = WORD_MAKE;
-        operands(w);
+        if (large) w.streams = 1;
+        else operands(w);
         w.to = sets++;
         words.push_back(w);
       }

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
-const MACHINES: [(&str, &str, &str); 9] = [
+const MACHINES: [(&str, &str, &str); 10] = [
     ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
     ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
     ("explore", "that of quick sweeps", include_str!("../machines/explore.yaml")),
@@ -18,6 +18,11 @@ const MACHINES: [(&str, &str, &str); 9] = [
     ("uniform", "all on-chip memory is cache", include_str!("../machines/uniform.yaml")),
     ("set", "the set core, 16 PUs", include_str!("../machines/set.yaml")),
     ("set32", "the set core, 32 PUs", include_str!("../machines/set32.yaml")),
+    (
+        "set-plans",
+        "the set core with search plans, 16 PUs",
+        include_str!("../machines/set-plans.yaml"),
+    ),
     (
         "set-small",
         "the set core, small and fast to simulate",

@@ -214,6 +214,14 @@ impl ComputeUnit {
         if results.status == Status::Aborted && told == STOP_AT_ONCE {
             results.counts.fill(0); // they mean nothing
         }
+        if results.status == Status::Full {
+            let lines = run.machine.set.as_ref().map_or(0, |set| set.plan_lines());
+            return Err(Error::Unsupported(format!(
+                "the sets of a search plan need more than the {lines} lines of 64 bytes that a PU of \
+                 machine {} has for them; the engine `cpu` does it",
+                run.machine.machine.name
+            )));
+        }
         if results.saturated {
             return Err(Error::Unsupported(
                 "a sum exceeds 64 bits, the most that the core holds; the engine `cpu` counts \

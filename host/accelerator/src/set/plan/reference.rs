@@ -76,7 +76,8 @@ impl Unit<'_> {
         let list = word.streams.map(|of| self.list(of));
         let mut members = match (stored, list) {
             (Some(stored), Some(list)) => {
-                let has = |entry: &&u32| list.binary_search_by_key(&(**entry & ID), |e| e & ID).is_ok();
+                let has =
+                    |entry: &&u32| list.binary_search_by_key(&(**entry & ID), |e| e & ID).is_ok();
                 stored.iter().filter(|e| has(e) != word.difference).copied().collect()
             }
             (Some(stored), None) => stored.clone(),

@@ -3,9 +3,7 @@
 use std::cmp::Reverse;
 
 use gramer_graph::{VertexId, View};
-use gramer_machine::set::{
-    LAST_ALL, LINE_QUARTERS, UNITS_A_BEAT, UNITS_A_GROUP, size_quarters,
-};
+use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, UNITS_A_BEAT, UNITS_A_GROUP, size_quarters};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
 use super::image::PlanImage;
