@@ -192,7 +192,7 @@ impl OnDevice<'_> {
         if !self.table.make_ready(words)? {
             return Ok(None);
         }
-        self.table.matches(words, &self.roots_of(share), context, metrics).map(Some)
+        self.table.matches_of(words, &self.roots_of(share), context, metrics).map(Some)
     }
 
     /// Counts a sample in both ways; `None` where there is no room for that, nothing to sample, or the run
@@ -229,7 +229,7 @@ impl OnDevice<'_> {
                 continue;
             }
             let mut own = DeviceMetrics::default();
-            let (found, complete) = self.table.matches(words, &roots, context, &mut own)?;
+            let (found, complete) = self.table.matches_of(words, &roots, context, &mut own)?;
             if !complete {
                 return Ok(None);
             }

@@ -56,7 +56,7 @@ impl<'a> OnTable<'a> {
     ///
     /// # Errors
     /// [`Error::Device`], [`Error::Unsupported`] where the budget has no room.
-    pub fn matches(
+    pub fn matches_of(
         &self,
         words: &PlanWords,
         roots: &[u32],
