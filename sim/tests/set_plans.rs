@@ -13,9 +13,9 @@ use gramer::accelerator::set::plan::reference;
 use gramer::accelerator::set::plan::units::{deal, units};
 use gramer::accelerator::set::plan::words::Program;
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
-use gramer::engine::Engine;
 use gramer::engine::cpu::Cpu;
 use gramer::engine::interpreter::interpret;
+use gramer::engine::{Engine, Units};
 use gramer::graph::Builder;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::pattern::plan::search::SearchPlan;
@@ -56,7 +56,7 @@ fn pattern(rng: &mut fastrand::Rng, vertices: usize) -> Pattern {
 /// The sum over so many clusters.
 fn sum(machine: &Accelerator, graph: &Graph, program: &Program, clusters: usize) -> u128 {
     let image = PlanImage::new(graph.view()).unwrap();
-    let work = units(graph.view(), &image, program, machine.machine.processing_units);
+    let work = units(graph.view(), Units::All, &image, program, machine.machine.processing_units);
     let streams = deal(machine, program, work, clusters);
     let run =
         |stream: &[u8]| reference::run(machine, image.words(), stream).expect("room for sets");
@@ -131,7 +131,8 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(machine: &'a Accelerator, graph: &Graph, program: &Program, clusters: usize) -> Self {
         let image = PlanImage::new(graph.view()).unwrap();
-        let work = units(graph.view(), &image, program, machine.machine.processing_units);
+        let work =
+            units(graph.view(), Units::All, &image, program, machine.machine.processing_units);
         let dealt = deal(machine, program, work, clusters);
         Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect() }
     }

@@ -46,7 +46,6 @@ use gramer_pattern::task::Task;
 use image::DeviceImage;
 use session::Session;
 use set::engine::SetResident;
-use set::tasks::SetTask;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
@@ -145,7 +144,7 @@ impl Engine for Accelerator {
         task.check()?;
         match self.machine.core {
             Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => SetTask::of(&self.machine, task, false).map(drop),
+            Core::Set => set::tasks::check(&self.machine, task),
         }
     }
 
@@ -199,11 +198,11 @@ fn next_number() -> u64 {
 /// Refuses what a set core doesn't share with devices of another kind.
 ///
 /// # Errors
-/// [`Error::Unsupported`] for motifs.
+/// [`Error::Unsupported`] for motifs and matches.
 pub(crate) fn by_ids_on_set(machine: &gramer_machine::Accelerator, task: &Task) -> Result<()> {
     match task {
-        Task::Motif { .. } => Err(Error::Unsupported(format!(
-            "machine {} shares motifs with other set cores alone: name devices of one kind",
+        Task::Motif { .. } | Task::Match { .. } => Err(Error::Unsupported(format!(
+            "machine {} shares motifs and matches with other set cores alone: name devices of one kind",
             machine.machine.name
         ))),
         _ => Ok(()),

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use clap::{CommandFactory, FromArgMatches, Parser};
 
 use crate::{
-    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper, paper_gpu,
-    plan, run, selftest, signals, xclbin,
+    cluster, device, devices, explore, generated, graph, hints, log, mine, options, paper,
+    paper_gpu, plan, run, selftest, signals, xclbin,
 };
 
 use crate::choice::choice;

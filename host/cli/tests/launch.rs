@@ -228,6 +228,69 @@ fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
     assert!(streams < 2 * written(&one), "{streams} bytes for {runs} runs");
 }
 
+/// A graph that is larger than the cluster's memory goes over in segments.
+#[test]
+fn the_set_core_counts_a_graph_in_segments() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let triangles = 24_000;
+    let edges = (0..3 * triangles).step_by(3);
+    let edges = edges.map(|v| format!("{v} {}\n{v} {}\n{} {}\n", v + 1, v + 2, v + 1, v + 2));
+    let path = folder.path().join("triangles.txt");
+    std::fs::write(&path, edges.collect::<String>()).unwrap();
+    let words = ["mine", "clique", "-k", "3", path.to_str().unwrap(), "--json", "--device"];
+    let found = mined(&[&words[..], &["emulator:set-small"]].concat());
+    assert_eq!(found["results"][0]["count"], triangles);
+    assert_eq!(found["complete"], true);
+    let metric = |name: &str| metric(&found, name).as_u64().unwrap();
+    assert!(metric("run.segments") >= 2 && metric("run.segments") == metric("run.runs"));
+    // Two lists and an id of each triangle.
+    assert!(metric("run.segment_lines") * 4 >= 3 * triangles);
+}
+
+/// Shares of the units: with a device of another kind, and kept in a file.
+#[test]
+fn the_set_core_takes_shares() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let cliques = ["mine", "clique", "-k", "4", &graph, "--json", "--device"];
+    let expected = mined(&[&cliques[..], &["cpu"]].concat());
+    let found = mined(&[&cliques[..], &["emulator:set-small,cpu"]].concat());
+    assert_eq!(found["results"], expected["results"]);
+    let motifs = ["mine", "motif", "-k", "4", &graph, "--json", "--device"];
+    let expected = mined(&[&motifs[..], &["cpu"]].concat());
+    let kept = folder.path().join("kept");
+    let kept = ["emulator:set-small", "--checkpoint", kept.to_str().unwrap()];
+    assert_eq!(mined(&[&motifs[..], &kept].concat())["results"], expected["results"]);
+    let output = gramer(&[&motifs[..], &["emulator:set-small,cpu"]].concat()).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("shares motifs and matches with other set cores alone"), "{said}");
+}
+
+/// Search plans in the PUs, whole and in shares.
+#[test]
+fn the_set_core_matches_patterns() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let kept = folder.path().join("kept");
+    let kept = ["--checkpoint", kept.to_str().unwrap()];
+    for (pattern, options, more) in [
+        ("diamond", ["--mappings"].as_slice(), [].as_slice()),
+        ("house", &["--induced", "vertex"], &[]),
+        ("5-cycle", &[], &kept),
+    ] {
+        let words = ["mine", "match", "--pattern", pattern, &graph, "--json"];
+        let words = [&words, options].concat();
+        let expected = mined(&words);
+        let found = mined(&[&words[..], &["--device", "emulator:set-small"], more].concat());
+        assert_eq!(found["results"], expected["results"], "{pattern}");
+        assert_eq!(found["complete"], true);
+    }
+}
+
 /// What each PU did over time, as its page and its totals say it.
 #[test]
 fn a_page_of_an_emulated_run_shows_the_pus_over_time() {
@@ -417,7 +480,12 @@ fn what_the_set_core_cannot_do_names_the_device_that_can() {
     assert!(built.status.success(), "{}", text(&built.stderr));
     for (device, words, part) in [
         (file.as_str(), &["motif", "-k", "5"][..], "counts motifs of 3 and 4 vertices, and k is 5"),
-        ("emulator:set-small", &["match", "--pattern", "diamond"], "doesn't match patterns"),
+        (
+            "emulator:set-small",
+            &["match", "--pattern", "9-path"],
+            "matches patterns of 3 to 8 vertices",
+        ),
+        ("emulator:set", &["match", "--pattern", "diamond"], "doesn't match patterns"),
         (
             "emulator:set-small",
             &["clique", "-k", "3", "--list", list.to_str().unwrap()],
@@ -428,7 +496,7 @@ fn what_the_set_core_cannot_do_names_the_device_that_can() {
         let output = { output }.output().unwrap();
         let err = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{words:?}: {err}");
-        assert!(err.contains("machine set_small ") && err.contains(part), "{words:?}: {err}");
+        assert!(err.contains("machine set") && err.contains(part), "{words:?}: {err}");
         assert!(err.contains("the CPU engine (--device cpu) does it"), "{words:?}: {err}");
     }
     let words = ["mine", "clique", "-k", "3", &graph, "--lru", "--device", "emulator:set-small"];

@@ -22,7 +22,6 @@ use gramer_machine::Core;
 use gramer_pattern::task::Task;
 
 use crate::launch::{self, Request};
-use crate::set::tasks::SetTask;
 use crate::settings::Settings;
 use crate::tasks;
 use crate::xclbin::Xclbin;
@@ -180,7 +179,7 @@ impl Engine for Emulated {
         task.check()?;
         match self.machine.core {
             Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => SetTask::of(&self.machine, task, false).map(drop),
+            Core::Set => crate::set::tasks::check(&self.machine, task),
         }
     }
 

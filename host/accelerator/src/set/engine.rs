@@ -12,6 +12,7 @@ use gramer_machine::Accelerator;
 use gramer_pattern::task::Task;
 
 use super::image::{Lists, SetImage, Size};
+use super::matches::{ForPlans, Match};
 use super::segments::{Segment, Segments};
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays};
@@ -32,6 +33,7 @@ pub(crate) struct SetResident<'a> {
     sizes: [OnceLock<Option<Size>>; 2],
     /// The number of the segment that was loaded last.
     segment: AtomicU64,
+    plans: ForPlans,
     degrees: OnceLock<Degrees>,
     longest: u32,
 }
@@ -62,6 +64,7 @@ impl<'a> SetResident<'a> {
             images: Mutex::default(),
             sizes: [const { OnceLock::new() }; 2],
             segment: AtomicU64::new(number()),
+            plans: ForPlans::new(number()),
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
         }
@@ -73,9 +76,9 @@ impl<'a> SetResident<'a> {
     }
 
     /// The numbers of images that a device may have.
-    pub fn numbers(&self) -> [u64; 3] {
+    pub fn numbers(&self) -> [u64; 4] {
         let [up, both] = self.numbers;
-        [up, both, self.segment.load(Ordering::Relaxed)]
+        [up, both, self.segment.load(Ordering::Relaxed), self.plans.number]
     }
 
     /// Whether the image for a task stays on the machine, as [`stays`] says.
@@ -99,6 +102,10 @@ impl<'a> SetResident<'a> {
         context: &Context,
     ) -> Result<Outcome> {
         let machine = session.machine().clone();
+        if let Some(wanted) = Match::of(&machine, task, sink.is_some())? {
+            session.begin();
+            return self.plans.run(session, settings, (self.graph, &wanted), units, context);
+        }
         let task = SetTask::of(&machine, task, sink.is_some())?;
         session.begin();
         let stays = self.stays(&machine, task)?;

@@ -8,6 +8,7 @@ use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::image::{Lists, Size};
+use super::matches::Match;
 use super::reference::SUM_CLIQUES;
 use super::sums::{Degrees, Total, formulas, motifs3, motifs4};
 use super::units::Operation;
@@ -149,7 +150,18 @@ pub fn stays(
         && (!mapped || size.quarters <= set.map_entries().into() && size.longest_block <= MAP_LINES))
 }
 
-fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {
+/// Whether the core does a task at all.
+///
+/// # Errors
+/// [`Error::Unsupported`] with the reason and the engines that do it.
+pub fn check(machine: &Accelerator, task: &Task) -> Result<()> {
+    match Match::of(machine, task, false)? {
+        Some(_) => Ok(()),
+        None => SetTask::of(machine, task, false).map(drop),
+    }
+}
+
+pub(super) fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {
     let other = if paper { ", or the paper's core, as the engine `emulator`" } else { "" };
     Error::Unsupported(format!(
         "machine {} {what}; the engine `cpu` does it{other}",

@@ -2,7 +2,8 @@
 
 use std::cmp::Reverse;
 
-use gramer_graph::{VertexId, View};
+use gramer_engine::Units;
+use gramer_graph::View;
 use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, UNITS_A_BEAT, UNITS_A_GROUP, size_quarters};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
@@ -33,11 +34,21 @@ pub struct RootUnit {
     pub work: u64,
 }
 
-/// The units of all roots that have enough neighbours, for so many PUs.
-pub fn units(view: View<'_>, image: &PlanImage, program: &Program, pus: u32) -> Vec<RootUnit> {
+/// The units of these roots, as far as they have enough neighbours, for so many PUs. A root belongs to the part of
+/// its list that has the last position.
+pub fn units(
+    view: View<'_>,
+    roots: Units<'_>,
+    image: &PlanImage,
+    program: &Program,
+    pus: u32,
+) -> Vec<RootUnit> {
     let mut all = vec![];
-    for v in 0..view.vertices() as VertexId {
-        let row = view.neighbours(v);
+    for unit in roots.iter(view) {
+        let (v, row) = (unit.start, view.neighbours(unit.start));
+        if (unit.limit as usize) < row.len() {
+            continue;
+        }
         let Some((address, size)) = image.list(v).filter(|_| row.len() >= program.least) else {
             continue;
         };

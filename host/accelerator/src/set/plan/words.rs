@@ -268,6 +268,11 @@ impl Program {
         sum * self.factor / self.automorphisms
     }
 
+    /// Whether what is counted once is a number of whole occurrences, so that sums of some roots are, too.
+    pub fn is_whole(&self) -> bool {
+        self.factor.is_multiple_of(self.automorphisms)
+    }
+
     /// Mappings, from the sum of all clusters.
     pub fn mappings(&self, sum: u128) -> u128 {
         sum * self.factor
