@@ -1,7 +1,8 @@
 // Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, beats with the words
-// of a search plan if there is one, then beats of eight units. Each half of a beat goes to one PU, the one with most room (in turn among equals), as soon as
-// the image is there up to the last line of each of its lists, or all of it. A half without units is
-// passed over. When the run stops early, what is left of the stream is taken and dropped.
+// of a search plan if there is one, then beats of eight units. Each half of a beat goes to one PU, the one with
+// most room (in turn among equals), as soon as the image is there up to the last line of each of its lists, or
+// all of it. A half without units is passed over. When the run stops early, what is left of the stream is taken
+// and dropped.
 module gramer_set_distributor
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -41,9 +42,10 @@ module gramer_set_distributor
   localparam int unsigned GROUPS = UNIT_QUEUE / UNITS_A_GROUP;
   localparam int unsigned BLIND  = 2; // cycles after which a PU's room shows what it was handed
 
-  typedef enum logic [2:0] { IDLE, HEADER, WORDS, UNITS, FINISHED } state_e;
+  typedef enum logic [1:0] { IDLE, HEADER, WORDS, UNITS } state_e;
 
   state_e state_q;
+  logic   ended_q; // the last beat of units was taken; apart from the state, since it is known late
   logic   full, valid, last, take, step;
   line_t  beat;
   logic [HALF_W-1:0] half_q;
@@ -98,7 +100,7 @@ module gramer_set_distributor
       some[u] = unit[u].quarters != '0;
     end
 
-  assign step = state_q == UNITS && valid && (stop_i || !a_valid_q || a_take);
+  assign step = state_q == UNITS && !ended_q && valid && (stop_i || !a_valid_q || a_take);
   assign take = (state_q == HEADER && valid)
                 || (word && word_at_q[$clog2(WORDS_A_BEAT)-1:0] == '1) || (step && half_q == HALF_W'(HALVES - 1));
   assign a_take = a_valid_q && (!b_valid_q || b_take);
@@ -116,6 +118,7 @@ module gramer_set_distributor
   always_ff @(posedge clk_i) begin
     if (rst_i || start_i) begin
       state_q   <= rst_i ? IDLE : HEADER;
+      ended_q   <= 1'b0;
       a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
       half_q    <= '0;
@@ -124,7 +127,7 @@ module gramer_set_distributor
         state_q <= PLAN_LEVELS != 0 && header.operation == 4'(OP_PLAN) && header.k != '0 ? WORDS
                    : UNITS;
       else if (word && words_end) state_q <= UNITS;
-      else if (step && take && last) state_q <= FINISHED;
+      if (step && half_q == HALF_W'(HALVES - 1) && last) ended_q <= 1'b1;
       if (step) half_q <= half_q == HALF_W'(HALVES - 1) ? '0 : half_q + 1'b1;
       if (stop_i) begin
         a_valid_q <= 1'b0;
@@ -199,7 +202,7 @@ module gramer_set_distributor
     end
   end
 
-  assign finished_o = state_q == FINISHED && !a_valid_q && !b_valid_q && push_o == '0;
+  assign finished_o = ended_q && !a_valid_q && !b_valid_q && push_o == '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
