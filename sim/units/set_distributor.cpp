@@ -28,7 +28,8 @@ int main(int argc, char **argv) {
           {"a half without units", "a half of one unit", "a half of four units", "a beat without units",
            "the stream waits", "the stream has gaps", "no PU has room", "one PU has room", "all have room",
            "the one with most room", "a half every other cycle", "units wait for their lines", "units wait for the whole image",
-           "the image is there", "stopped before the end", "stopped in the header", "a second run", "places of a stop"},
+           "the image is there", "stopped before the end", "stopped in the header", "a second run", "places of a stop",
+           "a plan with words"},
           argc, argv);
   auto &d = *b.dut;
   d.start_i = d.stop_i = d.tvalid_i = d.tlast_i = d.whole_i = d.all_i = 0;
@@ -43,7 +44,24 @@ int main(int argc, char **argv) {
     Beat header{Line(16), false};
     for (unsigned p = 0; p < PLANS; ++p)
       plans[p] = uint32_t(b.random(512)), header.line[p * IN_PLAN_EACH / 32] = plans[p] | uint32_t(b.random()) << 9;
+    // A search plan's words follow the header.
+    std::vector<uint64_t> words;
+    if (b.chance(20)) plans[0] = OP_PLAN | unsigned(b.random(6)) << 4;
+    else if ((plans[0] & 15) == OP_PLAN) plans[0] ^= 1;
+    header.line[0] = plans[0];
     beats.push_back(header);
+    const unsigned before = (plans[0] & 15) == OP_PLAN ? plans[0] >> 4 & 31 : 0;
+    for (unsigned beat = 0; beat < before; ++beat) {
+      Beat one{Line(16), false};
+      for (unsigned w = 0; w < WORDS_A_BEAT; ++w) {
+        words.push_back(b.random());
+        one.line[2 * w] = uint32_t(words.back());
+        one.line[2 * w + 1] = uint32_t(words.back() >> 32);
+      }
+      beats.push_back(one);
+    }
+    size_t word = 0;
+    b.hit("a plan with words", !words.empty());
     const unsigned count = 1 + unsigned(b.random(24)), holes = b.chance(50) ? 0 : 60;
     uint64_t most_lines = 0;
     for (unsigned beat = 0; beat < count; ++beat) {
@@ -91,7 +109,7 @@ int main(int argc, char **argv) {
     bool stopped = false;
     while (after < 8) {
       d.stop_i = stopped = stops && b.cycle >= stop_at;
-      if (stopped && beats.size() == count + 1) b.hit("stopped in the header");
+      if (stopped && beats.size() == count + before + 1) b.hit("stopped in the header");
       const bool offers = !beats.empty() && (d.tvalid_i || !b.chance(gaps));
       if (!offers && !beats.empty()) b.hit("the stream has gaps");
       d.tvalid_i = offers;
@@ -102,6 +120,11 @@ int main(int argc, char **argv) {
       b.rise();
       if (taken) beats.pop_front();
       d.eval();
+      if (d.word_write_o) {
+        b.check(word < words.size(), "more words than there are");
+        b.equal(d.word_at_o, word, "a word's place");
+        b.equal(d.word_o, words[word++] & ((uint64_t(1) << 33) - 1), "a word");
+      }
       // What was handed on.
       unsigned to = 0, pushes = 0;
       for (unsigned p = 0; p < PUS; ++p)
@@ -109,6 +132,7 @@ int main(int argc, char **argv) {
       b.check(pushes <= 1, "a half for %u PUs", pushes);
       ++quiet;
       if (pushes) {
+        b.equal(word, words.size(), "words before the first unit");
         while (at < halves.size() && !halves[at].units) ++at, places += UNITS_A_GROUP;
         b.check(at < halves.size(), "more halves than there are");
         const Half &half = halves[at++];
@@ -164,6 +188,7 @@ int main(int argc, char **argv) {
       b.equal(d.places_o, places, "places");
     }
     b.equal(d.units_o, units, "units");
+    b.equal(word, words.size(), "words");
     b.hit("a second run", run > 0);
     d.tvalid_i = 0;
   }

@@ -10,6 +10,8 @@
 //! runs, ways in turn), those of the busiest thread over the mean, and how many states were made. Wall time
 //! isn't shown, since other work on the machine would be in it. The pool is there before and is used by all runs.
 
+#![cfg(test)]
+
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
