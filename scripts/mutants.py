@@ -59,7 +59,8 @@ QUICK = 5
 PREFIX = "gramer_"
 BENCH = {"gramer_cache": "onchip_memory", "gramer_replacement": "onchip_memory",
          "gramer_crossbar_column": "crossbar", "gramer_receiver": "scheduler", "gramer_unit_ledger": "scheduler",
-         "gramer_threshold_table": "scheduler"}
+         "gramer_threshold_table": "scheduler", "gramer_set_plan_walker": "set_plan", "gramer_set_plan_asker": "set_plan",
+         "gramer_set_plan_merger": "set_plan", "gramer_set_plan_packer": "set_plan"}
 
 # A check: its name in the report, the test that is run, how many random cases, and what it reads.
 CORE = ["sim/tests/core.rs", "sim/tests/support/mod.rs", "sim/tests/counters.tsv"]

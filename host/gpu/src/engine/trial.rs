@@ -4,6 +4,9 @@
 //! it depends on how much the lists that embeddings share are worth to `table`, and how evenly the work
 //! lies to `plan`. So both count a sample of the roots, and the faster one counts all of them. Where that
 //! is `plan`, it goes on where it was.
+//!
+//! One kind needs no sample: four vertices that have two neighbours and more each, on a graph of many edges
+//! ([`MANY_EDGES`]). `table` was faster with all of these that were measured (docs/bench/strategies.md).
 
 use std::cell::RefCell;
 use std::sync::PoisonError;
@@ -26,6 +29,16 @@ use crate::search::{Order, Rival};
 const EACH: usize = 64;
 /// Parts of the sample that `table` counts: after each it is seen whether it takes too long.
 const PARTS: usize = 4;
+
+/// From so many edges on `table` counts closed patterns of four vertices at once: the graphs that were measured have
+/// twice as many and more.
+const MANY_EDGES: usize = 1 << 18;
+
+/// Whether `table` counts a pattern faster on a graph of so many edges, without a sample.
+fn is_known(pattern: &Pattern, edges: usize) -> bool {
+    let closed = |v: usize| pattern.neighbours(v).count_ones() >= 2;
+    edges >= MANY_EDGES && pattern.vertices() == 4 && (0..4).all(closed)
+}
 
 /// When a match that `plan` began is tried by `table`, and what that must gain; answers don't depend
 /// on it.
@@ -70,8 +83,14 @@ impl Tried {
         Tried { roots, plan, table, by_table: table * trial.gain < plan }
     }
 
+    /// What needs no sample.
+    const KNOWN: Tried = Tried { roots: 0, plan: 0.0, table: 0.0, by_table: true };
+
     /// The choice with its reason.
     fn reason(&self) -> String {
+        if self.roots == 0 {
+            return "table: four vertices without ends, on a graph of many edges".into();
+        }
         let Tried { roots, plan, table, by_table } = *self;
         let (plan, table) = (1e3 * plan, 1e3 * table);
         match by_table {
@@ -84,6 +103,9 @@ impl Tried {
 
     pub(super) fn report(&self, metrics: &mut DeviceMetrics) {
         metrics.detail("run.strategy", "", Value::Text(self.reason()));
+        if self.roots == 0 {
+            return;
+        }
         metrics.detail("trial.roots", "", Value::Count(self.roots as u64));
         metrics.detail("trial.plan", "s", Value::Seconds(self.plan));
         metrics.detail("trial.table", "s", Value::Seconds(self.table));
@@ -171,7 +193,10 @@ impl OnDevice<'_> {
     fn known(&self, pattern: &Pattern, induced: Induced, mappings: bool) -> Option<Tried> {
         let decided = self.decided.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |d: &&Decided| d.0 == *pattern && (d.1, d.2) == (induced, mappings);
-        decided.iter().find(same).map(|d| d.3)
+        // A trial that was asked for takes place.
+        let usual = self.gpu.trial.is_none() && !self.resident.device.limits.portable;
+        let known = || (usual && is_known(pattern, self.graph.edges())).then_some(Tried::KNOWN);
+        decided.iter().find(same).map(|d| d.3).or_else(known)
     }
 
     /// All roots, or those of a share.
@@ -277,6 +302,15 @@ mod tests {
         assert!(!tried(0.010, 0.009).by_table);
         assert!(tried(0.010, 0.007).reason().starts_with("table: 10 roots took it 7.0 ms"));
         assert!(tried(0.010, 0.009).reason().starts_with("plan: 10 roots took it 10.0 ms"));
+    }
+
+    #[test]
+    fn closed_patterns_of_four_vertices_need_no_sample() {
+        let cycle = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+        let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
+        assert!(is_known(&cycle, MANY_EDGES) && !is_known(&cycle, MANY_EDGES - 1));
+        assert!(is_known(&Pattern::clique(4), MANY_EDGES));
+        assert!(!is_known(&tailed, usize::MAX) && !is_known(&Pattern::clique(5), usize::MAX));
     }
 
     #[test]
