@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `engine` | the core as a device: graphs that stay on it, tasks on them |
 //! | [`image`] | a graph as the core reads it |
-//! | [`matches`] | matches of a pattern by search plans |
+//! | [`mod@matches`] | matches of a pattern by search plans |
 //! | [`plan`] | search plans: their words, image and units |
 //! | [`segments`] | graphs that are larger than a cluster's memory, and roots of long lists |
 //! | [`units`] | work units, their weights, and the streams of several clusters |
