@@ -70,7 +70,8 @@ module gramer_set_distributor
       end else if (word) word_at_q <= word_at_q + 1'b1;
       word_write_o <= word;
       word_at_o    <= word_at_q[PLAN_AT_W-1:0];
-      word_o       <= beat[32'(word_at_q[$clog2(WORDS_A_BEAT)-1:0])*IN_WORD_EACH +: $bits(plan_word_t)];
+      word_o       <= beat[32'(word_at_q[$clog2(WORDS_A_BEAT)-1:0])*IN_WORD_EACH
+                           +: $bits(plan_word_t)];
     end
   end else begin : gen_no_words
     assign word_at_q    = '0;
@@ -102,7 +103,8 @@ module gramer_set_distributor
 
   assign step = state_q == UNITS && !ended_q && valid && (stop_i || !a_valid_q || a_take);
   assign take = (state_q == HEADER && valid)
-                || (word && word_at_q[$clog2(WORDS_A_BEAT)-1:0] == '1) || (step && half_q == HALF_W'(HALVES - 1));
+                || (word && word_at_q[$clog2(WORDS_A_BEAT)-1:0] == '1)
+                || (step && half_q == HALF_W'(HALVES - 1));
   assign a_take = a_valid_q && (!b_valid_q || b_take);
 
   // The list of a root has no more quarter-lines than the field; the line after it is enough for a check.

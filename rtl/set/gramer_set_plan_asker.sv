@@ -78,8 +78,10 @@ module gramer_set_plan_asker
 
   // Quarter-lines of a list: up to 31 as they are, then rounded, and from a line's start on.
   assign rounded     = c_q.source.size >= SIZE_W'(SIZE_ROUNDED);
-  assign end_quarter = (SIZE_W+1)'(c_q.source.id[QUARTER_W-1:0]) + (SIZE_W+1)'(c_q.source.size) - 1'b1;
-  assign left        = rounded ? (line_at_t'({1'b1, c_q.source.size[1:0]}) << (4'd1 + 4'(c_q.source.size[4:2]))) - 1'b1
+  assign end_quarter = (SIZE_W+1)'(c_q.source.id[QUARTER_W-1:0]) + (SIZE_W+1)'(c_q.source.size)
+                       - 1'b1;
+  assign left        = rounded ? (line_at_t'({1'b1, c_q.source.size[1:0]})
+                                  << (4'd1 + 4'(c_q.source.size[4:2]))) - 1'b1
                                : line_at_t'(end_quarter[SIZE_W:QUARTER_W]);
   assign high        = rounded ? '1 : end_quarter[QUARTER_W-1:0];
 

@@ -277,7 +277,8 @@ module gramer_set_plan_packer
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(rewind_i && (busy_o || filled_q != '0))) else $error("a set is dropped while it is made");
+    assert (!(rewind_i && (busy_o || filled_q != '0)))
+      else $error("a set is dropped while it is made");
     assert (!(rewind_i && mark_i)) else $error("a mark and a rewind at once");
     assert (!(d_valid_q && d_ends_q && d_over_q)) else $error("members after a set's end");
   end

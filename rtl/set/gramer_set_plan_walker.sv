@@ -56,15 +56,15 @@ module gramer_set_plan_walker
     set_end_t last; // exclusive
     set_end_t at;   // the line in hand
     logic [PLAN_AT_W-1:0] start; // its words
-  } place_s;
+  } walk_place_t;
 
   state_e     state_q;
   level_at_t  level_q;
   plan_word_t word_q;
   logic [PLAN_AT_W-1:0] at_q; // of the word in hand
   entry_t     entry_q [PLACED];
-  place_s     here_q, back_q, there; // of this level, of the one above, of the next
-  place_s     places_q [PLACED];
+  walk_place_t here_q, back_q, there; // of this level, of the one above, of the next
+  walk_place_t places_q [PLACED];
   lanes_t     less_q, low;          // candidates that are left without the lowest; the lowest
   logic       any_q, tight_q;       // tight: the words of this level are the one in hand
   logic [RANGE_W-1:0] first_q, last_q;

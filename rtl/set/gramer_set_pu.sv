@@ -291,7 +291,8 @@ module gramer_set_pu
 
   assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
                   || level_busy || map_busy || plan_busy || add_q != '0;
-  assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed) + 2'(map_root_done);
+  assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed)
+                  + 2'(map_root_done);
 
   always_ff @(posedge clk_i) begin
     busy_o    <= !rst_i && (busy || free_o != ($bits(free_o))'(UNIT_QUEUE / UNITS_A_GROUP));
