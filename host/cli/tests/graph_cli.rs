@@ -225,6 +225,13 @@ fn a_graph_of_the_webgraph_framework_is_read_by_its_name() {
     );
     let piped = fails(&["graph", "info", "-", "--format", "bvgraph"], 2);
     assert!(piped.contains("<stdin>: a graph in the format bvgraph is two files"), "{piped}");
+    // Both files are inputs.
+    for target in ["some.graph", "some.properties"] {
+        let words = ["graph", "convert", &graph, &path(target), "--to", "edges", "--force"];
+        let said = fails(&words, 2);
+        assert!(said.contains(&format!("{target}: writing there would destroy")), "{said}");
+    }
+    assert_eq!(std::fs::read_to_string(path("some.properties")).unwrap(), properties);
     std::fs::write(&graph, [0b0110_1110]).unwrap();
     let cut = fails(&["graph", "info", &graph], 1);
     assert!(cut.contains("some.graph: node 1: the file ends within its list"), "{cut}");

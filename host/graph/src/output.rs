@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 use super::mapping::Unfinished;
-use super::read::STDIN;
+use super::read::{STDIN, beside};
 use crate::error::{Error, Place, Result};
 
 /// Refuses an output before anything is read or written: one that is an input as well, by
@@ -26,11 +26,13 @@ pub fn check_output(path: &Path, force: bool, inputs: &[&Path]) -> Result<()> {
         return Ok(());
     }
     let place = Place::file(path);
-    let is_target = |input: &&&Path| {
+    let is_target = |input: &PathBuf| {
         input.as_os_str() != STDIN && fs::metadata(input).is_ok_and(|input| same(&input, &target))
     };
-    if let Some(input) = inputs.iter().find(is_target) {
-        let input = Place::file(input);
+    // Some graphs are two files.
+    let mut inputs = inputs.iter().flat_map(|&input| [Some(input.to_path_buf()), beside(input)]);
+    if let Some(input) = inputs.by_ref().flatten().find(is_target) {
+        let input = Place::file(&input);
         return Err(Error::usage(format!(
             "{place}: writing there would destroy {input}, which is read; name another file"
         )));

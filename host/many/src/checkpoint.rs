@@ -261,8 +261,8 @@ impl<'a> Checkpoint<'a> {
         outcome.devices.clear();
         outcome.warnings.clear();
         let mut state = self.state();
-        let known = state.outcome.take();
-        let all = known.into_iter().chain([outcome]);
+        // What is known stays so if the other doesn't fit.
+        let all = state.outcome.clone().into_iter().chain([outcome]);
         state.outcome = Some(Outcome::merge(&self.key.task, self.graph, all)?);
         if state.written.elapsed() >= self.interval {
             let _ = self.write(&mut state, false);

@@ -8,6 +8,7 @@
 
 mod arabesque;
 mod bvgraph;
+pub(crate) use bvgraph::beside;
 mod chunk;
 mod detect;
 mod edges;

@@ -8,6 +8,7 @@
 //! | `gamma` | prefix groups, filter, layout, access modes |
 //! | `not_run` | what isn't repeated, and why |
 //! | `point` | one setting of one task, measured |
+//! | `unfinished` | points of a run that was interrupted |
 //!
 //! All settings of a task must count the same, or the run ends with an error. Verdicts come from ratios on one
 //! device: times of other machines stand beside ours without one.
@@ -17,6 +18,7 @@ mod gamma;
 mod gsi;
 mod not_run;
 mod point;
+mod unfinished;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -34,6 +36,7 @@ use crate::paper::Tell;
 use crate::paper::report::{Block, PaperReport, Section, rule};
 
 pub use point::Point;
+use unfinished::Unfinished;
 
 /// What [`run`] is asked.
 #[derive(Debug, Clone)]
@@ -70,11 +73,12 @@ struct Lab<'a> {
     /// With 10 labels of vertices and 100 of edges, as GSI's enron has (table 2); a few for a quick run.
     labelled: Vec<Input>,
     points: RefCell<Vec<Point>>,
+    unfinished: RefCell<Unfinished>,
     failed: RefCell<Vec<String>>,
 }
 
 /// Runs the experiments and writes the report: README.md, points.csv and points.json. Gives the points that
-/// failed.
+/// failed. What a run that was interrupted had measured is not measured again.
 ///
 /// # Errors
 /// Those of reading and writing; [`Error::Device`] where there is no such device, or settings of a task count
@@ -85,7 +89,9 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     drop(gpu);
     let (plain, labelled) = inputs(options, context)?;
     let (points, failed) = Default::default();
-    let lab = Lab { options, context, tell, plain, labelled, points, failed };
+    let run = format!("{device}, best of {}, quick {}", options.best, options.quick);
+    let unfinished = RefCell::new(Unfinished::open(&options.out, run, tell)?);
+    let lab = Lab { options, context, tell, plain, labelled, points, unfinished, failed };
     let mut sections = dumato::sections(&lab)?;
     sections.extend(gsi::sections(&lab)?);
     sections.extend(gamma::sections(&lab)?);
@@ -98,6 +104,7 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
         sections,
     };
     report.write(&options.out, options.html)?;
+    lab.unfinished.into_inner().end()?;
     Ok(lab.failed.into_inner())
 }
 

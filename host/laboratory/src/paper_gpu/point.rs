@@ -7,7 +7,7 @@ use gramer_engine::{Engine, Prepared, Units};
 use gramer_gpu::{Gpu, Settings};
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Input, Lab};
 
@@ -15,7 +15,7 @@ use super::{Input, Lab};
 const LONG: f64 = 5.0;
 
 /// What a setting took.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Figure or table.
     pub experiment: String,
@@ -56,8 +56,12 @@ impl Lab<'_> {
         let mut right: Option<u128> = None;
         for (setting, settings) in settings {
             self.context.cancel.check()?;
-            (self.tell)(&format!("{experiment}: {name} of {}, {setting}", input.name));
-            let measured = match self.measure(input, tasks, settings) {
+            let known = self.unfinished.borrow().point([experiment, &input.name, name, setting]);
+            let already = known.is_some();
+            if !already {
+                (self.tell)(&format!("{experiment}: {name} of {}, {setting}", input.name));
+            }
+            let measured = match known.map_or_else(|| self.measure(input, tasks, settings), Ok) {
                 Ok(measured) => measured,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
                 Err(error) => {
@@ -85,6 +89,9 @@ impl Lab<'_> {
                 )));
             }
             right = Some(point.count);
+            if !already {
+                self.unfinished.borrow_mut().add(&point)?;
+            }
             self.points.borrow_mut().push(point.clone());
             all.push(Some(point));
         }

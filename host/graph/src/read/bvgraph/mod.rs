@@ -29,7 +29,6 @@ use std::path::{Path, PathBuf};
 
 use self::bits::{Bits, Code, Fault};
 use self::properties::Properties;
-use super::source::STDIN;
 use super::text::{Text, within_budget};
 use super::{Compression, Format, Loaded, ReadOptions};
 use crate::build::EdgeBlock;
@@ -41,6 +40,12 @@ use crate::{Builder, VertexId, input};
 const TWO_FILES: &str = "a graph in the format bvgraph is two files, NAME.graph and NAME.properties beside it: \
                          give the name of the first";
 
+/// The file of properties beside `path`, if its name is that of a graph with one. It is read where it is there.
+pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
+    let named = path.extension().is_some_and(|extension| extension == "graph");
+    named.then(|| path.with_extension("properties"))
+}
+
 /// The file of properties beside `path`, if that is to be read in this format; `None` if it isn't.
 ///
 /// # Errors
@@ -51,16 +56,11 @@ fn properties_of(path: &Path, options: &ReadOptions) -> Result<Option<PathBuf>> 
         Some(Format::BvGraph) => true,
         Some(_) => return Ok(None),
     };
-    let named = path.extension().is_some_and(|extension| extension == "graph");
-    if path.as_os_str() != STDIN && named {
-        let beside = path.with_extension("properties");
-        if forced || beside.is_file() {
-            return Ok(Some(beside));
-        }
-    } else if forced {
-        return Err(refused(path));
+    match beside(path) {
+        Some(beside) => Ok((forced || beside.is_file()).then_some(beside)),
+        None if forced => Err(refused(path)),
+        None => Ok(None),
     }
-    Ok(None)
 }
 
 /// The error for a source that is one file.

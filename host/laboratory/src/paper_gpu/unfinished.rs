@@ -1,0 +1,141 @@
+//! What a run has measured lies in a file beside the report until that is written: a run that is interrupted, or
+//! that fails, is gone on with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use gramer_graph::error::{Error, Place, Result};
+use gramer_graph::output::write_whole;
+use serde::{Deserialize, Serialize};
+
+use super::Point;
+use crate::paper::Tell;
+
+/// The file's name in the folder of the report.
+const NAME: &str = "unfinished.json";
+
+/// The points of a run so far.
+#[derive(Debug)]
+pub(super) struct Unfinished {
+    path: PathBuf,
+    kept: Kept,
+}
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    /// The device and what else all points must have in common.
+    run: String,
+    points: Vec<Point>,
+}
+
+impl Unfinished {
+    /// Those of a run like `run` in the folder of a report, if one was interrupted; else none.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file can't be read, [`Error::Usage`] if it is none of this program or of another
+    /// run: it is the user's to remove.
+    pub fn open(folder: &Path, run: String, tell: Tell<'_>) -> Result<Self> {
+        let (path, run) =
+            (folder.join(NAME), [&run, ", program ", env!("CARGO_PKG_VERSION")].concat());
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Unfinished { path, kept: Kept { run, points: vec![] } });
+            }
+            Err(error) => return Err(Error::io(&path, "read", error)),
+        };
+        let refused = |what: String| {
+            let place = Place::file(&path);
+            Error::usage(format!(
+                "{place}: {what}; remove it to begin anew, or name another folder"
+            ))
+        };
+        let kept: Kept = serde_json::from_str(&text)
+            .map_err(|e| refused(format!("is no file of points: {e}")))?;
+        if kept.run != run {
+            return Err(refused(format!("is of another run ({}, not {run})", kept.run)));
+        }
+        tell(&format!(
+            "{}: {} points of a run before are taken over",
+            path.display(),
+            kept.points.len()
+        ));
+        Ok(Unfinished { path, kept })
+    }
+
+    /// The point of an experiment, a graph, a task and a setting.
+    pub fn point(&self, [experiment, graph, task, setting]: [&str; 4]) -> Option<Point> {
+        let same = |p: &&Point| {
+            (&*p.experiment, &*p.graph, &*p.task, &*p.setting) == (experiment, graph, task, setting)
+        };
+        self.kept.points.iter().find(same).cloned()
+    }
+
+    /// Keeps a point.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn add(&mut self, point: &Point) -> Result<()> {
+        self.kept.points.push(point.clone());
+        let text = serde_json::to_string(&self.kept)
+            .map_err(|e| Error::Device(format!("the points are no JSON: {e}")))?;
+        if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).map_err(|e| Error::io(folder, "create", e))?;
+        }
+        write_whole(&self.path, |out| out.write_all(text.as_bytes()))
+    }
+
+    /// The report has all points.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn end(self) -> Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::io(&self.path, "remove", error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(setting: &str) -> Point {
+        Point {
+            experiment: "table 1".into(),
+            graph: "g".into(),
+            task: "cliques".into(),
+            setting: setting.into(),
+            seconds: 0.125,
+            count: 7,
+            loads: Some(3.0),
+            stores: None,
+            hot: None,
+        }
+    }
+
+    #[test]
+    fn points_are_taken_over_by_the_same_run_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = |run: &str| Unfinished::open(folder.path(), run.into(), &|_| {});
+        let mut first = open("a").unwrap();
+        first.add(&point("on")).unwrap();
+        first.add(&point("off")).unwrap();
+        let again = open("a").unwrap();
+        assert_eq!(again.point(["table 1", "g", "cliques", "off"]), Some(point("off")));
+        assert_eq!(again.point(["table 1", "g", "cliques", "16"]), None);
+        let other = open("b").unwrap_err();
+        assert!(
+            other.exit_code() == 2 && other.to_string().contains("is of another run"),
+            "{other}"
+        );
+        again.end().unwrap();
+        assert_eq!(open("b").unwrap().point(["table 1", "g", "cliques", "off"]), None);
+        fs::write(folder.path().join(NAME), "[").unwrap();
+        assert!(open("a").unwrap_err().to_string().contains("is no file of points"));
+    }
+}
