@@ -12,7 +12,8 @@ use gramer_laboratory::paper_gpu::{Options, data_folder, run};
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The report opens with a table of the papers' claims: reproduced, partly or not, in how many \
-    cases, with our figures.\nThe points are in points.csv and points.json beside it."
+    cases, with our figures.\nThe points are in points.csv and points.json beside it. A run that is stopped is gone on with by the same \
+    command:\nwhat it had measured lies in unfinished.json."
 )]
 pub struct Args {
     /// Small random graphs: seconds instead of minutes

@@ -60,8 +60,13 @@ impl Shared {
         let now = self.begun.elapsed();
         let ended = state.rivals.end(run, answer.as_ref().is_ok_and(|outcome| outcome.complete));
         if let Some(speeds) = &mut state.speeds {
+            let failed = match answer {
+                Ok(_) => false,
+                Err(Error::Interrupted) => ended != Ended::Late,
+                Err(_) => true,
+            };
             // What was stopped says nothing of a speed.
-            speeds.ends(taker, now, answer.is_err(), ended != Ended::Late);
+            speeds.ends(taker, now, failed, ended != Ended::Late);
         }
         ended
     }
@@ -243,7 +248,8 @@ impl Run<'_> {
             });
             let mut state = shared.state();
             match merged {
-                Ok(_) if ended == Ended::Late => {}
+                // It was stopped, which some devices call an error.
+                Ok(_) | Err(Error::Interrupted) if ended == Ended::Late => {}
                 Ok(true) => {
                     state.deal.done(&taken);
                     own += taken.len();

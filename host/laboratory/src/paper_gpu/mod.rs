@@ -89,7 +89,11 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
     drop(gpu);
     let (plain, labelled) = inputs(options, context)?;
     let (points, failed) = Default::default();
-    let run = format!("{device}, best of {}, quick {}", options.best, options.quick);
+    let graphs = match &options.data {
+        Some(folder) if !options.quick => folder.display().to_string(),
+        _ => "random ones".into(),
+    };
+    let run = format!("{device}, best of {}, graphs: {graphs}", options.best);
     let unfinished = RefCell::new(Unfinished::open(&options.out, run, tell)?);
     let lab = Lab { options, context, tell, plain, labelled, points, unfinished, failed };
     let mut sections = dumato::sections(&lab)?;
