@@ -26,6 +26,8 @@ const PAGE_BITS: (u32, u32) = (10, 5);
 const ENOUGH_SLOTS: u64 = 256;
 /// Most words of the arena: places are u32, and what is reserved is cleared first, which takes time.
 const MOST_ARENA: u64 = 1 << 28;
+/// The same where the memory is the processor's, whose caches hold no more.
+const MOST_ARENA_PORTABLE: u64 = 1 << 22;
 /// Warps of a compute unit.
 const WARPS: usize = 32;
 
@@ -101,6 +103,8 @@ struct Sizes {
     entries: usize,
     wanted: Wanted,
     warps: usize,
+    /// Most words of the arena.
+    most_arena: u64,
 }
 
 /// Bytes of the smallest arena.
@@ -161,7 +165,7 @@ impl Sizes {
             warps = (warps / 2).max(1);
         }
         let rest = self.limit - self.fixed(warps);
-        let arena = |bytes: u64| (bytes / 4).min(MOST_ARENA);
+        let arena = |bytes: u64| (bytes / 4).min(self.most_arena.max(self.least_arena() / 4));
         if self.list_bytes() + self.least_arena().max(rest / 4) <= rest {
             let arena_words = arena(rest - self.list_bytes());
             return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
@@ -228,7 +232,8 @@ impl TableGraph {
         // No more than there are windows of vertices to begin with, but for small graphs with much work.
         let warps = warps.min(entries.div_ceil(LANES)).max(1);
         let limit = device.budget.free();
-        let shares = Sizes { limit, vertices, entries, wanted, warps }.divide()?;
+        let most_arena = if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA };
+        let shares = Sizes { limit, vertices, entries, wanted, warps, most_arena }.divide()?;
         let place = device.place();
         let offsets = Buffer::of(&place, offsets, "the graph's offsets")?;
         let view = graph.view();
@@ -347,7 +352,7 @@ mod tests {
             breadth,
             share: false,
         };
-        Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64 }
+        Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64, most_arena: MOST_ARENA }
     }
 
     #[test]
