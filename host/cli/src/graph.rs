@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::graph_args::GraphArgs;
 use super::graph_compress::{CompressArgs, RestoreArgs, compress, restore};
 use super::graph_rank::{RankArgs, rank};
+use super::limit::LimitArgs;
 use super::mine::Output;
 use gramer_graph::context::{Cancel, Context};
 use gramer_graph::error::{Error, Place, Result};
@@ -239,14 +240,23 @@ pub struct ConvertArgs {
     target: Target,
 
     #[command(flatten)]
+    limit: LimitArgs,
+
+    #[command(flatten)]
     threads: Threads,
 }
 
 fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
     args.target.check(&args.graph.inputs().collect::<Vec<_>>())?;
-    let graph = args.graph.load(context)?;
+    if args.target.compress && args.limit.is_given() {
+        let what = "--compress holds all rows in memory: leave it or --memory out";
+        return Err(Error::usage(what));
+    }
+    let mut context = context.clone();
+    let _keeper = args.limit.keep(&mut context)?;
+    let graph = args.graph.load(&context)?;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
-    args.target.write(graph, &name.unwrap_or_default(), context)
+    args.target.write(graph, &name.unwrap_or_default(), &context)
 }
 
 impl Target {

@@ -13,6 +13,7 @@ mod graph_args;
 mod graph_compress;
 mod graph_rank;
 mod hints;
+mod limit;
 mod log;
 mod mine;
 mod options;

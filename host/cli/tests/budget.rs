@@ -108,18 +108,19 @@ fn edge_labels_and_ids_stay_beside_compressed_rows() {
 fn what_has_no_bound_is_refused_before_anything_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| shown(&folder.path().join(name));
-    let (text, image) = (path("g.txt"), path("g.gramer"));
+    let (text, image, labelled) = (path("g.txt"), path("g.gramer"), path("g.lg"));
     std::fs::write(&text, "0 1\n1 2\n2 0\n").unwrap();
+    std::fs::write(&labelled, "t # 1\nv 0 1\nv 1 1\ne 0 1 3\n").unwrap();
     gramer(&["graph", "convert", &text, &image]);
     let none = path("none.gramer");
     let triangles = ["mine", "clique", "-k", "3"];
     for (args, code, message) in [
         (
-            vec![&text, "--memory", "1G"],
+            vec![&labelled, "--memory", "1G"],
             1,
-            "g.txt: memory is limited, and only the file of an image",
+            "g.lg: memory is limited, and only edge lists, Matrix Market, Arabesque and the file of an image",
         ),
-        (vec!["-", "--memory", "1G"], 1, "only the file of an image"),
+        (vec![&text, "--memory", "1M"], 1, "take at least 25M of memory"),
         (vec![&image, "--memory", "1M"], 1, "takes at least 25M of memory"),
         (vec![&image, "--memory", "much"], 2, "a size is a number"),
         (vec![&none, "--spill", "."], 2, "--spill goes with --memory"),
@@ -142,6 +143,101 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
     let fsm = ["mine", "fsm", "--support", "2", "--max-vertices", "2", &none, "--memory", "1G"];
     let stderr = fails(&fsm, 1);
     assert!(stderr.contains("keeps to no limit of memory for the task"), "{stderr}");
+    let packed = ["graph", "convert", "--compress", "--memory", "1G", &image, &path("x.gramer")];
+    let stderr = fails(&packed, 2);
+    assert!(stderr.contains("--compress holds all rows in memory"), "{stderr}");
+    let back = ["graph", "convert", "--memory", "1G", &image, &path("x.txt")];
+    let stderr = fails(&back, 1);
+    assert!(stderr.contains("the order of its input takes memory"), "{stderr}");
     let stderr = fails(&["graph", "convert", "--compress", &image, &path("x.txt")], 2);
     assert!(stderr.contains("--compress goes with images"), "{stderr}");
+}
+
+/// Edges of a skewed graph, with loops and duplicates, whose ids are those of numbers below `vertices`.
+fn edge_list(vertices: u64, edges: usize, id: impl Fn(u64) -> u64) -> String {
+    let mut state = 7u64;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % vertices
+    };
+    let mut text = String::new();
+    for _ in 0..edges {
+        let (u, v) = (next() * next() / vertices, next());
+        text += &format!("{} {}\n", id(u), id(v));
+    }
+    text
+}
+
+#[test]
+fn an_image_made_with_little_memory_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (plain, limited) = (path("p.gramer"), path("l.gramer"));
+    let (text, matrix, adjacency) = (path("g.txt"), path("g.mtx"), path("g.arabesque"));
+    // So many that they go through several files' regions; dense ids, ids from 1, anywhere, beyond 32 bits.
+    let dense = edge_list(30_000, 150_000, |v| v);
+    let cases: [(&str, String); 5] = [
+        (&text, dense.clone()),
+        (&text, edge_list(30_000, 150_000, |v| v + 1)),
+        (&text, edge_list(3_000, 60_000, |v| v * v * 1009)),
+        (&text, edge_list(3_000, 60_000, |v| v << 40 | v)),
+        (&text, "5 5\n".into()),
+    ];
+    let same = |file: &str| {
+        for order in ["rank", "input"] {
+            let convert = ["graph", "convert", "--force", "--order", order, file];
+            gramer(&[&convert[..], &[&plain]].concat());
+            let limit = ["--memory", "28M", "--spill", &path(""), &limited];
+            gramer(&[&convert[..], &limit].concat());
+            let files = [&plain, &limited].map(|file| std::fs::read(file).unwrap());
+            assert!(files[0] == files[1], "{file} {order}");
+        }
+    };
+    for (file, content) in &cases {
+        std::fs::write(file, content).unwrap();
+        same(file);
+    }
+    std::fs::write(&text, &dense).unwrap();
+    gramer(&["graph", "convert", &text, &matrix]);
+    same(&matrix);
+    std::fs::write(&adjacency, "0 4 1 2\n1 4 0\n2 3 0 1\n3 1\n").unwrap();
+    same(&adjacency);
+    // From an image in another order, with labels on its edges.
+    let (labels, input) = (path("g.lg"), path("i.gramer"));
+    let generated = ["graph", "generate", "er", "--vertices", "400", "--edges", "9000"];
+    gramer(&[&generated[..], &["--vertex-labels", "3", "--edge-labels", "4", &labels]].concat());
+    gramer(&["graph", "convert", "--order", "input", &labels, &input]);
+    same(&input);
+    let mine = |more: &[&str]| {
+        counts(&gramer(&[&["mine", "clique", "-k", "3", "--json", &text], more].concat()))
+    };
+    assert_eq!(mine(&["--memory", "64M"]), mine(&[]));
+    let kept = std::fs::read_dir(folder.path()).unwrap().count();
+    assert_eq!(kept, 7, "nothing else stays");
+}
+
+/// Under a limit of the system on memory of the program's own, so much as the edges alone would take.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_text_larger_than_the_memory_becomes_an_image() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (text, image, other) = (path("g.txt"), path("g.gramer"), path("o.gramer"));
+    let part = edge_list(60_000, 500_000, |v| v);
+    let mut file = std::fs::File::create(&text).unwrap();
+    for _ in 0..8 {
+        std::io::Write::write_all(&mut file, part.as_bytes()).unwrap();
+    }
+    let limited = |more: &[&str]| {
+        let words = [&["graph", "convert", "--threads", "2", &text], more].concat();
+        let script = r#"ulimit -d 49152 && exec "$@""#;
+        let gramer = env!("CARGO_BIN_EXE_gramer");
+        Command::new("sh").args(["-c", script, "sh", gramer]).args(&words).output().unwrap()
+    };
+    let refused = limited(&[&other]);
+    assert!(!refused.status.success(), "four million edges have no room");
+    let done = limited(&["--memory", "40M", "--spill", &path(""), &image]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    gramer(&["graph", "convert", &text, &other]);
+    assert!(std::fs::read(&image).unwrap() == std::fs::read(&other).unwrap());
 }

@@ -8,10 +8,15 @@ use crate::error::{Error, Result};
 /// The same graph with its vertices in the order of the input: by ascending original id.
 ///
 /// # Errors
-/// [`Error::Interrupted`] after Ctrl-C, [`Error::Unsupported`] where memory is too small.
+/// [`Error::Interrupted`] after Ctrl-C, [`Error::Unsupported`] where memory is too small or limited.
 pub fn in_input_order(graph: &Graph, context: &Context) -> Result<Graph> {
     if graph.order() == Order::Input {
         return Ok(graph.clone());
+    }
+    if context.budget.is_some() {
+        let what = "memory is limited, and to bring a graph back to the order of its input takes memory for all of \
+                    it: leave the limit out, or keep the order of the image";
+        return Err(Error::Unsupported(what.into()));
     }
     let mut builder = Builder::new();
     let mut looks = Looks::new(&context.cancel);

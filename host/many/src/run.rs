@@ -248,8 +248,7 @@ impl Run<'_> {
             });
             let mut state = shared.state();
             match merged {
-                // It was stopped, which some devices call an error.
-                Ok(_) | Err(Error::Interrupted) if ended == Ended::Late => {}
+                Ok(_) | Err(Error::Interrupted) if ended == Ended::Late => {} // stopped, however it says so
                 Ok(true) => {
                     state.deal.done(&taken);
                     own += taken.len();

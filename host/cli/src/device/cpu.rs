@@ -28,8 +28,8 @@ const SPILL: &str = "spill";
 #[group(skip)]
 #[command(next_help_heading = "CPU")]
 struct CpuArgs {
-    /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. The
-    /// graph must be an image, and may be larger
+    /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Images,
+    /// edge lists, Matrix Market and Arabesque may be larger
     #[arg(long, id = MEMORY, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 
@@ -41,18 +41,26 @@ struct CpuArgs {
 /// What the processor may take, if that is limited.
 ///
 /// # Errors
-/// [`Error::Usage`] for a folder without a limit, and one that isn't there.
+/// As [`budget_of`].
 pub fn budget(matches: &ArgMatches) -> Result<Option<Budget>> {
     let bytes = matches.try_get_one::<u64>(MEMORY).ok().flatten().copied();
     let folder = matches.try_get_one::<PathBuf>(SPILL).ok().flatten();
-    check_spill(folder.map(PathBuf::as_path))?;
+    budget_of(bytes, folder.map(PathBuf::as_path))
+}
+
+/// The budget of `--memory` and `--spill`.
+///
+/// # Errors
+/// [`Error::Usage`] for a folder without a limit, and one that isn't there.
+pub fn budget_of(bytes: Option<u64>, folder: Option<&Path>) -> Result<Option<Budget>> {
+    check_spill(folder)?;
     match (bytes, folder) {
         (None, None) => Ok(None),
         (None, Some(_)) => {
             Err(Error::usage("--spill goes with --memory: without it nothing leaves the memory"))
         }
         (Some(bytes), folder) => {
-            let folder = folder.cloned().unwrap_or_else(std::env::temp_dir);
+            let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf);
             Ok(Some(Budget { bytes, folder }))
         }
     }

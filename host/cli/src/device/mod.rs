@@ -4,7 +4,7 @@
 //! (help, job files, completions, `mine`, `selftest`) follows from that.
 
 mod accelerator;
-mod cpu;
+pub mod cpu;
 mod gpu;
 
 use std::ffi::OsString;
@@ -65,7 +65,10 @@ pub const KINDS: &[Kind] = &[
 ];
 
 /// A number of bytes, with K, M or G for powers of 1,024.
-fn size(text: &str) -> Result<u64, String> {
+///
+/// # Errors
+/// What a size is.
+pub fn size(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.char_indices().last() {
         Some((at, 'K' | 'k')) => (&text[..at], 10),
         Some((at, 'M' | 'm')) => (&text[..at], 20),

@@ -19,8 +19,8 @@ use gramer_engine::per::{Column, Per};
 use gramer_engine::{Engine, Estimated, Outcome, Precision, Share, Sink, Units};
 use gramer_graph::budget::Keeper;
 use gramer_graph::context::Context;
-use gramer_graph::error::{Error, Place, Result};
-use gramer_graph::{Graph, Order, prepare};
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, prepare};
 use gramer_many::Many;
 use gramer_many::checkpoint::{self, Checkpoint, Keeping};
 use gramer_pattern::Task;
@@ -196,16 +196,6 @@ impl Common {
         let loaded = self.graph.load(context)?;
         let load = begun.elapsed();
         let begun = Instant::now();
-        if context.budget.is_some() {
-            if loaded.order() != Order::RankOn1 {
-                eprintln!(
-                    "note: {}: vertices are mined in the order of the image, which may take longer, as \
-                     --memory leaves no room for another; `gramer graph convert` writes the best one",
-                    Place::file(&self.graph.graph)
-                );
-            }
-            return Ok((loaded, load, begun.elapsed()));
-        }
         let graph = loaded.guarded(|| prepare::renumber(&loaded, context))?;
         drop(loaded);
         Ok((graph, load, begun.elapsed()))

@@ -1,7 +1,9 @@
 //! From lists of edges to rows.
 
+mod bounded;
 mod numbering;
 mod rows;
+mod spill;
 
 use std::ops::Range;
 
@@ -12,6 +14,8 @@ use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
 use numbering::{number_ids, renumber};
 use rows::rows;
+pub(crate) use spill::Spill;
+use spill::Spilled;
 
 /// What was dropped when a graph was built from its input.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub const MAX_GRAPH_VERTICES: u64 = VertexId::MAX as u64 - 1;
 pub(crate) enum Pairs {
     Narrow(Vec<[u32; 2]>),
     Wide(Vec<[u64; 2]>),
+    /// Of either kind, in a file: none are added.
+    Spilled(Spilled),
 }
 
 /// A run of edges, as one reader thread collects them.
@@ -95,6 +101,7 @@ impl EdgeBlock {
         match &self.pairs {
             Pairs::Narrow(pairs) => pairs.len(),
             Pairs::Wide(pairs) => pairs.len(),
+            Pairs::Spilled(pairs) => pairs.len(),
         }
     }
 
@@ -104,6 +111,7 @@ impl EdgeBlock {
         match &self.pairs {
             Pairs::Narrow(pairs) => pairs.iter().for_each(|p| f(p[0].into(), p[1].into())),
             Pairs::Wide(pairs) => pairs.iter().for_each(|p| f(p[0], p[1])),
+            Pairs::Spilled(pairs) => pairs.for_each(&mut f),
         }
     }
 
@@ -111,7 +119,7 @@ impl EdgeBlock {
     fn narrow(&self) -> &[[u32; 2]] {
         match &self.pairs {
             Pairs::Narrow(pairs) => pairs,
-            Pairs::Wide(_) => unreachable!("ids were numbered"),
+            Pairs::Wide(_) | Pairs::Spilled(_) => unreachable!("ids were numbered"),
         }
     }
 }
@@ -210,11 +218,12 @@ impl Builder {
 
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices apart
     /// from sorting rows. At its peak it holds the edges as pairs of `u32` and their rows:
-    /// 16 bytes an edge read, 24 with edge labels.
+    /// 16 bytes an edge read, 24 with edge labels. With a budget rows are made by way of files, and what grows
+    /// with the edges is mapped.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for more than 2^32 - 2 vertices or too little memory,
-    /// [`Error::Interrupted`] after Ctrl-C.
+    /// [`Error::Unsupported`] for more than 2^32 - 2 vertices, too little memory, or labels of edges with a
+    /// budget; [`Error::Io`] where a file can't be written; [`Error::Interrupted`] after Ctrl-C.
     pub fn build_with(self, context: &Context) -> Result<Graph> {
         let Builder { mut blocks, current, mut declared, declared_range, vertex_labels } = self;
         if current.len() > 0 {
@@ -230,22 +239,37 @@ impl Builder {
 
         declared.sort_unstable();
         declared.dedup();
-        let (numbering, ids) = number_ids(&blocks, declared, declared_range, threads, cancel)?;
+        let budget = context.budget.as_deref();
+        let declared = (declared, declared_range);
+        let (numbering, ids) = number_ids(&blocks, declared, threads, budget, cancel)?;
         let vertices = ids.len();
-        renumber(&mut blocks, &numbering, threads, cancel)?;
+        if let Some(budget) = budget {
+            bounded::check_room(vertices, budget)?;
+            if labelled_edges {
+                let what = "memory is limited, and labels of edges are held in it as a whole: leave the limit out";
+                return Err(Error::Unsupported(what.into()));
+            }
+        } else {
+            renumber(&mut blocks, &numbering, threads, cancel)?;
+        }
 
-        let (offsets, neighbours, labels, counts) = if labelled_edges {
+        let (offsets, neighbours, labels, counts) = if let Some(budget) = budget {
+            let (offsets, entries, counts) =
+                bounded::rows_in_file(vertices, blocks, &numbering, budget, cancel)?;
+            (offsets, entries, None::<Vec<Label>>, counts)
+        } else if labelled_edges {
             // Neighbour in the upper half, so that rows sort by neighbour, then label.
             let (offsets, entries, counts) =
                 rows(vertices, blocks, threads, cancel, |v, label| {
                     (u64::from(v) << 32) | u64::from(label)
                 })?;
-            let neighbours = entries.iter().map(|e| (e >> 32) as VertexId).collect();
+            let neighbours =
+                entries.iter().map(|e| (e >> 32) as VertexId).collect::<Vec<_>>().into();
             let labels: Vec<Label> = entries.iter().map(|&e| e as Label).collect();
             (offsets, neighbours, Some(labels), counts)
         } else {
             let (offsets, entries, counts) = rows(vertices, blocks, threads, cancel, |v, _| v)?;
-            (offsets, entries, None, counts)
+            (offsets, entries.into(), None, counts)
         };
 
         let vertex_labels = if vertex_labels.is_empty() {
@@ -269,7 +293,7 @@ impl Builder {
         };
         Ok(Graph::from_parts(Parts {
             offsets: offsets.into(),
-            neighbours: neighbours.into(),
+            neighbours,
             vertex_labels: vertex_labels.map(Into::into),
             edge_labels: labels.map(Into::into),
             original_ids: ids.into(),

@@ -3,8 +3,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use super::bounded::{check_read, check_room, spare};
 use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs, zeroed};
 use crate::VertexId;
+use crate::budget::Budget;
 use crate::context::{Cancel, Looks};
 use crate::error::{Error, Result};
 use crate::parallel::{in_buckets, on_threads};
@@ -50,12 +52,12 @@ struct Ids<'a> {
     cancel: &'a Cancel,
 }
 
-/// Numbers the ids in use by ascending id; returns them as well.
+/// Numbers the ids in use, `declared` and others, by ascending id; returns them as well.
 pub(super) fn number_ids(
     blocks: &[EdgeBlock],
-    declared: Vec<u64>,
-    declared_range: Range<u64>,
+    (declared, declared_range): (Vec<u64>, Range<u64>),
     threads: usize,
+    budget: Option<&Budget>,
     cancel: &Cancel,
 ) -> Result<(Numbering, Vec<u64>)> {
     let edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
@@ -91,7 +93,14 @@ pub(super) fn number_ids(
     let range_end = if declared_range.is_empty() { 0 } else { declared_range.end };
     let end = largest.saturating_add(1).max(range_end);
     let ids = Ids { blocks, declared, declared_range, threads, cancel };
-    if end <= 4 * ends.max(range_end) + 1024 { ids.dense(end) } else { ids.sparse(ends as usize) }
+    let dense = end <= 4 * ends.max(range_end) + 1024;
+    match budget {
+        None if dense => ids.dense(end),
+        None => ids.sparse(ends as usize),
+        // A mark and a number for each.
+        Some(budget) if dense && 5 * end <= spare(0, budget) / 2 => ids.dense(end),
+        Some(budget) => ids.in_batches(budget),
+    }
 }
 
 impl Ids<'_> {
@@ -112,6 +121,7 @@ impl Ids<'_> {
             }
         });
         cancel.check()?;
+        check_read(blocks)?;
         declared.into_iter().chain(declared_range).for_each(mark);
         let is_used = |id: &u64| used[*id as usize].load(Ordering::Relaxed) == 1;
         let mut ids: Vec<u64> = Vec::new();
@@ -173,21 +183,71 @@ impl Ids<'_> {
             ids.append(&mut bucket);
         }
         ids.shrink_to_fit();
-        check_vertex_count(ids.len())?;
-        let span = ids[ids.len() - 1] - ids[0];
-        // About one bucket an id.
-        let shift = (64 - span.leading_zeros()).saturating_sub(ids.len().ilog2());
-        let mut starts: Vec<u32> = zeroed((span >> shift) as usize + 2)?;
-        let mut looks = Looks::new(cancel);
-        for &id in &ids {
-            looks.check(1)?;
-            starts[((id - ids[0]) >> shift) as usize + 1] += 1;
-        }
-        for bucket in 1..starts.len() {
-            starts[bucket] += starts[bucket - 1];
-        }
-        Ok((Numbering::Search { ids: ids.clone(), starts, shift }, ids))
+        searched(ids, cancel)
     }
+
+    /// By sorting as many ids at a time as there is room for: what is in memory grows with the vertices.
+    fn in_batches(self, budget: &Budget) -> Result<(Numbering, Vec<u64>)> {
+        let Ids { blocks, declared, declared_range, cancel, .. } = self;
+        let mut ids: Vec<u64> = declared;
+        ids.extend(declared_range);
+        let most = (spare(0, budget) / 8) as usize / size_of::<u64>();
+        let (mut batch, mut fits) = (Vec::with_capacity(most), Ok(()));
+        let mut flush = |batch: &mut Vec<u64>| {
+            if fits.is_ok() {
+                fits = merge(&mut ids, batch, budget);
+            }
+            batch.clear();
+        };
+        for block in blocks {
+            cancel.check()?;
+            block.for_each(|u, v| {
+                batch.extend([u, v]);
+                if batch.len() + 2 > most {
+                    flush(&mut batch);
+                }
+            });
+        }
+        flush(&mut batch);
+        fits?;
+        check_read(blocks)?;
+        searched(ids, cancel)
+    }
+}
+
+/// Merges ids into those that are sorted.
+fn merge(ids: &mut Vec<u64>, batch: &mut Vec<u64>, budget: &Budget) -> Result<()> {
+    batch.sort_unstable();
+    batch.dedup();
+    let mut known = ids.iter().copied().peekable();
+    batch.retain(|&id| {
+        while known.next_if(|&other| other < id).is_some() {}
+        known.peek() != Some(&id)
+    });
+    check_room(ids.len() + batch.len(), budget)?;
+    ids.append(batch);
+    // Two runs, which the stable sort merges.
+    ids.sort();
+    ids.dedup();
+    Ok(())
+}
+
+/// The numbers of ascending ids by search.
+fn searched(ids: Vec<u64>, cancel: &Cancel) -> Result<(Numbering, Vec<u64>)> {
+    check_vertex_count(ids.len())?;
+    let span = ids[ids.len() - 1] - ids[0];
+    // About one bucket an id.
+    let shift = (64 - span.leading_zeros()).saturating_sub(ids.len().ilog2());
+    let mut starts: Vec<u32> = zeroed((span >> shift) as usize + 2)?;
+    let mut looks = Looks::new(cancel);
+    for &id in &ids {
+        looks.check(1)?;
+        starts[((id - ids[0]) >> shift) as usize + 1] += 1;
+    }
+    for bucket in 1..starts.len() {
+        starts[bucket] += starts[bucket - 1];
+    }
+    Ok((Numbering::Search { ids: ids.clone(), starts, shift }, ids))
 }
 
 fn consecutive(range: Range<u64>) -> Result<Vec<u64>> {
@@ -226,6 +286,7 @@ pub(super) fn renumber(
                 return;
             }
             match &mut block.pairs {
+                Pairs::Spilled(_) => unreachable!("they are in files with a budget alone"),
                 Pairs::Narrow(pairs) => {
                     pairs.iter_mut().for_each(|p| *p = p.map(|id| numbering.of(id.into())));
                 }

@@ -195,7 +195,7 @@ fn close_gaps<E: Entry>(
 
 /// Sorts a row and moves its different neighbours to the front, each with its smallest label.
 /// Returns their number, and how many of the others had another label than the one kept.
-fn tidy<E: Entry>(row: &mut [E]) -> (usize, u64) {
+pub(super) fn tidy<E: Entry>(row: &mut [E]) -> (usize, u64) {
     if row.windows(2).all(|w| w[0].neighbour() < w[1].neighbour()) {
         return (row.len(), 0);
     }

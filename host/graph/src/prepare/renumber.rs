@@ -6,10 +6,12 @@ use std::sync::Mutex;
 use tracing::info_span;
 
 use super::{each_thread, fill, on_k};
+use crate::budget::{ArrayFile, Budget};
 use crate::context::{Context, Looks};
 use crate::error::Result;
 use crate::parallel::in_buckets;
-use crate::{Graph, Order, Parts, VertexId, View};
+use crate::storage::Storage;
+use crate::{Graph, Label, Order, Parts, VertexId, View};
 
 /// Vertices that a thread takes at a time where each costs the same.
 const CHUNK: usize = 4096;
@@ -25,11 +27,12 @@ const MOST_GROUPS: usize = 1 << 9;
 /// graph that is in this order already comes back as it is.
 ///
 /// Costs a scan of the edge array for ON_1 and one to fill the new rows, a sort of the vertices,
-/// and 8 bytes an edge entry of temporary memory (12 with edge labels). The result does not
-/// depend on the number of threads.
+/// and 8 bytes an edge entry of temporary memory (12 with edge labels). With a budget the new rows
+/// lie in files instead, and each is sorted. The result does not depend on the number of threads.
 ///
 /// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop.
+/// [`crate::Error::Interrupted`] if the run was asked to stop; [`crate::Error::Io`] where a file can't
+/// be written.
 pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     if graph.order() == Order::RankOn1 {
         return Ok(graph.clone());
@@ -56,21 +59,24 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     }
 
     let moved = Moved { view, order: &order, ranks: &ranks, offsets: &offsets, context };
-    let (neighbours, edge_labels) = match view.edge_labels {
-        None => (moved.rows(|source, _| source)?, None),
-        Some(labels) => {
-            let both = moved.rows(|source, entry| (source, labels[entry]))?;
-            (both.iter().map(|b| b.0).collect(), Some(both.iter().map(|b| b.1).collect::<Vec<_>>()))
-        }
-    };
+    let (neighbours, edge_labels): (Storage<VertexId>, Option<Storage<Label>>) =
+        match (&context.budget, view.edge_labels) {
+            (Some(budget), labels) => moved.rows_in_file(labels, budget)?,
+            (None, None) => (moved.rows(|source, _| source)?.into(), None),
+            (None, Some(labels)) => {
+                let both = moved.rows(|source, entry| (source, labels[entry]))?;
+                let vertices: Vec<_> = both.iter().map(|b| b.0).collect();
+                (vertices.into(), Some(both.iter().map(|b| b.1).collect::<Vec<_>>().into()))
+            }
+        };
     let vertex_labels =
         view.vertex_labels.map(|l| moved.gather(|old| l[old as usize])).transpose()?;
     let original_ids = moved.gather(|old| graph.original_id(old))?;
     Ok(Graph::from_parts(Parts {
         offsets: offsets.into(),
-        neighbours: neighbours.into(),
+        neighbours,
         vertex_labels: vertex_labels.map(Into::into),
-        edge_labels: edge_labels.map(Into::into),
+        edge_labels,
         original_ids: original_ids.into(),
         order: Order::RankOn1,
         stats: graph.stats(),
@@ -204,6 +210,39 @@ impl Moved<'_> {
         drop(rows);
         self.context.cancel.check()?;
         Ok(filled)
+    }
+
+    /// The new rows and their labels in files: one old row after the other, in the new order.
+    fn rows_in_file(
+        &self,
+        labels: Option<&[Label]>,
+        budget: &Budget,
+    ) -> Result<(Storage<VertexId>, Option<Storage<Label>>)> {
+        let mut looks = Looks::new(&self.context.cancel);
+        let mut neighbours = ArrayFile::create(&budget.folder)?;
+        let mut beside = labels.map(|_| ArrayFile::create(&budget.folder)).transpose()?;
+        let (mut row, mut row_labels): (Vec<u64>, Vec<Label>) = (vec![], vec![]);
+        let mut row_neighbours: Vec<VertexId> = vec![];
+        for &old in self.order {
+            let range = self.view.row(old);
+            looks.check(range.len() + 1)?;
+            let rank = |&v: &VertexId| u64::from(self.ranks[v as usize]) << 32;
+            row.clear();
+            row.extend(self.view.neighbours[range.clone()].iter().map(rank));
+            if let Some(labels) = labels {
+                row.iter_mut().zip(&labels[range]).for_each(|(e, &label)| *e |= u64::from(label));
+            }
+            row.sort_unstable();
+            row_neighbours.clear();
+            row_neighbours.extend(row.iter().map(|e| (e >> 32) as VertexId));
+            neighbours.append(&row_neighbours)?;
+            if let Some(beside) = &mut beside {
+                row_labels.clear();
+                row_labels.extend(row.iter().map(|&e| e as Label));
+                beside.append(&row_labels)?;
+            }
+        }
+        Ok((neighbours.finish()?, beside.map(ArrayFile::finish).transpose()?))
     }
 
     /// Calls `each(row, source, position)` for the edges from a range of sources (new numbers),

@@ -164,6 +164,7 @@ impl Parser for Metis {
                     }
                 }
                 Pairs::Wide(_) => unreachable!("ids are at most the number of vertices"),
+                Pairs::Spilled(_) => unreachable!("this format is read without a budget alone"),
             }
             rows += chunk.rows;
             entries += chunk.entries;

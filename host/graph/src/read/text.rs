@@ -1,8 +1,8 @@
 //! The text formats: which one it is, its header, and its blocks on all threads.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 use super::chunk::{Chunk, End, Parser};
 use super::scan::Fault;
@@ -11,6 +11,7 @@ use super::{
     Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, matrix_market,
     metis, records, scan, source, triples,
 };
+use crate::build::Spill;
 use crate::context::Context;
 use crate::error::{Error, Place, Result};
 use crate::parallel::on_threads;
@@ -52,11 +53,11 @@ pub(super) fn parse_source(
     if head == image::MAGIC || options.format == Some(Format::Image) {
         return read_image(source, head, options, context).map(Parsed::Image);
     }
-    within_budget(&source.path, context)?;
     let ended = complete_head(&mut source, &mut head, ended, context)?;
     let path = source.path.clone();
     let compression = source.compression;
     let format = options.format.unwrap_or_else(|| detect::detect(&head, ended, &extension(&path)));
+    let spill = spill(format, &path, context)?;
     let forced = options.format.is_some();
     let fault_in =
         |fault, text: &[u8], line| fault_of_format(&path, format, forced, fault, text, line);
@@ -69,7 +70,7 @@ pub(super) fn parse_source(
     // What is in one block needs no second thread.
     let threads = if ended && head.len() <= source::BLOCK { 1 } else { context.threads() };
     let blocks = Blocks::new(source, head, ended, line);
-    let chunks = parse(&blocks, &*parser, threads, context, &fault_in)?;
+    let chunks = parse(&blocks, &*parser, threads, spill.as_ref(), context, &fault_in)?;
     let mut end = End {
         path: path.clone(),
         notes: blocks.trailing().into_iter().collect(),
@@ -83,16 +84,28 @@ pub(super) fn parse_source(
     Ok(Parsed::Text(Text { path, builder, format, forced, compression, bytes, notes, first_edge }))
 }
 
+/// Where edges go while they are read, if memory is limited.
+///
+/// # Errors
+/// [`Error::Input`] for a format that is held in memory as a whole.
+fn spill(format: Format, path: &Path, context: &Context) -> Result<Option<Arc<Spill>>> {
+    let Some(budget) = &context.budget else { return Ok(None) };
+    match format {
+        Format::Edges | Format::Mtx | Format::Arabesque => Spill::create(&budget.folder).map(Some),
+        _ => Err(whole(path)),
+    }
+}
+
+/// The error for what would be held in memory as a whole where that is limited.
+fn whole(path: &Path) -> Error {
+    let what = "memory is limited, and only edge lists, Matrix Market, Arabesque and the file of an image are read \
+                without holding all of it: make an image with `gramer graph convert` where there is more memory";
+    Error::input(Place::file(path), what)
+}
+
 /// Refuses what would be held in memory as a whole where that is limited.
 pub(super) fn within_budget(path: &Path, context: &Context) -> Result<()> {
-    match &context.budget {
-        None => Ok(()),
-        Some(_) => {
-            let what = "memory is limited, and only the file of an image is read without holding all of \
-                        it: make one with `gramer graph convert`";
-            Err(Error::input(Place::file(path), what))
-        }
-    }
+    if context.budget.is_some() { Err(whole(path)) } else { Ok(()) }
 }
 
 /// Reads an image, of which `head` has been read.
@@ -252,6 +265,7 @@ fn parse(
     blocks: &Blocks,
     parser: &dyn Parser,
     threads: usize,
+    spill: Option<&Arc<Spill>>,
     context: &Context,
     fault_in: &(dyn Fn(Fault, &[u8], u64) -> Error + Sync),
 ) -> Result<Vec<Chunk>> {
@@ -281,7 +295,11 @@ fn parse(
             let mut chunk =
                 Chunk { index: block.index, first_line: block.first_line, ..Chunk::default() };
             match parser.block(&block.text, &mut chunk) {
-                Ok(()) => chunks.push(chunk),
+                Ok(()) => {
+                    let spilled = spill.map_or(Ok(()), |spill| spill.take(&mut chunk.edges));
+                    spilled.unwrap_or_else(|error| fail(usize::MAX, error));
+                    chunks.push(chunk);
+                }
                 Err(fault) => fail(block.index, fault_in(fault, &block.text, block.first_line)),
             }
         }

@@ -1,0 +1,43 @@
+//! `--memory` and `--spill` where no device is named.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gramer_graph::budget::Keeper;
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+
+use super::device::cpu::budget_of;
+use super::device::size;
+
+/// How much memory may be used.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Memory")]
+pub(super) struct LimitArgs {
+    /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Edge
+    /// lists, Matrix Market, Arabesque and images may be larger
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+
+    /// Folder for what has no room there, which is gone after the run; by default that for temporary files
+    #[arg(long, value_name = "FOLDER")]
+    spill: Option<PathBuf>,
+}
+
+impl LimitArgs {
+    /// Whether memory is limited.
+    pub(super) fn is_given(&self) -> bool {
+        self.memory.is_some()
+    }
+
+    /// Keeps the run to the limit, if there is one, as long as the result lives.
+    ///
+    /// # Errors
+    /// [`Error::Usage`](gramer_graph::Error) for a folder without a limit, and one that isn't there.
+    pub(super) fn keep(&self, context: &mut Context) -> Result<Option<Keeper>> {
+        let Some(budget) = budget_of(self.memory, self.spill.as_deref())? else { return Ok(None) };
+        let keeper = budget.keep(&context.cancel);
+        context.budget = Some(Arc::new(budget));
+        Ok(Some(keeper))
+    }
+}
