@@ -15,7 +15,7 @@ use super::device::size;
 #[command(next_help_heading = "Memory")]
 pub(super) struct LimitArgs {
     /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Edge
-    /// lists, Matrix Market, Arabesque and images may be larger
+    /// lists, Matrix Market, Arabesque, BVGraph and images may be larger
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 

@@ -118,7 +118,7 @@ fn what_has_no_bound_is_refused_before_anything_is_read() {
         (
             vec![&labelled, "--memory", "1G"],
             1,
-            "g.lg: memory is limited, and only edge lists, Matrix Market, Arabesque and the file of an image",
+            "g.lg: memory is limited, and only edge lists, Matrix Market, Arabesque, BVGraph and the file of an image",
         ),
         (vec![&text, "--memory", "1M"], 1, "take at least 25M of memory"),
         (vec![&image, "--memory", "1M"], 1, "takes at least 25M of memory"),

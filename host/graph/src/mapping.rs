@@ -67,8 +67,11 @@ impl Mapping {
         Self::with_message(folder, file, message)
     }
 
-    /// Maps a file; `message` is said where it can't be read.
-    fn with_message(path: &Path, file: &File, message: String) -> Result<Option<Self>> {
+    /// Maps a file; `message` is said where it can't be read. As [`Mapping::new`].
+    ///
+    /// # Errors
+    /// As [`Mapping::new`].
+    pub fn with_message(path: &Path, file: &File, message: String) -> Result<Option<Self>> {
         let refused = |source| Error::io(path, "read", source);
         watch_bus_errors();
         let Some(slot) = SLOTS.iter().find(|slot| slot.claim()) else { return Ok(None) };

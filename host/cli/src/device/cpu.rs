@@ -29,7 +29,7 @@ const SPILL: &str = "spill";
 #[command(next_help_heading = "CPU")]
 struct CpuArgs {
     /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Images,
-    /// edge lists, Matrix Market and Arabesque may be larger
+    /// edge lists, Matrix Market, Arabesque and BVGraph may be larger
     #[arg(long, id = MEMORY, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
 

@@ -98,8 +98,8 @@ fn spill(format: Format, path: &Path, context: &Context) -> Result<Option<Arc<Sp
 
 /// The error for what would be held in memory as a whole where that is limited.
 fn whole(path: &Path) -> Error {
-    let what = "memory is limited, and only edge lists, Matrix Market, Arabesque and the file of an image are read \
-                without holding all of it: make an image with `gramer graph convert` where there is more memory";
+    let what = "memory is limited, and only edge lists, Matrix Market, Arabesque, BVGraph and the file of an image \
+                are read without holding all of it: make an image with `gramer graph convert` where there is more memory";
     Error::input(Place::file(path), what)
 }
 

@@ -26,19 +26,25 @@ mod tests;
 use std::collections::VecDeque;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use self::bits::{Bits, Code, Fault};
 use self::properties::Properties;
 use super::text::{Text, within_budget};
 use super::{Compression, Format, Loaded, ReadOptions};
-use crate::build::EdgeBlock;
+use crate::budget::register;
+use crate::build::{EdgeBlock, Spill};
 use crate::context::{Context, Looks};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, shown};
+use crate::mapping::Mapping;
 use crate::{Builder, VertexId, input};
 
 /// What is said where one file is given.
 const TWO_FILES: &str = "a graph in the format bvgraph is two files, NAME.graph and NAME.properties beside it: \
                          give the name of the first";
+
+/// Arcs that go to a file together where memory is limited.
+const SPILLED: usize = 1 << 14;
 
 /// The file of properties beside `path`, if its name is that of a graph with one. It is read where it is there.
 pub(crate) fn beside(path: &Path) -> Option<PathBuf> {
@@ -79,10 +85,30 @@ pub(super) fn open(path: &Path, options: &ReadOptions, context: &Context) -> Res
     if options.format.is_none() && !properties::names_a_class(&properties) {
         return Ok(None);
     }
+    let mapped = match &context.budget {
+        Some(_) => mapped(path)?,
+        None => None,
+    };
+    if let Some(bytes) = mapped {
+        return parse(path, &properties, &bytes, options, context).map(Some);
+    }
     within_budget(path, context)?;
     let bytes = bytes_of(path)?;
     context.cancel.check()?;
     parse(path, &properties, &bytes, options, context).map(Some)
+}
+
+/// A file where it lies, whose pages are let go in time; none where that can't be.
+fn mapped(path: &Path) -> Result<Option<Arc<Mapping>>> {
+    let file = input::open(path).map_err(|source| Error::io(path, "read", source))?;
+    let message = format!("{}: the file was cut while it was read", shown(path));
+    // There is no map of nothing, and what is no file has none.
+    match file.metadata() {
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {
+            Ok(Mapping::with_message(path, &file, message)?.map(register))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// A whole file.
@@ -150,10 +176,9 @@ fn parse(
         return Err(Error::input(Place::file(path), what));
     }
     let lists = Lists { path, properties: &properties, bits: Bits::new(bytes), arcs: 0 };
-    let block = lists.read_all(bytes, context)?;
     let mut builder = Builder::new();
     builder.vertex_range(0..nodes);
-    builder.block(block);
+    lists.read_all(bytes, context)?.into_iter().for_each(|block| builder.block(block));
     Ok(Text {
         path: path.to_path_buf(),
         builder,
@@ -200,11 +225,13 @@ fn whole(n: u64) -> i128 {
 }
 
 impl Lists<'_> {
-    fn read_all(mut self, bytes: &[u8], context: &Context) -> Result<EdgeBlock> {
+    fn read_all(mut self, bytes: &[u8], context: &Context) -> Result<Vec<EdgeBlock>> {
         let Properties { nodes, arcs, arcs_line, window, .. } = *self.properties;
         let beside = self.path.with_extension("properties");
         let mut looks = Looks::new(&context.cancel);
-        let mut block = EdgeBlock::default();
+        let budget = context.budget.as_ref();
+        let spill = budget.map(|budget| Spill::create(&budget.folder)).transpose()?;
+        let (mut blocks, mut block) = (vec![], EdgeBlock::default());
         // The last lists, the newest first.
         let mut before: VecDeque<Vec<VertexId>> = VecDeque::new();
         for node in 0..nodes {
@@ -217,6 +244,10 @@ impl Lists<'_> {
             self.arcs += list.len() as u64;
             block.try_extend(node, list)?;
             before.push_front(std::mem::take(list));
+            if let Some(spill) = spill.as_ref().filter(|_| block.len() >= SPILLED) {
+                spill.take(&mut block)?;
+                blocks.push(std::mem::take(&mut block));
+            }
         }
         if self.arcs != arcs {
             let what = format!(
@@ -235,7 +266,8 @@ impl Lists<'_> {
             );
             return Err(Error::input(Place::file(self.path), what));
         }
-        Ok(block)
+        blocks.push(block);
+        Ok(blocks)
     }
 
     fn fault(&self, node: u64, wrong: Wrong, beside: &Path) -> Error {

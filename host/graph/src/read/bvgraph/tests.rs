@@ -11,6 +11,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::bits::{Bits, Code, Fault};
 use super::*;
+use crate::budget::Budget;
 
 /// How a test's graph is coded.
 #[derive(Debug, Clone)]
@@ -395,4 +396,26 @@ fn files_are_found_by_their_properties() {
         let usage = as_format(path, Some(Format::BvGraph)).unwrap_err();
         assert!(matches!(usage, Error::Usage(_)) && usage.to_string().contains("is two files"));
     }
+}
+
+/// More arcs than go to a file together, read where the file lies.
+#[test]
+fn with_little_memory_the_graph_is_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    let lists = random_lists(&mut rng, 10_000);
+    assert!(lists.iter().map(BTreeSet::len).sum::<usize>() > 2 * super::SPILLED);
+    let (properties, bytes) = encoded(&Recipe::new(), &lists, &mut rng);
+    let graph = folder.path().join("some.graph");
+    std::fs::write(&graph, &bytes).unwrap();
+    std::fs::write(graph.with_extension("properties"), &properties).unwrap();
+    let budget = Budget { bytes: 26 << 20, folder: folder.path().into() };
+    let limited = Context { budget: Some(Arc::new(budget)), ..Context::with_threads(1) };
+    let of = |context: &Context| {
+        super::super::read(&graph, &ReadOptions::default(), context).unwrap().graph
+    };
+    let (plain, same) = (of(&Context::with_threads(1)), of(&limited));
+    assert_eq!(plain.view().offsets, same.view().offsets);
+    assert_eq!(plain.view().neighbours, same.view().neighbours);
+    assert_eq!(plain.stats(), same.stats());
 }
