@@ -307,8 +307,8 @@ SET_HEAD = """# Mutants of the set core
 
 `make mutants` (or `scripts/mutants.py --set`, these alone) puts each fault of `scripts/mutants.tsv` into the set core, all of them
 in one build of the small machine, and runs the tests against each. Written by that command; how it works is
-told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster
-and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
+told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster,
+or of a plan's engine, and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
 HEAD = """# Mutants
 
 `make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of

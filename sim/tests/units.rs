@@ -155,8 +155,9 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .arg(work.path());
     let mut hash = Xxh3::new();
     hash.update(format!("{version}{top}{parameters:?}{package}unique").as_bytes());
-    let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp", "set_plans.hpp"]
-        .map(|name| units.join(name));
+    let included =
+        ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp", "set_plans.hpp"]
+            .map(|name| units.join(name));
     for source in sources.iter().chain([&bench]).chain(&included) {
         hash.update(&fs::read(source).unwrap());
     }

@@ -188,7 +188,9 @@ int main(int argc, char **argv) {
     Line held(16), read_line(16);
     bool read = false, popped_before = false;
     uint32_t match1 = 0, match2 = 0;
-    unsigned seen = 0, sets = 0;
+    unsigned seen = 0, sets = 0, own_reads = 0;
+    uint64_t read_at = 0;
+    bool alone = false; // a set without a list is gone through
     int64_t owed = 0; // lines of operations that were taken; below 0: of the one that waits, too
     for (uint64_t limit = 60000, quiet = 0; quiet < 12;) {
       d.made_i = !making.empty() && making.front().first <= b.cycle;
@@ -220,6 +222,7 @@ int main(int argc, char **argv) {
         b.check(d.valid_i, "an operation that isn't there");
         owed += tasks.front().lines.size();
         sets += tasks.front().op.word.kind == WORD_MAKE;
+        alone = !tasks.front().op.word.streams, own_reads = 0;
         tasks.pop_front();
       }
       if (d.line_valid_i && d.line_ready_o) lines.pop_front(), --owed;
@@ -271,6 +274,11 @@ int main(int argc, char **argv) {
       read = d.read_o;
       if (read) read_line = memory[d.read_at_o];
       seen += d.read_o;
+      if (d.read_o) {
+        // The first lines' last ids are on their way; then there is a line each cycle.
+        if (alone && own_reads > 1) b.equal(b.cycle, read_at + 1, "the cycle of a stored line");
+        ++own_reads, read_at = b.cycle;
+      }
       b.rise();
       quiet = tasks.empty() && making.empty() && !d.busy_o ? quiet + 1 : 0;
       b.check(--limit, "run %d does not end: %zu operations, %zu outputs", n, tasks.size(), out.size());
