@@ -53,6 +53,22 @@ SET_REDUCED = [
     ("gramer_set_types_pkg.sv", "PLACES     = 16", "PLACES     = 4"),
     ("gramer_set_types_pkg.sv", "LEVEL_W    = 17", "LEVEL_W    = 4"),
 ]
+# A plan's asker with room for two operations.
+ASKER_REDUCED = [
+    ("gramer_set_plan_asker.sv", "WAITING   = 16", "WAITING   = 2"),
+]
+
+
+def two_entries(id_bits: int) -> list[tuple[str, str, str]]:
+    """A plan's merger and walker for lines of two entries, with ids of so many bits and sizes of one."""
+    numbers = {"LINE_W": (2, 2 * (id_bits + 1)), "LINE_ENTRIES": (16, 2), "LINE_QUARTERS": (4, 2),
+               "QUARTER_ENTRIES": (4, 1), "ID_W": (4, id_bits), "SIZE_W": (6, 1), "PLAN_WORDS": (40, 4),
+               "PLAN_SETS": (32, 4)}
+    return [("gramer_set_pkg.sv", f"{name:<15} = {was};", f"{name:<15} = {now};") for name, (was, now) in numbers.items()]
+
+
+# The walker for three vertices.
+WALKER_REDUCED = two_entries(3) + [("gramer_set_pkg.sv", "PLAN_LEVELS     = 0;", "PLAN_LEVELS     = 3;")]
 
 # Name: sources, {mode: depth} (broken: bmc of the broken variants alone, the others' goes with bmc),
 # [(source, text, replacement) of each broken variant], and what is
@@ -133,6 +149,42 @@ PROOFS = {
             ("gramer_set_map_bank.sv", "entry2.value >= access_q[2].level", "entry2.value > access_q[2].level"),
         ],
         SET_REDUCED,
+    ),
+    "set_plan_asker": (
+        SET + ["gramer_fifo.sv", "gramer_set_plan_asker.sv"],
+        {"bmc": 9, "cover": 14},
+        [
+            ("gramer_set_plan_asker.sv", "c_valid_q && !full && (!x_valid_q", "c_valid_q && (!x_valid_q"),
+            ("gramer_set_plan_asker.sv", "x_issued = x_valid_q && issue_ready_i", "x_issued = x_valid_q"),
+            ("gramer_set_plan_asker.sv", "(x_issued && x_last_q));", "x_last_q);"),
+            ("gramer_set_plan_asker.sv", "return a < b ? a : b", "return a < b ? b : a"),
+            ("gramer_set_plan_asker.sv", "x_first_q ? low_q : '0", "low_q"),
+        ],
+        ASKER_REDUCED,
+    ),
+    "set_plan_merger": (
+        SET + ["gramer_set_intersector.sv", "gramer_set_plan_merger.sv"],
+        {"bmc": 18, "cover": 20},
+        [
+            ("gramer_set_plan_merger.sv", "i_step_q.emit || i_step_q.ends ? '0 : matched", "matched"),
+            ("gramer_set_plan_merger.sv", "op_q.word.difference ? THROUGH : ended", "ended"),
+            ("gramer_set_plan_merger.sv", "i_lanes_q[l] && i_below_q[l]", "i_lanes_q[l]"),
+            ("gramer_set_plan_merger.sv", "!a_valid_q || !b_valid_q || b_take;", "1'b1;"),
+            ("gramer_set_plan_merger.sv", "DRAIN: b_take = b_valid_q;", "DRAIN: b_take = 1'b0;"),
+        ],
+        two_entries(3),
+    ),
+    "set_plan_walker": (
+        SET + ["gramer_set_plan_walker.sv"],
+        {"bmc": 25, "cover": 30},
+        [
+            ("gramer_set_plan_walker.sv", "here_q.left <= less_q;", "here_q.left <= '0;"),
+            ("gramer_set_plan_walker.sv", "unit_done_o <= level_q == 3'd1;", "unit_done_o <= 1'b1;"),
+            ("gramer_set_plan_walker.sv", "here_q.at != here_q.last && !here_q.cut", "here_q.at != here_q.last"),
+            ("gramer_set_plan_walker.sv", "less_q <= back_q.left & (back_q.left - 1'b1);", "less_q <= back_q.left;"),
+            ("gramer_set_plan_walker.sv", "LINE: if (pushed) state_q <= LINE_WAIT;", "LINE: state_q <= LINE_WAIT;"),
+        ],
+        WALKER_REDUCED,
     ),
 }
 

@@ -17,7 +17,8 @@ suite runs until the first check that fails:
   directed  what has a test of its own: an error's address, the control block, saturation
 
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
-counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs).
+counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs); those of
+search plans (gramer_set_plan*) by the bench of all five of its modules and by sim/tests/set_plans.rs instead.
 
 `--set` judges those alone.
 
@@ -52,15 +53,14 @@ REPORT = ROOT / "docs/hardware/mutants.md"
 REPORT_SET = ROOT / "docs/hardware/mutants-set.md"
 SEED = 2020
 TOTAL = 108
-TOTAL_SET = 64 # of the set core
+TOTAL_SET = 96 # of the set core
 QUICK = 5
 # Modules that are proven as part of another one's bench; the others' benches have their names
 # without the prefix.
 PREFIX = "gramer_"
 BENCH = {"gramer_cache": "onchip_memory", "gramer_replacement": "onchip_memory",
          "gramer_crossbar_column": "crossbar", "gramer_receiver": "scheduler", "gramer_unit_ledger": "scheduler",
-         "gramer_threshold_table": "scheduler", "gramer_set_plan_walker": "set_plan", "gramer_set_plan_asker": "set_plan",
-         "gramer_set_plan_merger": "set_plan", "gramer_set_plan_packer": "set_plan"}
+         "gramer_threshold_table": "scheduler"}
 
 # A check: its name in the report, the test that is run, how many random cases, and what it reads.
 CORE = ["sim/tests/core.rs", "sim/tests/support/mod.rs", "sim/tests/counters.tsv"]
@@ -91,12 +91,22 @@ SET_SUITE = [
     ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
 ]
-BENCHES = {"set_cluster"}
+# Of the modules of search plans: the bench of all five, then the whole core.
+PLAN = "gramer_set_plan"
+PLAN_CORE = ["sim/tests/set_plans.rs"]
+PLAN_SUITE = [
+    ("results", "set_plan", 0, ["sim/units/set_plan.cpp", "sim/units/set_plans.hpp", "sim/units/bench.hpp",
+                                "sim/tests/units.rs"]),
+    ("results", "the_core_counts_patterns_of_random_graphs", 0, PLAN_CORE),
+    ("results", "plans_with_lists_of_every_length_that_matters", 0, PLAN_CORE),
+    ("stops", "plans_that_end_early_are_clean", 0, PLAN_CORE),
+]
+BENCHES = {"set_cluster", "set_plan"}
 
 
 def suite_of(module):
     """What judges a fault of a module after its bench."""
-    return SET_SUITE if module.startswith(SET) else SUITE
+    return PLAN_SUITE if module.startswith(PLAN) else SET_SUITE if module.startswith(SET) else SUITE
 
 
 def bench_of(module):
@@ -105,7 +115,7 @@ def bench_of(module):
     if name in BENCHES or not (ROOT / f"sim/units/{name}.cpp").exists():
         return []
     files = [f"sim/units/{name}.cpp", f"sim/units/{PREFIX}{name}.vlt", "sim/units/bench.hpp",
-             "sim/units/messages.hpp", "sim/units/set_image.hpp", "sim/tests/units.rs"]
+             "sim/units/messages.hpp", "sim/units/set_image.hpp", "sim/units/set_plans.hpp", "sim/tests/units.rs"]
     return [("bench", name, 0, [file for file in files if (ROOT / file).exists()])]
 
 
@@ -125,7 +135,7 @@ def judged_by(check):
     name, test, _, paths = check
     if test in BENCHES or name == "bench":
         parts = parts_of(PREFIX + test) | SKIP
-    elif check in SET_SUITE:
+    elif check in SET_SUITE + PLAN_SUITE:
         parts = parts_of("gramer_set_core") | SKIP
     else:
         parts = {path.stem for path in (ROOT / "rtl").glob("*.*")} | {"gramer_types_pkg"}
@@ -169,7 +179,7 @@ class Judge:
         output = subprocess.run(
             # The build of `make test`.
             ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
-             "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
+             "--test", "set_plans", "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
         for line in output.splitlines():
@@ -179,7 +189,7 @@ class Judge:
                                        stdout=subprocess.PIPE).stdout
                 for test in re.findall(r"(?m)^(\w+): test$", tests):
                     found[test] = message["executable"]
-        missing = [test for _, test, *_ in SUITE + SET_SUITE if test not in found]
+        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE if test not in found]
         if missing:
             raise SystemExit(f"mutants: there are no tests {missing}")
         return found
@@ -297,8 +307,8 @@ SET_HEAD = """# Mutants of the set core
 
 `make mutants` (or `scripts/mutants.py --set`, these alone) puts each fault of `scripts/mutants.tsv` into the set core, all of them
 in one build of the small machine, and runs the tests against each. Written by that command; how it works is
-told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster
-and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
+told in `scripts/mutants.py`. First the unit bench of the fault's module is asked, if it has one, then the bench of the cluster,
+or of a plan's engine, and the tests of the whole core (`results`). The last column is what catches a fault without unit benches, where that was asked."""
 HEAD = """# Mutants
 
 `make mutants` puts each fault of `scripts/mutants.tsv` into the core, all of them in one build of

@@ -26,4 +26,8 @@ package gramer_set_pkg;
   localparam int unsigned PLAN_LEVELS     = 0;
   localparam int unsigned PLAN_WORDS      = 40;
   localparam int unsigned PLAN_SETS       = 32;
+  localparam int unsigned SIZE_ROUNDED    = 32;
+  localparam int unsigned WORD_MAKE       = 0;
+  localparam int unsigned WORD_COUNT      = 1;
+  localparam int unsigned WORD_WALK       = 2;
 endpackage

@@ -302,6 +302,20 @@ fn a_real_graph_has_the_counts_of_the_cpu_engine() {
         let known = Cpu.run(&graph, &task, None, &context).unwrap().results[0].count;
         assert_eq!(outcome.status, DONE, "{name}");
         assert_eq!(program.occurrences(outcome.counts[SUM_EMBEDDINGS].into()), known, "{name}");
-        println!("citeseer {name}: {known}, {} cycles", outcome.sum("core.cycles"));
+        // Of the cycles of all PUs: pairs of lines that are compared, cycles with a unit and no pair, and
+        // cycles without a unit.
+        let cycles = outcome.sum("core.cycles");
+        let all = cycles * u64::from(machine.machine.processing_units);
+        let share = |counter: &str| 100 * outcome.sum(counter) / all;
+        println!(
+            "citeseer {name}: {known}, {cycles} cycles; lists {}, lines {}, steps {} ({} %), no pair {} %, \
+             no unit {} %",
+            outcome.sum("pu.members"),
+            outcome.sum("pu.lines_answered"),
+            outcome.sum("pu.steps"),
+            share("pu.steps"),
+            share("pu.idle_memory"),
+            share("pu.idle_no_work"),
+        );
     }
 }

@@ -155,8 +155,9 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .arg(work.path());
     let mut hash = Xxh3::new();
     hash.update(format!("{version}{top}{parameters:?}{package}unique").as_bytes());
-    let included = ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp"]
-        .map(|name| units.join(name));
+    let included =
+        ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp", "set_plans.hpp"]
+            .map(|name| units.join(name));
     for source in sources.iter().chain([&bench]).chain(&included) {
         hash.update(&fs::read(source).unwrap());
     }
@@ -272,6 +273,10 @@ benches! {
     set_loader: "gramer_set_loader" [];
     set_map_bank: "gramer_set_map_bank" [];
     set_plan: "gramer_set_plan" [];
+    set_plan_asker: "gramer_set_plan_asker" [];
+    set_plan_merger: "gramer_set_plan_merger" [];
+    set_plan_packer: "gramer_set_plan_packer" [];
+    set_plan_walker: "gramer_set_plan_walker" [];
 }
 
 // Enough PUs with room for several halves that there is a choice.

@@ -1,54 +1,10 @@
 // set_plan against random plans that are gone through vertex by vertex. Memory, list buffer and intersector are
 // those of the bench: lines come in order, after any time.
-#include "bench.hpp"
-#include "gramer_pkg.hpp"
+#include "set_plans.hpp"
 #include <deque>
 #include <vector>
 
 namespace {
-
-constexpr uint32_t ID = (1u << ID_W) - 1, NONE = ~0u;
-constexpr uint32_t SET_LINES = LISTS * LIST_LINES;
-
-uint32_t quarters_of(uint32_t size) {
-  return size < SIZE_ROUNDED ? size : (4 + size % 4) << ((size - SIZE_ROUNDED) / 4 + 3);
-}
-
-struct Image {
-  std::vector<uint32_t> words, entries;
-  explicit Image(const std::vector<std::vector<uint32_t>> &rows) {
-    uint32_t at = 0;
-    for (auto &row : rows) {
-      uint32_t size = 1;
-      while (quarters_of(size) * 4 < row.size()) ++size;
-      const uint32_t q = quarters_of(size);
-      if (at % 4 + q > 4) at = (at + 3) & ~3u;
-      entries.push_back(at | size << ID_W);
-      at += q;
-    }
-    words.assign((at + 3) / 4 * 16, NONE);
-    for (size_t v = 0; v < rows.size(); ++v)
-      for (size_t e = 0; e < rows[v].size(); ++e) words[(entries[v] & ID) * 4 + e] = entries[rows[v][e]];
-  }
-  std::vector<uint32_t> list(uint32_t entry) const {
-    std::vector<uint32_t> all;
-    for (uint32_t e = 0; e < quarters_of(entry >> ID_W) * 4; ++e)
-      if (words[(entry & ID) * 4 + e] != NONE) all.push_back(words[(entry & ID) * 4 + e]);
-    return all;
-  }
-};
-
-struct Word {
-  unsigned kind = 0, difference = 0, pairs = 0, stored = 0, streams = 0, of = 0, from = 0, to = 0, bounds = 0,
-           conflicts = 0;
-  uint64_t bits() const {
-    return uint64_t(kind) << IN_WORD_KIND_AT | uint64_t(difference) << IN_WORD_DIFFERENCE_AT
-           | uint64_t(pairs) << IN_WORD_PAIRS_AT | uint64_t(stored) << IN_WORD_STORED_AT
-           | uint64_t(streams) << IN_WORD_STREAMS_AT | uint64_t(of) << IN_WORD_OF_AT
-           | uint64_t(from) << IN_WORD_FROM_AT | uint64_t(to) << IN_WORD_TO_AT
-           | uint64_t(bounds) << IN_WORD_BOUNDS_AT | uint64_t(conflicts) << IN_WORD_CONFLICTS_AT;
-  }
-};
 
 /// What a plan means.
 struct Model {
@@ -236,6 +192,9 @@ int main(int argc, char **argv) {
       at += d.unit_take_o;
       done += d.unit_done_o;
       if (d.add_o) sum += d.value_o;
+      // In the cycle in which a unit is taken it isn't at work yet; what was counted ends a few cycles later.
+      if (quiet > 1) b.check(!d.issue_valid_o, "plan %d: a list is asked for after the end", n);
+      if (quiet > 8) b.check(!d.add_o, "plan %d: something is counted after the end", n);
       if (comes && d.line_ready_o) answers.pop_front();
       if (d.issue_valid_o && d.issue_ready_i) {
         const uint64_t when = b.cycle + 6 + (late ? b.random(late) : 0);

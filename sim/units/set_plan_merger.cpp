@@ -1,0 +1,291 @@
+// set_plan_merger against intersections and differences of random sets. The list buffer, the intersector and the
+// table of stored sets are those of the bench; what is made is stored after some time.
+#include "set_plans.hpp"
+
+namespace {
+
+struct Streamed {
+  Line line;
+  unsigned low, high, last;
+};
+struct Stored {
+  unsigned base = 0;
+  std::vector<uint32_t> members;
+  unsigned lines() const { return unsigned(members.size() + 15) / 16; }
+  uint32_t max(unsigned line) const { return members[std::min<size_t>(line * 16 + 15, members.size() - 1)] & ID; }
+};
+/// What comes out: a member, the end of a set, or a line to walk along.
+struct Out {
+  enum { MEMBER, END, WALKED } what;
+  unsigned kind, to;
+  uint32_t entry = 0;
+  Line line = {};
+  unsigned lanes = 0, cut = 0;
+};
+struct Task {
+  Operation op;
+  std::vector<Streamed> lines;
+};
+
+bool left_out(const Operation &o, uint32_t entry) {
+  bool out = (entry & ID) >= o.limit;
+  for (uint32_t image : o.images) out |= (entry & ID) == image;
+  return out;
+}
+
+/// Lines of the stored set that are read for an operation: a step for each pair of lines, then those after the list.
+unsigned reads_of(const Operation &o, const Stored &stored, const std::vector<Streamed> &lines) {
+  if (o.word.kind == WORD_WALK) return 1;
+  if (!o.word.stored || !stored.lines()) return 0;
+  unsigned last = 0, reads = 0;
+  while (last + 1 < stored.lines() && stored.max(last) < o.limit) ++last;
+  if (!o.word.streams) return last + 1;
+  for (size_t h = 0, s = 0;;) {
+    uint32_t high = 0;
+    for (unsigned lane = 0; lane < 16; ++lane)
+      if (lane / 4 >= lines[s].low && lane / 4 <= lines[s].high && lines[s].line[lane] != NONE) high = lines[s].line[lane] & ID;
+    ++reads;
+    const bool end = s + 1 == lines.size(), low = stored.max(h) <= high, gone = high <= stored.max(h);
+    if ((low || end) && h == last) return reads;
+    if (gone && end) return reads + (o.word.difference ? last - h : 0);
+    h += low, s += gone;
+  }
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Bench b("set_plan_merger",
+          {"an intersection", "a difference", "a copy", "a set gone through", "a line walked along", "pairs", "nothing in common",
+           "everything in common", "an empty stored set", "a set of several lines", "a list of several lines", "a line of padding",
+           "the list ends first", "the set ends first", "a limit in the first line", "a limit in a later line", "a limit below all",
+           "a limit above all", "entries above the limit", "images left out", "a list in a line's middle", "waits for a set", "lines come at once",
+           "lines come late", "an operation behind another at once", "one set into itself"},
+          argc, argv);
+  auto &d = *b.dut;
+  d.valid_i = d.line_valid_i = d.made_i = 0;
+  for (int n = 0; n < 250; ++n) {
+    d.valid_i = d.line_valid_i = d.made_i = 0;
+    b.reset(d.rst_i);
+    std::vector<Line> memory(SET_LINES, Line(16));
+    std::vector<uint32_t> maxima(SET_LINES);
+    std::vector<Stored> table(PLAN_SETS), later; // as it is, and as it is once all operations are done
+    const unsigned universe = b.chance(50) ? 40 + b.random(60) : 300 + b.random(2000);
+    auto some = [&](unsigned share, unsigned from = 0) {
+      std::vector<uint32_t> all;
+      for (uint32_t id = from; id < universe; ++id) if (b.chance(share)) all.push_back(id | (id * 7 % 61 + 1) << ID_W);
+      return all;
+    };
+    auto store = [&](const Stored &set) {
+      for (unsigned line = 0; line < set.lines(); ++line) {
+        maxima[set.base + line] = set.max(line);
+        for (unsigned lane = 0; lane < 16; ++lane)
+          memory[set.base + line][lane] = line * 16 + lane < set.members.size() ? set.members[line * 16 + lane] : NONE;
+      }
+    };
+    unsigned top = 0;
+    for (unsigned s = 0; s < 4; ++s) {
+      Stored set{top, some(b.chance(20) ? 0 : b.random(40))};
+      if (top + set.lines() > SET_LINES / 2) set.members.clear();
+      top += set.lines(), table[s] = set, store(set);
+    }
+    later = table;
+
+    // The operations, and what comes of them.
+    std::deque<Task> tasks;
+    std::deque<Out> out;
+    std::deque<Streamed> lines;
+    unsigned reads = 0, known = 4;
+    for (unsigned t = 1 + b.random(25); t; --t) {
+      Task task;
+      Operation &o = task.op;
+      Word &w = o.word;
+      w.kind = b.chance(20) ? WORD_WALK : b.chance(50) ? WORD_MAKE : WORD_COUNT;
+      w.stored = w.kind == WORD_WALK || b.chance(75), w.streams = w.kind != WORD_WALK && (!w.stored || b.chance(80));
+      w.difference = b.random(2), w.pairs = w.kind == WORD_COUNT && b.chance(30), w.from = b.random(known);
+      w.to = b.chance(20) ? w.from : b.random(std::min<unsigned>(known + 1, PLAN_SETS));
+      w.of = b.random(7), w.bounds = b.random(128), w.conflicts = b.random(128); // the merger has limit and images instead
+      const Stored from = later[w.from];
+      if (w.kind == WORD_WALK && !from.lines()) continue;
+      o.at = w.kind == WORD_WALK ? from.base + b.random(from.lines()) : b.random(SET_LINES);
+      o.source = uint32_t(b.random());
+      o.limit = b.chance(40) ? ID : b.random(universe + universe / 4);
+      for (auto &image : o.images) image = b.chance(60) ? ID : b.random(universe);
+      // The list, with padding behind it and others' entries around it.
+      std::vector<uint32_t> list;
+      if (w.streams) {
+        list = b.chance(10) && w.stored && from.lines() ? from.members : some(1 + b.random(60), b.chance(20) ? b.random(universe) : 0);
+        if (b.chance(10) && list.size() > 3) list.resize(1 + b.random(3));
+        if (list.empty()) list.push_back(uint32_t(b.random(universe)) | 1u << ID_W);
+        unsigned quarters = unsigned(list.size() + 3) / 4, low = quarters <= 4 ? b.random(5 - quarters) : 0;
+        if (b.chance(15)) quarters += b.random(quarters <= 4 ? 5 - low - quarters : 9);
+        for (unsigned at = low; at < low + quarters;) {
+          Streamed s{random_line(b), at % 4, std::min(3u, low + quarters - 1 - at / 4 * 4), 0};
+          bool entries = false;
+          for (unsigned lane = s.low * 4; lane < s.high * 4 + 4; ++lane) {
+            const size_t e = (at / 4 * 16 + lane) - low * 4;
+            s.line[lane] = e < list.size() ? list[e] : NONE, entries |= e < list.size();
+          }
+          b.hit("a line of padding", !entries), b.hit("a list in a line's middle", s.low == 1 && s.high == 2);
+          at = at / 4 * 4 + 4, s.last = at >= low + quarters;
+          task.lines.push_back(s);
+        }
+      }
+      // What it means.
+      std::vector<uint32_t> members;
+      for (uint32_t e : w.stored ? from.members : list) {
+        const bool in = std::any_of(list.begin(), list.end(), [&](uint32_t l) { return (l & ID) == (e & ID); });
+        if ((!w.stored || !w.streams || in != bool(w.difference)) && !left_out(o, e)) members.push_back(e);
+      }
+      if (w.kind == WORD_WALK) {
+        Out walked{Out::WALKED, w.kind, w.to, 0, Line(16, NONE)};
+        for (unsigned lane = 0; lane < 16; ++lane) {
+          const size_t e = (o.at - from.base) * 16 + lane;
+          if (e >= from.members.size()) continue;
+          walked.line[lane] = from.members[e];
+          walked.lanes |= unsigned(!left_out(o, from.members[e])) << lane, walked.cut |= (from.members[e] & ID) >= o.limit;
+        }
+        out.push_back(walked);
+        b.hit("entries above the limit", walked.cut);
+      } else {
+        if (w.kind == WORD_MAKE && top + members.size() / 16 + 1 > SET_LINES) break;
+        for (uint32_t e : members) out.push_back({Out::MEMBER, w.kind, w.to, e});
+        // Of an empty set that is gone through there are no pairs to add up.
+        const bool nothing = w.stored && !w.streams && !from.lines();
+        if (w.kind == WORD_MAKE || (w.pairs && !nothing)) out.push_back({Out::END, w.kind, w.to});
+        if (w.kind == WORD_MAKE) {
+          later[w.to] = Stored{top, members};
+          top += later[w.to].lines(), known = std::max(known, w.to + 1);
+        }
+      }
+      reads += reads_of(o, from, task.lines);
+      const bool both = w.stored && w.streams && from.lines();
+      b.hit("an intersection", both && !w.difference), b.hit("a difference", both && w.difference), b.hit("a copy", !w.stored);
+      b.hit("a set gone through", w.stored && !w.streams && w.kind != WORD_WALK), b.hit("a line walked along", w.kind == WORD_WALK), b.hit("pairs", w.pairs);
+      b.hit("nothing in common", both && !w.difference && members.empty());
+      b.hit("everything in common", both && !w.difference && members.size() == from.members.size());
+      b.hit("an empty stored set", w.stored && !from.lines() && w.streams), b.hit("a set of several lines", from.lines() > 2 && both);
+      b.hit("a list of several lines", task.lines.size() > 2 && both);
+      b.hit("the list ends first", both && (list.back() & ID) < from.max(0) && from.lines() > 1);
+      b.hit("the set ends first", both && task.lines.size() > 1 && from.max(from.lines() - 1) < (task.lines[0].line[15] & ID));
+      b.hit("a limit in the first line", both && o.limit < from.max(0) && o.limit > (from.members[0] & ID));
+      b.hit("a limit in a later line", both && from.lines() > 2 && o.limit > from.max(0) && o.limit < from.max(from.lines() - 1));
+      b.hit("a limit below all", both && o.limit <= (from.members[0] & ID)), b.hit("a limit above all", both && o.limit == ID);
+      b.hit("images left out", !w.stored && std::any_of(list.begin(), list.end(), [&](uint32_t e) { return left_out(o, e) && (e & ID) < o.limit; }));
+      b.hit("one set into itself", w.kind == WORD_MAKE && w.stored && w.from == w.to && !members.empty());
+      lines.insert(lines.end(), task.lines.begin(), task.lines.end());
+      tasks.push_back(task);
+    }
+
+    // What is made becomes known in the order in which it was asked for.
+    std::deque<std::pair<uint64_t, Stored>> making;
+    std::deque<unsigned> making_to;
+    Stored now;
+    unsigned bases = 0; // as the packer gives them
+    for (unsigned s = 0; s < 4; ++s) bases += table[s].lines();
+    const unsigned late = b.chance(50) ? 0 : 20 + b.random(60), gaps = b.chance(50) ? 0 : 40;
+    b.hit("lines come at once", !late), b.hit("lines come late", late);
+    Line held(16), read_line(16);
+    bool read = false, popped_before = false;
+    uint32_t match1 = 0, match2 = 0;
+    unsigned seen = 0, sets = 0, own_reads = 0;
+    uint64_t read_at = 0;
+    bool alone = false; // a set without a list is gone through
+    int64_t owed = 0; // lines of operations that were taken; below 0: of the one that waits, too
+    for (uint64_t limit = 60000, quiet = 0; quiet < 12;) {
+      d.made_i = !making.empty() && making.front().first <= b.cycle;
+      if (d.made_i) {
+        table[making_to.front()] = making.front().second, store(making.front().second);
+        making.pop_front(), making_to.pop_front(), --sets;
+      }
+      // The walker knows the sets along which it goes.
+      const bool walks = !tasks.empty() && tasks.front().op.word.kind == WORD_WALK;
+      d.valid_i = !tasks.empty() && !(walks && sets) && !b.chance(gaps);
+      if (d.valid_i) drive_operation(d.op_i, tasks.front().op);
+      d.line_valid_i = !lines.empty() && owed + (d.valid_i ? int64_t(tasks.front().lines.size()) : 0) > 0 && !b.chance(late);
+      if (!lines.empty()) {
+        const Streamed &s = lines.front();
+        drive(d.line_i, s.line);
+        pack(d.meta_i, {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {s.low, 2}, {s.high, 2}, {0, place_bits() - 2}, {0, place_bits() + 2}, {s.last, 1}, {0, 1}});
+      }
+      drive(d.held_i, held);
+      d.match_i = match2;
+      b.settle();
+      const Stored &set = table[d.set_o];
+      pack(d.set_i, {{set.lines() ? set.max(0) : b.random(ID), ID_W}, {set.lines(), place_bits() + 1}, {set.base, place_bits()}});
+      d.max_i = maxima[d.max_at_o];
+      b.settle();
+      b.hit("waits for a set", d.valid_i && !d.pop_o && sets && tasks.front().op.word.stored);
+      b.hit("an operation behind another at once", d.pop_o && popped_before);
+      popped_before = d.busy_o;
+      if (d.pop_o) {
+        b.check(d.valid_i, "an operation that isn't there");
+        owed += tasks.front().lines.size();
+        sets += tasks.front().op.word.kind == WORD_MAKE;
+        alone = !tasks.front().op.word.streams, own_reads = 0;
+        tasks.pop_front();
+      }
+      if (d.line_valid_i && d.line_ready_o) lines.pop_front(), --owed;
+      if (d.valid_o) {
+        std::vector<unsigned> widths{2, 5, 1, 1, 1, 1, 1, 1, ID_W};
+        widths.insert(widths.end(), PLACED, ID_W);
+        const auto fields = unpack(d.plan_step_o, widths);
+        const bool ends = fields[7];
+        const Line line = line_of(d.line_o);
+        if (fields[0] == WORD_WALK) {
+          b.check(!out.empty() && out.front().what == Out::WALKED, "a line that nobody walks along");
+          b.equal(d.lanes_o, out.front().lanes, "candidates");
+          b.equal(d.cut_o, out.front().cut, "cut");
+          b.check(line == out.front().line, "the line of candidates");
+          out.pop_front();
+        } else {
+          for (unsigned lane = 0; lane < 16; ++lane) {
+            if (!(d.lanes_o >> lane & 1)) continue;
+            b.check(!out.empty() && out.front().what == Out::MEMBER, "run %d: member %u that is none", n, line[lane] & ID);
+            b.equal(line[lane], out.front().entry, "a member");
+            b.equal(fields[0], out.front().kind, "the kind"), b.equal(fields[1], out.front().to, "the set");
+            if (fields[0] == WORD_MAKE) now.members.push_back(line[lane]);
+            out.pop_front();
+          }
+          if (ends) {
+            b.check(!out.empty() && out.front().what == Out::END, "run %d: the end comes before member %u", n, out.empty() ? 0 : out.front().entry & ID);
+            b.equal(fields[0], out.front().kind, "the kind of the end"), b.equal(fields[1], out.front().to, "the set that ends");
+            if (fields[0] == WORD_MAKE) {
+              now.base = bases, bases += now.lines();
+              const uint64_t earliest = making.empty() ? b.cycle : making.back().first;
+              making.push_back({std::max(b.cycle + 8, earliest + 1) + b.random(10), now}), making_to.push_back(unsigned(fields[1]));
+              now.members.clear();
+            }
+            out.pop_front();
+          }
+        }
+      }
+      // The intersector, two cycles.
+      match2 = match1;
+      if (d.step_valid_o) {
+        const auto step = unpack(d.step_o, {1, 16, 16, 42});
+        match1 = 0;
+        for (int h = 0; h < 16 && step[0]; ++h)
+          for (int s = 0; s < 16; ++s)
+            if (step[1] >> h & 1 && step[2] >> s & 1 && (held[h] & ID) == (d.streamed_o[s] & ID)) match1 |= 1u << h;
+      }
+      // The list buffer, two cycles.
+      if (read) held = read_line;
+      read = d.read_o;
+      if (read) read_line = memory[d.read_at_o];
+      seen += d.read_o;
+      if (d.read_o) {
+        // The first lines' last ids are on their way; then there is a line each cycle.
+        if (alone && own_reads > 1) b.equal(b.cycle, read_at + 1, "the cycle of a stored line");
+        ++own_reads, read_at = b.cycle;
+      }
+      b.rise();
+      quiet = tasks.empty() && making.empty() && !d.busy_o ? quiet + 1 : 0;
+      b.check(--limit, "run %d does not end: %zu operations, %zu outputs", n, tasks.size(), out.size());
+    }
+    b.check(out.empty(), "run %d: %zu outputs are missing", n, out.size());
+    b.check(lines.empty(), "run %d: %zu lines are left", n, lines.size());
+    b.equal(seen, reads, "lines of stored sets that were read");
+  }
+  return b.end();
+}

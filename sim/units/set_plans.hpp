@@ -1,0 +1,86 @@
+// What the benches of search plans share: a graph's image for plans, words, and the operations between the modules
+// of gramer_set_plan.
+#pragma once
+
+#include "bench.hpp"
+#include "gramer_pkg.hpp"
+
+constexpr uint32_t ID = (1u << ID_W) - 1, NONE = ~0u;
+constexpr uint32_t SET_LINES = LISTS * LIST_LINES;
+constexpr unsigned PLACED = PLAN_LEVELS;
+
+/// Quarter-lines of a size.
+inline uint32_t quarters_of(uint32_t size) {
+  return size < SIZE_ROUNDED ? size : (4 + size % 4) << ((size - SIZE_ROUNDED) / 4 + 3);
+}
+
+/// A graph by its rows, as it lies in memory.
+struct Image {
+  std::vector<uint32_t> words, entries;
+  explicit Image(const std::vector<std::vector<uint32_t>> &rows) {
+    uint32_t at = 0;
+    for (auto &row : rows) {
+      uint32_t size = 1;
+      while (quarters_of(size) * 4 < row.size()) ++size;
+      const uint32_t q = quarters_of(size);
+      if (at % 4 + q > 4) at = (at + 3) & ~3u;
+      entries.push_back(at | size << ID_W);
+      at += q;
+    }
+    words.assign((at + 3) / 4 * 16, NONE);
+    for (size_t v = 0; v < rows.size(); ++v)
+      for (size_t e = 0; e < rows[v].size(); ++e) words[(entries[v] & ID) * 4 + e] = entries[rows[v][e]];
+  }
+  std::vector<uint32_t> list(uint32_t entry) const {
+    std::vector<uint32_t> all;
+    for (uint32_t e = 0; e < quarters_of(entry >> ID_W) * 4; ++e)
+      if (words[(entry & ID) * 4 + e] != NONE) all.push_back(words[(entry & ID) * 4 + e]);
+    return all;
+  }
+};
+
+/// A word of a plan.
+struct Word {
+  unsigned kind = 0, difference = 0, pairs = 0, stored = 0, streams = 0, of = 0, from = 0, to = 0, bounds = 0,
+           conflicts = 0;
+  uint64_t bits() const {
+    return uint64_t(kind) << IN_WORD_KIND_AT | uint64_t(difference) << IN_WORD_DIFFERENCE_AT
+           | uint64_t(pairs) << IN_WORD_PAIRS_AT | uint64_t(stored) << IN_WORD_STORED_AT
+           | uint64_t(streams) << IN_WORD_STREAMS_AT | uint64_t(of) << IN_WORD_OF_AT
+           | uint64_t(from) << IN_WORD_FROM_AT | uint64_t(to) << IN_WORD_TO_AT
+           | uint64_t(bounds) << IN_WORD_BOUNDS_AT | uint64_t(conflicts) << IN_WORD_CONFLICTS_AT;
+  }
+};
+
+/// A set to make, to count, or a line of one to walk along: `set_op_t`.
+struct Operation {
+  Word word;
+  uint32_t at = 0, source = 0, limit = ID;
+  std::vector<uint32_t> images = std::vector<uint32_t>(PLACED);
+};
+
+/// Bits of a place in the memory for sets.
+constexpr unsigned place_bits() {
+  unsigned bits = 0;
+  while (1u << bits < SET_LINES) ++bits;
+  return bits;
+}
+
+/// The fields of `set_op_t`, the word in two parts.
+inline std::vector<unsigned> operation_widths() {
+  std::vector<unsigned> widths{33, place_bits(), ID_W + SIZE_W, ID_W};
+  widths.insert(widths.end(), PLACED, ID_W);
+  return widths;
+}
+template <class P> inline void drive_operation(P &pin, const Operation &o) {
+  std::vector<Field> fields{{o.word.bits(), 33}, {o.at, place_bits()}, {o.source, ID_W + SIZE_W}, {o.limit, ID_W}};
+  for (unsigned v = PLACED; v-- > 0;) fields.push_back({o.images[v], ID_W});
+  pack(pin, fields);
+}
+/// Word, place, source, limit, then the images from the last one on.
+template <class P> inline bool is_operation(const P &pin, const Operation &o) {
+  const auto got = unpack(pin, operation_widths());
+  bool same = got[0] == o.word.bits() && got[1] == o.at && got[2] == o.source && got[3] == o.limit;
+  for (unsigned v = 0; v < PLACED; ++v) same &= got[4 + v] == o.images[PLACED - 1 - v];
+  return same;
+}
