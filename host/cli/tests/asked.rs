@@ -157,6 +157,7 @@ fn options_of_devices_act_or_are_refused() {
             vec!["clique", "-k", "3", "--device", "emulator:small", "--result-beats", "4"],
             "--result-beats is room for listed embeddings",
         ),
+        (vec!["clique", "-k", "3", "--device", "cpu,cpu", "--memory", "1G"], "name cpu once"),
     ] {
         let output = run(&words, &graph);
         let said = text(&output.stderr);

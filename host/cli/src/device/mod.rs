@@ -192,7 +192,19 @@ impl DeviceOptions {
     /// # Errors
     /// [`Error::Usage`] that names the option, and as [`kind`].
     pub fn check(&self, devices: &str, task: &Task, listed: bool) -> Result<()> {
-        kinds(devices)?.iter().try_for_each(|kind| (kind.check)(&self.0, task, listed))
+        let kinds = kinds(devices)?;
+        // A GPU has an option of that name, for a memory of its own.
+        let has_memory = |kind: &&Kind| kind.example == gpu::KIND.example;
+        if split(devices).len() > 1
+            && !kinds.iter().any(has_memory)
+            && cpu::budget(&self.0)?.is_some()
+        {
+            return Err(Error::usage(format!(
+                "--memory is what the processor may take where it mines alone, and --device {devices} names \
+                 several: name cpu once, or leave --memory out"
+            )));
+        }
+        kinds.iter().try_for_each(|kind| (kind.check)(&self.0, task, listed))
     }
 
     /// The engine that `--device` names: one device, or several that share the work; `page` if the answer
