@@ -10,7 +10,7 @@ plus system time counts, not the clock. A row is run until each has run REPEAT t
 took ENOUGH seconds. Its ratio is the least time after over the least before, and beside it that of the medians.
 A row is slower where both are over LIMIT. Each revision mines images that it wrote itself, and the same texts.
 
-Writes target/bench-compare/BEFORE.csv, and docs/bench/revisions.md with --write. Exit code 1 if a row is slower or failed after, 2 for wrong usage.
+Writes target/bench-compare/BEFORE.csv, and a page to FILE of --page. Exit code 1 if a row is slower or failed after, 2 for wrong usage.
 """
 
 import argparse
@@ -27,7 +27,6 @@ import bench
 
 ROOT = bench.ROOT
 WORK = ROOT / "target" / "bench-compare"
-REPORT = ROOT / "docs" / "bench" / "revisions.md"
 LIMIT = 1.05
 # Runs of each revision, of a row that takes long and of one that doesn't.
 REPEAT, MOST = 4, 20
@@ -162,14 +161,14 @@ def cells(row):
 
 
 def report(rows, revisions, machine):
-    """docs/bench/revisions.md."""
+    """The page: which revisions, on which machine, and every row."""
     lines = [f"""# CPU seconds of two revisions
 
 User and system time of whole processes with one thread, reading of the graph included. Written by
-`make bench-compare BEFORE=… WRITE=1`, which builds both and runs them in turn: *before*, *after*, *after*, *before*,
+`make bench-compare BEFORE=… PAGE=…`, which builds both and runs them in turn: *before*, *after*, *after*, *before*,
 {REPEAT} to {MOST} runs of each in a row. A ratio is *after* over *before*, of the least times and of the medians. A row is
 **slower** where both are over {LIMIT}, *faster* where both are under {1 / LIMIT:.3f}. The tasks are those of
-[README.md](README.md); from text each run reads and ranks the graph.
+`docs/bench/README.md`; from text each run reads and ranks the graph.
 
 | | revision |
 |---|---|
@@ -191,12 +190,12 @@ Machine: {machine}.
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10, help="begin no row after so many (10)")
-    parser.add_argument("--write", action="store_true", help="rewrite docs/bench/revisions.md")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write a page of all rows, as docs/bench has")
     parser.add_argument("before", metavar="BEFORE", help="a revision")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only rows that contain one of these")
     options = parser.parse_args()
-    if options.write and options.words:
-        sys.exit("bench_compare: --write needs all rows, so it takes no words")
+    if options.page and options.words:
+        sys.exit("bench_compare: --page needs all rows, so it takes no words")
     if not (bench.DATA / "ground_truth.tsv").is_file():
         sys.exit(f"bench_compare: the real graphs aren't in {bench.DATA}; set GRAMER_DATA")
     rows = chosen(options.words)
@@ -232,10 +231,10 @@ def main():
         table = csv.writer(file)
         table.writerow(["graph", "task", "source", "runs", "before_s", "after_s", "ratio", "ratio_of_medians", "verdict"])
         table.writerows(map(cells, rows))
-    if options.write:
+    if options.page:
         machine = (f"{bench.processor()}, {os.cpu_count()} cores, load {load:.1f} before it began, "
                    f"{time.monotonic() - begun:.0f} s in all")
-        REPORT.write_text(report(rows, revisions, machine))
+        options.page.write_text(report(rows, revisions, machine))
     lines, code = summary(rows)
     print("\n".join(lines))
     sys.exit(code)
