@@ -3,8 +3,8 @@
 
     bench_compare.py BEFORE [WORD…]     this tree beside the revision BEFORE; only rows that contain a WORD
 
-Both are built as releases: this tree as `make build` does, BEFORE from its own sources in target/bench-compare,
-once per revision. The runs
+Both are built as releases in target/bench-compare (BEFORE from its own sources, once per revision), each with
+its own profile, but never incrementally, whatever CARGO_INCREMENTAL says: that code is slower. The runs
 of a row alternate, before, after, after, before, so that what else the machine does hits both alike, and user
 plus system time counts, not the clock. A row is run until each has run REPEAT times, or short ones until they
 took ENOUGH seconds. Its ratio is the least time after over the least before, and beside it that of the medians.
@@ -111,13 +111,14 @@ def named(commit, changed=False):
     return f"`{number}` of {day}{', with changes on top' if changed else ''}: {subject}"
 
 
-def built(folder, sources, target, more=()):
-    """The program of some sources, built in a target folder."""
+def built(folder, sources):
+    """The program of some sources, built; the target folder is shared, since most dependencies are the same."""
     program = folder / "gramer"
-    words = ["cargo", "build", "--release", "--locked", *more, "--bin", "gramer", "--target-dir", target]
-    if subprocess.run(words, cwd=sources, check=False).returncode != 0:
+    words = ["cargo", "build", "--release", "--locked", "--bin", "gramer", "--target-dir", WORK / "build"]
+    environment = dict(os.environ, CARGO_INCREMENTAL="0")
+    if subprocess.run(words, cwd=sources, env=environment, check=False).returncode != 0:
         sys.exit(f"bench_compare: the sources in {sources} don't build: the compiler's message is above")
-    shutil.copy2(target / "release" / "gramer", program)
+    shutil.copy2(WORK / "build" / "release" / "gramer", program)
     return program
 
 
@@ -140,7 +141,7 @@ def before(revision):
     unpacked = subprocess.run(["tar", "-x", "-C", sources], stdin=archive.stdout, check=False).returncode
     if archive.wait() != 0 or unpacked != 0:
         sys.exit(f"bench_compare: git can't unpack {commit}: its message is above")
-    return commit, folder, built(folder, sources, WORK / "build")
+    return commit, folder, built(folder, sources)
 
 
 def chosen(words):
@@ -208,7 +209,7 @@ def main():
     # Its images may be those of an older tree.
     for image in folder.glob("*.gramer"):
         image.unlink()
-    new = folder, built(folder, ROOT, ROOT / "target", ["--workspace"])
+    new = folder, built(folder, ROOT)
     revisions = named(commit), named("HEAD", bool(git("status", "--porcelain", "--untracked-files=no")))
     print(f"before: {revisions[0]}\nafter:  {revisions[1]}", flush=True)
     begun, load = time.monotonic(), os.getloadavg()[0]
