@@ -10,7 +10,8 @@ plus system time counts, not the clock. A row is run until each has run REPEAT t
 took ENOUGH seconds. Its ratio is the least time after over the least before, and beside it that of the medians.
 A row is slower where both are over LIMIT. Each revision mines images that it wrote itself, and the same texts.
 
-Writes target/bench-compare/BEFORE.csv, and a page to FILE of --page. Exit code 1 if a row is slower or failed after, 2 for wrong usage.
+Writes target/bench-compare/BEFORE.csv, and a page to FILE of --page. Exit code 1 if a row is slower or failed
+after, 2 for wrong usage.
 """
 
 import argparse
