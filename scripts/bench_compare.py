@@ -3,17 +3,20 @@
 
     bench_compare.py BEFORE [WORD…]     this tree beside the revision BEFORE; only rows that contain a WORD
 
-Both are built as releases in target/bench-compare (BEFORE from its own sources, once per revision). The runs
+Both are built as releases in target/bench-compare (BEFORE from its own sources, once per revision), each with
+its own profile, but never incrementally, whatever CARGO_INCREMENTAL says: that code is slower. The runs
 of a row alternate, before, after, after, before, so that what else the machine does hits both alike, and user
 plus system time counts, not the clock. A row is run until each has run REPEAT times, or short ones until they
 took ENOUGH seconds. Its ratio is the least time after over the least before, and beside it that of the medians.
 A row is slower where both are over LIMIT. Each revision mines images that it wrote itself, and the same texts.
 
-Writes target/bench-compare/BEFORE.csv. Exit code 1 if a row is slower or failed after, 2 for wrong usage.
+Writes target/bench-compare/BEFORE.csv, and a page to FILE of --page. Exit code 1 if a row is slower or failed
+after, 2 for wrong usage.
 """
 
 import argparse
 import csv
+import os
 import pathlib
 import shutil
 import statistics
@@ -98,18 +101,30 @@ def summary(rows):
     return lines, int(bool(slower or broken))
 
 
+def git(*words):
+    """What git says of this tree."""
+    return subprocess.run(["git", *words], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+
+
+def named(commit, changed=False):
+    """A revision in words: its number, its day and what it did."""
+    number, day, subject = git("log", "-1", "--format=%h%n%ad%n%s", "--abbrev=12", "--date=short", commit).split("\n")
+    return f"`{number}` of {day}{', with changes on top' if changed else ''}: {subject}"
+
+
 def built(folder, sources):
     """The program of some sources, built; the target folder is shared, since most dependencies are the same."""
     program = folder / "gramer"
     words = ["cargo", "build", "--release", "--locked", "--bin", "gramer", "--target-dir", WORK / "build"]
-    if subprocess.run(words, cwd=sources, check=False).returncode != 0:
+    environment = dict(os.environ, CARGO_INCREMENTAL="0")
+    if subprocess.run(words, cwd=sources, env=environment, check=False).returncode != 0:
         sys.exit(f"bench_compare: the sources in {sources} don't build: the compiler's message is above")
     shutil.copy2(WORK / "build" / "release" / "gramer", program)
     return program
 
 
 def before(revision):
-    """Folder and program of a revision, from its own sources."""
+    """Commit, folder and program of a revision, from its own sources."""
     found = subprocess.run(["git", "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"], cwd=ROOT,
                            stdout=subprocess.PIPE, text=True, check=False)
     if not revision or found.returncode != 0:
@@ -119,7 +134,7 @@ def before(revision):
     commit = found.stdout.strip()
     folder = WORK / commit[:12]
     if (folder / "gramer").exists():
-        return folder, folder / "gramer"
+        return commit, folder, folder / "gramer"
     sources = folder / "sources"
     shutil.rmtree(sources, ignore_errors=True)
     sources.mkdir(parents=True)
@@ -127,7 +142,7 @@ def before(revision):
     unpacked = subprocess.run(["tar", "-x", "-C", sources], stdin=archive.stdout, check=False).returncode
     if archive.wait() != 0 or unpacked != 0:
         sys.exit(f"bench_compare: git can't unpack {commit}: its message is above")
-    return folder, built(folder, sources)
+    return commit, folder, built(folder, sources)
 
 
 def chosen(words):
@@ -139,26 +154,66 @@ def chosen(words):
     return [row for row in rows if not words or any(word in row.name() for word in words)]
 
 
+def cells(row):
+    """A row of the tables: runs, least seconds before and after, both ratios, verdict."""
+    ratios = row.ratios()
+    least = [f"{min(seconds):.4f}" if seconds else "" for seconds in row.seconds]
+    numbers = [f"{ratio:.3f}" for ratio in ratios] if ratios else ["", ""]
+    return [row.graph, row.task, row.source, len(row.seconds[1]), *least, *numbers, row.verdict()]
+
+
+def report(rows, revisions, machine):
+    """The page: which revisions, on which machine, and every row."""
+    lines = [f"""# CPU seconds of two revisions
+
+User and system time of whole processes with one thread, reading of the graph included. Written by
+`make bench-compare BEFORE=… PAGE=…`, which builds both and runs them in turn: *before*, *after*, *after*, *before*,
+{REPEAT} to {MOST} runs of each in a row. A ratio is *after* over *before*, of the least times and of the medians. A row is
+**slower** where both are over {LIMIT}, *faster* where both are under {1 / LIMIT:.3f}. The tasks are those of
+`docs/bench/README.md`; from text each run reads and ranks the graph.
+
+| | revision |
+|---|---|
+| before | {revisions[0]} |
+| after | {revisions[1]} |
+
+Machine: {machine}.
+"""]
+    lines += [f"{line[0].upper()}{line[1:]}.\n" for line in summary(rows)[0]]
+    lines += ["| graph | task | from | runs of each | before s | after s | ratio | of medians | |",
+              "|---|---|---|---:|---:|---:|---:|---:|---|"]
+    for row in rows:
+        shown = [str(cell) or "–" for cell in cells(row)]
+        shown[-1] = f"**{shown[-1]}**" if shown[-1] == "slower" else shown[-1]
+        lines.append(f"| {' | '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10, help="begin no row after so many (10)")
+    parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write a page of all rows, as docs/bench has")
     parser.add_argument("before", metavar="BEFORE", help="a revision")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only rows that contain one of these")
     options = parser.parse_args()
+    if options.page and options.words:
+        sys.exit("bench_compare: --page needs all rows, so it takes no words")
     if not (bench.DATA / "ground_truth.tsv").is_file():
         sys.exit(f"bench_compare: the real graphs aren't in {bench.DATA}; set GRAMER_DATA")
     rows = chosen(options.words)
     if not rows:
         sys.exit("bench_compare: no row contains any of these words")
     bench.WORK.mkdir(parents=True, exist_ok=True)
-    old = before(options.before)
+    commit, *old = before(options.before)
     folder = WORK / "now"
     folder.mkdir(parents=True, exist_ok=True)
     # Its images may be those of an older tree.
     for image in folder.glob("*.gramer"):
         image.unlink()
     new = folder, built(folder, ROOT)
-    begun = time.monotonic()
+    revisions = named(commit), named("HEAD", bool(git("status", "--porcelain", "--untracked-files=no")))
+    print(f"before: {revisions[0]}\nafter:  {revisions[1]}", flush=True)
+    begun, load = time.monotonic(), os.getloadavg()[0]
     for row in rows:
         if time.monotonic() - begun > 60 * options.minutes:
             break
@@ -177,11 +232,11 @@ def main():
     with open(WORK / f"{old[0].name}.csv", "w") as file:
         table = csv.writer(file)
         table.writerow(["graph", "task", "source", "runs", "before_s", "after_s", "ratio", "ratio_of_medians", "verdict"])
-        for row in rows:
-            ratios = row.ratios()
-            least = [f"{min(seconds):.4f}" if seconds else "" for seconds in row.seconds]
-            numbers = [f"{ratio:.3f}" for ratio in ratios] if ratios else ["", ""]
-            table.writerow([row.graph, row.task, row.source, len(row.seconds[1]), *least, *numbers, row.verdict()])
+        table.writerows(map(cells, rows))
+    if options.page:
+        machine = (f"{bench.processor()}, {os.cpu_count()} cores, load {load:.1f} before it began, "
+                   f"{time.monotonic() - begun:.0f} s in all")
+        options.page.write_text(report(rows, revisions, machine))
     lines, code = summary(rows)
     print("\n".join(lines))
     sys.exit(code)

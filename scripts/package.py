@@ -50,6 +50,23 @@ def faults_of_manifests(packages):
                 yield f"{name}: it needs {other} {wanted}, which is {versions[other]}"
 
 
+def in_order(packages):
+    """The packages so that each comes behind those of them that it is built with: a registry takes none whose
+    dependencies it doesn't have. What only tests need isn't asked for."""
+    names, done = {package["name"]: package for package in packages}, {}
+
+    def take(package):
+        for dependency in package["dependencies"]:
+            other = names.get(dependency["name"])
+            if dependency["kind"] != "dev" and dependency.get("path") and other:
+                take(other)
+        done[package["name"]] = package
+
+    for package in packages:
+        take(package)
+    return list(done.values())
+
+
 def without_tests(text):
     """A source without the unit tests at its end, which are only built where the repository is."""
     return text.split("\n#[cfg(test)]\nmod ")[0]
@@ -106,7 +123,8 @@ def main():
     if faults:
         sys.exit("\n".join(f"package.py: {fault}" for fault in faults))
     how = "packed, and built from their packages" if build else "packed"
-    print(f"{len(packages)} crates are {how}: {', '.join(package['name'] for package in packages)}")
+    names = ", ".join(package["name"] for package in in_order(packages))
+    print(f"{len(packages)} crates are {how}; to be published in this order: {names}")
 
 
 if __name__ == "__main__":

@@ -212,6 +212,22 @@ class TwoRevisions(unittest.TestCase):
                                      "ended before and doesn't end now: g 3-clique image"])
         self.assertEqual(bench_compare.summary([fine, neither])[1], 0)
 
+    def test_the_page_has_every_row_and_both_revisions(self):
+        rows = [self.row([1.0] * 4, [2.0] * 4), self.row([1.0] * 4, [0.5] * 4), self.row([1.0] * 4, [None]),
+                bench_compare.Row("g", "maximal", "text")]
+        text = bench_compare.report(rows, ("`old`: as it was", "`new`: as it is"), "Chip, 2 cores")
+        table = [line for line in text.splitlines() if line.startswith("| g |")]
+        self.assertEqual(table, ["| g | 3-clique | image | 4 | 1.0000 | 2.0000 | 2.000 | 2.000 | **slower** |",
+                                 "| g | 3-clique | image | 4 | 1.0000 | 0.5000 | 0.500 | 0.500 | faster |",
+                                 "| g | 3-clique | image | 0 | 1.0000 | – | – | – | after: stopped after 7 s |",
+                                 "| g | maximal | text | 0 | – | – | – | – | not run |"])
+        for said in ("| before | `old`: as it was |", "| after | `new`: as it is |", "Machine: Chip, 2 cores.",
+                     "4 rows: 1 over 1.05, 1 under 0.952", "Slower: g 3-clique image (2.000, medians 2.000)."):
+            self.assertIn(said, text)
+
+    def test_a_revision_is_named_by_what_it_did(self):
+        self.assertRegex(bench_compare.named("HEAD", True), r"^`[0-9a-f]{12}` of \d{4}-\d\d-\d\d, with changes on top: \S")
+
 
 if __name__ == "__main__":
     unittest.main()

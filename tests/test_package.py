@@ -46,6 +46,12 @@ class Manifests(unittest.TestCase):
         self.assertNotIn("gramer-cli", names)
 
 
+    def test_each_comes_behind_what_it_is_built_with(self):
+        crates = [crate("a", [("b", "^0.1.0", None), ("c", "*", "dev")]), crate("c", [("a", "^0.1.0", None)]),
+                  crate("b", [("d", "^0.1.0", "build")]), crate("d")]
+        self.assertEqual([of["name"] for of in package.in_order(crates)], ["d", "b", "a", "c"])
+
+
 class Files(unittest.TestCase):
     def test_what_a_package_lacks(self):
         good = {"Cargo.toml": "t", "LICENSE": "l", "README.md": "r", "src/a/b.txt": "x",

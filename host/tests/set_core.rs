@@ -4,6 +4,8 @@
 
 #[path = "common/environment.rs"]
 mod environment;
+#[path = "common/made.rs"]
+mod made;
 #[path = "common/truth.rs"]
 mod truth;
 
@@ -22,6 +24,8 @@ use gramer::task::Induced;
 use gramer::{Context, Graph, Task};
 use gramer_machine::set::{LEVEL_BITS, MAP_LINES};
 use gramer_machine::{Accelerator, named};
+
+use made::{graph, numbers};
 
 fn machine(name: &str) -> Accelerator {
     named::named(name).unwrap().unwrap()
@@ -78,29 +82,11 @@ fn compare(machine: &Accelerator, graph: &Graph, largest: usize, what: &str) {
     }
 }
 
-fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
-    let mut builder = Builder::new();
-    for (u, v) in edges {
-        builder.edge(u, v);
-    }
-    builder.build()
-}
-
-fn random(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 20) % below
-    }
-}
-
 #[test]
 fn random_graphs_count_as_on_the_cpu() {
     let machines = ["set", "set32", "set-small"].map(machine);
     for seed in 0..150 {
-        let mut rng = random(seed);
+        let mut rng = numbers(seed);
         let (n, share) = (2 + rng(70), 1 + rng(99));
         let mut edges = vec![];
         for u in 0..n {
@@ -126,7 +112,7 @@ fn lists_of_every_length_that_matters() {
     }
     // Few edges among many neighbours: a root of d neighbours, and a random graph among them.
     for d in [241, 248, 252, 255, 256, 257, 511, 512] {
-        let mut rng = random(d);
+        let mut rng = numbers(d);
         let inner: Vec<(u64, u64)> = (0..4 * d).map(|_| (rng(d), rng(d))).collect();
         let root = (0..d).map(|v| (v, d));
         let graph = graph(inner.into_iter().filter(|(u, v)| u != v).chain(root));

@@ -1,6 +1,9 @@
 //! Graphs that are larger than a cluster's memory, and roots with more neighbours before them than a list
 //! holds: cut into segments and run by the functional model, they count as on the CPU engine.
 
+#[path = "common/made.rs"]
+mod made;
+
 use gramer::accelerator::set::image::{SetImage, lines_of};
 use gramer::accelerator::set::reference::{self, Memory};
 use gramer::accelerator::set::segments::{Segment, Segments};
@@ -8,12 +11,13 @@ use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};
 use gramer::accelerator::set::units::{Arrange, Operation, deal, longest};
 use gramer::engine::{Count, Engine, Outcome, Share, Units, cpu::Cpu};
-use gramer::graph::Builder;
 use gramer::prepare::renumber;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Task};
 use gramer_machine::set::{LAST_ALL, LENGTH_BLOCK, QUARTERS_LONG};
 use gramer_machine::{Accelerator, named};
+
+use made::{graph, numbers};
 
 /// A machine with so many lines a cluster and lists of so many lines.
 fn machine(partition_lines: u32, list_lines: u32) -> Accelerator {
@@ -21,25 +25,6 @@ fn machine(partition_lines: u32, list_lines: u32) -> Accelerator {
     let set = machine.set.as_mut().unwrap();
     (set.partition_lines, set.list_lines) = (partition_lines, list_lines);
     machine
-}
-
-fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
-    let mut builder = Builder::new();
-    for (u, v) in edges {
-        builder.edge(u, v);
-    }
-    builder.build()
-}
-
-/// Numbers below a bound, from a seed.
-fn numbers(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    move |below| {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 20) % below
-    }
 }
 
 fn random(mut rng: impl FnMut(u64) -> u64, n: u64, percent: u64) -> Graph {

@@ -1,6 +1,6 @@
 //! Run-time switches of the accelerator.
 
-use gramer_machine::{Accelerator, lambda_range, lambda_steps};
+use gramer_machine::{Accelerator, Layout, lambda_range, lambda_steps};
 
 use gramer_engine::reference::Comparison;
 use gramer_graph::error::{Error, Result};
@@ -62,10 +62,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Checks the ranges.
+    /// Checks the ranges, and refuses what has no effect on a machine or beside other settings.
     ///
     /// # Errors
-    /// [`Error::Usage`] that names the option.
+    /// [`Error::Usage`] that names the setting.
     pub fn check(&self, machine: &Accelerator) -> Result<()> {
         let most = machine.machine.slots;
         if let Some(slots) = self.slots.filter(|s| !(1..=most).contains(s)) {
@@ -80,6 +80,18 @@ impl Settings {
                 "the setting `lambda` is {lambda}, but must be {range}"
             )));
         }
+        if self.lru && lambda != Settings::default().lambda {
+            return Err(Error::usage(
+                "the setting `lambda` weighs recency against rank, and the setting `lru` leaves rank out: leave \
+                 out one of them",
+            ));
+        }
+        if self.tau.is_some() && machine.memory.layout == Layout::Uniform {
+            return Err(Error::usage(format!(
+                "the setting `tau` is a share of scratchpads, and machine {} has none: leave it out",
+                machine.machine.name
+            )));
+        }
         if let Some(tau) = self.tau.filter(|t| !(0.0..=1.0).contains(t)) {
             return Err(Error::usage(format!("the setting `tau` is {tau}, but must be 0 to 1")));
         }
@@ -87,6 +99,20 @@ impl Settings {
             return Err(Error::usage(format!(
                 "the setting `capacity` is {capacity}, but must be above 0 to 1"
             )));
+        }
+        Ok(())
+    }
+
+    /// Refuses settings of lists where nothing is listed.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the setting.
+    pub fn check_effect(&self, listed: bool) -> Result<()> {
+        if self.result_beats.is_some() && !listed {
+            return Err(Error::usage(
+                "the setting `result_beats` is room for listed embeddings, and none are listed: leave it out, or \
+                 give the setting `list` too",
+            ));
         }
         Ok(())
     }
@@ -107,5 +133,31 @@ impl Settings {
     /// Cache sets in use of all there are.
     pub fn sets(&self, all: u32) -> u32 {
         ((f64::from(all) * self.capacity).floor() as u32).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_machine::named::named;
+
+    #[test]
+    fn what_changes_nothing_is_refused() {
+        let [paper, uniform] = ["paper", "uniform"].map(|name| named(name).unwrap().unwrap());
+        let plain = Settings::default();
+        let said = |settings: &Settings, machine| {
+            let error = settings.check(machine).expect_err("it is refused");
+            assert_eq!(error.exit_code(), 2);
+            error.to_string()
+        };
+        let both = Settings { lru: true, lambda: 2.0, ..plain.clone() };
+        assert!(said(&both, &paper).contains("the setting `lambda`"));
+        Settings { lru: false, ..both.clone() }.check(&paper).unwrap();
+        Settings { lambda: plain.lambda, ..both }.check(&paper).unwrap();
+        let share = Settings { tau: Some(0.5), ..plain.clone() };
+        assert!(said(&share, &uniform).contains("the setting `tau`"));
+        share.check(&paper).unwrap();
+        let room = Settings { result_beats: Some(4), ..plain };
+        assert!(room.check_effect(true).is_ok() && room.check_effect(false).is_err());
     }
 }

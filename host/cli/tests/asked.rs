@@ -1,5 +1,8 @@
 //! What is asked of a task besides its counts: per vertex and edge, an estimate, an end in time.
 
+#[path = "../../tests/common/environment.rs"]
+mod environment;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -130,6 +133,62 @@ fn what_only_the_cpu_engine_does_is_refused_by_others() {
         let output = run(words, &graph);
         let said = text(&output.stderr);
         assert!(!output.status.success() && said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+/// An option of a device that would change nothing is refused before the device is opened: the answer would be
+/// that of another way than the one that was asked for.
+#[test]
+fn options_of_devices_act_or_are_refused() {
+    let folder = Folder::new();
+    let graph = folder.graph();
+    let gpu = ["--device", "gpu:portable"];
+    let frequent = ["fsm", "--support", "2", "--max-edges", "2", "--measure", "mni"];
+    for (words, expected) in [
+        ([&["clique", "-k", "4", "--lanes", "ptx"][..], &gpu].concat(), "--lanes"),
+        ([&["motif", "-k", "4", "--signatures"][..], &gpu].concat(), "--signatures"),
+        ([&["motif", "-k", "8", "--order", "paper"][..], &gpu].concat(), "--order"),
+        ([&frequent[..], &["--lanes", "local"], &gpu].concat(), "--lanes"),
+        (
+            [&["clique", "-k", "3", "--strategy", "table", "--order", "paper"][..], &gpu].concat(),
+            "--strategy be plan",
+        ),
+        (
+            vec!["clique", "-k", "3", "--device", "emulator:small", "--result-beats", "4"],
+            "--result-beats is room for listed embeddings",
+        ),
+        (vec!["clique", "-k", "3", "--device", "cpu,cpu", "--memory", "1G"], "name cpu once"),
+    ] {
+        let output = run(&words, &graph);
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
+    }
+    // What the device lacks is refused whatever would use it, and so is a list by what lists nothing.
+    let square = folder.path("found.jsonl");
+    let list = ["--list", square.to_str().unwrap()];
+    for (words, code, expected) in [
+        (
+            [&["match", "--pattern", "diamond", "--lanes", "ptx"][..], &gpu].concat(),
+            2,
+            "the form ptx",
+        ),
+        ([&["motif", "-k", "5", "--lanes", "ptx"][..], &gpu].concat(), 2, "the form ptx"),
+        ([&["clique", "-k", "3", "--lanes", "ptx"][..], &list, &gpu].concat(), 2, "the form ptx"),
+        (
+            [&["clique", "-k", "3", "--strategy", "local"][..], &list, &gpu].concat(),
+            1,
+            "the strategy local has no lists",
+        ),
+    ] {
+        let output = run(&words, &graph);
+        let said = text(&output.stderr);
+        if said.contains("no OpenCL") {
+            environment::skip(environment::OPENCL, &said);
+            return;
+        }
+        assert!(output.status.code() == Some(code), "{words:?}: {said}");
+        assert!(said.contains(expected), "{words:?}: {said}");
+        assert!(!square.exists());
     }
 }
 

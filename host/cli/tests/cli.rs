@@ -531,6 +531,10 @@ fn graph_rank_says_what_the_top_is_worth() {
     // deg · Σ deg of the neighbours: 20, 30 and 400 have degree 3, neighbours 3, 3 and 2 or 1.
     assert_eq!(document["on_1"]["largest"], 24);
     assert_eq!(document["on_1"]["smallest"], 3);
+    // The share is that of as many vertices as are said: 1 % of five are one.
+    let first = run(&["graph", "rank", "--top", "1"], &graph);
+    let said = text(&first.stdout);
+    assert!(said.contains("the top 1 % (1 vertices) have 25.00 % of the edge entries"), "{said}");
     assert_eq!(document["priority"]["tau"], 0.5);
     assert_eq!(document["priority"]["vertex_bound"], 2);
     assert_eq!(document["priority"]["edge_bound"], 6);

@@ -16,13 +16,7 @@ void scan_parts(__global const uint *restrict sizes, const uint rows, __global u
     for (uint row = from; row < to; row++)
         sum += sizes[row];
     sums[lane] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = 1; step < SCAN; step *= 2) {
-        const ulong before = lane >= step ? sums[lane - step] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[lane] += before;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    ADD_UP_LANES(ulong, sums, lane)
     ulong place = sums[lane] - sum;
     for (uint row = from; row < to; row++) {
         places[row] = (uint)min(place, (ulong)NONE);
@@ -42,13 +36,7 @@ void scan_sums(__global ulong *restrict parts, const uint count) {
     for (uint part = from; part < to; part++)
         sum += parts[part];
     sums[lane] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = 1; step < SCAN; step *= 2) {
-        const ulong before = lane >= step ? sums[lane - step] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[lane] += before;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    ADD_UP_LANES(ulong, sums, lane)
     ulong place = sums[lane] - sum;
     for (uint part = from; part < to; part++) {
         const ulong size = parts[part];

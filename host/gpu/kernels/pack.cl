@@ -40,13 +40,7 @@ void scan_marks(__global uint *arena, const uint marks_at, const uint rows) {
     for (uint row = from; row < to; row++)
         sum += marks[row];
     sums[lane] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint step = 1; step < SCAN; step *= 2) {
-        const uint before = lane >= step ? sums[lane - step] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[lane] += before;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    ADD_UP_LANES(uint, sums, lane)
     uint place = sums[lane] - sum;
     for (uint row = from; row < to; row++) {
         const uint mark = marks[row];

@@ -96,7 +96,7 @@ impl Device {
         let version = device.version().unwrap_or_default();
         let identity = format!("{}\n{}\n{}\n{version}", found.platform, found.name, found.driver);
         let extensions = device.extensions().unwrap_or_default();
-        Ok(Device {
+        let opened = Device {
             lanes: (settings.lanes, lanes::offered(&found, &extensions)),
             form: OnceLock::new(),
             limits,
@@ -111,7 +111,12 @@ impl Device {
             checked: settings.checked,
             cache: Cache::new(settings.cache.clone(), identity),
             programs: Mutex::default(),
-        })
+        };
+        // Whatever the task: a device without what was asked for is refused, and not only once that is used.
+        if settings.lanes.is_some() {
+            opened.form()?;
+        }
+        Ok(opened)
     }
 
     /// The form of lane operations, chosen when it is first asked for.

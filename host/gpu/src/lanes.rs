@@ -82,24 +82,35 @@ pub(crate) fn offered(found: &NamedDevice, extensions: &str) -> Option<Lanes> {
 /// The form that was asked for, or the one that is offered if it is right, else that of local memory.
 ///
 /// # Errors
-/// [`Error::Device`] where the form that was asked for isn't right, and what the runtime refuses.
+/// [`Error::Usage`] where the form that was asked for isn't right.
 pub(crate) fn choose(
     device: &Device,
     asked: Option<Lanes>,
     offered: Option<Lanes>,
 ) -> Result<Form> {
-    let Some(lanes) = asked.or(offered).filter(|_| device.lanes(LANES) == LANES) else {
-        return Ok(Form { lanes: Lanes::Local, note: None });
+    let narrow = device.lanes(LANES) < LANES;
+    let lanes = match asked.or(offered) {
+        None => return Ok(Form { lanes: Lanes::Local, note: None }),
+        // Nothing else works there, and nothing is to be tried.
+        Some(lanes) if narrow && (asked.is_none() || lanes == Lanes::Local) => {
+            return Ok(Form { lanes: Lanes::Local, note: None });
+        }
+        Some(lanes) => lanes,
     };
-    let wrong = match answers(device, lanes) {
-        Ok(answers) if answers == right(&given()) => return Ok(Form { lanes, note: None }),
-        Ok(_) => "gave wrong answers".to_string(),
-        // What its compiler says is for the reader of messages; a note is one line.
-        Err(error) => format!("can't be used: {}", error.to_string().lines().next().unwrap_or("")),
+    let wrong = match narrow {
+        true => format!("can't be used: its work-groups have fewer than {LANES} lanes"),
+        false => match answers(device, lanes) {
+            Ok(answers) if answers == right(&given()) => return Ok(Form { lanes, note: None }),
+            Ok(_) => "gave wrong answers".to_string(),
+            // What its compiler says is for the reader of messages; a note is one line.
+            Err(error) => {
+                format!("can't be used: {}", error.to_string().lines().next().unwrap_or(""))
+            }
+        },
     };
     match asked {
         None => Ok(Form { lanes: Lanes::Local, note: Some(format!("{} {wrong}", lanes.name())) }),
-        Some(_) => Err(Error::Device(format!(
+        Some(_) => Err(Error::usage(format!(
             "{}: the form {} of lane operations {wrong}; leave out the setting `lanes`",
             device.label(),
             lanes.name()

@@ -18,7 +18,7 @@ pub(crate) const SLOTS: usize = 64;
 /// Sums of a run: cliques, cycles, and the six of the formulas.
 pub(crate) const SUMS: usize = 8;
 /// Words of a sum.
-const WORDS: usize = 4;
+pub(crate) const SUM_WORDS: usize = 4;
 
 /// Offsets and ends of arcs or edges.
 pub(crate) struct Rows {
@@ -64,7 +64,7 @@ impl Resident {
             offsets: Buffer::of(&place, &offsets, "the graph's offsets")?,
             ends: Buffer::of(&place, &targets, "the graph's arcs")?,
         };
-        let sums = Buffer::new(&place, SUMS * SLOTS * WORDS, "sums")?;
+        let sums = Buffer::new(&place, SUMS * SLOTS * SUM_WORDS, "sums")?;
         let fault = Buffer::of(&place, &[0], "the error word")?;
         let (full, degrees) = (OnceLock::new(), OnceLock::new());
         let (before, start) = (Mutex::new(None), Mutex::new([0; SUMS]));
@@ -150,19 +150,27 @@ impl Resident {
 
     /// Looks at the error word of checked kernels.
     pub fn check(&self) -> Result<()> {
-        if !self.device.is_checked() {
-            return Ok(());
-        }
-        let mut fault = [0];
-        self.fault.read(&self.device.queue, &mut fault)?;
-        match fault[0] {
-            0 => Ok(()),
-            code => Err(Error::Device(format!(
-                "{}: a kernel left its arrays (check {code}): this is a fault of this program; \
-                 take the engine `cpu`",
-                self.device.label()
-            ))),
-        }
+        check_fault(&self.device, &self.fault)
+    }
+}
+
+/// Looks at the error word that checked kernels write to.
+///
+/// # Errors
+/// [`Error::Device`] for a fault that a kernel met, and what the runtime refuses.
+pub(crate) fn check_fault(device: &Device, fault: &Buffer<u32>) -> Result<()> {
+    if !device.is_checked() {
+        return Ok(());
+    }
+    let mut code = [0];
+    fault.read(&device.queue, &mut code)?;
+    match code[0] {
+        0 => Ok(()),
+        code => Err(Error::Device(format!(
+            "{}: a kernel left its arrays (check {code}): this is a fault of this program; take the engine \
+             `cpu`",
+            device.label()
+        ))),
     }
 }
 
@@ -175,10 +183,10 @@ pub(crate) fn wide_sums(
     queue: &CommandQueue,
     sums: &mut [u128],
 ) -> Result<()> {
-    let mut words = vec![0u32; sums.len() * SLOTS * WORDS];
+    let mut words = vec![0u32; sums.len() * SLOTS * SUM_WORDS];
     buffer.read(queue, &mut words)?;
     sums.fill(0);
-    for (at, part) in words.chunks_exact(WORDS).enumerate() {
+    for (at, part) in words.chunks_exact(SUM_WORDS).enumerate() {
         let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
         sums[at / SLOTS] = sums[at / SLOTS].wrapping_add(value);
     }

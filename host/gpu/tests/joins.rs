@@ -1,18 +1,21 @@
 //! SGSI's join against the CPU engine, with kernels that test their indices.
 
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Share, Units};
+use gramer_engine::{Engine, Share, Units};
 use gramer_gpu::{
     FirstEdge, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy, TableSettings, Without,
 };
 use gramer_graph::context::Context;
-use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
+#[path = "common/answers.rs"]
+mod answers;
 mod common;
 
+use answers::{answer, number, random};
 use common::open;
 
 /// Changes of what is the default.
@@ -42,25 +45,9 @@ fn settings(case: Case) -> Settings {
     }
 }
 
-fn random(model: Model, seed: u64, vertex: u32, edge: u32) -> Graph {
-    let labels = |count| (count > 0).then_some(Labels { count, exponent: 0.5 });
-    let recipe = Recipe { model, seed, vertex_labels: labels(vertex), edge_labels: labels(edge) };
-    generate(&recipe, &Context::default()).unwrap()
-}
-
 /// A few hubs, and many labels that few vertices have.
 fn labelled(seed: u64) -> Graph {
-    random(Model::BarabasiAlbert { vertices: 800, edges_per_vertex: 4 }, seed, 2, 30)
-}
-
-fn answer(engine: &dyn Engine, graph: &Graph, task: &Task) -> Outcome {
-    let outcome = engine.run(graph, task, None, &Context::default()).unwrap();
-    assert!(outcome.complete);
-    outcome
-}
-
-fn number(outcome: &Outcome, name: &str) -> f64 {
-    outcome.devices[0].get(name).and_then(|v| v.number()).unwrap_or_else(|| panic!("no {name}"))
+    random(Model::BarabasiAlbert { vertices: 800, edges_per_vertex: 4 }, seed, [2, 30])
 }
 
 fn task(pattern: &Pattern, induced: Induced, mappings: bool) -> Task {
@@ -302,7 +289,7 @@ fn signatures_orders_and_budgets() {
 
 #[test]
 fn shares_add_up_and_graphs_without_labels_are_joined() {
-    let plain = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 5 }, 6, 0, 0);
+    let plain = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 5 }, 6, [0, 0]);
     let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
     let tasks = [
         task(&tailed, Induced::Vertex, false),

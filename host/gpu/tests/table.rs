@@ -1,16 +1,19 @@
 //! The strategy `table` against the CPU engine, at every budget, with kernels that test their indices.
 
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Outcome, Share, Units};
+use gramer_engine::{Engine, Share, Units};
 use gramer_gpu::{Access, Settings, Strategy, TableSettings, Traversal, Without};
 use gramer_graph::context::Context;
-use gramer_graph::generate::{Labels, Model, Recipe, generate};
+use gramer_graph::generate::Model;
 use gramer_graph::{Builder, Graph};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 
+#[path = "common/answers.rs"]
+mod answers;
 mod common;
 
+use answers::{answer, number, random};
 use common::open;
 
 fn table(memory: Option<u64>, table: TableSettings) -> Settings {
@@ -23,26 +26,12 @@ fn table(memory: Option<u64>, table: TableSettings) -> Settings {
     }
 }
 
-fn random(model: Model, seed: u64) -> Graph {
-    let recipe = Recipe { model, seed, vertex_labels: None, edge_labels: None };
-    generate(&recipe, &Context::default()).unwrap()
+fn plain(model: Model, seed: u64) -> Graph {
+    random(model, seed, [0, 0])
 }
 
 fn labelled(seed: u64) -> Graph {
-    let labels = |count| Some(Labels { count, exponent: 0.5 });
-    let model = Model::BarabasiAlbert { vertices: 120, edges_per_vertex: 6 };
-    let recipe = Recipe { model, seed, vertex_labels: labels(4), edge_labels: labels(2) };
-    generate(&recipe, &Context::default()).unwrap()
-}
-
-fn answer(engine: &dyn Engine, graph: &Graph, task: &Task) -> Outcome {
-    let outcome = engine.run(graph, task, None, &Context::default()).unwrap();
-    assert!(outcome.complete);
-    outcome
-}
-
-fn number(outcome: &Outcome, name: &str) -> f64 {
-    outcome.devices[0].get(name).and_then(|v| v.number()).unwrap_or_else(|| panic!("no {name}"))
+    random(Model::BarabasiAlbert { vertices: 120, edges_per_vertex: 6 }, seed, [4, 2])
 }
 
 /// A hub over many small parts, dense parts with lists longer than a tile, and a path.
@@ -72,9 +61,9 @@ fn skewed() -> Graph {
 fn cliques_in_core() {
     let Some(gpu) = open(table(None, TableSettings::default())) else { return };
     let graphs = [
-        random(Model::BarabasiAlbert { vertices: 150, edges_per_vertex: 7 }, 1),
-        random(Model::Rmat { scale: 8, edge_factor: 12, a: 0.57, b: 0.19, c: 0.19 }, 2),
-        random(Model::ErdosRenyiProbability { vertices: 40, p: 0.7 }, 3),
+        plain(Model::BarabasiAlbert { vertices: 150, edges_per_vertex: 7 }, 1),
+        plain(Model::Rmat { scale: 8, edge_factor: 12, a: 0.57, b: 0.19, c: 0.19 }, 2),
+        plain(Model::ErdosRenyiProbability { vertices: 40, p: 0.7 }, 3),
         skewed(),
         Builder::new().build(),
     ];
@@ -90,7 +79,7 @@ fn cliques_in_core() {
 /// Every budget from the least on gives the same counts, and none is exceeded.
 #[test]
 fn every_budget_counts_the_same_or_names_the_least() {
-    let graph = random(Model::BarabasiAlbert { vertices: 400, edges_per_vertex: 9 }, 3);
+    let graph = plain(Model::BarabasiAlbert { vertices: 400, edges_per_vertex: 9 }, 3);
     let task = Task::Clique { k: 4 };
     let right = answer(&Cpu, &graph, &task).results;
     let Some(gpu) = open(table(Some(1 << 10), TableSettings::default())) else { return };
@@ -131,7 +120,7 @@ fn every_budget_counts_the_same_or_names_the_least() {
 /// Whole columns, in the host's memory and in a file, at small and large budgets.
 #[test]
 fn whole_tables_spill_to_the_host_and_to_a_file() {
-    let graph = random(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
+    let graph = plain(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
     let folder = tempfile::tempdir().unwrap();
     let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
     let tasks = [
@@ -178,7 +167,7 @@ fn whole_tables_spill_to_the_host_and_to_a_file() {
 /// Shares in both orders of extension, and with so little memory that the roots come in parts.
 #[test]
 fn shares_add_up() {
-    let graph = random(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
+    let graph = plain(Model::BarabasiAlbert { vertices: 300, edges_per_vertex: 8 }, 6);
     let tailed = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 0), (2, 3)]);
     let tasks = [
         Task::Clique { k: 4 },
@@ -215,7 +204,7 @@ fn shares_add_up() {
 
 #[test]
 fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
-    let graph = random(Model::Rmat { scale: 9, edge_factor: 10, a: 0.57, b: 0.19, c: 0.19 }, 5);
+    let graph = plain(Model::Rmat { scale: 9, edge_factor: 10, a: 0.57, b: 0.19, c: 0.19 }, 5);
     let task = Task::Clique { k: 4 };
     let right = answer(&Cpu, &graph, &task).results;
     let mut hot = vec![];
@@ -234,7 +223,7 @@ fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
 
 #[test]
 fn each_mechanism_may_be_left_out() {
-    let graph = random(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 9 }, 4);
+    let graph = plain(Model::BarabasiAlbert { vertices: 200, edges_per_vertex: 9 }, 4);
     let task = Task::Clique { k: 4 };
     let right = answer(&Cpu, &graph, &task).results;
     let mut searched = vec![];
@@ -255,7 +244,7 @@ fn each_mechanism_may_be_left_out() {
 #[test]
 fn patterns_with_and_without_labels() {
     let labelled = labelled(3);
-    let plain = random(Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 4 }, 7);
+    let plain = plain(Model::BarabasiAlbert { vertices: 60, edges_per_vertex: 4 }, 7);
     let mut path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
     let mut square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
     let tailed = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)]);
@@ -304,9 +293,9 @@ fn a_run_stops_when_it_is_asked_to() {
     else {
         return;
     };
-    let small = random(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);
+    let small = plain(Model::ErdosRenyiEdges { vertices: 8, edges: 12 }, 1);
     answer(&gpu, &small, &Task::Clique { k: 9 });
-    let graph = random(Model::ErdosRenyiProbability { vertices: 300, p: 0.5 }, 3);
+    let graph = plain(Model::ErdosRenyiProbability { vertices: 300, p: 0.5 }, 3);
     let context = Context::default();
     let cancel = context.cancel.clone();
     let stop = std::thread::spawn(move || {

@@ -13,7 +13,7 @@ use super::image::{Block, Lists, SetImage, lines_of};
 use super::reference::{CLIQUES, EDGES, PATHS};
 
 /// Bytes of a beat.
-const BEAT: usize = ENTRIES_A_LINE as usize * 4;
+pub(super) const BEAT: usize = ENTRIES_A_LINE as usize * 4;
 /// A unit of at most so much work may wait behind another in its half of a beat.
 const LIGHT: u64 = 64;
 /// Rows that the level engine takes about in a cycle.
@@ -68,15 +68,15 @@ fn ascending(operations: &[Operation]) -> bool {
 pub struct PlacedUnit {
     /// Quarter-line address of its list.
     pub address: u32,
-    /// Quarter-lines, or [`QUARTERS_LONG`].
+    /// Quarter-lines, or [`QUARTERS_LONG`]; of a search plan the size as its image has it.
     pub quarters: u32,
-    /// Which of the operations.
+    /// Which of the operations; 0 of a search plan, beside which there are none.
     pub plan: u32,
-    /// First position of its range.
+    /// First position of its range; of a search plan the first line of the set that is gone along.
     pub first: u32,
     /// End of it, or [`LAST_ALL`].
     pub last: u32,
-    /// Cycles that it takes about.
+    /// Cycles that it takes about; of a search plan in proportion to them.
     pub work: u64,
 }
 
@@ -193,30 +193,35 @@ pub(super) fn work(image: &SetImage, row: &[VertexId], before: usize, operation:
 pub fn deal(
     machine: &Accelerator,
     operations: &[Operation],
-    mut units: Vec<PlacedUnit>,
+    units: Vec<PlacedUnit>,
     clusters: usize,
     arrange: Arrange,
 ) -> Vec<InStream> {
     assert!(operations.len() <= PLANS as usize, "a header has {PLANS} plans");
-    units.sort_by_key(|u| (Reverse(u.work), u.address, u.plan));
+    let head = head(machine, operations);
+    let streams = dealt(units, clusters).into_iter().map(|mut units| {
+        if arrange == Arrange::ByAddress && ascending(operations) {
+            units.sort_by_key(|u| (u.address, u.plan));
+        }
+        InStream {
+            head: head.clone(),
+            units: beats(machine, &units, LIGHT),
+            wait: arrange == Arrange::ByWork || !ascending(operations),
+        }
+    });
+    streams.collect()
+}
+
+/// The units of each cluster, the heaviest first.
+pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<PlacedUnit>> {
+    units.sort_by_key(|u| (Reverse(u.work), u.address, u.plan, u.first));
     let mut own: Vec<Vec<PlacedUnit>> = vec![vec![]; clusters];
     // There and back, so that no cluster always has the heavier one.
     for (at, unit) in units.into_iter().enumerate() {
         let place = at % (2 * clusters);
         own[place.min(2 * clusters - 1 - place)].push(unit);
     }
-    let head = head(machine, operations);
-    let streams = own.into_iter().map(|mut units| {
-        if arrange == Arrange::ByAddress && ascending(operations) {
-            units.sort_by_key(|u| (u.address, u.plan));
-        }
-        InStream {
-            head: head.clone(),
-            units: beats(machine, &units),
-            wait: arrange == Arrange::ByWork || !ascending(operations),
-        }
-    });
-    streams.collect()
+    own
 }
 
 /// The header beat.
@@ -230,13 +235,13 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
     beat
 }
 
-/// Beats of units: a half has any unit first and light ones behind it.
-fn beats(machine: &Accelerator, units: &[PlacedUnit]) -> Vec<u8> {
+/// Beats of units: a half has any unit first, and behind it some of at most so much work.
+pub(super) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> Vec<u8> {
     let group = UNITS_A_GROUP as usize;
     let mut bytes = vec![];
     let mut rest = units;
     while !rest.is_empty() {
-        let light = rest[1..].iter().take(group - 1).take_while(|u| u.work <= LIGHT).count();
+        let light = rest[1..].iter().take(group - 1).take_while(|u| u.work <= most).count();
         let (own, others) = rest.split_at(1 + light);
         rest = others;
         let mut half = vec![0; group * 8];
@@ -258,7 +263,8 @@ fn beats(machine: &Accelerator, units: &[PlacedUnit]) -> Vec<u8> {
     bytes
 }
 
-fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u8], value: u64) {
+/// Writes a field of a stream from the host.
+pub(super) fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u8], value: u64) {
     let field = machine.streams.input.field(part, field).expect("a description is checked");
     field.set(bytes, value);
 }

@@ -34,6 +34,7 @@ pub const KIND: Kind = Kind {
             || gramer_accelerator::is_xclbin(device)
     },
     options: AcceleratorArgs::augment_args,
+    check: |options, _, listed| settings(options)?.check_effect(listed),
     open,
 };
 
@@ -106,6 +107,13 @@ impl From<&AcceleratorArgs> for Settings {
     }
 }
 
+/// The settings that options ask for.
+fn settings(options: &ArgMatches) -> Result<Settings> {
+    let args =
+        AcceleratorArgs::from_arg_matches(options).map_err(|e| Error::usage(e.to_string()))?;
+    Ok(Settings::from(&args))
+}
+
 /// Whether a name is that of an emulated device.
 pub fn is_emulated(device: &str) -> bool {
     let said = device == "emulator" || device.starts_with("emulator:");
@@ -120,9 +128,7 @@ fn open(
     options: &ArgMatches,
     context: &Context,
 ) -> Result<Box<dyn Engine>> {
-    let args =
-        AcceleratorArgs::from_arg_matches(options).map_err(|e| Error::usage(e.to_string()))?;
-    let settings = Settings::from(&args);
+    let settings = settings(options)?;
     let file = match launch::parse(device)? {
         Some(request) => match launch::xclbin_of_child() {
             Some(file) => file,

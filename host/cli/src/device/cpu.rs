@@ -17,6 +17,7 @@ pub const KIND: Kind = Kind {
     what: "this host's processor",
     named: |device| device == "cpu",
     options: CpuArgs::augment_args,
+    check: |_, _, _| Ok(()), // what goes with what, `budget` says
     open: |_, _, _, _| Ok(Box::new(Cpu)),
 };
 

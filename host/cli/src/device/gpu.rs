@@ -27,6 +27,7 @@ pub const KIND: Kind = Kind {
            behind OpenCL",
     named: is_gpu,
     options: GpuArgs::augment_args,
+    check: |options, task, listed| args(options)?.settings().check_effect(task, listed),
     open,
 };
 
@@ -163,6 +164,21 @@ impl GpuArgs {
         check_spill(self.spill.as_deref())
     }
 
+    /// How the device is used, but for what depends on how it is opened.
+    fn settings(&self) -> Settings {
+        let steps = Steps { signatures: self.signatures, order: self.order.unwrap_or_default() };
+        Settings {
+            memory: self.memory,
+            strategy: self.strategy,
+            lanes: self.lanes,
+            steps,
+            profile: self.profile.clone(),
+            checked: self.checked,
+            table: self.table(),
+            ..Settings::default()
+        }
+    }
+
     /// How the strategy `table` works.
     fn table(&self) -> TableSettings {
         let default = JoinSettings::default();
@@ -183,25 +199,29 @@ impl GpuArgs {
     }
 }
 
+/// The options, as far as they go together.
+fn args(matches: &ArgMatches) -> Result<GpuArgs> {
+    let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
+    args.check()?;
+    Ok(args)
+}
+
 fn open(
     device: &str,
     opening: Opening,
     matches: &ArgMatches,
     _context: &Context,
 ) -> Result<Box<dyn Engine>> {
-    let args = GpuArgs::from_arg_matches(matches).map_err(|e| Error::usage(e.to_string()))?;
-    args.check()?;
+    let args = args(matches)?;
     // Drivers may print lines of their own, which must not get among the results.
     standard_output::keep_for_results()?;
-    let table = args.table();
-    let GpuArgs { memory, strategy, signatures, order, lanes, profile, checked, .. } = args;
-    let steps = Steps { signatures, order: order.unwrap_or_default() };
+    let profile = &args.profile;
     if profile.is_some() && opening.all > 1 {
         return Err(Error::usage(
             "--profile is the trace of one device: name one alone, or leave it out",
         ));
     }
-    if let Some(path) = &profile {
+    if let Some(path) = profile {
         // No --force for a trace: what is there stays.
         if path.is_file() {
             let path = Place::file(path);
@@ -212,17 +232,6 @@ fn open(
         check_output(path, false, &[])?;
     }
     let cache = default_cache();
-    let settings = Settings {
-        memory,
-        strategy,
-        lanes,
-        steps,
-        profile,
-        checked,
-        cache,
-        table,
-        sharing: opening.same as u64,
-        ..Settings::default()
-    };
+    let settings = Settings { cache, sharing: opening.same as u64, ..args.settings() };
     Ok(Box::new(Gpu::open(device, &settings)?))
 }

@@ -18,6 +18,7 @@ use gramer_graph::Budget;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::Many;
+use gramer_pattern::Task;
 
 /// What a device is opened for.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +34,9 @@ pub struct Opening {
 /// Opens a device by its name, with its options.
 pub type Open = fn(&str, Opening, &ArgMatches, &Context) -> Result<Box<dyn Engine>>;
 
+/// Looks at the options of a device for a task; the flag says whether embeddings are listed.
+pub type Check = fn(&ArgMatches, &Task, bool) -> Result<()>;
+
 /// A kind of device.
 pub struct Kind {
     /// What it is called in lists of what can be named.
@@ -45,6 +49,8 @@ pub struct Kind {
     pub named: fn(&str) -> bool,
     /// Adds its own options to a command, under a heading of their own.
     pub options: fn(clap::Command) -> clap::Command,
+    /// Refuses options that were given and change nothing in how a task is done.
+    pub check: Check,
     /// Opens the device with this name. The options are those that [`Kind::options`] added.
     pub open: Open,
 }
@@ -58,6 +64,7 @@ pub const KINDS: &[Kind] = &[
         what: "the paper's algorithm 1, plain and slow",
         named: |device| device == "reference",
         options: |command| command,
+        check: |_, _, _| Ok(()),
         open: |_, _, _, _| Ok(Box::new(Reference::default())),
     },
     accelerator::KIND,
@@ -180,6 +187,27 @@ impl DeviceOptions {
     /// [`Error::Usage`] for options that go with others.
     pub fn budget(&self, devices: &str) -> Result<Option<Budget>> {
         if (cpu::KIND.named)(devices) { cpu::budget(&self.0) } else { Ok(None) }
+    }
+
+    /// Refuses options of these devices that would change nothing in how a task is done: an answer must not pass
+    /// for one that was found in another way. `listed` if embeddings are listed.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the option, and as [`kind`].
+    pub fn check(&self, devices: &str, task: &Task, listed: bool) -> Result<()> {
+        let kinds = kinds(devices)?;
+        // A GPU has an option of that name, for a memory of its own.
+        let has_memory = |kind: &&Kind| kind.example == gpu::KIND.example;
+        if split(devices).len() > 1
+            && !kinds.iter().any(has_memory)
+            && cpu::budget(&self.0)?.is_some()
+        {
+            return Err(Error::usage(format!(
+                "--memory is what the processor may take where it mines alone, and --device {devices} names \
+                 several: name cpu once, or leave --memory out"
+            )));
+        }
+        kinds.iter().try_for_each(|kind| (kind.check)(&self.0, task, listed))
     }
 
     /// The engine that `--device` names: one device, or several that share the work; `page` if the answer

@@ -53,6 +53,7 @@ impl Common {
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
+        self.options.check(&self.device, task, self.list.is_some() && per.is_none())?;
         let miner = self.miner(task, per.is_some(), output, &ranks, &context)?;
         let precision = self.supported(miner.engine(), task, per)?;
         if let Some(threads) = self.threads {

@@ -1,5 +1,6 @@
 //! The engine: which task goes to which strategy.
 
+mod effect;
 mod on_device;
 mod run;
 mod trial;
@@ -130,30 +131,40 @@ impl Gpu {
         self.steps
     }
 
-    /// How a task is done: as was said, or in the fastest way.
+    /// How a task is done.
     fn strategy(&self, task: &Task) -> Result<Strategy> {
-        use Strategy::{Formula, Local, Plan, Table, Wide};
-        let able: &[Strategy] = match task {
-            Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
-            Task::Clique { .. } => &[Local, Plan, Table],
-            Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
-            Task::Motif { k: 5, .. } => &[Formula, Wide, Plan],
-            Task::Motif { k: 6, .. } => &[Wide, Plan],
-            Task::Motif { .. } => &[Wide],
-            Task::Match { .. } => &[Plan, Table],
-            _ => &[Plan],
-        };
-        match self.strategy {
-            None => Ok(able[0]),
-            Some(said) if able.contains(&said) => Ok(said),
-            Some(said) => {
-                let able: Vec<&str> = able.iter().map(|s| s.name()).collect();
-                Err(Error::Unsupported(format!(
-                    "the strategy {} doesn't do this; {} does",
-                    said.name(),
-                    able.join(" or ")
-                )))
-            }
+        chosen(self.strategy, task)
+    }
+}
+
+/// The strategies that count what a task asks for, the fastest first.
+fn able(task: &Task) -> &'static [Strategy] {
+    use Strategy::{Formula, Local, Plan, Table, Wide};
+    match task {
+        Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
+        Task::Clique { .. } => &[Local, Plan, Table],
+        Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
+        Task::Motif { k: 5, .. } => &[Formula, Wide, Plan],
+        Task::Motif { k: 6, .. } => &[Wide, Plan],
+        Task::Motif { .. } => &[Wide],
+        Task::Match { .. } => &[Plan, Table],
+        _ => &[Plan],
+    }
+}
+
+/// How a task is counted: as was said, or in the fastest way.
+fn chosen(said: Option<Strategy>, task: &Task) -> Result<Strategy> {
+    let able = able(task);
+    match said {
+        None => Ok(able[0]),
+        Some(said) if able.contains(&said) => Ok(said),
+        Some(said) => {
+            let able: Vec<&str> = able.iter().map(|s| s.name()).collect();
+            Err(Error::Unsupported(format!(
+                "the strategy {} doesn't do this; {} does",
+                said.name(),
+                able.join(" or ")
+            )))
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Induced, Task};
@@ -123,9 +124,22 @@ impl OnDevice<'_> {
         let by_ids = self.numbering == Numbering::Ids;
         match task {
             // Only a search has embeddings to hand on.
-            _ if part.sink.is_some() => Ok(Strategy::Plan),
+            _ if part.sink.is_some() => match self.gpu.strategy {
+                None | Some(Strategy::Plan) => Ok(Strategy::Plan),
+                Some(said) => Err(Error::Unsupported(format!(
+                    "the strategy {} has no lists of embeddings; leave out the setting `strategy`",
+                    said.name()
+                ))),
+            },
             // The closed formulas' sums belong to no embedding, and those of five vertices to no share.
-            Task::Motif { .. } if by_ids => Ok(Strategy::Wide),
+            Task::Motif { .. } if by_ids => match self.gpu.strategy {
+                None | Some(Strategy::Wide) => Ok(Strategy::Wide),
+                Some(said) => Err(Error::Unsupported(format!(
+                    "the strategy {} has no motifs beside devices of another kind; leave out the setting \
+                     `strategy`",
+                    said.name()
+                ))),
+            },
             Task::Motif { k: 5, .. } if part.share.is_some() => match self.gpu.strategy {
                 None => Ok(Strategy::Wide),
                 Some(Strategy::Formula) => Err(Error::Unsupported(

@@ -48,9 +48,8 @@ const JOIN: &str = include_str!("../../kernels/join.cl");
 const SCANS: &str = include_str!("../../kernels/join_scan.cl");
 const LAYERS: &str = include_str!("../../kernels/join_layers.cl");
 
-/// Sums of a run, as in `join.clh`, and words of one.
+/// Sums of a run, as in `join.clh`.
 const SUMS: usize = 5;
-const SUM_WORDS: usize = 4;
 
 /// What joins of a graph have in common: labels' edges that were parted, and what the device was measured to take.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use gramer_graph::error::{Error, Result};
 use crate::device::Device;
 use crate::memory::Buffer;
 use crate::program::Program;
-use crate::resident::SLOTS;
+use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
 use super::layers::{Costs, Layers, measure};
 use super::pcsr::Shape;
@@ -19,7 +19,7 @@ use super::query::{Lists, Query};
 use super::room::Room;
 use super::settings::JoinSettings;
 use super::store::Store;
-use super::{COMMON, Did, JOIN, LAYERS, SCANS, SHARED, SUM_WORDS, SUMS, Target, left_out};
+use super::{COMMON, Did, JOIN, LAYERS, SCANS, SHARED, SUMS, Target, left_out};
 
 /// Lanes of a warp, of a block, and of a group that scans.
 const WARP: usize = 32;
@@ -263,25 +263,9 @@ impl<'a> Run<'a> {
     /// # Errors
     /// [`Error::Device`] for a fault that a checked kernel met, and what the runtime refuses.
     pub fn sums(&self) -> Result<[u128; SUMS]> {
-        let mut words = vec![0u32; SUMS * SLOTS * SUM_WORDS];
-        self.sums.read(&self.device.queue, &mut words)?;
-        let mut fault = [0];
-        if self.device.is_checked() {
-            self.fault.read(&self.device.queue, &mut fault)?;
-        }
-        if fault[0] != 0 {
-            return Err(Error::Device(format!(
-                "{}: a kernel left its arrays (check {}): this is a fault of this program; take the engine \
-                 `cpu`",
-                self.device.label(),
-                fault[0]
-            )));
-        }
         let mut sums = [0u128; SUMS];
-        for (at, part) in words.chunks_exact(SUM_WORDS).enumerate() {
-            let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
-            sums[at / SLOTS] += value;
-        }
+        wide_sums(&self.sums, &self.device.queue, &mut sums)?;
+        check_fault(&self.device, &self.fault)?;
         Ok(sums)
     }
 }

@@ -8,7 +8,7 @@ use gramer_graph::error::{Error, Result};
 use crate::device::{Arg, Device};
 use crate::graph::ByDegree;
 use crate::memory::Buffer;
-use crate::resident::SLOTS;
+use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
 use super::TableSettings;
 use super::pages::{PageShape, Paged};
@@ -16,8 +16,7 @@ use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, Whole};
 
 /// Sums of a run, as in `table.clh`.
 pub(super) const SUMS: usize = 6;
-/// Words of a sum, of the control block and of a warp's state; as in `table.clh`.
-const SUM_WORDS: usize = 4;
+/// Words of the control block and of a warp's state; as in `table.clh`.
 pub(super) const CONTROL_WORDS: usize = 4;
 const STATE_WORDS: usize = 8;
 /// Entries of a page: the most, of 4 KiB (GAMMA, section 3.2), and the least, as powers of two.
@@ -294,25 +293,9 @@ impl TableGraph {
     /// # Errors
     /// [`Error::Device`] for a fault that a checked kernel met, and what the runtime refuses.
     pub fn sums(&self) -> Result<[u128; SUMS]> {
-        let mut words = vec![0u32; SUMS * SLOTS * SUM_WORDS];
-        self.sums.read(&self.device.queue, &mut words)?;
-        let mut fault = [0];
-        if self.device.is_checked() {
-            self.fault.read(&self.device.queue, &mut fault)?;
-        }
-        if fault[0] != 0 {
-            return Err(Error::Device(format!(
-                "{}: a kernel left its arrays (check {}): this is a fault of this program; take \
-                 the engine `cpu`",
-                self.device.label(),
-                fault[0]
-            )));
-        }
         let mut sums = [0u128; SUMS];
-        for (at, part) in words.chunks_exact(SUM_WORDS).enumerate() {
-            let value = part.iter().rev().fold(0u128, |sum, &word| sum << 32 | u128::from(word));
-            sums[at / SLOTS] += value;
-        }
+        wide_sums(&self.sums, &self.device.queue, &mut sums)?;
+        check_fault(&self.device, &self.fault)?;
         Ok(sums)
     }
 

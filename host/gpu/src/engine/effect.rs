@@ -1,0 +1,132 @@
+//! Which settings change how a task is done.
+
+use gramer_graph::choice::Choice;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Measure, Task};
+
+use super::{able, chosen};
+use crate::{Join, Order, Settings, Strategy};
+
+impl Settings {
+    /// Refuses a setting that was given and would change nothing in how a task is done, so that nobody takes the
+    /// answer for one that was found in another way. `listed` if embeddings are handed to a sink.
+    ///
+    /// What a run of several devices does in another way isn't known here.
+    ///
+    /// ```
+    /// use gramer_gpu::{Lanes, Settings};
+    /// use gramer_pattern::Task;
+    ///
+    /// let settings = Settings { lanes: Some(Lanes::Local), ..Settings::default() };
+    /// let clique = Task::Clique { k: 4 };
+    /// assert!(settings.check_effect(&clique, false).is_err(), "bitmaps have no such operations");
+    /// assert!(settings.check_effect(&clique, true).is_ok(), "a search lists");
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] that names the setting; [`Error::Unsupported`] where the strategy doesn't do the task.
+    pub fn check_effect(&self, task: &Task, listed: bool) -> Result<()> {
+        let strategy = if listed { Strategy::Plan } else { chosen(self.strategy, task)? };
+        let images = matches!(task, Task::Fsm { measure: Measure::Mni, .. });
+        let searched = strategy == Strategy::Plan && (listed || !images);
+        let joined = strategy == Strategy::Table && matches!(task, Task::Match { .. });
+        let of_five = strategy == Strategy::Formula && matches!(task, Task::Motif { k: 5, .. });
+        let given = [
+            ("lanes", self.lanes.is_some(), searched || of_five),
+            (
+                "signatures",
+                self.steps.signatures,
+                searched || joined && self.table.join == Join::Prealloc,
+            ),
+            ("order", self.steps.order != Order::default(), searched || joined),
+            // Cliques are extended in one way.
+            ("join", self.table.join != Join::default() && strategy == Strategy::Table, joined),
+        ];
+        let Some((setting, ..)) = given.into_iter().find(|&(_, given, acts)| given && !acts) else {
+            return Ok(());
+        };
+        let plan = strategy != Strategy::Plan && able(task).contains(&Strategy::Plan);
+        let other = if plan { ", or have the setting `strategy` be plan" } else { "" };
+        Err(Error::usage(format!(
+            "the setting `{setting}` changes nothing in the task {} by the strategy {}: leave it out{other}",
+            task.name(),
+            strategy.name()
+        )))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Lanes, Steps, TableSettings};
+    use gramer_pattern::Pattern;
+    use gramer_pattern::task::{Induced, SizeLimit};
+
+    fn fsm(measure: Measure) -> Task {
+        Task::Fsm { limit: SizeLimit::MaxVertices(3), support: 2, measure }
+    }
+
+    fn motif(k: usize) -> Task {
+        Task::Motif { k, induced: Induced::Vertex }
+    }
+
+    #[test]
+    fn joins_are_those_of_matches() {
+        let table = TableSettings { join: Join::Prealloc, ..TableSettings::default() };
+        let settings = Settings { strategy: Some(Strategy::Table), table, ..Settings::default() };
+        let error = settings.check_effect(&Task::Clique { k: 4 }, false).unwrap_err();
+        assert!(error.to_string().contains("the setting `join`"), "{error}");
+    }
+
+    /// By task and strategy: whether lanes, signatures and the paper's order act.
+    #[test]
+    fn what_acts_is_taken_and_what_does_not_is_named() {
+        use Strategy::{Local, Plan, Table, Wide};
+        let found =
+            Task::Match { pattern: Pattern::clique(3), induced: Induced::Edge, mappings: false };
+        let joins = |join| TableSettings { join, ..TableSettings::default() };
+        for (task, strategy, join, listed, acts) in [
+            (Task::Clique { k: 4 }, None, Join::Intersect, false, [false, false, false]),
+            (Task::Clique { k: 4 }, Some(Local), Join::Intersect, false, [false, false, false]),
+            (Task::Clique { k: 4 }, Some(Plan), Join::Intersect, false, [true, true, true]),
+            (Task::Clique { k: 4 }, Some(Table), Join::Intersect, false, [false, false, false]),
+            (Task::Clique { k: 4 }, None, Join::Intersect, true, [true, true, true]),
+            (motif(4), None, Join::Intersect, false, [false, false, false]),
+            (motif(5), None, Join::Intersect, false, [true, false, false]),
+            (motif(5), Some(Wide), Join::Intersect, false, [false, false, false]),
+            (motif(8), None, Join::Intersect, false, [false, false, false]),
+            (found.clone(), None, Join::Intersect, false, [true, true, true]),
+            (found.clone(), Some(Table), Join::Intersect, false, [false, false, true]),
+            (found.clone(), Some(Table), Join::Prealloc, false, [false, true, true]),
+            (fsm(Measure::Embeddings), None, Join::Intersect, false, [true, true, true]),
+            (fsm(Measure::Mni), None, Join::Intersect, false, [false, false, false]),
+            (fsm(Measure::Mni), None, Join::Intersect, true, [true, true, true]),
+        ] {
+            let table = joins(join);
+            let plain = Settings { strategy, table, ..Settings::default() };
+            plain.check_effect(&task, listed).unwrap();
+            let paper = Steps { order: Order::Paper, ..Steps::default() };
+            let signed = Steps { signatures: true, ..Steps::default() };
+            for ((settings, name), acts) in [
+                (Settings { lanes: Some(Lanes::Local), ..plain.clone() }, "lanes"),
+                (Settings { steps: signed, ..plain.clone() }, "signatures"),
+                (Settings { steps: paper, ..plain.clone() }, "order"),
+            ]
+            .into_iter()
+            .zip(acts)
+            {
+                let what = format!("{name}, {task:?} by {strategy:?}, listed: {listed}");
+                match settings.check_effect(&task, listed) {
+                    Ok(()) => assert!(acts, "{what}"),
+                    Err(error) => {
+                        let said = error.to_string();
+                        assert!(!acts && error.exit_code() == 2, "{what}: {said}");
+                        assert!(said.contains(&format!("the setting `{name}`")), "{what}: {said}");
+                        let offers = said.contains("be plan");
+                        assert_eq!(offers, able(&task).len() > 1, "{what}: {said}");
+                    }
+                }
+            }
+        }
+    }
+}
