@@ -117,6 +117,16 @@ impl Program {
         Ok((Self::with_kernels(&program, device, name)?, false))
     }
 
+    /// What the compiler says of a source that it refuses; none where it takes it.
+    pub fn refusal(context: &Context, device: &str, source: &str) -> Result<Option<String>> {
+        let fail = |code| failed(device, "compile a function of the user", code);
+        let mut program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
+        match program.build(context.devices(), options(source)) {
+            Ok(()) => Ok(None),
+            Err(_) => Ok(Some(program.get_build_log(context.default_device()).unwrap_or_default())),
+        }
+    }
+
     fn of_binary(
         context: &Context,
         device: &str,
