@@ -55,6 +55,7 @@
 mod filter;
 mod groups;
 mod mining;
+mod positions;
 mod segment;
 mod source;
 mod table;
@@ -62,9 +63,10 @@ mod workflow;
 
 use gramer_graph::VertexId;
 
-pub use filter::{EdgeFilter, Filter, Positions};
+pub use filter::{EdgeFilter, Filter};
 pub use groups::{By, Group, Groups, Key, Measure, Selection};
 pub use mining::{Mining, Numbers};
+pub use positions::Positions;
 pub use table::{Keep, Rows, Table};
 pub use workflow::Workflow;
 
@@ -132,6 +134,11 @@ impl Kind for Edges {
         (from, to)
     }
 }
+
+/// The programs of the page compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../../docs/gpu-api.md")]
+pub struct Page;
 
 mod private {
     /// Nobody else has kinds of rows.

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use gramer_graph::error::{Error, Result};
 
 use super::super::store::{Segment, Store};
-use super::filter::{EdgeFilter, Filter, Positions, Terms};
+use super::filter::{EdgeFilter, Filter, Terms};
 use super::groups::{Aggregation, Groups, Key, Known, Layout, Measure, Selection, functions_of};
 use super::mining::{Kernels, Mining, Over};
 use super::segment::Gathered;
 use super::source::{Functions, Use};
-use super::{Edges, Either, Kind, MOST_EDGES, MOST_VERTICES, Vertices};
+use super::{Edges, Either, Kind, MOST_EDGES, MOST_VERTICES, Positions, Vertices};
 
 /// A table of embeddings: rows of vertices ([`Vertices`]) or of edges ([`Edges`]).
 ///

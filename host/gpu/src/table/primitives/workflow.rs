@@ -6,12 +6,12 @@ use gramer_graph::VertexId;
 use gramer_graph::error::{Error, Result};
 
 use super::super::store::Segment;
-use super::filter::{Filter, Positions};
+use super::filter::Filter;
 use super::groups::{Aggregation, Groups, Key, Layout, Measure};
 use super::mining::Mining;
 use super::segment::Gathered;
 use super::table::{Extension, Table, visit_rows};
-use super::{MOST_VERTICES, Vertices};
+use super::{MOST_VERTICES, Positions, Vertices};
 
 /// Subgraphs of `k` vertices, found by the same extension and filter at each depth: DuMato's programs of Alg. 9.
 ///
