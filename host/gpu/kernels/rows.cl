@@ -111,7 +111,8 @@ __kernel void keys_of_rows(__global const uint *restrict offsets, __global const
                     bits = filled = 0;
                 }
             }
-        if (filled != 0)
+        // A single vertex has no pairs, and a word all the same.
+        if (filled != 0 || at == 0)
             key[at++] = bits;
 #ifdef VERTEX_LABELS
         for (uint j = 0; j < depth; j++)

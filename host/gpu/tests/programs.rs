@@ -1,6 +1,9 @@
 //! The example programs of the primitives against the CPU engine, with a budget that holds all and with one far
 //! below what their tables need, with kernels that test their indices.
 
+// Each program is a module here, and has its own of what they share.
+#![allow(clippy::duplicate_mod)]
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -83,6 +86,7 @@ fn said(program: Program, graph: &Written, options: &[&str]) -> Option<String> {
         {
             words.extend([name.into(), value.into()]);
         }
+        words.extend(["--cache".into(), common::cache().to_str().unwrap().into()]);
         let mut out = vec![];
         program(&words, &mut out).unwrap();
         answers.push(String::from_utf8(out).unwrap());
@@ -171,7 +175,8 @@ fn said_sorted(graph: &Written, options: &[&str]) -> Option<Vec<String>> {
     let device = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
     let mut words = vec![device, graph.path().to_str().unwrap().into()];
     words.extend(options.iter().map(ToString::to_string));
-    words.extend(["--memory".into(), BUDGETS[1].into()]);
+    words.extend(["--memory".into(), BUDGETS[1].into(), "--checked".into(), "true".into()]);
+    words.extend(["--cache".into(), common::cache().to_str().unwrap().into()]);
     let mut out = vec![];
     matching::run(&words, &mut out).unwrap();
     let text: Vec<String> = String::from_utf8(out).unwrap().lines().map(str::to_string).collect();

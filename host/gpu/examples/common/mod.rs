@@ -13,6 +13,10 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::read::{ReadOptions, read_graph};
 
+/// Options of each program: sizes, a folder for tables and one for built programs, and whether kernels test their
+/// indices.
+const OPTIONS: [&str; 5] = ["memory", "host-memory", "spill", "cache", "checked"];
+
 /// The arguments of a program: `DEVICE GRAPH [--NAME VALUE]…`.
 pub struct Arguments {
     usage: &'static str,
@@ -35,9 +39,7 @@ impl Arguments {
         let mut options = options.iter();
         while let Some(option) = options.next() {
             let name = option.strip_prefix("--").unwrap_or_default();
-            if !known.contains(&name)
-                && !["memory", "spill", "host-memory", "checked"].contains(&name)
-            {
+            if !known.contains(&name) && !OPTIONS.contains(&name) {
                 return Err(fail(format!("{option} is no option of this program")));
             }
             if values.iter().any(|(known, _)| known == name) {
@@ -92,7 +94,7 @@ impl Arguments {
         let mut settings = Settings {
             memory: self.bytes("memory")?,
             checked: self.value("checked")?.unwrap_or(false),
-            cache: gramer_gpu::default_cache(),
+            cache: self.value("cache")?.or_else(gramer_gpu::default_cache),
             ..Settings::default()
         };
         settings.table.host_memory = self.bytes("host-memory")?;

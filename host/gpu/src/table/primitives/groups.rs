@@ -166,22 +166,24 @@ impl Layout {
         Layout { edges, columns, vertex_labels, edge_labels }
     }
 
+    /// Words of the key of a pattern without labels.
+    fn shape(&self) -> usize {
+        let n = self.columns;
+        if self.edges { n.div_ceil(4) } else { (n * (n - 1) / 2).div_ceil(32).max(1) }
+    }
+
     /// Words of the key of a pattern.
     fn words(&self) -> usize {
         let n = self.columns;
-        let pairs = n * (n - 1) / 2;
-        let (shape, vertices, labelled) = match self.edges {
-            true => (n.div_ceil(4), n + 1, n),
-            false => (pairs.div_ceil(32), n, pairs),
-        };
+        let (vertices, labelled) = if self.edges { (n + 1, n) } else { (n, n * (n - 1) / 2) };
         let labels = if self.vertex_labels { vertices } else { 0 };
-        shape + labels + if self.edge_labels { labelled } else { 0 }
+        self.shape() + labels + if self.edge_labels { labelled } else { 0 }
     }
 
     /// Words of a row's key.
     pub fn width(&self, key: &Key) -> usize {
         match key {
-            Key::Pattern => self.words().max(1),
+            Key::Pattern => self.words(),
             Key::Source(_) => 1,
         }
     }
@@ -205,8 +207,7 @@ impl Layout {
             false => n,
         };
         let mut pattern = Pattern::from_edges(vertices, &edges);
-        let shape = if self.edges { n.div_ceil(4) } else { (n * (n - 1) / 2).div_ceil(32) };
-        let mut rest = &key[shape..];
+        let mut rest = &key[self.shape()..];
         if self.vertex_labels {
             let all = if self.edges { n + 1 } else { n };
             for (at, &label) in rest[..vertices].iter().enumerate() {
@@ -422,6 +423,8 @@ mod tests {
         let pattern = labelled.pattern(&key);
         assert_eq!(pattern.vertex_labels(), [5, 6, 7, 8]);
         assert_eq!((pattern.edge_label(0, 3), pattern.edge_label(2, 1)), (Some(3), Some(12)));
+        let one = Layout { columns: 1, ..labelled };
+        assert_eq!((one.words(), one.pattern(&[0, 9]).vertex_label(0)), (2, 9));
         // A path of three edges, whose last begins at its first vertex: 0-1, 1-2, 3-0.
         let edges = Layout { edges: true, columns: 3, vertex_labels: true, edge_labels: true };
         assert_eq!(edges.words(), 1 + 4 + 3);

@@ -78,7 +78,7 @@ impl From<usize> for Positions {
 impl From<Range<usize>> for Positions {
     fn from(range: Range<usize>) -> Self {
         // What is beyond any embedding is named in the message, and not listed.
-        let end = range.end.min(range.start.max(MOST_VERTICES) + 1);
+        let end = range.end.min(range.start.max(MOST_VERTICES).saturating_add(1));
         Positions(Which::These((range.start..end).collect()))
     }
 }
