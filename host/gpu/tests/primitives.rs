@@ -8,7 +8,7 @@ use gramer_engine::cpu::Cpu;
 use gramer_gpu::primitives::{
     By, EdgeFilter, Filter, Key, Measure, Mining, Numbers, Positions, Table, Workflow,
 };
-use gramer_gpu::{Gpu, Settings, TableSettings};
+use gramer_gpu::{Fault, Gpu, Settings, TableSettings};
 use gramer_graph::context::Context;
 use gramer_graph::error::Error;
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -441,4 +441,70 @@ fn what_is_asked_wrongly_is_refused_and_changes_nothing() {
     let mut table = Table::vertices(&mining, &Filter::any()).unwrap();
     table.extend_vertex(.., &Filter::any()).unwrap();
     assert_eq!(table.len(), 80);
+}
+
+/// An extension, a filter with a function, and an aggregation; the table's rows after each, as far as that
+/// went, and the first error. What failed is done once more.
+fn worked(gpu: &Gpu, graph: &Graph, again: bool) -> (Vec<u64>, Option<Error>) {
+    let mining = match Mining::new(gpu, graph) {
+        Ok(mining) => mining,
+        Err(error) => return (vec![], Some(error)),
+    };
+    let odd = Filter::source("bool keep(const embedding *e, uint u) { return u % 2 == 1; }");
+    let mut table = Table::vertices(&mining, &Filter::any()).unwrap();
+    let (mut rows, mut failed) = (vec![table.len()], None);
+    for step in 0..3 {
+        let work = |table: &mut Table<'_, gramer_gpu::primitives::Vertices>| match step {
+            0 => table.extend_vertex(.., &Filter::degree_at_least(3)),
+            1 => table.filter(&odd),
+            _ => table
+                .aggregate(&Key::Pattern, &Measure::Count)
+                .map(|groups| assert_eq!(groups.len(), 1)),
+        };
+        if let Err(error) = work(&mut table) {
+            assert_eq!(table.len(), rows[step]);
+            failed = Some(error);
+            if !again {
+                break;
+            }
+            work(&mut table).unwrap();
+        }
+        rows.push(table.len());
+    }
+    (rows, failed)
+}
+
+#[test]
+fn an_operation_that_fails_leaves_the_table_as_it_was() {
+    let graph = random(Model::ErdosRenyiEdges { vertices: 20, edges: 40 }, [0; 2]);
+    let Some(gpu) = open(ENOUGH) else { return };
+    let (right, none) = worked(&gpu, &graph, false);
+    assert!(none.is_none() && right.len() == 4 && right[2] < right[1]);
+    let mut failures = 0;
+    for call in (0..).step_by(2) {
+        let lasting = call % 4 == 0;
+        let fault = Some(Fault { call, code: -36, lasting });
+        let settings =
+            Settings { checked: true, memory: Some(ENOUGH), fault, ..Settings::default() };
+        let Some(gpu) = common::open(settings) else { return };
+        let (rows, failed) = worked(&gpu, &graph, !lasting);
+        let Some(error) = failed else {
+            assert_eq!(rows, right);
+            break;
+        };
+        assert!(matches!(error, Error::Device(_)), "{error}");
+        assert!(error.to_string().contains("(-36)"), "{error}");
+        assert!(rows == right || (rows.len() < 4 && right.starts_with(&rows)), "{call}: {rows:?}");
+        failures += 1;
+    }
+    assert!(failures >= 15, "{failures}");
+
+    // A folder for tables that isn't there.
+    let spill = Some("/nowhere/at/all".into());
+    let table = TableSettings { host_memory: Some(100), spill, ..TableSettings::default() };
+    let settings = Settings { checked: true, memory: Some(ENOUGH), table, ..Settings::default() };
+    let Some(gpu) = common::open(settings) else { return };
+    let mining = Mining::new(&gpu, &graph).unwrap();
+    let error = Table::vertices(&mining, &Filter::any()).err().expect("there is no such folder");
+    assert!(matches!(error, Error::Io { .. }) && error.to_string().contains("/nowhere"), "{error}");
 }
