@@ -394,8 +394,13 @@ fn tables_of_hubs_are_cut_spilled_and_counted() {
         assert_eq!(u128::from(table.len()), all);
         assert_eq!(table.bytes_in_file() > 0, memory < ENOUGH);
         // Two tables of one graph do not disturb each other.
-        let other = Table::edges(&mining, &EdgeFilter::any()).unwrap();
+        let mut other = Table::edges(&mining, &EdgeFilter::any()).unwrap();
         assert_eq!((other.len(), table.rows().take(3).count()), (560, 3));
+        if memory == ENOUGH {
+            other.extend_edge(&EdgeFilter::canonical()).unwrap();
+            let degrees = (0..graph.vertices()).map(|v| graph.view().degree(v as VertexId) as u64);
+            assert_eq!(other.len(), degrees.map(|d| d * (d - 1) / 2).sum::<u64>());
+        }
     }
 }
 
