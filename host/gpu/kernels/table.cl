@@ -278,14 +278,22 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                                 hit = hit && (label == NONE || read_list(&g, from + place, 1) == label);
                             }
                         }
+#ifdef DEGREES
+                        if (hit) {
+                            const uint degree_of_x = offsets[x + 1] - offsets[x];
+                            hit = degree_of_x >= shape[SHAPE_DEGREES] &&
+                                  degree_of_x <= shape[SHAPE_DEGREES + 1];
+                        }
+#endif
 #ifdef KEEP
                         if (hit) {
                             embedding e;
+                            begin_embedding(&e, offsets, labels, vertices, &g);
                             e.size = depth;
                             for (uint j = 0; j < last; j++)
                                 e.vertex[j] = prefix[j];
                             e.vertex[last] = ids[row];
-                            hit = keep(&e, x);
+                            hit = KEEP(&e, x);
                         }
 #endif
                         const uint all = vote(votes, &phase, lane, hit);

@@ -186,6 +186,14 @@ impl Device {
         Ok(program)
     }
 
+    /// What the compiler says of these sources if it refuses them.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn refusal(&self, sources: &[&str]) -> Result<Option<String>> {
+        Program::refusal(&self.context, &self.label, &sources.concat())
+    }
+
     /// Queues a kernel: `groups` work-groups of `lanes` lanes.
     ///
     /// # Errors

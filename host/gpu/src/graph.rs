@@ -8,7 +8,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId, View};
 
-/// A graph with vertices numbered by degree, or by falling ids, in the host's memory.
+/// A graph with vertices numbered as [`Numbering`] says, in the host's memory.
 pub(crate) struct ByDegree {
     /// Number of each vertex of the graph.
     pub rank: Vec<u32>,
@@ -31,6 +31,8 @@ pub(crate) enum Numbering {
     Degree,
     /// By falling number in the graph: roots are then those of [`gramer_engine::BY_IDS`].
     Ids,
+    /// As in the graph.
+    Own,
 }
 
 impl ByDegree {
@@ -51,6 +53,10 @@ impl ByDegree {
             Numbering::Ids => {
                 let falling: Vec<u32> = (0..vertices as u32).rev().collect();
                 (falling.clone(), falling)
+            }
+            Numbering::Own => {
+                let own: Vec<u32> = (0..vertices as u32).collect();
+                (own.clone(), own)
             }
         };
         context.cancel.check()?;
@@ -162,6 +168,9 @@ mod tests {
         let ids = ByDegree::new(&graph, Numbering::Ids, &Context::default()).unwrap();
         assert_eq!(ids.vertex, [4, 3, 2, 1, 0]);
         assert_eq!((ids.targets(1), ids.longest), (&[4][..], 3));
+        let own = ByDegree::new(&graph, Numbering::Own, &Context::default()).unwrap();
+        assert_eq!((own.vertex, own.rank), (vec![0, 1, 2, 3, 4], vec![0, 1, 2, 3, 4]));
+        assert_eq!(own.neighbours, [1, 2, 3, 0, 2, 0, 1, 0, 4, 3]);
         let (offsets, targets) = by.oriented();
         assert_eq!((offsets.len(), targets.len()), (6, 5));
         assert_eq!((0..5).map(|n| by.out_degree(n)).collect::<Vec<_>>(), [1, 2, 1, 1, 0]);

@@ -22,6 +22,7 @@
 //! | `formula`, `five` | motifs of three and four vertices, and of five, by closed formulas |
 //! | `join` | SGSI's join over PCSR, as the strategy `table` has it |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
+//! | [`primitives`] | extension, filtering and aggregation for programs of users |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
 //! | `canon` | which pattern a code of edges is of |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -65,6 +66,7 @@ pub use local::ClassShape;
 pub use program::default_cache;
 pub use search::{Order, Steps};
 pub use select::is_gpu;
+pub use table::primitives;
 pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
 pub use wide::Balance;
 

@@ -13,6 +13,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::failed;
 
+/// `CL_BUILD_PROGRAM_FAILURE`: the compiler refuses the source.
+const BUILD_FAILED: i32 = -11;
+
 /// The language of a program's kernels: 1.2, but for sub-groups, which compilers know from 2.0 on.
 fn options(source: &str) -> &'static str {
     if source.contains("#define LANES_SUBGROUPS\n") { "-cl-std=CL2.0" } else { "-cl-std=CL1.2" }
@@ -115,6 +118,20 @@ impl Program {
             cache.write(key, &binary);
         }
         Ok((Self::with_kernels(&program, device, name)?, false))
+    }
+
+    /// What the compiler says of a source that it refuses; none where it takes it.
+    pub fn refusal(context: &Context, device: &str, source: &str) -> Result<Option<String>> {
+        let fail = |code| failed(device, "compile a function of the user", code);
+        let mut program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
+        match program.build(context.devices(), options(source)) {
+            Ok(()) => Ok(None),
+            Err(e) if e.0 == BUILD_FAILED => {
+                Ok(Some(program.get_build_log(context.default_device()).unwrap_or_default()))
+            }
+            // The source isn't to blame.
+            Err(e) => Err(fail(e.0)),
+        }
     }
 
     fn of_binary(

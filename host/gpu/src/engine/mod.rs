@@ -126,6 +126,11 @@ impl Gpu {
 }
 
 impl Gpu {
+    /// How tables use the memories.
+    pub(crate) fn of_tables(&self) -> &TableSettings {
+        &self.table
+    }
+
     /// Steps of SGSI that are taken.
     pub(crate) fn steps(&self) -> Steps {
         self.steps

@@ -50,6 +50,8 @@ pub(super) struct Wanted {
     pub breadth: bool,
     /// Whether there is room for roots, a part of the arena.
     pub share: bool,
+    /// Columns that are extended at a time: all of a recursion, or one.
+    pub levels: usize,
 }
 
 /// Lists of the graph.
@@ -119,7 +121,7 @@ impl Sizes {
         let labels = if self.wanted.vertex_labels { self.vertices.max(1) } else { 0 };
         let level = SHAPE_WORDS + CONTROL_WORDS + warps * STATE_WORDS;
         let sums = SUMS * SLOTS * SUM_WORDS + 1;
-        4 * (self.vertices + 1 + labels + sums + self.wanted.columns.max(1) * level) as u64
+        4 * (self.vertices + 1 + labels + sums + self.wanted.levels.max(1) * level) as u64
     }
 
     fn list_bytes(&self) -> u64 {
@@ -255,7 +257,7 @@ impl TableGraph {
                 Lists::Paged(Box::new(Paged::new(device, &parts, shape)?))
             }
         };
-        let levels = (0..wanted.columns.max(1))
+        let levels = (0..wanted.levels.max(1))
             .map(|_| {
                 Ok(Level {
                     shape: Buffer::new(&place, SHAPE_WORDS, "a table's shape")?,
@@ -334,6 +336,7 @@ mod tests {
             columns: 3,
             breadth,
             share: false,
+            levels: 3,
         };
         Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64, most_arena: MOST_ARENA }
     }

@@ -11,11 +11,13 @@
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |
 //! | `beside` | what `plan` hands over |
+//! | [`primitives`] | extension, aggregation and filtering for programs of users |
 
 mod beside;
 mod graph;
 mod host_buffer;
 mod pages;
+pub mod primitives;
 mod run;
 mod shape;
 mod store;
@@ -200,6 +202,7 @@ impl Steps {
             columns: k - 1,
             breadth: false,
             share: false,
+            levels: k - 1,
         };
         Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
     }
@@ -217,6 +220,7 @@ impl Steps {
             columns: all.len() - 1,
             breadth: false,
             share: false,
+            levels: all.len() - 1,
         };
         Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
     }

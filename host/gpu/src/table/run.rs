@@ -16,6 +16,18 @@ const SLICE: Duration = Duration::from_millis(20);
 /// Steps of a warp in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (20_000.0, 64.0, 1e9);
 
+/// What an extension looks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// The new vertex.
+    pub next: Depth,
+    /// The fewest and the most neighbours that it has, where the program looks at them.
+    pub degrees: (u32, u32),
+}
+
+/// What is done with the blocks of a new column, which has so many; `false` ends the run.
+pub(super) type Full<'f, R> = dyn FnMut(&mut R, Region, u32) -> Result<bool> + 'f;
+
 /// What tables took.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Used {
@@ -41,6 +53,10 @@ pub(super) struct Run<'a> {
     pub first_label: u32,
     pub steps: f64,
     pub used: Used,
+    /// Whether elements are edges, and not vertices.
+    pub edges: bool,
+    /// Whether the first column's extension is that of all the work, so that it shows the progress.
+    pub extends_to_the_end: bool,
     /// Words of the arena for tables.
     pub(super) room: usize,
     pub(super) columns: Vec<Column>,
@@ -59,7 +75,7 @@ impl<'a> Run<'a> {
         context: &'a Context,
     ) -> Self {
         // The last extension is only counted.
-        let stored = plan.len() - 1;
+        let stored = plan.len().saturating_sub(1);
         let room = graph.arena.len() - roots;
         let mut regions = vec![];
         if stored > 0 && !graph.wanted.breadth {
@@ -76,6 +92,8 @@ impl<'a> Run<'a> {
             first_label: gramer_graph::NO_LABEL,
             steps: STEPS.0,
             used: Used::default(),
+            edges: false,
+            extends_to_the_end: true,
             room,
             columns: vec![Column::VERTICES],
             loaded: vec![],
@@ -122,71 +140,93 @@ impl<'a> Run<'a> {
         &mut self,
         rows: u32,
         out: Option<Region>,
-        full: &mut dyn FnMut(&mut Self, Region, u32) -> Result<bool>,
+        full: &mut Full<'_, Self>,
     ) -> Result<bool> {
         let depth = self.columns.len();
-        let shape = Shape {
+        let step = Step { next: self.plan[depth - 1], degrees: (0, u32::MAX) };
+        self.in_steps(depth - 1, (rows, out), &[step], full)
+    }
+
+    /// The same by each of these steps in turn, into the same blocks, with the buffers of a level.
+    pub(super) fn in_steps(
+        &mut self,
+        level: usize,
+        (rows, out): (u32, Option<Region>),
+        steps: &[Step],
+        full: &mut Full<'_, Self>,
+    ) -> Result<bool> {
+        self.graph.levels[level].states.zero(&self.graph.device.queue)?;
+        let (mut blocks, mut fresh) = (0u32, true);
+        let windows = rows.div_ceil(LANES as u32);
+        for (at, step) in steps.iter().enumerate() {
+            self.describe(level, (rows, out), step)?;
+            self.choose_pages(level, rows)?;
+            let mut next = 0u32;
+            loop {
+                if self.context.cancel.is_cancelled() {
+                    return Ok(false);
+                }
+                let said = self.slice(level, [next, 0, blocks, 0], fresh)?;
+                if self.columns.len() == 1 && self.extends_to_the_end {
+                    let reached = said[0].min(windows) - next.min(windows);
+                    self.context.progress.add(u64::from(reached) * LANES as u64);
+                }
+                next = said[0];
+                let done = next >= windows && said[1] == 0;
+                if let Some(region) = out {
+                    (blocks, fresh) = (said[2].min(region.blocks), false);
+                    let all_taken = said[2] > region.blocks;
+                    let ends = done && at + 1 == steps.len();
+                    if blocks > 0 && (all_taken || ends) {
+                        self.used.blocks += u64::from(blocks);
+                        self.used.refills += u64::from(all_taken);
+                        if !full(self, region, blocks)? {
+                            return Ok(false);
+                        }
+                        (blocks, fresh) = (0, true);
+                    }
+                }
+                if done {
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Tells kernels of the columns, of the new one and of what is looked for.
+    pub(super) fn describe(
+        &mut self,
+        level: usize,
+        (rows, out): (u32, Option<Region>),
+        step: &Step,
+    ) -> Result<()> {
+        let words = Shape {
             columns: &self.columns,
             rows,
             out,
-            next: &self.plan[depth - 1],
+            next: &step.next,
             first_label: self.first_label,
             sizes: (self.graph.vertices as u32, self.graph.entries as u32),
             page: self.graph.page(),
             arena: self.graph.arena.len() as u32,
-        };
-        let words = shape.words();
-        let queue = &self.graph.device.queue;
-        let level = &mut self.graph.levels[depth - 1];
-        level.shape.write(queue, &words)?;
-        level.states.zero(queue)?;
-        self.choose_pages(depth, rows)?;
-        let windows = rows.div_ceil(LANES as u32);
-        let (mut next, mut blocks, mut fresh) = (0u32, 0u32, true);
-        loop {
-            if self.context.cancel.is_cancelled() {
-                return Ok(false);
-            }
-            let said = self.slice(depth, [next, 0, blocks, 0], fresh)?;
-            if depth == 1 {
-                let reached = said[0].min(windows) - next.min(windows);
-                self.context.progress.add(u64::from(reached) * LANES as u64);
-            }
-            next = said[0];
-            let done = next >= windows && said[1] == 0;
-            let Some(region) = out else {
-                if done {
-                    return Ok(true);
-                }
-                continue;
-            };
-            (blocks, fresh) = (said[2].min(region.blocks), false);
-            let all_taken = said[2] > region.blocks;
-            if blocks > 0 && (all_taken || done) {
-                self.used.blocks += u64::from(blocks);
-                self.used.refills += u64::from(all_taken);
-                if !full(self, region, blocks)? {
-                    return Ok(false);
-                }
-                (blocks, fresh) = (0, true);
-            }
-            if done {
-                return Ok(true);
-            }
+            degrees: step.degrees,
         }
+        .words();
+        self.graph.levels[level].shape.write(&self.graph.device.queue, &words)
     }
 
     /// A launch, and the control block after it.
     fn slice(
         &mut self,
-        depth: usize,
+        level: usize,
         control: [u32; CONTROL_WORDS],
         fresh: bool,
     ) -> Result<[u32; CONTROL_WORDS]> {
         let graph = &mut *self.graph;
         let device = graph.device.clone();
-        graph.levels[depth - 1].control.write(&device.queue, &control)?;
-        let level = &graph.levels[depth - 1];
+        graph.levels[level].control.write(&device.queue, &control)?;
+        let level = &graph.levels[level];
         let labels = graph.labels.as_ref().map_or(graph.fault.raw(), |l| l.raw());
         let [slots, pages, cold] = graph.list_args();
         let args = [
@@ -205,7 +245,8 @@ impl<'a> Run<'a> {
             Arg::Buffer(graph.fault.raw()),
         ];
         let begun = Instant::now();
-        device.launch(self.program, "extend", &args, graph.warps, lanes(&device))?;
+        let kernel = if self.edges { "extend_edges" } else { "extend" };
+        device.launch(self.program, kernel, &args, graph.warps, lanes(&device))?;
         let mut said = [0; CONTROL_WORDS];
         level.control.read(&device.queue, &mut said)?;
         let took = begun.elapsed().as_secs_f64().max(1e-6);
@@ -218,21 +259,27 @@ impl<'a> Run<'a> {
     }
 
     /// Chooses the pages for an extension.
-    fn choose_pages(&mut self, depth: usize, rows: u32) -> Result<()> {
+    fn choose_pages(&mut self, level: usize, rows: u32) -> Result<()> {
+        let own = self.graph.list_args();
         let TableGraph { device, lists, arena, offsets, levels, .. } = &mut *self.graph;
         let Lists::Paged(paged) = lists else { return Ok(()) };
         let program = self.program;
         paged.extension(device, program, rows, |part, reads| {
             let groups = part.len().div_ceil(LANES).min(64 * device.limits.units);
-            let args = [
+            let mut args = vec![
                 Arg::Buffer(offsets.raw()),
                 Arg::Buffer(arena.raw()),
-                Arg::Buffer(levels[depth - 1].shape.raw()),
+                Arg::Buffer(levels[level].shape.raw()),
                 Arg::U32(part.start),
                 Arg::U32(part.end),
                 Arg::Buffer(reads.raw()),
             ];
-            device.launch(program, "heat", &args, groups, LANES)
+            if !self.edges {
+                return device.launch(program, "heat", &args, groups, LANES);
+            }
+            // The ends of edges are in the lists.
+            args.extend(own);
+            device.launch(program, "heat_of_edges", &args, groups, LANES)
         })
     }
 }

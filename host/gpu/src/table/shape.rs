@@ -162,6 +162,8 @@ pub(super) struct Shape<'a> {
     pub page: (u32, bool),
     /// Words of the arena.
     pub arena: u32,
+    /// The fewest and the most neighbours of the new vertex, where a program looks at them.
+    pub degrees: (u32, u32),
 }
 
 impl Shape<'_> {
@@ -179,6 +181,7 @@ impl Shape<'_> {
         (words[10], words[11]) = (self.page.0, self.page.1.into());
         words[12] = self.arena;
         words[13] = self.first_label;
+        (words[14], words[15]) = self.degrees;
         for (at, c) in self.columns.iter().enumerate() {
             let at = COLUMNS + at * COLUMN_WORDS;
             words[at..at + COLUMN_WORDS].copy_from_slice(&[c.ids, c.parents, c.fills, c.block]);

@@ -112,20 +112,40 @@ impl Store {
                 self.in_memory -= 4 * words.len() as u64;
                 words
             }
-            Place::File { at, words, hash } => {
-                let mut read = vec![0u32; words];
-                let data: &mut [u8] = bytemuck::cast_slice_mut(&mut read);
-                let file = self.file.as_mut().expect("what was written is in a file");
-                let fail = |e| Error::io(&self.room.folder, "read back a file for tables in", e);
-                file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(data)).map_err(fail)?;
-                if xxh3_64(data) != hash {
-                    let what = "it isn't what was written: another program or the disk changed it";
-                    return Err(fail(std::io::Error::other(what)));
-                }
-                read
-            }
+            Place::File { at, words, hash } => self.read_back(at, words, hash)?,
         };
         Ok(Some(Segment { rows, words }))
+    }
+
+    /// The segment with this number, from 0, which stays.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file doesn't hold what was written.
+    pub fn get(&self, number: usize) -> Result<Segment> {
+        let Kept { rows, place } = &self.kept[number];
+        let words = match place {
+            Place::Memory(words) => words.clone(),
+            Place::File { at, words, hash } => self.read_back(*at, *words, *hash)?,
+        };
+        Ok(Segment { rows: rows.clone(), words })
+    }
+
+    /// Number of segments.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    fn read_back(&self, at: u64, words: usize, hash: u64) -> Result<Vec<u32>> {
+        let mut read = vec![0u32; words];
+        let data: &mut [u8] = bytemuck::cast_slice_mut(&mut read);
+        let mut file = self.file.as_ref().expect("what was written is in a file");
+        let fail = |e| Error::io(&self.room.folder, "read back a file for tables in", e);
+        file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(data)).map_err(fail)?;
+        if xxh3_64(data) != hash {
+            let what = "it isn't what was written: another program or the disk changed it";
+            return Err(fail(std::io::Error::other(what)));
+        }
+        Ok(read)
     }
 
     /// Bytes that were written to the file.

@@ -11,7 +11,7 @@ use crate::device::Arg;
 use crate::program::Program;
 
 use super::run::Run;
-use super::shape::{Column, LANES, Region, Whole};
+use super::shape::{Column, LANES, NONE, Region, Whole};
 use super::store::{Room, Segment, Store};
 
 /// Lanes of the group that scans, where the device has as many; `SCAN` in `pack.cl`.
@@ -33,7 +33,7 @@ impl Run<'_> {
             let out = (depth < self.plan.len()).then_some(arena.out);
             let mut next = Store::new(room);
             let mut full = |run: &mut Self, region: Region, blocks: u32| -> Result<bool> {
-                let segment = run.pack(pack, &arena, region, blocks)?;
+                let segment = run.pack(pack, &arena, (region, blocks), 1)?;
                 run.used.segments += 1;
                 run.used.spilled += 4 * segment.words.len() as u64;
                 next.push(segment)?;
@@ -44,7 +44,7 @@ impl Run<'_> {
                 complete = self.extend(rows, out, &mut full)?;
             } else {
                 while let Some(segment) = table.pop()? {
-                    let rows = self.load(&arena, &segment)?;
+                    let rows = self.load(&arena, &segment, 1)?;
                     complete &= self.extend(rows, out, &mut full)?;
                     if !complete {
                         break;
@@ -61,17 +61,21 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Puts a segment into the arena; the number of its last elements.
-    fn load(&mut self, arena: &Whole, segment: &Segment) -> Result<u32> {
+    /// Puts a segment into the arena, whose columns come after the `first` that are there; the number of its
+    /// last elements.
+    pub(super) fn load(&mut self, arena: &Whole, segment: &Segment, first: usize) -> Result<u32> {
         let queue = &self.graph.device.queue;
-        self.columns.truncate(1);
-        let mut words = segment.words.as_slice();
+        self.columns.truncate(first);
+        let mut words = &*segment.words;
         for (at, &rows) in segment.rows.iter().enumerate() {
-            let column = arena.input(at);
+            let mut column = arena.input(at);
             for to in [column.ids, column.parents] {
                 let (part, rest) = words.split_at(rows as usize);
                 self.graph.arena.write_at(queue, to as usize, part)?;
                 words = rest;
+            }
+            if first + at == 0 {
+                column.parents = NONE;
             }
             self.columns.push(column);
         }
@@ -79,66 +83,95 @@ impl Run<'_> {
         Ok(*segment.rows.last().expect("a segment has a column"))
     }
 
-    /// Packs the columns of the segment that have descendants in the new column, and that, and reads
+    /// Packs the columns after the `first` that have descendants in the new column, and that, and reads
     /// them.
-    fn pack(
+    pub(super) fn pack(
         &mut self,
         pack: &Program,
         arena: &Whole,
-        region: Region,
-        blocks: u32,
+        (region, blocks): (Region, u32),
+        first: usize,
     ) -> Result<Segment> {
-        let device = self.graph.device.clone();
-        let all = Arg::Buffer(self.graph.arena.raw());
-        let fault = Arg::Buffer(self.graph.fault.raw());
-        let marks = Arg::U32(arena.marks);
-        let launch = |kernel: &str, args: &[Arg], rows: u32| {
-            let groups = (rows as usize).div_ceil(8 * LANES).min(64 * device.limits.units).max(1);
-            let args: Vec<Arg> = [all, marks].iter().chain(args).copied().collect();
-            device.launch(pack, kernel, &args, groups, LANES)
-        };
-        // Places by the marks of a column, and the elements to them.
-        let gather = |from: Column, to: Column, rows: u32| -> Result<u32> {
-            device.launch(
-                pack,
-                "scan_marks",
-                &[all, marks, Arg::U32(rows)],
-                1,
-                device.lanes(SCAN),
-            )?;
-            let places = [from.ids, from.parents, to.ids, to.parents, rows];
-            launch("gather", &places.map(Arg::U32), rows)?;
-            let mut stay = [0];
-            let at = (arena.marks + rows) as usize;
-            self.graph.arena.read_at(&device.queue, at, &mut stay)?;
-            Ok(stay[0])
-        };
-        let ancestors = self.columns[1..].to_vec();
-        let mut rows = vec![0; ancestors.len() + 1];
-        let (new, raw) = (ancestors.len(), blocks * region.column.block);
         let column = region.column;
-        launch("mark_filled", &[column.fills, column.block, raw].map(Arg::U32), raw)?;
-        rows[new] = gather(column, arena.packed(new), raw)?;
+        let raw = blocks * column.block;
+        let args = [column.fills, column.block, raw].map(Arg::U32);
+        self.over_rows(pack, "mark_filled", arena, &args, raw)?;
+        let ancestors = self.columns[first..].to_vec();
+        self.marked(pack, arena, (column, raw), &ancestors)
+    }
+
+    /// Packs the marked elements of a column, and of those before it what has descendants among them.
+    pub(super) fn marked(
+        &mut self,
+        pack: &Program,
+        arena: &Whole,
+        (column, raw): (Column, u32),
+        ancestors: &[Column],
+    ) -> Result<Segment> {
+        let fault = Arg::Buffer(self.graph.fault.raw());
+        let mut rows = vec![0; ancestors.len() + 1];
+        let new = ancestors.len();
+        rows[new] = self.gather(pack, arena, column, arena.packed(new), raw)?;
         for at in (0..new).rev() {
             let (child, size) = (arena.packed(at + 1), self.loaded[at]);
             let (parents, children) = (Arg::U32(child.parents), Arg::U32(rows[at + 1]));
-            launch("clear_marks", &[Arg::U32(size)], size)?;
+            self.over_rows(pack, "clear_marks", arena, &[Arg::U32(size)], size)?;
             let args = [parents, children, Arg::U32(size), fault];
-            launch("mark_parents", &args, rows[at + 1])?;
-            rows[at] = gather(ancestors[at], arena.packed(at), size)?;
-            launch("place_parents", &args, rows[at + 1])?;
+            self.over_rows(pack, "mark_parents", arena, &args, rows[at + 1])?;
+            rows[at] = self.gather(pack, arena, ancestors[at], arena.packed(at), size)?;
+            self.over_rows(pack, "place_parents", arena, &args, rows[at + 1])?;
             self.used.compacted += u64::from(size - rows[at]);
         }
+        let queue = &self.graph.device.queue;
         let mut words = vec![0; 2 * rows.iter().sum::<u32>() as usize];
         let mut rest = words.as_mut_slice();
         for (at, &rows) in rows.iter().enumerate() {
             let column = arena.packed(at);
             for from in [column.ids, column.parents] {
                 let (part, more) = rest.split_at_mut(rows as usize);
-                self.graph.arena.read_at(&device.queue, from as usize, part)?;
+                self.graph.arena.read_at(queue, from as usize, part)?;
                 rest = more;
             }
         }
         Ok(Segment { rows, words })
+    }
+
+    /// A kernel over so many elements.
+    fn over_rows(
+        &self,
+        pack: &Program,
+        kernel: &str,
+        arena: &Whole,
+        args: &[Arg],
+        rows: u32,
+    ) -> Result<()> {
+        let device = &self.graph.device;
+        let groups = (rows as usize).div_ceil(8 * LANES).min(64 * device.limits.units).max(1);
+        let mut all = vec![Arg::Buffer(self.graph.arena.raw()), Arg::U32(arena.marks)];
+        all.extend(args);
+        device.launch(pack, kernel, &all, groups, LANES)
+    }
+
+    /// Gives places to the marked elements of a column, and moves them there; how many there are.
+    fn gather(
+        &self,
+        pack: &Program,
+        arena: &Whole,
+        from: Column,
+        to: Column,
+        rows: u32,
+    ) -> Result<u32> {
+        let device = &self.graph.device;
+        let all = Arg::Buffer(self.graph.arena.raw());
+        let args = [all, Arg::U32(arena.marks), Arg::U32(rows)];
+        device.launch(pack, "scan_marks", &args, 1, device.lanes(SCAN))?;
+        // The first column has no parents: any words do.
+        let parents = if from.parents == NONE { from.ids } else { from.parents };
+        let places = [from.ids, parents, to.ids, to.parents, rows];
+        self.over_rows(pack, "gather", arena, &places.map(Arg::U32), rows)?;
+        let mut stay = [0];
+        let at = (arena.marks + rows) as usize;
+        self.graph.arena.read_at(&device.queue, at, &mut stay)?;
+        Ok(stay[0])
     }
 }

@@ -5,11 +5,16 @@ use gramer_gpu::{Gpu, Settings};
 #[path = "../../../tests/common/environment.rs"]
 pub mod environment;
 
+/// The folder of programs that all tests share.
+pub fn cache() -> std::path::PathBuf {
+    std::env::temp_dir().join("gramer-gpu-tests")
+}
+
 /// The device with these settings and a cache of programs that all tests share; `None`, said aloud, where
 /// there is none.
 pub fn open(settings: Settings) -> Option<Gpu> {
     let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
-    let cache = Some(std::env::temp_dir().join("gramer-gpu-tests"));
+    let cache = Some(cache());
     match Gpu::open(&name, &Settings { cache, ..settings }) {
         Ok(gpu) => Some(gpu),
         Err(error) => {

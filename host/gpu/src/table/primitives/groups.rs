@@ -1,0 +1,448 @@
+//! Aggregation: rows by pattern or by a number, and what is counted of them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use gramer_graph::NO_LABEL;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::{Pattern, automorphism_orbits_chain};
+
+use super::super::store::Segment;
+use super::filter::Terms;
+use super::mining::{Kernels, Mining, Over};
+use super::source::{Functions, Use};
+
+/// What rows are aggregated by (GAMMA, section 4.2.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Key {
+    /// The pattern of the row, with the labels that the graph has: of a table of vertices the pattern that
+    /// they induce, of a table of edges that of the edges. The device writes down each row's pattern, the host
+    /// finds its canonical form, once for each way in which it occurs.
+    Pattern,
+    /// A function `uint key(const embedding *e)` in OpenCL C 1.2, of the whole row. See
+    /// [the documentation of this module](super#functions-in-opencl-c).
+    Source(String),
+}
+
+impl Key {
+    /// [`Key::Source`] of this text.
+    pub fn source(text: impl Into<String>) -> Self {
+        Key::Source(text.into())
+    }
+}
+
+/// What is counted of the rows of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Measure {
+    /// Their number.
+    Count,
+    /// Minimum-image support, of [`Key::Pattern`] alone: the smallest number of different vertices that a
+    /// vertex of the pattern has in these rows. The host keeps them, 4 bytes and a hash table's room each.
+    Mni,
+    /// The sum of a function `ulong value(const embedding *e)` in OpenCL C 1.2, of the whole row.
+    Sum(String),
+}
+
+impl Measure {
+    /// [`Measure::Sum`] of this text.
+    pub fn sum(text: impl Into<String>) -> Self {
+        Measure::Sum(text.into())
+    }
+}
+
+/// What the rows of a group have in common.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum By {
+    /// The canonical form of their pattern.
+    Pattern(Pattern),
+    /// What the function `key` says of them.
+    Number(u32),
+}
+
+/// Rows that have something in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Group {
+    /// What that is.
+    pub by: By,
+    /// What was asked for: [`Measure`].
+    pub value: u128,
+}
+
+/// The groups of a table's rows, by falling value, then by what they have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    key: Key,
+    groups: Vec<Group>,
+}
+
+impl Groups {
+    /// The groups.
+    pub fn iter(&self) -> std::slice::Iter<'_, Group> {
+        self.groups.iter()
+    }
+
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether there was no row.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The value of a pattern, in any order of its vertices; 0 where no row has it.
+    pub fn of_pattern(&self, pattern: &Pattern) -> u128 {
+        self.value(&By::Pattern(pattern.canonical().0))
+    }
+
+    /// The value of a number; 0 where no row has it.
+    pub fn of_number(&self, number: u32) -> u128 {
+        self.value(&By::Number(number))
+    }
+
+    fn value(&self, by: &By) -> u128 {
+        self.groups.iter().find(|group| group.by == *by).map_or(0, |group| group.value)
+    }
+
+    /// The groups with at least this value: [`Table::filter`](super::Table::filter) keeps their rows.
+    pub fn at_least(&self, value: u128) -> Selection {
+        self.chosen(|group| group.value >= value)
+    }
+
+    /// The groups that `wanted` says: [`Table::filter`](super::Table::filter) keeps their rows.
+    pub fn chosen(&self, wanted: impl Fn(&Group) -> bool) -> Selection {
+        let chosen = self.groups.iter().filter(|&group| wanted(group));
+        Selection { key: self.key.clone(), chosen: chosen.map(|group| group.by.clone()).collect() }
+    }
+}
+
+impl<'a> IntoIterator for &'a Groups {
+    type Item = &'a Group;
+    type IntoIter = std::slice::Iter<'a, Group>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+/// Groups whose rows are kept (GAMMA's `Filtering` by a pattern table).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    pub(super) key: Key,
+    pub(super) chosen: HashSet<By>,
+}
+
+impl Selection {
+    /// Number of groups.
+    pub fn len(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// Whether no row is kept.
+    pub fn is_empty(&self) -> bool {
+        self.chosen.is_empty()
+    }
+}
+
+/// How keys of rows are laid out, and what they mean.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Whether elements are edges.
+    pub edges: bool,
+    pub columns: usize,
+    pub vertex_labels: bool,
+    pub edge_labels: bool,
+}
+
+impl Layout {
+    pub fn of(mining: &Mining<'_>, edges: bool, columns: usize) -> Self {
+        let labels = mining.labels();
+        let (vertex_labels, edge_labels) = (labels.of_vertices, labels.of_edges);
+        Layout { edges, columns, vertex_labels, edge_labels }
+    }
+
+    /// Words of the key of a pattern without labels.
+    fn shape(&self) -> usize {
+        let n = self.columns;
+        if self.edges { n.div_ceil(4) } else { (n * (n - 1) / 2).div_ceil(32).max(1) }
+    }
+
+    /// Words of the key of a pattern.
+    fn words(&self) -> usize {
+        let n = self.columns;
+        let (vertices, labelled) = if self.edges { (n + 1, n) } else { (n, n * (n - 1) / 2) };
+        let labels = if self.vertex_labels { vertices } else { 0 };
+        self.shape() + labels + if self.edge_labels { labelled } else { 0 }
+    }
+
+    /// Words of a row's key.
+    pub fn width(&self, key: &Key) -> usize {
+        match key {
+            Key::Pattern => self.words(),
+            Key::Source(_) => 1,
+        }
+    }
+
+    /// The pattern that a key stands for, its vertices in the order in which they came.
+    fn pattern(&self, key: &[u32]) -> Pattern {
+        let n = self.columns;
+        let edges: Vec<(usize, usize)> = match self.edges {
+            true => (0..n)
+                .map(|j| key[j / 4] >> (8 * (j % 4)))
+                .map(|ends| ((ends & 15) as usize, (ends >> 4 & 15) as usize))
+                .collect(),
+            false => pairs(n)
+                .enumerate()
+                .filter(|&(at, _)| key[at / 32] >> (at % 32) & 1 == 1)
+                .map(|(_, pair)| pair)
+                .collect(),
+        };
+        let vertices = match self.edges {
+            true => edges.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap_or(0),
+            false => n,
+        };
+        let mut pattern = Pattern::from_edges(vertices, &edges);
+        let mut rest = &key[self.shape()..];
+        if self.vertex_labels {
+            let all = if self.edges { n + 1 } else { n };
+            for (at, &label) in rest[..vertices].iter().enumerate() {
+                pattern.set_vertex_label(at, label);
+            }
+            rest = &rest[all..];
+        }
+        if self.edge_labels {
+            let own: Vec<(usize, usize)> = if self.edges { edges } else { pairs(n).collect() };
+            for ((u, v), &label) in own.into_iter().zip(rest) {
+                if pattern.has_edge(u, v) && label != NO_LABEL {
+                    pattern.set_edge_label(u, v, label);
+                }
+            }
+        }
+        pattern
+    }
+}
+
+/// Pairs of vertices in the order of a code's bits.
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (1..n).flat_map(|j| (0..j).map(move |i| (i, j)))
+}
+
+/// What keys of rows stand for, found once for each key.
+pub(super) struct Known<'k> {
+    key: &'k Key,
+    layout: Layout,
+    /// By key of a row: its group, and of its vertices the orbit that each is of.
+    keys: HashMap<Vec<u32>, (usize, Arc<[u8]>)>,
+    groups: HashMap<By, usize>,
+}
+
+impl<'k> Known<'k> {
+    pub fn new(key: &'k Key, layout: Layout) -> Self {
+        Known { key, layout, keys: HashMap::new(), groups: HashMap::new() }
+    }
+
+    /// The number of a row's group, and the orbits of its vertices.
+    pub fn group(&mut self, key: &[u32]) -> (usize, &Arc<[u8]>) {
+        // The map takes a borrowed key for the search alone: most keys are known.
+        if !self.keys.contains_key(key) {
+            let (by, orbits) = match self.key {
+                Key::Source(_) => (By::Number(key[0]), vec![]),
+                Key::Pattern => {
+                    let pattern = self.layout.pattern(key);
+                    let (canonical, order) = pattern.canonical();
+                    let plain = vec![0; canonical.vertices()];
+                    let mut orbits = vec![0; canonical.vertices()];
+                    for (of_form, &of_row) in order.iter().enumerate() {
+                        let orbit = automorphism_orbits_chain(&canonical, &[of_form], &plain)[0];
+                        orbits[of_row] = orbit.trailing_zeros() as u8;
+                    }
+                    (By::Pattern(canonical), orbits)
+                }
+            };
+            let next = self.groups.len();
+            let group = *self.groups.entry(by).or_insert(next);
+            self.keys.insert(key.to_vec(), (group, orbits.into()));
+        }
+        let (group, orbits) = &self.keys[key];
+        (*group, orbits)
+    }
+
+    /// What each group has in common, by its number.
+    pub fn by(&self) -> Vec<By> {
+        let mut all: Vec<(usize, By)> =
+            self.groups.iter().map(|(by, &at)| (at, by.clone())).collect();
+        all.sort_unstable();
+        all.into_iter().map(|(_, by)| by).collect()
+    }
+}
+
+/// Aggregates segments one after the other.
+pub(super) struct Aggregation<'k> {
+    mining: &'k Mining<'k>,
+    known: Known<'k>,
+    key: &'k Key,
+    measure: &'k Measure,
+    functions: Functions,
+    sums: Vec<u128>,
+    /// By group and orbit: the vertices that were met.
+    images: HashMap<(usize, u8), HashSet<u32>>,
+}
+
+impl<'k> Aggregation<'k> {
+    /// # Errors
+    /// [`Error::Usage`] for a measure that the key doesn't have.
+    pub fn new(
+        mining: &'k Mining<'k>,
+        layout: Layout,
+        key: &'k Key,
+        measure: &'k Measure,
+    ) -> Result<Self> {
+        if *measure == Measure::Mni && *key != Key::Pattern {
+            return Err(Error::usage(
+                "minimum-image support is that of a pattern: take the key `Pattern`, or another measure",
+            ));
+        }
+        let mut functions = functions_of(key);
+        if let Measure::Sum(text) = measure {
+            functions.0.push((Use::Value, text.as_str().into()));
+        }
+        let (known, sums, images) = (Known::new(key, layout), vec![], HashMap::new());
+        Ok(Aggregation { mining, known, key, measure, functions, sums, images })
+    }
+
+    /// Takes the rows of a segment.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where a function doesn't compile, [`Error::Interrupted`], [`Error::Device`].
+    pub fn take(&mut self, segment: Segment) -> Result<()> {
+        let layout = self.known.layout;
+        let kernels = if layout.edges { Kernels::Edges } else { Kernels::Rows };
+        let program = self.mining.program(kernels, &self.functions)?;
+        let step = Terms::default().step();
+        let over = Over { program: &program, step: &step, edges: layout.edges };
+        let own = layout.width(self.key);
+        let width = own + if matches!(self.measure, Measure::Sum(_)) { 2 } else { 0 };
+        for part in segment.parts(self.mining.rows_of(layout.columns)) {
+            let mut groups = vec![];
+            self.mining.keys(&over, part.clone(), width, &mut |_, words| {
+                for row in words.chunks_exact(width) {
+                    let (group, _) = self.known.group(&row[..own]);
+                    if group >= self.sums.len() {
+                        self.sums.resize(group + 1, 0);
+                    }
+                    self.sums[group] += match row[own..] {
+                        [low, high] => u128::from(low) | u128::from(high) << 32,
+                        _ => 1,
+                    };
+                }
+                if *self.measure == Measure::Mni {
+                    groups.extend(words.chunks_exact(width).map(|row| {
+                        let (group, orbits) = self.known.group(row);
+                        (group, orbits.clone())
+                    }));
+                }
+                Ok(())
+            })?;
+            if *self.measure == Measure::Mni {
+                self.meet(&part, &groups)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the vertices of rows whose groups are given.
+    fn meet(&mut self, part: &Segment, groups: &[(usize, Arc<[u8]>)]) -> Result<()> {
+        let mut vertices = vec![];
+        part.each(|row, ids| {
+            vertices.clear();
+            if self.known.layout.edges {
+                for &entry in ids {
+                    let (u, v) = self.mining.ends(entry);
+                    for end in [u, v] {
+                        if !vertices.contains(&end) {
+                            vertices.push(end);
+                        }
+                    }
+                }
+            } else {
+                vertices.extend_from_slice(ids);
+            }
+            let (group, orbits) = &groups[row];
+            for (&vertex, &orbit) in vertices.iter().zip(orbits.iter()) {
+                self.images.entry((*group, orbit)).or_default().insert(vertex);
+            }
+            Ok(())
+        })
+    }
+
+    /// The groups that were met.
+    pub fn end(self) -> Groups {
+        let mut values = self.sums;
+        if *self.measure == Measure::Mni {
+            values.fill(u128::MAX);
+            for ((group, _), images) in &self.images {
+                values[*group] = values[*group].min(images.len() as u128);
+            }
+        }
+        let by = self.known.by().into_iter().zip(values);
+        let mut groups: Vec<Group> = by.map(|(by, value)| Group { by, value }).collect();
+        groups.sort_by(|a, b| b.value.cmp(&a.value).then_with(|| a.by.cmp(&b.by)));
+        Groups { key: self.key.clone(), groups }
+    }
+}
+
+/// The functions that a key needs.
+pub(super) fn functions_of(key: &Key) -> Functions {
+    match key {
+        Key::Pattern => Functions::default(),
+        Key::Source(text) => Functions(vec![(Use::Key, text.as_str().into())]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_stand_for_patterns() {
+        let plain = Layout { edges: false, columns: 4, vertex_labels: false, edge_labels: false };
+        let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+        assert_eq!(plain.pattern(&[square.bits() as u32]), square);
+        let labelled = Layout { vertex_labels: true, edge_labels: true, ..plain };
+        assert_eq!((plain.words(), labelled.words()), (1, 1 + 4 + 6));
+        let mut key = vec![square.bits() as u32, 5, 6, 7, 8];
+        key.extend(
+            pairs(4)
+                .map(|(i, j)| if square.has_edge(i, j) { (10 * i + j) as u32 } else { NO_LABEL }),
+        );
+        let pattern = labelled.pattern(&key);
+        assert_eq!(pattern.vertex_labels(), [5, 6, 7, 8]);
+        assert_eq!((pattern.edge_label(0, 3), pattern.edge_label(2, 1)), (Some(3), Some(12)));
+        let one = Layout { columns: 1, ..labelled };
+        assert_eq!((one.words(), one.pattern(&[0, 9]).vertex_label(0)), (2, 9));
+        // A path of three edges, whose last begins at its first vertex: 0-1, 1-2, 3-0.
+        let edges = Layout { edges: true, columns: 3, vertex_labels: true, edge_labels: true };
+        assert_eq!(edges.words(), 1 + 4 + 3);
+        let path = edges.pattern(&[0x03_21_10, 1, 2, 3, 4, 7, 8, 9]);
+        assert_eq!((path.vertices(), path.edges()), (4, vec![(0, 1), (0, 3), (1, 2)]));
+        assert_eq!((path.vertex_label(3), path.edge_label(3, 0)), (4, Some(9)));
+    }
+
+    #[test]
+    fn vertices_that_are_exchanged_share_their_images() {
+        let layout = Layout { edges: false, columns: 3, vertex_labels: false, edge_labels: false };
+        let mut known = Known::new(&Key::Pattern, layout);
+        // Paths 0-1-2 and 1-0-2: the ends are one orbit, the middle another.
+        let (first, orbits) = known.group(&[0b101]);
+        assert_eq!((orbits[0], orbits[0] != orbits[1]), (orbits[2], true));
+        let (second, orbits) = known.group(&[0b011]);
+        assert_eq!((first, orbits[1]), (second, orbits[2]));
+        assert_ne!(known.group(&[0b111]).0, first);
+        assert_eq!(known.by().len(), 2);
+    }
+}

@@ -1,0 +1,415 @@
+//! A graph on a device for programs of users, and what the device does to segments of their tables.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, VertexId};
+
+use super::super::graph::{TableGraph, Wanted, lanes};
+use super::super::pages::PageShape;
+use super::super::run::{Run, Step};
+use super::super::shape::{LANES, NONE, Whole};
+use super::super::store::{Room, Segment};
+use super::super::whole::SCAN;
+use super::super::{COMMON, Lists, PACK, PAGES, SHARED, TABLE, TableSettings};
+use super::MOST_VERTICES;
+use super::filter::Labels;
+use super::source::{self, EMBEDDING, Functions};
+use crate::Gpu;
+use crate::device::{Arg, Device};
+use crate::graph::{ByDegree, Numbering};
+use crate::program::Program;
+
+const ROWS: &str = include_str!("../../../kernels/rows.cl");
+const EDGES: &str = include_str!("../../../kernels/edges.cl");
+/// Rows of a launch: between launches a stop is heard.
+const MOST_ROWS: usize = 1 << 16;
+
+/// How vertices are ordered while tables are made. Rows always hold ids of the graph; the order decides what
+/// [`Filter::above`](super::Filter::above) and canonical orders compare, and what functions in OpenCL C get as
+/// vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Numbers {
+    /// By id: functions get ids.
+    #[default]
+    Ids,
+    /// By ascending number of neighbours, then by id: functions get places in that order. No vertex has more than
+    /// √(2E) neighbours above it, which cliques on graphs with hubs gain by.
+    Degree,
+}
+
+/// A graph on a device, on which any number of [`Table`](super::Table)s are made.
+///
+/// The graph's offsets and labels lie in the device's memory, its lists too where they fit, else by pages; what
+/// is left is room for the part of a table that is worked on. Tables lie in the host's memory, and beyond
+/// [`TableSettings::host_memory`](crate::TableSettings::host_memory) in a file of
+/// [`TableSettings::spill`](crate::TableSettings::spill). One operation runs at a time: others wait.
+pub struct Mining<'a> {
+    gpu: &'a Gpu,
+    context: Context,
+    pub(super) by: ByDegree,
+    labels: Labels,
+    held: Mutex<TableGraph>,
+}
+
+/// What kernels a program has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kernels {
+    /// Extension by vertices; whether numbers of neighbours are looked at.
+    Extension { degrees: bool },
+    /// Rows of vertices.
+    Rows,
+    /// All of tables of edges.
+    Edges,
+}
+
+/// What the rows of a segment go through.
+#[derive(Clone, Copy)]
+pub(super) struct Over<'r> {
+    pub program: &'r Program,
+    pub step: &'r Step,
+    /// Whether elements are edges.
+    pub edges: bool,
+}
+
+impl<'a> Mining<'a> {
+    /// A graph on a device, with vertices by id, until the end.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for 2³¹ edges and more, and where the budget has no room for offsets, labels, a
+    /// page and a block of each column; the message has the least that would do. [`Error::Device`].
+    pub fn new(gpu: &'a Gpu, graph: &Graph) -> Result<Self> {
+        Self::with(gpu, graph, Numbers::default(), &Context::default())
+    }
+
+    /// The same with another order of vertices, and with a flag that stops operations.
+    ///
+    /// # Errors
+    /// As [`Mining::new`], and [`Error::Interrupted`].
+    pub fn with(gpu: &'a Gpu, graph: &Graph, numbers: Numbers, context: &Context) -> Result<Self> {
+        let numbering = match numbers {
+            Numbers::Ids => Numbering::Own,
+            Numbers::Degree => Numbering::Degree,
+        };
+        let by = ByDegree::new(graph, numbering, context)?;
+        let view = graph.view();
+        let (of_vertices, of_edges) = (view.vertex_labels.is_some(), view.edge_labels.is_some());
+        let wanted = Wanted {
+            oriented: false,
+            edge_labels: of_edges,
+            vertex_labels: of_vertices,
+            columns: MOST_VERTICES,
+            breadth: true,
+            share: false,
+            levels: 1,
+        };
+        let held = TableGraph::new(gpu.device()?, &by, graph, wanted, gpu.of_tables())?;
+        let labels = Labels { of_vertices, of_edges };
+        Ok(Mining { gpu, context: context.clone(), by, labels, held: Mutex::new(held) })
+    }
+
+    /// Pages of the graph's lists, and how many of them have room on the device; none where the lists are there
+    /// whole.
+    pub fn pages(&self) -> Option<(usize, usize)> {
+        match &self.lock().lists {
+            Lists::Whole(_) => None,
+            Lists::Paged(paged) => {
+                Some((PageShape::pages(paged.bits, self.by.neighbours.len()), paged.heat.slots()))
+            }
+        }
+    }
+
+    pub(super) fn labels(&self) -> Labels {
+        self.labels
+    }
+
+    /// The id of a vertex that has this number.
+    pub(super) fn id(&self, number: u32) -> VertexId {
+        self.by.vertex[number as usize]
+    }
+
+    /// The ends of the edge with this place in the lists, by their numbers.
+    pub(super) fn ends(&self, entry: u32) -> (u32, u32) {
+        let from = self.by.offsets.partition_point(|&at| at <= entry) - 1;
+        (from as u32, self.by.neighbours[entry as usize])
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.context.cancel.check()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TableGraph> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn room(&self) -> Room {
+        let TableSettings { host_memory, spill, .. } = self.gpu.of_tables();
+        Room::of(*host_memory, spill.as_deref())
+    }
+
+    /// Rows of so many columns that can be extended at once.
+    pub(super) fn rows_at_once(&self, columns: usize) -> usize {
+        let held = self.lock();
+        let next = (columns + 1).min(MOST_VERTICES) as u64;
+        Whole::new(held.arena.len() as u64, next, held.warps).rows as usize
+    }
+
+    /// A program with the functions of a user.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where a function doesn't compile.
+    pub(super) fn program(&self, kernels: Kernels, functions: &Functions) -> Result<Arc<Program>> {
+        let device = self.gpu.device()?;
+        let (own, none) = (functions.text(), functions.0.is_empty());
+        let defines = self.defines(device, kernels, none);
+        let built = match kernels {
+            // As the strategy has it, so that it is built once for both.
+            Kernels::Extension { .. } if none => {
+                device.program("table", &[COMMON, &defines, SHARED, TABLE, PAGES])
+            }
+            Kernels::Extension { .. } => {
+                let sources = [COMMON, &defines, SHARED, EMBEDDING, &own, TABLE, PAGES];
+                device.program("extension with functions of the user", &sources)
+            }
+            Kernels::Rows => {
+                let sources = [COMMON, &defines, SHARED, EMBEDDING, &own, ROWS];
+                device.program("rows of tables", &sources)
+            }
+            Kernels::Edges => {
+                let sources = [COMMON, &defines, SHARED, PAGES, EMBEDDING, &own, EDGES];
+                device.program("tables of edges", &sources)
+            }
+        };
+        match built {
+            Err(error) if !none => {
+                source::fault(device, &defines, functions)?;
+                Err(error)
+            }
+            built => built,
+        }
+    }
+
+    fn defines(&self, device: &Device, kernels: Kernels, plain: bool) -> String {
+        let mut text = format!("#define LANES {}u\n", lanes(device));
+        let shared = plain && matches!(kernels, Kernels::Extension { .. });
+        let paged = matches!(self.lock().lists, Lists::Paged(_));
+        for (name, set) in [
+            ("PAGED", paged),
+            ("DEGREES", kernels == Kernels::Extension { degrees: true }),
+            ("OF_EDGES", kernels == Kernels::Edges),
+            // The strategy's own program is told of labels in another way.
+            ("VERTEX_LABELS", self.labels.of_vertices && !shared),
+            ("EDGE_LABELS", self.labels.of_edges && !shared),
+        ] {
+            if set {
+                text.push_str(&format!("#define {name}\n"));
+            }
+        }
+        text
+    }
+
+    fn pack(&self) -> Result<Arc<Program>> {
+        let device = self.gpu.device()?;
+        let scan = format!("#define SCAN {}\n", device.lanes(SCAN));
+        device.program("pack", &[COMMON, &scan, PACK])
+    }
+
+    /// Does something with each part of a segment that fits, with room for so many columns; a run that fails
+    /// leaves nothing in the queue. What was counted comes back.
+    fn over(
+        &self,
+        over: &Over<'_>,
+        (segment, columns): (Segment, usize),
+        work: &mut dyn FnMut(&mut Run<'_>, &Whole, u32) -> Result<()>,
+    ) -> Result<u128> {
+        let mut held = self.lock();
+        let graph = &mut *held;
+        graph.begin()?;
+        let arena = Whole::new(graph.arena.len() as u64, columns as u64, graph.warps);
+        let mut run = Run::new(graph, over.program, &[], 0, &self.context);
+        (run.edges, run.extends_to_the_end) = (over.edges, false);
+        let parts = segment.parts(arena.rows as usize);
+        let done = parts.into_iter().try_for_each(|part| {
+            let rows = run.load(&arena, &part, 0)?;
+            work(&mut run, &arena, rows)
+        });
+        if done.is_err() {
+            let _ = held.device.finish();
+        }
+        done?;
+        Ok(held.sums()?[0])
+    }
+
+    /// Extends the rows of a segment by each of these steps; `found` gets the new table's segments. Without
+    /// it the new rows are only counted.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], [`Error::Device`], and those of `found`.
+    pub(super) fn extend(
+        &self,
+        (program, edges): (&Program, bool),
+        segment: Segment,
+        steps: &[Step],
+        mut found: Option<&mut dyn FnMut(Segment) -> Result<()>>,
+    ) -> Result<u128> {
+        let Some(step) = steps.first() else { return Ok(0) };
+        let pack = self.pack()?;
+        let columns = segment.rows.len() + 1;
+        let over = Over { program, step, edges };
+        self.over(&over, (segment, columns), &mut |run, arena, rows| {
+            let out = found.is_some().then_some(arena.out);
+            let complete = run.in_steps(0, (rows, out), steps, &mut |run, region, blocks| {
+                let segment = run.pack(&pack, arena, (region, blocks), 0)?;
+                if let Some(found) = found.as_mut() {
+                    found(segment)?;
+                }
+                Ok(true)
+            })?;
+            if complete { Ok(()) } else { Err(Error::Interrupted) }
+        })
+    }
+
+    /// Launches a kernel over the rows of what is loaded, a part at a time, with two words more; `after`
+    /// takes each part.
+    fn over_rows(
+        &self,
+        run: &mut Run<'_>,
+        kernel: &str,
+        (rows, most): (u32, usize),
+        more: [u32; 2],
+        after: &mut dyn FnMut(&Run<'_>, u32, u32) -> Result<()>,
+    ) -> Result<()> {
+        let device = run.graph.device.clone();
+        let labels = run.graph.labels.as_ref().map_or(run.graph.fault.raw(), |l| l.raw());
+        let [slots, pages, cold] = run.graph.list_args();
+        for from in (0..rows).step_by(most.clamp(1, MOST_ROWS)) {
+            self.check()?;
+            let to = rows.min(from + most.clamp(1, MOST_ROWS) as u32);
+            let args = [
+                Arg::Buffer(run.graph.offsets.raw()),
+                slots,
+                pages,
+                cold,
+                Arg::Buffer(labels),
+                Arg::Buffer(run.graph.arena.raw()),
+                Arg::Buffer(run.graph.levels[0].shape.raw()),
+                Arg::Buffer(run.graph.fault.raw()),
+                Arg::U32(from),
+                Arg::U32(to),
+                Arg::U32(more[0]),
+                Arg::U32(more[1]),
+            ];
+            let groups = ((to - from) as usize).div_ceil(LANES).min(64 * device.limits.units);
+            device.launch(run.program, kernel, &args, groups, LANES)?;
+            after(run, from, to)?;
+        }
+        Ok(())
+    }
+
+    /// Keeps the rows of a segment that fit a filter; `kept` gets what is left of it.
+    ///
+    /// # Errors
+    /// As [`Mining::extend`].
+    pub(super) fn keep(
+        &self,
+        over: &Over<'_>,
+        segment: Segment,
+        canonical: bool,
+        kept: &mut dyn FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let pack = self.pack()?;
+        let columns = segment.rows.len();
+        let kernel = if over.edges { "keep_edges" } else { "keep_rows" };
+        self.over(over, (segment, columns), &mut |run, arena, rows| {
+            run.describe(0, (rows, None), over.step)?;
+            let more = [arena.marks, canonical.into()];
+            self.over_rows(run, kernel, (rows, MOST_ROWS), more, &mut |run, _, _| {
+                run.graph.device.finish()
+            })?;
+            kept(marked(run, &pack, arena, rows)?)
+        })?;
+        Ok(())
+    }
+
+    /// Keeps the rows of a segment that `fits` says of their keys; otherwise as [`Mining::keep`].
+    ///
+    /// # Errors
+    /// As [`Mining::extend`].
+    pub(super) fn keep_by_keys(
+        &self,
+        over: &Over<'_>,
+        segment: Segment,
+        width: usize,
+        fits: &mut dyn FnMut(&[u32]) -> bool,
+        kept: &mut dyn FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        let pack = self.pack()?;
+        let columns = segment.rows.len();
+        self.over(over, (segment, columns), &mut |run, arena, rows| {
+            let mut marks = Vec::with_capacity(rows as usize);
+            self.keys_of(run, over, (arena, rows), width, &mut |_, keys| {
+                marks.extend(keys.chunks_exact(width).map(|key| u32::from(fits(key))));
+                Ok(())
+            })?;
+            let queue = &run.graph.device.clone().queue;
+            run.graph.arena.write_at(queue, arena.marks as usize, &marks)?;
+            kept(marked(run, &pack, arena, rows)?)
+        })?;
+        Ok(())
+    }
+
+    /// What the rows of a segment of at most [`Mining::rows_of`] are aggregated by: `take` gets `width` words
+    /// for each row, some rows at a time, with the first one's place.
+    ///
+    /// # Errors
+    /// As [`Mining::extend`].
+    pub(super) fn keys(
+        &self,
+        over: &Over<'_>,
+        segment: Segment,
+        width: usize,
+        take: &mut dyn FnMut(usize, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        let columns = segment.rows.len();
+        self.over(over, (segment, columns), &mut |run, arena, rows| {
+            self.keys_of(run, over, (arena, rows), width, take)
+        })?;
+        Ok(())
+    }
+
+    /// Rows of so many columns that fit without new ones.
+    pub(super) fn rows_of(&self, columns: usize) -> usize {
+        let held = self.lock();
+        Whole::new(held.arena.len() as u64, columns as u64, held.warps).rows as usize
+    }
+
+    fn keys_of(
+        &self,
+        run: &mut Run<'_>,
+        over: &Over<'_>,
+        (arena, rows): (&Whole, u32),
+        width: usize,
+        take: &mut dyn FnMut(usize, &[u32]) -> Result<()>,
+    ) -> Result<()> {
+        run.describe(0, (rows, None), over.step)?;
+        let kernel = if over.edges { "keys_of_edges" } else { "keys_of_rows" };
+        // Where packed columns go nothing lies now.
+        let room = (arena.marks - arena.packed) as usize;
+        let more = [arena.packed, width as u32];
+        let mut words = vec![];
+        self.over_rows(run, kernel, (rows, room / width), more, &mut |run, from, to| {
+            words.resize((to - from) as usize * width, NONE);
+            run.graph.arena.read_at(&run.graph.device.queue, arena.packed as usize, &mut words)?;
+            take(from as usize, &words)
+        })
+    }
+}
+
+/// Packs the marked rows of what is loaded.
+fn marked(run: &mut Run<'_>, pack: &Program, arena: &Whole, rows: u32) -> Result<Segment> {
+    let (last, before) = run.columns.split_last().expect("a table has a column");
+    let (last, before) = (*last, before.to_vec());
+    run.marked(pack, arena, (last, rows), &before)
+}

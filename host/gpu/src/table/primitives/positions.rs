@@ -1,0 +1,99 @@
+//! Places of vertices in an embedding.
+
+use std::ops::{Range, RangeFull};
+
+use gramer_graph::error::{Error, Result};
+
+use super::MOST_VERTICES;
+
+/// Vertices of an embedding by their places in it, from 0: the order in which they came.
+///
+/// ```
+/// use gramer_gpu::primitives::Positions;
+///
+/// let first: Positions = 0.into();
+/// assert_eq!(first, Positions::from(0..1));
+/// assert_ne!(Positions::from([0, 2]), Positions::from(..));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Positions(Which);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Which {
+    All,
+    Last,
+    These(Vec<usize>),
+}
+
+impl Positions {
+    /// The vertex that came last.
+    pub fn last() -> Self {
+        Positions(Which::Last)
+    }
+
+    /// Those whose bits are set.
+    pub(super) fn of_bits(bits: u32) -> Self {
+        Positions(Which::These((0..MOST_VERTICES).filter(|at| bits >> at & 1 == 1).collect()))
+    }
+
+    /// As bits, of an embedding of so many vertices.
+    pub(super) fn of(&self, size: usize) -> Result<u32> {
+        let refuse = |what: String| Err(Error::usage(what));
+        match &self.0 {
+            _ if size == 0 => refuse(
+                "the first vertex has none before it: its filter can't name positions".into(),
+            ),
+            Which::All => Ok((1 << size) - 1),
+            Which::Last => Ok(1 << (size - 1)),
+            Which::These(all) if all.is_empty() => {
+                refuse("positions are needed and none is given; `..` names all".into())
+            }
+            Which::These(all) => match all.iter().find(|&&at| at >= size) {
+                Some(at) => refuse(format!(
+                    "the position {at} isn't there: the embedding has {size} vertices, from 0"
+                )),
+                None => Ok(all.iter().fold(0, |bits, at| bits | 1 << at)),
+            },
+        }
+    }
+
+    /// The same; of these only those that are there.
+    pub(super) fn within(&self, size: usize) -> Result<u32> {
+        match &self.0 {
+            Which::These(all) => {
+                Positions(Which::These(all.iter().copied().filter(|&at| at < size).collect()))
+                    .of(size)
+            }
+            _ => self.of(size),
+        }
+    }
+}
+
+impl From<usize> for Positions {
+    fn from(at: usize) -> Self {
+        Positions(Which::These(vec![at]))
+    }
+}
+
+impl From<Range<usize>> for Positions {
+    fn from(range: Range<usize>) -> Self {
+        // What is beyond any embedding is named in the message, and not listed.
+        let end = range.end.min(range.start.max(MOST_VERTICES).saturating_add(1));
+        Positions(Which::These((range.start..end).collect()))
+    }
+}
+
+impl From<RangeFull> for Positions {
+    fn from(_: RangeFull) -> Self {
+        Positions(Which::All)
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Positions {
+    fn from(all: [usize; N]) -> Self {
+        let mut all = all.to_vec();
+        all.sort_unstable();
+        all.dedup();
+        Positions(Which::These(all))
+    }
+}

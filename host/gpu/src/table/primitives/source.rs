@@ -1,0 +1,157 @@
+//! Functions of users in OpenCL C, and what is said of those that don't compile.
+
+use std::fmt::Write;
+use std::sync::Arc;
+
+use gramer_graph::error::{Error, Result, quote, said};
+
+use super::super::{COMMON, SHARED};
+use crate::device::Device;
+
+pub(super) const EMBEDDING: &str = include_str!("../../../kernels/embedding.clh");
+/// What compilers call a user's text in their messages.
+const FILE: &str = "source_of_the_user";
+
+/// What a function is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Whether a vertex is kept.
+    Vertex,
+    /// Whether an edge is kept.
+    Edge,
+    /// What rows are aggregated by.
+    Key,
+    /// What is summed up.
+    Value,
+}
+
+impl Use {
+    /// Its name, what it is called with, and its head.
+    fn shape(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Use::Vertex => ("keep", "e, u", "bool keep(const embedding *e, uint u)"),
+            Use::Edge => ("keep", "e, u, v", "bool keep(const embedding *e, uint u, uint v)"),
+            Use::Key => ("key", "e", "uint key(const embedding *e)"),
+            Use::Value => ("value", "e", "ulong value(const embedding *e)"),
+        }
+    }
+}
+
+/// The functions of a program.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Functions(pub Vec<(Use, Arc<str>)>);
+
+impl Functions {
+    /// Filters alone.
+    pub fn keep(of: Use, sources: &[Arc<str>]) -> Self {
+        Functions(sources.iter().map(|text| (of, text.clone())).collect())
+    }
+
+    /// What stands before the kernels: each function by a name of its own, and macros that call them.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut called: Vec<(&str, &str, String)> = vec![];
+        for (at, (of, source)) in self.0.iter().enumerate() {
+            let (name, arguments, _) = of.shape();
+            text.push_str(&one(at, *of, source));
+            let call = format!("{name}_{at}({arguments})");
+            match called.iter_mut().find(|known| known.0 == name) {
+                Some(known) => {
+                    let _ = write!(known.2, " && {call}");
+                }
+                None => called.push((name, arguments, call)),
+            }
+        }
+        for (name, arguments, calls) in called {
+            let _ = writeln!(text, "#define {}({arguments}) ({calls})", name.to_uppercase());
+        }
+        text
+    }
+}
+
+/// A function under a name of its own, with the lines of its text.
+fn one(at: usize, of: Use, source: &str) -> String {
+    let (name, ..) = of.shape();
+    format!(
+        "#define {name} {name}_{at}\n#line 1 \"{FILE}\"\n{source}\n#undef {name}\n#line 1 \"kernels\"\n"
+    )
+}
+
+/// What the compiler says of the first function that doesn't compile by itself, if one is at fault.
+pub(super) fn fault(device: &Device, defines: &str, functions: &Functions) -> Result<()> {
+    for (at, (of, source)) in functions.0.iter().enumerate() {
+        let (name, arguments, head) = of.shape();
+        let ends: String = arguments.split(", ").skip(1).map(|_| ", 0").collect();
+        let called = format!(
+            "__kernel void tried(__global uint *to) {{\n    embedding e;\n    e.size = to[0];\n    \
+             to[1] = (uint){name}_{at}(&e{ends});\n}}\n"
+        );
+        let sources = [COMMON, defines, SHARED, EMBEDDING, &one(at, *of, source), &called];
+        if let Some(log) = device.refusal(&sources)? {
+            return Err(Error::usage(format!(
+                "the source of the function `{name}` doesn't compile: {}; it has to be OpenCL C 1.2 and to \
+                 define `{head}`",
+                message(&log, source)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The compiler's first error in the user's text, with the line; or what it says at all.
+fn message(log: &str, source: &str) -> String {
+    let mut lines = log.lines().filter(|line| line.contains("error"));
+    let own = lines.clone().find_map(|line| {
+        let (_, rest) = line.split_once(FILE)?;
+        let digits = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let number: usize = digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+        let what = rest.split_once("error").map_or(rest, |(_, what)| what);
+        Some((number, what.trim_start_matches([':', ' ']).to_string()))
+    });
+    match own {
+        Some((number, what)) => {
+            let text = source.lines().nth(number.saturating_sub(1)).unwrap_or_default();
+            // Some compilers put the place between `error` and what is wrong.
+            let what = what.trim_start_matches(|c: char| c.is_ascii_digit() || " :".contains(c));
+            format!("line {number}, {}: {}", quote(text.trim()), said(what))
+        }
+        None => {
+            let first = lines.next().or_else(|| log.lines().find(|line| !line.trim().is_empty()));
+            said(first.unwrap_or("the compiler gives no reason").trim())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_have_names_of_their_own() {
+        let text = |t: &str| Arc::from(t);
+        let functions = Functions(vec![
+            (Use::Vertex, text("first")),
+            (Use::Vertex, text("second")),
+            (Use::Value, text("third")),
+        ]);
+        let text = functions.text();
+        assert!(text.contains("#define KEEP(e, u) (keep_0(e, u) && keep_1(e, u))\n"), "{text}");
+        assert!(text.contains("#define VALUE(e) (value_2(e))\n"), "{text}");
+        assert!(text.contains("#line 1 \"source_of_the_user\"\nsecond\n#undef keep"), "{text}");
+    }
+
+    #[test]
+    fn messages_of_compilers_name_the_line() {
+        let source = "bool keep(const embedding *e, uint u) {\n    return w > 3;\n}";
+        for log in [
+            "warning: x\nsource_of_the_user:2:12: error: use of undeclared identifier 'w'\n ^",
+            "error: /tmp/a/source_of_the_user:2:12: use of undeclared identifier 'w'",
+            "source_of_the_user(2): error: use of undeclared identifier 'w'",
+        ] {
+            let said = message(log, source);
+            assert_eq!(said, "line 2, `return w > 3;`: use of undeclared identifier 'w'", "{log}");
+        }
+        assert_eq!(message("\n linking failed \n", source), "linking failed");
+        assert!(message("", source).contains("no reason"));
+    }
+}

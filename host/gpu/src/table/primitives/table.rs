@@ -1,0 +1,445 @@
+//! Tables of embeddings, and the primitives on them.
+
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
+
+use gramer_graph::error::{Error, Result};
+
+use super::super::store::{Segment, Store};
+use super::filter::{EdgeFilter, Filter, Terms};
+use super::groups::{Aggregation, Groups, Key, Known, Layout, Measure, Selection, functions_of};
+use super::mining::{Kernels, Mining, Over};
+use super::segment::Gathered;
+use super::source::{Functions, Use};
+use super::{Edges, Either, Kind, MOST_EDGES, MOST_VERTICES, Positions, Vertices};
+
+/// A table of embeddings: rows of vertices ([`Vertices`]) or of edges ([`Edges`]).
+///
+/// It lies in the host's memory, and beyond a limit in a file; the device works on as much of it as it has room
+/// for ([`Mining`]). An operation that fails leaves the table as it was.
+pub struct Table<'m, K: Kind> {
+    mining: &'m Mining<'m>,
+    store: Store,
+    rows: u64,
+    columns: usize,
+    /// Whether a vertex may stand twice in a row.
+    walks: bool,
+    kind: PhantomData<K>,
+}
+
+/// What [`Table::filter`] keeps.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Keep<'f, K: Kind> {
+    /// Rows whose last element fits the filter.
+    Where(&'f K::Filter),
+    /// Rows of these groups.
+    In(&'f Selection),
+}
+
+impl<'f> From<&'f Filter> for Keep<'f, Vertices> {
+    fn from(filter: &'f Filter) -> Self {
+        Keep::Where(filter)
+    }
+}
+
+impl<'f> From<&'f EdgeFilter> for Keep<'f, Edges> {
+    fn from(filter: &'f EdgeFilter) -> Self {
+        Keep::Where(filter)
+    }
+}
+
+impl<'f, K: Kind> From<&'f Selection> for Keep<'f, K> {
+    fn from(selection: &'f Selection) -> Self {
+        Keep::In(selection)
+    }
+}
+
+impl<'m> Table<'m, Vertices> {
+    /// The vertices of the graph that fit the filter, a row each.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a filter that names positions, since there is no earlier vertex, and what
+    /// [`Table::filter`] has.
+    pub fn vertices(mining: &'m Mining<'m>, filter: &Filter) -> Result<Self> {
+        let all = 0..mining.by.vertices() as u32;
+        let mut table = Table::of(mining, all)?;
+        if !filter.is_any() {
+            table.filter(filter)?;
+        }
+        Ok(table)
+    }
+
+    /// Adds to each row, in turn, every vertex that isn't in it, is a neighbour of at least one of these
+    /// positions, and fits the filter (GAMMA, definition 1; DuMato's `extend`). A row that has no such vertex is
+    /// gone. `..` stands for all positions.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for positions that aren't there, labels that the graph hasn't, rows of 16 vertices, and a
+    /// function that doesn't compile; [`Error::Interrupted`]; [`Error::Io`] of the file for tables;
+    /// [`Error::Device`].
+    pub fn extend_vertex(&mut self, by: impl Into<Positions>, filter: &Filter) -> Result<()> {
+        let filter = filter.clone().and(Filter::distinct(..));
+        self.extend_by(by.into(), &filter)
+    }
+
+    /// The same, but the new vertex may be one that the row has: rows are homomorphic images, or walks.
+    /// [`Filter::distinct`] says from which vertices it has to differ.
+    ///
+    /// # Errors
+    /// As [`Table::extend_vertex`].
+    pub fn extend_walk(&mut self, by: impl Into<Positions>, filter: &Filter) -> Result<()> {
+        self.extend_by(by.into(), filter)?;
+        self.walks = true;
+        Ok(())
+    }
+
+    /// Number of rows that [`Table::extend_vertex`] would make: nothing is stored.
+    ///
+    /// # Errors
+    /// As [`Table::extend_vertex`].
+    pub fn count_extensions(&self, by: impl Into<Positions>, filter: &Filter) -> Result<u128> {
+        let filter = filter.clone().and(Filter::distinct(..));
+        let extension = Extension::new(self.mining, self.columns, &by.into(), &filter)?;
+        let mut sum = 0;
+        for at in 0..self.store.len() {
+            sum += extension.count(self.mining, self.store.get(at)?)?;
+        }
+        Ok(sum)
+    }
+
+    fn extend_by(&mut self, by: Positions, filter: &Filter) -> Result<()> {
+        let mining = self.mining;
+        let extension = Extension::new(mining, self.columns, &by, filter)?;
+        let mut found = mining.gathered(self.columns + 1);
+        for at in 0..self.store.len() {
+            extension.run(mining, self.store.get(at)?, &mut |segment| found.push(segment))?;
+        }
+        (self.store, self.rows) = found.end()?;
+        self.columns += 1;
+        Ok(())
+    }
+}
+
+/// An extension of rows of so many vertices.
+pub(super) struct Extension {
+    steps: Vec<super::super::run::Step>,
+    program: std::sync::Arc<crate::program::Program>,
+}
+
+impl Extension {
+    /// # Errors
+    /// [`Error::Usage`] as [`Table::extend_vertex`], [`Error::Device`].
+    pub fn new(
+        mining: &Mining<'_>,
+        columns: usize,
+        by: &Positions,
+        filter: &Filter,
+    ) -> Result<Self> {
+        if columns >= MOST_VERTICES {
+            return Err(Error::usage(format!(
+                "rows have {columns} vertices, and a table has at most {MOST_VERTICES}"
+            )));
+        }
+        let terms = filter.terms(columns, mining.labels())?;
+        let steps = terms.steps(columns, by.of(columns)?);
+        let functions = Functions::keep(Use::Vertex, &filter.sources);
+        let kernels = Kernels::Extension { degrees: terms.has_degrees() };
+        Ok(Extension { steps, program: mining.program(kernels, &functions)? })
+    }
+
+    pub fn run(
+        &self,
+        mining: &Mining<'_>,
+        segment: Segment,
+        found: &mut dyn FnMut(Segment) -> Result<()>,
+    ) -> Result<()> {
+        mining.extend((&self.program, false), segment, &self.steps, Some(found))?;
+        Ok(())
+    }
+
+    pub fn count(&self, mining: &Mining<'_>, segment: Segment) -> Result<u128> {
+        mining.extend((&self.program, false), segment, &self.steps, None)
+    }
+}
+
+impl<'m> Table<'m, Edges> {
+    /// The edges of the graph that fit the filter, a row each.
+    ///
+    /// # Errors
+    /// As [`Table::filter`].
+    pub fn edges(mining: &'m Mining<'m>, filter: &EdgeFilter) -> Result<Self> {
+        let by = &mining.by;
+        let entries = (0..by.vertices()).flat_map(|v| {
+            let (from, to) = (by.offsets[v], by.offsets[v + 1]);
+            (from..to).filter(move |&e| by.neighbours[e as usize] as usize > v)
+        });
+        let mut table = Table::of(mining, entries)?;
+        if !filter.is_any() {
+            table.filter(filter)?;
+        }
+        Ok(table)
+    }
+
+    /// Adds to each row, in turn, every edge that isn't in it, shares a vertex with it, and fits the filter
+    /// (GAMMA, definition 1). A row that has no such edge is gone. Without [`EdgeFilter::canonical`] a set of
+    /// edges stands in the table once for each order in which its edges can come.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for labels that the graph hasn't, rows of 15 edges, and a function that doesn't compile;
+    /// else as [`Table::extend_vertex`].
+    pub fn extend_edge(&mut self, filter: &EdgeFilter) -> Result<()> {
+        let mining = self.mining;
+        if self.columns >= MOST_EDGES {
+            return Err(Error::usage(format!(
+                "rows have {} edges, and a table has at most {MOST_EDGES}",
+                self.columns
+            )));
+        }
+        let steps: Vec<_> = filter.step(mining.labels())?.into_iter().collect();
+        let functions = Functions::keep(Use::Edge, &filter.sources);
+        let program = mining.program(Kernels::Edges, &functions)?;
+        let mut found = mining.gathered(self.columns + 1);
+        for at in 0..self.store.len() {
+            let segment = self.store.get(at)?;
+            let mut take = |segment| found.push(segment);
+            mining.extend((&program, true), segment, &steps, Some(&mut take))?;
+        }
+        (self.store, self.rows) = found.end()?;
+        self.columns += 1;
+        Ok(())
+    }
+}
+
+impl<'m, K: Kind> Table<'m, K> {
+    /// A table of one column.
+    fn of(mining: &'m Mining<'m>, ids: impl Iterator<Item = u32>) -> Result<Self> {
+        let most = mining.rows_at_once(1);
+        let mut found = mining.gathered(1);
+        let mut part = Vec::with_capacity(most.min(1 << 20));
+        for id in ids {
+            part.push(id);
+            if part.len() == most {
+                found.push(Segment::of_column(std::mem::take(&mut part)))?;
+            }
+        }
+        found.push(Segment::of_column(part))?;
+        let (store, rows) = found.end()?;
+        Ok(Table { mining, store, rows, columns: 1, walks: false, kind: PhantomData })
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> u64 {
+        self.rows
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.rows == 0
+    }
+
+    /// Vertices, or edges, of each row.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Bytes of the table that lie in a file, since the host's memory for tables was short.
+    pub fn bytes_in_file(&self) -> u64 {
+        self.store.written()
+    }
+
+    /// Keeps the rows whose last element fits a filter, as if it were added just now, or the rows of some groups
+    /// ([`Groups::at_least`]); others are gone (GAMMA's `Filtering`).
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for positions that aren't there, labels that the graph hasn't, and a function that
+    /// doesn't compile; [`Error::Interrupted`]; [`Error::Io`] of the file for tables; [`Error::Device`].
+    pub fn filter<'f>(&mut self, keep: impl Into<Keep<'f, K>>) -> Result<()> {
+        match keep.into() {
+            Keep::Where(filter) => self.keep_where(filter),
+            Keep::In(selection) => self.keep_in(selection),
+        }
+    }
+
+    fn keep_where(&mut self, filter: &K::Filter) -> Result<()> {
+        let mining = self.mining;
+        let (step, canonical, functions) = match K::either(filter) {
+            Either::Vertex(filter) => {
+                let terms = filter.terms(self.columns - 1, mining.labels())?;
+                let step = (!terms.never).then(|| terms.step());
+                (step, terms.canonical, Functions::keep(Use::Vertex, &filter.sources))
+            }
+            Either::Edge(filter) => {
+                let step = filter.step(mining.labels())?;
+                (step, filter.is_canonical(), Functions::keep(Use::Edge, &filter.sources))
+            }
+        };
+        let program = mining.program(kernels::<K>(), &functions)?;
+        let mut kept = mining.gathered(self.columns);
+        if let Some(step) = step {
+            let over = Over { program: &program, step: &step, edges: K::EDGES };
+            for at in 0..self.store.len() {
+                let segment = self.store.get(at)?;
+                mining.keep(&over, segment, canonical, &mut |segment| kept.push(segment))?;
+            }
+        }
+        (self.store, self.rows) = kept.end()?;
+        Ok(())
+    }
+
+    fn keep_in(&mut self, selection: &Selection) -> Result<()> {
+        let mining = self.mining;
+        let layout = self.layout(&selection.key)?;
+        let program = mining.program(kernels::<K>(), &functions_of(&selection.key))?;
+        let step = Terms::default().step();
+        let over = Over { program: &program, step: &step, edges: K::EDGES };
+        let width = layout.width(&selection.key);
+        let mut known = Known::new(&selection.key, layout);
+        let mut chosen: Vec<bool> = vec![];
+        let mut fits = |key: &[u32]| {
+            let (group, _) = known.group(key);
+            if group >= chosen.len() {
+                chosen = known.by().iter().map(|by| selection.chosen.contains(by)).collect();
+            }
+            chosen[group]
+        };
+        let mut kept = mining.gathered(self.columns);
+        for at in 0..self.store.len() {
+            let mut take = |segment| kept.push(segment);
+            mining.keep_by_keys(&over, self.store.get(at)?, width, &mut fits, &mut take)?;
+        }
+        (self.store, self.rows) = kept.end()?;
+        Ok(())
+    }
+
+    /// Puts rows with the same key into groups (GAMMA's `Aggregation`), and counts as the measure says. The
+    /// table stays.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for [`Measure::Mni`] of another key than patterns, the pattern of rows that
+    /// [`Table::extend_walk`] made, and a function that doesn't compile; else as [`Table::filter`].
+    pub fn aggregate(&self, key: &Key, measure: &Measure) -> Result<Groups> {
+        let mut aggregation = Aggregation::new(self.mining, self.layout(key)?, key, measure)?;
+        for at in 0..self.store.len() {
+            aggregation.take(self.store.get(at)?)?;
+        }
+        Ok(aggregation.end())
+    }
+
+    fn layout(&self, key: &Key) -> Result<Layout> {
+        if self.walks && *key == Key::Pattern {
+            return Err(Error::usage(
+                "rows that may have a vertex twice have no pattern: aggregate them by a function of your own",
+            ));
+        }
+        Ok(Layout::of(self.mining, K::EDGES, self.columns))
+    }
+
+    /// Calls `visit` with each row until it breaks: ids of vertices, or pairs of them with the one first that
+    /// comes first in the order of [`Numbers`](super::Numbers). Rows come in no order that could be relied
+    /// on.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], [`Error::Io`] of the file for tables.
+    pub fn visit(&self, mut visit: impl FnMut(&[K::Item]) -> ControlFlow<()>) -> Result<()> {
+        for at in 0..self.store.len() {
+            self.mining.check()?;
+            if visit_rows::<K>(self.mining, &self.store.get(at)?, &mut visit).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with the table's segments until it breaks.
+    pub(super) fn each_segment(
+        &self,
+        take: &mut dyn FnMut(Segment) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        for at in 0..self.store.len() {
+            if take(self.store.get(at)?)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows as [`Table::visit`] has them, one after the other; a part of the table is read at a time.
+    pub fn rows(&self) -> Rows<'_, 'm, K> {
+        Rows { table: self, next: 0, part: vec![].into_iter() }
+    }
+}
+
+/// The rows of a table.
+///
+/// An item is an error where the file for tables doesn't hold what was written; nothing comes after it.
+pub struct Rows<'t, 'm, K: Kind> {
+    table: &'t Table<'m, K>,
+    next: usize,
+    part: std::vec::IntoIter<Vec<K::Item>>,
+}
+
+impl<K: Kind> Iterator for Rows<'_, '_, K> {
+    type Item = Result<Vec<K::Item>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(row) = self.part.next() {
+                return Some(Ok(row));
+            }
+            if self.next == self.table.store.len() {
+                return None;
+            }
+            let segment = match self.table.store.get(self.next) {
+                Ok(segment) => segment,
+                Err(error) => {
+                    self.next = self.table.store.len();
+                    return Some(Err(error));
+                }
+            };
+            self.next += 1;
+            let mut part = Vec::with_capacity(segment.len());
+            let _ = visit_rows::<K>(self.table.mining, &segment, &mut |row| {
+                part.push(row.to_vec());
+                ControlFlow::Continue(())
+            });
+            self.part = part.into_iter();
+        }
+    }
+}
+
+impl Mining<'_> {
+    /// A place for the segments of a table of so many columns.
+    pub(super) fn gathered(&self, columns: usize) -> Gathered {
+        Gathered::new(&self.room(), self.rows_at_once(columns))
+    }
+}
+
+/// The kernels that look at whole rows.
+fn kernels<K: Kind>() -> Kernels {
+    if K::EDGES { Kernels::Edges } else { Kernels::Rows }
+}
+
+/// Calls `visit` with each row of a segment until it breaks.
+pub(super) fn visit_rows<K: Kind>(
+    mining: &Mining<'_>,
+    segment: &Segment,
+    visit: &mut dyn FnMut(&[K::Item]) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut row = vec![];
+    let done = segment.each(|_, ids| {
+        row.clear();
+        row.extend(ids.iter().map(|&id| match K::EDGES {
+            true => {
+                let (u, v) = mining.ends(id);
+                K::item([mining.id(u), mining.id(v)])
+            }
+            false => K::item([mining.id(id); 2]),
+        }));
+        match visit(&row) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(()),
+        }
+    });
+    if done.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
