@@ -84,6 +84,7 @@ mod tests {
         use Strategy::{Local, Plan, Table, Wide};
         let found =
             Task::Match { pattern: Pattern::clique(3), induced: Induced::Edge, mappings: false };
+        let sizes = Task::CliqueSizes { smallest: 3, largest: 6 };
         let joins = |join| TableSettings { join, ..TableSettings::default() };
         for (task, strategy, join, listed, acts) in [
             (Task::Clique { k: 4 }, None, Join::Intersect, false, [false, false, false]),
@@ -91,6 +92,8 @@ mod tests {
             (Task::Clique { k: 4 }, Some(Plan), Join::Intersect, false, [true, true, true]),
             (Task::Clique { k: 4 }, Some(Table), Join::Intersect, false, [false, false, false]),
             (Task::Clique { k: 4 }, None, Join::Intersect, true, [true, true, true]),
+            (sizes.clone(), None, Join::Intersect, false, [false, false, false]),
+            (sizes.clone(), Some(Plan), Join::Intersect, false, [true, true, true]),
             (motif(4), None, Join::Intersect, false, [false, false, false]),
             (motif(5), None, Join::Intersect, false, [true, false, false]),
             (motif(5), Some(Wide), Join::Intersect, false, [false, false, false]),

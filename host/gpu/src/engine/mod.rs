@@ -15,6 +15,7 @@ use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_pattern::MAX_VERTICES;
 use gramer_pattern::task::{Induced, Task};
 
 use crate::device::Device;
@@ -148,6 +149,7 @@ fn able(task: &Task) -> &'static [Strategy] {
     match task {
         Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
         Task::Clique { .. } => &[Local, Plan, Table],
+        Task::CliqueSizes { .. } => &[Local, Plan],
         Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
         Task::Motif { k: 5, .. } => &[Formula, Wide, Plan],
         Task::Motif { k: 6, .. } => &[Wide, Plan],
@@ -214,7 +216,12 @@ impl Engine for Gpu {
             Task::Motif { k: 7.., induced: Induced::Edge } => {
                 refuse("edge-induced motifs of more than 6 vertices")
             }
-            Task::Clique { .. } | Task::Motif { .. } => self.strategy(task).map(drop),
+            Task::CliqueSizes { largest, .. } if *largest > MAX_VERTICES => {
+                refuse(&format!("cliques of more than {MAX_VERTICES} vertices"))
+            }
+            Task::Clique { .. } | Task::CliqueSizes { .. } | Task::Motif { .. } => {
+                self.strategy(task).map(drop)
+            }
             Task::MaximalCliques => refuse("maximal cliques"),
             Task::Fsm { .. } => self.strategy(task).map(drop),
             Task::Match { pattern, mappings, .. } => {

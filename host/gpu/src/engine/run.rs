@@ -47,10 +47,22 @@ impl Prepared for OnDevice<'_> {
             "the strategy is chosen"
         );
         let mut outcome = match (task, strategy) {
-            (Task::Clique { k }, Strategy::Local) => self.cliques(*k, share, context),
-            (Task::Clique { k }, Strategy::Wide) => self.wide_cliques(*k, part, context),
-            (Task::Clique { k }, _) => {
-                self.search(&[Pattern::clique(*k)], Induced::Edge, part, context)
+            (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context),
+            (Task::CliqueSizes { smallest, largest }, _) => {
+                let mut all = self.cliques_by(strategy, *smallest, part, context)?;
+                // Without a clique of a size there is none of a larger one.
+                for k in smallest + 1..=*largest {
+                    if !all.complete || all.results.last().is_none_or(|last| last.count == 0) {
+                        break;
+                    }
+                    let next = self.cliques_by(strategy, k, part, context)?;
+                    all.results.extend(next.results);
+                    all.complete = next.complete;
+                }
+                if all.results.len() > 1 && all.results.last().is_some_and(|last| last.count == 0) {
+                    all.results.pop();
+                }
+                Ok(all)
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
                 match self.motifs(*k, *induced, share, context) {
@@ -119,6 +131,21 @@ struct Before {
 }
 
 impl OnDevice<'_> {
+    /// The cliques of one size by a strategy.
+    fn cliques_by(
+        &self,
+        strategy: Strategy,
+        k: usize,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        match strategy {
+            Strategy::Local => self.cliques(k, part.share, context),
+            Strategy::Wide => self.wide_cliques(k, part, context),
+            _ => self.search(&[Pattern::clique(k)], Induced::Edge, part, context),
+        }
+    }
+
     /// How a task, or a share of it, is done.
     fn chosen(&self, task: &Task, part: Part<'_>) -> Result<Strategy> {
         let by_ids = self.numbering == Numbering::Ids;
