@@ -227,19 +227,26 @@ impl<'a> Root<'a> {
         ControlFlow::Continue(())
     }
 
+    /// Makes `image`, the root's neighbour `p`, the current p: what it has in common with its own
+    /// neighbours is listed.
+    #[inline(always)]
+    fn enter_p(&mut self, p: usize, image: VertexId) {
+        self.with_p[..p].fill([NONE; 2]);
+        for arc in self.graph.row(image) {
+            let place = self.place[self.graph.neighbours[arc] as usize];
+            if place != NONE {
+                self.with_p[place as usize][0] = self.common.len(arc);
+            }
+        }
+    }
+
     /// The sets with the neighbour `p` of the root whose q comes before it.
     #[inline(always)]
     fn sets_of(&mut self, p: usize) {
         let (graph, width) = (self.graph, self.width);
         let row = graph.neighbours(self.root);
         let image = row[p];
-        self.with_p[..p].fill([NONE; 2]);
-        for arc in graph.row(image) {
-            let place = self.place[graph.neighbours[arc] as usize];
-            if place != NONE {
-                self.with_p[place as usize][0] = self.common.len(arc);
-            }
-        }
+        self.enter_p(p, image);
         let degree = |v: VertexId| graph.degree(v) as u32;
         let near_p = &self.near[p * width..(p + 1) * width];
         for arc in graph.row(image) {
