@@ -59,7 +59,8 @@ pub fn name(pattern: &Pattern) -> String {
         }
     }
     let (canonical, _) = plain.canonical();
-    if let Some((name, ..)) = table().iter().find(|(_, p)| *p == canonical) {
+    let known = TABLES.get(n).map_or(&[][..], |_| table(n));
+    if let Some((name, ..)) = known.iter().find(|(_, p)| *p == canonical) {
         return name.to_string();
     }
     if (1..=DICTIONARY_VERTICES).contains(&n) {
@@ -71,11 +72,15 @@ pub fn name(pattern: &Pattern) -> String {
     format!("{n}v-{:x}", canonical.bits())
 }
 
-fn table() -> &'static [(&'static str, Pattern)] {
-    static TABLE: OnceLock<Vec<(&'static str, Pattern)>> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        NAMED
-            .iter()
+/// By number of vertices, so that the names of small patterns need no dictionary of larger ones: that of
+/// 5 vertices takes as long to make as all else that a small graph needs.
+static TABLES: [OnceLock<Vec<(&'static str, Pattern)>>; 6] = [const { OnceLock::new() }; 6];
+
+/// The names of patterns of `n` vertices, up to 5, with their canonical forms.
+fn table(n: usize) -> &'static [(&'static str, Pattern)] {
+    TABLES[n].get_or_init(|| {
+        let of_size = NAMED.iter().filter(|(_, vertices, _)| *vertices == n);
+        of_size
             .map(|&(name, n, edges)| (name, Pattern::from_edges(n, edges).canonical().0))
             .collect()
     })
@@ -84,8 +89,8 @@ fn table() -> &'static [(&'static str, Pattern)] {
 /// The pattern that a name of [`name`] stands for, in canonical form: `triangle`, `5-path`,
 /// `6v8e.3`. `None` for other names.
 pub fn named(wanted: &str) -> Option<Pattern> {
-    if let Some((_, pattern)) = table().iter().find(|(name, _)| *name == wanted) {
-        return Some(pattern.clone());
+    if let Some(&(_, n, edges)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
+        return Some(Pattern::from_edges(n, edges).canonical().0);
     }
     if let Some((size, shape)) = wanted.split_once('-') {
         let k: usize = size.parse().ok()?;

@@ -61,10 +61,16 @@ const PIECES: u64 = 16;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
 /// so the same task takes the same groups whatever threads do.
 pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut) -> Groups {
-    let total = units().fold(0u64, |sum, (_, work)| sum.saturating_add(work).saturating_add(1));
+    cut_each(|each| units().for_each(|(unit, work)| each(unit, work)), cut)
+}
+
+/// As [`cut`], where the units are handed one by one to what `units` is called with.
+pub(crate) fn cut_each(units: impl Fn(&mut dyn FnMut(WorkUnit, u64)), cut: Cut) -> Groups {
+    let mut total = 0u64;
+    units(&mut |_, work| total = total.saturating_add(work).saturating_add(1));
     let share = (total / cut.groups.max(1)).max(1);
     let (mut groups, mut sum) = (Groups::default(), 0u64);
-    for (unit, work) in units() {
+    units(&mut |unit, work| {
         let len = unit.limit.saturating_sub(unit.first);
         let wished = match (cut.divide, cut.exceed) {
             (false, _) => 1,
@@ -73,22 +79,30 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut)
             (true, false) => work.saturating_mul(PIECES).div_ceil(share),
         };
         let pieces = wished.clamp(1, u64::from(len.max(1)));
-        let at = |piece: u64| unit.first + (u64::from(len) * piece / pieces) as u32;
-        for piece in 0..pieces {
+        let mut add = |unit: WorkUnit, work: u64| {
             let begun = groups.ends.last().copied().unwrap_or(0);
             if groups.units.len() - begun >= cut.most.max(1) {
                 groups.end();
                 sum = 0;
             }
-            let (first, limit) = (at(piece), at(piece + 1));
-            groups.units.push(WorkUnit { start: unit.start, first, limit });
-            sum = sum.saturating_add(work / pieces + 1);
+            groups.units.push(unit);
+            sum = sum.saturating_add(work + 1);
             if sum >= share && (cut.exceed || groups.ends.len() as u64 + 1 < cut.groups) {
                 groups.end();
                 sum = 0;
             }
+        };
+        // Nearly all units stay whole, and a graph may have more vertices than it has work.
+        if pieces == 1 {
+            add(unit, work);
+            return;
         }
-    }
+        let at = |piece: u64| unit.first + (u64::from(len) * piece / pieces) as u32;
+        for piece in 0..pieces {
+            let (first, limit) = (at(piece), at(piece + 1));
+            add(WorkUnit { start: unit.start, first, limit }, work / pieces);
+        }
+    });
     groups.end();
     groups
 }

@@ -16,6 +16,7 @@ mod share;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cut::cut_each;
 pub use cut::{Cut, Groups, cut};
 pub use share::Share;
 

@@ -40,6 +40,12 @@ impl Bitmap {
         }
     }
 
+    /// Makes the numbers below 64 for each word those of these words, whatever was there.
+    #[inline]
+    pub fn set_first(&mut self, words: &[u64]) {
+        self.words[..words.len()].copy_from_slice(words);
+    }
+
     /// Takes out the elements of a list, and with them those that share a word with one: the way
     /// to empty a set that holds no more than this list.
     #[inline]

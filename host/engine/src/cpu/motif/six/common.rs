@@ -1,9 +1,12 @@
 //! Neighbours that vertices have in common.
 
-use gramer_graph::context::{Context, Looks};
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
-use crate::cpu::sets;
+use crate::cpu::{Job, Starts, run_units, sets};
 
 /// By arc: the common neighbours of its two ends, ascending.
 pub(super) struct Common {
@@ -18,23 +21,52 @@ impl Common {
 
     /// All lists; `None` if there is too much of them or the run is asked to stop.
     pub fn new(graph: View<'_>, context: &Context) -> Option<Self> {
-        let mut looks = Looks::new(&context.cancel);
-        let mut starts = Vec::with_capacity(graph.neighbours.len() + 1);
-        let (mut members, mut both) = (vec![], vec![]);
-        starts.push(0);
-        for v in 0..graph.vertices() as VertexId {
-            let row = graph.neighbours(v);
-            for &u in row {
-                looks.check(1 + row.len().min(graph.degree(u))).ok()?;
-                sets::intersect(row, graph.neighbours(u), &mut both);
-                members.extend_from_slice(&both);
-                starts.push(members.len() as u32);
+        let weight = |v: VertexId| {
+            let steps = |&u: &VertexId| graph.degree(v).min(graph.degree(u)) as u64 + 1;
+            graph.neighbours(v).iter().map(steps).sum()
+        };
+        let units = Starts::vertices(graph).units(Job::whole(context), |v| graph.degree(v), weight);
+        let entries = AtomicUsize::new(0);
+        let (parts, complete) = run_units(&units, context, Part::default, |part, unit| {
+            let row = graph.row(unit.start).start;
+            let arcs = row + unit.first as usize..row + unit.limit as usize;
+            let found = part.add(graph, unit.start, arcs);
+            match entries.fetch_add(found, Relaxed) + found > Self::MOST {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
-            if members.len() > Self::MOST {
-                return None;
-            }
+        });
+        complete.then(|| Self::put_together(graph.neighbours.len(), parts))
+    }
+
+    /// The lists of all parts by arc.
+    fn put_together(arcs: usize, mut parts: Vec<Part>) -> Self {
+        let mut runs: Vec<(usize, Run)> = vec![];
+        for (number, part) in parts.iter_mut().enumerate() {
+            runs.extend(std::mem::take(&mut part.runs).into_iter().map(|run| (number, run)));
         }
-        Some(Common { starts, members })
+        runs.sort_unstable_by_key(|(_, run)| run.arcs.start);
+        let mut starts = Vec::with_capacity(arcs + 1);
+        starts.push(0);
+        let mut end = 0;
+        for (number, run) in &runs {
+            let lengths = &parts[*number].lengths[run.lengths..][..run.arcs.len()];
+            starts.extend(lengths.iter().map(|length| {
+                end += length;
+                end
+            }));
+        }
+        if let [(number, run)] = &runs[..]
+            && run.arcs.len() == arcs
+        {
+            return Common { starts, members: std::mem::take(&mut parts[*number].members) };
+        }
+        let mut members = Vec::with_capacity(end as usize);
+        for (number, run) in runs {
+            let entries = (starts[run.arcs.end] - starts[run.arcs.start]) as usize;
+            members.extend_from_slice(&parts[number].members[run.members..][..entries]);
+        }
+        Common { starts, members }
     }
 
     /// The common neighbours of the ends of an arc.
@@ -47,6 +79,44 @@ impl Common {
     #[inline]
     pub fn len(&self, arc: usize) -> u32 {
         self.starts[arc + 1] - self.starts[arc]
+    }
+}
+
+/// The lists that one thread makes.
+#[derive(Debug, Default)]
+struct Part {
+    runs: Vec<Run>,
+    /// By arc in the order of the runs, and one after the other.
+    lengths: Vec<u32>,
+    members: Vec<VertexId>,
+    both: Vec<VertexId>,
+}
+
+/// Arcs that follow each other, and where their lengths and members begin.
+#[derive(Debug)]
+struct Run {
+    arcs: Range<usize>,
+    lengths: usize,
+    members: usize,
+}
+
+impl Part {
+    /// Adds the lists of some arcs of a vertex; says how many members they have.
+    fn add(&mut self, graph: View<'_>, v: VertexId, arcs: Range<usize>) -> usize {
+        let before = self.members.len();
+        match self.runs.last_mut().filter(|run| run.arcs.end == arcs.start) {
+            Some(run) => run.arcs.end = arcs.end,
+            None => {
+                let (lengths, members) = (self.lengths.len(), before);
+                self.runs.push(Run { arcs: arcs.clone(), lengths, members });
+            }
+        }
+        for &u in &graph.neighbours[arcs] {
+            sets::intersect(graph.neighbours(v), graph.neighbours(u), &mut self.both);
+            self.members.extend_from_slice(&self.both);
+            self.lengths.push(self.both.len() as u32);
+        }
+        self.members.len() - before
     }
 }
 
@@ -92,15 +162,20 @@ impl<'a> Columns<'a> {
         Columns { graph, width, bits, listed }
     }
 
+    #[inline(always)]
     fn words(&self, v: VertexId) -> &[u64] {
         &self.bits[v as usize * self.width..(v as usize + 1) * self.width]
     }
 
+    #[inline(always)]
     fn listed(&self, v: VertexId) -> &[VertexId] {
         &self.graph.neighbours[self.listed[v as usize]..self.graph.row(v).end]
     }
 
+    // Inlined for the instructions of the processor that callers are compiled for.
+
     /// Number of common neighbours.
+    #[inline(always)]
     pub fn common(&self, u: VertexId, v: VertexId) -> u32 {
         let words = self.words(u).iter().zip(self.words(v));
         let with_bit: u32 = words.map(|(a, b)| (a & b).count_ones()).sum();
@@ -123,7 +198,7 @@ impl<'a> Columns<'a> {
     }
 
     /// How many of a set are next to a vertex.
-    #[inline]
+    #[inline(always)]
     pub fn among(&self, set: &Sparse, v: VertexId) -> u32 {
         let row = self.words(v);
         let with_bit: u32 =
@@ -145,6 +220,7 @@ mod tests {
         fn common_neighbours_with_and_without_bits(
             edges in proptest::collection::vec((0u64..170, 0u64..170), 1..900),
             width in 0usize..4,
+            threads in 1usize..4,
         ) {
             let mut builder = Builder::new();
             for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
@@ -155,7 +231,7 @@ mod tests {
             let graph = builder.build();
             let view = graph.view();
             let (columns, mut set) = (Columns::of_width(view, width), Sparse::default());
-            let common = Common::new(view, &Context::with_threads(1)).unwrap();
+            let common = Common::new(view, &Context::with_threads(threads)).unwrap();
             for v in 0..view.vertices() as VertexId {
                 let next_to = |a: VertexId, b: VertexId| view.neighbours(a).contains(&b);
                 for arc in view.row(v) {

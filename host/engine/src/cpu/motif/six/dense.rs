@@ -5,19 +5,15 @@
 //! of the two that aren't adjacent; in a 4-cycle it is the largest. Vertices of large numbers have
 //! short rows, so that sets of r's neighbours are few words.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
-use gramer_graph::context::Context;
+use gramer_graph::context::{Cancel, Context};
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::system::MotifSystem;
 
 use super::common::{Columns, Common, Sparse};
+use super::moments::{Group, Kind, Moments};
 use crate::cpu::{Job, Starts, run_units};
-
-/// Adjacency bits of r, o, p, q in this order.
-const CYCLE: u32 = 0b01_1110;
-const DIAMOND: u32 = 0b11_1110;
-const CLIQUE: u32 = 0b11_1111;
 
 const NONE: u32 = u32::MAX;
 
@@ -36,26 +32,17 @@ pub(super) fn sums(
     let (states, complete) = run_units(
         &units,
         context,
-        || Root::new(graph, common, &columns, system),
+        || Root::new(graph, common, &columns),
         |state, unit| {
             state.enter(unit.start);
-            let mut flow = ControlFlow::Continue(());
-            for p in unit.range() {
-                if context.cancel.is_cancelled() {
-                    flow = ControlFlow::Break(());
-                    break;
-                }
-                state.sets_of(p);
-            }
+            let flow = state.sets(unit.range(), &context.cancel);
             state.leave();
             flow
         },
     );
     complete.then(|| {
         let mut sums = vec![0; system.sums()];
-        for state in &states {
-            sums.iter_mut().zip(&state.sums).for_each(|(sum, part)| *sum += part);
-        }
+        states.into_iter().for_each(|state| state.moments.add_to(&mut sums, system));
         sums
     })
 }
@@ -65,8 +52,7 @@ struct Root<'a> {
     graph: View<'a>,
     common: &'a Common,
     columns: &'a Columns<'a>,
-    system: &'a MotifSystem,
-    sums: Vec<u128>,
+    moments: Moments,
     root: VertexId,
     /// Words of a set of the root's neighbours.
     width: usize,
@@ -81,27 +67,33 @@ struct Root<'a> {
     /// By opposite: the root's neighbours next to it as bits, and where their list ends.
     shared: Vec<u64>,
     ends: Vec<u32>,
-    /// The lists: number, and common neighbours of it and the opposite.
-    list: Vec<(u32, u32)>,
-    /// By number: common neighbours with the current p, or [`NONE`] while that isn't known.
-    with_p: Vec<u32>,
+    /// The lists.
+    list: Vec<Between>,
+    /// By number: common neighbours with the current p, and those of them next to the root; or
+    /// [`NONE`] while that isn't known.
+    with_p: Vec<[u32; 2]>,
     /// Common neighbours of p and the opposite.
     between: Sparse,
 }
 
+/// A vertex next to the root and to an opposite.
+#[derive(Debug, Clone, Copy, Default)]
+struct Between {
+    /// Its number.
+    number: u32,
+    /// Its common neighbours with the opposite.
+    common: u32,
+    /// Those of them next to the root, where the list is longer than this vertex.
+    all: u32,
+}
+
 impl<'a> Root<'a> {
-    fn new(
-        graph: View<'a>,
-        common: &'a Common,
-        columns: &'a Columns<'a>,
-        system: &'a MotifSystem,
-    ) -> Self {
+    fn new(graph: View<'a>, common: &'a Common, columns: &'a Columns<'a>) -> Self {
         Root {
             graph,
             common,
             columns,
-            system,
-            sums: vec![0; system.sums()],
+            moments: Moments::new(),
             root: 0,
             width: 0,
             place: vec![NONE; graph.vertices()],
@@ -131,7 +123,7 @@ impl<'a> Root<'a> {
         self.near.resize(width * row.len(), 0);
         self.near_len.clear();
         self.with_p.clear();
-        self.with_p.resize(row.len(), NONE);
+        self.with_p.resize(row.len(), [NONE; 2]);
         self.ends.clear();
         for (at, &p) in row.iter().enumerate() {
             let bits = &mut self.near[at * width..(at + 1) * width];
@@ -160,7 +152,7 @@ impl<'a> Root<'a> {
             begin += std::mem::replace(end, begin);
         }
         self.list.clear();
-        self.list.resize(begin as usize, (0, 0));
+        self.list.resize(begin as usize, Between::default());
         self.shared.clear();
         self.shared.resize(width * self.opposites.len(), 0);
         for (at, &p) in row.iter().enumerate() {
@@ -170,9 +162,29 @@ impl<'a> Root<'a> {
                     break;
                 }
                 let slot = self.slot[o as usize] as usize;
-                self.list[self.ends[slot] as usize] = (at as u32, self.common.len(arc));
+                let common = self.common.len(arc);
+                self.list[self.ends[slot] as usize] = Between { number: at as u32, common, all: 0 };
                 self.ends[slot] += 1;
                 self.shared[slot * width + at / 64] |= 1 << (at % 64);
+            }
+        }
+    }
+
+    /// Counts for every list what its vertices have in common with the opposite and the root.
+    #[inline(always)]
+    fn triples(&mut self) {
+        let (width, mut begin) = (self.width, 0);
+        for (slot, &end) in self.ends.iter().enumerate() {
+            let list = begin..end as usize;
+            begin = end as usize;
+            if list.len() < 2 {
+                continue;
+            }
+            let shared = &self.shared[slot * width..(slot + 1) * width];
+            for between in &mut self.list[list] {
+                let number = between.number as usize;
+                let near = &self.near[number * width..(number + 1) * width];
+                between.all = shared.iter().zip(near).map(|(a, b)| (a & b).count_ones()).sum();
             }
         }
     }
@@ -186,18 +198,57 @@ impl<'a> Root<'a> {
         }
     }
 
+    /// The sets whose p has a number in `part`; whether the run is asked to stop meanwhile.
+    fn sets(&mut self, part: Range<usize>, cancel: &Cancel) -> ControlFlow<()> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.sets_x86_v3(part, cancel) };
+        }
+        self.sets_portable(part, cancel)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn sets_x86_v3(&mut self, part: Range<usize>, cancel: &Cancel) -> ControlFlow<()> {
+        self.sets_portable(part, cancel)
+    }
+
+    #[inline(always)]
+    fn sets_portable(&mut self, part: Range<usize>, cancel: &Cancel) -> ControlFlow<()> {
+        self.triples();
+        for p in part {
+            if cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            self.sets_of(p);
+            self.moments.keep_small();
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Makes `image`, the root's neighbour `p`, the current p: what it has in common with its own
+    /// neighbours is listed.
+    #[inline(always)]
+    fn enter_p(&mut self, p: usize, image: VertexId) {
+        self.with_p[..p].fill([NONE; 2]);
+        for arc in self.graph.row(image) {
+            let place = self.place[self.graph.neighbours[arc] as usize];
+            if place != NONE {
+                self.with_p[place as usize][0] = self.common.len(arc);
+            }
+        }
+    }
+
     /// The sets with the neighbour `p` of the root whose q comes before it.
+    #[inline(always)]
     fn sets_of(&mut self, p: usize) {
         let (graph, width) = (self.graph, self.width);
         let row = graph.neighbours(self.root);
         let image = row[p];
-        self.with_p[..p].fill(NONE);
-        for arc in graph.row(image) {
-            let place = self.place[graph.neighbours[arc] as usize];
-            if place != NONE {
-                self.with_p[place as usize] = self.common.len(arc);
-            }
-        }
+        self.enter_p(p, image);
+        let degree = |v: VertexId| graph.degree(v) as u32;
+        let near_p = &self.near[p * width..(p + 1) * width];
         for arc in graph.row(image) {
             let o = graph.neighbours[arc];
             if o >= self.root {
@@ -205,8 +256,8 @@ impl<'a> Root<'a> {
             }
             let slot = self.slot[o as usize] as usize;
             let begin = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
-            let list = begin..self.ends[slot] as usize;
-            if self.list[begin].0 as usize >= p {
+            let list = &self.list[begin..self.ends[slot] as usize];
+            if list[0].number as usize >= p {
                 continue;
             }
             let clique = self.place[o as usize] != NONE;
@@ -214,85 +265,59 @@ impl<'a> Root<'a> {
                 continue;
             }
             self.columns.gather(self.common.of(arc), &mut self.between);
-            let shared = self.shared[slot * width..(slot + 1) * width].iter();
-            let near_p = &self.near[p * width..(p + 1) * width];
-            let rop: u32 = shared.clone().zip(near_p).map(|(a, b)| (a & b).count_ones()).sum();
-            for at in list.clone() {
-                let (q, oq) = self.list[at];
-                let q = q as usize;
-                if q >= p {
-                    break;
-                }
+            let shared = &self.shared[slot * width..(slot + 1) * width];
+            // Those whose p and q aren't adjacent, and those where they are.
+            let mut groups = [Group::default(); 2];
+            let kinds = if clique { [Kind::Clique; 2] } else { [Kind::Cycle, Kind::Diamond] };
+            let before = list.iter().position(|between| between.number as usize == p);
+            let before = before.expect("p is next to the root and to o");
+            for between in &list[..before] {
+                let q = between.number as usize;
                 let adjacent = near_p[q / 64] >> (q % 64) & 1 == 1;
-                let bits = match (clique, adjacent) {
-                    (true, true) if o < row[q] => CLIQUE,
-                    (true, _) => continue,
-                    (false, true) => DIAMOND,
-                    (false, false) if image < self.root => CYCLE,
-                    (false, false) => continue,
+                let counts = match (clique, adjacent) {
+                    (true, true) => o < row[q],
+                    (true, false) => false,
+                    (false, true) => true,
+                    (false, false) => image < self.root,
                 };
-                if self.with_p[q] == NONE {
-                    self.with_p[q] = self.columns.common(image, row[q]);
+                if !counts {
+                    continue;
                 }
                 let near_q = &self.near[q * width..(q + 1) * width];
-                let (mut roq, mut rpq, mut ropq) = (0, 0, 0);
-                for ((&o, &p), &q) in shared.clone().zip(near_p).zip(near_q) {
-                    roq += (o & q).count_ones();
-                    rpq += (p & q).count_ones();
-                    ropq += (o & p & q).count_ones();
+                let with_p = &mut self.with_p[q];
+                if with_p[0] == NONE {
+                    with_p[0] = self.columns.common(image, row[q]);
                 }
-                let degree = |v: VertexId| graph.degree(v) as u32;
-                let opq = self.columns.among(&self.between, row[q]);
-                // By set of r = 1, o = 2, p = 4, q = 8: those next to all of it.
-                let seen = [
-                    0,
-                    degree(self.root),
-                    degree(o),
-                    list.len() as u32,
-                    degree(image),
-                    self.near_len[p],
-                    self.common.len(arc),
-                    rop,
+                if with_p[1] == NONE {
+                    with_p[1] = near_p.iter().zip(near_q).map(|(a, b)| (a & b).count_ones()).sum();
+                }
+                let all = shared.iter().zip(near_p).zip(near_q);
+                let with_q = [
                     degree(row[q]),
                     self.near_len[q],
-                    oq,
-                    roq,
-                    self.with_p[q],
-                    rpq,
-                    opq,
-                    ropq,
+                    between.common,
+                    between.all,
+                    with_p[0],
+                    with_p[1],
+                    self.columns.among(&self.between, row[q]),
+                    all.map(|((o, p), q)| (o & p & q).count_ones()).sum(),
                 ];
-                add(&mut self.sums, self.system, bits, seen);
+                let kind = kinds[usize::from(adjacent)];
+                self.moments.add(kind, &mut groups[usize::from(adjacent)], with_q);
+            }
+            let without_q = [
+                1,
+                degree(self.root),
+                degree(o),
+                list.len() as u32,
+                degree(image),
+                self.near_len[p],
+                self.common.len(arc),
+                list[before].all,
+            ];
+            for (group, kind) in groups.iter().zip(kinds) {
+                self.moments.close(kind, group, without_q);
             }
         }
-    }
-}
-
-/// Adds a set to the sums: for each set of positions, `seen` vertices are next to all of these.
-#[inline]
-fn add(sums: &mut [u128], system: &MotifSystem, bits: u32, seen: [u32; 16]) {
-    // Those next to exactly these.
-    let mut exactly = seen;
-    for bit in [1, 2, 4, 8] {
-        for set in 1..16 {
-            if set & bit == 0 {
-                exactly[set] -= exactly[set | bit];
-            }
-        }
-    }
-    // Members aren't outside.
-    let o_sees_r = usize::from(bits == CLIQUE);
-    let q_sees_p = if bits == CYCLE { 0 } else { 1 };
-    for member in [12 | o_sees_r << 1, 12 | o_sees_r, 3 | q_sees_p << 3, 3 | q_sees_p << 2] {
-        exactly[member] -= 1;
-    }
-    for term in system.terms(bits) {
-        let first = u64::from(exactly[term.first as usize & 15]);
-        let second = match term.first == term.second {
-            true => first.saturating_sub(1),
-            false => u64::from(exactly[term.second as usize & 15]),
-        };
-        let pairs = (first * second) >> u32::from(term.first == term.second);
-        sums[term.sum as usize] += u128::from(pairs);
     }
 }

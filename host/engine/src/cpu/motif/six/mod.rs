@@ -8,6 +8,7 @@
 
 mod common;
 mod dense;
+mod moments;
 mod sides;
 mod walks;
 

@@ -231,14 +231,12 @@ impl<'a> Side<'a> {
                 // Both of them may be in the place of the third corner, which they are not; and the
                 // second corner in that of its mate.
                 let taken = self.inside[b as usize] + self.inside[mate as usize];
-                let (mut sum, mut others) = (0, 0);
-                for &d in common.of(across).iter().rev() {
-                    if d <= first {
-                        break;
-                    }
-                    sum += u64::from(self.count[d as usize]);
-                    others += 1;
-                }
+                // Found once where the list begins, so that nothing is compared in what is gone
+                // through most of all.
+                let fourths = after(common.of(across));
+                let count = &self.count[..];
+                let mut sum: u64 = fourths.iter().map(|&d| u64::from(count[d as usize])).sum();
+                let mut others = fourths.len() as u64;
                 if self.near[b as usize] {
                     sum -= u64::from(self.count[second as usize]);
                     others -= 1;
