@@ -2,8 +2,10 @@
 //!
 //! Verilator writes a model in some fifty files. To read the headers takes a compiler a second in each,
 //! which is most of the time of a build, so they are compiled as a few units that include them:
-//! `make`, as Verilator would have it, takes five times as long. What is Verilator's own (its runtime)
-//! is the same in every model: it is compiled once and kept beside the models.
+//! `make`, as Verilator would have it, takes five times as long. What is Verilator's own (its runtime
+//! and its headers) is the same in every model: it is compiled once and kept beside the models.
+
+mod own;
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -14,9 +16,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::cache;
+use self::own::{Header, Runtime, headers};
 use crate::model::{Step, Tell};
 
 /// A unit that is optimised gets more files as long as it has fewer bytes than this: few enough units,
@@ -36,6 +37,21 @@ pub(crate) struct Translated<'a> {
     /// How what runs in each clock is compiled.
     pub optimise: &'static str,
 }
+
+impl Translated<'_> {
+    /// What Verilator's headers are asked for.
+    fn switches(&self) -> [String; 3] {
+        let (coverage, trace) = (u8::from(self.coverage), u8::from(self.trace));
+        [
+            format!("-DVM_COVERAGE={coverage}"),
+            format!("-DVM_TRACE={trace}"),
+            format!("-DVM_TRACE_FST={trace}"),
+        ]
+    }
+}
+
+/// How what runs once, at the start, is compiled.
+const SLOW: &str = "-O0";
 
 /// A command of this name whose temporary files are in `work`: a folder for them that the user names
 /// may be missing.
@@ -65,8 +81,10 @@ fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
 /// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
 fn compiler() -> &'static str {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    if *FOUND.get_or_init(|| version("clang++").is_some()) { "clang++" } else { GCC }
+    if *FOUND.get_or_init(|| version(CLANG).is_some()) { CLANG } else { GCC }
 }
+
+const CLANG: &str = "clang++";
 
 /// Compiles the runtime and links: clang's atomics need a library that may be missing.
 const GCC: &str = "g++";
@@ -145,13 +163,19 @@ impl Job {
 pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>) -> Result<()> {
     let options = Options::find()?;
     let mut jobs = VecDeque::new();
+    let headers = headers(&options, what, models, tell)?;
     let runtime = Runtime::find(&options, what, models, tell)?;
     // They take longest.
     jobs.extend(runtime.jobs(&options, what.folder));
-    let (units, more) = units(&options, what)?;
+    let (units, more) = units(&options, what, &headers)?;
     jobs.extend(more);
-    all(jobs, tell)?;
-    runtime.keep(what.folder);
+    let first: VecDeque<Job> =
+        headers.iter().filter_map(|header| header.job(&options, what)).collect();
+    let (before, count) = (first.len(), first.len() + jobs.len());
+    all(first, 0, count, tell)?;
+    all(jobs, before, count, tell)?;
+    runtime.objects.iter().for_each(|object| object.keep(what.folder));
+    headers.into_iter().for_each(|header| header.leave(what.folder));
 
     tell(Step::Linking)?;
     let mut link = start(GCC, what.folder);
@@ -165,7 +189,11 @@ pub(crate) fn library(what: &Translated<'_>, models: &Path, tell: &mut Tell<'_>)
 }
 
 /// Writes the units of a model, and says what compiles each: its object and the job.
-fn units(options: &Options, what: &Translated<'_>) -> Result<(Vec<PathBuf>, Vec<Job>)> {
+fn units(
+    options: &Options,
+    what: &Translated<'_>,
+    headers: &[Header],
+) -> Result<(Vec<PathBuf>, Vec<Job>)> {
     let mut files = vec![];
     for entry in fs::read_dir(what.folder)? {
         let path = entry?.path();
@@ -187,7 +215,7 @@ fn units(options: &Options, what: &Translated<'_>) -> Result<(Vec<PathBuf>, Vec<
         names.push(what.shim.to_string_lossy().into_owned());
     }
     let slow = slow.iter().map(|(name, _)| name.clone()).collect();
-    units.push(("slow.cc".into(), slow, "-O0"));
+    units.push(("slow.cc".into(), slow, SLOW));
 
     let (mut objects, mut jobs) = (vec![], vec![]);
     for (unit, names, optimise) in units {
@@ -195,12 +223,12 @@ fn units(options: &Options, what: &Translated<'_>) -> Result<(Vec<PathBuf>, Vec<
         fs::write(what.folder.join(&unit), text)?;
         let object = what.folder.join(&unit).with_extension("o");
         let mut command = options.compiler(compiler(), what.folder);
+        command.arg(optimise).args(what.switches());
+        if let Some(header) = headers.iter().find(|header| header.optimise == optimise) {
+            command.arg("-include-pch").arg(header.object.at(what.folder));
+        }
         command
-            .arg(optimise)
             .arg("-I.")
-            .arg(format!("-DVM_COVERAGE={}", u8::from(what.coverage)))
-            .arg(format!("-DVM_TRACE={0}", u8::from(what.trace)))
-            .arg(format!("-DVM_TRACE_FST={0}", u8::from(what.trace)))
             .arg(format!("-DMODEL_HEADER=\"{}.h\"", what.prefix))
             .arg(format!("-DMODEL_CLASS={}", what.prefix))
             .arg(format!("-DBANKS={}", what.banks))
@@ -229,13 +257,19 @@ fn packed(files: &[(String, usize)]) -> Vec<Vec<String>> {
     lists.into_iter().map(|(_, list)| list).collect()
 }
 
-/// Runs all jobs, as many at a time as there are processors, and tells how many are done.
-fn all(mut waiting: VecDeque<Job>, tell: &mut Tell<'_>) -> Result<()> {
+/// Runs all jobs, as many at a time as there are processors, and tells how many of `count` are done;
+/// `done` were before.
+fn all(
+    mut waiting: VecDeque<Job>,
+    mut done: usize,
+    count: usize,
+    tell: &mut Tell<'_>,
+) -> Result<()> {
     let at_once = std::thread::available_parallelism().map_or(1, usize::from);
-    let (count, mut done, mut told) = (waiting.len(), 0, None);
+    let (end, mut told) = (done + waiting.len(), None);
     let mut running: Vec<(Job, Child)> = vec![];
     let outcome = (|| {
-        while done < count {
+        while done < end {
             while running.len() < at_once
                 && let Some(mut job) = waiting.pop_front()
             {
@@ -265,87 +299,6 @@ fn all(mut waiting: VecDeque<Job>, tell: &mut Tell<'_>) -> Result<()> {
         let _ = child.wait();
     }
     outcome
-}
-
-/// One source of Verilator's runtime.
-struct Object {
-    source: PathBuf,
-    /// Its name while it is not kept.
-    name: String,
-    /// Where it is kept.
-    kept: PathBuf,
-    /// Whether it was there already.
-    found: bool,
-}
-
-impl Object {
-    /// Where it is for a model that is built in `work`.
-    fn at(&self, work: &Path) -> PathBuf {
-        if self.found { self.kept.clone() } else { work.join(&self.name) }
-    }
-}
-
-/// Verilator's runtime, as far as a model needs it.
-struct Runtime {
-    objects: Vec<Object>,
-}
-
-/// How it is compiled: what runs in each clock is in headers.
-const RUNTIME_OPTIMISE: &str = "-O1";
-
-impl Runtime {
-    fn find(
-        options: &Options,
-        what: &Translated<'_>,
-        models: &Path,
-        tell: &mut Tell<'_>,
-    ) -> Result<Self> {
-        let mut names = vec!["verilated.cpp", "verilated_threads.cpp"];
-        if what.trace {
-            names.push("verilated_fst_c.cpp");
-        }
-        if what.coverage {
-            names.push("verilated_cov.cpp");
-        }
-        let gcc = version(GCC);
-        let mut objects = vec![];
-        for name in names {
-            let source = options.include.join(name);
-            let mut about =
-                fs::read(&source).with_context(|| format!("cannot read {}", source.display()))?;
-            about.extend(fs::read(options.include.join("verilated.h"))?);
-            about.extend(fs::read(options.include.join("verilated_config.h"))?);
-            about.extend(format!("{gcc:?}{RUNTIME_OPTIMISE}{:?}", options.words).bytes());
-            let name = source.with_extension("o");
-            let name = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let kept = models.join(format!("runtime-{:016x}-{name}", xxh3_64(&about)));
-            let mut note = None;
-            let found = cache::whole_file(&kept, &mut |text| note = Some(text.to_string()))?;
-            if let Some(text) = note {
-                tell(Step::Note(text))?;
-            }
-            objects.push(Object { source, name, kept, found });
-        }
-        Ok(Runtime { objects })
-    }
-
-    /// What compiles the objects that weren't found.
-    fn jobs(&self, options: &Options, work: &Path) -> Vec<Job> {
-        let job = |object: &Object| {
-            let made = object.at(work);
-            let mut command = options.compiler(GCC, work);
-            command.arg(RUNTIME_OPTIMISE).arg("-c").arg(&object.source).arg("-o").arg(&made);
-            Job::new(command, &made)
-        };
-        self.objects.iter().filter(|object| !object.found).map(job).collect()
-    }
-
-    /// Keeps what was compiled, for the next model. It is a convenience: this one has its own.
-    fn keep(&self, work: &Path) {
-        for object in self.objects.iter().filter(|object| !object.found) {
-            let _ = cache::keep(&object.at(work), &object.kept);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -380,11 +333,11 @@ mod tests {
         } else {
             jobs.skip(1).collect()
         };
-        let said = all(jobs, &mut |_| Ok(())).unwrap_err().to_string();
+        let said = all(jobs, 0, 3, &mut |_| Ok(())).unwrap_err().to_string();
         assert!(said.contains("failed:\nno such header"), "{said}");
         // One whose listener has gone.
         let jobs = VecDeque::from([job(0, "exec sleep 60")]);
-        let said = all(jobs, &mut |_| bail!("nobody listens")).unwrap_err().to_string();
+        let said = all(jobs, 0, 1, &mut |_| bail!("nobody listens")).unwrap_err().to_string();
         assert_eq!(said, "nobody listens");
         assert!(begun.elapsed() < Duration::from_secs(30));
 
@@ -394,7 +347,7 @@ mod tests {
             steps.push(step);
             Ok(())
         };
-        all(jobs, &mut keep).unwrap();
-        assert_eq!(steps[0], Step::Compiling(0, 2));
+        all(jobs, 1, 3, &mut keep).unwrap();
+        assert_eq!(steps[0], Step::Compiling(1, 3));
     }
 }

@@ -163,7 +163,11 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
         for function in class.iter().filter(|f| f.instance.is_some()) {
             groups.entry(&function.shape).or_default().push(function);
         }
-        let groups: Vec<Vec<&Function>> = groups.into_values().filter(|g| g.len() > 1).collect();
+        let mut groups: Vec<Vec<&Function>> =
+            groups.into_values().filter(|g| g.len() > 1).collect();
+        // One instance stands for the others in all groups, wherever in the files its functions are: their
+        // temporaries keep its numbers.
+        groups.iter_mut().for_each(|group| group.sort_by_key(|f| &f.instance));
         if !consistent(&all, &groups) {
             continue;
         }
@@ -278,9 +282,10 @@ mod tests {
             // A function outside of the groups knows the second's, or the first's.
             (reads(2, 1), 0),
             (reads(1, 0), 0),
-            // Another pair renumbers in another way, or in the same.
+            // Another pair renumbers in another way, or in the same, wherever its functions are.
             (function(0, "act", &other(4)) + &function(1, "act", &other(2)), 0),
             (function(0, "act", &other(1)) + &function(1, "act", &other(2)), 2),
+            (function(1, "act", &other(2)) + &function(0, "act", &other(1)), 2),
         ] {
             let mut texts = vec![pair.clone() + &others, calls("nba")];
             assert_eq!(share(&mut texts), went, "{others}");

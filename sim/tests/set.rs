@@ -109,6 +109,25 @@ fn held(machine: &Accelerator, seed: u64) -> Simulation {
     s
 }
 
+/// Of eight PUs nearly all share their functions: else a model takes minutes to compile, and each PU has
+/// instructions of its own to fetch, which no other test would notice.
+#[test]
+fn pus_share_their_functions() {
+    let Some(library) = library(&machine("set")) else { return };
+    let head = r"(?m)^VL_INLINE_OPT void \w+_gramer_set_pu___nba_\w+?gen_pu__BRA__(\d+)__KET__";
+    let head = regex::Regex::new(head).unwrap();
+    let mut owners = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(library.parent().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "cpp") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let defined = text.lines().filter(|line| line.ends_with('{'));
+            owners.extend(defined.filter_map(|line| Some(head.captures(line)?[1].to_string())));
+        }
+    }
+    assert!((1..=2).contains(&owners.len()), "functions of the PUs {owners:?} of 0 to 7");
+}
+
 #[test]
 fn cliques_of_random_graphs() {
     for (name, most, seeds) in [("set-small", 60, 0..40), ("set", 120, 40..50)] {

@@ -16,11 +16,12 @@ use crate::cache::{self, Latest};
 pub(super) const SET: &str = "set";
 
 /// What decides how a model is built, beside what it is built from.
-const HOW: [&str; 6] = [
+const HOW: [&str; 7] = [
     include_str!("build.rs"),
     include_str!("settings.rs"),
     include_str!("sources.rs"),
     include_str!("../compile.rs"),
+    include_str!("../compile/own.rs"),
     include_str!("../instances.rs"),
     include_str!("../verilated.rs"),
 ];
