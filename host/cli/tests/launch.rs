@@ -923,52 +923,75 @@ fn memory_that_runs_out_and_time_that_runs_out_are_named() {
     assert!(shown.contains("INCOMPLETE, stopped at the time limit"), "{shown}");
 }
 
+/// A copy of the core's sources with faults: `+mutant=N` chooses the one that acts, and 0 none. One model of
+/// all takes as long to build as one of each.
+fn copy_with_faults(faults: &[(&str, &str, &str)], folder: &Path) {
+    std::fs::create_dir(folder).unwrap();
+    for entry in
+        std::fs::read_dir(root().join("rtl")).unwrap().flatten().filter(|e| e.path().is_file())
+    {
+        std::fs::copy(entry.path(), folder.join(entry.file_name())).unwrap();
+    }
+    let asks =
+        "  int mutant;\n  initial if (!$value$plusargs(\"mutant=%d\", mutant)) mutant = 0;\n";
+    for (number, (file, from, to)) in faults.iter().enumerate() {
+        let path = folder.join(file);
+        let source = std::fs::read_to_string(&path).unwrap();
+        assert!(source.contains(from), "{file} has no `{from}`");
+        let faulty = source.replacen(from, &to.replace("FAULT", &(number + 1).to_string()), 1);
+        assert_eq!(faulty.matches("\n);\n").count(), 1, "{file}: more than the ports end so");
+        std::fs::write(&path, faulty.replacen("\n);\n", &format!("\n);\n{asks}"), 1)).unwrap();
+    }
+}
+
 /// The emulated device computes what the sources of the core say: with a fault in them, answers
 /// are wrong or there is an error, and with an equal copy all is right.
 #[test]
 fn faults_in_the_core_are_seen_through_the_runtime() {
     let Some(device) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let selftest = |rtl: &Path| {
+    let selftest = |rtl: &Path, fault: usize| {
         let words = ["selftest", "--mib", "1", "--time-limit", "60", "--device", &device];
-        let output = gramer(&words).env("GRAMER_RTL", rtl).output().unwrap();
+        let mut command = gramer(&words);
+        command.env("GRAMER_RTL", rtl).env("GRAMER_MUTANT", fault.to_string());
+        let output = command.output().unwrap();
         (output.status.code(), text(&output.stdout) + &text(&output.stderr))
     };
-    let fails = "  always_ff @(posedge clk) if (s_axis_in_tvalid && s_axis_in_tready && s_axis_in_tlast)\n\
-                 assert (1'b0) else \
-                 $error(\"the test's\");\nendmodule\n";
+    let fails = "  always_ff @(posedge clk)\n    \
+                 if (mutant == FAULT && s_axis_in_tvalid && s_axis_in_tready && s_axis_in_tlast)\n      \
+                 assert (1'b0) else $error(\"the test's\");\nendmodule\n";
     let faults = [
-        ("", "", ""),
         ("gramer_core.sv", "endmodule\n", fails),
-        ("gramer_process_stage.sv", "sum : sum + 1'b1", "sum : sum + 2'd2"),
-        ("gramer_filter.sv", "structure = (found_i.mask & earlier) == '0;", "structure = 1'b1;"),
+        (
+            "gramer_process_stage.sv",
+            "sum : sum + 1'b1",
+            "sum : mutant == FAULT ? sum + COUNT_W'(2) : sum + 1'b1",
+        ),
+        (
+            "gramer_filter.sv",
+            "with_edges(found_i.key, found_i.size, found_i.mask);",
+            "with_edges(found_i.key, found_i.size, mutant == FAULT ? '0 : found_i.mask);",
+        ),
         // No reader sees what the memories ask for: the device's watchdog ends the run.
         (
             "gramer_memory_system.sv",
             ".read_valid_i (bank_read_valid),",
-            ".read_valid_i (bank_read_valid & '0),",
+            ".read_valid_i (mutant == FAULT ? '0 : bank_read_valid),",
         ),
     ];
-    for (number, (file, from, to)) in faults.iter().enumerate() {
-        let rtl = folder.path().join(format!("rtl{number}"));
-        std::fs::create_dir(&rtl).unwrap();
-        for entry in
-            std::fs::read_dir(root().join("rtl")).unwrap().flatten().filter(|e| e.path().is_file())
-        {
-            std::fs::copy(entry.path(), rtl.join(entry.file_name())).unwrap();
-        }
-        if !file.is_empty() {
-            let source = std::fs::read_to_string(rtl.join(file)).unwrap();
-            assert!(source.contains(from), "{file} has no `{from}`");
-            std::fs::write(rtl.join(file), source.replacen(from, to, 1)).unwrap();
-        }
-        let (code, said) = selftest(&rtl);
-        match file.is_empty() {
-            true => assert!(code == Some(0) && said.contains("all right"), "{said}"),
-            false => assert_eq!(code, Some(1), "{file}: {said}"),
-        }
+    let (equal, faulty) = (folder.path().join("equal"), folder.path().join("faulty"));
+    copy_with_faults(&[], &equal);
+    copy_with_faults(&faults, &faulty);
+    // Without a fault all is right, so that it is no refused source that fails below.
+    for rtl in [&equal, &faulty] {
+        let (code, said) = selftest(rtl, 0);
+        assert!(code == Some(0) && said.contains("all right"), "{said}");
+    }
+    for (number, (file, _, to)) in faults.iter().enumerate() {
+        let (code, said) = selftest(&faulty, number + 1);
+        assert_eq!(code, Some(1), "{file}: {said}");
         // An assertion's message and cycle reach the user.
-        if to == &fails {
+        if *to == fails {
             assert!(said.contains("failed in cycle") && said.contains("the test's"), "{said}");
         }
         if to.contains("read_valid") {

@@ -1,5 +1,6 @@
 //! A run: the strategy of the task, its answer, and what was measured.
 
+use std::ops::RangeInclusive;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -49,20 +50,7 @@ impl Prepared for OnDevice<'_> {
         let mut outcome = match (task, strategy) {
             (Task::Clique { k }, _) => self.cliques_by(strategy, *k, part, context),
             (Task::CliqueSizes { smallest, largest }, _) => {
-                let mut all = self.cliques_by(strategy, *smallest, part, context)?;
-                // Without a clique of a size there is none of a larger one.
-                for k in smallest + 1..=*largest {
-                    if !all.complete || all.results.last().is_none_or(|last| last.count == 0) {
-                        break;
-                    }
-                    let next = self.cliques_by(strategy, k, part, context)?;
-                    all.results.extend(next.results);
-                    all.complete = next.complete;
-                }
-                if all.results.len() > 1 && all.results.last().is_some_and(|last| last.count == 0) {
-                    all.results.pop();
-                }
-                Ok(all)
+                self.clique_sizes(strategy, *smallest..=*largest, part, context)
             }
             (Task::Motif { k, induced }, Strategy::Formula) => {
                 match self.motifs(*k, *induced, share, context) {
@@ -144,6 +132,30 @@ impl OnDevice<'_> {
             Strategy::Wide => self.wide_cliques(k, part, context),
             _ => self.search(&[Pattern::clique(k)], Induced::Edge, part, context),
         }
+    }
+
+    /// The cliques of several sizes; those after the largest clique are left out.
+    fn clique_sizes(
+        &self,
+        strategy: Strategy,
+        mut sizes: RangeInclusive<usize>,
+        part: Part<'_>,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let mut all = Outcome::new(vec![], true);
+        // Without a clique of a size there is none of a larger one.
+        while all.complete
+            && all.results.last().is_none_or(|last| last.count > 0)
+            && let Some(k) = sizes.next()
+        {
+            let next = self.cliques_by(strategy, k, part, context)?;
+            all.results.extend(next.results);
+            all.complete = next.complete;
+        }
+        if all.results.len() > 1 && all.results.last().is_some_and(|last| last.count == 0) {
+            all.results.pop();
+        }
+        Ok(all)
     }
 
     /// How a task, or a share of it, is done.
