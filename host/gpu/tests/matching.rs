@@ -235,6 +235,9 @@ fn lanes_in_every_form() {
                     assert_ne!(*lanes, Lanes::Local, "{error}");
                     let wanted = format!("the form {name} of lane operations ");
                     assert!(error.to_string().contains(&wanted), "{error}");
+                    assert_eq!(error.exit_code(), 2);
+                    // It was not opened, and is of no use for another task.
+                    break;
                 }
             }
         }
