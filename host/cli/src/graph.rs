@@ -239,7 +239,7 @@ pub struct ConvertArgs {
     #[command(flatten)]
     target: Target,
 
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = "Memory")]
     limit: LimitArgs,
 
     #[command(flatten)]

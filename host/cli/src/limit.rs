@@ -1,4 +1,4 @@
-//! `--memory` and `--spill` where no device is named.
+//! `--memory` and `--spill` of what the processor does.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::device::size;
 
 /// How much memory may be used.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Memory")]
+#[group(skip)]
 pub(super) struct LimitArgs {
     /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Edge
     /// lists, Matrix Market, Arabesque, BVGraph and images may be larger

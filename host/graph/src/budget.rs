@@ -134,6 +134,27 @@ pub(crate) fn register(mapping: Mapping) -> Arc<Mapping> {
     mapping
 }
 
+/// Bytes that no graph changes: the program, stacks, what one piece of work needs.
+pub const BASE: u64 = 24 << 20;
+
+/// A file without a name in a folder: it vanishes with the run, however that ends.
+///
+/// # Errors
+/// [`Error::Io`] where the system refuses.
+pub(crate) fn nameless(folder: &Path) -> Result<File> {
+    tempfile::tempfile_in(folder).map_err(|e| Error::io(folder, "create a temporary file there", e))
+}
+
+/// Why a file without a name in a folder can't be written: the disk is full, for one.
+pub(crate) fn not_written(folder: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |source| Error::io(folder, "write a temporary file there", source)
+}
+
+/// Why it can't be read.
+pub(crate) fn not_read(folder: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    move |source| Error::io(folder, "read back a temporary file there", source)
+}
+
 /// An array that is written to a file without a name, and then mapped.
 ///
 /// ```
@@ -158,9 +179,7 @@ impl<T: Pod> ArrayFile<T> {
     /// # Errors
     /// [`Error::Io`] where the system refuses.
     pub fn create(folder: &Path) -> Result<Self> {
-        let file = tempfile::tempfile_in(folder)
-            .map_err(|e| Error::io(folder, "create a temporary file in", e))?;
-        let out = BufWriter::with_capacity(1 << 16, file);
+        let out = BufWriter::with_capacity(1 << 16, nameless(folder)?);
         Ok(ArrayFile { folder: folder.to_path_buf(), out, items: PhantomData })
     }
 
@@ -170,7 +189,7 @@ impl<T: Pod> ArrayFile<T> {
     /// [`Error::Io`] where the system refuses: the disk is full, for one.
     pub fn append(&mut self, items: &[T]) -> Result<()> {
         let written = self.out.write_all(bytemuck::cast_slice(items));
-        written.map_err(|e| Error::io(&self.folder, "write a temporary file in", e))
+        written.map_err(not_written(&self.folder))
     }
 
     /// The array.
@@ -179,7 +198,7 @@ impl<T: Pod> ArrayFile<T> {
     /// As [`ArrayFile::append`]; [`Error::Unsupported`] where too many files are mapped.
     pub fn finish(self) -> Result<Storage<T>> {
         let ArrayFile { folder, out, .. } = self;
-        let refused = |e| Error::io(&folder, "write a temporary file in", e);
+        let refused = not_written(&folder);
         let file = out.into_inner().map_err(|e| refused(e.into_error()))?;
         if file.metadata().map_err(refused)?.len() == 0 {
             return Ok(vec![].into());
@@ -210,7 +229,7 @@ mod tests {
         let none = ArrayFile::<u32>::create(folder.path()).unwrap().finish().unwrap();
         assert!(none.is_empty());
         let missing = ArrayFile::<u32>::create(&folder.path().join("none")).unwrap_err();
-        assert!(missing.to_string().contains("create a temporary file in"), "{missing}");
+        assert!(missing.to_string().contains("create a temporary file there"), "{missing}");
     }
 
     /// Pages of other tests' files may come and go as well, so that much is read here.

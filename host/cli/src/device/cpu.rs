@@ -8,7 +8,8 @@ use gramer_engine::cpu::Cpu;
 use gramer_graph::Budget;
 use gramer_graph::error::{Error, Place, Result};
 
-use super::{Kind, size};
+use super::Kind;
+use crate::limit::LimitArgs;
 
 /// The processor among the devices.
 pub const KIND: Kind = Kind {
@@ -16,36 +17,18 @@ pub const KIND: Kind = Kind {
     example: "cpu",
     what: "this host's processor",
     named: |device| device == "cpu",
-    options: CpuArgs::augment_args,
+    options: |command| LimitArgs::augment_args(command.next_help_heading("CPU")),
     check: |_, _, _| Ok(()), // what goes with what, `budget` says
     open: |_, _, _, _| Ok(Box::new(Cpu)),
 };
-
-const MEMORY: &str = "memory";
-const SPILL: &str = "spill";
-
-/// How the processor is used; the answers don't depend on it.
-#[derive(Debug, Clone, clap::Args)]
-#[group(skip)]
-#[command(next_help_heading = "CPU")]
-struct CpuArgs {
-    /// Memory that may be used: bytes, or with K, M or G at the end; by default as much as is needed. Images,
-    /// edge lists, Matrix Market, Arabesque and BVGraph may be larger
-    #[arg(long, id = MEMORY, value_name = "SIZE", value_parser = size)]
-    memory: Option<u64>,
-
-    /// Folder for what has no room there, which is gone after the run; by default that for temporary files
-    #[arg(long, id = SPILL, value_name = "FOLDER")]
-    spill: Option<PathBuf>,
-}
 
 /// What the processor may take, if that is limited.
 ///
 /// # Errors
 /// As [`budget_of`].
 pub fn budget(matches: &ArgMatches) -> Result<Option<Budget>> {
-    let bytes = matches.try_get_one::<u64>(MEMORY).ok().flatten().copied();
-    let folder = matches.try_get_one::<PathBuf>(SPILL).ok().flatten();
+    let bytes = matches.try_get_one::<u64>("memory").ok().flatten().copied();
+    let folder = matches.try_get_one::<PathBuf>("spill").ok().flatten();
     budget_of(bytes, folder.map(PathBuf::as_path))
 }
 

@@ -3,7 +3,7 @@
 //! What grows with the edges lies in mapped files: the image itself, and the targets of the oriented graph.
 //! What grows with the vertices is in memory, and tasks that need more than that are refused.
 
-use gramer_graph::budget::Budget;
+use gramer_graph::budget::{BASE, Budget};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
@@ -13,8 +13,6 @@ use gramer_pattern::task::Task;
 const PER_VERTEX: u64 = 64;
 /// The same for each thread: marks and numbers by vertex.
 const PER_VERTEX_AND_THREAD: u64 = 13;
-/// Bytes that no graph changes: the program, stacks, what one start vertex needs.
-const BASE: u64 = 24 << 20;
 
 /// Whether the CPU engine keeps to a limit of memory in this task.
 ///

@@ -12,20 +12,18 @@ use super::numbering::Numbering;
 use super::rows::{Dropped, tidy};
 use super::{EdgeBlock, Pairs, zeroed};
 use crate::VertexId;
-use crate::budget::{ArrayFile, Budget};
+use crate::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};
 use crate::context::{Cancel, Looks};
 use crate::error::{Error, Result};
 use crate::storage::Storage;
 
-/// Bytes of memory that no graph changes: the program, stacks, blocks of text.
-const BASE: u64 = 24 << 20;
 /// Bytes per vertex, at most, while rows are made and put in order.
 const PER_VERTEX: u64 = 72;
 
 /// An entry on its way: its row and its neighbour.
 type Record = [VertexId; 2];
 
-/// Refuses a limit that is too small for so many vertices.
+/// Refuses a limit that is too small for so many vertices, which may not be all.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the least that would do.
@@ -35,8 +33,8 @@ pub(super) fn check_room(vertices: usize, budget: &Budget) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported(format!(
-        "rows of a graph of {vertices} vertices take at least {}M of memory, and {} bytes are allowed: allow \
-         more",
+        "the rows of {vertices} vertices take at least {}M of memory ({PER_VERTEX} bytes for each), there may \
+         be more of them, and {} bytes are allowed: allow more",
         least.div_ceil(1 << 20),
         budget.bytes
     )))
@@ -91,7 +89,7 @@ pub(super) fn rows_in_file(
         records.resize(length, [0; 2]);
         let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut records);
         let read = file.read_exact_at(bytes, base * size_of::<Record>() as u64);
-        read.map_err(|e| Error::io(&budget.folder, "read back a temporary file in", e))?;
+        read.map_err(not_read(&budget.folder))?;
         row_entries.resize(length, 0);
         cursor.clear();
         cursor.extend(start[first..last].iter().map(|s| (s - base) as usize));
@@ -187,8 +185,7 @@ impl Regions {
         folder: &Path,
         cancel: &Cancel,
     ) -> Result<File> {
-        let file = tempfile::tempfile_in(folder)
-            .map_err(|e| Error::io(folder, "create a temporary file in", e))?;
+        let file = nameless(folder)?;
         let mut at: Vec<u64> = self.bounds.iter().map(|&first| start[first]).collect();
         let mut waiting: Vec<Vec<Record>> = self.bounds.iter().map(|_| vec![]).collect();
         let mut failed = None;
@@ -221,7 +218,7 @@ impl Regions {
         check_read(blocks)?;
         match failed {
             None => Ok(file),
-            Some(error) => Err(Error::io(folder, "write a temporary file in", error)),
+            Some(error) => Err(not_written(folder)(error)),
         }
     }
 }

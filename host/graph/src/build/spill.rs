@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytemuck::Pod;
 
 use super::{EdgeBlock, Pairs};
+use crate::budget::{nameless, not_read, not_written};
 use crate::error::{Error, Result};
 
 /// Pairs that are read at a time.
@@ -40,8 +41,7 @@ impl Spill {
     /// # Errors
     /// [`Error::Io`] where the system refuses.
     pub fn create(folder: &Path) -> Result<Arc<Self>> {
-        let file = tempfile::tempfile_in(folder)
-            .map_err(|e| Error::io(folder, "create a temporary file in", e))?;
+        let file = nameless(folder)?;
         let (folder, end, failed) = (folder.to_path_buf(), AtomicU64::new(0), Mutex::new(None));
         Ok(Arc::new(Spill { file, folder, end, failed }))
     }
@@ -62,9 +62,7 @@ impl Spill {
             Pairs::Spilled(_) => return Ok(()),
         };
         let at = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        self.file
-            .write_all_at(bytes, at)
-            .map_err(|e| Error::io(&self.folder, "write a temporary file in", e))?;
+        self.file.write_all_at(bytes, at).map_err(not_written(&self.folder))?;
         let len = block.len();
         block.pairs = Pairs::Spilled(Spilled { spill: self.clone(), at, len, wide });
         Ok(())
@@ -77,7 +75,7 @@ impl Spill {
     pub fn check(&self) -> Result<()> {
         match self.failed.lock().unwrap_or_else(PoisonError::into_inner).take() {
             None => Ok(()),
-            Some(error) => Err(Error::io(&self.folder, "read back a temporary file in", error)),
+            Some(error) => Err(not_read(&self.folder)(error)),
         }
     }
 }
