@@ -110,6 +110,24 @@ fn labels_of_edges_by_pcsr_with_chains_and_without() {
     assert_eq!((error.exit_code(), error.to_string().contains("2 to 16 pairs")), (2, true));
 }
 
+/// Lists of a hundred, of which half the elements fit: without the cache each batch of lanes leaves a part of a
+/// line.
+#[test]
+fn parts_of_lines_wait_in_the_write_cache() {
+    let graph = random(Model::ErdosRenyiEdges { vertices: 140, edges: 7000 }, 7, [2, 1]);
+    let tasks = [task(&pattern(3, &[(0, 1, 0), (1, 2, 0)], &[0, 1, 1]), Induced::Edge, true)];
+    let rights = rights(&graph, &tasks);
+    let none = Without::default();
+    let stores = [none, Without { write_cache: true, ..none }].map(|without| {
+        let gpu = open(settings(Case { without, ..Case::default() }))?;
+        let outcome = answer(&gpu, &graph, &tasks[0]);
+        assert_eq!(outcome.results, rights[0], "{without:?}");
+        Some(number(&outcome, "join.stores"))
+    });
+    let [Some(with), Some(without)] = stores else { return };
+    assert!(without > 1.2 * with, "{without} {with}");
+}
+
 /// Each step of GSI's by itself left out, and all of them; each has its effect.
 #[test]
 fn steps_may_be_left_out() {
@@ -141,7 +159,8 @@ fn steps_may_be_left_out() {
     }
     assert!(loads[1] > 1.5 * loads[0], "lists of all labels are longer: {loads:?}");
     assert!(loads[3] > loads[0] && loads[5] > loads[1], "{loads:?}");
-    assert!(stores[4] > stores[0], "{stores:?}");
+    // Lists of these hubs are shorter than what lanes write together: `parts_of_lines_wait_in_the_write_cache`.
+    assert!(stores[4] >= stores[0], "{stores:?}");
     let without = Without { prealloc: true, ..none };
     let join = JoinSettings { segments: 2, ..JoinSettings::default() };
     let Some(gpu) = open(settings(Case { without, join, ..Case::default() })) else { return };

@@ -11,19 +11,37 @@ use crate::work::{Groups, WorkUnit};
 /// Paths of two edges from a root, by end. Reset by visiting them again.
 struct Paths {
     count: Vec<u32>,
+    /// The first `len` of these have a path; one place more than there are vertices.
     ends: Vec<VertexId>,
+    len: usize,
 }
 
 impl Paths {
     fn new(vertices: usize) -> Self {
-        Paths { count: vec![0; vertices], ends: vec![] }
+        Paths { count: vec![0; vertices], ends: vec![0; vertices + 1], len: 0 }
+    }
+
+    /// One more path to `end`; how many there were. The end is noted without a jump, which would be
+    /// foretold wrongly as often as not.
+    #[inline]
+    fn add(&mut self, end: VertexId) -> u32 {
+        let count = &mut self.count[end as usize];
+        let before = *count;
+        *count += 1;
+        self.ends[self.len] = end;
+        self.len += usize::from(before == 0);
+        before
+    }
+
+    fn ends(&self) -> &[VertexId] {
+        &self.ends[..self.len]
     }
 
     fn clear(&mut self) {
-        for &end in &self.ends {
+        for &end in &self.ends[..self.len] {
             self.count[end as usize] = 0;
         }
-        self.ends.clear();
+        self.len = 0;
     }
 }
 
@@ -41,8 +59,10 @@ pub(super) fn ends(graph: View<'_>, job: Job<'_>) -> Groups {
         [] => 0,
         _ => graph.vertices() - 1 - v as usize,
     };
+    // Paths that end before the root aren't gone through, but to find out how many there are costs a search in
+    // each row.
     let weight = |v: VertexId| {
-        after(graph, v, v).iter().map(|&b| after(graph, b, v).len() as u64 + 1).sum::<u64>()
+        after(graph, v, v).iter().map(|&b| graph.degree(b) as u64 + 1).sum::<u64>()
     };
     Starts::vertices(graph).units(job, list, weight)
 }
@@ -58,7 +78,10 @@ pub(super) fn within(
     row: &[VertexId],
     range: &std::ops::Range<VertexId>,
 ) -> std::ops::Range<usize> {
-    row.partition_point(|&u| u < range.start)..row.partition_point(|&u| u < range.end)
+    let first = row.partition_point(|&u| u < range.start);
+    // Few roots are divided, and the others' ranges have no vertex behind them.
+    let whole = row.last().is_none_or(|&u| u < range.end);
+    first..if whole { row.len() } else { row.partition_point(|&u| u < range.end) }
 }
 
 /// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
@@ -78,12 +101,7 @@ pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
                 }
                 let row = graph.neighbours(b);
                 for &c in &row[within(row, &ends)] {
-                    let count = &mut paths.count[c as usize];
-                    if *count == 0 {
-                        paths.ends.push(c);
-                    }
-                    cycles += *count as u64;
-                    *count += 1;
+                    cycles += u64::from(paths.add(c));
                 }
             }
             *total += cycles as u128;
@@ -123,16 +141,12 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
                 }
                 near[b as usize] = true;
                 for &c in after(graph, b, root) {
-                    let count = &mut paths.count[c as usize];
-                    if *count == 0 {
-                        paths.ends.push(c);
-                    }
-                    *count += 1;
+                    paths.add(c);
                 }
             }
             let mut sum = 0i128;
             // The edge opposite to the root belongs to the unit of its smaller vertex.
-            for &c in paths.ends.iter().filter(|c| ends.contains(c)) {
+            for &c in paths.ends().iter().filter(|c| ends.contains(c)) {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }

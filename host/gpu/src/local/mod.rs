@@ -9,6 +9,7 @@
 
 mod pivots;
 mod roots;
+mod way;
 
 use std::fmt::Write;
 use std::ops::RangeFrom;
@@ -23,10 +24,10 @@ use crate::nest::nest;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
-use pivots::Way;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
-use roots::{List, PARTS_EACH, WHOLE, most_parts};
+use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
+use way::{Found, Way};
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const TARGETS: &str = include_str!("../../kernels/targets.clh");
@@ -170,7 +171,7 @@ fn weighed(
         found.push(read);
     }
     // Root, element tests, 4-cliques of its graph.
-    let whole = |(list, found): (&List, &Vec<u32>)| -> pivots::Found {
+    let whole = |(list, found): (&List, &Vec<u32>)| -> Found {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
         let mut all: Vec<(u32, f32, u64)> =
             tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
@@ -187,26 +188,26 @@ fn weighed(
         all.retain(|root| root.2 != 0);
         all
     };
-    let found: Vec<pivots::Found> = roots.lists.iter().zip(&found).map(whole).collect();
+    let found: Vec<Found> = roots.lists.iter().zip(&found).map(whole).collect();
     let classes = roots.classes.len();
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
     let Some(way) = Way::of(graph, roots, &found[..classes], (k, sets), context)? else {
         return Ok(None);
     };
-    let lists = cut_by_work(graph, roots, &found, k, way)?;
-    let (deep, classes) = (roots.deep, roots.classes.clone());
-    let (span, arcs) = (roots.span, roots.arcs.clone());
-    Ok(Some((Roots { deep, classes, lists, span, tests: vec![], arcs, large: None }, way)))
+    let parts = parts_by_work(graph, roots, &found, (k, way), 1.0).into_iter();
+    let lists = parts.map(|parts| List::new(device, parts)).collect::<Result<_>>()?;
+    Ok(Some((Roots { lists, ..roots.without_lists() }, way)))
 }
 
-/// The roots of each list as tasks, the heavy ones cut into parts.
-fn cut_by_work(
+/// The roots of each list as tasks with their weights, the heavy ones cut into parts: so many times
+/// `finer` as are good for a count.
+fn parts_by_work(
     graph: &Resident,
     roots: &Roots,
-    found: &[pivots::Found],
-    k: usize,
-    way: Way,
-) -> Result<Vec<List>> {
+    found: &[Found],
+    (k, way): (usize, Way),
+    finer: f64,
+) -> Vec<Vec<(f32, Task)>> {
     /// Sets that are worth a work-group of their own.
     const LEAST: f64 = 65_536.0;
     /// Sets of a part, which take about a second where the device is full.
@@ -224,7 +225,7 @@ fn cut_by_work(
         Way::Sets => (PARTS_EACH, LEAST),
     };
     // Nobody waits long for a part, which can't be stopped.
-    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST);
+    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST) / finer;
     let mut lists = vec![];
     for (at, list) in found.iter().enumerate() {
         let mut tasks = vec![];
@@ -238,9 +239,9 @@ fn cut_by_work(
             let weight = (tests + work as f32) / parts as f32;
             tasks.extend((0..parts).map(|part| (weight, [root, part | parts << 16])));
         }
-        lists.push(List::new(device, tasks)?);
+        lists.push(tasks);
     }
-    Ok(lists)
+    lists
 }
 
 /// (k − 2)-cliques of a complete graph with about `found` 4-cliques.

@@ -9,34 +9,21 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use super::TARGETS;
-use super::roots::{ClassShape, List, Roots, WHOLE};
+use super::roots::{ClassShape, List, Roots};
 use crate::device::Arg;
 use crate::memory::Buffer;
 use crate::program::Program;
-use crate::resident::{Resident, SLOTS};
+use crate::resident::Resident;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
-
-/// Sets of members for which nothing else is tried: a fifth of a second at most.
-const FEW_SETS: f64 = 2e10;
-/// Sets that a compute unit meets in a second where they are many: 132 units met 3.6e10 (10-cliques of
-/// ca-astroph) to 2e11 (6-cliques of rmat16).
-const SET_RATE: f64 = 7e8;
-/// Roots of a class in a sample, about, and how long it may take.
-const SAMPLE: usize = 256;
-const SAMPLE_TIME: Duration = Duration::from_millis(250);
-/// Sets, and vertices of a clique, beyond which a sample that takes too long says nothing for sets: 9-cliques of
-/// ego-twitter took 7.3 s by sets and 1.4 s by pivots, 8-cliques of rmat15 1.6 s and 14 s.
-const MOST_SETS: f64 = 2e13;
-const MOST_VERTICES: usize = 8;
 
 /// How long a slice should take.
 const SLICE: Duration = Duration::from_millis(20);
 /// Steps of a work-group in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (5_000.0, 64.0, 1e9);
 /// Work-groups for each compute unit.
-const GROUPS_EACH: usize = 24;
+pub(super) const GROUPS_EACH: usize = 24;
 /// Words of control: the next task, and groups on their way.
 const CONTROL_WORDS: usize = 2;
 /// Words of a work-group's state.
@@ -50,82 +37,6 @@ fn level_words(words: usize) -> usize {
 /// Words of all levels of a walk: one for each vertex of the largest graph of a class.
 fn stack_words(words: usize) -> usize {
     32 * words * level_words(words)
-}
-
-/// How cliques of six vertices and more are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// One by one but for the last two vertices.
-    Sets,
-    /// By pivots.
-    Pivots,
-}
-
-/// Of a class: root, element tests, 4-cliques of its graph.
-pub(super) type Found = Vec<(u32, f32, u64)>;
-
-impl Way {
-    /// The way for cliques of `k`, which have `sets` sets of k − 2 vertices at most; `None` once the run was
-    /// asked to stop.
-    ///
-    /// Where these may be many, a sample of roots is counted by pivots. That also says how many sets they
-    /// have.
-    ///
-    /// # Errors
-    /// As [`count`].
-    pub(super) fn of(
-        graph: &Resident,
-        roots: &Roots,
-        found: &[Found],
-        (k, sets): (usize, f64),
-        context: &Context,
-    ) -> Result<Option<Self>> {
-        if let Some(pivots) = graph.device.pivots {
-            return Ok(Some(if pivots { Way::Pivots } else { Way::Sets }));
-        }
-        // The sets of 6-cliques are known, and pivots seldom pay for so few vertices.
-        if sets <= FEW_SETS || k == 6 && sets <= MOST_SETS {
-            return Ok(Some(Way::Sets));
-        }
-        let (mut by_sets, mut by_pivots) = (0.0, 0.0);
-        let units = graph.device.limits.units as f64;
-        for (class, found) in roots.classes.iter().zip(found) {
-            let sample: Found = found.iter().step_by(found.len() / SAMPLE + 1).copied().collect();
-            let weight = |found: &Found| found.iter().map(|root| root.2 as f64).sum::<f64>();
-            if sample.is_empty() {
-                continue;
-            }
-            let tasks = sample.iter().map(|&(root, tests, _)| (tests, [root, WHOLE])).collect();
-            let list = List::new(&graph.device, tasks)?;
-            let place = graph.device.place();
-            let sums = Buffer::of(&place, &[0u32; 4 * SLOTS], "sums of a sample")?;
-            let begun = Instant::now();
-            let limit = Some(begun + SAMPLE_TIME);
-            // Cliques of k − 1 are sets of k − 2 vertices beside their roots.
-            let counting = Counting { graph, roots, k: k - 1, sums: &sums, limit, context };
-            match counting.class(*class, &list)? {
-                Ended::Stopped => return Ok(None),
-                Ended::Late => {
-                    let many = k > MOST_VERTICES || sets > MOST_SETS;
-                    return Ok(Some(if many { Way::Pivots } else { Way::Sets }));
-                }
-                Ended::Done => {}
-            }
-            let took = begun.elapsed().as_secs_f64();
-            let mut words = [0u32; 4 * SLOTS];
-            sums.read(&graph.device.queue, &mut words)?;
-            let number = |part: &[u32]| {
-                part.iter().rev().fold(0.0, |sum, &word| sum * 4_294_967_296.0 + f64::from(word))
-            };
-            let counted: f64 = words.chunks_exact(4).map(number).sum();
-            let scale = weight(found) / weight(&sample);
-            by_sets += counted * scale / (SET_RATE * units);
-            // All of them keep more groups busy than the sample does.
-            let groups = (GROUPS_EACH as f64 * units).min(found.len() as f64);
-            by_pivots += took * scale * sample.len() as f64 / groups;
-        }
-        Ok(Some(if by_pivots < by_sets { Way::Pivots } else { Way::Sets }))
-    }
 }
 
 /// Parts for each compute unit, about: the work of a part isn't known beforehand.
@@ -150,7 +61,7 @@ fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
 
 /// How a count has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ended {
+pub(super) enum Ended {
     Done,
     /// The run was asked to stop.
     Stopped,
@@ -175,27 +86,30 @@ pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context
 }
 
 /// A count of cliques of `k`.
-struct Counting<'a> {
-    graph: &'a Resident,
-    roots: &'a Roots,
-    k: usize,
-    sums: &'a Buffer<u32>,
+pub(super) struct Counting<'a> {
+    pub graph: &'a Resident,
+    pub roots: &'a Roots,
+    pub k: usize,
+    pub sums: &'a Buffer<u32>,
     /// When it is too late.
-    limit: Option<Instant>,
-    context: &'a Context,
+    pub limit: Option<Instant>,
+    pub context: &'a Context,
 }
 
 impl Counting<'_> {
     /// The roots of a class.
-    fn class(&self, class: ClassShape, list: &List) -> Result<Ended> {
+    ///
+    /// # Errors
+    /// As [`count`].
+    pub fn class(&self, class: ClassShape, list: &List) -> Result<Ended> {
         let Counting { graph, roots, k, context, .. } = *self;
         let device = &graph.device;
         let (words, tasks) = (class.words, list.tasks.len());
         if tasks == 0 {
             return Ok(Ended::Done);
         }
-        let lanes = if device.limits.portable { 1 } else { device.lanes(8 * words.max(4)) };
-        let program = self.program(class, lanes)?;
+        let lanes = self.lanes(class);
+        let program = self.program(class)?;
         let place = device.place();
         let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
         let stack = stack_words(words);
@@ -249,7 +163,17 @@ impl Counting<'_> {
         }
     }
 
-    fn program(&self, class: ClassShape, lanes: usize) -> Result<Arc<Program>> {
+    fn lanes(&self, class: ClassShape) -> usize {
+        let device = &self.graph.device;
+        if device.limits.portable { 1 } else { device.lanes(8 * class.words.max(4)) }
+    }
+
+    /// Its program, built.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
+        let lanes = self.lanes(class);
         let mut defines = String::new();
         let (words, bits) = (class.words, class.table_bits());
         for (name, value) in [

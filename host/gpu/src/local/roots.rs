@@ -155,6 +155,13 @@ pub(super) fn most_parts(targets: usize) -> u32 {
 }
 
 impl Roots {
+    /// The same classes and rows, without a task.
+    pub(super) fn without_lists(&self) -> Self {
+        let (deep, classes) = (self.deep, self.classes.clone());
+        let (span, arcs) = (self.span, self.arcs.clone());
+        Roots { deep, classes, lists: vec![], span, tests: vec![], arcs, large: None }
+    }
+
     /// Whether cliques of `k` are many sets below a pair of targets: such tasks have classes, and
     /// so roots, of their own.
     pub fn deep(k: usize) -> bool {

@@ -356,8 +356,9 @@ const AT_ONCE: usize = 4 << 20;
 fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
     let one_way = Ok(Some("an edge is in the row of only one of its vertices"));
     let mut looks = Looks::new(cancel);
-    // By vertex: entries of its row that were looked at from the other end.
-    let mut seen: Vec<u32> = crate::build::zeroed(view.vertices())?;
+    // By vertex: the next entry of its row, to be looked at from the other end.
+    let mut next = crate::build::zeroed::<u64>(view.vertices())?;
+    next.copy_from_slice(&view.offsets[..view.vertices()]);
     for v in 0..view.vertices() as VertexId {
         let row = view.neighbours(v);
         looks.check(1)?;
@@ -368,21 +369,22 @@ fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
         if row.get(before) == Some(&v) {
             return Ok(Some("a row holds its own vertex"));
         }
-        if seen[v as usize] as usize != before {
+        // An entry that is looked at beyond the row's end is noticed here: all that look come before.
+        let start = view.offsets[v as usize] as usize;
+        if next[v as usize] as usize != start + before {
             return one_way;
         }
-        let start = view.offsets[v as usize] as usize;
         for (at, &u) in (start + before..).zip(&row[before..]) {
             looks.check(1)?;
-            let next = &mut seen[u as usize];
-            let other = view.row(u).start + *next as usize;
-            if other >= view.row(u).end || view.neighbours[other] != v {
+            let next = &mut next[u as usize];
+            let other = *next as usize;
+            if view.neighbours.get(other) != Some(&v) {
                 return one_way;
             }
+            *next += 1;
             if view.edge_labels.is_some_and(|labels| labels[at] != labels[other]) {
                 return Ok(Some("an edge has another label in each of its rows"));
             }
-            *next += 1;
         }
     }
     Ok(None)

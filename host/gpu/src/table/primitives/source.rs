@@ -86,25 +86,35 @@ pub(super) fn fault(device: &Device, defines: &str, functions: &Functions) -> Re
             "__kernel void tried(__global uint *to) {{\n    embedding e;\n    e.size = to[0];\n    \
              to[1] = (uint){name}_{at}(&e{ends});\n}}\n"
         );
-        let sources = [COMMON, defines, SHARED, EMBEDDING, &one(at, *of, source), &called];
+        let one = one(at, *of, source);
+        let sources = [COMMON, defines, SHARED, EMBEDDING, &one, &called];
+        let lines = |text: &str| text.matches('\n').count();
+        let own = one.find(source.as_ref()).map_or(0, |at| lines(&one[..at]));
+        let before = sources[..4].iter().map(|text| lines(text)).sum::<usize>() + own;
         if let Some(log) = device.refusal(&sources)? {
             return Err(Error::usage(format!(
                 "the source of the function `{name}` doesn't compile: {}; it has to be OpenCL C 1.2 and to \
                  define `{head}`",
-                message(&log, source)
+                message(&log, source, before)
             )));
         }
     }
     Ok(())
 }
 
-/// The compiler's first error in the user's text, with the line; or what it says at all.
-fn message(log: &str, source: &str) -> String {
+/// The compiler's first error in the user's text, with the line; or what it says at all. Some compilers
+/// (NVIDIA's) don't heed `#line`: they count from the beginning, and `before` lines come before the text.
+fn message(log: &str, source: &str, before: usize) -> String {
     let mut lines = log.lines().filter(|line| line.contains("error"));
     let own = lines.clone().find_map(|line| {
-        let (_, rest) = line.split_once(FILE)?;
+        let (rest, before) = match line.split_once(FILE) {
+            Some((_, rest)) => (rest, 0),
+            None => (line, before),
+        };
         let digits = rest.trim_start_matches(|c: char| !c.is_ascii_digit());
         let number: usize = digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()?;
+        let number =
+            number.checked_sub(before).filter(|n| (1..=source.lines().count()).contains(n))?;
         let what = rest.split_once("error").map_or(rest, |(_, what)| what);
         Some((number, what.trim_start_matches([':', ' ']).to_string()))
     });
@@ -147,11 +157,15 @@ mod tests {
             "warning: x\nsource_of_the_user:2:12: error: use of undeclared identifier 'w'\n ^",
             "error: /tmp/a/source_of_the_user:2:12: use of undeclared identifier 'w'",
             "source_of_the_user(2): error: use of undeclared identifier 'w'",
+            "1 error generated.\n<kernel>:341:12: error: use of undeclared identifier 'w'\n return",
         ] {
-            let said = message(log, source);
+            let said = message(log, source, 339);
             assert_eq!(said, "line 2, `return w > 3;`: use of undeclared identifier 'w'", "{log}");
         }
-        assert_eq!(message("\n linking failed \n", source), "linking failed");
-        assert!(message("", source).contains("no reason"));
+        // An error of the text around it isn't the user's.
+        let log = "<kernel>:338:1: error: unknown type name 'embeding'";
+        assert_eq!(message(log, source, 339), log);
+        assert_eq!(message("\n linking failed \n", source, 0), "linking failed");
+        assert!(message("", source, 0).contains("no reason"));
     }
 }
