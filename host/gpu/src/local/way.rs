@@ -7,8 +7,8 @@ use gramer_graph::error::Result;
 use tracing::debug;
 
 use super::pivots::{Counting, Ended, GROUPS_EACH};
-use super::roots::{List, Roots, Task, WHOLE};
-use super::{Extra, parts_by_work, program, run};
+use super::roots::{List, PARTS_EACH, Roots, Task, WHOLE};
+use super::{Extra, parts_by_work, run};
 use crate::memory::Buffer;
 use crate::resident::{Resident, SLOTS};
 
@@ -19,13 +19,14 @@ const SET_RATE: f64 = 7e8;
 const FEW: f64 = 0.2;
 /// Sets of 6-cliques, which are known, up to which pivots aren't tried: they seldom pay for so few vertices.
 const FEW_OF_SIX: f64 = 2e13;
-/// One of so many parts of the sets is tried, or fewer: those of so many seconds by the estimate.
+/// One of so many parts of the sets is counted, or fewer: those of so many seconds by the estimate.
 const SHARE: usize = 64;
 const TRIED: f64 = 0.02;
-/// Sets of a part that is tried at most: one group has them in half a second.
+/// Sets of a part that is counted, by the estimate: wished, and at most.
+const SETS_OF_PART: f64 = 1e7;
 const MOST_OF_PART: f32 = 5e7;
-/// Work-groups for each compute unit that keep it busy.
-const GROUPS: f64 = 8.0;
+/// Parts are made so many times finer at most.
+const FINEST: f64 = 1024.0;
 /// Seconds of sets for which pivots aren't tried.
 const SHORT: f64 = 0.3;
 /// Roots of a class in a sample for pivots, about, and how long it may take.
@@ -67,8 +68,10 @@ impl Way {
         if sets <= FEW * rate || k == 6 && sets <= FEW_OF_SIX {
             return Ok(Some(Way::Sets));
         }
-        let Some(by_sets) = by_sets(graph, roots, found, k, context)? else { return Ok(None) };
-        debug!(by_sets, "seconds of sets, from a part of them");
+        let Some(by_sets) = by_sets(graph, roots, found, (k, sets), context)? else {
+            return Ok(None);
+        };
+        debug!(by_sets, "seconds of sets, from some of them");
         if by_sets < SHORT {
             return Ok(Some(Way::Sets));
         }
@@ -81,20 +84,21 @@ impl Way {
     }
 }
 
-/// Seconds that sets take, from some of them; `None` once the run was asked to stop. Where all parts are too
-/// large to be tried, that is the most that they can take.
+/// Seconds that sets take, by the number of those of some parts: cliques of k − 1 are sets of k − 2 vertices
+/// beside their roots. `None` once the run was asked to stop. Where all parts are too large to be counted, that
+/// is the most that they can take.
 fn by_sets(
     graph: &Resident,
     roots: &Roots,
     found: &[Found],
-    k: usize,
+    (k, sets): (usize, f64),
     context: &Context,
 ) -> Result<Option<f64>> {
     let device = &graph.device;
-    let units = device.limits.units as f64;
-    let rate = SET_RATE * units;
-    // Parts that are so much smaller keep the device as busy as all of them do.
-    let all = parts_by_work(graph, roots, found, (k, Way::Sets), SHARE as f64);
+    let rate = SET_RATE * device.limits.units as f64;
+    let finer = sets / (PARTS_EACH * device.limits.units) as f64 / SETS_OF_PART;
+    let finer = finer.clamp(SHARE as f64, FINEST);
+    let all = parts_by_work(graph, roots, found, (k, Way::Sets), finer);
     let weigh = |parts: &[(f32, Task)]| parts.iter().map(|part| f64::from(part.0)).sum::<f64>();
     let whole: f64 = all.iter().map(|parts| weigh(parts)).sum();
     let small = |parts: Vec<(f32, Task)>| -> Vec<(f32, Task)> {
@@ -103,27 +107,22 @@ fn by_sets(
     let all: Vec<_> = all.into_iter().map(small).collect();
     let every = all.iter().map(|parts| weigh(parts)).sum::<f64>() / (TRIED * rate);
     let every = SHARE.max(every as usize);
-    let (mut tried, mut number, mut lists) = (0.0, 0, vec![]);
-    for (class, parts) in roots.classes.iter().zip(all) {
+    let (mut tried, mut lists) = (0.0, vec![]);
+    for parts in all {
         let sample: Vec<_> = parts.into_iter().skip(every / 2).step_by(every).collect();
         tried += weigh(&sample);
-        number += sample.len();
-        if !sample.is_empty() {
-            program(device, Some(class), k, Extra::Nothing)?;
-        }
         lists.push(List::new(device, sample)?);
     }
-    if number == 0 {
+    if tried == 0.0 {
         return Ok(Some(whole / rate));
     }
+    graph.begin()?;
     let sample = Roots { lists, ..roots.without_lists() };
-    device.finish()?;
-    let begun = Instant::now();
-    let done = run(graph, &sample, k, Extra::Nothing, context)?;
-    device.finish()?;
-    // Few parts leave units idle.
-    let busy = (number as f64 / (GROUPS * units)).min(1.0);
-    Ok(done.then(|| begun.elapsed().as_secs_f64() * busy * whole / tried))
+    if !run(graph, &sample, k - 1, Extra::Nothing, context)? {
+        return Ok(None);
+    }
+    let counted = graph.read()?[0] as f64;
+    Ok(Some(counted * whole / tried / rate))
 }
 
 /// What a sample for pivots says.
