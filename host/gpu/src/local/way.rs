@@ -16,7 +16,10 @@ use crate::resident::{Resident, SLOTS};
 /// ca-astroph) to 2e11 (6-cliques of rmat16).
 const SET_RATE: f64 = 7e8;
 /// Seconds of sets, by the estimate, which is the most that there can be, for which nothing is tried.
-const FEW: f64 = 0.2;
+const FEW: f64 = 0.05;
+/// Vertices of a clique up to which sets are counted in a sample: loops over more levels take several times as
+/// long, and pivots are seldom wrong then.
+const MOST_VERTICES: usize = 8;
 /// Sets of 6-cliques, which are known, up to which pivots aren't tried: they seldom pay for so few vertices.
 const FEW_OF_SIX: f64 = 2e13;
 /// One of so many parts of the sets is counted, or fewer: those of so many seconds by the estimate.
@@ -32,8 +35,8 @@ const SHORT: f64 = 0.3;
 /// Roots of a class in a sample for pivots, about, and how long it may take.
 const SAMPLE: usize = 256;
 const SAMPLE_TIME: Duration = Duration::from_millis(250);
-/// Seconds of sets beyond which a sample of pivots that takes too long says nothing for sets: 9-cliques of
-/// ego-twitter took 7.3 s by sets and 1.4 s by pivots, 8-cliques of rmat15 1.6 s and 14 s.
+/// Seconds of sets beyond which a sample of pivots that takes too long says nothing for sets: 8-cliques of rmat15
+/// took 1.6 s by sets and 14 s by pivots.
 const LONG: f64 = 4.0;
 
 /// How cliques of six vertices and more are counted.
@@ -68,16 +71,20 @@ impl Way {
         if sets <= FEW * rate || k == 6 && sets <= FEW_OF_SIX {
             return Ok(Some(Way::Sets));
         }
-        let Some(by_sets) = by_sets(graph, roots, found, (k, sets), context)? else {
-            return Ok(None);
+        // 9-cliques of ego-twitter took 7.0 s by sets and 1.4 s by pivots, 12-cliques of ca-astroph 8 ms by pivots.
+        let many = k > MOST_VERTICES;
+        let by_sets = match many {
+            true => Some(sets / rate),
+            false => by_sets(graph, roots, found, (k, sets), context)?,
         };
-        debug!(by_sets, "seconds of sets, from some of them");
-        if by_sets < SHORT {
+        let Some(by_sets) = by_sets else { return Ok(None) };
+        debug!(by_sets, "seconds of sets, by the number of some of them or at most");
+        if by_sets < SHORT && !many {
             return Ok(Some(Way::Sets));
         }
         Ok(match by_pivots(graph, roots, found, (k, by_sets), context)? {
             Tried::Stopped => None,
-            Tried::Late if by_sets > LONG => Some(Way::Pivots),
+            Tried::Late if many || by_sets > LONG => Some(Way::Pivots),
             Tried::Late | Tried::Slower => Some(Way::Sets),
             Tried::Faster => Some(Way::Pivots),
         })
