@@ -15,7 +15,7 @@ use crate::local::{self, Roots};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::{Resident, SLOTS, wide_sums};
-use crate::slices::Slices;
+use crate::slices::{Slices, Works};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const FIVE: &str = include_str!("../kernels/five.cl");
@@ -73,15 +73,15 @@ struct Lists {
 /// Tasks by falling work.
 struct Tasks {
     buffer: Buffer<u32>,
-    weights: Vec<f64>,
+    works: Works,
 }
 
 impl Tasks {
     fn new(device: &Device, mut tasks: Vec<(f64, u32)>) -> Result<Self> {
         tasks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let ids: Vec<u32> = tasks.iter().map(|task| task.1).collect();
-        let weights = tasks.into_iter().map(|task| task.0 + 1.0).collect();
-        Ok(Tasks { buffer: Buffer::of(&device.place(), &ids, "tasks")?, weights })
+        let works = Works::new(tasks.into_iter().map(|task| task.0 + 1.0));
+        Ok(Tasks { buffer: Buffer::of(&device.place(), &ids, "tasks")?, works })
     }
 }
 
@@ -226,23 +226,18 @@ impl Run<'_> {
         args: impl Fn(&Buffer<u32>, [Arg; 2]) -> Vec<Arg>,
     ) -> Result<bool> {
         let device = self.device();
-        let total = tasks.weights.iter().sum();
-        let mut slices = Slices::new(device, self.context, total);
-        let done = slices.run(
-            tasks.weights.len(),
-            |at| tasks.weights[at],
-            |range| {
-                let part = [Arg::U32(range.start as u32), Arg::U32(range.len() as u32)];
-                let args = args(&tasks.buffer, part);
-                device.launch(
-                    &self.program,
-                    kernel,
-                    &args,
-                    range.len().min(groups),
-                    device.lanes(lanes),
-                )
-            },
-        )?;
+        let mut slices = Slices::new(device, self.context, tasks.works.total());
+        let done = slices.run(&tasks.works, |range| {
+            let part = [Arg::U32(range.start as u32), Arg::U32(range.len() as u32)];
+            let args = args(&tasks.buffer, part);
+            device.launch(
+                &self.program,
+                kernel,
+                &args,
+                range.len().min(groups),
+                device.lanes(lanes),
+            )
+        })?;
         // Tasks and counters must not be freed before the kernels have used them.
         device.finish()?;
         Ok(done)
@@ -355,11 +350,12 @@ impl Run<'_> {
     /// The 4-cycles among the neighbours of vertices.
     fn wheels(&self, lists: &Lists) -> Result<bool> {
         let oriented = &self.graph.oriented;
-        let mut arcs = vec![0u32; lists.arcs.weights.len()];
+        let mut arcs = vec![0u32; lists.arcs.works.len()];
         lists.arcs.buffer.read(&self.device().queue, &mut arcs)?;
-        // A wheel's spokes are in two triangles at least; weights are squares of these, and 1.
-        let tasks = arcs.iter().zip(&lists.arcs.weights).filter(|task| *task.1 > 2.0);
-        let both = tasks.flat_map(|(&arc, &weight)| [(weight, 2 * arc), (weight, 2 * arc + 1)]);
+        // A wheel's spokes are in two triangles at least; works are squares of these, and 1.
+        let works = (0..arcs.len()).map(|at| lists.arcs.works.of(at..at + 1));
+        let tasks = arcs.iter().zip(works).filter(|task| task.1 > 2.0);
+        let both = tasks.flat_map(|(&arc, work)| [(work, 2 * arc), (work, 2 * arc + 1)]);
         let tasks = Tasks::new(self.device(), both.collect())?;
         let (counters, groups) = self.counters(self.graph.by.vertices())?;
         self.launch("five_wheels", (&tasks, groups, LANES), |tasks, part| {

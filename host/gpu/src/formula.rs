@@ -15,7 +15,7 @@ use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::program::Program;
 use crate::resident::Resident;
-use crate::slices::Slices;
+use crate::slices::{Slices, Works};
 
 const COMMON: &str = include_str!("../kernels/common.clh");
 const CYCLES: &str = include_str!("../kernels/cycles.cl");
@@ -39,11 +39,11 @@ pub(crate) struct Cycles {
     few: Vec<u32>,
     few_buffer: Buffer<u32>,
     /// Wedges of each.
-    few_weights: Vec<f32>,
+    few_works: Works,
     /// `(v, from, to, 0)`.
     many: Vec<[u32; 4]>,
     many_buffer: Buffer<[u32; 4]>,
-    many_weights: Vec<f32>,
+    many_works: Works,
     /// Places of tasks by root, and where those of a root are; nothing in a share.
     few_by_root: Vec<u32>,
     few_ends: Vec<u32>,
@@ -100,9 +100,9 @@ impl Cycles {
         }
         few.sort_by(|a, b| b.cmp(a));
         many.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let few_weights = few.iter().map(|f| f.0 as f32).collect();
+        let few_works = Works::new(few.iter().map(|f| f.0 as f64 + 1.0));
         let few: Vec<u32> = few.into_iter().map(|f| f.1).collect();
-        let many_weights = many.iter().map(|m| m.0).collect();
+        let many_works = Works::new(many.iter().map(|m| f64::from(m.0) + 1.0));
         let many: Vec<[u32; 4]> = many.into_iter().map(|m| m.1).collect();
         let place = device.place();
         let (few_by_root, few_ends) = by_root(by.vertices(), few.iter().copied());
@@ -111,9 +111,9 @@ impl Cycles {
             few_buffer: Buffer::of(&place, &few, "tasks")?,
             many_buffer: Buffer::of(&place, &many, "tasks")?,
             few,
-            few_weights,
+            few_works,
             many,
-            many_weights,
+            many_works,
             few_by_root,
             few_ends,
             many_by_root,
@@ -137,18 +137,19 @@ impl Cycles {
         }
         few.sort_unstable();
         many.sort_unstable();
-        let few_weights = few.iter().map(|&at| self.few_weights[at as usize]).collect();
+        let of = |works: &Works, at: u32| works.of(at as usize..at as usize + 1);
+        let few_works = Works::new(few.iter().map(|&at| of(&self.few_works, at)));
         let few: Vec<u32> = few.iter().map(|&at| self.few[at as usize]).collect();
-        let many_weights = many.iter().map(|&at| self.many_weights[at as usize]).collect();
+        let many_works = Works::new(many.iter().map(|&at| of(&self.many_works, at)));
         let many: Vec<[u32; 4]> = many.iter().map(|&at| self.many[at as usize]).collect();
         let place = graph.device.place();
         Ok(Cycles {
             few_buffer: Buffer::of(&place, &few, "tasks")?,
             many_buffer: Buffer::of(&place, &many, "tasks")?,
             few,
-            few_weights,
+            few_works,
             many,
-            many_weights,
+            many_works,
             few_by_root: vec![],
             few_ends: vec![],
             many_by_root: vec![],
@@ -175,8 +176,7 @@ impl Cycles {
         let device = &graph.device;
         let program = self.program(device)?;
         let full = graph.full()?;
-        let all = [&self.few_weights, &self.many_weights];
-        let total = all.iter().flat_map(|w| w.iter()).map(|&w| f64::from(w) + 1.0).sum();
+        let total = self.few_works.total() + self.many_works.total();
         let mut slices = Slices::new(device, context, total);
         let args = |range: &std::ops::Range<usize>, tasks| {
             let [vertices, _] = graph.sizes();
@@ -193,8 +193,7 @@ impl Cycles {
                 Arg::Buffer(graph.fault.raw()),
             ]
         };
-        let weight = |at: usize| f64::from(self.many_weights[at]) + 1.0;
-        let done = slices.run(self.many.len(), weight, |range| {
+        let done = slices.run(&self.many_works, |range| {
             let args = args(&range, self.many_buffer.raw());
             let lanes = device.lanes(DENSE_LANES);
             device.launch(&program, "cycles_dense", &args, range.len(), lanes)
@@ -202,8 +201,7 @@ impl Cycles {
         if !done {
             return Ok(false);
         }
-        let weight = |at: usize| f64::from(self.few_weights[at]) + 1.0;
-        slices.run(self.few.len(), weight, |range| {
+        slices.run(&self.few_works, |range| {
             let args = args(&range, self.few_buffer.raw());
             device.launch(&program, "cycles_hash", &args, range.len(), 32)
         })

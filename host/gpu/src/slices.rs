@@ -18,6 +18,49 @@ const RATE: f64 = 1.5e8;
 /// The same of a processor, all units together: groups cost it a tenth of a millisecond.
 const PORTABLE_RATE: f64 = 5e7;
 
+/// The work of tasks in their order. A slice is found in it by a search: to add up the work of tasks at each
+/// launch took as long as the kernels of a hundred thousand triangles.
+pub(crate) struct Works {
+    /// The work of all tasks before one, and of all.
+    before: Vec<f64>,
+}
+
+impl Works {
+    pub fn new(works: impl IntoIterator<Item = f64>) -> Self {
+        let works = works.into_iter();
+        let mut before = Vec::with_capacity(works.size_hint().0 + 1);
+        let mut sum = 0.0;
+        before.push(sum);
+        before.extend(works.map(|work| {
+            sum += work;
+            sum
+        }));
+        Works { before }
+    }
+
+    /// Number of tasks.
+    pub fn len(&self) -> usize {
+        self.before.len() - 1
+    }
+
+    /// The work of all tasks.
+    pub fn total(&self) -> f64 {
+        self.before[self.len()]
+    }
+
+    /// The work of some tasks.
+    pub fn of(&self, tasks: Range<usize>) -> f64 {
+        self.before[tasks.end] - self.before[tasks.start]
+    }
+
+    /// Where tasks from this one on end that have so much work at most, but are so many at least.
+    fn end(&self, from: usize, least: usize, room: f64) -> usize {
+        let most = self.before[from] + room;
+        let by_work = self.before[from..].partition_point(|&before| before <= most) + from - 1;
+        by_work.max(from + least).min(self.len())
+    }
+}
+
 /// Hands out portions of work.
 pub(crate) struct Slices<'a> {
     device: &'a Device,
@@ -42,28 +85,23 @@ impl<'a> Slices<'a> {
         Slices { device, context, rate, left: total, fill }
     }
 
-    /// Calls `launch` with ranges of tasks, whose work is `weight`, until all were queued; gives
-    /// `false` once the run was asked to stop.
+    /// Calls `launch` with ranges of tasks until all were queued; gives `false` once the run was asked to
+    /// stop.
     ///
     /// # Errors
     /// Those of `launch`, and [`gramer_graph::Error::Device`].
     pub fn run(
         &mut self,
-        tasks: usize,
-        weight: impl Fn(usize) -> f64,
+        works: &Works,
         mut launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
-        let (mut from, mut slices) = (0, 0u64);
+        let (tasks, mut from, mut slices) = (works.len(), 0, 0u64);
         while from < tasks {
             if self.context.cancel.is_cancelled() {
                 return Ok(false);
             }
-            let room = self.rate * TARGET.as_secs_f64();
-            let (mut to, mut sum) = (from, 0.0);
-            while to < tasks && (to - from < self.fill || sum + weight(to) <= room) {
-                sum += weight(to);
-                to += 1;
-            }
+            let to = works.end(from, self.fill, self.rate * TARGET.as_secs_f64());
+            let sum = works.of(from..to);
             let begun = Instant::now();
             launch(from..to)?;
             self.left -= sum;
@@ -80,5 +118,21 @@ impl<'a> Slices<'a> {
         }
         debug!(slices, tasks, rate = self.rate, "all slices are queued");
         Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_end_where_their_work_does() {
+        let works = Works::new([4.0, 3.0, 2.0, 1.0, 1.0]);
+        assert_eq!((works.len(), works.total(), works.of(1..3)), (5, 11.0, 5.0));
+        // As many as are asked for, however much work they have; then as many as fit.
+        assert_eq!([works.end(0, 1, 0.5), works.end(0, 1, 7.0), works.end(0, 1, 8.9)], [1, 2, 2]);
+        assert_eq!([works.end(2, 1, 2.5), works.end(2, 2, 0.0), works.end(2, 1, 99.0)], [3, 4, 5]);
+        assert_eq!(works.end(3, 16, 0.0), 5);
+        assert_eq!((Works::new([]).len(), Works::new([]).total()), (0, 0.0));
     }
 }

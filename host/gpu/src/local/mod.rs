@@ -275,16 +275,14 @@ fn run_lists(
     context: &Context,
 ) -> Result<bool> {
     let device = &graph.device;
-    let weights = roots.lists[lists.clone()].iter().flat_map(|list| &list.weights);
-    let mut slices =
-        Slices::new(device, context, weights.map(|&weight| f64::from(weight) + 1.0).sum());
+    let total = roots.lists[lists.clone()].iter().map(|list| list.works.total()).sum();
+    let mut slices = Slices::new(device, context, total);
     // The classes with the largest roots first: what comes last ends together.
     for (at, list) in roots.lists.iter().enumerate().rev() {
         if list.tasks.is_empty() || !lists.contains(&at) {
             continue;
         }
         let program = program(device, roots.classes.get(at), k, extra)?;
-        let weight = |task: usize| f64::from(list.weights[task]) + 1.0;
         let second = match extra {
             Extra::Edges(edges) => edges.raw(),
             Extra::PerTask(sums) => sums[at].raw(),
@@ -307,14 +305,14 @@ fn run_lists(
             ]
         };
         let done = match roots.classes.get(at) {
-            Some(class) => slices.run(list.tasks.len(), weight, |range| {
+            Some(class) => slices.run(&list.works, |range| {
                 let groups = range.len().div_ceil(class.roots);
                 let lanes = class.lanes * class.roots;
                 device.launch(&program, "local_cliques", &args(&range), groups, lanes)
             })?,
             None => {
                 let slots = Slots::new(graph, roots.span, list.tasks.len())?;
-                let done = slices.run(list.tasks.len(), weight, |range| {
+                let done = slices.run(&list.works, |range| {
                     let mut args = args(&range);
                     args.extend(slots.args());
                     let groups = slots.groups.min(range.len());

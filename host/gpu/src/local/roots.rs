@@ -9,6 +9,7 @@ use crate::large::Arcs;
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::resident::Resident;
+use crate::slices::Works;
 
 /// A class of roots, and how its kernel shares out the work. All numbers are powers of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub(super) struct List {
     pub(super) tasks: Vec<Task>,
     /// Work of each task, in element tests.
     pub(super) weights: Vec<f32>,
+    /// The same and 1, for slices.
+    pub(super) works: Works,
     pub(super) buffer: Buffer<Task>,
 }
 
@@ -99,9 +102,10 @@ impl List {
     pub(super) fn new(device: &Device, tasks: Vec<(f32, Task)>) -> Result<Self> {
         let tasks = by_weight(tasks);
         let weights = tasks.iter().map(|t| t.0).collect();
+        let works = Works::new(tasks.iter().map(|t| f64::from(t.0) + 1.0));
         let tasks: Vec<Task> = tasks.into_iter().map(|t| t.1).collect();
         let buffer = Buffer::of(&device.place(), &tasks, "tasks")?;
-        Ok(List { tasks, weights, buffer })
+        Ok(List { tasks, weights, works, buffer })
     }
 }
 

@@ -20,6 +20,7 @@ const FEW: f64 = 0.05;
 /// Vertices of a clique up to which sets are counted in a sample: loops over more levels take several times as
 /// long, and pivots are seldom wrong then.
 const MOST_VERTICES: usize = 8;
+const DEEP: f64 = 8.0;
 /// Sets of 6-cliques, which are known, up to which pivots aren't tried: they seldom pay for so few vertices.
 const FEW_OF_SIX: f64 = 2e13;
 /// One of so many parts of the sets is counted, or fewer: those of so many seconds by the estimate.
@@ -67,12 +68,13 @@ impl Way {
         if let Some(pivots) = graph.device.pivots {
             return Ok(Some(if pivots { Way::Pivots } else { Way::Sets }));
         }
-        let rate = SET_RATE * graph.device.limits.units as f64;
+        let many = k > MOST_VERTICES;
+        let slower = if many { DEEP } else { 1.0 };
+        let rate = SET_RATE * graph.device.limits.units as f64 / slower;
         if sets <= FEW * rate || k == 6 && sets <= FEW_OF_SIX {
             return Ok(Some(Way::Sets));
         }
         // 9-cliques of ego-twitter took 7.0 s by sets and 1.4 s by pivots, 12-cliques of ca-astroph 8 ms by pivots.
-        let many = k > MOST_VERTICES;
         let by_sets = match many {
             true => Some(sets / rate),
             false => by_sets(graph, roots, found, (k, sets), context)?,
@@ -163,13 +165,17 @@ fn by_pivots(
         let list = List::new(&graph.device, tasks)?;
         let mut counting = Counting { graph, roots, k, sums: &sums, limit: None, context };
         counting.program(*class)?;
-        let begun = Instant::now();
-        counting.limit = Some(begun + SAMPLE_TIME);
-        let ended = counting.class(*class, &list)?;
-        let scale = weight(found) / weight(&sample);
         // All of them keep more groups busy than the sample does.
         let groups = (GROUPS_EACH as f64 * units).min(found.len() as f64);
-        by_pivots += begun.elapsed().as_secs_f64() * scale * sample.len() as f64 / groups;
+        let scale = weight(found) / weight(&sample) * sample.len() as f64 / groups;
+        let begun = Instant::now();
+        // No longer than sets may take.
+        let worth = (by_sets - by_pivots) / scale;
+        counting.limit = Some(
+            begun + SAMPLE_TIME.min(Duration::try_from_secs_f64(worth).unwrap_or(SAMPLE_TIME)),
+        );
+        let ended = counting.class(*class, &list)?;
+        by_pivots += begun.elapsed().as_secs_f64() * scale;
         debug!(words = class.words, by_pivots, ?ended, "seconds of pivots so far");
         match ended {
             Ended::Stopped => return Ok(Tried::Stopped),
