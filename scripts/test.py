@@ -101,17 +101,23 @@ def tests_of(name, tests):
 
 
 def test_programs(parts, wanted):
-    """Builds the test programs of parts."""
+    """Builds the test programs of parts; gives them as (package, kind, name, executable)."""
     # A package that little depends on is built by itself when only it is tested.
     small = [package for name in parts for package in PARTS[name]["packages"]] \
         if all(PARTS[name].get("small") for name in parts) else []
     select = [word for package in small for word in ("--package", package)] or ["--workspace"]
-    command = ["cargo", "test", "--locked", *select, "--no-run",
-               "--message-format=json-render-diagnostics"]
-    if any(PARTS[name].get("packages") for name in parts):
-        command += ["--lib", "--bins"]
-    for test in wanted:
-        command += ["--test", test]
+    if set(parts) == set(PARTS):
+        # `--lib` and `--bins` would build those that have no tests too.
+        choices = [["--tests"], ["--test", BY_NAME]]
+    else:
+        units = any(PARTS[name].get("packages") for name in parts)
+        choices = [["--lib", "--bins"] * units + [word for test in wanted for word in ("--test", test)]]
+    return [program for choice in choices for program in built_tests(select + choice)]
+
+
+def built_tests(words):
+    """Builds test programs; gives them as (package, kind, name, executable)."""
+    command = ["cargo", "test", "--locked", *words, "--no-run", "--message-format=json-render-diagnostics"]
     print("$ " + " ".join(command), flush=True)
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
     if done.returncode:
@@ -258,8 +264,10 @@ def main():
     parts = list(PARTS) if whole else options.parts
     WORK.mkdir(parents=True, exist_ok=True)
     # What a next build could take over costs the first one time and room. Who has built by hand keeps it.
+    # In fewer units a crate takes less time, though the next build of it would take more.
     if not (ROOT / "target/debug/incremental").exists():
         os.environ.setdefault("CARGO_INCREMENTAL", "0")
+        os.environ.setdefault("CARGO_PROFILE_DEV_CODEGEN_UNITS", "4")
     SKIPPED.unlink(missing_ok=True)
     SUMMARY.unlink(missing_ok=True)
 

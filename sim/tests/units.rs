@@ -106,6 +106,29 @@ fn runtime(version: &str) -> &'static Runtime {
     })
 }
 
+/// What Verilator wrote in `folder` and the bench as one translation unit: the headers, which take
+/// longest, are read once. What runs once, at the start, is not optimised.
+fn unit(folder: &Path, bench: &Path) -> String {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.retain(|name| name.ends_with(".cpp"));
+    names.sort();
+    let slow = |name: &String| name.ends_with("Slow.cpp") || name.ends_with("__Syms.cpp");
+    let (slow, fast): (Vec<_>, Vec<_>) = names.into_iter().partition(slow);
+    let included = |names: Vec<String>| -> String {
+        names.iter().map(|name| format!("#include \"{name}\"\n")).collect()
+    };
+    format!(
+        "#include \"Vdut__Syms.h\"\n#pragma GCC push_options\n#pragma GCC optimize (\"O0\")\n{}\
+         #pragma GCC pop_options\n{}#include \"{}\"\n",
+        included(slow),
+        included(fast),
+        bench.display()
+    )
+}
+
 /// Builds the bench of a module, or finds it in `target/models/units-<hash>`.
 fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &str) -> PathBuf {
     let root = root();
@@ -171,16 +194,7 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .find(|path| path.exists())
         .unwrap_or_else(|| panic!("there is no module {top}"));
     run(verilator.arg(work.path().join("gramer_pkg.sv")).arg(types).arg(file));
-    // One translation unit: the headers, which take longest, are read once.
-    let mut all = String::new();
-    for entry in fs::read_dir(work.path()).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        if name.ends_with(".cpp") {
-            all.push_str(&format!("#include \"{name}\"\n"));
-        }
-    }
-    all.push_str(&format!("#include \"{}\"\n", bench.display()));
-    fs::write(work.path().join("all.cc"), all).unwrap();
+    fs::write(work.path().join("all.cc"), unit(work.path(), &bench)).unwrap();
     let made = work.path().join("bench");
     run(Command::new("g++")
         .current_dir(work.path())
