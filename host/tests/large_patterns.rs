@@ -216,7 +216,7 @@ fn check_many(seed: u64, labels: Labels, induced: Induced) -> [usize; 2] {
 }
 
 /// Random patterns of each kind.
-const CASES: u64 = 20;
+const CASES: u64 = 12;
 
 #[test]
 fn planted_patterns_are_found() {

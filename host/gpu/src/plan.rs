@@ -85,7 +85,7 @@ impl PlanWords {
                     word[2] |= u32::from(induced == Induced::Vertex) << d;
                     word[4] |= 1 << d;
                 }
-                word[3] |= u32::from(restrictions.below[v] >> u & 1) << d;
+                word[3] |= (restrictions.below[v] >> u & 1) << d;
             }
             words.extend_from_slice(&word);
         }

@@ -41,7 +41,7 @@ impl Restrictions {
     /// keeps `prefix` permutes the ways to extend a mapping of `prefix`.
     pub fn new(pattern: &Pattern, order: &[usize], prefix: VertexSet) -> Self {
         let n = pattern.vertices();
-        let colours: Vec<u32> = (0..n).map(|v| (prefix >> v & 1).into()).collect();
+        let colours: Vec<u32> = (0..n).map(|v| prefix >> v & 1).collect();
         let first: Vec<usize> = order.iter().copied().filter(|&v| prefix >> v & 1 == 1).collect();
         debug_assert_eq!(first, order[..first.len()]);
         let mut restrictions = Restrictions::none(n);
