@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`graph`] | the graph in memory, its readers and writers, its binary image, the generators |
 //! | [`prepare`] | ON_k, Rank(ON_1) renumbering, τ and the priority bounds |
-//! | [`pattern`] | patterns of up to 16 vertices: canonical form, automorphisms, names, files |
+//! | [`pattern`] | patterns of up to 32 vertices: canonical form, automorphisms, names, files |
 //! | [`plan`] | matching orders and symmetry breaking |
 //! | [`task`] | what can be asked |
 //! | [`engine`] | who answers: the CPU engine and the algorithm-1 reference |

@@ -230,7 +230,7 @@ fn check_plans(
         });
         let interpreted = interpreted.unwrap();
         let case = || format!("{induced} all {all} emit {emit}\n{text}\n{graph:?}");
-        let factor = if emit { 1 } else { u128::from(plan.factor) };
+        let factor = if emit { 1 } else { plan.factor };
         let expected = if all { mappings.len() } else { occurrences };
         assert_eq!(interpreted * factor, expected as u128, "{}", case());
         if emit {

@@ -67,7 +67,7 @@ fn sum(machine: &Accelerator, graph: &Graph, program: &Program, clusters: usize)
 fn meant(graph: &Graph, pattern: &Pattern, induced: Induced) -> u128 {
     let plan = SearchPlan::of(pattern, induced, false, false);
     let mappings = interpret(&plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
-    mappings * u128::from(plan.factor) / u128::from(plan.automorphisms)
+    mappings * plan.factor / plan.automorphisms
 }
 
 #[test]

@@ -10,7 +10,7 @@ use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, quotients};
 use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
-use gramer_pattern::{labelled_name, read_pattern};
+use gramer_pattern::{VertexSet, labelled_name, read_pattern};
 
 use crate::choice::choice;
 use crate::print;
@@ -92,7 +92,7 @@ fn label(label: u32, what: &str) -> String {
     if label == NO_LABEL { String::new() } else { format!(" with {what} {label}") }
 }
 
-fn conditions(bounds: u16, conflicts: &[usize]) -> String {
+fn conditions(bounds: VertexSet, conflicts: &[usize]) -> String {
     let mut text = String::new();
     if bounds != 0 {
         let _ = write!(text, ", below {}", names(bits(bounds)));

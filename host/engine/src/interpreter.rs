@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{NO_LABEL, VertexId, View};
+use gramer_pattern::VertexSet;
 use gramer_pattern::plan::search::{
     CandidateSet, Formula, Partitions, SCHEMA, SearchPlan, Source, Step, Then, bits,
 };
@@ -105,7 +106,7 @@ impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Run<'_, E> {
     }
 
     /// The members of a set below all of the bounds.
-    fn within(&self, set: &[VertexId], bounds: u16) -> Vec<VertexId> {
+    fn within(&self, set: &[VertexId], bounds: VertexSet) -> Vec<VertexId> {
         let below = |v: &VertexId| bits(bounds).all(|u| *v < self.image(u));
         set.iter().copied().filter(below).collect()
     }
@@ -198,7 +199,7 @@ impl<E: FnMut(&[VertexId]) -> ControlFlow<()>> Run<'_, E> {
         let sets: Vec<_> = partitions.sources.iter().map(|s| self.candidates(s)).collect();
         let size = |block: u16| {
             let first = &sets[block.trailing_zeros() as usize];
-            first.iter().filter(|v| bits(block).all(|s| sets[s].contains(v))).count() as i128
+            first.iter().filter(|v| bits(block.into()).all(|s| sets[s].contains(v))).count() as i128
         };
         let sizes: Vec<i128> = partitions.blocks.iter().map(|&block| size(block)).collect();
         let mut sum = 0i128;

@@ -54,7 +54,7 @@ pub struct Outcome {
     /// a fixed order.
     pub results: Vec<Count>,
     /// For the tasks of cliques: size and number of those that are larger than a pattern can be
-    /// ([`gramer_pattern::MAX_VERTICES`]), ascending; empty otherwise.
+    /// ([`gramer_pattern::SMALL_VERTICES`]), ascending; empty otherwise.
     #[serde(default)]
     pub larger_cliques: Vec<(usize, u128)>,
     /// Whether the run went to its end. `false` after Ctrl-C or once a limit was reached; the
@@ -100,7 +100,7 @@ pub enum Open {
         /// All mappings.
         sum: u128,
         /// By so many each occurrence is counted.
-        each: u64,
+        each: u128,
     },
 }
 

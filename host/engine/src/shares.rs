@@ -283,7 +283,7 @@ impl Outcome {
             _ => {}
         }
         match (&self.open, &mut self.results[..]) {
-            (Some(Open::Mappings { sum, each }), [only]) => only.count = sum / u128::from(*each),
+            (Some(Open::Mappings { sum, each }), [only]) => only.count = sum / each,
             (Some(Open::Mappings { .. }), _) => return Err(unlike()),
             _ => {}
         }

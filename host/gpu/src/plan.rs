@@ -4,10 +4,10 @@ use gramer_graph::NO_LABEL;
 use gramer_pattern::plan::search::{SearchPlan, Then, bits};
 use gramer_pattern::plan::symmetry::Restrictions;
 use gramer_pattern::task::Induced;
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{Pattern, SMALL_VERTICES, VertexSet};
 
 /// Words of a depth; as in `search.cl`.
-pub(crate) const DEPTH_WORDS: usize = 6 + MAX_VERTICES;
+pub(crate) const DEPTH_WORDS: usize = 6 + SMALL_VERTICES;
 
 /// A plan in the form that the kernel reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +33,8 @@ impl PlanWords {
                 order.iter().position(|&o| o == v).expect("sets know of earlier vertices alone")
             };
             let mut word = [0u32; DEPTH_WORDS];
-            word[5..5 + MAX_VERTICES].fill(NO_LABEL);
-            word[5 + MAX_VERTICES] = step.vertex as u32;
+            word[5..5 + SMALL_VERTICES].fill(NO_LABEL);
+            word[5 + SMALL_VERTICES] = step.vertex as u32;
             word[0] = plan.classes[usize::from(step.class)];
             if let Some(source) = &step.source {
                 let mut below = source.bounds;
@@ -69,14 +69,14 @@ impl PlanWords {
     pub fn ordered(pattern: &Pattern, induced: Induced, mappings: bool, order: Vec<usize>) -> Self {
         let restrictions = match mappings {
             true => Restrictions::none(pattern.vertices()),
-            false => Restrictions::new(pattern, &order, u16::MAX),
+            false => Restrictions::new(pattern, &order, VertexSet::MAX),
         };
         let mut words = vec![];
         for (depth, &v) in order.iter().enumerate() {
             let mut word = [0u32; DEPTH_WORDS];
             word[0] = pattern.vertex_label(v);
-            word[5..5 + MAX_VERTICES].fill(NO_LABEL);
-            word[5 + MAX_VERTICES] = v as u32;
+            word[5..5 + SMALL_VERTICES].fill(NO_LABEL);
+            word[5 + SMALL_VERTICES] = v as u32;
             for (d, &u) in order[..depth].iter().enumerate() {
                 if let Some(label) = pattern.edge_label(u, v) {
                     word[1] |= 1 << d;
@@ -85,7 +85,7 @@ impl PlanWords {
                     word[2] |= u32::from(induced == Induced::Vertex) << d;
                     word[4] |= 1 << d;
                 }
-                word[3] |= u32::from(restrictions.below[v] >> u & 1) << d;
+                word[3] |= (restrictions.below[v] >> u & 1) << d;
             }
             words.extend_from_slice(&word);
         }

@@ -21,6 +21,7 @@ pub mod input;
 mod mapping;
 mod origin;
 pub mod output;
+mod pages;
 pub mod panics;
 pub mod parallel;
 pub mod prepare;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use canonical_form::Canonize;
 
-use super::Pattern;
+use super::{Pattern, SMALL_VERTICES, VertexSet};
 
 /// Most vertices for which a [`Dictionary`] is kept.
 pub(crate) const DICTIONARY_VERTICES: usize = 6;
@@ -169,8 +169,12 @@ impl Canonize for Labelled {
 impl Pattern {
     /// The canonical form, equal for isomorphic patterns and only for those, and the order that
     /// leads to it: vertex i of the form is vertex `order[i]` of this pattern.
+    ///
+    /// # Panics
+    /// If there are more than [`SMALL_VERTICES`] vertices: the search for the form may take any time there.
     pub fn canonical(&self) -> (Pattern, Vec<usize>) {
         let n = self.vertices();
+        assert!(n <= SMALL_VERTICES, "a pattern of {n} vertices has no canonical form here");
         let plain = self.vertex_labels.is_empty() && self.edge_labels.is_empty();
         if plain && (1..=DICTIONARY_VERTICES).contains(&n) {
             let order: Vec<usize> = Dictionary::of(n).order(self.bits() as u32)[..n]
@@ -198,14 +202,21 @@ impl Pattern {
 /// it holds a set that `colours` keeps together, the number of ways in which they move that set.
 /// From the chain follow the conditions that break the symmetry: a vertex comes before all others
 /// of its orbit.
-pub fn automorphism_orbits_chain(pattern: &Pattern, order: &[usize], colours: &[u32]) -> Vec<u16> {
+pub fn automorphism_orbits_chain(
+    pattern: &Pattern,
+    order: &[usize],
+    colours: &[u32],
+) -> Vec<VertexSet> {
     let n = pattern.vertices();
     assert_eq!(colours.len(), n);
     let mut fixed = Vec::with_capacity(n);
     order
         .iter()
         .map(|&v| {
-            let mut orbit = 1u16 << v;
+            // In a large pattern a wrong image may be noticed late, and colours tell most of them at once.
+            let refined = (n > SMALL_VERTICES).then(|| refined(pattern, colours, &fixed));
+            let colours = refined.as_deref().unwrap_or(colours);
+            let mut orbit: VertexSet = 1 << v;
             for w in 0..n {
                 if w != v && !fixed.contains(&w) {
                     let mut image = vec![usize::MAX; n];
@@ -224,6 +235,38 @@ pub fn automorphism_orbits_chain(pattern: &Pattern, order: &[usize], colours: &[
             orbit
         })
         .collect()
+}
+
+/// `colours` made finer: vertices of one colour have the same label and degree, as many neighbours of each
+/// colour over edges with each label, and each of `fixed` has a colour of its own (colour refinement, the
+/// method of Weisfeiler and Leman, 1968). Automorphisms that keep `colours` and `fixed` keep these.
+fn refined(pattern: &Pattern, colours: &[u32], fixed: &[usize]) -> Vec<u32> {
+    let n = pattern.vertices();
+    let number = |keys: Vec<Vec<u32>>| -> Vec<u32> {
+        let mut known = keys.clone();
+        known.sort_unstable();
+        known.dedup();
+        keys.iter().map(|k| known.binary_search(k).expect("collected") as u32).collect()
+    };
+    let first = |v: usize| {
+        let place = fixed.iter().position(|&f| f == v).unwrap_or(n);
+        vec![colours[v], pattern.vertex_label(v), place as u32]
+    };
+    let mut found = number((0..n).map(first).collect());
+    loop {
+        let finer = |v: usize| {
+            let near = (0..n).filter_map(|u| Some([pattern.edge_label(u, v)?, found[u]]));
+            let mut near: Vec<[u32; 2]> = near.collect();
+            near.sort_unstable();
+            std::iter::once(found[v]).chain(near.into_iter().flatten()).collect()
+        };
+        let next = number((0..n).map(finer).collect());
+        // Colours are only ever split, and their order is kept.
+        if next == found {
+            return found;
+        }
+        found = next;
+    }
 }
 
 /// Number of automorphisms that keep the labels.
@@ -300,6 +343,35 @@ mod tests {
         let mut edge = cycle;
         edge.set_edge_label(0, 1, 3);
         assert_eq!(automorphism_count(&edge), 2);
+    }
+
+    #[test]
+    fn automorphisms_of_large_graphs() {
+        let factorial = |n: u128| (1..=n).product::<u128>();
+        let count = |name: &str| automorphism_count(&crate::named(name).unwrap());
+        assert_eq!(count("32-clique"), factorial(32));
+        assert_eq!(count("31-star"), factorial(31));
+        assert_eq!(count("32-path"), 2);
+        assert_eq!(count("29-cycle"), 58);
+        // Two long paths that differ at their far ends alone.
+        let mut edges: Vec<(usize, usize)> = (0..15).map(|i| (i, i + 1)).collect();
+        edges.extend([(0, 16)].into_iter().chain((16..29).map(|i| (i, i + 1))));
+        edges.extend([(29, 30), (29, 31)]);
+        let pattern = Pattern::from_edges(32, &edges);
+        assert_eq!(automorphism_count(&pattern), 2);
+        let mut labelled = pattern;
+        labelled.set_vertex_label(30, 1);
+        assert_eq!(automorphism_count(&labelled), 1);
+    }
+
+    /// The cube of five dimensions: any way to say which of them is which, from any of its corners.
+    #[test]
+    fn automorphisms_of_a_cube() {
+        let edges: Vec<(usize, usize)> = (0..32)
+            .flat_map(|v| (0..5).map(move |d| (v, v ^ 1 << d)))
+            .filter(|&(u, v)| u < v)
+            .collect();
+        assert_eq!(automorphism_count(&Pattern::from_edges(32, &edges)), 32 * 120);
     }
 
     proptest::proptest! {

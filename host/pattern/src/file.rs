@@ -456,10 +456,10 @@ mod tests {
         assert_eq!(message(""), "q.graph: the pattern is empty");
         assert_eq!(message("# nothing\n"), "q.graph: the pattern is empty");
         assert!(message("0 1\n2 3\n").starts_with("q.graph: the pattern is not connected"));
-        let path: String = (0..16).map(|i| format!("{i} {}\n", i + 1)).collect();
+        let path: String = (0..32).map(|i| format!("{i} {}\n", i + 1)).collect();
         assert_eq!(
             message(&path),
-            "q.graph: the pattern has 17 vertices, but at most 16 are possible"
+            "q.graph: the pattern has 33 vertices, but at most 32 are possible"
         );
         assert_eq!(message("t 2 1\nv 0 1\nv 0 2\n"), "q.graph:3: vertex 0 is there twice");
         assert_eq!(message("v 0 1\ne 0 4\n"), "q.graph:2: vertex 4 isn't declared by a `v` line");

@@ -17,10 +17,22 @@ use serde::{Serialize, Serializer};
 
 use gramer_graph::{Label, NO_LABEL};
 
-/// Most vertices of a pattern; the depth of the accelerator's ancestor buffers.
-pub const MAX_VERTICES: usize = 16;
+/// Most vertices of a pattern.
+pub const MAX_VERTICES: usize = 32;
 
-/// A simple graph of up to 16 vertices. A label of [`NO_LABEL`] stands for any label.
+/// Most vertices of a small pattern, whose adjacency bits fit in a number ([`Pattern::bits`]) and which has
+/// a canonical form; the depth of the accelerator's ancestor buffers. Larger ones are matched alone.
+pub const SMALL_VERTICES: usize = 16;
+
+/// A set of pattern vertices: bit v is set where vertex v is in it.
+pub type VertexSet = u32;
+
+/// The set of the vertices 0 to `n` − 1, `n` up to [`MAX_VERTICES`].
+pub fn all_vertices(n: usize) -> VertexSet {
+    ((1u64 << n) - 1) as VertexSet
+}
+
+/// A simple graph of up to 32 vertices. A label of [`NO_LABEL`] stands for any label.
 ///
 /// ```
 /// use gramer_pattern::{Pattern, automorphism_count, name};
@@ -37,7 +49,7 @@ pub const MAX_VERTICES: usize = 16;
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pattern {
     /// Bit j of `adjacency[i]` is set where vertices i and j are neighbours.
-    adjacency: Vec<u16>,
+    adjacency: Vec<VertexSet>,
     /// One a vertex, or empty: no vertex labels.
     vertex_labels: Vec<Label>,
     /// `(i, j, label)` with i < j, ascending, one an edge; empty: no edge labels.
@@ -79,7 +91,11 @@ impl Pattern {
 
     /// A pattern from its adjacency bits: bit j (j − 1) / 2 + i is the edge i–j, i < j. This is
     /// the key of the dictionary in the accelerator's process stage.
+    ///
+    /// # Panics
+    /// If there are more than [`SMALL_VERTICES`].
     pub fn from_bits(vertices: usize, bits: u128) -> Self {
+        assert!(vertices <= SMALL_VERTICES, "the bits of {vertices} vertices are no number");
         let mut p = Pattern::new(vertices);
         for j in 1..vertices {
             for i in 0..j {
@@ -92,9 +108,14 @@ impl Pattern {
     }
 
     /// The adjacency bits; see [`Pattern::from_bits`].
+    ///
+    /// # Panics
+    /// If there are more than [`SMALL_VERTICES`] vertices.
     pub fn bits(&self) -> u128 {
+        let n = self.vertices();
+        assert!(n <= SMALL_VERTICES, "the bits of {n} vertices are no number");
         let mut bits = 0;
-        for j in 1..self.vertices() {
+        for j in 1..n {
             for i in 0..j {
                 if self.has_edge(i, j) {
                     bits |= 1 << (j * (j - 1) / 2 + i);
@@ -155,7 +176,7 @@ impl Pattern {
 
     /// The neighbours of `i` as bits.
     #[inline]
-    pub fn neighbours(&self, i: usize) -> u16 {
+    pub fn neighbours(&self, i: usize) -> VertexSet {
         self.adjacency[i]
     }
 
@@ -213,8 +234,8 @@ impl Pattern {
         if n == 0 {
             return true;
         }
-        let all = ((1u32 << n) - 1) as u16;
-        let mut seen = 1u16;
+        let all = all_vertices(n);
+        let mut seen: VertexSet = 1;
         loop {
             let mut next = seen;
             for i in 0..n {

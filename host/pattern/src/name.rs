@@ -5,7 +5,7 @@ use gramer_graph::NO_LABEL;
 use std::sync::OnceLock;
 
 use super::canonical::DICTIONARY_VERTICES;
-use super::{Dictionary, Pattern};
+use super::{Dictionary, MAX_VERTICES, Pattern, SMALL_VERTICES};
 
 /// A name, the number of vertices and the edges.
 type Named = (&'static str, usize, &'static [(usize, usize)]);
@@ -37,11 +37,12 @@ const NAMED: &[Named] = &[
 /// leaves), `k-cycle`, `k-clique`, and a few more of 4 and 5 vertices. Other graphs of up to 6
 /// vertices are called `VvEe.N`: the N-th connected graph of V vertices and E edges, from 0, by
 /// the smallest adjacency bits (`6v8e.3`). Larger ones are named by the bits of their canonical
-/// form, in hexadecimal (`8v-a3f…`).
+/// form, in hexadecimal (`8v-a3f…`), and those of more than [`SMALL_VERTICES`] by their numbers of vertices
+/// and edges alone (`24v30e`), a name that others may share.
 pub fn name(pattern: &Pattern) -> String {
     let n = pattern.vertices();
     let edges = pattern.edge_count();
-    let plain = Pattern::from_bits(n, pattern.bits());
+    let plain = Pattern::from_edges(n, &pattern.edges());
     if n >= 4 && plain.is_connected() {
         let degrees: Vec<usize> = (0..n).map(|i| plain.degree(i)).collect();
         let largest = degrees.iter().copied().max().unwrap_or(0);
@@ -57,6 +58,9 @@ pub fn name(pattern: &Pattern) -> String {
         if edges == n && largest == 2 {
             return format!("{n}-cycle");
         }
+    }
+    if n > SMALL_VERTICES {
+        return format!("{n}v{edges}e");
     }
     let (canonical, _) = plain.canonical();
     let known = TABLES.get(n).map_or(&[][..], |_| table(n));
@@ -86,8 +90,8 @@ fn table(n: usize) -> &'static [(&'static str, Pattern)] {
     })
 }
 
-/// The pattern that a name of [`name`] stands for, in canonical form: `triangle`, `5-path`,
-/// `6v8e.3`. `None` for other names.
+/// The pattern that a name of [`name`] stands for: `triangle`, `5-path`, `6v8e.3`; in canonical form if it
+/// has up to [`SMALL_VERTICES`] vertices. `None` for other names.
 pub fn named(wanted: &str) -> Option<Pattern> {
     if let Some(&(_, n, edges)) = NAMED.iter().find(|(name, ..)| *name == wanted) {
         return Some(Pattern::from_edges(n, edges).canonical().0);
@@ -95,7 +99,7 @@ pub fn named(wanted: &str) -> Option<Pattern> {
     if let Some((size, shape)) = wanted.split_once('-') {
         let k: usize = size.parse().ok()?;
         let ring = |n: usize| (1..n).map(|i| (i - 1, i)).collect::<Vec<_>>();
-        let in_range = |n: usize| (2..=super::MAX_VERTICES).contains(&n);
+        let in_range = |n: usize| (2..=MAX_VERTICES).contains(&n);
         let pattern = match shape {
             "clique" if in_range(k) => Pattern::clique(k),
             "path" if in_range(k) => Pattern::from_edges(k, &ring(k)),
@@ -109,7 +113,10 @@ pub fn named(wanted: &str) -> Option<Pattern> {
             }
             _ => return None,
         };
-        return Some(pattern.canonical().0);
+        return Some(match pattern.vertices() {
+            ..=SMALL_VERTICES => pattern.canonical().0,
+            _ => pattern,
+        });
     }
     let (vertices, rest) = wanted.split_once('v')?;
     let (edges, number) = rest.split_once("e.")?;
@@ -159,6 +166,19 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), all);
         }
+    }
+
+    #[test]
+    fn large_patterns_have_names() {
+        for wanted in ["20-clique", "31-star", "32-path", "17-cycle"] {
+            assert_eq!(name(&named(wanted).unwrap()), wanted);
+        }
+        for (wanted, size) in [("33-clique", 33), ("32-star", 33), ("33-path", 33)] {
+            assert_eq!(named(wanted), None, "{size} vertices are too many");
+        }
+        let mut tailed = named("19-cycle").unwrap();
+        tailed.add_edge(0, 9);
+        assert_eq!(name(&tailed), "19v20e");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{MAX_VERTICES, Pattern};
+use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Error, Result};
 
@@ -116,7 +116,7 @@ pub enum Task {
     },
     /// The occurrences of one pattern.
     Match {
-        /// The query: connected, 1 to 16 vertices.
+        /// The query: connected, 1 to 32 vertices.
         pattern: Pattern,
         /// What an occurrence is.
         induced: Induced,
@@ -171,7 +171,7 @@ impl Task {
             }
         };
         match self {
-            Task::Clique { k } => range("k", *k, 3, MAX_VERTICES),
+            Task::Clique { k } => range("k", *k, 3, SMALL_VERTICES),
             Task::CliqueSizes { smallest, largest } => {
                 range("the smallest size", *smallest, 3, usize::MAX)?;
                 range("the largest size", *largest, *smallest, usize::MAX)

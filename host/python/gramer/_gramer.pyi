@@ -24,7 +24,7 @@ class DeviceError(Error): ...
 
 @final
 class Pattern:
-    """A connected pattern of 1 to 16 vertices; a label of None stands for any label."""
+    """A connected pattern of 1 to 32 vertices; a label of None stands for any label."""
 
     def __new__(
         cls,

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use gramer_graph::NO_LABEL;
 use gramer_graph::context::Cancel;
-use gramer_pattern::{MAX_VERTICES, labelled_name, parse_pattern, read_pattern};
+use gramer_pattern::{MAX_VERTICES, SMALL_VERTICES, labelled_name, parse_pattern, read_pattern};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::raise;
 
-/// A connected pattern of 1 to 16 vertices, numbered from 0 on.
+/// A connected pattern of 1 to 32 vertices, numbered from 0 on.
 ///
 /// ``edges`` are pairs of vertices; ``labels`` has a label (0 to 2³² − 2), or None for any, for each vertex,
 /// ``edge_labels`` for each edge. Raises :class:`ValueError` for what is no connected pattern.
@@ -116,9 +116,16 @@ impl Pattern {
         labelled_name(&self.0)
     }
 
-    /// The same for all patterns that differ in the numbers of their vertices alone.
-    fn canonical(&self) -> Self {
-        Pattern(self.0.canonical().0)
+    /// The same for all patterns that differ in the numbers of their vertices alone. Patterns of more than
+    /// 16 vertices have none: ValueError.
+    fn canonical(&self) -> PyResult<Self> {
+        let n = self.0.vertices();
+        if n > SMALL_VERTICES {
+            return Err(PyValueError::new_err(format!(
+                "patterns of up to {SMALL_VERTICES} vertices have a canonical form, and this one has {n}"
+            )));
+        }
+        Ok(Pattern(self.0.canonical().0))
     }
 
     /// A picture, which notebooks show.

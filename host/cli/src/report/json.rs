@@ -9,7 +9,7 @@ use gramer_engine::DeviceMetrics;
 use gramer_engine::estimate::{CONFIDENCE, Estimate};
 use gramer_engine::metrics::{Metric, Timeline, Value};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
-use gramer_pattern::{MAX_VERTICES, Pattern, name};
+use gramer_pattern::{Pattern, SMALL_VERTICES, name};
 use gramer_picture::per::{ColumnReport, Item, PerReport};
 
 use super::{Answer, Stopped};
@@ -308,7 +308,7 @@ pub fn json(report: &Answer<'_>, counts: Counts, out: &mut dyn Write) -> io::Res
         lower_bound: report.lower_bounds(),
     });
     let larger = outcome.larger_cliques.iter().map(|&(vertices, count)| {
-        debug_assert!(vertices > MAX_VERTICES);
+        debug_assert!(vertices > SMALL_VERTICES);
         let pattern = Shape::Clique { vertices, edges: None, labels: None, edge_labels: None };
         let (name, lower_bound) = (format!("{vertices}-clique"), report.lower_bounds());
         Entry { pattern, name, count: known(count), estimate: None, lower_bound }

@@ -11,9 +11,8 @@ use gramer_engine::Sink;
 use gramer_graph::error::{Error, Place, Result, quote};
 use gramer_graph::output::Output;
 use gramer_graph::{Graph, VertexId};
-use gramer_pattern::{MAX_VERTICES, Pattern};
 
-use gramer_pattern::labelled_name;
+use gramer_pattern::{Pattern, labelled_name};
 
 /// How a list is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -155,7 +154,7 @@ impl Sink for ListWriter<'_> {
         }
         // A maximal clique may be larger than a pattern.
         let clique;
-        let name = if vertices.len() > MAX_VERTICES {
+        let name = if vertices.len() > pattern.vertices() {
             clique = format!("{}-clique", vertices.len());
             &clique
         } else {

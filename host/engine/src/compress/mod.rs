@@ -22,8 +22,8 @@ pub use text::{read, write};
 
 /// Least vertices of a clique that may be worth a vertex of its own: k (k − 1) / 2 > k + 1.
 pub const LEAST: usize = 4;
-/// Most, as patterns have.
-pub const MOST: usize = gramer_pattern::MAX_VERTICES;
+/// Most, as small patterns have.
+pub const MOST: usize = gramer_pattern::SMALL_VERTICES;
 
 /// A clique that is replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]

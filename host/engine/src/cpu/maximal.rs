@@ -14,7 +14,7 @@ use crate::{Count, Outcome, Sink};
 use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{Pattern, SMALL_VERTICES};
 
 use super::clique::local::Local;
 use super::clique::row::{Row, by_width};
@@ -29,10 +29,10 @@ pub(super) fn run(graph: &Resident<'_>, job: Job<'_>) -> Result<Outcome> {
     let (sizes, complete) = by_size(graph, job)?;
     let by_size = || sizes.iter().copied().enumerate().skip(1);
     let results = by_size()
-        .take_while(|&(size, _)| size <= MAX_VERTICES)
+        .take_while(|&(size, _)| size <= SMALL_VERTICES)
         .map(|(size, count)| Count { pattern: Pattern::clique(size), count })
         .collect();
-    let larger_cliques = by_size().filter(|&(size, _)| size > MAX_VERTICES).collect();
+    let larger_cliques = by_size().filter(|&(size, _)| size > SMALL_VERTICES).collect();
     Ok(Outcome { results, larger_cliques, complete, ..Outcome::default() })
 }
 
@@ -393,6 +393,6 @@ impl<R: Row> Branch<'_, R> {
         let mut vertices: Vec<VertexId> =
             self.clique.iter().map(|&n| self.vertex[n as usize]).collect();
         vertices.sort_unstable();
-        sink.embedding(&Pattern::clique(size.min(MAX_VERTICES)), &vertices)
+        sink.embedding(&Pattern::clique(size.min(SMALL_VERTICES)), &vertices)
     }
 }

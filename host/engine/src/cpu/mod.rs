@@ -28,7 +28,7 @@ use std::sync::OnceLock;
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::MAX_VERTICES;
+use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Measure, Task};
 use tracing::info_span;
 
@@ -96,7 +96,7 @@ pub(crate) struct Resident<'a> {
     pub graph: &'a Graph,
     oriented: OnceLock<Oriented>,
     /// Whether pivots are faster for cliques of k, at k: shares of a run ask again and again.
-    pivots: [OnceLock<bool>; MAX_VERTICES + 1],
+    pivots: [OnceLock<bool>; SMALL_VERTICES + 1],
 }
 
 impl<'a> Resident<'a> {

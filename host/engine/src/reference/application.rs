@@ -20,7 +20,7 @@ pub enum Shape {
 /// An application: table I of the paper.
 pub trait Primitives {
     /// Vertices of the largest embeddings (ITER of algorithm 1): these are not extended. At most
-    /// [`gramer_pattern::MAX_VERTICES`].
+    /// [`gramer_pattern::SMALL_VERTICES`].
     fn size(&self) -> usize;
 
     /// Which candidates can be of use.

@@ -3,10 +3,10 @@
 use std::ops::AddAssign;
 
 use gramer_graph::{VertexId, View};
-use gramer_pattern::MAX_VERTICES;
+use gramer_pattern::SMALL_VERTICES;
 
 /// One number a depth: index d belongs to embeddings of d vertices.
-pub type ByDepth = [u64; MAX_VERTICES + 1];
+pub type ByDepth = [u64; SMALL_VERTICES + 1];
 
 /// The work of a run. Runs over parts of the work units can be added up.
 ///

@@ -85,7 +85,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
     /// Nothing explored yet.
     ///
     /// # Panics
-    /// If the application asks for embeddings of more than [`gramer_pattern::MAX_VERTICES`]
+    /// If the application asks for embeddings of more than [`gramer_pattern::SMALL_VERTICES`]
     /// vertices.
     pub fn new(
         view: View<'a>,
@@ -93,7 +93,7 @@ impl<'a, P: Primitives> Explorer<'a, P> {
         primitives: P,
         context: &'a Context,
     ) -> Self {
-        assert!(primitives.size() <= gramer_pattern::MAX_VERTICES);
+        assert!(primitives.size() <= gramer_pattern::SMALL_VERTICES);
         Explorer {
             view,
             comparison,

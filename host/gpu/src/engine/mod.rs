@@ -15,7 +15,7 @@ use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::MAX_VERTICES;
+use gramer_pattern::SMALL_VERTICES;
 use gramer_pattern::task::{Induced, Task};
 
 use crate::device::Device;
@@ -216,14 +216,17 @@ impl Engine for Gpu {
             Task::Motif { k: 7.., induced: Induced::Edge } => {
                 refuse("edge-induced motifs of more than 6 vertices")
             }
-            Task::CliqueSizes { largest, .. } if *largest > MAX_VERTICES => {
-                refuse(&format!("cliques of more than {MAX_VERTICES} vertices"))
+            Task::CliqueSizes { largest, .. } if *largest > SMALL_VERTICES => {
+                refuse(&format!("cliques of more than {SMALL_VERTICES} vertices"))
             }
             Task::Clique { .. } | Task::CliqueSizes { .. } | Task::Motif { .. } => {
                 self.strategy(task).map(drop)
             }
             Task::MaximalCliques => refuse("maximal cliques"),
             Task::Fsm { .. } => self.strategy(task).map(drop),
+            Task::Match { pattern, .. } if pattern.vertices() > SMALL_VERTICES => {
+                refuse(&format!("matches of patterns of more than {SMALL_VERTICES} vertices"))
+            }
             Task::Match { pattern, mappings, .. } => {
                 self.strategy(task)?;
                 match graph {

@@ -12,6 +12,7 @@ use tracing::debug_span;
 use super::{Graph, Label, Order, Parts, VertexId};
 use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
+use crate::pages::in_large_pages;
 use numbering::{number_ids, renumber};
 use rows::rows;
 pub(crate) use spill::Spill;
@@ -306,7 +307,8 @@ impl Builder {
 /// A zeroed array, or an error where memory is too small. Memory is taken from the system as it
 /// is written to.
 pub(super) fn zeroed<T: bytemuck::Zeroable>(len: usize) -> Result<Vec<T>> {
-    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| no_memory(len * size_of::<T>()))
+    let array = bytemuck::allocation::try_zeroed_vec(len);
+    array.map(in_large_pages).map_err(|()| no_memory(len * size_of::<T>()))
 }
 
 fn no_memory(bytes: usize) -> Error {

@@ -9,6 +9,7 @@ use super::{each_thread, fill, on_k};
 use crate::budget::{ArrayFile, Budget};
 use crate::context::{Context, Looks};
 use crate::error::Result;
+use crate::pages::in_large_pages;
 use crate::parallel::in_buckets;
 use crate::storage::Storage;
 use crate::{Graph, Label, Order, Parts, VertexId, View};
@@ -153,7 +154,7 @@ impl Moved<'_> {
         entry: impl Fn(VertexId, usize) -> T + Sync,
     ) -> Result<Vec<T>> {
         let entries = self.view.neighbours.len();
-        let mut filled = vec![T::default(); entries];
+        let mut filled = in_large_pages(vec![T::default(); entries]);
         let threads = self.context.threads();
         let groups = (self.order.len() / ROWS_IN_CACHE)
             .max(if threads == 1 { 1 } else { 8 * threads })
@@ -175,7 +176,7 @@ impl Moved<'_> {
         } else {
             let mask = groups as VertexId - 1;
             let shift = groups.trailing_zeros();
-            let parts = self.parts(4 * threads);
+            let parts = self.parts(if threads == 1 { 1 } else { 4 * threads });
             let mut dealt: Vec<Vec<Vec<(VertexId, T)>>> = parts.iter().map(|_| vec![]).collect();
             fill(
                 &mut dealt,
@@ -187,7 +188,8 @@ impl Moved<'_> {
                     let span = self.offsets[sources.end] - self.offsets[sources.start];
                     // A little over the mean, since the groups are alike.
                     let room = span as usize / groups * 9 / 8 + 16;
-                    let mut dealt: Vec<_> = (0..groups).map(|_| Vec::with_capacity(room)).collect();
+                    let list = |_| in_large_pages(Vec::with_capacity(room));
+                    let mut dealt: Vec<_> = (0..groups).map(list).collect();
                     self.scan(sources, |row, source, at| {
                         dealt[(row & mask) as usize].push((row >> shift, entry(source, at)));
                     });

@@ -2,23 +2,23 @@
 
 use gramer_graph::{Label, NO_LABEL};
 
-use crate::Pattern;
+use crate::{Pattern, VertexSet};
 
 /// What a planner knows of the candidates of pattern vertices.
 pub trait Candidates {
     /// The class of a pattern vertex: those of one class have the same candidates.
     fn class(&self, v: usize) -> u8;
     /// Pattern vertices that may share a candidate with `v`, itself included, as bits.
-    fn overlap(&self, v: usize) -> u16;
+    fn overlap(&self, v: usize) -> VertexSet;
     /// Pattern vertices that may have a candidate next to one of `v`, as bits.
-    fn linked(&self, v: usize) -> u16;
+    fn linked(&self, v: usize) -> VertexSet;
 }
 
 /// Candidates by the labels of the pattern alone: what holds in every graph.
 #[derive(Debug, Clone)]
 pub struct ByLabel {
     class: Vec<u8>,
-    overlap: Vec<u16>,
+    overlap: Vec<VertexSet>,
 }
 
 impl ByLabel {
@@ -49,11 +49,11 @@ impl Candidates for ByLabel {
         self.class[v]
     }
 
-    fn overlap(&self, v: usize) -> u16 {
+    fn overlap(&self, v: usize) -> VertexSet {
         self.overlap[v]
     }
 
-    fn linked(&self, _v: usize) -> u16 {
-        u16::MAX
+    fn linked(&self, _v: usize) -> VertexSet {
+        VertexSet::MAX
     }
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeMap;
 
 use super::search::bits;
-use crate::Pattern;
+use crate::{Pattern, VertexSet, all_vertices};
 
 /// The patterns that `pattern` becomes when vertices that are not adjacent are put into one, in
 /// canonical form, each with a coefficient: the mappings of `pattern` number the sum over all of
@@ -30,7 +30,7 @@ use crate::Pattern;
 pub fn quotients(pattern: &Pattern) -> Vec<(Pattern, i64)> {
     let mut sum: BTreeMap<(usize, u128), (Pattern, i64)> = BTreeMap::new();
     let mut seen: BTreeMap<(usize, u128), (usize, u128)> = BTreeMap::new();
-    let mut blocks: Vec<u16> = vec![];
+    let mut blocks: Vec<VertexSet> = vec![];
     partition(pattern, 0, &mut blocks, &mut |blocks| {
         let quotient = quotient(pattern, blocks);
         let coefficient: i64 = blocks
@@ -74,14 +74,19 @@ pub fn folded(pattern: &Pattern) -> Vec<(Pattern, u64)> {
 }
 
 /// The pattern with each of these sets of vertices put into one.
-fn quotient(pattern: &Pattern, blocks: &[u16]) -> Pattern {
+fn quotient(pattern: &Pattern, blocks: &[VertexSet]) -> Pattern {
     let of = |v: usize| blocks.iter().position(|b| b >> v & 1 == 1).expect("every vertex");
     let edges: Vec<_> = pattern.edges().iter().map(|&(u, v)| (of(u), of(v))).collect();
     Pattern::from_edges(blocks.len(), &edges)
 }
 
 /// Calls `found` with every partition of the vertices into sets without an edge inside.
-fn partition(pattern: &Pattern, v: usize, blocks: &mut Vec<u16>, found: &mut impl FnMut(&[u16])) {
+fn partition(
+    pattern: &Pattern,
+    v: usize,
+    blocks: &mut Vec<VertexSet>,
+    found: &mut impl FnMut(&[VertexSet]),
+) {
     if v == pattern.vertices() {
         return found(blocks);
     }
@@ -203,7 +208,7 @@ impl HomomorphismPlan {
 struct Elimination<'a> {
     shape: &'a Shape,
     pattern: Pattern,
-    alive: u16,
+    alive: VertexSet,
     tables: Vec<Table>,
     vertices: Vec<usize>,
     /// By (u, v), u < v: table of the arcs from u to v.
@@ -217,7 +222,7 @@ impl<'a> Elimination<'a> {
         Elimination {
             shape,
             pattern: Pattern::from_edges(n, &pattern.edges()),
-            alive: ((1u32 << n) - 1) as u16,
+            alive: all_vertices(n),
             tables: vec![Table::Ones],
             vertices: vec![0; n],
             edges: BTreeMap::new(),
@@ -225,7 +230,7 @@ impl<'a> Elimination<'a> {
         }
     }
 
-    fn near(&self, v: usize) -> u16 {
+    fn near(&self, v: usize) -> VertexSet {
         self.pattern.neighbours(v) & self.alive
     }
 
@@ -393,7 +398,7 @@ fn cost(core: &Pattern, shape: &Shape, apexes: &[usize], trees: &[Vec<Vec<Node>>
 /// The trees that are left without the apexes, by the number of apexes that must have images;
 /// `None` if what is left is no forest.
 fn trees(core: &Pattern, apexes: &[usize]) -> Option<Vec<Vec<Vec<Node>>>> {
-    let all = ((1u32 << core.vertices()) - 1) as u16;
+    let all = all_vertices(core.vertices());
     let mut rest = apexes.iter().fold(all, |rest, &v| rest & !(1 << v));
     let mut found = vec![vec![]; apexes.len() + 1];
     while rest != 0 {

@@ -1,6 +1,6 @@
 //! In which order a search meets the vertices of a pattern.
 
-use crate::{MAX_VERTICES, Pattern};
+use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet, all_vertices};
 
 /// A neighbour that closes a cycle leaves at least this share of the candidates in the estimate:
 /// neighbours of neighbours are neighbours far more often than chance has it.
@@ -22,7 +22,7 @@ pub struct Estimates {
 impl Estimates {
     /// Expected number of candidates of `w` once the vertices `placed` have their images; `None`
     /// if none of them is its neighbour.
-    pub fn extensions(&self, pattern: &Pattern, placed: u16, w: usize) -> Option<f64> {
+    pub fn extensions(&self, pattern: &Pattern, placed: VertexSet, w: usize) -> Option<f64> {
         let near = pattern.neighbours(w) & placed;
         if near == 0 {
             return None;
@@ -50,18 +50,22 @@ impl Estimates {
 /// that is `closed` — whose remaining vertices are counted without being listed.
 ///
 /// The sum is made small over all connected orders by dynamic programming over sets of vertices, at
-/// most 2^16 of them. (It would be the least one if the expected number of mappings of a set did not
+/// most 2^16 of them; for patterns of more than [`SMALL_VERTICES`] vertices it is that of the best greedy
+/// order. (It would be the least one if the expected number of mappings of a set did not
 /// depend on the order in which it was filled.)
 pub fn matching_order(
     pattern: &Pattern,
     estimates: &Estimates,
-    closed: impl Fn(u16) -> bool,
+    closed: impl Fn(VertexSet) -> bool,
 ) -> Vec<usize> {
     let n = pattern.vertices();
     let (bound, greedy, greedy_at) = greedy_order(pattern, estimates, &closed);
     // What costs more than the greedy order is worth no look. A set is kept with its cheapest prefix
     // alone, whose continuations may all cost more: then the greedy order is the best one known.
-    let best = best_prefixes(pattern, estimates, &closed, bound * (1.0 + 1e-9));
+    let best = match n {
+        ..=SMALL_VERTICES => best_prefixes(pattern, estimates, &closed, bound * (1.0 + 1e-9)),
+        _ => None,
+    };
     let (mut order, closed_at) = match best {
         None => (greedy, greedy_at),
         Some((best, closed_at)) => {
@@ -103,11 +107,11 @@ struct Best {
 fn best_prefixes(
     pattern: &Pattern,
     estimates: &Estimates,
-    closed: &impl Fn(u16) -> bool,
+    closed: &impl Fn(VertexSet) -> bool,
     bound: f64,
-) -> Option<(Vec<Best>, u16)> {
+) -> Option<(Vec<Best>, VertexSet)> {
     let n = pattern.vertices();
-    let all = ((1u32 << n) - 1) as u16;
+    let all = all_vertices(n);
     let unseen = Best { cost: f64::INFINITY, mappings: 0.0, last: 0 };
     let mut best = vec![unseen; all as usize + 1];
     for v in 0..n {
@@ -115,7 +119,7 @@ fn best_prefixes(
         best[1 << v] = Best { cost: mappings, mappings, last: v as u8 };
     }
     // Supersets are larger numbers.
-    let mut end: Option<(u16, f64)> = None;
+    let mut end: Option<(VertexSet, f64)> = None;
     for placed in 1..=all {
         let here = best[placed as usize];
         if here.cost > bound || here.cost == f64::INFINITY {
@@ -150,12 +154,12 @@ fn best_prefixes(
 fn greedy_order(
     pattern: &Pattern,
     estimates: &Estimates,
-    closed: &impl Fn(u16) -> bool,
-) -> (f64, Vec<usize>, u16) {
+    closed: &impl Fn(VertexSet) -> bool,
+) -> (f64, Vec<usize>, VertexSet) {
     let n = pattern.vertices();
-    let all = ((1u32 << n) - 1) as u16;
+    let all = all_vertices(n);
     let from = |root: usize| {
-        let (mut placed, mut mappings) = (1u16 << root, estimates.candidates[root]);
+        let (mut placed, mut mappings) = (1 << root, estimates.candidates[root]);
         let (mut cost, mut order) = (mappings, vec![root]);
         while placed != all && !closed(placed) {
             let (w, extensions) = (0..n)
@@ -180,7 +184,7 @@ mod tests {
 
     /// The cost of an order as [`matching_order`] adds it up, all vertices listed.
     fn cost(pattern: &Pattern, estimates: &Estimates, order: &[usize]) -> Option<f64> {
-        let (mut placed, mut mappings) = (1u16 << order[0], estimates.candidates[order[0]]);
+        let (mut placed, mut mappings) = (1 << order[0], estimates.candidates[order[0]]);
         let mut cost = mappings;
         for &w in &order[1..] {
             let extensions = estimates.extensions(pattern, placed, w)?;
@@ -229,12 +233,12 @@ mod tests {
         for pattern in crate::Dictionary::of(6).patterns() {
             let estimates = even(pattern, &[9.0, 5.0, 7.0, 3.0, 8.0, 6.0]);
             for tail in [1, 2, 6] {
-                let closed = |placed: u16| placed.count_ones() + tail > 6;
+                let closed = |placed: VertexSet| placed.count_ones() + tail > 6;
                 let order = matching_order(pattern, &estimates, closed);
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
                 assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
-                let mut placed = 1u16 << order[0];
+                let mut placed = 1 << order[0];
                 for &v in &order[1..] {
                     assert_ne!(pattern.neighbours(v) & placed, 0, "{pattern:?} {order:?}");
                     placed |= 1 << v;

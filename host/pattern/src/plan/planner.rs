@@ -10,12 +10,12 @@ use super::search::{
     Then, bits,
 };
 use super::symmetry::Restrictions;
-use crate::{MAX_VERTICES, Pattern, automorphism_count};
+use crate::{MAX_VERTICES, Pattern, VertexSet, all_vertices, automorphism_count};
 
 /// Whether the vertices outside `placed` can all be counted by formulas, conditions apart.
-pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: u16) -> bool {
+pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: VertexSet) -> bool {
     let n = pattern.vertices();
-    let rest = ((1u32 << n) - 1) as u16 & !placed;
+    let rest = all_vertices(n) & !placed;
     if rest.count_ones() <= 1 {
         return true;
     }
@@ -38,11 +38,11 @@ pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: 
 }
 
 /// The connected parts of `set` under a symmetric relation given as bits.
-fn parts(set: u16, related: impl Fn(usize) -> u16) -> Vec<u16> {
+fn parts(set: VertexSet, related: impl Fn(usize) -> VertexSet) -> Vec<VertexSet> {
     let mut parts = vec![];
     let mut left = set;
     while left != 0 {
-        let mut part = 1u16 << left.trailing_zeros();
+        let mut part = 1 << left.trailing_zeros();
         loop {
             let grown = bits(part).fold(part, |m, v| m | related(v) & set);
             if grown == part {
@@ -59,7 +59,7 @@ fn parts(set: u16, related: impl Fn(usize) -> u16) -> Vec<u16> {
 /// Makes plans.
 ///
 /// ```
-/// use gramer_pattern::Pattern;
+/// use gramer_pattern::{MAX_VERTICES, Pattern};
 /// use gramer_pattern::plan::candidates::ByLabel;
 /// use gramer_pattern::plan::matching_order::Estimates;
 /// use gramer_pattern::plan::planner::Planner;
@@ -68,8 +68,8 @@ fn parts(set: u16, related: impl Fn(usize) -> u16) -> Vec<u16> {
 /// // A graph of 1000 vertices of degree 10.
 /// let estimates = Estimates {
 ///     candidates: vec![1000.0; 3],
-///     reach: vec![[10.0; 16]; 3],
-///     biased: vec![[10.0; 16]; 3],
+///     reach: vec![[10.0; MAX_VERTICES]; 3],
+///     biased: vec![[10.0; MAX_VERTICES]; 3],
 /// };
 /// let space = ByLabel::new(&pattern);
 /// let planner = Planner { pattern: &pattern, space: &space, estimates: &estimates, induced: false };
@@ -108,7 +108,7 @@ impl Planner<'_> {
         };
         let n = self.pattern.vertices();
         let root = order[0];
-        let rest = ((1u32 << n) - 1) as u16 & !(1 << root);
+        let rest = all_vertices(n) & !(1 << root);
         growth.step(root, rest, 0, &[None; MAX_VERTICES], 1.0);
         let Growth { mut steps, sets, cost, .. } = growth;
         measure_instead_of_making(&mut steps, &sets);
@@ -119,8 +119,8 @@ impl Planner<'_> {
             classes: self.classes(),
             steps,
             sets,
-            factor: restrictions.factor as u64,
-            automorphisms: automorphism_count(self.pattern) as u64,
+            factor: restrictions.factor,
+            automorphisms: automorphism_count(self.pattern),
             cost: cost as u64,
         };
         (plan, cost)
@@ -175,7 +175,7 @@ fn measure_instead_of_making(steps: &mut [Step], sets: &[CandidateSet]) {
 struct Growth<'a> {
     planner: &'a Planner<'a>,
     order: &'a [usize],
-    below: &'a [u16],
+    below: &'a [VertexSet],
     emit: bool,
     steps: Vec<Step>,
     sets: Vec<CandidateSet>,
@@ -184,7 +184,7 @@ struct Growth<'a> {
 
 impl Growth<'_> {
     /// Conditions of `w` against `placed` that don't follow from others of them.
-    fn bounds(&self, w: usize, placed: u16) -> u16 {
+    fn bounds(&self, w: usize, placed: VertexSet) -> VertexSet {
         let all = self.below[w] & placed;
         bits(all)
             .filter(|&a| !bits(all).any(|b| self.below[b] >> a & 1 == 1))
@@ -192,7 +192,7 @@ impl Growth<'_> {
     }
 
     /// Vertices that may share their image with `w` unless that is tested.
-    fn conflicts(&self, w: usize) -> u16 {
+    fn conflicts(&self, w: usize) -> VertexSet {
         let planner = self.planner;
         let ordered = (0..self.below.len())
             .filter(|&v| self.below[v] >> w & 1 == 1)
@@ -201,7 +201,7 @@ impl Growth<'_> {
     }
 
     /// Non-neighbours of `w` whose images' neighbours must be taken out.
-    fn excluded(&self, w: usize) -> u16 {
+    fn excluded(&self, w: usize) -> VertexSet {
         if !self.planner.induced {
             return 0;
         }
@@ -209,14 +209,14 @@ impl Growth<'_> {
     }
 
     /// Vertices whose images decide which images `w` may have.
-    fn depends(&self, w: usize) -> u16 {
+    fn depends(&self, w: usize) -> VertexSet {
         let ordered = (0..self.below.len())
             .filter(|&v| self.below[v] >> w & 1 == 1)
             .fold(self.below[w], |m, v| m | 1 << v);
         self.planner.pattern.neighbours(w) | self.conflicts(w) | ordered | self.excluded(w)
     }
 
-    fn source(&self, w: usize, placed: u16, set: usize) -> Source {
+    fn source(&self, w: usize, placed: VertexSet, set: usize) -> Source {
         let conflicts = self.conflicts(w) & placed;
         let bounds = self.bounds(w, placed) & !self.sets[set].bounds;
         Source {
@@ -233,8 +233,8 @@ impl Growth<'_> {
     fn step(
         &mut self,
         v: usize,
-        rest: u16,
-        placed: u16,
+        rest: VertexSet,
+        placed: VertexSet,
         sets: &[Option<usize>; MAX_VERTICES],
         visits: f64,
     ) -> usize {
@@ -311,8 +311,8 @@ impl Growth<'_> {
     /// What comes once `placed` have their images and `rest` are left.
     fn then(
         &mut self,
-        rest: u16,
-        placed: u16,
+        rest: VertexSet,
+        placed: VertexSet,
         sets: &[Option<usize>; MAX_VERTICES],
         visits: f64,
     ) -> Vec<Then> {
@@ -340,8 +340,8 @@ impl Growth<'_> {
     /// The formula for `part`, if there is one.
     fn close(
         &self,
-        part: u16,
-        placed: u16,
+        part: VertexSet,
+        placed: VertexSet,
         sets: &[Option<usize>; MAX_VERTICES],
     ) -> Option<Formula> {
         if self.emit {
@@ -441,7 +441,7 @@ impl Planner<'_> {
         let restrictions = if mappings {
             Restrictions::none(self.pattern.vertices())
         } else {
-            Restrictions::new(self.pattern, &order, u16::MAX)
+            Restrictions::new(self.pattern, &order, VertexSet::MAX)
         };
         self.plan(&order, &restrictions, true).0
     }
@@ -450,14 +450,14 @@ impl Planner<'_> {
     /// that formulas don't count.
     fn cheapest(&self) -> SearchPlan {
         let n = self.pattern.vertices();
-        let all = ((1u32 << n) - 1) as u16;
+        let all = all_vertices(n);
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
         let by_formula = matching_order(self.pattern, self.estimates, closed);
         let (mut best, mut least) = self.plan(&by_formula, &Restrictions::none(n), false);
         if automorphism_count(self.pattern) == 1 {
             return best;
         }
-        let mut prefix = 0u16;
+        let mut prefix: VertexSet = 0;
         for &v in &by_formula {
             if prefix != 0 && closed(prefix) {
                 break;

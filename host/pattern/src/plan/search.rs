@@ -13,7 +13,7 @@ use gramer_graph::Label;
 use crate::plan::candidates::ByLabel;
 use crate::plan::matching_order::Estimates;
 use crate::plan::planner::Planner;
-use crate::{MAX_VERTICES, Pattern};
+use crate::{MAX_VERTICES, Pattern, VertexSet};
 
 /// Version of the serialised form of [`SearchPlan`].
 pub const SCHEMA: u32 = 1;
@@ -22,7 +22,7 @@ pub const SCHEMA: u32 = 1;
 pub(crate) const FORMULA_VERTICES: usize = 5;
 
 /// The members of a set of pattern vertices, ascending.
-pub fn bits(mut set: u16) -> impl Iterator<Item = usize> + Clone {
+pub fn bits(mut set: VertexSet) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         (set != 0).then(|| {
             let v = set.trailing_zeros() as usize;
@@ -36,14 +36,20 @@ pub fn bits(mut set: u16) -> impl Iterator<Item = usize> + Clone {
 mod members {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    pub fn serialize<S: Serializer>(set: &u16, serializer: S) -> Result<S::Ok, S::Error> {
+    use crate::{MAX_VERTICES, VertexSet};
+
+    pub fn serialize<S: Serializer>(set: &VertexSet, serializer: S) -> Result<S::Ok, S::Error> {
         super::bits(*set).collect::<Vec<_>>().serialize(serializer)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<VertexSet, D::Error> {
         Vec::<u8>::deserialize(deserializer)?.into_iter().try_fold(0, |set, v| match v {
-            0..16 => Ok(set | 1 << v),
-            _ => Err(serde::de::Error::custom(format!("{v} is not a pattern vertex (0 to 15)"))),
+            v if usize::from(v) < MAX_VERTICES => Ok(set | 1 << v),
+            _ => {
+                let last = MAX_VERTICES - 1;
+                let what = format!("{v} is not a pattern vertex (0 to {last})");
+                Err(serde::de::Error::custom(what))
+            }
         })
     }
 }
@@ -71,10 +77,10 @@ pub struct CandidateSet {
     pub subtract: Vec<usize>,
     /// Vertices, all of `class`, whose images have larger ids than what is kept.
     #[serde(with = "members")]
-    pub bounds: u16,
+    pub bounds: VertexSet,
     /// All vertices on whose images the set depends.
     #[serde(with = "members")]
-    pub reasons: u16,
+    pub reasons: VertexSet,
 }
 
 impl CandidateSet {
@@ -91,12 +97,12 @@ pub struct Source {
     pub set: usize,
     /// Conditions that the set doesn't know yet: as [`CandidateSet::bounds`].
     #[serde(with = "members")]
-    pub bounds: u16,
+    pub bounds: VertexSet,
     /// Vertices placed before that may have a candidate as their image: it is left out.
     pub conflicts: Vec<usize>,
     /// All vertices on whose images the number of candidates depends.
     #[serde(with = "members")]
-    pub reasons: u16,
+    pub reasons: VertexSet,
 }
 
 /// One vertex of the pattern gets its image.
@@ -192,10 +198,10 @@ pub struct SearchPlan {
     /// The candidate sets that steps make.
     pub sets: Vec<CandidateSet>,
     /// How many mappings each counted one stands for.
-    pub factor: u64,
+    pub factor: u128,
     /// How many mappings have the same image: an occurrence is so many mappings. (Not for patterns
     /// that are [`crate::plan::symmetry::ambiguous`].)
-    pub automorphisms: u64,
+    pub automorphisms: u128,
     /// Estimated cost, in elements visited.
     pub cost: u64,
 }

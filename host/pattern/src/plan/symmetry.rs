@@ -6,7 +6,7 @@
 //! of all other vertices of its orbit, under the automorphisms that fix the vertices before it
 //! (Schreier–Sims, as in the symmetry breaking of Grochow and Kellis, 2007).
 
-use crate::{Pattern, automorphism_orbits_chain};
+use crate::{Pattern, VertexSet, automorphism_orbits_chain};
 use gramer_graph::{Label, NO_LABEL};
 
 /// Conditions on vertex ids that break symmetry.
@@ -18,7 +18,7 @@ use gramer_graph::{Label, NO_LABEL};
 pub struct Restrictions {
     /// By pattern vertex, as bits: the vertices, all earlier in the order, whose image must have
     /// a larger id than this vertex's image.
-    pub below: Vec<u16>,
+    pub below: Vec<VertexSet>,
     /// How many mappings each mapping that keeps the conditions stands for.
     pub factor: u128,
 }
@@ -39,9 +39,9 @@ impl Restrictions {
     /// that their images may be counted without being listed, and the number of all mappings is
     /// still `factor` times the number of those that keep the conditions: an automorphism that
     /// keeps `prefix` permutes the ways to extend a mapping of `prefix`.
-    pub fn new(pattern: &Pattern, order: &[usize], prefix: u16) -> Self {
+    pub fn new(pattern: &Pattern, order: &[usize], prefix: VertexSet) -> Self {
         let n = pattern.vertices();
-        let colours: Vec<u32> = (0..n).map(|v| (prefix >> v & 1).into()).collect();
+        let colours: Vec<u32> = (0..n).map(|v| prefix >> v & 1).collect();
         let first: Vec<usize> = order.iter().copied().filter(|&v| prefix >> v & 1 == 1).collect();
         debug_assert_eq!(first, order[..first.len()]);
         let mut restrictions = Restrictions::none(n);
@@ -177,7 +177,7 @@ mod tests {
         let all = permutations(5);
         for pattern in crate::Dictionary::of(5).patterns() {
             let order = [0, 1, 2, 3, 4];
-            for prefix in [0b11111u16, 0b01111, 0b00111] {
+            for prefix in [0b11111, 0b01111, 0b00111] {
                 let r = Restrictions::new(pattern, &order, prefix);
                 let kept = all
                     .iter()

@@ -2,11 +2,11 @@
 
 use gramer_graph::NO_LABEL;
 
-use crate::MAX_VERTICES;
 use crate::plan::planner::partitions;
 use crate::plan::search::{
     FORMULA_VERTICES, Formula, Partitions, SCHEMA, SearchPlan, Source, Step, Then, bits,
 };
+use crate::{MAX_VERTICES, VertexSet};
 
 /// What is wrong, and where in the plan.
 type Checked = Result<(), String>;
@@ -89,7 +89,7 @@ struct Walk<'a> {
     /// By pattern vertex, once it has a step.
     class_of: [Option<u8>; MAX_VERTICES],
     /// Vertices whose images are larger.
-    less: [u16; MAX_VERTICES],
+    less: [VertexSet; MAX_VERTICES],
     stepped: Vec<bool>,
     made: Vec<bool>,
     /// Vertices that formulas count.
@@ -98,7 +98,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// A step and all below it. `placed` have their images, and `sets` are made.
-    fn step(&mut self, number: usize, placed: u16, sets: &[usize]) -> Checked {
+    fn step(&mut self, number: usize, placed: VertexSet, sets: &[usize]) -> Checked {
         let at = |e| format!("steps[{number}]: {e}");
         let plan = self.plan;
         let Some(step) = plan.steps.get(number) else {
@@ -148,7 +148,7 @@ impl Walk<'_> {
 
     /// Whether the image of a step's vertex differs from all that were placed before; notes those that
     /// are larger.
-    fn place(&mut self, step: &Step, source: &Source, placed: u16) -> Checked {
+    fn place(&mut self, step: &Step, source: &Source, placed: VertexSet) -> Checked {
         let plan = self.plan;
         let (mut less, mut apart) = (source.bounds, 0);
         let mut next = Some(source.set);
@@ -174,7 +174,7 @@ impl Walk<'_> {
     }
 
     /// A set that is made once `vertex`, the last of `placed`, has its image.
-    fn make(&mut self, number: usize, vertex: usize, placed: u16, sets: &[usize]) -> Checked {
+    fn make(&mut self, number: usize, vertex: usize, placed: VertexSet, sets: &[usize]) -> Checked {
         let Some(set) = self.plan.sets.get(number) else {
             return Err(format!("there is no sets[{number}]"));
         };
@@ -194,18 +194,18 @@ impl Walk<'_> {
         self.bounds(set.bounds, set.class, placed)
     }
 
-    fn bounds(&self, bounds: u16, class: u8, placed: u16) -> Checked {
+    fn bounds(&self, bounds: VertexSet, class: u8, placed: VertexSet) -> Checked {
         known(bits(bounds), placed)?;
         let same = bits(bounds).all(|u| self.class_of[u] == Some(class));
         ensure!(same, "a condition between vertices of different classes");
         Ok(())
     }
 
-    fn source(&self, source: &Source, placed: u16, sets: &[usize]) -> Checked {
+    fn source(&self, source: &Source, placed: VertexSet, sets: &[usize]) -> Checked {
         ensure!(sets.contains(&source.set), "sets[{}] isn't made before it is used", source.set);
         self.bounds(source.bounds, self.plan.sets[source.set].class, placed)?;
         known(source.conflicts.iter().copied(), placed)?;
-        let different = source.conflicts.iter().fold(0u16, |all, &u| all | 1 << u);
+        let different = source.conflicts.iter().fold(0, |all: VertexSet, &u| all | 1 << u);
         let count = source.conflicts.len();
         ensure!(different.count_ones() as usize == count, "a conflict is listed twice");
         Ok(())
@@ -216,7 +216,7 @@ impl Walk<'_> {
         &mut self,
         formula: &Formula,
         vertex: usize,
-        placed: u16,
+        placed: VertexSet,
         sets: &[usize],
     ) -> Checked {
         self.counted += match formula {
@@ -253,7 +253,7 @@ impl Walk<'_> {
 }
 
 /// Whether all of these vertices have their images.
-fn known(vertices: impl Iterator<Item = usize>, placed: u16) -> Checked {
+fn known(vertices: impl Iterator<Item = usize>, placed: VertexSet) -> Checked {
     for u in vertices {
         ensure!(u < MAX_VERTICES && placed >> u & 1 == 1, "vertex {u} has no image yet");
     }

@@ -243,8 +243,8 @@ impl Program {
             words: writer.words,
             levels: chain.steps.len() as u32,
             least: neighbours.count_ones() as usize,
-            factor: u128::from(plan.factor) * chain.times,
-            automorphisms: u128::from(plan.automorphisms),
+            factor: plan.factor * chain.times,
+            automorphisms: plan.automorphisms,
         })
     }
 

@@ -21,7 +21,7 @@ use crate::{Count, Outcome, Sink};
 use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{Pattern, SMALL_VERTICES};
 use tracing::info;
 
 use super::oriented::Oriented;
@@ -72,7 +72,7 @@ pub(super) fn run_sizes(
 fn of_sizes(smallest: usize, counts: &[u128], complete: bool) -> Outcome {
     let mut outcome = Outcome { complete, ..Outcome::default() };
     for (size, &count) in (smallest..).zip(counts) {
-        if size <= MAX_VERTICES {
+        if size <= SMALL_VERTICES {
             outcome.results.push(Count { pattern: Pattern::clique(size), count });
         } else {
             outcome.larger_cliques.push((size, count));
@@ -93,7 +93,7 @@ pub(super) fn run_maximum(graph: &Resident<'_>, job: Job<'_>) -> Result<Outcome>
             clique.iter().map(|&n| oriented.vertex[n as usize]).collect();
         vertices.sort_unstable();
         // It is the only one, so that there is nothing to end.
-        let _ = sink.embedding(&Pattern::clique(clique.len().min(MAX_VERTICES)), &vertices);
+        let _ = sink.embedding(&Pattern::clique(clique.len().min(SMALL_VERTICES)), &vertices);
     }
     Ok(of_sizes(clique.len(), &[1], complete))
 }
@@ -246,7 +246,7 @@ fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, job: Job<'_>) -> Result
     let context = job.context;
     let Some(oriented) = oriented(graph, context)? else { return Ok((0, false)) };
     let units = units(graph, oriented, k, job);
-    let pattern = Pattern::clique(k.min(MAX_VERTICES));
+    let pattern = Pattern::clique(k.min(SMALL_VERTICES));
     let (states, complete) = run_units(
         &units,
         context,

@@ -11,7 +11,7 @@ use gramer_graph::{NO_LABEL, VertexId, View};
 use gramer_pattern::plan::search::bits;
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
-use gramer_pattern::{Pattern, automorphism_count};
+use gramer_pattern::{Pattern, VertexSet, automorphism_count};
 use rand_chacha::ChaCha8Rng;
 
 use super::super::{Resident, matching};
@@ -61,7 +61,7 @@ pub(super) fn run(
 fn order(pattern: &Pattern) -> Vec<usize> {
     let n = pattern.vertices();
     let mut order: Vec<usize> = vec![];
-    let mut placed = 0u16;
+    let mut placed: VertexSet = 0;
     while order.len() < n {
         let next = (0..n)
             .filter(|&v| placed >> v & 1 == 0)

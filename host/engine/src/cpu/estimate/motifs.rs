@@ -44,7 +44,7 @@ fn orders(pattern: &Pattern) -> f64 {
             ways[set] = f64::from(u8::from(pattern.has_edge(i, j)));
         } else if set.count_ones() > 2 {
             let last = (0..k).filter(|v| set >> v & 1 == 1);
-            let last = last.filter(|&v| usize::from(pattern.neighbours(v)) & set != 0);
+            let last = last.filter(|&v| pattern.neighbours(v) as usize & set != 0);
             ways[set] = last.map(|v| ways[set & !(1 << v)]).sum();
         }
     }

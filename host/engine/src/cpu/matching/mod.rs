@@ -80,7 +80,7 @@ pub(super) fn run(
     };
     // Only the sum over all units is a multiple.
     let open = (each > 1 && job.units.share().is_some()).then_some(Open::Mappings { sum, each });
-    let results = vec![Count { pattern: pattern.clone(), count: sum / u128::from(each) }];
+    let results = vec![Count { pattern: pattern.clone(), count: sum / each }];
     let devices = vec![Method::Search.metrics()];
     Ok(Outcome { results, complete, open, devices, ..Outcome::default() })
 }
@@ -179,7 +179,7 @@ fn search(
     induced: Induced,
     mappings: bool,
     job: Job<'_>,
-) -> Result<(u128, u64, bool)> {
+) -> Result<(u128, u128, bool)> {
     let Job { sink, context, .. } = job;
     let induced = induced == Induced::Vertex;
     let mut space = Space::new(graph.view(), pattern, induced, &context.cancel)?;
@@ -199,7 +199,7 @@ fn search(
     Ok(if emit {
         (count, 1, complete)
     } else if mappings {
-        (count.checked_mul(plan.factor.into()).ok_or_else(too_many)?, 1, complete)
+        (count.checked_mul(plan.factor).ok_or_else(too_many)?, 1, complete)
     } else {
         // The counted automorphisms are a divisor of all.
         (count, plan.automorphisms / plan.factor, complete)

@@ -1,7 +1,7 @@
 //! Which of the mappings with the same image stands for their occurrence.
 
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet};
 
 /// Decides for patterns where wildcards let several mappings that no automorphism of the labelled
 /// pattern links have the same image (see [`gramer_pattern::plan::symmetry::ambiguous`]).
@@ -32,7 +32,7 @@ impl<'a> Representative<'a> {
         &self,
         mapping: &[VertexId],
         depth: usize,
-        taken: u16,
+        taken: VertexSet,
         ahead: bool,
         image: &mut [usize; MAX_VERTICES],
     ) -> bool {

@@ -8,7 +8,7 @@ use gramer_graph::context::Cancel;
 use gramer_pattern::plan::search::{
     CandidateSet, Formula, Partitions, SearchPlan, Source, Step, Then, bits,
 };
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet};
 
 use super::occurrence::Representative;
 use super::sets;
@@ -29,14 +29,14 @@ struct Conclusion {
     /// If there are none: vertices whose images rule all mappings out, as bits. While none of
     /// them changes its image, nothing is found here (the failing sets of Han et al., 2019,
     /// and conflict-directed back-jumping before them).
-    reasons: u16,
+    reasons: VertexSet,
 }
 
 /// No conclusion for the vertices above.
-const ALL: u16 = u16::MAX;
+const ALL: VertexSet = VertexSet::MAX;
 
 impl Conclusion {
-    fn none(reasons: u16) -> Self {
+    fn none(reasons: VertexSet) -> Self {
         Conclusion { count: 0, reasons }
     }
 
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
             buffers: plan.sets.iter().map(|_| vec![]).collect(),
             blocks: vec![],
             scratch: vec![],
-            memos: (0..MAX_VERTICES).map(|_| Memo::default()).collect(),
+            memos: (0..pattern.vertices()).map(|_| Memo::default()).collect(),
             patience: PATIENCE,
             stopped: false,
             count: 0,
@@ -202,7 +202,7 @@ impl<'a> Search<'a> {
 
     /// `set` without what the conditions `bounds` rule out.
     #[inline]
-    fn within<'s>(&self, mut set: &'s [u32], bounds: u16) -> &'s [u32] {
+    fn within<'s>(&self, mut set: &'s [u32], bounds: VertexSet) -> &'s [u32] {
         for u in bits(bounds) {
             set = sets::below(set, self.positions[u]);
         }

@@ -5,7 +5,7 @@ use std::ops::{ControlFlow, Range};
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{Pattern, SMALL_VERTICES};
 
 use super::super::clique::local::Local;
 use super::super::oriented::Oriented;
@@ -32,8 +32,8 @@ pub(super) fn run(
     }
     let mut outcome = PerOutcome { complete: true, ..PerOutcome::default() };
     for (size, counts) in sizes.zip(numbers) {
-        let pattern = Pattern::clique(size.min(MAX_VERTICES));
-        let larger_clique = (size > MAX_VERTICES).then_some(size);
+        let pattern = Pattern::clique(size.min(SMALL_VERTICES));
+        let larger_clique = (size > SMALL_VERTICES).then_some(size);
         let column = Column { pattern: pattern.clone(), larger_clique, orbit: None, counts };
         // Every clique is in as many numbers as it has vertices, or edges.
         let sum = column.counts.sum().ok_or_else(too_many)?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gramer_graph::NO_LABEL;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::{Pattern, automorphism_orbits_chain};
+use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits_chain};
 
 use super::super::store::Segment;
 use super::filter::Terms;
@@ -97,7 +97,11 @@ impl Groups {
 
     /// The value of a pattern, in any order of its vertices; 0 where no row has it.
     pub fn of_pattern(&self, pattern: &Pattern) -> u128 {
-        self.value(&By::Pattern(pattern.canonical().0))
+        // No row has as many vertices as larger patterns, which have no canonical form.
+        match pattern.vertices() {
+            ..=SMALL_VERTICES => self.value(&By::Pattern(pattern.canonical().0)),
+            _ => 0,
+        }
     }
 
     /// The value of a number; 0 where no row has it.

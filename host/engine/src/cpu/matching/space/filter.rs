@@ -5,7 +5,7 @@ use gramer_graph::context::Cancel;
 use gramer_graph::error::Result;
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::plan::search::bits;
-use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_orbits_chain};
+use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, automorphism_orbits_chain};
 
 use super::Space;
 use super::bipartite::Matching;
@@ -23,13 +23,13 @@ pub(super) struct Filter<'a> {
     /// By graph vertex, as bits: the pattern vertices that it is a candidate of. All rules look at
     /// a vertex and its neighbours at once, so that pattern vertices that an automorphism
     /// exchanges always have the same candidates.
-    masks: Vec<u16>,
+    masks: Vec<VertexSet>,
     /// Graph vertices whose mask isn't 0.
     alive: Vec<VertexId>,
     /// The different edge labels that the pattern asks for, ascending.
     edge_labels: Vec<Label>,
     /// By pattern vertex: for each entry of `edge_labels`, as bits, the neighbours over it.
-    over: Vec<Vec<u16>>,
+    over: Vec<Vec<VertexSet>>,
 }
 
 impl<'a> Filter<'a> {
@@ -54,7 +54,7 @@ impl<'a> Filter<'a> {
                 edge_labels.iter().map(|&label| with(label)).collect()
             })
             .collect();
-        let mut by_label: Vec<(Label, u16)> = vec![];
+        let mut by_label: Vec<(Label, VertexSet)> = vec![];
         let mut any = 0;
         for u in 0..n {
             match pattern.vertex_label(u) {
@@ -66,7 +66,7 @@ impl<'a> Filter<'a> {
             }
         }
         by_label.sort_unstable();
-        let mut with_degree: Vec<u16> = vec![0; MAX_VERTICES];
+        let mut with_degree: Vec<VertexSet> = vec![0; MAX_VERTICES];
         for (d, mask) in with_degree.iter_mut().enumerate() {
             *mask = (0..n).filter(|&u| pattern.degree(u) <= d).fold(0, |m, u| m | 1 << u);
         }
@@ -87,14 +87,14 @@ impl<'a> Filter<'a> {
     /// Every pattern vertex must find, for each group of its neighbours with the same label, as
     /// many neighbours of that label.
     pub(super) fn by_neighbour_labels(&mut self, cancel: &Cancel) -> Result<()> {
-        let mut groups: Vec<Vec<(u16, u32)>> = vec![vec![]; self.n];
+        let mut groups: Vec<Vec<(VertexSet, u32)>> = vec![vec![]; self.n];
         for (u, groups) in groups.iter_mut().enumerate() {
             let mut left = self.pattern.neighbours(u);
             while left != 0 {
                 let label = self.pattern.vertex_label(left.trailing_zeros() as usize);
                 let same = bits(left)
                     .filter(|&w| self.pattern.vertex_label(w) == label)
-                    .fold(0u16, |m, w| m | 1 << w);
+                    .fold(0, |m: VertexSet, w| m | 1 << w);
                 left &= !same;
                 groups.push((same, same.count_ones()));
             }
@@ -104,7 +104,7 @@ impl<'a> Filter<'a> {
         // A neighbour serves the group if it is a candidate of any of its members: they differ at
         // most in degree.
         let masks = &self.masks;
-        let mut distinct: Vec<(u16, u32)> = groups.iter().flatten().copied().collect();
+        let mut distinct: Vec<(VertexSet, u32)> = groups.iter().flatten().copied().collect();
         distinct.sort_unstable();
         distinct.dedup();
         let needs: Vec<Vec<usize>> = groups
@@ -158,6 +158,7 @@ impl<'a> Filter<'a> {
     /// GraphQL; He and Singh, 2008).
     pub(super) fn refine(&mut self, cancel: &Cancel) -> Result<()> {
         let mut matching = Matching::default();
+        let mut by_label = vec![];
         for round in 0..ROUNDS {
             let mut dropped = 0;
             let mut before = 0;
@@ -168,7 +169,7 @@ impl<'a> Filter<'a> {
                     cancel.check()?;
                 }
                 let old = self.masks[x as usize];
-                let mut mask = self.supported(x, old);
+                let mut mask = self.supported(x, old, &mut by_label);
                 // Matching costs more; it pays once most candidates without support are gone.
                 if mask != 0 && round > 0 {
                     mask = self.matched(x, mask, &mut matching);
@@ -189,7 +190,7 @@ impl<'a> Filter<'a> {
     }
 
     /// The members of `mask` whose every neighbour has a candidate next to x.
-    fn supported(&self, x: VertexId, mask: u16) -> u16 {
+    fn supported(&self, x: VertexId, mask: VertexSet, by_label: &mut Vec<VertexSet>) -> VertexSet {
         let mut any = 0;
         if self.edge_labels.is_empty() {
             for &y in self.graph.neighbours(x) {
@@ -199,7 +200,8 @@ impl<'a> Filter<'a> {
                 .filter(|&u| self.pattern.neighbours(u) & !any == 0)
                 .fold(0, |m, u| m | 1 << u);
         }
-        let mut by_label = [0u16; 128];
+        by_label.clear();
+        by_label.resize(self.edge_labels.len(), 0);
         let labels = self.graph.edge_labels.expect("a pattern with edge labels needs them");
         for at in self.graph.row(x) {
             let there = self.masks[self.graph.neighbours[at] as usize];
@@ -213,13 +215,16 @@ impl<'a> Filter<'a> {
         bits(mask)
             .filter(|&u| {
                 self.pattern.neighbours(u) & !any == 0
-                    && self.over[u].iter().zip(&by_label).all(|(need, have)| need & !have == 0)
+                    && self.over[u]
+                        .iter()
+                        .zip(by_label.iter())
+                        .all(|(need, have)| need & !have == 0)
             })
             .fold(0, |m, u| m | 1 << u)
     }
 
     /// The members of `mask` whose neighbours can be matched to different neighbours of x.
-    fn matched(&self, x: VertexId, mask: u16, matching: &mut Matching) -> u16 {
+    fn matched(&self, x: VertexId, mask: VertexSet, matching: &mut Matching) -> VertexSet {
         matching.near.clear();
         for at in self.graph.row(x) {
             let there = self.masks[self.graph.neighbours[at] as usize];
@@ -298,7 +303,6 @@ impl<'a> Filter<'a> {
             let here = self.masks[x as usize];
             for u in bits(here) {
                 space.overlap[u] |= here;
-                lengths[u] = [0; MAX_VERTICES];
             }
             let mut any = 0;
             for at in self.graph.row(x) {
@@ -323,7 +327,7 @@ impl<'a> Filter<'a> {
                     space.linked[u] |= any;
                 }
                 for w in bits(self.pattern.neighbours(u)) {
-                    let length = f64::from(lengths[u][w]);
+                    let length = f64::from(std::mem::take(&mut lengths[u][w]));
                     space.sizes[u][w].entries += length;
                     space.sizes[u][w].squares += length * length;
                 }

@@ -17,7 +17,7 @@ use gramer_graph::error::Result;
 use gramer_graph::{Label, NO_LABEL, VertexId, View};
 use gramer_pattern::plan::candidates::Candidates;
 use gramer_pattern::plan::search::SearchPlan;
-use gramer_pattern::{MAX_VERTICES, Pattern};
+use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, all_vertices};
 
 use filter::Filter;
 
@@ -52,9 +52,9 @@ pub(super) struct Space<'g> {
     /// Ids by position; `None` for the class of all vertices.
     classes: Vec<Option<Vec<VertexId>>>,
     /// For each pattern vertex, as bits: those that share a candidate with it.
-    overlap: Vec<u16>,
+    overlap: Vec<VertexSet>,
     /// For each pattern vertex, as bits: those with a candidate next to one of its own.
-    linked: Vec<u16>,
+    linked: Vec<VertexSet>,
     /// By pattern vertex and neighbour.
     sizes: Vec<[ListSize; MAX_VERTICES]>,
     lists: Vec<Lists<'g>>,
@@ -70,7 +70,7 @@ impl<'g> Space<'g> {
     pub fn new(graph: View<'g>, pattern: &Pattern, induced: bool, cancel: &Cancel) -> Result<Self> {
         let n = pattern.vertices();
         if !pattern.has_vertex_labels() && !pattern.has_edge_labels() {
-            let all = ((1u32 << n) - 1) as u16;
+            let all = all_vertices(n);
             let entries = graph.neighbours.len() as f64;
             let squares =
                 graph.offsets.windows(2).map(|w| (w[1] - w[0]) as f64).map(|d| d * d).sum();
@@ -94,7 +94,7 @@ impl<'g> Space<'g> {
             class,
             classes,
             overlap: vec![0; n],
-            linked: vec![((1u32 << n) - 1) as u16; n],
+            linked: vec![all_vertices(n); n],
             sizes: vec![[ListSize::default(); MAX_VERTICES]; n],
             lists: vec![],
             keys: vec![],
@@ -125,8 +125,8 @@ impl<'g> Space<'g> {
             graph,
             class,
             classes,
-            overlap: vec![u16::MAX; n],
-            linked: vec![u16::MAX; n],
+            overlap: vec![VertexSet::MAX; n],
+            linked: vec![VertexSet::MAX; n],
             sizes: vec![],
             lists: vec![],
             keys: vec![],
@@ -224,11 +224,11 @@ impl Candidates for Space<'_> {
         self.class[v]
     }
 
-    fn overlap(&self, v: usize) -> u16 {
+    fn overlap(&self, v: usize) -> VertexSet {
         self.overlap[v]
     }
 
-    fn linked(&self, v: usize) -> u16 {
+    fn linked(&self, v: usize) -> VertexSet {
         self.linked[v]
     }
 }
