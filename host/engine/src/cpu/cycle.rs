@@ -61,9 +61,8 @@ pub(super) fn ends(graph: View<'_>, job: Job<'_>) -> Groups {
     };
     // Paths that end before the root aren't gone through, but to find out how many there are costs a search in
     // each row.
-    let weight = |v: VertexId| {
-        after(graph, v, v).iter().map(|&b| graph.degree(b) as u64 + 1).sum::<u64>()
-    };
+    let weight =
+        |v: VertexId| after(graph, v, v).iter().map(|&b| graph.degree(b) as u64 + 1).sum::<u64>();
     Starts::vertices(graph).units(job, list, weight)
 }
 
