@@ -528,7 +528,8 @@ fn options_without_effect_are_refused() {
     let task = ["mine", "clique", "-k", "3", graph, "--device", "gpu:portable"];
     let table = [&task[..], &["--strategy", "table"]].concat();
     let joins = [&table[..], &["--join", "prealloc"]].concat();
-    let motif = ["mine", "motif", "-k", "3", graph, "--device", "gpu:portable", "--strategy", "table"];
+    let motif =
+        ["mine", "motif", "-k", "3", graph, "--device", "gpu:portable", "--strategy", "table"];
     let cases: [(&[&str], &[&str], &str); 14] = [
         (&motif, &["--traversal", "breadth"], "--traversal"),
         (&task, &["--join", "prealloc"], "--join goes with --strategy table"),
