@@ -528,7 +528,10 @@ fn options_without_effect_are_refused() {
     let task = ["mine", "clique", "-k", "3", graph, "--device", "gpu:portable"];
     let table = [&task[..], &["--strategy", "table"]].concat();
     let joins = [&table[..], &["--join", "prealloc"]].concat();
-    let cases: [(&[&str], &[&str], &str); 13] = [
+    let motif =
+        ["mine", "motif", "-k", "3", graph, "--device", "gpu:portable", "--strategy", "table"];
+    let cases: [(&[&str], &[&str], &str); 14] = [
+        (&motif, &["--traversal", "breadth"], "--traversal"),
         (&task, &["--join", "prealloc"], "--join goes with --strategy table"),
         (&table, &["--segments", "2"], "--segments goes with --join prealloc"),
         (&table, &["--signatures"], "--signatures goes with --join prealloc"),

@@ -111,10 +111,12 @@ impl<'a> View<'a> {
         self.offsets.len() - 1
     }
 
-    /// Positions of `v`'s row in `neighbours`.
+    /// Positions of `v`'s row in `neighbours`. Counts as reading the row ([`budget::touch`]).
     #[inline]
     pub fn row(&self, v: VertexId) -> std::ops::Range<usize> {
-        self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize
+        let row = self.offsets[v as usize] as usize..self.offsets[v as usize + 1] as usize;
+        budget::touch(&self.neighbours[row.clone()]);
+        row
     }
 
     /// Neighbours of `v`, ascending.

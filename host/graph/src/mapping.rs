@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use std::sync::{Once, OnceLock};
 use std::time::SystemTime;
 
+#[cfg(target_os = "linux")]
+use memmap2::Advice;
 use memmap2::{Mmap, UncheckedAdvice};
 
 use crate::error::{Error, Place, Result, shown};
@@ -102,6 +104,33 @@ impl Mapping {
         // SAFETY: the mapping is of a file and never written to, so that its pages come back as they were.
         unsafe { self.map.unchecked_advise(UncheckedAdvice::DontNeed) }.is_ok()
     }
+
+    /// The same for some bytes, from one window to another.
+    pub fn let_go_of(&self, bytes: std::ops::Range<usize>) -> bool {
+        // SAFETY: as above.
+        unsafe {
+            self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, bytes.start, bytes.len())
+        }
+        .is_ok()
+    }
+
+    /// Divides the mapping into windows of so many bytes, a multiple of a page: a page that is read brings no more
+    /// than its window. A system that has read a file in blocks of up to 2 MiB (folios of Linux) maps a whole one
+    /// at the first touch, but only within an area of one kind, so windows alternate in a property that means
+    /// nothing here: whether a dump of the process has them. Nothing is divided where the system refuses.
+    #[cfg(target_os = "linux")]
+    pub fn divide(&self, window: usize) {
+        for start in (window..self.map.len()).step_by(2 * window) {
+            let length = window.min(self.map.len() - start);
+            if self.map.advise_range(Advice::DontDump, start, length).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Other systems are not known to map more than some pages at a time.
+    #[cfg(not(target_os = "linux"))]
+    pub fn divide(&self, _window: usize) {}
 
     /// Whether the file still is what was mapped.
     ///

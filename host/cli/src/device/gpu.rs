@@ -14,6 +14,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Place, Result};
 use gramer_graph::output::check_output;
 use gramer_graph::standard_output;
+use gramer_pattern::task::Task;
 
 use super::cpu::check_spill;
 use super::{Kind, Opening, size};
@@ -27,7 +28,11 @@ pub const KIND: Kind = Kind {
            behind OpenCL",
     named: is_gpu,
     options: GpuArgs::augment_args,
-    check: |options, task, listed| args(options)?.settings().check_effect(task, listed),
+    check: |options, task, listed| {
+        let args = args(options)?;
+        args.check_room(task)?;
+        args.settings().check_effect(task, listed)
+    },
     open,
 };
 
@@ -80,8 +85,8 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Mechanism>(), value_name = "NAME,…", value_delimiter = ',')]
     pub without: Vec<Mechanism>,
 
-    /// The host's memory for tables of --traversal breadth, beyond which they go to a file; by default
-    /// half of what is available
+    /// The host's memory for tables of --traversal breadth, of motifs and of frequent patterns, beyond which they go
+    /// to a file; by default half of what is available
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub host_memory: Option<u64>,
 
@@ -133,12 +138,6 @@ impl GpuArgs {
         if let (Some(option), true) = (given(&tables), self.strategy != Some(Strategy::Table)) {
             return Err(Error::usage(format!("{option} goes with --strategy table")));
         }
-        let breadth = self.traversal == Some(Traversal::Breadth);
-        if let (Some(option), false) = (given(&tables[2..4]), breadth) {
-            return Err(Error::usage(format!(
-                "{option} goes with --traversal breadth: nothing else leaves the device"
-            )));
-        }
         let prealloc = self.join == Some(Join::Prealloc);
         if self.signatures && self.strategy == Some(Strategy::Table) && !prealloc {
             return Err(Error::usage(
@@ -162,6 +161,25 @@ impl GpuArgs {
             )));
         }
         check_spill(self.spill.as_deref())
+    }
+
+    /// Refuses room for tables outside the device where a task keeps none there: motifs and frequent patterns always
+    /// do.
+    fn check_room(&self, task: &Task) -> Result<()> {
+        let given =
+            [("--host-memory", self.host_memory.is_some()), ("--spill", self.spill.is_some())];
+        let breadth = self.traversal == Some(Traversal::Breadth);
+        match given.iter().find(|(_, given)| *given) {
+            Some((option, _))
+                if !breadth && !matches!(task, Task::Motif { .. } | Task::Fsm { .. }) =>
+            {
+                Err(Error::usage(format!(
+                    "{option} goes with --traversal breadth: nothing else leaves the device in the task {}",
+                    task.name()
+                )))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// How the device is used, but for what depends on how it is opened.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
-use gramer_graph::budget::{ArrayFile, Budget};
+use gramer_graph::budget::{ArrayFile, Budget, touch};
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::error::Result;
 use gramer_graph::parallel::on_threads;
@@ -23,8 +23,6 @@ pub(crate) struct Oriented {
     /// The number in this copy, by the graph's vertex.
     number: Vec<u32>,
     degeneracy: usize,
-    /// Whether targets lie in a mapped file: whoever reads many lists looks after the budget.
-    pub mapped: bool,
 }
 
 impl Oriented {
@@ -60,8 +58,7 @@ impl Oriented {
             None => in_memory(graph, &vertex, &number, context)?,
             Some(budget) => in_file(graph, &vertex, &number, budget, context)?,
         };
-        let mapped = context.budget.is_some();
-        Ok(Oriented { offsets, targets, vertex, number, degeneracy, mapped })
+        Ok(Oriented { offsets, targets, vertex, number, degeneracy })
     }
 
     /// Number of vertices.
@@ -72,7 +69,9 @@ impl Oriented {
     /// The vertices that `n` leads to, ascending; all smaller than `n`.
     #[inline]
     pub fn targets(&self, n: u32) -> &[u32] {
-        &self.targets[self.offsets[n as usize] as usize..self.offsets[n as usize + 1] as usize]
+        let targets = &self.targets[self.row(n)];
+        touch(targets);
+        targets
     }
 
     /// Number of arcs.

@@ -5,7 +5,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Measure, Task};
 
 use super::{able, chosen};
-use crate::{Join, Order, Settings, Strategy};
+use crate::{Join, Order, Settings, Strategy, Traversal, Without};
 
 impl Settings {
     /// Refuses a setting that was given and would change nothing in how a task is done, so that nobody takes the
@@ -30,6 +30,9 @@ impl Settings {
         let images = matches!(task, Task::Fsm { measure: Measure::Mni, .. });
         let searched = strategy == Strategy::Plan && (listed || !images);
         let joined = strategy == Strategy::Table && matches!(task, Task::Match { .. });
+        let by_table = strategy == Strategy::Table;
+        // Motifs and frequent patterns are programs over the primitives, which have an order of their own.
+        let extended = by_table && !matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         let of_five = strategy == Strategy::Formula && matches!(task, Task::Motif { k: 5, .. });
         let given = [
             ("lanes", self.lanes.is_some(), searched || of_five),
@@ -39,8 +42,10 @@ impl Settings {
                 searched || joined && self.table.join == Join::Prealloc,
             ),
             ("order", self.steps.order != Order::default(), searched || joined),
+            ("traversal", self.table.traversal != Traversal::default() && by_table, extended),
+            ("without", self.table.without != Without::default() && by_table, extended),
             // Cliques are extended in one way.
-            ("join", self.table.join != Join::default() && strategy == Strategy::Table, joined),
+            ("join", self.table.join != Join::default() && by_table, joined),
         ];
         let Some((setting, ..)) = given.into_iter().find(|&(_, given, acts)| given && !acts) else {
             return Ok(());
@@ -76,6 +81,22 @@ mod tests {
         let settings = Settings { strategy: Some(Strategy::Table), table, ..Settings::default() };
         let error = settings.check_effect(&Task::Clique { k: 4 }, false).unwrap_err();
         assert!(error.to_string().contains("the setting `join`"), "{error}");
+    }
+
+    #[test]
+    fn motifs_and_frequent_patterns_by_tables_have_one_order() {
+        let breadth = TableSettings { traversal: Traversal::Breadth, ..TableSettings::default() };
+        let without = Without { groups: true, ..Without::default() };
+        let without = TableSettings { without, ..TableSettings::default() };
+        for (table, name) in [(breadth, "traversal"), (without, "without")] {
+            let strategy = Some(Strategy::Table);
+            let settings = Settings { strategy, table, ..Settings::default() };
+            settings.check_effect(&Task::Clique { k: 4 }, false).unwrap();
+            for task in [motif(4), fsm(Measure::Mni), fsm(Measure::Embeddings)] {
+                let said = settings.check_effect(&task, false).unwrap_err().to_string();
+                assert!(said.contains(&format!("the setting `{name}`")), "{said}");
+            }
+        }
     }
 
     /// By task and strategy: whether lanes, signatures and the paper's order act.
@@ -125,8 +146,8 @@ mod tests {
                         let said = error.to_string();
                         assert!(!acts && error.exit_code() == 2, "{what}: {said}");
                         assert!(said.contains(&format!("the setting `{name}`")), "{what}: {said}");
-                        let offers = said.contains("be plan");
-                        assert_eq!(offers, able(&task).len() > 1, "{what}: {said}");
+                        let other = able(&task)[0] != Plan && able(&task).contains(&Plan);
+                        assert_eq!(said.contains("be plan"), other, "{what}: {said}");
                     }
                 }
             }

@@ -27,6 +27,7 @@ use crate::table::{self, TableSettings};
 use crate::wide;
 use crate::{Balance, Settings, Steps, Strategy, platform};
 use on_device::OnDevice;
+pub(crate) use on_device::of_counted;
 pub use trial::Trial;
 
 /// A GPU behind OpenCL.
@@ -150,11 +151,11 @@ fn able(task: &Task) -> &'static [Strategy] {
         Task::Clique { k } if *k <= wide::MOST_VERTICES => &[Local, Plan, Wide, Table],
         Task::Clique { .. } => &[Local, Plan, Table],
         Task::CliqueSizes { .. } => &[Local, Plan],
-        Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide],
-        Task::Motif { k: 5, .. } => &[Formula, Wide, Plan],
-        Task::Motif { k: 6, .. } => &[Wide, Plan],
-        Task::Motif { .. } => &[Wide],
-        Task::Match { .. } => &[Plan, Table],
+        Task::Motif { k: 3 | 4, .. } => &[Formula, Plan, Wide, Table],
+        Task::Motif { k: 5, .. } => &[Formula, Wide, Plan, Table],
+        Task::Motif { k: 6, .. } => &[Wide, Plan, Table],
+        Task::Motif { .. } => &[Wide, Table],
+        Task::Match { .. } | Task::Fsm { .. } => &[Plan, Table],
         _ => &[Plan],
     }
 }

@@ -1,5 +1,6 @@
 //! A graph on the device, and each strategy's way to an answer.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock};
 
 use gramer_engine::{Count, Open, Outcome, Sink, Together, formulas, shares};
@@ -213,7 +214,6 @@ impl OnDevice<'_> {
         Ok(Outcome::new(vec![Count { pattern, count }], found.complete))
     }
 
-    /// Up to six vertices all patterns, above those that occur.
     pub(super) fn wide_motifs(
         &self,
         k: usize,
@@ -221,17 +221,9 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<Outcome> {
-        let wide::PatternCounts { mut counts, complete } =
+        let wide::PatternCounts { counts, complete } =
             self.wide(k, Wanted::Motifs, part, context)?;
-        if k <= 6 {
-            let patterns = Dictionary::of(k).patterns();
-            let counts = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
-            return Ok(of_patterns(k, induced, counts, complete));
-        }
-        let mut results: Vec<Count> =
-            counts.into_iter().map(|(pattern, count)| Count { pattern, count }).collect();
-        results.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
-        Ok(Outcome::new(results, complete))
+        Ok(of_counted(k, induced, counts, complete))
     }
 
     fn wide(
@@ -332,6 +324,24 @@ fn of_patterns(k: usize, induced: Induced, mut counts: Vec<u128>, complete: bool
     let patterns = Dictionary::of(k).patterns().iter();
     let results = patterns.zip(counts).map(|(p, count)| Count { pattern: p.clone(), count });
     Outcome::new(results.collect(), complete)
+}
+
+/// The answer from vertex-induced counts by pattern: up to six vertices all patterns, above those that occur.
+pub(crate) fn of_counted(
+    k: usize,
+    induced: Induced,
+    mut counts: HashMap<Pattern, u128>,
+    complete: bool,
+) -> Outcome {
+    if k <= 6 {
+        let patterns = Dictionary::of(k).patterns();
+        let counts = patterns.iter().map(|p| counts.remove(p).unwrap_or(0)).collect();
+        return of_patterns(k, induced, counts, complete);
+    }
+    let mut results: Vec<Count> =
+        counts.into_iter().map(|(pattern, count)| Count { pattern, count }).collect();
+    results.sort_by_key(|c| (c.pattern.edge_count(), c.pattern.bits()));
+    Outcome::new(results, complete)
 }
 
 impl Drop for OnDevice<'_> {

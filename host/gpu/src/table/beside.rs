@@ -21,7 +21,8 @@ impl<'a> OnTable<'a> {
         by: Arc<ByDegree>,
         settings: &'a TableSettings,
     ) -> Self {
-        OnTable { gpu, graph, by, settings, held: Mutex::new(None), joins: Mutex::default() }
+        let (held, joins, mining) = (Mutex::new(None), Mutex::default(), Mutex::default());
+        OnTable { gpu, graph, by, settings, held, joins, mining }
     }
 
     /// Puts on the device what the plan needs, and builds its program; `false`, and nothing is left there,

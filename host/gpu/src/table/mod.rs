@@ -11,12 +11,14 @@
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |
 //! | `beside` | what `plan` hands over |
+//! | `patterns` | motifs and frequent patterns, by the primitives |
 //! | [`primitives`] | extension, aggregation and filtering for programs of users |
 
 mod beside;
 mod graph;
 mod host_buffer;
 mod pages;
+mod patterns;
 pub mod primitives;
 mod run;
 mod shape;
@@ -47,6 +49,7 @@ use crate::program::Program;
 use crate::search;
 
 use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
+use self::primitives::Mining;
 use self::run::{Run, Used};
 use self::shape::{Depth, next_to_all};
 use self::store::Room;
@@ -61,6 +64,7 @@ const PACK: &str = include_str!("../../kernels/pack.cl");
 
 /// What the answer says of the strategy.
 pub(crate) const REASON: &str = "table: embedding tables by column";
+const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
 
 /// How the strategy `table` uses the memories; answers don't depend on it.
@@ -184,6 +188,8 @@ pub(crate) struct OnTable<'a> {
     settings: &'a TableSettings,
     held: Mutex<Option<TableGraph>>,
     joins: Mutex<Joins>,
+    /// For tasks that aggregate by pattern.
+    mining: Mutex<Option<Mining<'a>>>,
 }
 
 /// A pattern as steps of extension.
@@ -378,6 +384,13 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.hits.recent", "", share(hits.recent));
 }
 
+/// What the strategy doesn't do.
+fn refuse<T>(what: &str) -> Result<T> {
+    Err(Error::Unsupported(format!(
+        "the strategy table has no {what}; leave out the setting `strategy`"
+    )))
+}
+
 impl Prepared for OnTable<'_> {
     fn run(
         &self,
@@ -387,11 +400,6 @@ impl Prepared for OnTable<'_> {
         context: &Context,
     ) -> Result<Outcome> {
         self.gpu.supports(task, Some(self.graph))?;
-        let refuse = |what: &str| {
-            Err(Error::Unsupported(format!(
-                "the strategy table has no {what}; leave out the setting `strategy`"
-            )))
-        };
         if sink.is_some() {
             return refuse("lists of embeddings");
         }
@@ -404,15 +412,24 @@ impl Prepared for OnTable<'_> {
         let (before, begun) = (launches(), Instant::now());
         let mut metrics = DeviceMetrics::of(&self.gpu.found().name);
         let mut details = DeviceMetrics::default();
-        let (pattern, (count, complete)) = match task {
+        let aggregated = matches!(task, Task::Motif { .. } | Task::Fsm { .. });
+        if !aggregated {
+            *self.mining.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        let one = |pattern: &Pattern, (count, complete)| {
+            Outcome::new(vec![Count { pattern: pattern.clone(), count }], complete)
+        };
+        let mut outcome = match task {
+            _ if aggregated => self.by_pattern(&mut held, task, roots, context, &mut details)?,
             Task::Clique { k } => {
                 let steps = Steps::cliques(*k);
-                (Pattern::clique(*k), self.count(&mut held, &steps, roots, context, &mut details)?)
+                let found = self.count(&mut held, &steps, roots, context, &mut details)?;
+                one(&Pattern::clique(*k), found)
             }
             Task::Match { pattern, induced, mappings } if pattern.vertices() > 1 => {
                 let compared = search::comparable(self.graph, pattern, *mappings)?;
                 let asked = Asked { pattern: &compared, induced: *induced, mappings: *mappings };
-                (pattern.clone(), self.matches(&mut held, &asked, roots, context, &mut details)?)
+                one(pattern, self.matches(&mut held, &asked, roots, context, &mut details)?)
             }
             Task::Match { .. } => return refuse("patterns of one vertex"),
             other => return refuse(other.name()),
@@ -424,11 +441,14 @@ impl Prepared for OnTable<'_> {
         metrics.headline("bus.read", "bytes", Value::Count(read));
         metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
         let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
-        let reason = if joined { JOINED } else { REASON };
+        let reason = match task {
+            _ if aggregated => BY_PATTERN,
+            _ if joined => JOINED,
+            _ => REASON,
+        };
         metrics.detail("run.strategy", "", Value::Text(reason.into()));
         metrics.detail("device.driver", "", Value::Text(self.gpu.found().driver.clone()));
         metrics.metrics.append(&mut details.metrics);
-        let mut outcome = Outcome::new(vec![Count { pattern, count }], complete);
         outcome.devices.push(metrics);
         Ok(outcome.of(units))
     }

@@ -1,7 +1,5 @@
 //! The part of the graph in which the cliques of one start vertex are.
 
-use gramer_graph::budget::look;
-
 use super::super::oriented::Oriented;
 use super::super::sets;
 use super::row::width;
@@ -37,9 +35,6 @@ impl Local {
         self.rows.clear();
         self.rows.resize(targets.len() * width, 0);
         for (i, &t) in targets.iter().enumerate() {
-            if oriented.mapped {
-                look();
-            }
             let row = &mut self.rows[i * width..(i + 1) * width];
             // What `t` leads to is smaller.
             sets::positions(&targets[..i], oriented.targets(t), row);

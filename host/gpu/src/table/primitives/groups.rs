@@ -147,6 +147,11 @@ impl Selection {
         self.chosen.len()
     }
 
+    /// Whether rows of this group are kept.
+    pub fn has(&self, group: &Group) -> bool {
+        self.chosen.contains(&group.by)
+    }
+
     /// Whether no row is kept.
     pub fn is_empty(&self) -> bool {
         self.chosen.is_empty()

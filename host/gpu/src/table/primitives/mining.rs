@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gramer_graph::context::Context;
+use gramer_graph::context::{Context, Progress};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 
@@ -49,7 +49,7 @@ pub enum Numbers {
 pub struct Mining<'a> {
     gpu: &'a Gpu,
     context: Context,
-    pub(super) by: ByDegree,
+    pub(super) by: Arc<ByDegree>,
     labels: Labels,
     held: Mutex<TableGraph>,
 }
@@ -93,21 +93,65 @@ impl<'a> Mining<'a> {
             Numbers::Ids => Numbering::Own,
             Numbers::Degree => Numbering::Degree,
         };
-        let by = ByDegree::new(graph, numbering, context)?;
+        let by = Arc::new(ByDegree::new(graph, numbering, context)?);
         let view = graph.view();
         let (of_vertices, of_edges) = (view.vertex_labels.is_some(), view.edge_labels.is_some());
+        Self::labelled(gpu, graph, by, Labels { of_vertices, of_edges }, context)
+    }
+
+    /// With vertices in this order, and with these of the graph's labels.
+    fn labelled(
+        gpu: &'a Gpu,
+        graph: &Graph,
+        by: Arc<ByDegree>,
+        labels: Labels,
+        context: &Context,
+    ) -> Result<Self> {
         let wanted = Wanted {
             oriented: false,
-            edge_labels: of_edges,
-            vertex_labels: of_vertices,
+            edge_labels: labels.of_edges,
+            vertex_labels: labels.of_vertices,
             columns: MOST_VERTICES,
             breadth: true,
             share: false,
             levels: 1,
         };
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, gpu.of_tables())?;
-        let labels = Labels { of_vertices, of_edges };
         Ok(Mining { gpu, context: context.clone(), by, labels, held: Mutex::new(held) })
+    }
+
+    /// For a task, with vertices in an order that is known: with all labels of the graph, or none.
+    ///
+    /// # Errors
+    /// As [`Mining::with`].
+    pub(crate) fn of_task(
+        gpu: &'a Gpu,
+        graph: &Graph,
+        by: Arc<ByDegree>,
+        labels: bool,
+        context: &Context,
+    ) -> Result<Self> {
+        let view = graph.view();
+        let of_vertices = labels && view.vertex_labels.is_some();
+        let of_edges = labels && view.edge_labels.is_some();
+        Self::labelled(gpu, graph, by, Labels { of_vertices, of_edges }, context)
+    }
+
+    /// Whether it is of the graph with all of its labels, or with none.
+    pub(crate) fn is_of_task(&self, graph: &Graph, labels: bool) -> bool {
+        let view = graph.view();
+        self.labels.of_vertices == (labels && view.vertex_labels.is_some())
+            && self.labels.of_edges == (labels && view.edge_labels.is_some())
+    }
+
+    /// The next task, with its own flag to stop and progress.
+    pub(crate) fn begin_task(&mut self, context: &Context) {
+        self.context = context.clone();
+    }
+
+    /// How far the work is.
+    pub(super) fn progress(&self) -> &Progress {
+        &self.context.progress
     }
 
     /// Pages of the graph's lists, and how many of them have room on the device; none where the lists are there

@@ -52,6 +52,7 @@
 //! first vertices or edges by a filter of their own; counts of disjoint parts add up, minimum-image support
 //! doesn't.
 
+mod extension;
 mod filter;
 mod groups;
 mod mining;

@@ -6,12 +6,13 @@ use std::ops::ControlFlow;
 use gramer_graph::error::{Error, Result};
 
 use super::super::store::{Segment, Store};
+use super::extension::Extension;
 use super::filter::{EdgeFilter, Filter, Terms};
 use super::groups::{Aggregation, Groups, Key, Known, Layout, Measure, Selection, functions_of};
 use super::mining::{Kernels, Mining, Over};
 use super::segment::Gathered;
 use super::source::{Functions, Use};
-use super::{Edges, Either, Kind, MOST_EDGES, MOST_VERTICES, Positions, Vertices};
+use super::{Edges, Either, Kind, Positions, Vertices};
 
 /// A table of embeddings: rows of vertices ([`Vertices`]) or of edges ([`Edges`]).
 ///
@@ -108,6 +109,25 @@ impl<'m> Table<'m, Vertices> {
         Ok(sum)
     }
 
+    /// [`Table::aggregate`] of the rows that [`Table::extend_vertex`] would make: only those of a part of the table
+    /// are stored at a time.
+    ///
+    /// # Errors
+    /// As [`Table::extend_vertex`] and [`Table::aggregate`].
+    pub fn aggregate_extensions(
+        &self,
+        by: impl Into<Positions>,
+        filter: &Filter,
+        key: &Key,
+        measure: &Measure,
+    ) -> Result<Groups> {
+        let filter = filter.clone().and(Filter::distinct(..));
+        let extension = Extension::new(self.mining, self.columns, &by.into(), &filter)?;
+        self.aggregate_with(key, measure, |segment, found| {
+            extension.run(self.mining, segment, found)
+        })
+    }
+
     fn extend_by(&mut self, by: Positions, filter: &Filter) -> Result<()> {
         let mining = self.mining;
         let extension = Extension::new(mining, self.columns, &by, filter)?;
@@ -118,48 +138,6 @@ impl<'m> Table<'m, Vertices> {
         (self.store, self.rows) = found.end()?;
         self.columns += 1;
         Ok(())
-    }
-}
-
-/// An extension of rows of so many vertices.
-pub(super) struct Extension {
-    steps: Vec<super::super::run::Step>,
-    program: std::sync::Arc<crate::program::Program>,
-}
-
-impl Extension {
-    /// # Errors
-    /// [`Error::Usage`] as [`Table::extend_vertex`], [`Error::Device`].
-    pub fn new(
-        mining: &Mining<'_>,
-        columns: usize,
-        by: &Positions,
-        filter: &Filter,
-    ) -> Result<Self> {
-        if columns >= MOST_VERTICES {
-            return Err(Error::usage(format!(
-                "rows have {columns} vertices, and a table has at most {MOST_VERTICES}"
-            )));
-        }
-        let terms = filter.terms(columns, mining.labels())?;
-        let steps = terms.steps(columns, by.of(columns)?);
-        let functions = Functions::keep(Use::Vertex, &filter.sources);
-        let kernels = Kernels::Extension { degrees: terms.has_degrees() };
-        Ok(Extension { steps, program: mining.program(kernels, &functions)? })
-    }
-
-    pub fn run(
-        &self,
-        mining: &Mining<'_>,
-        segment: Segment,
-        found: &mut dyn FnMut(Segment) -> Result<()>,
-    ) -> Result<()> {
-        mining.extend((&self.program, false), segment, &self.steps, Some(found))?;
-        Ok(())
-    }
-
-    pub fn count(&self, mining: &Mining<'_>, segment: Segment) -> Result<u128> {
-        mining.extend((&self.program, false), segment, &self.steps, None)
     }
 }
 
@@ -189,31 +167,41 @@ impl<'m> Table<'m, Edges> {
     /// [`Error::Usage`] for labels that the graph hasn't, rows of 15 edges, and a function that doesn't compile;
     /// else as [`Table::extend_vertex`].
     pub fn extend_edge(&mut self, filter: &EdgeFilter) -> Result<()> {
-        let mining = self.mining;
-        if self.columns >= MOST_EDGES {
-            return Err(Error::usage(format!(
-                "rows have {} edges, and a table has at most {MOST_EDGES}",
-                self.columns
-            )));
-        }
-        let steps: Vec<_> = filter.step(mining.labels())?.into_iter().collect();
-        let functions = Functions::keep(Use::Edge, &filter.sources);
-        let program = mining.program(Kernels::Edges, &functions)?;
+        let (mining, extension) = (self.mining, self.of_edges(filter)?);
         let mut found = mining.gathered(self.columns + 1);
         for at in 0..self.store.len() {
-            let segment = self.store.get(at)?;
-            let mut take = |segment| found.push(segment);
-            mining.extend((&program, true), segment, &steps, Some(&mut take))?;
+            extension.run(mining, self.store.get(at)?, &mut |segment| found.push(segment))?;
         }
         (self.store, self.rows) = found.end()?;
         self.columns += 1;
         Ok(())
     }
+
+    /// [`Table::aggregate`] of the rows that [`Table::extend_edge`] would make: only those of a part of the table
+    /// are stored at a time.
+    ///
+    /// # Errors
+    /// As [`Table::extend_edge`] and [`Table::aggregate`].
+    pub fn aggregate_extensions(
+        &self,
+        filter: &EdgeFilter,
+        key: &Key,
+        measure: &Measure,
+    ) -> Result<Groups> {
+        let extension = self.of_edges(filter)?;
+        self.aggregate_with(key, measure, |segment, found| {
+            extension.run(self.mining, segment, found)
+        })
+    }
+
+    fn of_edges(&self, filter: &EdgeFilter) -> Result<Extension> {
+        Extension::of_edges(self.mining, self.columns, filter)
+    }
 }
 
 impl<'m, K: Kind> Table<'m, K> {
     /// A table of one column.
-    fn of(mining: &'m Mining<'m>, ids: impl Iterator<Item = u32>) -> Result<Self> {
+    pub(super) fn of(mining: &'m Mining<'m>, ids: impl Iterator<Item = u32>) -> Result<Self> {
         let most = mining.rows_at_once(1);
         let mut found = mining.gathered(1);
         let mut part = Vec::with_capacity(most.min(1 << 20));
@@ -322,6 +310,28 @@ impl<'m, K: Kind> Table<'m, K> {
         let mut aggregation = Aggregation::new(self.mining, self.layout(key)?, key, measure)?;
         for at in 0..self.store.len() {
             aggregation.take(self.store.get(at)?)?;
+        }
+        Ok(aggregation.end())
+    }
+
+    /// Aggregates what `extend` makes of the segments, one after the other.
+    fn aggregate_with(
+        &self,
+        key: &Key,
+        measure: &Measure,
+        extend: impl Fn(Segment, &mut dyn FnMut(Segment) -> Result<()>) -> Result<()>,
+    ) -> Result<Groups> {
+        let (mining, columns) = (self.mining, self.columns + 1);
+        let layout = Layout { columns, ..self.layout(key)? };
+        let mut aggregation = Aggregation::new(mining, layout, key, measure)?;
+        for at in 0..self.store.len() {
+            // The device is another's while it extends, so that what is found waits.
+            let mut found = mining.gathered(columns);
+            extend(self.store.get(at)?, &mut |segment| found.push(segment))?;
+            let (mut store, _) = found.end()?;
+            while let Some(segment) = store.pop()? {
+                aggregation.take(segment)?;
+            }
         }
         Ok(aggregation.end())
     }

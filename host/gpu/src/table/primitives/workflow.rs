@@ -6,12 +6,16 @@ use gramer_graph::VertexId;
 use gramer_graph::error::{Error, Result};
 
 use super::super::store::Segment;
+use super::extension::Extension;
 use super::filter::Filter;
 use super::groups::{Aggregation, Groups, Key, Layout, Measure};
 use super::mining::Mining;
 use super::segment::Gathered;
-use super::table::{Extension, Table, visit_rows};
+use super::table::{Table, visit_rows};
 use super::{MOST_VERTICES, Positions, Vertices};
+
+/// First vertices of a task that are taken at a time: then a stop is heard and progress shown.
+const ROOTS: usize = 1 << 16;
 
 /// Subgraphs of `k` vertices, found by the same extension and filter at each depth: DuMato's programs of Alg. 9.
 ///
@@ -102,6 +106,40 @@ impl Workflow {
         Ok(groups.end())
     }
 
+    /// [`Workflow::aggregate_pattern`] from these first vertices on, by their numbers, or from all. The flag says
+    /// whether the run went to its end: what was met until a stop is counted.
+    ///
+    /// # Errors
+    /// As [`Workflow::aggregate_counter`].
+    pub(crate) fn patterns_from(
+        &self,
+        mining: &Mining<'_>,
+        roots: Option<&[u32]>,
+    ) -> Result<(Groups, bool)> {
+        let layout = Layout::of(mining, false, self.k);
+        let mut groups = Aggregation::new(mining, layout, &Key::Pattern, &Measure::Count)?;
+        let mut part = |segment: Segment, last: &Extension| {
+            each(self.extended(mining, self.k, segment, last)?, &mut |segment| {
+                groups.take(segment)?;
+                Ok(ControlFlow::Continue(()))
+            })
+        };
+        let all = (0..mining.by.vertices() as u32).collect::<Vec<_>>();
+        let roots = roots.unwrap_or(&all);
+        mining.progress().begin(roots.len() as u64);
+        let done = roots.chunks(ROOTS).try_for_each(|roots| {
+            let table = Table::of(mining, roots.iter().copied())?;
+            self.run_from(mining, &table, &mut part)?;
+            mining.progress().add(roots.len() as u64);
+            Ok(())
+        });
+        match done {
+            Ok(()) => Ok((groups.end(), true)),
+            Err(Error::Interrupted) => Ok((groups.end(), false)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Calls `visit` with the vertices of each, until it breaks (DuMato's `aggregate_store`).
     ///
     /// # Errors
@@ -128,6 +166,17 @@ impl Workflow {
     /// Calls `take` with embeddings of k − 1 vertices, some at a time, and with their extension.
     fn run(&self, mining: &Mining<'_>, take: &mut Take<'_>) -> Result<()> {
         self.check()?;
+        self.run_from(mining, &Table::vertices(mining, &self.first)?, take)
+    }
+
+    /// The same from the rows of a table of first vertices.
+    fn run_from(
+        &self,
+        mining: &Mining<'_>,
+        table: &Table<'_, Vertices>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        self.check()?;
         let extensions = (1..self.k)
             .map(|size| {
                 // `within` leaves out what isn't there yet.
@@ -135,7 +184,6 @@ impl Workflow {
                 Extension::new(mining, size, &by, &self.filter.clone().and(Filter::distinct(..)))
             })
             .collect::<Result<Vec<_>>>()?;
-        let table = Table::vertices(mining, &self.first)?;
         table.each_segment(&mut |segment| self.deeper(mining, &extensions, segment, take))
     }
 

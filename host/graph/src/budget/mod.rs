@@ -1,16 +1,16 @@
 //! Runs that take no more memory than they are told: what has no room lies in files that are mapped, and
 //! their pages are let go in time.
 
-use std::cell::Cell;
+mod watch;
+
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::marker::PhantomData;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytemuck::Pod;
 
@@ -18,6 +18,9 @@ use crate::context::Cancel;
 use crate::error::{Error, Result};
 use crate::mapping::Mapping;
 use crate::storage::Storage;
+
+pub(crate) use watch::register;
+pub use watch::{look, touch};
 
 /// How much memory a run may take, and where what has no room goes.
 ///
@@ -33,29 +36,29 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Lets go of the pages of all mapped files whenever the process has 3/4 of the budget resident, as long
+    /// Lets go of the pages of mapped files whenever the process has 7/8 of the budget resident, as long
     /// as the result lives; one run of a process at a time has a budget. The pages stay in the system's cache
     /// of files while that has room, so that most come back without being read again.
     ///
-    /// Whoever looks at `cancel` looks at the memory too: a run touches no more between two looks than the
-    /// rest of the budget. A thread of its own looks as well, for where nobody does. Does nothing where the
-    /// system doesn't say how much is resident.
+    /// Whoever reads rows counts them ([`touch`]), and looks before an eighth of the budget could have come with
+    /// those of all threads. Whoever looks at `cancel` looks at the memory too, and a thread of its own does, for
+    /// what is read without being counted. Mapped files are divided into windows of 64 KiB, or a 2,048th of the file
+    /// where that is more, so that a fault brings no more than one of them. Does nothing where the system doesn't
+    /// say how much is resident.
     pub fn keep(&self, cancel: &Cancel) -> Keeper {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
-        let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
-        *watched = File::open("/proc/self/statm").ok().map(|statm| (statm, self.bytes));
-        let watch = watched.as_ref().and_then(|_| {
+        let watch = watch::begin(self.bytes).then(|| {
             let work = move || {
                 while !stopped.load(Ordering::Relaxed) {
-                    let_go();
+                    watch::let_go();
                     std::thread::sleep(PERIOD);
                 }
             };
             std::thread::Builder::new().name("budget".into()).spawn(work).ok()
         });
         cancel.limit();
-        Keeper { stop, watch }
+        Keeper { stop, watch: watch.flatten() }
     }
 }
 
@@ -72,67 +75,12 @@ impl Drop for Keeper {
         if let Some(watch) = self.watch.take() {
             let _ = watch.join();
         }
-        *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        watch::end();
     }
 }
 
 /// How often a thread of its own looks at the resident memory.
 const PERIOD: Duration = Duration::from_millis(1);
-/// How often a thread that mines does: pages that are in the system's cache come at 10 GB/s at most.
-const EACH: Duration = Duration::from_micros(100);
-
-/// What says how much is resident, and the limit.
-static WATCHED: Mutex<Option<(File, u64)>> = Mutex::new(None);
-
-/// Looks after the budget, if there is one and it is time to: for work that looks at no stop flag for long, and
-/// reads pages of files.
-pub fn look() {
-    thread_local! {
-        static LAST: Cell<Option<Instant>> = const { Cell::new(None) };
-    }
-    let now = Instant::now();
-    if LAST.get().is_none_or(|last| now - last >= EACH) {
-        LAST.set(Some(now));
-        let_go();
-    }
-}
-
-/// Lets go of what is mapped where too much is resident.
-fn let_go() {
-    // Whoever waits brings no pages meanwhile: on a busy machine the one who looks may be interrupted.
-    let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((statm, limit)) = &*watched else { return };
-    let Some([resident, mapped]) = resident(statm) else { return };
-    // Where other memory is what takes the room, letting go again and again would help nobody.
-    if resident > limit - limit / 4 && mapped > limit / 8 {
-        let mut kept = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|mapping| mapping.upgrade().is_some_and(|mapping| mapping.let_go()));
-    }
-}
-
-/// Resident bytes of this process: all, and those of files.
-fn resident(statm: &File) -> Option<[u64; 2]> {
-    // SAFETY: asks for a number.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
-    let mut text = [0; 128];
-    let length = statm.read_at(&mut text, 0).ok()?;
-    let mut numbers = std::str::from_utf8(&text[..length]).ok()?.split(' ').skip(1);
-    let mut next = || Some(page * numbers.next()?.parse::<u64>().ok()?);
-    Some([next()?, next()?])
-}
-
-/// What is mapped. Weak, so that none is unmapped while its pages are let go, and others may come to lie
-/// there.
-static MAPPINGS: Mutex<Vec<Weak<Mapping>>> = Mutex::new(vec![]);
-
-/// Has the pages of a mapping let go by a [`Keeper`].
-pub(crate) fn register(mapping: Mapping) -> Arc<Mapping> {
-    let mapping = Arc::new(mapping);
-    let mut kept = MAPPINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    kept.retain(|other| other.strong_count() > 0);
-    kept.push(Arc::downgrade(&mapping));
-    mapping
-}
 
 /// Bytes that no graph changes: the program, stacks, what one piece of work needs.
 pub const BASE: u64 = 24 << 20;
@@ -245,16 +193,27 @@ mod tests {
         let statm = File::open("/proc/self/statm").unwrap();
         let sum = |array: &[u64]| array.iter().fold(0u64, |sum, &x| sum.wrapping_add(x));
         let expected = sum(&array);
-        let of_files = || resident(&statm).unwrap()[1];
+        let of_files = || watch::resident(&statm).unwrap()[1];
         assert!(of_files() >= BYTES, "nobody lets go without a keeper");
         let keeper = Budget { bytes: BYTES / 2, folder: folder.path().into() };
         let keeper = keeper.keep(&Cancel::default());
+        assert!(of_files() < BYTES / 2, "what was read before is let go");
+        // Read without a word, as checks of a file are: the keeper's thread sees to it.
+        assert_eq!(sum(&array), expected);
         let begun = std::time::Instant::now();
         while of_files() >= BYTES / 2 {
             assert!(begun.elapsed() < Duration::from_secs(60), "{} are resident", of_files());
             std::thread::sleep(PERIOD);
         }
-        assert_eq!(sum(&array), expected);
+        // Counted: no more than the limit, whatever that thread does. Other tests have pages too.
+        let (mut most, mut counted) = (0, 0u64);
+        for row in array.chunks(1 << 13) {
+            touch(row);
+            counted = counted.wrapping_add(sum(row));
+            most = most.max(of_files());
+        }
+        assert_eq!(counted, expected);
+        assert!(most <= BYTES / 2 + BYTES / 10, "{most} were resident");
         drop(keeper);
         assert_eq!(sum(&array), expected);
         assert!(of_files() >= BYTES);

@@ -1,0 +1,202 @@
+//! Tasks whose tables are aggregated by pattern: motifs as DuMato's workflow has them (Ferraz et al., Alg. 9), and
+//! frequent patterns level by level as GAMMA has them (Hu et al., Alg. 2), by both supports.
+//!
+//! Both are programs over the [primitives](super::primitives), so that tables of any size and graphs beyond the device's
+//! memory are theirs too. Groups and the images of minimum-image support lie in the host's memory.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::PoisonError;
+
+use gramer_engine::metrics::{DeviceMetrics, Value};
+use gramer_engine::{Count, Outcome, shares};
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_pattern::Pattern;
+use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task, parts_reported};
+
+use super::graph::TableGraph;
+use super::primitives::{
+    By, EdgeFilter, Filter, Group, Groups, Key, MOST_EDGES, Measure, Mining, Table, Workflow,
+};
+use super::{OnTable, refuse};
+use crate::engine::of_counted;
+use crate::join::Joins;
+
+impl OnTable<'_> {
+    /// Motifs and frequent patterns, by aggregation of tables.
+    ///
+    /// # Errors
+    /// Those of the primitives; [`Error::Unsupported`] for shares of frequent patterns.
+    pub(super) fn by_pattern(
+        &self,
+        held: &mut Option<TableGraph>,
+        task: &Task,
+        roots: Option<&[u32]>,
+        context: &Context,
+        metrics: &mut DeviceMetrics,
+    ) -> Result<Outcome> {
+        // What other tasks left on the device makes room.
+        *held = None;
+        *self.joins.lock().unwrap_or_else(PoisonError::into_inner) = Joins::default();
+        let labels = matches!(task, Task::Fsm { .. });
+        let mut mining = self.mining.lock().unwrap_or_else(PoisonError::into_inner);
+        if mining.as_ref().is_none_or(|mining| !mining.is_of_task(self.graph, labels)) {
+            *mining = None;
+            let by = self.by.clone();
+            *mining = Some(Mining::of_task(self.gpu, self.graph, by, labels, context)?);
+        }
+        let mining = mining.as_mut().expect("it was put there");
+        mining.begin_task(context);
+        if let Some((pages, slots)) = mining.pages() {
+            metrics.detail("pages.number", "", Value::Setting(pages as u64));
+            metrics.detail("pages.slots", "", Value::Setting(slots as u64));
+        }
+        match task {
+            Task::Motif { k, induced } => motifs(mining, (*k, *induced), roots),
+            Task::Fsm { .. } if roots.is_some() => refuse("shares of frequent patterns"),
+            Task::Fsm { limit, support, measure } => frequent(mining, (*limit, *support, *measure)),
+            other => refuse(other.name()),
+        }
+    }
+}
+
+/// Connected sets of `k` vertices by pattern, whose vertex with the smallest number is one of `roots`.
+///
+/// # Errors
+/// Those of the primitives.
+fn motifs(
+    mining: &Mining<'_>,
+    (k, induced): (usize, Induced),
+    roots: Option<&[u32]>,
+) -> Result<Outcome> {
+    let workflow = Workflow::new(k).extend(..).filter(Filter::canonical());
+    let (groups, complete) = workflow.patterns_from(mining, roots)?;
+    let counts: HashMap<Pattern, u128> =
+        groups.iter().filter_map(|group| Some((pattern(group)?.clone(), group.value))).collect();
+    Ok(of_counted(k, induced, counts, complete))
+}
+
+/// Frequent patterns in the order of the other engines. A run that was stopped has those of the levels that are
+/// whole.
+///
+/// # Errors
+/// [`Error::Unsupported`] for limits beyond the largest tables, [`Error::Usage`] for a measure that has no such
+/// limit, and those of the primitives.
+fn frequent(
+    mining: &Mining<'_>,
+    (limit, support, measure): (SizeLimit, u64, Support),
+) -> Result<Outcome> {
+    let mut found = vec![];
+    let done = match (measure, limit) {
+        (Support::Embeddings, SizeLimit::MaxVertices(max)) => {
+            by_embeddings(mining, max, support, &mut found)
+        }
+        (Support::Embeddings, SizeLimit::MaxEdges(_)) => {
+            Err(Error::usage("measure embeddings goes with max-vertices"))
+        }
+        (Support::Mni, limit) => by_images(mining, limit, support, &mut found),
+    };
+    let complete = match done {
+        Ok(()) => true,
+        Err(Error::Interrupted) => false,
+        Err(error) => return Err(error),
+    };
+    shares::sort(&mut found);
+    Ok(Outcome::new(found, complete))
+}
+
+/// A level is a number of vertices. A set of vertices is made from one with a vertex fewer, whose pattern is a part of
+/// its own: rows of patterns that aren't reported are dropped, since nothing that is comes of them.
+fn by_embeddings(
+    mining: &Mining<'_>,
+    max: usize,
+    support: u64,
+    found: &mut Vec<Count>,
+) -> Result<()> {
+    let mut table = Table::vertices(mining, &Filter::any())?;
+    let mut reported = HashSet::new();
+    for vertices in 2..=max {
+        let (key, measure, canonical) = (Key::Pattern, Measure::Count, Filter::canonical());
+        let last = vertices == max;
+        let groups = if last {
+            table.aggregate_extensions(.., &canonical, &key, &measure)?
+        } else {
+            table.extend_vertex(.., &canonical)?;
+            table.aggregate(&key, &measure)?
+        };
+        let chosen = groups.chosen(|group| {
+            group.value >= support.into()
+                && pattern(group).is_some_and(|pattern| parts_reported(pattern, &reported))
+        });
+        let own = report(&groups, |group| chosen.has(group), found);
+        reported.extend(own);
+        if last || chosen.is_empty() {
+            break;
+        }
+        table.filter(&chosen)?;
+    }
+    Ok(())
+}
+
+/// A level is a number of edges. No part of a pattern has fewer images, so that rows of patterns with too few are
+/// dropped.
+fn by_images(
+    mining: &Mining<'_>,
+    limit: SizeLimit,
+    support: u64,
+    found: &mut Vec<Count>,
+) -> Result<()> {
+    let (vertices, edges) = match limit {
+        SizeLimit::MaxVertices(n) => (n, n * (n - 1) / 2),
+        SizeLimit::MaxEdges(n) => (n + 1, n),
+    };
+    if edges > MOST_EDGES {
+        return Err(Error::Unsupported(format!(
+            "the strategy table has patterns of at most {MOST_EDGES} edges by minimum images, and these may have \
+             {edges}: take a smaller limit, or leave out the setting `strategy`"
+        )));
+    }
+    let filter = EdgeFilter::canonical().and(EdgeFilter::vertices_at_most(vertices));
+    let (key, measure) = (Key::Pattern, Measure::Mni);
+    let mut table = Table::edges(mining, &EdgeFilter::any())?;
+    for level in 1..=edges {
+        let last = level == edges;
+        let groups = if level == 1 {
+            table.aggregate(&key, &measure)?
+        } else if last {
+            table.aggregate_extensions(&filter, &key, &measure)?
+        } else {
+            table.extend_edge(&filter)?;
+            table.aggregate(&key, &measure)?
+        };
+        let frequent = groups.at_least(support.into());
+        report(&groups, |group| frequent.has(group), found);
+        if last || frequent.is_empty() {
+            break;
+        }
+        table.filter(&frequent)?;
+    }
+    Ok(())
+}
+
+/// Adds what is reported of a level; returns its patterns.
+fn report(
+    groups: &Groups,
+    wanted: impl Fn(&Group) -> bool,
+    found: &mut Vec<Count>,
+) -> Vec<Pattern> {
+    let wanted = groups.iter().filter(|group| wanted(group));
+    let own: Vec<Count> = wanted
+        .filter_map(|group| Some(Count { pattern: pattern(group)?.clone(), count: group.value }))
+        .collect();
+    let patterns = own.iter().map(|count| count.pattern.clone()).collect();
+    found.extend(own);
+    patterns
+}
+
+fn pattern(group: &Group) -> Option<&Pattern> {
+    match &group.by {
+        By::Pattern(pattern) => Some(pattern),
+        By::Number(_) => None,
+    }
+}
