@@ -158,6 +158,7 @@ PROOFS = {
             ("gramer_set_plan_asker.sv", "x_issued = x_valid_q && issue_ready_i", "x_issued = x_valid_q"),
             ("gramer_set_plan_asker.sv", "(x_issued && x_last_q));", "x_last_q);"),
             ("gramer_set_plan_asker.sv", "return a < b ? a : b", "return a < b ? b : a"),
+            ("gramer_set_plan_asker.sv", "bound[l] = op_i.limit;", "bound[l] = '1;"),
             ("gramer_set_plan_asker.sv", "x_first_q ? low_q : '0", "low_q"),
         ],
         ASKER_REDUCED,
@@ -168,7 +169,8 @@ PROOFS = {
         [
             ("gramer_set_plan_merger.sv", "i_step_q.emit || i_step_q.ends ? '0 : matched", "matched"),
             ("gramer_set_plan_merger.sv", "op_q.word.difference ? THROUGH : ended", "ended"),
-            ("gramer_set_plan_merger.sv", "i_lanes_q[l] && i_below_q[l]", "i_lanes_q[l]"),
+            ("gramer_set_plan_merger.sv", "i_above_q[l] && i_below_q[l]", "i_above_q[l]"),
+            ("gramer_set_plan_merger.sv", "i_lanes_q[l] && i_above_q[l]", "i_lanes_q[l]"),
             ("gramer_set_plan_merger.sv", "!a_valid_q || !b_valid_q || b_take;", "1'b1;"),
             ("gramer_set_plan_merger.sv", "DRAIN: b_take = b_valid_q;", "DRAIN: b_take = 1'b0;"),
         ],

@@ -73,7 +73,7 @@ MEMORIES = {
     "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY)],
     "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
     "gramer_set_distributor": [(r"i_ahead\.mem", 1, ANY)],
-    "gramer_set_plan_walker": [(r"(words|lines)", 2, ANY)],
+    "gramer_set_plan_walker": [(r"(words|lines|ranges)", 3, ANY)],
     "gramer_set_plan_asker": [(r"i_waiting\.mem", 1, ANY)],
     "gramer_set_plan_packer": [(r"(merge_sets|walk_sets|maxima)", 3, ANY)],
 }

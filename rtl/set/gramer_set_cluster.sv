@@ -19,7 +19,7 @@ module gramer_set_cluster
   input  plan_t plan_i [PLANS],
   input  logic  word_write_i,
   input  logic [PLAN_AT_W-1:0] word_at_i,
-  input  plan_word_t word_i,
+  input  plan_bits_t word_i,
   input  logic [PUS-1:0] push_i,
   input  unit_t unit_i [UNITS_A_GROUP],
   output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o [PUS],

@@ -237,7 +237,7 @@ module gramer_set_core
   logic [FREE_W-1:0] free [PUS];
   logic        word_write;
   logic [PLAN_AT_W-1:0] word_at;
-  plan_word_t  plan_word;
+  plan_bits_t  plan_word;
   logic [63:0] places, handed;
 
   gramer_set_distributor i_distributor (

@@ -1,8 +1,8 @@
-// Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, beats with the words
-// of a search plan if there is one, then beats of eight units. Each half of a beat goes to one PU, the one with
-// most room (in turn among equals), as soon as the image is there up to the last line of each of its lists, or
-// all of it. A half without units is passed over. When the run stops early, what is left of the stream is taken
-// and dropped.
+// Takes the in-stream apart and hands its units to the PUs: one header beat with the plans, beats with the
+// ranges of labels and the words of a search plan if there is one, then beats of eight units. Each half of a
+// beat goes to one PU, the one with most room (in turn among equals), as soon as the image is there up to the
+// last line of each of its lists, or all of it. A half without units is passed over. When the run stops early,
+// what is left of the stream is taken and dropped.
 module gramer_set_distributor
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -25,9 +25,9 @@ module gramer_set_distributor
   input  logic [TOTAL_W-1:0] loaded_i,
   // PUs
   output plan_t plan_o [PLANS],
-  output logic  word_write_o, // words of a search plan, before the first unit
+  output logic  word_write_o, // ranges of labels, words of a search plan, before the first unit
   output logic [PLAN_AT_W-1:0] word_at_o,
-  output plan_word_t word_o,
+  output plan_bits_t word_o,
   input  logic [FREE_W-1:0] free_i [PUS],
   output logic [PUS-1:0] push_o,
   output unit_t unit_o [UNITS_A_GROUP],
@@ -52,7 +52,7 @@ module gramer_set_distributor
 
   assign tready_o = !full;
 
-  // ---------------------------------------------------------------- words of a search plan
+  // ---------------------------------------------------------------- ranges of labels, words of a search plan
 
   plan_t header;
   logic  word, words_end;
@@ -71,7 +71,7 @@ module gramer_set_distributor
       word_write_o <= word;
       word_at_o    <= word_at_q[PLAN_AT_W-1:0];
       word_o       <= beat[32'(word_at_q[$clog2(WORDS_A_BEAT)-1:0])*IN_WORD_EACH
-                           +: $bits(plan_word_t)];
+                           +: $bits(plan_bits_t)];
     end
   end else begin : gen_no_words
     assign word_at_q    = '0;

@@ -17,7 +17,7 @@ module gramer_set_plan
   // Words of the plan
   input  logic     word_write_i,
   input  logic [PLAN_AT_W-1:0] word_at_i,
-  input  plan_word_t word_i,
+  input  plan_bits_t word_i, // a range of a label, or a word in its low bits
   // Units
   input  logic     unit_valid_i,
   output logic     unit_take_o,

@@ -1,6 +1,6 @@
-// Between the walker and the merger: the limit of an operation is the smallest image among its bounds, found
-// in three steps; then its list is asked for, and it waits for its lines. Operations stay in order, and
-// so do lines: nothing is numbered.
+// Between the walker and the merger: the limit of an operation is the end of its label's range or the
+// smallest image among its bounds, found in three steps; then its list is asked for, and it waits for its
+// lines. Operations stay in order, and so do lines: nothing is numbered.
 //
 //   op ─► pairs ─► fours ─► limit ─┬─► lines of its list
 //                                  └─► [queue] ─► merger
@@ -43,7 +43,7 @@ module gramer_set_plan_asker
   assign ready_o = go;
 
   always_comb begin
-    for (int l = 0; l < 8; l++) bound[l] = '1;
+    for (int l = 0; l < 8; l++) bound[l] = op_i.limit;
     for (int l = 0; l < PLACED; l++) if (op_i.word.bounds[l]) bound[l] = op_i.images[l];
   end
 

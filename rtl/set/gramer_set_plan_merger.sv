@@ -4,7 +4,7 @@
 // match. A list without a stored set is copied, a stored set without a list is gone through.
 //
 //   op ─► first line ─┬─► step ─► read of the stored line ─► intersector ─► members ─► out
-//   lines of the list ┘                                  └─► limit, images ─┘
+//   lines of the list ┘                                  └─► range, images ─┘
 //
 // Nothing waits behind the step: whoever takes members takes a line each cycle.
 module gramer_set_plan_merger
@@ -234,7 +234,7 @@ module gramer_set_plan_merger
       kind: op_q.word.kind, to: op_q.word.to, pairs: op_q.word.pairs,
       meet: op_q.word.stored && op_q.word.streams && !op_q.word.difference,
       compare: state_q == MERGE, copy: state_q == COPY, emit: go && emit,
-      ends: state_q == FINISH, limit: op_q.limit, images: op_q.images
+      ends: state_q == FINISH, low: op_q.low, limit: op_q.limit, images: op_q.images
     };
     f_line_q  <= e_line_q;
     f_lanes_q <= e_lanes_q;
@@ -251,11 +251,11 @@ module gramer_set_plan_merger
     step_o.streamed = f_lanes_q;
   end
 
-  // ---------------------------------------------------------------- g, i: limit and images beside the intersector
+  // ---------------------------------------------------------------- g, i: range and images beside the intersector
 
   logic       g_valid_q, i_valid_q;
   line_t      g_line_q, i_line_q;
-  lanes_t     g_lanes_q, i_lanes_q, i_below_q, match_q, matched, keep;
+  lanes_t     g_lanes_q, i_lanes_q, i_above_q, i_below_q, match_q, matched, keep;
   plan_step_t g_step_q, i_step_q;
   logic [PLACED-1:0] i_equal_q [LANES];
 
@@ -269,6 +269,7 @@ module gramer_set_plan_merger
     i_step_q  <= g_step_q;
     for (int l = 0; l < LANES; l++) begin
       i_lanes_q[l] <= g_lanes_q[l] && g_line_q[l*ENTRY_W +: ID_W] != '1;
+      i_above_q[l] <= g_line_q[l*ENTRY_W +: ID_W] >= g_step_q.low;
       i_below_q[l] <= g_line_q[l*ENTRY_W +: ID_W] < g_step_q.limit;
       for (int v = 0; v < PLACED; v++)
         i_equal_q[l][v] <= g_line_q[l*ENTRY_W +: ID_W] == g_step_q.images[v];
@@ -280,7 +281,7 @@ module gramer_set_plan_merger
 
   always_comb
     for (int l = 0; l < LANES; l++)
-      keep[l] = i_lanes_q[l] && i_below_q[l] && i_equal_q[l] == '0
+      keep[l] = i_lanes_q[l] && i_above_q[l] && i_below_q[l] && i_equal_q[l] == '0
                 && matched[l] == i_step_q.meet;
 
   always_ff @(posedge clk_i) begin

@@ -13,10 +13,10 @@ module gramer_set_plan_walker
 (
   input  logic  clk_i,
   input  logic  rst_i,
-  // Words of the plan, before the first unit
+  // Ranges of labels, then words of the plan, before the first unit
   input  logic  word_write_i,
   input  logic [PLAN_AT_W-1:0] word_at_i,
-  input  plan_word_t word_i,
+  input  plan_bits_t word_i, // a range of a label, or a word in its low bits
   // Units
   input  logic  unit_valid_i,
   output logic  unit_take_o,
@@ -79,13 +79,23 @@ module gramer_set_plan_walker
 
   (* ram_style = "distributed" *) plan_word_t words [1 << PLAN_AT_W];
 
-  logic [PLAN_AT_W-1:0] read_at;
+  (* ram_style = "distributed" *) label_range_t ranges [PLAN_LABELS];
 
+  logic [PLAN_AT_W-1:0] read_at;
+  plan_word_t   word;
+  label_range_t range_q; // of the label of the word in hand
+
+  assign word    = words[read_at];
   assign read_at = state_q == LINE_WORD ? here_q.start - 1'b1 : at_q;
 
   always_ff @(posedge clk_i) begin
-    if (word_write_i) words[word_at_i] <= word_i;
-    if (state_q == FETCH || state_q == LINE_WORD) word_q <= words[read_at];
+    if (word_write_i) words[word_at_i] <= word_i[$bits(plan_word_t)-1:0];
+    if (word_write_i && 32'(word_at_i) < PLAN_LABELS)
+      ranges[word_at_i[LABEL_AT_W-1:0]] <= word_i[$bits(label_range_t)-1:0];
+    if (state_q == FETCH || state_q == LINE_WORD) begin
+      word_q  <= word;
+      range_q <= ranges[word.label];
+    end
   end
 
   assign make  = word_q.kind == 2'(WORD_MAKE);
@@ -96,7 +106,8 @@ module gramer_set_plan_walker
 
   always_comb begin
     for (int l = 0; l < PLACED; l++) images[l] = entry_q[l].id;
-    op_o = '{word: word_q, at: set_at_t'(here_q.at), source: entry_q[0], limit: '1, images: images};
+    op_o = '{word: word_q, at: set_at_t'(here_q.at), source: entry_q[0],
+             low: range_q.low, limit: range_q.high, images: images};
     for (int l = 1; l < PLACED; l++) if (word_q.of == 3'(l)) op_o.source = entry_q[l];
   end
 
@@ -155,7 +166,7 @@ module gramer_set_plan_walker
         IDLE: if (unit_take_o) begin
           state_q <= FETCH;
           level_q <= '0;
-          at_q    <= '0;
+          at_q    <= PLAN_AT_W'(PLAN_LABELS);
         end
         FETCH: state_q <= DECODE;
         DECODE: if (make) begin

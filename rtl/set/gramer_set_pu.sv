@@ -22,7 +22,7 @@ module gramer_set_pu
   // Words of a search plan
   input  logic  word_write_i,
   input  logic [PLAN_AT_W-1:0] word_at_i,
-  input  plan_word_t word_i,
+  input  plan_bits_t word_i,
   // Units
   input  logic  push_i,
   input  unit_t unit_i [UNITS_A_GROUP],

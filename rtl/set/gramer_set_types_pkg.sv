@@ -29,7 +29,8 @@ package gramer_set_types_pkg;
   localparam int unsigned PLACED     = PLAN_LEVELS > 2 ? PLAN_LEVELS : 2; // vertices that are placed
   localparam int unsigned LEVEL_AT_W = 3;
   localparam int unsigned SET_W      = $clog2(PLAN_SETS);
-  localparam int unsigned PLAN_AT_W  = $clog2(PLAN_WORDS);
+  localparam int unsigned PLAN_AT_W  = $clog2(PLAN_LABELS + PLAN_WORDS); // labels, then words
+  localparam int unsigned LABEL_AT_W = $clog2(PLAN_LABELS);
   localparam int unsigned SET_AT_W   = SLOT_W + LLINE_W; // a line of the memory for sets
   localparam int unsigned SET_LINES  = 1 << SET_AT_W;
 
@@ -73,6 +74,7 @@ package gramer_set_types_pkg;
 
   // A word of a search plan, as it comes in the in-stream.
   typedef struct packed {
+    logic [LABEL_AT_W-1:0] label; // members have ids in its range
     logic [6:0]       conflicts;  // vertices whose images are left out
     logic [6:0]       bounds;     // vertices whose images are above all members
     logic [SET_W-1:0] to;         // make: the set that is made
@@ -85,6 +87,17 @@ package gramer_set_types_pkg;
     logic [1:0]       kind;
   } plan_word_t;
 
+  // The ids that vertices with a label have, as they come in the in-stream: they follow each other.
+  typedef struct packed {
+    id_t high; // exclusive
+    id_t low;
+  } label_range_t;
+
+  // Either of them, in the low bits.
+  localparam int unsigned PLAN_BITS = $bits(label_range_t) > $bits(plan_word_t)
+                                      ? $bits(label_range_t) : $bits(plan_word_t);
+  typedef logic [PLAN_BITS-1:0] plan_bits_t;
+
   typedef logic [SET_AT_W-1:0]   set_at_t;  // a line of the memory for sets
   typedef logic [SET_AT_W:0]     set_end_t; // or the one after the last
   typedef logic [LEVEL_AT_W-1:0] level_at_t;
@@ -95,7 +108,8 @@ package gramer_set_types_pkg;
     plan_word_t word;
     set_at_t    at;     // walk: the line
     entry_t     source; // whose list is streamed
-    id_t        limit;  // members are below it
+    id_t        low;    // members are not below it
+    id_t        limit;  // but below this
     images_t    images; // and none of these; all ones: nothing is left out
   } set_op_t;
 
@@ -109,6 +123,7 @@ package gramer_set_types_pkg;
     logic             copy;    // the members come from the streamed line
     logic             emit;    // the last step of a stored line, or of a streamed one that is copied
     logic             ends;    // the operation ends here, and there is no line
+    id_t              low;
     id_t              limit;
     images_t          images;
   } plan_step_t;

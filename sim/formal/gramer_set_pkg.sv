@@ -25,6 +25,7 @@ package gramer_set_pkg;
   localparam int unsigned K_MOST          = 16;
   localparam int unsigned PLAN_LEVELS     = 0;
   localparam int unsigned PLAN_WORDS      = 40;
+  localparam int unsigned PLAN_LABELS     = 2;
   localparam int unsigned PLAN_SETS       = 32;
   localparam int unsigned SIZE_ROUNDED    = 32;
   localparam int unsigned WORD_MAKE       = 0;

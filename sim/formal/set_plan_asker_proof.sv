@@ -1,5 +1,5 @@
 // Operations of a search plan on their way from the walker to the merger, of two images, with lists of up to two
-// lines. Each comes out once, in order, with the lowest of its bounds; its lines are asked for once, in
+// lines. Each comes out once, in order, with the lowest of its bounds and its range's end; its lines are asked for once, in
 // order, and none that no list has; a line that waits stays; when nobody stalls, something moves. One operation is followed.
 module set_plan_asker_proof
   import gramer_set_pkg::*;
@@ -13,6 +13,7 @@ module set_plan_asker_proof
   input entry_t     source_i,
   input id_t        image0_i,
   input id_t        image1_i,
+  input id_t        limit_i,
   input logic [SET_W-1:0] to_i, // what else is said of it
   input logic       issue_ready_i,
   input logic       pop_i,
@@ -34,7 +35,8 @@ module set_plan_asker_proof
     op.word.streams   = streams_i;
     op.word.to        = to_i;
     op.source         = source_i;
-    op.limit          = '1;
+    op.limit          = limit_i;
+    op.low            = source_i.id;
     op.images[0]      = image0_i;
     op.images[1]      = image1_i;
   end
@@ -51,8 +53,8 @@ module set_plan_asker_proof
   wire [OWED_W-1:0]   lines = !streams_i ? '0 : quarters > 4'd4 ? OWED_W'(2) : OWED_W'(1);
   wire [1:0]          high = 2'(quarters - 1'b1);
   id_t                low0, low1;
-  assign low0 = bounds_i[0] ? image0_i : '1;
-  assign low1 = bounds_i[1] ? image1_i : '1;
+  assign low0 = bounds_i[0] && image0_i < limit_i ? image0_i : limit_i;
+  assign low1 = bounds_i[1] && image1_i < limit_i ? image1_i : limit_i;
 
   logic [OWED_W-1:0] owed_q, before_q, left_q; // lines: of all, before those that are followed, of these
   logic [INSIDE_W-1:0] inside_q, ahead_q;        // operations: all, before the one that is followed
@@ -138,7 +140,7 @@ module set_plan_asker_proof
       if (valid) assert (inside_q != '0);
       if (leaves) begin
         assert (op_out.limit == limit_q && op_out.images[0] == image0_q && op_out.images[1] == image1_q);
-        assert (op_out.word.to == to_q && op_out.source == source_q);
+        assert (op_out.word.to == to_q && op_out.source == source_q && op_out.low == source_q.id);
       end
       if (marked_q && !out_q) assert (ahead_q < inside_q);        // not lost
       if (marked_q) assert (before_q + left_q <= owed_q);

@@ -1,5 +1,5 @@
 // An operation on a stored set and a streamed list, each of up to three of five vertices in up to two lines of two: an intersection,
-// a difference, a copy, or the set alone, below any limit and without any one image. The members come out in order, each once,
+// a difference, a copy, or the set alone, in any range and without any one image. The members come out in order, each once,
 // and no other; the end follows, within so many cycles if the lines come. The intersector is the real one.
 module set_plan_merger_proof
   import gramer_set_pkg::*;
@@ -14,7 +14,7 @@ module set_plan_merger_proof
   input logic [MOST*ID_W-1:0] list_i,
   input logic [1:0]     list_count_i,
   input logic           makes_i, difference_i, uses_i, streams_i,
-  input id_t            limit_i, image_i,
+  input id_t            low_i, limit_i, image_i,
   // Anything at any time
   input logic       come_i // a line comes
 );
@@ -27,7 +27,7 @@ module set_plan_merger_proof
   logic [MOST*ID_W-1:0] stored_q, list_q;
   logic [1:0]  stored_count_q, list_count_q;
   logic        makes_q, difference_q, uses_q, streams_q;
-  id_t         limit_q, image_q;
+  id_t         low_q, limit_q, image_q;
 
   logic        at_q, out_q, came_q; // the operation was taken, has ended, its lines have come
   logic        second_q;            // of its lines
@@ -37,7 +37,7 @@ module set_plan_merger_proof
 
   // ---------------------------------------------------------------- what they mean
 
-  logic [IDS-1:0] in_stored, in_list, below, wanted;
+  logic [IDS-1:0] in_stored, in_list, within, wanted;
   always_comb begin
     in_stored = '0;
     in_list   = '0;
@@ -45,8 +45,8 @@ module set_plan_merger_proof
       if (2'(e) < stored_count_q) in_stored[stored_q[ID_W*e +: ID_W]] = 1'b1;
       if (2'(e) < list_count_q) in_list[list_q[ID_W*e +: ID_W]] = 1'b1;
     end
-    for (int i = 0; i < IDS; i++) below[i] = id_t'(i) < limit_q && id_t'(i) != image_q;
-    wanted = below & (!uses_q ? in_list : !streams_q ? in_stored
+    for (int i = 0; i < IDS; i++) within[i] = id_t'(i) >= low_q && id_t'(i) < limit_q && id_t'(i) != image_q;
+    wanted = within & (!uses_q ? in_list : !streams_q ? in_stored
                       : difference_q ? in_stored & ~in_list : in_stored & in_list);
   end
 
@@ -88,6 +88,7 @@ module set_plan_merger_proof
     op.word.stored     = uses_q;
     op.word.streams    = streams_q;
     op.word.difference = difference_q;
+    op.low             = low_q;
     op.limit           = limit_q;
     op.images          = '1;
     op.images[0]       = image_q;
@@ -147,6 +148,7 @@ module set_plan_merger_proof
       difference_q   <= difference_i;
       uses_q         <= uses_i;
       streams_q      <= streams_i;
+      low_q          <= low_i;
       limit_q        <= limit_i;
       image_q        <= image_i;
       at_q           <= 1'b0;

@@ -48,7 +48,8 @@ module set_plan_walker_proof
 
   gramer_set_plan_walker dut (
     .clk_i, .rst_i (!started_q),
-    .word_write_i (started_q && written_q < 3'(WORDS)), .word_at_i (written_q[1:0]), .word_i (word),
+    .word_write_i (started_q && written_q < 3'(WORDS)), .word_at_i (PLAN_AT_W'(PLAN_LABELS) + PLAN_AT_W'(written_q[1:0])),
+    .word_i (plan_bits_t'(word)),
     // Each word is there before it is read.
     .unit_valid_i (written_q != '0 && !unit_q), .unit_take_o (unit_take), .unit_i (unit),
     .op_valid_o (op_valid), .op_ready_i, .op_o (op),

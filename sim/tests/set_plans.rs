@@ -4,6 +4,8 @@
 
 #[path = "../../host/tests/common/environment.rs"]
 mod environment;
+#[path = "support/set_labels.rs"]
+mod labels;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -55,9 +57,9 @@ fn pattern(rng: &mut fastrand::Rng, vertices: usize) -> Pattern {
 
 /// The sum over so many clusters.
 fn sum(machine: &Accelerator, graph: &Graph, program: &Program, clusters: usize) -> u128 {
-    let image = PlanImage::new(graph.view()).unwrap();
+    let image = PlanImage::new(graph.view(), program.order()).unwrap();
     let work = units(graph.view(), Units::All, &image, program, machine.machine.processing_units);
-    let streams = deal(machine, program, work, clusters);
+    let streams = deal(machine, (program, &image), work, clusters);
     let run =
         |stream: &[u8]| reference::run(machine, image.words(), stream).expect("room for sets");
     streams.iter().map(|s| u128::from(run(&s.whole()).values[SUM_EMBEDDINGS])).sum()
@@ -130,10 +132,10 @@ struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     fn new(machine: &'a Accelerator, graph: &Graph, program: &Program, clusters: usize) -> Self {
-        let image = PlanImage::new(graph.view()).unwrap();
+        let image = PlanImage::new(graph.view(), program.order()).unwrap();
         let work =
             units(graph.view(), Units::All, &image, program, machine.machine.processing_units);
-        let dealt = deal(machine, program, work, clusters);
+        let dealt = deal(machine, (program, &image), work, clusters);
         Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect() }
     }
 

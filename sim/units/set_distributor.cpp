@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
       plans[p] = uint32_t(b.random(512)), header.line[p * IN_PLAN_EACH / 32] = plans[p] | uint32_t(b.random()) << 9;
     // A search plan's words follow the header.
     std::vector<uint64_t> words;
-    if (b.chance(20)) plans[0] = OP_PLAN | unsigned(b.random(6)) << 4;
+    if (b.chance(20)) plans[0] = OP_PLAN | unsigned(b.random(7)) << 4;
     else if ((plans[0] & 15) == OP_PLAN) plans[0] ^= 1;
     header.line[0] = plans[0];
     beats.push_back(header);
@@ -123,7 +123,7 @@ int main(int argc, char **argv) {
       if (d.word_write_o) {
         b.check(word < words.size(), "more words than there are");
         b.equal(d.word_at_o, word, "a word's place");
-        b.equal(d.word_o, words[word++] & ((uint64_t(1) << 33) - 1), "a word");
+        b.equal(d.word_o, words[word++] & ((uint64_t(1) << (IN_LABEL_HIGH_AT + IN_LABEL_HIGH_BITS)) - 1), "a word");
       }
       // What was handed on.
       unsigned to = 0, pushes = 0;

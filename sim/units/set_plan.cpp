@@ -10,6 +10,7 @@ namespace {
 struct Model {
   const Image &image;
   const std::vector<Word> &words;
+  const Labels &labels;
   uint32_t first, last;
   std::vector<uint32_t> images;
   std::vector<std::vector<uint32_t>> sets = std::vector<std::vector<uint32_t>>(PLAN_SETS);
@@ -19,11 +20,11 @@ struct Model {
   std::vector<uint32_t> members(const Word &w) const {
     std::vector<uint32_t> list = w.streams ? image.list(images[w.of]) : std::vector<uint32_t>(), out;
     for (uint32_t e : w.stored ? sets[w.from] : list) {
-      bool keep = true;
+      bool keep = labels.has(w.label, e);
       if (w.stored && w.streams) {
         bool in = false;
         for (uint32_t l : list) in |= (l & ID) == (e & ID);
-        keep = in != bool(w.difference);
+        keep &= in != bool(w.difference);
       }
       for (size_t v = 0; v < images.size(); ++v) {
         if (w.bounds >> v & 1 && (e & ID) >= (images[v] & ID)) keep = false;
@@ -72,7 +73,7 @@ struct Model {
 int main(int argc, char **argv) {
   Bench b("set_plan",
           {"one level", "two levels", "three levels", "four levels", "counted from a list", "counted from a set",
-           "pairs", "a difference", "an intersection", "a set that is narrowed", "bounds", "conflicts",
+           "pairs", "a difference", "an intersection", "a set that is narrowed", "bounds", "conflicts", "a label",
            "a list of a quarter-line", "a rounded size", "a set of several lines", "an empty set",
            "a range of lines", "no room", "lines come at once", "lines come late", "several units"},
           argc, argv);
@@ -97,6 +98,7 @@ int main(int argc, char **argv) {
       std::sort(rows[v].begin(), rows[v].end());
     }
     const Image image(rows);
+    const Labels labels(b, uint32_t(image.words.size() / 4));
     const unsigned levels = 1 + b.random(4);
     std::vector<Word> words;
     unsigned sets = 0;
@@ -113,6 +115,7 @@ int main(int argc, char **argv) {
         if (w.stored) w.from = b.chance(60) ? sets - 1 : b.random(sets);
         if (w.streams) w.of = b.random(l + 1);
         fill(w);
+        if (b.chance(30)) w.label = b.random(PLAN_LABELS);
       };
       const bool last = l + 1 == levels;
       for (unsigned m = large ? 5 : b.random(3) + (sets == 0 && !last); m; --m) {
@@ -138,7 +141,7 @@ int main(int argc, char **argv) {
     for (int tries = 0; tries < 8 && visits < 20000 && !full; ++tries) {
       const uint32_t root = b.random(kind == 2 && tries < 2 ? 4 : vertices);
       const bool range = levels > 1 && b.chance(25);
-      Model model{image, words, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : 4095, {}};
+      Model model{image, words, labels, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : 4095, {}};
       model.images.push_back(image.entries[root]);
       const uint64_t sum = model.level(0, 0);
       if (model.visits > 60000) continue;
@@ -152,16 +155,14 @@ int main(int argc, char **argv) {
       for (auto &w : words) b.hit("an empty set", w.kind == WORD_MAKE && model.sets[w.to].empty());
     }
     if (units.empty()) continue;
-    for (size_t at = 0; at < words.size(); ++at) {
-      d.word_write_i = 1, d.word_at_i = at, d.word_i = words[at].bits();
-      b.tick();
-      const Word &w = words[at];
+    write_plan(b, d, labels, words);
+    for (const Word &w : words) {
+      b.hit("a label", w.label);
       b.hit("a difference", w.stored && w.streams && w.difference);
       b.hit("an intersection", w.stored && w.streams && !w.difference);
       b.hit("a set that is narrowed", w.kind == WORD_MAKE && !w.streams);
       b.hit("bounds", w.bounds), b.hit("conflicts", w.conflicts);
     }
-    d.word_write_i = 0;
     b.hit("counted from a list", !words.back().stored), b.hit("counted from a set", !words.back().streams);
     b.hit("pairs", words.back().pairs);
     const char *depth[] = {"one level", "two levels", "three levels", "four levels"};

@@ -30,7 +30,7 @@ Operation settled(Operation o) {
 
 int main(int argc, char **argv) {
   Bench b("set_plan_asker",
-          {"no bound", "one bound", "all bounds", "each bound the lowest", "no conflict", "all conflicts", "no list",
+          {"no bound", "one bound", "all bounds", "each bound the lowest", "a range whose end is below all bounds", "no conflict", "all conflicts", "no list",
            "a quarter-line", "a list in a line's middle", "a whole line", "two lines", "a list over a line's end",
            "the largest size that is exact", "the first size that is rounded", "each way of rounding", "a long list",
            "lines wait", "operations wait", "as many operations as there is room for", "an operation a cycle",
@@ -55,6 +55,7 @@ int main(int argc, char **argv) {
     // Where rounded sizes begin is the image's promise, as is that short lists lie in a line; that one is not used.
     if (size >= SIZE_ROUNDED || (small && id % 4 + size > 4)) id &= ~3u;
     o.source = id | size << ID_W;
+    o.low = b.random(ID), o.limit = b.chance(50) ? ID : b.random(b.chance(50) ? ID : 8);
     for (auto &image : o.images) image = b.random(b.chance(50) ? ID : 8);
     return o;
   };
@@ -114,7 +115,7 @@ int main(int argc, char **argv) {
         const uint32_t bounds = next.word.bounds, quarter = next.source & 3, size = next.source >> ID_W;
         const bool streams = next.word.streams;
         b.hit("no bound", !bounds), b.hit("one bound", bounds && !(bounds & (bounds - 1)));
-        b.hit("all bounds", bounds == (1u << PLACED) - 1);
+        b.hit("all bounds", bounds == (1u << PLACED) - 1), b.hit("a range whose end is below all bounds", bounds && next.limit && settled(next).limit == next.limit);
         const uint32_t least = settled(next).limit;
         for (unsigned v = 0; v < PLACED; ++v) lowest |= uint32_t(bounds >> v & 1 && next.images[v] == least) << v;
         b.hit("each bound the lowest", lowest == (1u << PLACED) - 1);

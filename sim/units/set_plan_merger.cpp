@@ -28,7 +28,7 @@ struct Task {
 };
 
 bool left_out(const Operation &o, uint32_t entry) {
-  bool out = (entry & ID) >= o.limit;
+  bool out = (entry & ID) < o.low || (entry & ID) >= o.limit;
   for (uint32_t image : o.images) out |= (entry & ID) == image;
   return out;
 }
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
           {"an intersection", "a difference", "a copy", "a set gone through", "a line walked along", "pairs", "nothing in common",
            "everything in common", "an empty stored set", "a set of several lines", "a list of several lines", "a line of padding",
            "the list ends first", "the set ends first", "a limit in the first line", "a limit in a later line", "a limit below all",
-           "a limit above all", "entries above the limit", "images left out", "a list in a line's middle", "waits for a set", "lines come at once",
+           "a limit above all", "entries below the range", "entries above the limit", "images left out", "a list in a line's middle", "waits for a set", "lines come at once",
            "lines come late", "an operation behind another at once", "one set into itself"},
           argc, argv);
   auto &d = *b.dut;
@@ -109,6 +109,7 @@ int main(int argc, char **argv) {
       if (w.kind == WORD_WALK && !from.lines()) continue;
       o.at = w.kind == WORD_WALK ? from.base + b.random(from.lines()) : b.random(SET_LINES);
       o.source = uint32_t(b.random());
+      o.low = b.chance(60) ? 0 : b.random(universe);
       o.limit = b.chance(40) ? ID : b.random(universe + universe / 4);
       for (auto &image : o.images) image = b.chance(60) ? ID : b.random(universe);
       // The list, with padding behind it and others' entries around it.
@@ -171,7 +172,8 @@ int main(int argc, char **argv) {
       b.hit("a limit in the first line", both && o.limit < from.max(0) && o.limit > (from.members[0] & ID));
       b.hit("a limit in a later line", both && from.lines() > 2 && o.limit > from.max(0) && o.limit < from.max(from.lines() - 1));
       b.hit("a limit below all", both && o.limit <= (from.members[0] & ID)), b.hit("a limit above all", both && o.limit == ID);
-      b.hit("images left out", !w.stored && std::any_of(list.begin(), list.end(), [&](uint32_t e) { return left_out(o, e) && (e & ID) < o.limit; }));
+      b.hit("entries below the range", std::any_of(list.begin(), list.end(), [&](uint32_t e) { return (e & ID) < o.low; }) && !members.empty());
+      b.hit("images left out", !w.stored && std::any_of(list.begin(), list.end(), [&](uint32_t e) { return left_out(o, e) && (e & ID) >= o.low && (e & ID) < o.limit; }));
       b.hit("one set into itself", w.kind == WORD_MAKE && w.stored && w.from == w.to && !members.empty());
       lines.insert(lines.end(), task.lines.begin(), task.lines.end());
       tasks.push_back(task);
@@ -227,7 +229,7 @@ int main(int argc, char **argv) {
       }
       if (d.line_valid_i && d.line_ready_o) lines.pop_front(), --owed;
       if (d.valid_o) {
-        std::vector<unsigned> widths{2, 5, 1, 1, 1, 1, 1, 1, ID_W};
+        std::vector<unsigned> widths{2, 5, 1, 1, 1, 1, 1, 1, ID_W, ID_W};
         widths.insert(widths.end(), PLACED, ID_W);
         const auto fields = unpack(d.plan_step_o, widths);
         const bool ends = fields[7];

@@ -21,6 +21,7 @@ struct Event {
 struct Walk {
   Bench &b;
   const std::vector<Word> &words;
+  const Labels &labels;
   uint32_t first, last;
   std::deque<Event> &events;
   std::vector<uint32_t> entries;
@@ -31,6 +32,7 @@ struct Walk {
     e.op.word = w, e.level = unsigned(entries.size()) - 1;
     for (size_t v = 0; v < entries.size(); ++v) e.op.images[v] = entries[v] & ID;
     if (w.streams) e.op.source = entries[w.of];
+    e.op.low = labels.low[w.label], e.op.limit = labels.high[w.label];
     return e;
   }
   void level(size_t at, unsigned top) {
@@ -86,11 +88,12 @@ int main(int argc, char **argv) {
           {"a level", "two levels", "all levels", "as many words as there are", "one word on a level", "several sets on a level", "an empty set",
            "a set made again", "a range of lines", "a range without lines", "no candidate in a line", "every lane a candidate",
            "several lines of candidates", "cut before the last line", "operations wait", "operations are taken at once", "answers at once",
-           "answers late", "several units", "a unit at once behind another", "a mark at each level", "a rewind at each level", "reset in between"},
+           "answers late", "several units", "a unit at once behind another", "a mark at each level", "a rewind at each level", "a label", "another label than before", "reset in between"},
           argc, argv);
   auto &d = *b.dut;
   d.word_write_i = d.unit_valid_i = d.op_ready_i = d.made_i = d.walked_i = d.empty_i = 0;
   uint32_t marked = 0, rewound = 0;
+  unsigned labelled = 0;
   for (int n = 0; n < 160; ++n) {
     d.unit_valid_i = d.op_ready_i = d.made_i = d.walked_i = d.empty_i = 0;
     b.reset(d.rst_i);
@@ -101,6 +104,7 @@ int main(int argc, char **argv) {
       Word w;
       w.difference = b.random(2), w.pairs = b.random(2), w.stored = b.random(2), w.streams = b.random(2), w.of = b.random(level + 1);
       w.from = b.random(PLAN_SETS), w.to = b.random(PLAN_SETS), w.bounds = b.random(128), w.conflicts = b.random(128);
+      w.label = b.random(PLAN_LABELS);
       return w;
     };
     const bool wide = n % 10 == 9;
@@ -130,18 +134,15 @@ int main(int argc, char **argv) {
     }
     b.hit("a level", levels == 1), b.hit("two levels", levels == 2), b.hit("all levels", levels == PLACED);
     b.hit("as many words as there are", words.size() == PLAN_WORDS);
-    for (size_t at = 0; at < words.size(); ++at) {
-      d.word_write_i = 1, d.word_at_i = at, d.word_i = words[at].bits();
-      b.tick();
-    }
-    d.word_write_i = 0;
+    const Labels labels(b, ID);
+    write_plan(b, d, labels, words);
 
     std::deque<Event> events;
     std::deque<uint64_t> units;
     for (unsigned u = 1 + b.random(4); u; --u) {
       const uint32_t root = uint32_t(b.random(ID)) | uint32_t(1 + b.random(63)) << ID_W;
       const bool range = b.chance(40);
-      Walk walk{b, words, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : uint32_t(LAST_ALL), events, {root}};
+      Walk walk{b, words, labels, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : uint32_t(LAST_ALL), events, {root}};
       walk.level(0, 0);
       Event done;
       done.done = true;
@@ -199,8 +200,10 @@ int main(int argc, char **argv) {
         b.equal(got[0], e.op.word.bits(), "the word");
         if (e.op.word.kind == WORD_WALK) b.equal(got[1], e.op.at, "the line of the set");
         if (e.op.word.streams && e.op.word.kind != WORD_WALK) b.equal(got[2], e.op.source, "the list");
-        b.equal(got[3], ID, "the limit");
-        for (unsigned v = 0; v <= e.level; ++v) b.equal(got[4 + PLACED - 1 - v], e.op.images[v], "an image");
+        b.equal(got[3], e.op.low, "the range of the label"), b.equal(got[4], e.op.limit, "its end");
+        b.hit("a label", e.op.word.label), b.hit("another label than before", e.op.word.label != labelled);
+        labelled = e.op.word.label;
+        for (unsigned v = 0; v <= e.level; ++v) b.equal(got[5 + PLACED - 1 - v], e.op.images[v], "an image");
         if (d.op_ready_i) {
           if (e.op.word.kind == WORD_MAKE) {
             const uint64_t earliest = making.empty() ? b.cycle : making.back().when;

@@ -42,20 +42,48 @@ struct Image {
 /// A word of a plan.
 struct Word {
   unsigned kind = 0, difference = 0, pairs = 0, stored = 0, streams = 0, of = 0, from = 0, to = 0, bounds = 0,
-           conflicts = 0;
+           conflicts = 0, label = 0;
   uint64_t bits() const {
     return uint64_t(kind) << IN_WORD_KIND_AT | uint64_t(difference) << IN_WORD_DIFFERENCE_AT
            | uint64_t(pairs) << IN_WORD_PAIRS_AT | uint64_t(stored) << IN_WORD_STORED_AT
            | uint64_t(streams) << IN_WORD_STREAMS_AT | uint64_t(of) << IN_WORD_OF_AT
            | uint64_t(from) << IN_WORD_FROM_AT | uint64_t(to) << IN_WORD_TO_AT
-           | uint64_t(bounds) << IN_WORD_BOUNDS_AT | uint64_t(conflicts) << IN_WORD_CONFLICTS_AT;
+           | uint64_t(bounds) << IN_WORD_BOUNDS_AT | uint64_t(conflicts) << IN_WORD_CONFLICTS_AT
+           | uint64_t(label) << IN_WORD_LABEL_AT;
   }
 };
+
+/// Bits of a word.
+constexpr unsigned WORD_BITS = IN_WORD_LABEL_AT + IN_WORD_LABEL_BITS;
+
+/// The ids of each label, [low, high): 0 is any label, others are random, and some have no vertex.
+struct Labels {
+  std::vector<uint32_t> low = std::vector<uint32_t>(PLAN_LABELS), high = std::vector<uint32_t>(PLAN_LABELS, ID);
+  Labels() = default;
+  Labels(Bench &b, uint32_t end) {
+    for (unsigned l = 1; l < PLAN_LABELS; ++l) {
+      low[l] = b.random(end + 1);
+      high[l] = low[l] + b.random(end + 1 - low[l]) * b.random(5) / 4;
+    }
+  }
+  bool has(unsigned label, uint32_t entry) const { return (entry & ID) >= low[label] && (entry & ID) < high[label]; }
+};
+/// Hands a module the ranges and the words of a plan, as the distributor does.
+template <class D> inline void write_plan(Bench &b, D &d, const Labels &labels, const std::vector<Word> &words) {
+  d.word_write_i = 1;
+  for (unsigned at = 0; at < PLAN_LABELS + words.size(); ++at) {
+    const uint64_t range = at < PLAN_LABELS
+        ? uint64_t(labels.low[at]) << IN_LABEL_LOW_AT | uint64_t(labels.high[at]) << IN_LABEL_HIGH_AT : 0;
+    d.word_at_i = at, d.word_i = at < PLAN_LABELS ? range : words[at - PLAN_LABELS].bits();
+    b.tick();
+  }
+  d.word_write_i = 0;
+}
 
 /// A set to make, to count, or a line of one to walk along: `set_op_t`.
 struct Operation {
   Word word;
-  uint32_t at = 0, source = 0, limit = ID;
+  uint32_t at = 0, source = 0, low = 0, limit = ID;
   std::vector<uint32_t> images = std::vector<uint32_t>(PLACED);
 };
 
@@ -68,19 +96,19 @@ constexpr unsigned place_bits() {
 
 /// The fields of `set_op_t`, the word in two parts.
 inline std::vector<unsigned> operation_widths() {
-  std::vector<unsigned> widths{33, place_bits(), ID_W + SIZE_W, ID_W};
+  std::vector<unsigned> widths{WORD_BITS, place_bits(), ID_W + SIZE_W, ID_W, ID_W};
   widths.insert(widths.end(), PLACED, ID_W);
   return widths;
 }
 template <class P> inline void drive_operation(P &pin, const Operation &o) {
-  std::vector<Field> fields{{o.word.bits(), 33}, {o.at, place_bits()}, {o.source, ID_W + SIZE_W}, {o.limit, ID_W}};
+  std::vector<Field> fields{{o.word.bits(), WORD_BITS}, {o.at, place_bits()}, {o.source, ID_W + SIZE_W}, {o.low, ID_W}, {o.limit, ID_W}};
   for (unsigned v = PLACED; v-- > 0;) fields.push_back({o.images[v], ID_W});
   pack(pin, fields);
 }
-/// Word, place, source, limit, then the images from the last one on.
+/// Word, place, source, range, then the images from the last one on.
 template <class P> inline bool is_operation(const P &pin, const Operation &o) {
   const auto got = unpack(pin, operation_widths());
-  bool same = got[0] == o.word.bits() && got[1] == o.at && got[2] == o.source && got[3] == o.limit;
-  for (unsigned v = 0; v < PLACED; ++v) same &= got[4 + v] == o.images[PLACED - 1 - v];
+  bool same = got[0] == o.word.bits() && got[1] == o.at && got[2] == o.source && got[3] == o.low && got[4] == o.limit;
+  for (unsigned v = 0; v < PLACED; ++v) same &= got[5 + v] == o.images[PLACED - 1 - v];
   return same;
 }

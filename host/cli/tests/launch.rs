@@ -291,6 +291,52 @@ fn the_set_core_matches_patterns() {
     }
 }
 
+/// Labels of vertices in the pattern; what the core doesn't tell apart, and what the graph has no labels for, is
+/// refused.
+#[test]
+fn the_set_core_matches_patterns_with_labels() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    // Vertices in a ring with chords, whose labels are 1, 2, 2, 3 in turn.
+    let vertices = (0..120u32).map(|v| format!("v {v} {}\n", [1, 2, 2, 3][v as usize % 4]));
+    let far = |v: u32, step: u32| format!("e {v} {}\n", (v + step) % 120);
+    let edges = (0..120u32).flat_map(|v| [1, 2, 3, 7, 31].map(|step| far(v, step)));
+    let graph =
+        write("graph.lg", ["t # 0\n".into()].into_iter().chain(vertices).chain(edges).collect());
+    let plain = write("plain.txt", "0 1\n1 2\n2 0\n2 3\n".into());
+    let tailed = "t # 0\nv 0 1\nv 1 2\nv 2 2\nv 3 3\ne 0 1\ne 1 2\ne 0 2\ne 2 3\n";
+    let tailed = write("tailed.lg", tailed.into());
+    let wedge = write("wedge.lg", "t # 0\nv 0 1\nv 1 *\nv 2 *\ne 0 1\ne 1 2\n".into());
+    let core = ["--json", "--device", "emulator:set-small"];
+    for (pattern, options) in [
+        (&tailed, ["--induced", "edge"].as_slice()),
+        (&tailed, &["--induced", "vertex"]),
+        (&wedge, &["--mappings"]),
+    ] {
+        let words = ["mine", "match", "--pattern", pattern, &graph];
+        let words = [&words, options].concat();
+        let expected = mined(&[&words[..], &["--json"]].concat());
+        assert_ne!(expected["results"][0]["count"], 0, "{pattern}");
+        let found = mined(&[&words[..], &core].concat());
+        assert_eq!(found["results"], expected["results"], "{pattern}, {options:?}");
+    }
+    for (pattern, graph, code, part) in [
+        (&wedge, &graph, 1, "doesn't tell apart the mappings"),
+        (&tailed, &plain, 2, "the pattern asks for vertex labels, but the graph has none"),
+    ] {
+        let words = [&["mine", "match", "--pattern", pattern, graph][..], &core].concat();
+        let output = gramer(&words).output().unwrap();
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {err}");
+        assert!(err.contains(part), "{words:?}: {err}");
+    }
+}
+
 /// What each PU did over time, as its page and its totals say it.
 #[test]
 fn a_page_of_an_emulated_run_shows_the_pus_over_time() {

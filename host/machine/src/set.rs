@@ -81,6 +81,8 @@ pub const PLAN_LEVELS: u32 = 7;
 pub const PLAN_WORDS: u32 = 40;
 /// Words of a beat.
 pub const WORDS_A_BEAT: u32 = 8;
+/// Labels that the words of a search plan can name; 0 is any label.
+pub const PLAN_LABELS: u32 = 8;
 /// Sets that the words of a search plan can name.
 pub const PLAN_SETS: u32 = 32;
 /// In the image for plans: sizes below it are quarter-lines, from it on they are rounded
@@ -184,6 +186,11 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("MAP_ENTRIES", MAP_ENTRIES, "entries of a word");
     number("PLAN_LEVELS", s.plan_levels, "vertices that a search plan places; 0: no plans");
     number("PLAN_WORDS", PLAN_WORDS, "words of a search plan at the most");
+    number(
+        "PLAN_LABELS",
+        PLAN_LABELS,
+        "labels that its words can name, each a range of ids; 0 is any",
+    );
     number("PLAN_SETS", PLAN_SETS, "sets that they can name");
     number("WORDS_A_BEAT", WORDS_A_BEAT, "words of a beat");
     number("SIZE_ROUNDED", SIZE_ROUNDED, "in the image for plans: the first size that is rounded");
@@ -222,9 +229,11 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
 }
 
 /// Fields that programs and the core use, with their bits.
-const FIELDS: [(&str, &str, u32); 17] = [
+const FIELDS: [(&str, &str, u32); 20] = [
     ("plan", "operation", 4),
     ("plan", "k", 5),
+    ("label", "low", ID_BITS),
+    ("label", "high", ID_BITS),
     ("word", "kind", 2),
     ("word", "difference", 1),
     ("word", "pairs", 1),
@@ -235,6 +244,7 @@ const FIELDS: [(&str, &str, u32); 17] = [
     ("word", "to", 5),
     ("word", "bounds", PLAN_LEVELS),
     ("word", "conflicts", PLAN_LEVELS),
+    ("word", "label", PLAN_LABELS.ilog2()),
     ("unit", "address", ID_BITS),
     ("unit", "quarters", 12),
     ("unit", "plan", 2),
@@ -287,7 +297,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
             return Err((key, value, format!("the set core wants it with {bits} bits")));
         }
     }
-    for (part, each) in [("plan", 32), ("word", 64), ("unit", 64)] {
+    for (part, each) in [("plan", 32), ("label", 64), ("word", 64), ("unit", 64)] {
         let value = a.streams.input.part(part).and_then(|p| p.each).unwrap_or(0);
         if value != each {
             let key = format!("streams.in.{part}.each");

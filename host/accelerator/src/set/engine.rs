@@ -64,7 +64,7 @@ impl<'a> SetResident<'a> {
             images: Mutex::default(),
             sizes: [const { OnceLock::new() }; 2],
             segment: AtomicU64::new(number()),
-            plans: ForPlans::new(number()),
+            plans: ForPlans::new([(); 2].map(|()| number())),
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
         }
@@ -76,9 +76,9 @@ impl<'a> SetResident<'a> {
     }
 
     /// The numbers of images that a device may have.
-    pub fn numbers(&self) -> [u64; 4] {
-        let [up, both] = self.numbers;
-        [up, both, self.segment.load(Ordering::Relaxed), self.plans.number]
+    pub fn numbers(&self) -> [u64; 5] {
+        let ([up, both], [plain, labels]) = (self.numbers, self.plans.numbers);
+        [up, both, self.segment.load(Ordering::Relaxed), plain, labels]
     }
 
     /// Whether the image for a task stays on the machine, as [`stays`] says.

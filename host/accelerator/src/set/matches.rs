@@ -4,15 +4,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gramer_engine::{Count, Outcome, Units};
-use gramer_graph::Graph;
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{Graph, Label, NO_LABEL, View};
 use gramer_machine::Accelerator;
 use gramer_machine::set::LINE_QUARTERS;
 use gramer_pattern::Pattern;
-use gramer_pattern::task::Task;
+use gramer_pattern::plan::symmetry::ambiguous;
+use gramer_pattern::task::{Induced, Task};
 
-use super::plan::image::PlanImage;
+use super::plan::estimates::estimates;
+use super::plan::image::{Order, PlanImage};
 use super::plan::units::{deal, units};
 use super::plan::words::Program;
 use super::reference::SUM_EMBEDDINGS;
@@ -24,7 +26,11 @@ use crate::settings::Settings;
 #[derive(Debug, Clone)]
 pub struct Match {
     program: Program,
+    /// As it was asked for.
+    given: Pattern,
+    /// Without labels of edges.
     pattern: Pattern,
+    induced: Induced,
     /// Mappings are counted, not occurrences.
     mappings: bool,
 }
@@ -33,7 +39,7 @@ impl Match {
     /// What a task is here; `None` for one that is no match, and on a core without plans.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] with the reason and the engine that does it.
+    /// [`Error::Unsupported`] with the reason and the engine that does it.
     pub fn of(machine: &Accelerator, task: &Task, lists: bool) -> Result<Option<Self>> {
         let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
         let Task::Match { pattern, induced, mappings } = task else { return Ok(None) };
@@ -44,15 +50,37 @@ impl Match {
             let what = "counts embeddings and doesn't list them";
             return Err(unsupported(machine, what, false));
         }
-        let program = Program::counting(pattern, *induced, levels)
+        let (given, pattern) = (pattern.clone(), without_one_edge_label(pattern));
+        let program = Program::counting(&pattern, *induced, levels)
             .map_err(|what| unsupported(machine, &what, false))?;
-        Ok(Some(Match { program, pattern: pattern.clone(), mappings: *mappings }))
+        if !mappings && ambiguous(&pattern) {
+            let what = "doesn't tell apart the mappings of this pattern that have the same image, since it has \
+                        vertices with labels and without; it counts them if mappings are asked for";
+            return Err(unsupported(machine, what, false));
+        }
+        let (induced, mappings) = (*induced, *mappings);
+        Ok(Some(Match { program, given, pattern, induced, mappings }))
+    }
+
+    /// The words for a graph: of a pattern with labels those of the plan that is best there, if the core
+    /// takes it.
+    fn program_in(&self, view: View<'_>, machine: &Accelerator) -> Program {
+        let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
+        let (pattern, general) = (&self.pattern, || self.program.clone());
+        match self.program.order() {
+            Order::View => general(),
+            Order::Labels => {
+                let known = estimates(view, pattern);
+                Program::estimated(pattern, self.induced, levels, &known)
+                    .unwrap_or_else(|_| general())
+            }
+        }
     }
 
     /// Refuses a share of it where what the core counts is a part of an occurrence: the counts of shares
     /// would not add up.
-    fn divided(&self, machine: &Accelerator) -> Result<()> {
-        if self.mappings || self.program.is_whole() {
+    fn divided(&self, program: &Program, machine: &Accelerator) -> Result<()> {
+        if self.mappings || program.is_whole() {
             return Ok(());
         }
         let what = "counts this pattern whole, and not in shares";
@@ -60,24 +88,43 @@ impl Match {
     }
 }
 
-/// A graph for plans, built when a match first needs it.
+/// A pattern without the label of its edges, if they have no other: some programs write the same one for
+/// every edge, and a graph without labels of edges is then meant.
+fn without_one_edge_label(pattern: &Pattern) -> Pattern {
+    let edges = pattern.edges();
+    let labels = edges.iter().filter_map(|&(i, j)| pattern.edge_label(i, j));
+    let mut labels: Vec<Label> = labels.filter(|&label| label != NO_LABEL).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    if labels.len() != 1 {
+        return pattern.clone();
+    }
+    let mut plain = Pattern::from_edges(pattern.vertices(), &edges);
+    for v in (0..pattern.vertices()).filter(|_| pattern.has_vertex_labels()) {
+        plain.set_vertex_label(v, pattern.vertex_label(v));
+    }
+    plain
+}
+
+/// A graph for plans: its images in the view's order and in that of labels, each built when a match first
+/// needs it.
 pub(super) struct ForPlans {
-    image: Mutex<Option<PlanImage>>,
-    /// Tells the image from others.
-    pub number: u64,
+    images: Mutex<[Option<PlanImage>; 2]>,
+    /// Tell the images from others.
+    pub numbers: [u64; 2],
 }
 
 impl ForPlans {
-    /// Of a graph, whose image gets this number.
-    pub fn new(number: u64) -> Self {
-        ForPlans { image: Mutex::default(), number }
+    /// Of a graph, whose images get these numbers.
+    pub fn new(numbers: [u64; 2]) -> Self {
+        ForPlans { images: Mutex::default(), numbers }
     }
 
     /// Counts a match from some roots.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] for a graph or sets without room, [`gramer_graph::Error::Device`],
-    /// [`gramer_graph::Error::Interrupted`].
+    /// [`Error::Usage`] for a pattern with labels on a graph without, [`Error::Unsupported`] for a graph or
+    /// sets without room, [`Error::Device`], [`Error::Interrupted`].
     pub fn run(
         &self,
         session: &mut Session,
@@ -87,14 +134,26 @@ impl ForPlans {
         context: &Context,
     ) -> Result<Outcome> {
         let (view, machine) = (graph.view(), session.machine().clone());
-        if roots.share().is_some() {
-            wanted.divided(&machine)?;
+        if wanted.pattern.has_vertex_labels() && view.vertex_labels.is_none() {
+            return Err(Error::usage(
+                "the pattern asks for vertex labels, but the graph has none: give the graph labels (the \
+                 setting `labels`), or take the labels out of the pattern",
+            ));
+        }
+        if wanted.given.has_edge_labels() && graph.has_edge_labels() {
+            return Err(unsupported(&machine, "matches patterns without labels of edges", false));
         }
         let begun = Instant::now();
-        let mut image = self.image.lock().unwrap_or_else(PoisonError::into_inner);
-        let image = match &mut *image {
+        let program = wanted.program_in(view, &machine);
+        if roots.share().is_some() {
+            wanted.divided(&program, &machine)?;
+        }
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = program.order();
+        let number = self.numbers[order as usize];
+        let image = match &mut images[order as usize] {
             Some(image) => image,
-            none => none.insert(PlanImage::new(view)?),
+            none => none.insert(PlanImage::new(view, order)?),
         };
         if image.lines() > machine.set_quarters() / LINE_QUARTERS {
             let what = format!(
@@ -105,17 +164,18 @@ impl ForPlans {
             return Err(unsupported(&machine, &what, false));
         }
         let pus = machine.machine.processing_units * session.compute_units() as u32;
-        let work = units(view, roots, image, &wanted.program, pus);
-        let streams = deal(&machine, &wanted.program, work, session.compute_units());
+        let work = units(view, roots, image, &program, pus);
+        let clusters = session.compute_units();
+        let streams = deal(&machine, (&program, image), work, clusters);
         session.note_preparation(begun.elapsed());
-        session.load_image(image.bytes(), self.number, context)?;
+        session.load_image(image.bytes(), number, context)?;
         let limit = settings.time_limit.map(Duration::from_secs);
-        let found = session.run_streams(&streams, self.number, image.lines(), limit, context)?;
+        let found = session.run_streams(&streams, number, image.lines(), limit, context)?;
         let sum = found.total[SUM_EMBEDDINGS];
         let count = match wanted.mappings {
-            true => wanted.program.mappings(sum),
-            false => wanted.program.occurrences(sum),
+            true => program.mappings(sum),
+            false => program.occurrences(sum),
         };
-        Ok(Outcome::new(vec![Count { pattern: wanted.pattern.clone(), count }], found.complete))
+        Ok(Outcome::new(vec![Count { pattern: wanted.given.clone(), count }], found.complete))
     }
 }

@@ -1,7 +1,7 @@
 //! A graph as it lies in the memory of a cluster for plans: `docs/set-core.md`, section *Plans*.
 
 use gramer_graph::error::{Error, Result};
-use gramer_graph::{VertexId, View};
+use gramer_graph::{Label, VertexId, View};
 use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{
     ID_BITS, LINE_QUARTERS, PADDING, QUARTER_ENTRIES, SIZE_BITS, size_quarters,
@@ -14,12 +14,24 @@ const SIZE_MOST: u32 = (1 << SIZE_BITS) - 1;
 /// Neighbours of a vertex at the most.
 pub const MOST_NEIGHBOURS: u32 = size_quarters(SIZE_MOST) * QUARTER_ENTRIES;
 
-/// A graph for plans. Vertices keep the order of the view, and so do their ids.
+/// The order of the vertices' ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// That of the view: the vertices with most neighbours first, which search plans count on.
+    View,
+    /// By label, and that of the view among vertices with the same: for plans with labels, so that a label
+    /// is a range of ids, and the vertices with it follow each other in every list.
+    Labels,
+}
+
+/// A graph for plans.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanImage {
     words: Vec<u32>,
     /// By vertex, as in the lists of others; [`PADDING`] for a vertex without neighbours.
     entries: Vec<u32>,
+    /// The ids of each label, from the first to below the second, in the order of labels.
+    ranges: Vec<(Label, [u32; 2])>,
 }
 
 /// The smallest size for a list of so many entries; above [`SIZE_MOST`] if there is none.
@@ -34,16 +46,19 @@ impl PlanImage {
     /// # Errors
     /// [`Error::Unsupported`] if a vertex has more than [`MOST_NEIGHBOURS`], or the graph more
     /// quarter-lines than ids can name.
-    pub fn new(view: View<'_>) -> Result<Self> {
+    pub fn new(view: View<'_>, order: Order) -> Result<Self> {
         let line = LINE_QUARTERS;
-        let mut entries = Vec::with_capacity(view.vertices());
+        let labels = view.vertex_labels.filter(|_| order == Order::Labels);
+        let mut vertices: Vec<VertexId> = (0..view.vertices() as VertexId).collect();
+        vertices.retain(|&v| !view.neighbours(v).is_empty());
+        if let Some(labels) = labels {
+            vertices.sort_by_key(|&v| labels[v as usize]);
+        }
+        let mut entries = vec![PADDING; view.vertices()];
+        let mut ranges: Vec<(Label, [u32; 2])> = vec![];
         let mut at = 0u32;
-        for v in 0..view.vertices() as VertexId {
+        for v in vertices {
             let neighbours = view.neighbours(v).len();
-            if neighbours == 0 {
-                entries.push(PADDING);
-                continue;
-            }
             let size = size_of(neighbours);
             if size > SIZE_MOST {
                 return Err(Error::Unsupported(format!(
@@ -56,7 +71,13 @@ impl PlanImage {
             if at % line + quarters > line {
                 at = at.next_multiple_of(line);
             }
-            entries.push(at | size << ID_BITS);
+            entries[v as usize] = at | size << ID_BITS;
+            if let Some(label) = labels.map(|labels| labels[v as usize]) {
+                match ranges.last_mut() {
+                    Some((last, range)) if *last == label => range[1] = at + 1,
+                    _ => ranges.push((label, [at, at + 1])),
+                }
+            }
             at += quarters;
             if at >= (1 << ID_BITS) - line {
                 return Err(Error::Unsupported(format!(
@@ -71,12 +92,23 @@ impl PlanImage {
             if entry != PADDING {
                 let from = (entry & ((1 << ID_BITS) - 1)) as usize * QUARTER;
                 let row = view.neighbours(v);
-                for (word, &u) in words[from..].iter_mut().zip(row) {
+                let list = &mut words[from..][..row.len()];
+                for (word, &u) in list.iter_mut().zip(row) {
                     *word = entries[u as usize];
+                }
+                if labels.is_some() {
+                    list.sort_unstable_by_key(|entry| entry & ((1 << ID_BITS) - 1));
                 }
             }
         }
-        Ok(PlanImage { words, entries })
+        Ok(PlanImage { words, entries, ranges })
+    }
+
+    /// The ids that the vertices with a label have, from the first to below the second; none if no vertex
+    /// with it has a neighbour, or the order isn't that of labels.
+    pub fn range(&self, label: Label) -> [u32; 2] {
+        let found = self.ranges.binary_search_by_key(&label, |&(of, _)| of);
+        found.map_or([0, 0], |at| self.ranges[at].1)
     }
 
     /// Entries, 16 a line.
@@ -132,14 +164,15 @@ mod tests {
         let mut offsets = vec![0u64];
         rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
         let neighbours: Vec<u32> = rows.concat();
-        let image = PlanImage::new(View {
+        let view = View {
             offsets: &offsets,
             neighbours: &neighbours,
             vertex_labels: None,
             edge_labels: None,
-        })
-        .unwrap();
+        };
+        let image = PlanImage::new(view, Order::View).unwrap();
         assert_eq!(image.list(202), None);
+        assert_eq!(image.range(0), [0, 0]);
         for (v, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
             let (id, size) = image.list(v as u32).unwrap();
             let quarters = size_quarters(size);
@@ -152,6 +185,45 @@ mod tests {
             assert!(wanted.clone().is_sorted_by_key(|entry| entry & ((1 << ID_BITS) - 1)));
             assert!(list[..row.len()].iter().copied().eq(wanted));
             assert!(list[row.len()..].iter().all(|&word| word == PADDING));
+        }
+    }
+
+    #[test]
+    fn a_label_is_a_range_of_ids_and_lists_are_in_their_order() {
+        // A wheel whose rim has labels in turn, and a vertex without neighbours.
+        let rim = 40u32;
+        let mut rows = vec![(1..=rim).collect::<Vec<u32>>()];
+        for v in 0..rim {
+            let mut row = vec![0, 1 + (v + 1) % rim, 1 + (v + rim - 1) % rim];
+            row.sort_unstable();
+            rows.push(row);
+        }
+        rows.push(vec![]);
+        let labels: Vec<Label> =
+            (0..rows.len() as u32).map(|v| [7, 3, 9][v as usize % 3]).collect();
+        let mut offsets = vec![0u64];
+        rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
+        let neighbours: Vec<u32> = rows.concat();
+        let view = View {
+            offsets: &offsets,
+            neighbours: &neighbours,
+            vertex_labels: Some(&labels),
+            edge_labels: None,
+        };
+        let image = PlanImage::new(view, Order::Labels).unwrap();
+        assert_eq!(image.range(8), [0, 0]);
+        for (v, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
+            let (id, size) = image.list(v as u32).unwrap();
+            for label in [3, 7, 9] {
+                let [low, high] = image.range(label);
+                assert_eq!((low..high).contains(&id), label == labels[v], "vertex {v}");
+            }
+            let list =
+                &image.words()[id as usize * QUARTER..][..size_quarters(size) as usize * QUARTER];
+            assert!(list.is_sorted_by_key(|entry| entry & ((1 << ID_BITS) - 1)));
+            let mut wanted: Vec<u32> = row.iter().map(|&u| image.entries[u as usize]).collect();
+            wanted.sort_unstable_by_key(|entry| entry & ((1 << ID_BITS) - 1));
+            assert_eq!(list[..row.len()], wanted);
         }
     }
 }

@@ -26,7 +26,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
     let (header, rest) = stream.split_at(line);
     let (words, units) = rest.split_at(get("plan", "k", &header[..4]) as usize * line);
     debug_assert_eq!(words.len() % (WORDS_A_BEAT as usize * 8), 0);
-    let words = Program::read(machine, words);
+    let (ranges, words) = Program::read(machine, words);
     let room = machine.set.as_ref().map_or(0, |set| set.plan_lines()) as usize;
     let mut sum = 0u128;
     for bytes in units.chunks_exact(8) {
@@ -37,7 +37,8 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
         let root = get("unit", "address", bytes) as u32 | size << ID_BITS;
         let range = [get("unit", "first", bytes) as usize, get("unit", "last", bytes) as usize];
         let sets = vec![vec![]; PLAN_SETS as usize];
-        let mut unit = Unit { image, words: &words, room, range, sets, entries: vec![root] };
+        let entries = vec![root];
+        let mut unit = Unit { image, words: &words, ranges: &ranges, room, range, sets, entries };
         sum += unit.level(0, 0)?;
     }
     let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
@@ -51,6 +52,8 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
 struct Unit<'a> {
     image: &'a [u32],
     words: &'a [Word],
+    /// The ids of each label.
+    ranges: &'a [[u32; 2]],
     /// Lines of the memory for sets.
     room: usize,
     range: [usize; 2],
@@ -70,7 +73,7 @@ impl Unit<'_> {
         words.iter().copied().filter(|&word| word != PADDING).collect()
     }
 
-    /// The members that a word says, without those that its masks leave out.
+    /// The members that a word says, of its label and without those that its masks leave out.
     fn members(&self, word: &Word) -> Vec<u32> {
         let stored = word.stored.map(|set| &self.sets[set as usize]);
         let list = word.streams.map(|of| self.list(of));
@@ -83,6 +86,8 @@ impl Unit<'_> {
             (Some(stored), None) => stored.clone(),
             (None, list) => list.unwrap_or_default(),
         };
+        let [low, high] = self.ranges[usize::from(word.label)];
+        members.retain(|entry| (low..high).contains(&(entry & ID)));
         let images = (0..).zip(&self.entries);
         for (at, image) in images.map(|(at, entry)| (at, entry & ID)) {
             if word.bounds >> at & 1 == 1 {

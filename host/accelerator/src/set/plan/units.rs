@@ -15,7 +15,7 @@ const PARTS: u64 = 16;
 /// Units that together are at most such a part of that may wait behind each other in a PU.
 const LIGHT_PARTS: u64 = 1024;
 
-/// The units of these roots, as far as they have enough neighbours, for so many PUs. A root belongs to the part of
+/// The units of these roots, as far as they have the label and enough neighbours, for so many PUs. A root belongs to the part of
 /// its list that has the last position.
 pub fn units(
     view: View<'_>,
@@ -27,6 +27,10 @@ pub fn units(
     let mut all = vec![];
     for unit in roots.iter(view) {
         let (v, row) = (unit.start, view.neighbours(unit.start));
+        let label = || view.vertex_labels.map(|labels| labels[v as usize]);
+        if program.root.is_some_and(|root| label() != Some(root)) {
+            continue;
+        }
         if (unit.limit as usize) < row.len() {
             continue;
         }
@@ -61,14 +65,14 @@ pub fn units(
 /// Deals units to the in-streams of `clusters`, the heaviest first.
 pub fn deal(
     machine: &Accelerator,
-    program: &Program,
+    (program, image): (&Program, &PlanImage),
     units: Vec<PlacedUnit>,
     clusters: usize,
 ) -> Vec<InStream> {
     let whole = units.iter().fold(0u64, |sum, unit| sum.saturating_add(unit.work));
     let pus = u64::from(machine.machine.processing_units) * clusters as u64;
     let light = whole / (pus * LIGHT_PARTS);
-    let words = program.beats(machine);
+    let words = program.beats(machine, |label| image.range(label));
     let mut head = vec![0; BEAT];
     set(machine, "plan", "operation", &mut head, PLAN);
     set(machine, "plan", "k", &mut head, (words.len() / BEAT) as u64);

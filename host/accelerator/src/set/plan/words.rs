@@ -5,12 +5,17 @@
 //! are counted at the end. A plan that is a tree of steps, or that ends in a formula of several sets,
 //! is left to other devices; the plan of the same pattern that meets every embedding is always a chain.
 
-use gramer_graph::NO_LABEL;
+use gramer_graph::{Label, NO_LABEL};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{PLAN_SETS, PLAN_WORDS, WORD_KINDS, WORDS_A_BEAT};
+use gramer_machine::set::{ID_BITS, PLAN_LABELS, PLAN_SETS, PLAN_WORDS, WORD_KINDS, WORDS_A_BEAT};
+use gramer_pattern::plan::candidates::ByLabel;
+use gramer_pattern::plan::matching_order::Estimates;
+use gramer_pattern::plan::planner::Planner;
 use gramer_pattern::plan::search::{CandidateSet, Formula, SearchPlan, Source, Step, Then, bits};
 use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern};
+
+use super::image::Order;
 
 /// What a word does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +65,8 @@ pub struct Word {
     pub bounds: u8,
     /// Vertices whose images are no members, as bits.
     pub conflicts: u8,
+    /// The number of the members' label, from 1 on; 0: any.
+    pub label: u8,
 }
 
 /// A search plan for the core.
@@ -71,6 +78,10 @@ pub struct Program {
     pub levels: u32,
     /// Neighbours that the root needs at least.
     pub least: usize,
+    /// The root's label, if not any.
+    pub root: Option<Label>,
+    /// The labels that words name, from number 1 on.
+    pub labels: Vec<Label>,
     /// How many mappings each counted one stands for.
     factor: u128,
     /// How many mappings an occurrence has.
@@ -125,6 +136,7 @@ struct Writer<'a> {
     /// The stored sets' numbers, by number in the plan.
     stored: Vec<Option<u8>>,
     sets: u32,
+    labels: Vec<Label>,
 }
 
 impl Writer<'_> {
@@ -132,10 +144,25 @@ impl Writer<'_> {
         vertices.fold(0, |mask, v| mask | 1 << self.order[v])
     }
 
+    /// The number of a class' label.
+    fn label(&mut self, class: u8) -> u8 {
+        let label = self.plan.classes[usize::from(class)];
+        if label == NO_LABEL {
+            return 0;
+        }
+        let known = self.labels.iter().position(|&of| of == label);
+        let at = known.unwrap_or_else(|| {
+            self.labels.push(label);
+            self.labels.len() - 1
+        });
+        at as u8 + 1
+    }
+
     /// The words that make a set, the last of which leaves it in `to`.
     fn make(&mut self, set: &CandidateSet) -> Vec<Word> {
         let mut stored = set.parent.and_then(|parent| self.stored[parent]);
         let bounds = self.mask(bits(set.bounds));
+        let label = self.label(set.class);
         let lists = set.list.iter().map(|list| (list.of, false));
         let without = set.subtract.iter().map(|&of| (of, true));
         let mut words = vec![];
@@ -151,6 +178,7 @@ impl Writer<'_> {
                 to,
                 bounds,
                 conflicts: 0,
+                label,
             });
             stored = Some(to);
         }
@@ -168,6 +196,7 @@ impl Writer<'_> {
             to: 0,
             bounds: self.mask(bits(source.bounds)),
             conflicts: self.mask(source.conflicts.iter().copied()),
+            label: 0, // that of the set's members is known
         }
     }
 
@@ -207,10 +236,8 @@ impl Program {
     /// # Errors
     /// What the core doesn't do, as the end of a sentence that begins with its name.
     pub fn of(plan: &SearchPlan, levels: u32) -> Result<Self, String> {
-        let labels = plan.classes.iter().any(|&label| label != NO_LABEL)
-            || plan.sets.iter().any(|s| s.list.is_some_and(|l| l.edge_label != NO_LABEL));
-        if labels {
-            return Err("matches patterns without labels".into());
+        if plan.sets.iter().any(|s| s.list.is_some_and(|l| l.edge_label != NO_LABEL)) {
+            return Err("matches patterns without labels of edges".into());
         }
         let Some(chain) = chain(plan) else {
             return Err("takes plans that are a chain of steps".into());
@@ -223,7 +250,7 @@ impl Program {
             order[step.vertex] = at;
         }
         let stored = vec![None; plan.sets.len()];
-        let mut writer = Writer { plan, words: vec![], order, stored, sets: 0 };
+        let mut writer = Writer { plan, words: vec![], order, stored, sets: 0, labels: vec![] };
         for (at, step) in chain.steps.iter().enumerate() {
             if at > 0 {
                 let Some(source) = &step.source else {
@@ -238,11 +265,15 @@ impl Program {
         if writer.words.len() > PLAN_WORDS as usize || writer.sets > PLAN_SETS {
             return Err(format!("takes plans of up to {PLAN_WORDS} words and {PLAN_SETS} sets"));
         }
+        debug_assert!(writer.labels.len() < PLAN_LABELS as usize, "the root's needs no number");
         let neighbours = plan.pattern.neighbours(chain.steps[0].vertex);
+        let root = plan.classes[usize::from(chain.steps[0].class)];
         Ok(Program {
             words: writer.words,
             levels: chain.steps.len() as u32,
             least: neighbours.count_ones() as usize,
+            root: (root != NO_LABEL).then_some(root),
+            labels: writer.labels,
             factor: plan.factor * chain.times,
             automorphisms: plan.automorphisms,
         })
@@ -254,13 +285,35 @@ impl Program {
     /// # Errors
     /// As [`Program::of`].
     pub fn counting(pattern: &Pattern, induced: Induced, levels: u32) -> Result<Self, String> {
+        Program::first(pattern, levels, |emit| SearchPlan::of(pattern, induced, false, emit))
+    }
+
+    /// The same, of the plans that are best by what is known of a graph.
+    ///
+    /// # Errors
+    /// As [`Program::of`].
+    pub fn estimated(
+        pattern: &Pattern,
+        induced: Induced,
+        levels: u32,
+        estimates: &Estimates,
+    ) -> Result<Self, String> {
+        let (space, induced) = (&ByLabel::new(pattern), induced == Induced::Vertex);
+        let planner = Planner { pattern, space, estimates, induced };
+        Program::first(pattern, levels, |emit| planner.best(false, emit))
+    }
+
+    fn first(
+        pattern: &Pattern,
+        levels: u32,
+        plan: impl Fn(bool) -> SearchPlan,
+    ) -> Result<Self, String> {
         let fits = 3..=levels as usize + 1;
         if !fits.contains(&pattern.vertices()) {
             let most = levels + 1;
             return Err(format!("matches patterns of 3 to {most} vertices"));
         }
-        Program::of(&SearchPlan::of(pattern, induced, false, false), levels)
-            .or_else(|_| Program::of(&SearchPlan::of(pattern, induced, false, true), levels))
+        Program::of(&plan(false), levels).or_else(|_| Program::of(&plan(true), levels))
     }
 
     /// Occurrences, from the sum of all clusters.
@@ -278,11 +331,27 @@ impl Program {
         sum * self.factor
     }
 
-    /// The words as whole beats of the in-stream.
-    pub fn beats(&self, machine: &Accelerator) -> Vec<u8> {
-        let mut bytes = vec![0; self.words.len().next_multiple_of(WORDS_A_BEAT as usize) * 8];
-        for (to, word) in bytes.chunks_exact_mut(8).zip(&self.words) {
-            for (field, value) in [
+    /// The order that it wants an image in.
+    pub fn order(&self) -> Order {
+        if self.labels.is_empty() { Order::View } else { Order::Labels }
+    }
+
+    /// The ids of the labels and the words as whole beats of the in-stream. `range` says which ids, from the first to
+    /// below the second, vertices with a label have.
+    pub fn beats(&self, machine: &Accelerator, range: impl Fn(Label) -> [u32; 2]) -> Vec<u8> {
+        let field =
+            |part, name| machine.streams.input.field(part, name).expect("a description is checked");
+        let words = self.words.len().next_multiple_of(WORDS_A_BEAT as usize);
+        let mut bytes = vec![0; (PLAN_LABELS as usize + words) * 8];
+        let (labels, words) = bytes.split_at_mut(PLAN_LABELS as usize * 8);
+        let any = [0, (1 << ID_BITS) - 1];
+        let ranges = std::iter::once(any).chain(self.labels.iter().map(|&label| range(label)));
+        for (to, [low, high]) in labels.chunks_exact_mut(8).zip(ranges) {
+            field("label", "low").set(to, low.into());
+            field("label", "high").set(to, high.into());
+        }
+        for (to, word) in words.chunks_exact_mut(8).zip(&self.words) {
+            for (name, value) in [
                 ("kind", word.kind.number()),
                 ("difference", word.difference.into()),
                 ("pairs", word.pairs.into()),
@@ -293,24 +362,28 @@ impl Program {
                 ("to", word.to.into()),
                 ("bounds", word.bounds.into()),
                 ("conflicts", word.conflicts.into()),
+                ("label", word.label.into()),
             ] {
-                let field = machine.streams.input.field("word", field);
-                field.expect("a description is checked").set(to, value);
+                field("word", name).set(to, value);
             }
         }
         bytes
     }
 
-    /// The words of such beats, read up to the first that counts.
+    /// The ids of labels and the words of such beats, these read up to the first that counts.
     ///
     /// # Panics
     /// If a word has no kind.
-    pub fn read(machine: &Accelerator, beats: &[u8]) -> Vec<Word> {
+    pub fn read(machine: &Accelerator, beats: &[u8]) -> (Vec<[u32; 2]>, Vec<Word>) {
+        let field = |part, name, bytes: &[u8]| {
+            machine.streams.input.field(part, name).map_or(0, |field| field.get(bytes))
+        };
+        let (labels, beats) = beats.split_at(PLAN_LABELS as usize * 8);
+        let range = |bytes| ["low", "high"].map(|name| field("label", name, bytes) as u32);
+        let ranges = labels.chunks_exact(8).map(range).collect();
         let mut words = vec![];
         for bytes in beats.chunks_exact(8) {
-            let get = |name: &str| {
-                machine.streams.input.field("word", name).map_or(0, |field| field.get(bytes))
-            };
+            let get = |name| field("word", name, bytes);
             let kind = Kind::of(get("kind")).expect("a word of a kind");
             words.push(Word {
                 kind,
@@ -321,12 +394,13 @@ impl Program {
                 to: get("to") as u8,
                 bounds: get("bounds") as u8,
                 conflicts: get("conflicts") as u8,
+                label: get("label") as u8,
             });
             if kind == Kind::Count {
                 break;
             }
         }
-        words
+        (ranges, words)
     }
 }
 
@@ -343,9 +417,9 @@ mod tests {
             for pattern in Dictionary::of(k).patterns() {
                 for induced in [Induced::Vertex, Induced::Edge] {
                     let program = Program::counting(pattern, induced, 7).unwrap();
-                    let beats = program.beats(&machine);
+                    let beats = program.beats(&machine, |_| [0, 0]);
                     assert_eq!(beats.len() % 64, 0);
-                    assert_eq!(Program::read(&machine, &beats), program.words);
+                    assert_eq!(Program::read(&machine, &beats).1, program.words);
                 }
             }
         }
@@ -365,9 +439,30 @@ mod tests {
         let said = Program::counting(&nine, Induced::Edge, 7).unwrap_err();
         assert_eq!(said, "matches patterns of 3 to 8 vertices");
         let mut labelled = Pattern::clique(3);
-        labelled.set_vertex_label(0, 2);
+        labelled.set_edge_label(0, 1, 2);
         let said = Program::counting(&labelled, Induced::Edge, 7).unwrap_err();
-        assert_eq!(said, "matches patterns without labels");
+        assert_eq!(said, "matches patterns without labels of edges");
+    }
+
+    #[test]
+    fn eight_labels_have_numbers_and_the_ranges_that_are_given() {
+        let machine = named("set-small").unwrap().unwrap();
+        let mut labelled = Pattern::from_edges(8, &path(8));
+        (0..8).for_each(|v| labelled.set_vertex_label(v, 10 * v as u32));
+        for induced in [Induced::Vertex, Induced::Edge] {
+            let program = Program::counting(&labelled, induced, 7).unwrap();
+            let mut all: Vec<Label> = program.labels.iter().copied().chain(program.root).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..8).map(|v| 10 * v).collect::<Vec<Label>>());
+            let beats = program.beats(&machine, |label| [label, label + 5]);
+            let (ranges, words) = Program::read(&machine, &beats);
+            assert_eq!((ranges[0], words), ([0, (1 << ID_BITS) - 1], program.words.clone()));
+            for (range, &label) in ranges[1..].iter().zip(&program.labels) {
+                assert_eq!(*range, [label, label + 5]);
+            }
+            let makes = program.words.iter().filter(|word| word.kind == Kind::Make);
+            assert!(makes.into_iter().all(|word| word.label > 0));
+        }
     }
 
     fn path(n: usize) -> Vec<(usize, usize)> {
