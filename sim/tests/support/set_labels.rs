@@ -60,7 +60,7 @@ fn words_with_labels_count_what_plans_mean() {
             let counted = program.mappings(sum(&machine, &graph, &program, clusters));
             let plan = SearchPlan::of(&pattern, induced, true, false);
             let mappings = interpret(&plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
-            let wanted = mappings * u128::from(plan.factor);
+            let wanted = mappings * plan.factor;
             assert_eq!(counted, wanted, "seed {seed}, {pattern:?}, {induced:?}");
             found += u32::from(wanted > 0);
         }
