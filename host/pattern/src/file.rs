@@ -34,8 +34,10 @@ pub fn read_pattern(path: &Path, cancel: &Cancel) -> Result<Pattern> {
                 return Ok(pattern);
             }
             if source.kind() == std::io::ErrorKind::NotFound {
-                let what = "there is no such file, and no pattern has this name (names are \
-                            triangle, 4-cycle, 5-path, house, …)";
+                let what = format!(
+                    "there is no such file, and no pattern has this name (names are triangle, 4-cycle, \
+                     5-path, house, …, of up to {MAX_VERTICES} vertices)"
+                );
                 return Err(Error::input(Place::file(path), what));
             }
             Err(Error::io(path, action, source))
