@@ -37,7 +37,7 @@ module set_plan_merger_proof
 
   // ---------------------------------------------------------------- what they mean
 
-  logic [IDS-1:0] in_stored, in_list, within, wanted;
+  logic [IDS-1:0] in_stored, in_list, in_range, wanted;
   always_comb begin
     in_stored = '0;
     in_list   = '0;
@@ -45,8 +45,8 @@ module set_plan_merger_proof
       if (2'(e) < stored_count_q) in_stored[stored_q[ID_W*e +: ID_W]] = 1'b1;
       if (2'(e) < list_count_q) in_list[list_q[ID_W*e +: ID_W]] = 1'b1;
     end
-    for (int i = 0; i < IDS; i++) within[i] = id_t'(i) >= low_q && id_t'(i) < limit_q && id_t'(i) != image_q;
-    wanted = within & (!uses_q ? in_list : !streams_q ? in_stored
+    for (int i = 0; i < IDS; i++) in_range[i] = id_t'(i) >= low_q && id_t'(i) < limit_q && id_t'(i) != image_q;
+    wanted = in_range & (!uses_q ? in_list : !streams_q ? in_stored
                       : difference_q ? in_stored & ~in_list : in_stored & in_list);
   end
 
