@@ -2,7 +2,7 @@
 //! for ON_1 alone and for ON_1 with renumbering.
 //!
 //! `cargo bench --bench prepare [-- THREADS [SCALE…]]`: R-MAT graphs of 2^SCALE vertices and 16
-//! edges a vertex, scales 14, 17 and 20 unless others are given. The best of five runs counts, by
+//! edges per vertex, scales 14, 17 and 20 unless others are given. The best of five runs counts, by
 //! the CPU time of the process, so that other load does not show.
 
 #[path = "common/cpu_time.rs"]

@@ -19,7 +19,7 @@ use gramer_machine::{Accelerator, named};
 
 use made::{graph, numbers};
 
-/// A machine with so many lines a cluster and lists of so many lines.
+/// A machine with so many lines per cluster and lists of so many lines.
 fn machine(partition_lines: u32, list_lines: u32) -> Accelerator {
     let mut machine = named::named("set-small").unwrap().unwrap();
     let set = machine.set.as_mut().unwrap();

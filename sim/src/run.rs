@@ -214,7 +214,7 @@ impl Outcome {
     }
 }
 
-/// What `settings` put on the chip of a graph with so many vertices and entries of edges (two an edge):
+/// What `settings` put on the chip of a graph with so many vertices and entries of edges (two per edge):
 /// bounds by section 2 of the design, sets by the capacity.
 ///
 /// # Errors

@@ -25,7 +25,7 @@ void cycles_hash(__global const uint *restrict offsets, __global const uint *res
     const uint v = INDEX(tasks[first + get_group_id(0)], vertices, 31);
     uint total = 0;
     const uint end = offsets[v + 1];
-    // Eight lanes a list: most are short.
+    // Eight lanes per list: most are short.
     const uint begin = lower_bound(neighbours, offsets[v], end, least);
     for (uint a = begin + lane / 8; a < end; a += 4) {
         const uint u = neighbours[a];

@@ -317,7 +317,7 @@ fn queue_sums(graph: &Resident, edges: Option<&Buffer<u32>>) -> Result<()> {
         Arg::Buffer(graph.sums.raw()),
         Arg::Buffer(graph.fault.raw()),
     ];
-    // Eight lanes a vertex, and some vertices for each.
+    // Eight lanes per vertex, and some vertices for each.
     let wished = graph.by.vertices().div_ceil(lanes / 8);
     device.launch(&program, "motif_sums", &args, wished.min(8 * device.limits.units), lanes)
 }

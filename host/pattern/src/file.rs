@@ -3,7 +3,7 @@
 //! | written as | example |
 //! |---|---|
 //! | t/v/e lines, as query sets and `.lg` files have them | `t 3 2`, `v 0 5`, `v 1 *`, `e 0 1 7` |
-//! | edges, one a line, with a label if you like | `0 1`, `1 2` |
+//! | edges, one per line, with a label if you like | `0 1`, `1 2` |
 //! | YAML or JSON, as results print a pattern | `{vertices: 3, edges: [[0, 1], [0, 2]]}` |
 //!
 //! A label of `*` or `-1` (`null` in YAML and JSON) stands for any label.

@@ -50,9 +50,9 @@ pub fn all_vertices(n: usize) -> VertexSet {
 pub struct Pattern {
     /// Bit j of `adjacency[i]` is set where vertices i and j are neighbours.
     adjacency: Vec<VertexSet>,
-    /// One a vertex, or empty: no vertex labels.
+    /// One per vertex, or empty: no vertex labels.
     vertex_labels: Vec<Label>,
-    /// `(i, j, label)` with i < j, ascending, one an edge; empty: no edge labels.
+    /// `(i, j, label)` with i < j, ascending, one per edge; empty: no edge labels.
     edge_labels: Vec<(u8, u8, Label)>,
 }
 

@@ -130,7 +130,7 @@ pub fn columns(
 /// Counts the cliques that an edge is in.
 pub struct Edges<'a> {
     graph: &'a Graph,
-    /// One an entry of the rows; those of the smaller end are used.
+    /// One per entry of the rows; those of the smaller end are used.
     counts: Box<[AtomicU64]>,
 }
 

@@ -84,7 +84,7 @@ struct Options {
     /// that are high-priority, cache sets in use of each vertex and edge memory.
     #[arg(long, value_name = "VL,EL,VS,ES", value_delimiter = ',')]
     on_chip: Option<Vec<u64>>,
-    /// Run these work units instead of one a vertex: lines of start vertex (its rank), first
+    /// Run these work units instead of one per vertex: lines of start vertex (its rank), first
     /// position and end position in its list.
     #[arg(long, value_name = "FILE")]
     units: Option<PathBuf>,

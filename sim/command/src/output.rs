@@ -140,10 +140,13 @@ impl TaskReport<'_> {
             "time at the machine's clock",
             format!("{:.6} s", cycles as f64 / (f64::from(machine.clock_mhz) * 1e6)),
         );
-        row("simulated", format!("{seconds:.2} s, {:.0} cycles a second", cycles as f64 / seconds));
+        row(
+            "simulated",
+            format!("{seconds:.2} s, {:.0} cycles per second", cycles as f64 / seconds),
+        );
         row(
             "candidates",
-            format!("{candidates}, {:.3} a cycle", candidates as f64 / cycles.max(1) as f64),
+            format!("{candidates}, {:.3} per cycle", candidates as f64 / cycles.max(1) as f64),
         );
         for name in ["pu.candidates", "pu.embeddings"] {
             let values = outcome.sums(name);
@@ -175,7 +178,7 @@ impl TaskReport<'_> {
             let all = share(units.iter().map(|v| v[0]).sum(), cycles * pus);
             row(&format!("pu.{name} %"), format!("{all:.1} ({})", each.join(" ")));
         }
-        row("DDR beats a bank", format!("{:?}", outcome.counters["bank.beats"].concat()));
+        row("DDR beats per bank", format!("{:?}", outcome.counters["bank.beats"].concat()));
         table
     }
 }

@@ -55,7 +55,7 @@ pub struct Done {
     whole_lines: Option<u64>,
     /// From the start to the last sum of the cluster that took longest, over all segments.
     cycles: u64,
-    /// One a cluster, and seconds that it took here.
+    /// One per cluster, and seconds that it took here.
     clusters: Vec<(Outcome, f64)>,
 }
 

@@ -16,7 +16,7 @@ use super::budget::has_room;
 use super::sets::Bitmap;
 use super::{Job, Starts, run_units};
 
-/// Vertices whose adjacency is kept as bits: 8 words, one cache line a vertex.
+/// Vertices whose adjacency is kept as bits: 8 words, one cache line per vertex.
 const HUBS: usize = 512;
 const WORDS: usize = HUBS / 64;
 type Bits = [u64; WORDS];

@@ -28,7 +28,7 @@ const MOST_GROUPS: usize = 1 << 9;
 /// graph that is in this order already comes back as it is.
 ///
 /// Costs a scan of the edge array for ON_1 and one to fill the new rows, a sort of the vertices,
-/// and 8 bytes an edge entry of temporary memory (12 with edge labels). With a budget the new rows
+/// and 8 bytes per edge entry of temporary memory (12 with edge labels). With a budget the new rows
 /// lie in files instead, and each is sorted. The result does not depend on the number of threads.
 ///
 /// # Errors

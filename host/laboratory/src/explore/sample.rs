@@ -5,7 +5,7 @@
 //!
 //! | part | units | for |
 //! |---|---|---|
-//! | sweep | one a line that the chip has room for, the best last; hardly any work | caches have had their first fill |
+//! | sweep | one per line that the chip has room for, the best last; hardly any work | caches have had their first fill |
 //! | settling | a draw | slots are busy, replacement is in its stride |
 //! | windows | a draw each | what is measured |
 //! | after | a draw | the core stays busy until the last window is over |

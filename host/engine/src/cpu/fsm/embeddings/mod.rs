@@ -16,7 +16,7 @@
 //! pairs: see [`Walker::pairs`](walker::Walker).
 //!
 //! Memory: the graph's part with frequent edges, the patterns of one size, and for each thread
-//! two words a vertex and a [`Trie`].
+//! two words per vertex and a [`Trie`].
 
 mod visit;
 mod walker;
