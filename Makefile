@@ -253,8 +253,8 @@ setup-bench: ## Install what `make bench` needs beside the build (zstd)
 bench: build setup-bench ## Speed beside the public systems, and of the parts: ten minutes (rewrites docs/bench/README.md)
 	scripts/bench.py --write
 
-bench-compare: setup setup-bench ## CPU seconds of this tree beside those of the revision BEFORE=… (WORDS: only rows with these; MINUTES=10; PAGE=… writes a page)
-	scripts/bench_compare.py --minutes $(or $(MINUTES),10) $(if $(PAGE),--page "$(PAGE)") "$(BEFORE)" $(WORDS)
+bench-compare: setup setup-bench ## CPU seconds of this tree beside those of the revision BEFORE=… (WORDS: only rows with these; MINUTES=10; JOBS=1; PAGE=… writes a page)
+	scripts/bench_compare.py --minutes $(or $(MINUTES),10) --jobs $(or $(JOBS),1) $(if $(PAGE),--page "$(PAGE)") "$(BEFORE)" $(WORDS)
 
 check-data: build ## Every known count of the real graphs
 	cargo run --release --locked -q -p gramer --example check_data

@@ -16,6 +16,7 @@ after, 2 for wrong usage.
 
 import argparse
 import csv
+import multiprocessing
 import os
 import pathlib
 import shutil
@@ -189,15 +190,55 @@ Machine: {machine}.
     return "\n".join(lines) + "\n"
 
 
+def command_lines(row, *revisions):
+    """The command lines of a row by each revision, a folder of graphs and a program."""
+    lines = []
+    for work, program in revisions:
+        file = bench.prepare(row.graph, program, work)[row.source]
+        if row.source == "text":
+            # The same for both.
+            file = bench.prepare(row.graph, *reversed(revisions[0]))["text"]
+        task = bench.task_words(row.task, row.graph, bench.query)
+        lines.append([program, "mine", *task, "--threads", "1", file])
+    return lines
+
+
+def one(work):
+    """Runs a row if there is time; gives it with what was measured."""
+    row, lines, end = work
+    if time.monotonic() > end:
+        return row
+    row.run(lines)
+    ratios = row.ratios()
+    shown = f"{ratios[0]:6.3f} {ratios[1]:6.3f}" if ratios else "     –      –"
+    print(f"{row.name():36} {shown}  {row.verdict()}", flush=True)
+    return row
+
+
+def done(work, jobs):
+    """The rows, so many at a time, each on a processor of its own."""
+    if jobs == 1:
+        return list(map(one, work))
+    free = multiprocessing.Queue()
+    for processor in sorted(os.sched_getaffinity(0))[:jobs]:
+        free.put(processor)
+
+    with multiprocessing.Pool(jobs, lambda: os.sched_setaffinity(0, [free.get()])) as pool:
+        return pool.map(one, work, chunksize=1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10, help="begin no row after so many (10)")
+    parser.add_argument("--jobs", type=int, default=1, help="rows at a time, up to the number of processors (1)")
     parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write a page of all rows, as docs/bench has")
     parser.add_argument("before", metavar="BEFORE", help="a revision")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only rows that contain one of these")
     options = parser.parse_args()
     if options.page and options.words:
         sys.exit("bench_compare: --page needs all rows, so it takes no words")
+    if not 1 <= options.jobs <= len(os.sched_getaffinity(0)):
+        sys.exit(f"bench_compare: --jobs is {options.jobs}, but must be 1 to {len(os.sched_getaffinity(0))}")
     if not (bench.DATA / "ground_truth.tsv").is_file():
         sys.exit(f"bench_compare: the real graphs aren't in {bench.DATA}; set GRAMER_DATA")
     rows = chosen(options.words)
@@ -214,28 +255,15 @@ def main():
     revisions = named(commit), named("HEAD", bool(git("status", "--porcelain", "--untracked-files=no")))
     print(f"before: {revisions[0]}\nafter:  {revisions[1]}", flush=True)
     begun, load = time.monotonic(), os.getloadavg()[0]
-    for row in rows:
-        if time.monotonic() - begun > 60 * options.minutes:
-            break
-        words = []
-        for work, program in (old, new):
-            file = bench.prepare(row.graph, program, work)[row.source]
-            if row.source == "text":
-                # The same for both.
-                file = bench.prepare(row.graph, old[1], old[0])["text"]
-            task = bench.task_words(row.task, row.graph, bench.query)
-            words.append([program, "mine", *task, "--threads", "1", file])
-        row.run(words)
-        ratios = row.ratios()
-        shown = f"{ratios[0]:6.3f} {ratios[1]:6.3f}" if ratios else "     –      –"
-        print(f"{row.name():36} {shown}  {row.verdict()}", flush=True)
+    work = [(row, command_lines(row, old, new), begun + 60 * options.minutes) for row in rows]
+    rows = done(work, options.jobs)
     with open(WORK / f"{old[0].name}.csv", "w") as file:
         table = csv.writer(file)
         table.writerow(["graph", "task", "source", "runs", "before_s", "after_s", "ratio", "ratio_of_medians", "verdict"])
         table.writerows(map(cells, rows))
     if options.page:
-        machine = (f"{bench.processor()}, {os.cpu_count()} cores, load {load:.1f} before it began, "
-                   f"{time.monotonic() - begun:.0f} s in all")
+        machine = (f"{bench.processor()}, {os.cpu_count()} cores, {options.jobs} rows at a time, load {load:.1f} "
+                   f"before it began, {time.monotonic() - begun:.0f} s in all")
         options.page.write_text(report(rows, revisions, machine))
     lines, code = summary(rows)
     print("\n".join(lines))
