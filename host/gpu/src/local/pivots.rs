@@ -10,7 +10,8 @@ use gramer_graph::error::Result;
 
 use super::TARGETS;
 use super::roots::{ClassShape, List, Roots};
-use crate::device::Arg;
+use crate::device::{Arg, Device};
+use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::Resident;
@@ -22,21 +23,53 @@ const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
 const SLICE: Duration = Duration::from_millis(20);
 /// Steps of a work-group in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (5_000.0, 64.0, 1e9);
-/// Work-groups for each compute unit.
-pub(super) const GROUPS_EACH: usize = 24;
+/// Walkers for each compute unit.
+const WALKERS_EACH: usize = 64;
+/// Walkers of a work-group where one is a warp, which share the rows of a root; elsewhere one is a work-group.
+const WALKERS: usize = 8;
 /// Words of control: the next task, and groups on their way.
 const CONTROL_WORDS: usize = 2;
-/// Words of a work-group's state.
-const STATE_WORDS: usize = 4;
+/// Words of a work-group's state, and of a walker's.
+const STATE_WORDS: usize = 3;
+const WALKER_WORDS: usize = 4;
 
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
     2 * words + 1
 }
 
-/// Words of all levels of a walk: one for each vertex of the largest graph of a class.
+/// Most levels of a walk: each has two candidates less than the one above, and one has a class's targets.
+fn most_levels(words: usize) -> usize {
+    16 * words + 1
+}
+
+/// Words of all levels of a walk.
 fn stack_words(words: usize) -> usize {
-    32 * words * level_words(words)
+    most_levels(words) * level_words(words)
+}
+
+/// How a work-group is made up.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Lanes of a walker.
+    lanes: usize,
+    walkers: usize,
+}
+
+impl Group {
+    fn of(device: &Device) -> Result<Self> {
+        let lanes = device.lanes(LANES);
+        let walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
+        Ok(Group { lanes, walkers })
+    }
+}
+
+/// Work-groups for each compute unit.
+///
+/// # Errors
+/// As [`Device::form`].
+pub(super) fn groups_each(device: &Device) -> Result<usize> {
+    Ok(WALKERS_EACH / Group::of(device)?.walkers)
 }
 
 /// Parts for each compute unit, about: the work of a part isn't known beforehand.
@@ -108,15 +141,17 @@ impl Counting<'_> {
         if tasks == 0 {
             return Ok(Ended::Done);
         }
-        let lanes = self.lanes(class);
+        let Group { lanes, walkers } = Group::of(device)?;
         let program = self.program(class)?;
         let place = device.place();
         let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
-        let stack = stack_words(words);
-        let room = (device.budget.free() / 2) as usize / (4 * (stack + STATE_WORDS));
-        let groups = (GROUPS_EACH * device.limits.units).min(tasks).min(room).max(1);
+        let stack = walkers * stack_words(words);
+        let state = STATE_WORDS + walkers * WALKER_WORDS;
+        let room = (device.budget.free() / 2) as usize / (4 * (stack + state));
+        let groups = groups_each(device)? * device.limits.units;
+        let groups = groups.min(tasks).min(room).max(1);
         let stacks: Buffer<u32> = Buffer::new(&place, groups * stack, "branches that wait")?;
-        let states = Buffer::of(&place, &vec![0u32; groups * STATE_WORDS], "states of groups")?;
+        let states = Buffer::of(&place, &vec![0u32; groups * state], "states of groups")?;
         let mut control = Buffer::of(&place, &[0u32; CONTROL_WORDS], "the control block")?;
         let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
         let (mut steps, mut next) = (STEPS.0, 0u32);
@@ -141,7 +176,7 @@ impl Counting<'_> {
                 Arg::Buffer(graph.fault.raw()),
             ];
             let begun = Instant::now();
-            device.launch(&program, "local_pivots", &args, groups, lanes)?;
+            device.launch(&program, "local_pivots", &args, groups, lanes * walkers)?;
             let mut said = [0; CONTROL_WORDS];
             control.read(&device.queue, &mut said)?;
             let took = begun.elapsed().as_secs_f64().max(1e-6);
@@ -163,33 +198,33 @@ impl Counting<'_> {
         }
     }
 
-    fn lanes(&self, class: ClassShape) -> usize {
-        let device = &self.graph.device;
-        if device.limits.portable { 1 } else { device.lanes(8 * class.words.max(4)) }
-    }
-
     /// Its program, built.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`].
     pub fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
-        let lanes = self.lanes(class);
+        let device = &self.graph.device;
+        let Group { lanes, walkers } = Group::of(device)?;
         let mut defines = String::new();
         let (words, bits) = (class.words, class.table_bits());
         for (name, value) in [
             ("K", self.k),
             ("W", words),
-            ("T", lanes),
+            ("LANES", lanes),
+            ("WALKERS", walkers),
             ("HASH", 1 << bits),
             ("HASH_BITS", bits as usize),
             ("LEVEL_WORDS", level_words(words)),
+            ("MOST_LEVELS", most_levels(words)),
             ("STACK_WORDS", stack_words(words)),
             ("STATE_WORDS", STATE_WORDS),
+            ("WALKER_WORDS", WALKER_WORDS),
         ] {
             writeln!(defines, "#define {name} {value}").expect("text");
         }
         let name = format!("pivots_{words} of {}", self.k);
-        self.graph.device.program(&name, &[COMMON, &defines, TARGETS, PIVOTS])
+        let form = device.form()?.source();
+        device.program(&name, &[COMMON, &defines, &form, TARGETS, PIVOTS])
     }
 }
 

@@ -6,7 +6,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use tracing::debug;
 
-use super::pivots::{Counting, Ended, GROUPS_EACH};
+use super::pivots::{Counting, Ended, groups_each};
 use super::roots::{List, PARTS_EACH, Roots, Task, WHOLE};
 use super::{Extra, parts_by_work, run};
 use crate::memory::Buffer;
@@ -166,7 +166,7 @@ fn by_pivots(
         let mut counting = Counting { graph, roots, k, sums: &sums, limit: None, context };
         counting.program(*class)?;
         // All of them keep more groups busy than the sample does.
-        let groups = (GROUPS_EACH as f64 * units).min(found.len() as f64);
+        let groups = (groups_each(&graph.device)? as f64 * units).min(found.len() as f64);
         let scale = weight(found) / weight(&sample) * sample.len() as f64 / groups;
         let begun = Instant::now();
         // No longer than sets may take.
