@@ -27,7 +27,7 @@ use crate::slices::Slices;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
-use way::{Found, Way};
+use way::Way;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const TARGETS: &str = include_str!("../../kernels/targets.clh");
@@ -42,6 +42,9 @@ const BIG_TILE: usize = 32;
 /// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
 /// then small beside a slice.
 const UNWEIGHED: usize = 5;
+
+/// Of a class: root, element tests, 4-cliques of its graph.
+type Found = Vec<(u32, f32, u64)>;
 
 /// What kernels leave besides the number of cliques.
 #[derive(Clone, Copy)]
@@ -191,22 +194,18 @@ fn weighed(
     let found: Vec<Found> = roots.lists.iter().zip(&found).map(whole).collect();
     let classes = roots.classes.len();
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
-    let Some(way) = Way::of(graph, roots, &found[..classes], (k, sets), context)? else {
-        return Ok(None);
-    };
-    let parts = parts_by_work(graph, roots, &found, (k, way), 1.0).into_iter();
+    let way = Way::of(device, k, sets);
+    let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
     let lists = parts.map(|parts| List::new(device, parts)).collect::<Result<_>>()?;
     Ok(Some((Roots { lists, ..roots.without_lists() }, way)))
 }
 
-/// The roots of each list as tasks with their weights, the heavy ones cut into parts: so many times
-/// `finer` as are good for a count.
+/// The roots of each list as tasks with their weights, the heavy ones cut into parts.
 fn parts_by_work(
     graph: &Resident,
     roots: &Roots,
     found: &[Found],
     (k, way): (usize, Way),
-    finer: f64,
 ) -> Vec<Vec<(f32, Task)>> {
     /// Sets that are worth a work-group of their own.
     const LEAST: f64 = 65_536.0;
@@ -225,7 +224,7 @@ fn parts_by_work(
         Way::Sets => (PARTS_EACH, LEAST),
     };
     // Nobody waits long for a part, which can't be stopped.
-    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST) / finer;
+    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST);
     let mut lists = vec![];
     for (at, list) in found.iter().enumerate() {
         let mut tasks = vec![];
