@@ -1,7 +1,7 @@
 //! The speed of the GPU engine beside public CUDA programs: `make bench-gpu`.
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
-//!        [--labels N] [--signatures] [--pivots yes|no] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--checked] [--leave] GRAPH...
+//!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--checked] [--leave] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex
@@ -168,6 +168,7 @@ fn options() -> Result<Options, Failure> {
             "--signatures" => settings.steps.signatures = true,
             "--pivots" => settings.pivots = Some(next()? == "yes"),
             "--order-paper" => settings.steps.order = Order::Paper,
+            "--memory" => settings.memory = Some(next()?.parse()?),
             "--labels" => options.labels = next()?.parse()?,
             "--cpu" => options.cpu = true,
             "--leave" => options.leave = true,
