@@ -12,7 +12,7 @@ mod roots;
 mod way;
 
 use std::fmt::Write;
-use std::ops::RangeFrom;
+use std::ops::Range;
 use std::sync::Arc;
 
 use gramer_graph::context::Context;
@@ -128,10 +128,15 @@ pub(crate) fn count(
     for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
         let done = match heavy {
             None => run(graph, roots, k, extra, context)?,
-            Some((roots, Way::Sets)) => run(graph, roots, k, extra, context)?,
+            Some(Weighed { roots: heavy, way: Way::Sets, light }) => {
+                run(graph, heavy, k, extra, context)?
+                    && run_some(graph, roots, light, k, extra, context)?
+            }
             // Roots above all classes have no rows in local memory.
-            Some((roots, Way::Pivots)) => {
-                run_lists(graph, roots, roots.classes.len().., k, extra, context)?
+            Some(Weighed { roots, way: Way::Pivots, .. }) => {
+                let mut above = roots.all();
+                above[..roots.classes.len()].fill(0..0);
+                run_some(graph, roots, &above, k, extra, context)?
                     && pivots::count(graph, roots, k, context)?
             }
         };
@@ -146,8 +151,17 @@ pub(crate) fn count(
     Ok(true)
 }
 
-/// The roots with the work that cliques of `k` make there, the heavy ones cut into parts; `None` once
-/// the run was asked to stop. Roots without a clique of five are left out.
+/// Roots by their work.
+struct Weighed {
+    /// Those that were weighed, the heavy ones cut into parts.
+    roots: Roots,
+    way: Way,
+    /// Tasks that were not weighed, by list.
+    light: Vec<Range<usize>>,
+}
+
+/// The roots with the work that cliques of `k` make there; `None` once the run was asked to stop. Roots without a
+/// clique of five are left out.
 ///
 /// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
 /// cliques the estimate is a complete graph with as many 4-cliques, which of all graphs has most larger
@@ -157,26 +171,36 @@ fn weighed(
     roots: &Roots,
     k: usize,
     context: &Context,
-) -> Result<Option<(Roots, Way)>> {
+) -> Result<Option<Weighed>> {
+    /// Element tests of a root without much work: each that hits is an edge, and n edges make n² / 6 sets of four at
+    /// most. Lists begin with the most tests.
+    const LIGHT: f32 = 1000.0;
     let device = &graph.device;
+    // Of pivots every root is a task.
+    let some = Way::of(device, k, f64::INFINITY) == Way::Sets;
+    let heavy = |(at, list): (usize, &List)| {
+        let light = |&tests: &f32| some && at < roots.classes.len() && tests <= LIGHT;
+        0..list.weights.iter().position(light).unwrap_or(list.tasks.len())
+    };
+    let weighed: Vec<Range<usize>> = roots.lists.iter().enumerate().map(heavy).collect();
     let sums: Vec<Buffer<u32>> = roots
         .lists
         .iter()
         .map(|list| Buffer::new(&device.place(), list.tasks.len(), "weights of tasks"))
         .collect::<Result<_>>()?;
-    if !run(graph, roots, 5, Extra::PerTask(&sums), context)? {
+    if !run_some(graph, roots, &weighed, 5, Extra::PerTask(&sums), context)? {
         return Ok(None);
     }
     let mut found: Vec<Vec<u32>> = vec![];
-    for (list, sum) in roots.lists.iter().zip(&sums) {
-        let mut read = vec![0; list.tasks.len()];
+    for (which, sum) in weighed.iter().zip(&sums) {
+        let mut read = vec![0; which.len()];
         sum.read(&device.queue, &mut read)?;
         found.push(read);
     }
     // Root, element tests, 4-cliques of its graph.
     let whole = |(list, found): (&List, &Vec<u32>)| -> Found {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
-        let mut all: Vec<(u32, f32, u64)> =
+        let mut all: Found =
             tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
         if list.tasks.iter().any(|task| task[1] != WHOLE) {
             all.sort_unstable_by_key(|root| root.0);
@@ -197,7 +221,9 @@ fn weighed(
     let way = Way::of(device, k, sets);
     let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
     let lists = parts.map(|parts| List::new(device, parts)).collect::<Result<_>>()?;
-    Ok(Some((Roots { lists, ..roots.without_lists() }, way)))
+    let light = weighed.iter().zip(&roots.lists).map(|(heavy, list)| heavy.end..list.tasks.len());
+    let light = light.collect();
+    Ok(Some(Weighed { roots: Roots { lists, ..roots.without_lists() }, way, light }))
 }
 
 /// The roots of each list as tasks with their weights, the heavy ones cut into parts.
@@ -261,24 +287,25 @@ fn run(
     extra: Extra<'_>,
     context: &Context,
 ) -> Result<bool> {
-    run_lists(graph, roots, 0.., k, extra, context)
+    run_some(graph, roots, &roots.all(), k, extra, context)
 }
 
-/// Some of the lists, from this one on.
-fn run_lists(
+/// Some of the tasks, by list.
+fn run_some(
     graph: &Resident,
     roots: &Roots,
-    lists: RangeFrom<usize>,
+    which: &[Range<usize>],
     k: usize,
     extra: Extra<'_>,
     context: &Context,
 ) -> Result<bool> {
     let device = &graph.device;
-    let total = roots.lists[lists.clone()].iter().map(|list| list.works.total()).sum();
+    let lists = || roots.lists.iter().zip(which).enumerate();
+    let total = lists().map(|(_, (list, which))| list.works.of(which.clone())).sum();
     let mut slices = Slices::new(device, context, total);
     // The classes with the largest roots first: what comes last ends together.
-    for (at, list) in roots.lists.iter().enumerate().rev() {
-        if list.tasks.is_empty() || !lists.contains(&at) {
+    for (at, (list, which)) in lists().rev() {
+        if which.is_empty() {
             continue;
         }
         let program = program(device, roots.classes.get(at), k, extra)?;
@@ -287,7 +314,7 @@ fn run_lists(
             Extra::PerTask(sums) => sums[at].raw(),
             Extra::Nothing => graph.fault.raw(),
         };
-        let args = |range: &std::ops::Range<usize>| {
+        let args = |range: &Range<usize>| {
             let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
             let [vertices, arcs] = [rows.offsets.len() - 1, rows.ends.len()];
             vec![
@@ -304,14 +331,14 @@ fn run_lists(
             ]
         };
         let done = match roots.classes.get(at) {
-            Some(class) => slices.run(&list.works, |range| {
+            Some(class) => slices.run_some(&list.works, which.clone(), |range| {
                 let groups = range.len().div_ceil(class.roots);
                 let lanes = class.lanes * class.roots;
                 device.launch(&program, "local_cliques", &args(&range), groups, lanes)
             })?,
             None => {
-                let slots = Slots::new(graph, roots.span, list.tasks.len())?;
-                let done = slices.run(&list.works, |range| {
+                let slots = Slots::new(graph, roots.span, which.len())?;
+                let done = slices.run_some(&list.works, which.clone(), |range| {
                     let mut args = args(&range);
                     args.extend(slots.args());
                     let groups = slots.groups.min(range.len());

@@ -6,7 +6,7 @@ use crate::device::Device;
 /// 54 ms by pivots, 7-cliques 0.8 to 92 and 1 to 133 ms, each ahead twice, 8-cliques 7 to 1,441 and 1 to 297 ms.
 const MOST_VERTICES: usize = 6;
 /// Sets of a compute unit that take less time than a walk needs to begin.
-const FEW: f64 = 1e6;
+const FEW: f64 = 1e5;
 
 /// How cliques of six vertices and more are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
