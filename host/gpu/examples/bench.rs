@@ -171,6 +171,7 @@ fn options() -> Result<Options, Failure> {
             "--memory" => settings.memory = Some(next()?.parse()?),
             "--labels" => options.labels = next()?.parse()?,
             "--cpu" => options.cpu = true,
+            "--profile" => settings.profile = Some(next()?.into()),
             "--leave" => options.leave = true,
             "--checked" => settings.checked = true,
             _ => options.graphs.push(word),
