@@ -273,7 +273,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
-fn time_limit(text: &str) -> Result<Duration, String> {
+pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let (number, unit) = units
         .iter()
