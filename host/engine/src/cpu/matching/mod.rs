@@ -19,10 +19,14 @@
 //! 3. Depth-first search by intersection of sorted lists, with jumps back over vertices that have
 //!    no part in a failure ([`search`]), in parallel over work units.
 
+mod formula;
+mod memo;
 mod method;
 mod occurrence;
 mod search;
 mod space;
+#[cfg(test)]
+mod tests;
 
 use crate::work::{Groups, Units};
 use crate::{Count, Open, Outcome, Sink};
