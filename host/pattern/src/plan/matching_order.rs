@@ -292,6 +292,39 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn a_narrow_look_finds_the_best_order_if_it_is_wide_and_none_above_its_bound(
+            number in 0usize..112,
+            candidates in proptest::collection::vec(1.0f64..1e5, 6),
+            reach in proptest::collection::vec(0.1f64..50.0, 36),
+            width in 2usize..9,
+        ) {
+            let pattern = &crate::Dictionary::of(6).patterns()[number];
+            let mut estimates = even(pattern, &candidates);
+            for (at, &reach) in reach.iter().enumerate() {
+                estimates.reach[at / 6][at % 6] = reach;
+                estimates.biased[at / 6][at % 6] = 1.5 * reach;
+            }
+            let never = |_| false;
+            let (greedy, ..) = greedy_order(pattern, &estimates, &never);
+            let bound = greedy * (1.0 + 1e-9);
+            let of = |order: &[usize]| cost(pattern, &estimates, order).unwrap();
+            let narrow = |width| narrow(pattern, &estimates, &never, bound, width);
+            let best = best_prefixes(pattern, &estimates, &never, bound);
+            let best = best.map(|(best, placed)| of(&backwards(&best, placed)));
+            let wide = narrow(usize::MAX).map(|(order, _)| of(&order));
+            proptest::prop_assert_eq!(best.is_some(), wide.is_some());
+            if let (Some(best), Some(wide)) = (best, wide) {
+                proptest::prop_assert!((best - wide).abs() <= 1e-9 * best, "{best} {wide}");
+            }
+            if let Some((order, placed)) = narrow(width) {
+                proptest::prop_assert_eq!(placed, 63);
+                proptest::prop_assert!(of(&order) <= bound);
+            }
+        }
+    }
+
     fn even(pattern: &Pattern, candidates: &[f64]) -> Estimates {
         let n = pattern.vertices();
         Estimates {

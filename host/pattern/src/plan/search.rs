@@ -25,6 +25,7 @@ pub(crate) const FORMULA_VERTICES: usize = 5;
 pub(crate) const MEMO_VERTICES: usize = 4;
 
 /// The members of a set of pattern vertices, ascending.
+#[inline]
 pub fn bits(mut set: VertexSet) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         (set != 0).then(|| {
@@ -88,6 +89,7 @@ pub struct CandidateSet {
 
 impl CandidateSet {
     /// Whether the set is a part of a list, so that it needs no space of its own.
+    #[inline]
     pub fn borrowed(&self) -> bool {
         self.parent.is_none() && self.subtract.is_empty()
     }

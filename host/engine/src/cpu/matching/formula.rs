@@ -53,9 +53,8 @@ impl<'a> Search<'a> {
     /// The size of an intersection that isn't made, without what is in use.
     fn intersection(&mut self, source: &Source) -> usize {
         let set = &self.plan.sets[source.set];
-        let (u, lists) = self.list(source.set).expect("an intersection has a list");
+        let (u, lists) = self.access[source.set].list.expect("an intersection has a list");
         let parent = set.parent.expect("an intersection has a parent");
-        let lists = self.space.lists(lists);
         let a = self.within(self.set(parent), set.bounds);
         let b = lists.of(self.positions[u]);
         let work = a.len().min(b.len());
@@ -84,10 +83,9 @@ impl<'a> Search<'a> {
     /// The position of the image of `u` among the candidates of a source's class.
     #[inline]
     fn place(&self, source: &Source, image: VertexId, u: usize) -> Option<u32> {
-        let class = self.plan.sets[source.set].class;
-        match self.space.class_of(u) == class {
+        match self.access[source.set].classmates >> u & 1 == 1 {
             true => Some(self.positions[u]),
-            false => self.space.place(class, image),
+            false => self.space.place(self.plan.sets[source.set].class, image),
         }
     }
 
@@ -98,10 +96,9 @@ impl<'a> Search<'a> {
         if set.last().is_none_or(|&last| last < position) {
             return false;
         }
-        match &self.tests[number] {
+        match &self.access[number].tests {
             Some(tests) => tests.iter().all(|&(u, lists)| {
-                let row = self.space.lists(lists).row(self.positions[u]).expect("it has rows");
-                row.contains(position)
+                lists.row(self.positions[u]).expect("it has rows").contains(position)
             }),
             None => set.binary_search(&position).is_ok(),
         }

@@ -256,7 +256,7 @@ fn execute(
     let (states, complete) = run_units(
         &units,
         context,
-        || Search::new(plan, space, &lists, given, sink, representative, &context.cancel),
+        || Search::new(plan, space, &lists, given, sink, representative, context),
         |search, unit| search.unit(unit.start, unit.first..unit.limit),
     );
     let mut count = 0u128;

@@ -4,14 +4,14 @@ use std::ops::{ControlFlow, Range};
 
 use crate::Sink;
 use gramer_graph::VertexId;
-use gramer_graph::context::Cancel;
+use gramer_graph::context::{Cancel, Context};
 use gramer_pattern::plan::search::{CandidateSet, SearchPlan, Source, Step, Then, bits};
 use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet};
 
 use super::memo::Memo;
 use super::occurrence::Representative;
 use super::sets;
-use super::space::Space;
+use super::space::{Lists, Space};
 
 /// Elements visited between two looks at the stop flag.
 const PATIENCE: usize = 1 << 14;
@@ -51,37 +51,60 @@ struct Filled {
     len: usize,
 }
 
-/// How it is tested whether a set holds a position: vertices and the numbers of their lists, in all of
-/// which it must be, and all of which have rows of bits.
-pub(super) type Tests = Vec<(usize, usize)>;
+/// What is known of a set of a plan before the search.
+pub(super) struct Access<'a> {
+    /// The lists of the set, with the vertex from whose image they lead.
+    pub list: Option<(usize, &'a Lists<'a>)>,
+    /// Whether the set is a part of a list.
+    borrowed: bool,
+    /// The vertices of the set's class, as bits.
+    pub classmates: VertexSet,
+    /// The vertices and lists in all of which a position must be that is in the set, where all of them
+    /// have rows of bits; else the set must be searched.
+    pub tests: Option<Vec<(usize, &'a Lists<'a>)>>,
+}
 
-/// The tests of each set of a plan; `None` where it must be searched.
-fn tests(plan: &SearchPlan, space: &Space<'_>, lists: &[Option<usize>]) -> Vec<Option<Tests>> {
-    let mut all: Vec<Option<Tests>> = vec![];
-    for (number, set) in plan.sets.iter().enumerate() {
-        // Parents come before the sets that narrow them down.
-        let mut tests = match set.parent {
-            Some(parent) => all[parent].clone(),
-            None => Some(vec![]),
-        };
-        if let (Some(list), Some(lists)) = (set.list, lists[number]) {
-            match space.lists(lists).has_rows() {
-                true => tests.iter_mut().for_each(|tests| tests.push((list.of, lists))),
-                false => tests = None,
+impl<'a> Access<'a> {
+    fn of_all(plan: &SearchPlan, space: &'a Space<'a>, lists: &[Option<usize>]) -> Vec<Self> {
+        let mut all: Vec<Access<'a>> = vec![];
+        for (number, set) in plan.sets.iter().enumerate() {
+            let list = set.list.zip(lists[number]).map(|(l, lists)| (l.of, space.lists(lists)));
+            // Parents come before the sets that narrow them down.
+            let mut tests = match set.parent {
+                Some(parent) => all[parent].tests.clone(),
+                None => Some(vec![]),
+            };
+            if let Some((of, lists)) = list {
+                match lists.has_rows() {
+                    true => tests.iter_mut().for_each(|tests| tests.push((of, lists))),
+                    false => tests = None,
+                }
             }
+            let classmates = (0..plan.pattern.vertices())
+                .filter(|&v| space.class_of(v) == set.class)
+                .fold(0, |mates, v| mates | 1 << v);
+            let tests = tests.filter(|_| set.subtract.is_empty());
+            all.push(Access { list, borrowed: set.borrowed(), classmates, tests });
         }
-        all.push(tests.filter(|_| set.subtract.is_empty()));
+        all
     }
-    all
+}
+
+/// A product; most are of small numbers.
+#[inline]
+pub(super) fn times(a: u128, b: u128) -> Option<u128> {
+    match (u32::try_from(a), u32::try_from(b)) {
+        (Ok(a), Ok(b)) => Some(u128::from(u64::from(a) * u64::from(b))),
+        _ => a.checked_mul(b),
+    }
 }
 
 /// One thread's state.
 pub(super) struct Search<'a> {
     pub(super) plan: &'a SearchPlan,
     pub(super) space: &'a Space<'a>,
-    /// Number of the lists of each set of the plan that has a list.
-    lists: &'a [Option<usize>],
-    pub(super) tests: Vec<Option<Tests>>,
+    /// By set of the plan.
+    pub(super) access: Vec<Access<'a>>,
     pattern: &'a Pattern,
     sink: Option<&'a dyn Sink>,
     representative: Option<&'a Representative<'a>>,
@@ -105,28 +128,27 @@ impl<'a> Search<'a> {
     pub fn new(
         plan: &'a SearchPlan,
         space: &'a Space<'a>,
-        lists: &'a [Option<usize>],
+        lists: &[Option<usize>],
         pattern: &'a Pattern,
         sink: Option<&'a dyn Sink>,
         representative: Option<&'a Representative<'a>>,
-        cancel: &'a Cancel,
+        context: &'a Context,
     ) -> Self {
         Search {
             plan,
             space,
-            lists,
-            tests: tests(plan, space, lists),
+            access: Access::of_all(plan, space, lists),
             pattern,
             sink,
             representative,
-            cancel,
+            cancel: &context.cancel,
             positions: [0; MAX_VERTICES],
             images: [0; MAX_VERTICES],
             filled: vec![Filled::default(); plan.sets.len()],
             buffers: plan.sets.iter().map(|_| vec![]).collect(),
             blocks: vec![],
             scratch: vec![],
-            memos: (0..pattern.vertices()).map(|_| Memo::default()).collect(),
+            memos: (0..pattern.vertices()).map(|_| Memo::new(context.budget.is_some())).collect(),
             patience: PATIENCE,
             stopped: false,
             count: 0,
@@ -163,21 +185,28 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The vertex from whose image a set's list leads, and the number of the lists.
-    #[inline]
-    pub(super) fn list(&self, set: usize) -> Option<(usize, usize)> {
-        Some((self.plan.sets[set].list?.of, self.lists[set]?))
-    }
-
     /// The elements of a filled set.
     #[inline]
     pub(super) fn set(&self, set: usize) -> &[u32] {
         let filled = self.filled[set];
-        let set = match self.lists[set] {
-            Some(lists) if self.plan.sets[set].borrowed() => self.space.lists(lists).of(filled.of),
-            _ => &self.buffers[set],
-        };
-        &set[..filled.len]
+        match self.access[set] {
+            Access { borrowed: true, list: Some((_, lists)), .. } => {
+                &lists.of(filled.of)[..filled.len]
+            }
+            _ => &self.buffers[set][..filled.len],
+        }
+    }
+
+    /// The same, if it is a part of a list, for as long as there are lists.
+    #[inline]
+    fn borrowed(&self, set: usize) -> Option<&'a [u32]> {
+        match self.access[set] {
+            Access { borrowed: true, list: Some((_, lists)), .. } => {
+                let filled = self.filled[set];
+                Some(&lists.of(filled.of)[..filled.len])
+            }
+            _ => None,
+        }
     }
 
     /// `set` without what the conditions `bounds` rule out.
@@ -197,18 +226,16 @@ impl<'a> Search<'a> {
 
     /// Fills a set and says whether anything is in it.
     fn fill(&mut self, number: usize, set: &CandidateSet) -> bool {
-        if set.borrowed() {
-            let (u, lists) = self.list(number).expect("a set begins with a list");
+        if let Access { borrowed: true, list: Some((u, lists)), .. } = self.access[number] {
             let of = self.positions[u];
-            let len = self.within(self.space.lists(lists).of(of), set.bounds).len();
+            let len = self.within(lists.of(of), set.bounds).len();
             self.filled[number] = Filled { of, len };
             return len > 0;
         }
         let mut out = std::mem::take(&mut self.buffers[number]);
         let mut work = 1;
-        match (set.parent, self.list(number)) {
+        match (set.parent, self.access[number].list) {
             (Some(parent), Some((u, lists))) => {
-                let lists = self.space.lists(lists);
                 let a = self.within(self.set(parent), set.bounds);
                 let b = lists.of(self.positions[u]);
                 work += a.len().min(b.len());
@@ -222,7 +249,7 @@ impl<'a> Search<'a> {
                 out.extend_from_slice(self.within(self.set(parent), set.bounds));
             }
             (None, Some((u, lists))) => {
-                let list = self.space.lists(lists).of(self.positions[u]);
+                let list = lists.of(self.positions[u]);
                 out.clear();
                 out.extend_from_slice(self.within(list, set.bounds));
             }
@@ -266,7 +293,7 @@ impl<'a> Search<'a> {
             if found.count == 0 {
                 return found;
             }
-            match product.checked_mul(found.count) {
+            match times(product, found.count) {
                 Some(p) => product = p,
                 None => self.overflow = true,
             }
@@ -303,6 +330,7 @@ impl<'a> Search<'a> {
         let source = step.source.as_ref().expect("only the root has none");
         let v = step.vertex;
         let len = self.candidates(source).len();
+        let borrowed = self.borrowed(source.set);
         let range = match part {
             None => 0..len,
             Some(part) => part.start as usize..len.min(part.end as usize),
@@ -310,7 +338,10 @@ impl<'a> Search<'a> {
         let mut count = 0u128;
         let mut reasons = source.reasons;
         for i in range {
-            let position = self.set(source.set)[i];
+            let position = match borrowed {
+                Some(list) => list[i],
+                None => self.buffers[source.set][i],
+            };
             let image = self.space.id(step.class, position);
             if source.conflicts.iter().any(|&u| self.images[u] == image) {
                 continue;

@@ -82,7 +82,7 @@ pub(super) struct Space<'g> {
     /// What each entry of `lists` is: from class, to class, edge label.
     keys: Vec<(u8, u8, Label)>,
     /// By class and graph vertex, where that pays: its position, or [`NOWHERE`].
-    places: Vec<Vec<u32>>,
+    places: Vec<u32>,
 }
 
 impl<'g> Space<'g> {
@@ -219,22 +219,26 @@ impl<'g> Space<'g> {
         if entries > PLACES || entries as u64 > cost {
             return;
         }
-        for class in self.classes.iter().flatten() {
-            let mut places = vec![NOWHERE; self.graph.vertices()];
+        if self.classes.iter().any(Option::is_none) {
+            return;
+        }
+        self.places = vec![NOWHERE; entries];
+        for (number, class) in self.classes.iter().flatten().enumerate() {
             for (p, &x) in (0..).zip(class) {
-                places[x as usize] = p;
+                self.places[number * self.graph.vertices() + x as usize] = p;
             }
-            self.places.push(places);
         }
     }
 
     /// The position of a graph vertex in a class, if it is a candidate there.
     #[inline]
     pub fn place(&self, class: u8, id: VertexId) -> Option<u32> {
-        match (self.places.get(class as usize), &self.classes[class as usize]) {
-            (Some(places), _) => Some(places[id as usize]).filter(|&p| p != NOWHERE),
-            (None, None) => Some(id),
-            (None, Some(ids)) => ids.binary_search(&id).ok().map(|p| p as u32),
+        if let Some(&p) = self.places.get(class as usize * self.graph.vertices() + id as usize) {
+            return (p != NOWHERE).then_some(p);
+        }
+        match &self.classes[class as usize] {
+            None => Some(id),
+            Some(ids) => ids.binary_search(&id).ok().map(|p| p as u32),
         }
     }
 
