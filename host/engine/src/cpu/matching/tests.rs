@@ -37,18 +37,20 @@ fn pattern(labels: &[u32], parents: &[usize], more: &[(usize, usize)]) -> Patter
         }
     }
     for (v, &label) in labels.iter().enumerate() {
+        // Without any label there would be no candidates to tell apart.
+        let label = if v == 0 { label.min(2) } else { label };
         pattern.set_vertex_label(v, if label == 3 { NO_LABEL } else { label });
     }
     pattern
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn rows_of_bits_change_nothing(
         labels in prop::collection::vec(0u32..3, 70..140),
-        edges in prop::collection::vec((0usize..140, 0usize..140), 100..420),
-        wanted in prop::collection::vec(0u32..4, 4..8),
+        edges in prop::collection::vec((0usize..140, 0usize..140), 100..260),
+        wanted in prop::collection::vec(0u32..4, 4..7),
         parents in prop::collection::vec(0usize..8, 8),
         more in prop::collection::vec((0usize..8, 0usize..8), 0..5),
         induced in any::<bool>(),
