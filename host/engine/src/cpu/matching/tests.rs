@@ -28,8 +28,8 @@ fn graph(labels: &[u32], edges: &[(usize, usize)]) -> Graph {
 fn pattern(labels: &[u32], parents: &[usize], more: &[(usize, usize)]) -> Pattern {
     let n = labels.len();
     let mut pattern = Pattern::new(n);
-    for v in 1..n {
-        pattern.add_edge(v, parents[v] % v);
+    for (v, parent) in (1..n).zip(parents) {
+        pattern.add_edge(v, parent % v);
     }
     for &(u, v) in more {
         if u % n != v % n {
