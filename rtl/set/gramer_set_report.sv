@@ -32,6 +32,14 @@ module gramer_set_report
   output logic  tlast_o
 );
 
+  logic done_q, tvalid_q, tlast_q;
+  line_t tdata_q;
+
+  assign done_o   = done_q;
+  assign tvalid_o = tvalid_q;
+  assign tdata_o  = tdata_q;
+  assign tlast_o  = tlast_q;
+
   localparam int unsigned WORDS = LINE_W / 64;
   localparam int unsigned WORD_AT_W = $clog2(WORDS);
 
@@ -49,7 +57,7 @@ module gramer_set_report
   logic        over_q, free, last_value, last_pu, goes_on;
   line_t       beat_q;
 
-  assign free         = !tvalid_o || tready_i;
+  assign free         = !tvalid_q || tready_i;
   assign sum_at_o     = SUM_AT_W'(word_q);
   assign counter_at_o = at_q;
   assign last_pu      = unit_q == 8'(PUS - 1);
@@ -78,13 +86,13 @@ module gramer_set_report
                    && (phase_q == 2'd3 ? free : phase_q == 2'd2 && word_q != '1);
 
   always_ff @(posedge clk_i) begin
-    done_o <= 1'b0;
+    done_q <= 1'b0;
     if (rst_i) begin
       state_q  <= IDLE;
-      tvalid_o <= 1'b0;
-      tlast_o  <= 1'b0;
+      tvalid_q <= 1'b0;
+      tlast_q  <= 1'b0;
     end else begin
-      if (tready_i) tvalid_o <= 1'b0;
+      if (tready_i) tvalid_q <= 1'b0;
       unique case (state_q)
         IDLE: begin
           phase_q   <= '0;
@@ -95,7 +103,7 @@ module gramer_set_report
           sum_q     <= '0;
           over_q    <= saturated_i;
           beat_q    <= '0;
-          tlast_o   <= 1'b0;
+          tlast_q   <= 1'b0;
           if (start_i) state_q <= SUMS_;
         end
         SUMS_: unique case (phase_q)
@@ -113,15 +121,15 @@ module gramer_set_report
             phase_q <= word_q == '1 ? 2'd3 : 2'd0;
           end
           default: if (free) begin
-            tvalid_o <= 1'b1;
-            tdata_o  <= beat_q;
+            tvalid_q <= 1'b1;
+            tdata_q  <= beat_q;
             phase_q  <= '0;
             state_q  <= STATUS;
           end
         endcase
         STATUS: if (free) begin
-          tvalid_o <= 1'b1;
-          tdata_o  <= line_t'({next_i, address_i, 31'b0, over_q, status_i});
+          tvalid_q <= 1'b1;
+          tdata_q  <= line_t'({next_i, address_i, 31'b0, over_q, status_i});
           beat_q   <= '0;
           state_q  <= COUNTERS;
         end
@@ -137,9 +145,9 @@ module gramer_set_report
             if (word_q != '1 && !last_value) word_q <= word_q + 1'b1;
           end
           default: if (free) begin
-            tvalid_o <= 1'b1;
-            tdata_o  <= beat_q;
-            tlast_o  <= last_value;
+            tvalid_q <= 1'b1;
+            tdata_q  <= beat_q;
+            tlast_q  <= last_value;
             beat_q   <= '0;
             phase_q  <= '0;
             word_q   <= '0;
@@ -148,7 +156,7 @@ module gramer_set_report
         endcase
         default: if (free) begin // FINISH: the last beat is taken
           state_q <= IDLE;
-          done_o  <= 1'b1;
+          done_q  <= 1'b1;
         end
       endcase
       if (goes_on) begin

@@ -13,7 +13,7 @@ use gramer_graph::{VertexId, View};
 use tracing::debug_span;
 
 use super::Job;
-use crate::work::{Cut, Groups, WorkUnit, cut_each};
+use crate::work::{self, Cut, Groups, WorkUnit, cut_each};
 
 /// How many groups of units each thread should find at least, if the graph has as many start edges.
 const GROUPS_A_THREAD: u64 = 64;
@@ -47,49 +47,51 @@ impl<'a> Starts<'a> {
         list: impl Fn(u32) -> usize,
         weight: impl Fn(u32) -> u64,
     ) -> Groups {
+        let groups = job.context.threads() as u64 * GROUPS_A_THREAD;
+        let cut = Cut { groups, exceed: true, divide: true, most: usize::MAX };
+        if job.context.budget.is_some() {
+            return cut_each(|each| self.weighed(job, &list, &weight, each), cut);
+        }
+        // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
+        let mut units = vec![];
+        self.weighed(job, &list, &weight, |unit, work| units.push((unit, work)));
+        work::cut(|| units.iter().copied(), cut)
+    }
+
+    /// Hands on each unit of a job with its part of its start vertex's weight.
+    #[inline]
+    fn weighed(
+        &self,
+        job: Job<'_>,
+        list: impl Fn(u32) -> usize,
+        weight: impl Fn(u32) -> u64,
+        mut each: impl FnMut(WorkUnit, u64),
+    ) {
         // A weight may cost a search in the row of each neighbour; in ranked graphs the hubs come first.
         const STEPS: usize = 64;
         const STEPS_OF_NEIGHBOUR: usize = 16;
         let all = job.units.share().is_none();
-        let id = |start: u32| self.ids.map_or(start, |ids| ids[start as usize]);
-        let until_stopped = |each: &mut dyn FnMut(u32, VertexId, usize)| {
-            let mut looks = Looks::new(&job.context.cancel);
-            for start in 0..self.count as u32 {
-                let v = id(start);
-                let degree = self.graph.degree(v);
-                if looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_err() {
-                    break;
-                }
-                each(start, v, degree);
+        let mut looks = Looks::new(&job.context.cancel);
+        for start in 0..self.count as u32 {
+            let v = self.ids.map_or(start, |ids| ids[start as usize]);
+            let degree = self.graph.degree(v);
+            if looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_err() {
+                return;
             }
-        };
-        // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
-        let mut kept = vec![];
-        if job.context.budget.is_none() {
-            kept.reserve_exact(self.count);
-            until_stopped(&mut |start, _, _| {
-                kept.push(if list(start) == 0 { 0 } else { weight(start) });
-            });
+            let len = list(start) as u32;
+            if len == 0 {
+                continue;
+            }
+            let whole = weight(start);
+            if all {
+                each(WorkUnit { start, first: 0, limit: len }, whole);
+                continue;
+            }
+            for part in job.units.positions(v, degree, len) {
+                let work = u128::from(whole) * part.len() as u128 / u128::from(len);
+                each(WorkUnit { start, first: part.start, limit: part.end }, work as u64);
+            }
         }
-        let units = |each: &mut dyn FnMut(WorkUnit, u64)| {
-            until_stopped(&mut |start, v, degree| {
-                let len = list(start) as u32;
-                if len == 0 {
-                    return;
-                }
-                let whole = kept.get(start as usize).copied().unwrap_or_else(|| weight(start));
-                if all {
-                    each(WorkUnit { start, first: 0, limit: len }, whole);
-                    return;
-                }
-                for part in job.units.positions(v, degree, len) {
-                    let work = u128::from(whole) * part.len() as u128 / u128::from(len);
-                    each(WorkUnit { start, first: part.start, limit: part.end }, work as u64);
-                }
-            });
-        };
-        let groups = job.context.threads() as u64 * GROUPS_A_THREAD;
-        cut_each(units, Cut { groups, exceed: true, divide: true, most: usize::MAX })
     }
 }
 
