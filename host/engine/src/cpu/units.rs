@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
-use tracing::debug_span;
+use tracing::{Span, debug_span};
 
 use super::Job;
 use crate::work::{Cut, Groups, WorkUnit, cut_each};
@@ -46,6 +46,16 @@ impl<'a> Starts<'a> {
         job: Job<'_>,
         list: impl Fn(u32) -> usize,
         weight: impl Fn(u32) -> u64,
+    ) -> Groups {
+        self.cut(job, &list, &weight)
+    }
+
+    /// As [`Starts::units`], compiled once, not for each algorithm.
+    fn cut(
+        &self,
+        job: Job<'_>,
+        list: &dyn Fn(u32) -> usize,
+        weight: &dyn Fn(u32) -> u64,
     ) -> Groups {
         // A weight may cost a search in the row of each neighbour; in ranked graphs the hubs come first.
         const STEPS: usize = 64;
@@ -89,7 +99,7 @@ impl<'a> Starts<'a> {
             });
         };
         let groups = job.context.threads() as u64 * GROUPS_A_THREAD;
-        cut_each(units, Cut { groups, exceed: true, divide: true, most: usize::MAX })
+        cut_each(&units, Cut { groups, exceed: true, divide: true, most: usize::MAX })
     }
 }
 
@@ -106,24 +116,15 @@ pub(crate) fn run_units<S: Send>(
     if let Some(done) = by_rayon::run(units, context, &make, &work) {
         return done;
     }
-    let next = AtomicUsize::new(0);
-    let broken = AtomicBool::new(context.cancel.is_cancelled());
-    context.progress.begin(units.len() as u64);
-    let _span = debug_span!("units", groups = units.len(), threads = context.threads()).entered();
-    let one = || {
+    let dealt = Dealt::begin(units, context);
+    let threads = context.threads().min(units.len()).max(1);
+    let _span = span(units, context).entered();
+    let states = on_threads(threads, |_| {
         let mut state = make();
-        loop {
-            let group = next.fetch_add(1, Ordering::Relaxed);
-            if group >= units.len() || broken.load(Ordering::Relaxed) {
-                break;
-            }
-            for unit in units.group(group) {
-                if broken.load(Ordering::Relaxed) || context.cancel.is_cancelled() {
-                    broken.store(true, Ordering::Relaxed);
-                    return state;
-                }
-                if work(&mut state, unit).is_break() {
-                    broken.store(true, Ordering::Relaxed);
+        while let Some(group) = dealt.next() {
+            for unit in group {
+                if dealt.ended() || work(&mut state, unit).is_break() {
+                    dealt.broken.store(true, Ordering::Relaxed);
                     return state;
                 }
             }
@@ -132,10 +133,42 @@ pub(crate) fn run_units<S: Send>(
         #[cfg(test)]
         by_rayon::ended();
         state
-    };
-    let threads = context.threads().min(units.len()).max(1);
-    let states = on_threads(threads, |_| one());
-    (states, !broken.into_inner())
+    });
+    (states, !dealt.broken.into_inner())
+}
+
+fn span(units: &Groups, context: &Context) -> Span {
+    debug_span!("units", groups = units.len(), threads = context.threads())
+}
+
+/// Groups of units as threads take them.
+struct Dealt<'a> {
+    units: &'a Groups,
+    context: &'a Context,
+    next: AtomicUsize,
+    /// Whether the run ends before all are done.
+    broken: AtomicBool,
+}
+
+impl<'a> Dealt<'a> {
+    fn begin(units: &'a Groups, context: &'a Context) -> Self {
+        context.progress.begin(units.len() as u64);
+        let broken = AtomicBool::new(context.cancel.is_cancelled());
+        Dealt { units, context, next: AtomicUsize::new(0), broken }
+    }
+
+    /// The next group, if the run goes on.
+    fn next(&self) -> Option<&'a [WorkUnit]> {
+        let group = self.next.fetch_add(1, Ordering::Relaxed);
+        let ended = group >= self.units.len() || self.broken.load(Ordering::Relaxed);
+        (!ended).then(|| self.units.group(group))
+    }
+
+    /// Whether the run ends before the next unit.
+    #[inline]
+    fn ended(&self) -> bool {
+        self.broken.load(Ordering::Relaxed) || self.context.cancel.is_cancelled()
+    }
 }
 
 #[cfg(test)]

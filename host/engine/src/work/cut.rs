@@ -61,11 +61,14 @@ const PIECES: u64 = 16;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
 /// so the same task takes the same groups whatever threads do.
 pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut) -> Groups {
-    cut_each(|each| units().for_each(|(unit, work)| each(unit, work)), cut)
+    cut_each(&|each| units().for_each(|(unit, work)| each(unit, work)), cut)
 }
 
+/// What is handed a unit with an estimate of its work.
+type Each<'a> = dyn FnMut(WorkUnit, u64) + 'a;
+
 /// As [`cut`], where the units are handed one by one to what `units` is called with.
-pub(crate) fn cut_each(units: impl Fn(&mut dyn FnMut(WorkUnit, u64)), cut: Cut) -> Groups {
+pub(crate) fn cut_each(units: &dyn Fn(&mut Each<'_>), cut: Cut) -> Groups {
     let mut total = 0u64;
     units(&mut |_, work| total = total.saturating_add(work).saturating_add(1));
     let share = (total / cut.groups.max(1)).max(1);
