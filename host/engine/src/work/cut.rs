@@ -68,7 +68,7 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut)
 type Each<'a> = dyn FnMut(WorkUnit, u64) + 'a;
 
 /// As [`cut`], where the units are handed one by one to what `units` is called with.
-pub(crate) fn cut_each(units: &dyn Fn(&mut Each<'_>), cut: Cut) -> Groups {
+pub(crate) fn cut_each(units: &dyn for<'a> Fn(&'a mut Each<'a>), cut: Cut) -> Groups {
     let mut total = 0u64;
     units(&mut |_, work| total = total.saturating_add(work).saturating_add(1));
     let share = (total / cut.groups.max(1)).max(1);
