@@ -62,8 +62,6 @@ pub fn improve(folder: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn only_what_waits_for_a_set_is_left_unset() {
         let text = "    CData/*3:0*/ __Vdlyvdim0__mem__v0;\n    \
