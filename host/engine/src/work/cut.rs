@@ -61,8 +61,11 @@ pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut)
     cutter.finish()
 }
 
+/// What is handed a unit with an estimate of its work.
+type Each<'a> = dyn FnMut(WorkUnit, u64) + 'a;
+
 /// As [`cut`], where the units are handed one by one to what `units` is called with.
-pub(crate) fn cut_each(units: impl Fn(&mut dyn FnMut(WorkUnit, u64)), cut: Cut) -> Groups {
+pub(crate) fn cut_each(units: &dyn for<'a> Fn(&'a mut Each<'a>), cut: Cut) -> Groups {
     let mut total = 0u64;
     units(&mut |_, work| total = with(total, work));
     let mut cutter = Cutter::new(total, cut);
