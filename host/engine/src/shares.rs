@@ -122,9 +122,25 @@ impl Units<'_> {
 /// The order of frequent patterns: smaller ones first (by vertices, then edges), more frequent ones
 /// first among those of one size, then by canonical form.
 pub fn sort(results: &mut [Count]) {
-    results.sort_by_cached_key(|r| {
-        (r.pattern.vertices(), r.pattern.edge_count(), Reverse(r.count), r.pattern.clone())
+    let key = |at: usize| {
+        let Count { pattern, count } = &results[at];
+        (pattern.vertices(), pattern.edge_count(), Reverse(*count), at)
+    };
+    let mut order: Vec<_> = (0..results.len()).map(key).collect();
+    // Patterns are compared where all else is equal, and none is copied.
+    order.sort_unstable_by(|a, b| {
+        let patterns = || results[a.3].pattern.cmp(&results[b.3].pattern);
+        (a.0, a.1, a.2).cmp(&(b.0, b.1, b.2)).then_with(patterns).then(a.3.cmp(&b.3))
     });
+    let mut place = vec![0; results.len()];
+    order.iter().zip(0..).for_each(|(from, to)| place[from.3] = to);
+    for at in 0..results.len() {
+        while place[at] != at {
+            let to = place[at];
+            results.swap(at, to);
+            place.swap(at, to);
+        }
+    }
 }
 
 impl Outcome {

@@ -53,7 +53,7 @@ inline uint arc_of(__global const uint *restrict starts, __global const uint *re
 }
 
 // Lists the common neighbours of the ends of arcs.
-__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void five_lists(__global const uint *restrict offsets, __global const uint *restrict neighbours,
                 __global const uint *restrict sources, __global const uint *restrict targets,
                 __global const uint *restrict edges, __global const uint *restrict places,
@@ -89,7 +89,7 @@ void five_lists(__global const uint *restrict offsets, __global const uint *rest
 }
 
 // Sums over triangles, each at its three arcs, and 4-cliques as the triangles' common neighbours.
-__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void five_arcs(__global const uint *restrict starts, __global const uint *restrict sources,
                __global const uint *restrict targets, __global const uint *restrict degrees,
                __global const uint *restrict edges, __global const uint *restrict places,
@@ -270,7 +270,7 @@ void five_roots(__global const uint *restrict offsets, __global const uint *rest
 // 4-cycles among the neighbours of a vertex v, by pairs of opposite corners: from one of them, a, over the
 // common neighbours b of v and a, the common neighbours of v and b below a. A task is an arc twice, and
 // which of its ends is v.
-__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void five_wheels(__global const uint *restrict starts, __global const uint *restrict sources,
                  __global const uint *restrict targets, __global const uint *restrict edges,
                  __global const uint *restrict places, __global const uint *restrict lists,

@@ -3,7 +3,7 @@
 // sum, what the next lane wrote to local memory and to global memory, and the largest number.
 #define ANSWERS 7
 
-__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void lanes(__global const uint *restrict given, const uint rounds, __global uint *room,
            __global uint *restrict answers) {
     LANES_ROOM

@@ -4,7 +4,9 @@
 // TILE (lanes that read one list together) and HASH (size of the table, a power of two), and with
 //   EDGES     the triangles of each arc are counted as well,
 //   PER_TASK  the sum of each task is written beside the total,
-//   NEST      the loops below a pair, and SETS, the words s0_0, s0_1, ... of the pair's set.
+//   NEST      the loops below a pair, and SETS, the words s0_0, s0_1, ... of the pair's set, or
+//   TRIPLES   (for K of 6) lanes take triples instead of pairs. BLOCK lanes share theirs, and wait for each
+//             other with BLOCK_SYNC; there is one root to a work-group.
 //
 // Arcs lead from the lower to the higher rank. A root with n targets gives a graph of n vertices: row
 // j has a bit for each i < j that has an arc to j. A clique of K with this root is a clique of K − 1
@@ -144,7 +146,98 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     uint p = lane + T * part;
     const uint step = T * parts;
 
-#ifdef NEST
+#ifdef TRIPLES
+    // Pairs differ much in what lies below them, and lanes that have little wait for the others. So BLOCK lanes find
+    // the sizes of as many pairs, and then share out the members of all their sets, one at a time.
+    __local uint ends_[T], pairs_[T];
+    const uint in = lane % BLOCK;
+    __local uint *const ends = ends_ + (lane - in);
+    __local uint *const pair = pairs_ + (lane - in);
+    for (p -= in; p < pairs; p += step) {
+        uint size = 0;
+        if (p + in < pairs) {
+            uint low = 0, high = n;
+            while (high - low > 1) {
+                const uint middle = (low + high) / 2;
+                if (before[middle] <= p + in)
+                    low = middle;
+                else
+                    high = middle;
+            }
+            uint rank = p + in - before[low], word = 0;
+            const __local uint *const row = rows + low * STRIDE;
+            for (; word < W - 1; word++) {
+                const uint here = popcount(row[word]);
+                if (rank < here)
+                    break;
+                rank -= here;
+            }
+            const uint i = 32 * word + select_bit(row[word], rank);
+            const __local uint *const other = rows + INDEX(i * STRIDE, n * STRIDE, 9);
+#pragma unroll
+            for (uint x = 0; x < W; x++)
+                size += popcount(row[x] & other[x]);
+            pair[in] = low << 16 | i;
+        }
+        // Three more are needed.
+        ends[in] = size < 3 ? 0 : size;
+        BLOCK_SYNC
+        for (uint by = 1; by < BLOCK; by *= 2) {
+            const uint more = in >= by ? ends[in - by] : 0;
+            BLOCK_SYNC
+            ends[in] += more;
+            BLOCK_SYNC
+        }
+        const uint all = ends[BLOCK - 1];
+        for (uint q = in; q < all; q += BLOCK) {
+            uint at = 0;
+#pragma unroll
+            for (uint by = BLOCK / 2; by != 0; by /= 2)
+                if (ends[at + by - 1] <= q)
+                    at += by;
+            uint rank = q - (at == 0 ? 0 : ends[at - 1]), member = 0;
+            const __local uint *const row = rows + (pair[at] >> 16) * STRIDE;
+            const __local uint *const other = rows + (pair[at] & 0xffff) * STRIDE;
+            uint set[W], chosen = 0;
+            bool passed = false;
+#pragma unroll
+            for (uint x = 0; x < W; x++) {
+                set[x] = row[x] & other[x];
+                const uint here = popcount(set[x]);
+                if (!passed && rank < here) {
+                    passed = true;
+                    chosen = set[x];
+                    member = 32 * x;
+                }
+                if (!passed)
+                    rank -= here;
+            }
+            member += select_bit(chosen, rank);
+            const __local uint *const by = rows + INDEX(member * STRIDE, n * STRIDE, 10);
+            uint size = 0;
+#pragma unroll
+            for (uint x = 0; x < W; x++) {
+                set[x] &= by[x];
+                size += popcount(set[x]);
+            }
+            if (size < 2)
+                continue;
+            uint found = 0;
+#pragma unroll
+            for (uint x = 0; x < W; x++)
+                for (uint bits = set[x]; bits != 0; bits &= bits - 1) {
+                    const uint last = 32 * x + top_bit(bits & -bits);
+                    const __local uint *const less = rows + INDEX(last * STRIDE, n * STRIDE, 11);
+#pragma unroll
+                    for (uint y = 0; y < W; y++)
+                        if (y <= x)
+                            found += popcount(set[y] & less[y]);
+                }
+            total += found;
+        }
+        BLOCK_SYNC
+    }
+#elif defined(NEST)
     // The loops that the host wrote out.
     for (; p < pairs; p += step) {
         uint low = 0, high = n;

@@ -183,7 +183,7 @@ __kernel void share_branches(__global const uint2 *restrict tasks, const uint co
     other[2 * W] = shared[2 * W];
 }
 
-__kernel __attribute__((reqd_work_group_size(T, 1, 1)))
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(T, 1, 1)))
 void local_pivots(__global const uint *restrict offsets, __global const uint *restrict targets,
                   __global const uint2 *restrict tasks, const uint count, const uint vertices,
                   const uint arcs, __global const ulong2 *restrict binomials,

@@ -48,7 +48,7 @@
     (plan[(depth) * DEPTH_WORDS] == ANY || vertex_labels[id] == plan[(depth) * DEPTH_WORDS])
 #endif
 
-__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+__kernel LANES_KERNEL __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void search(__global const uint *restrict offsets, __global const uint *restrict neighbours,
             __global const uint *restrict sources, __global const uint *restrict vertex_labels,
             __global const uint *restrict edge_labels, __constant uint *plan, const uint depths,

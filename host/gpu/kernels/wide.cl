@@ -12,7 +12,8 @@
 // Given by the host: K vertices, ARRAY extensions of a level, CODES codes of patterns, COUNTERS counters,
 // DICTIONARY if codes have the numbers of their graphs there (canon.cl), LOCAL_CODES if they
 // are counted in local memory first, CLIQUES for complete subgraphs alone, PICKED if roots
-// are given instead of all vertices being roots.
+// are given instead of all vertices being roots, TILE lanes of a warp. Where that is less than 32, warps are virtual
+// (5.2.5): with TILES of them in a work-group (LANES_PTX) they wait for themselves alone, elsewhere a work-group has one.
 #ifdef PICKED
 #define ROOTS roots
 #define ROOT(at) picked[at]
@@ -21,7 +22,25 @@
 #define ROOT(at) (at)
 #endif
 
+// Lanes of `donate`.
 #define LANES 32
+#if TILES > 1
+#define TILE_SYNC() tile_sync(((1u << TILE) - 1) << tile * TILE)
+#define TILE_SYNC_ALL() TILE_SYNC()
+inline void tile_sync(uint lanes) {
+    asm volatile("bar.warp.sync %0;" ::"r"(lanes) : "memory");
+}
+#else
+#define TILE_SYNC() barrier(CLK_LOCAL_MEM_FENCE)
+#define TILE_SYNC_ALL() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
+
+// What the lanes of a warp share. By length of the embedding: its last vertex, the code of its edges, extensions that
+// wait, and where the next ones come from.
+typedef struct {
+    uint length, base, steps, go, fill, popped, edges_of_popped;
+    uint tr[K], codes[K], waiting[K], list[K], entry[K];
+} shared_t;
 // Words of a state: length, base, and for each length five words.
 #define STATE (2 + 5 * K)
 // Words of the status.
@@ -96,7 +115,7 @@ inline void add_count(__global uint *counts, uint code, uint more) {
         atomic_inc(counts + 2 * code + 1);
 }
 
-__kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
+__kernel __attribute__((reqd_work_group_size(TILE * TILES, 1, 1)))
 void wide(__global const uint *restrict offsets, __global const uint *restrict neighbours,
           __global uint *states, __global uint *arrays, volatile __global uint *status,
           __global uint *counts, const uint vertices, const uint entries, const uint limit,
@@ -108,71 +127,71 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
           , __global const uint *restrict picked, const uint roots
 #endif
 ) {
-    __local uint length, base, steps, go, fill, popped, edges_of_popped;
-    // By length of the embedding: its last vertex, the code of its edges, extensions that wait, and
-    // where the next ones come from.
-    __local uint tr[K], codes[K], waiting[K], list[K], entry[K];
+    __local shared_t shared_[TILES];
 #ifdef LOCAL_CODES
     __local uint found[COUNTERS];
 #endif
-    const uint lane = get_local_id(0), warp = get_group_id(0);
+    const uint lane = get_local_id(0) % TILE, tile = get_local_id(0) / TILE;
+    const uint warp = get_group_id(0) * TILES + tile;
+    __local shared_t *const my = shared_ + tile;
     __global uint *state = states + (size_t)warp * STATE;
     __global uint *own = arrays + (size_t)warp * (K - 2) * ARRAY;
-    for (uint i = lane; i < K; i += LANES) {
-        tr[i] = state[2 + i];
-        codes[i] = state[2 + K + i];
-        waiting[i] = state[2 + 2 * K + i];
-        list[i] = state[2 + 3 * K + i];
-        entry[i] = state[2 + 4 * K + i];
+    for (uint i = lane; i < K; i += TILE) {
+        my->tr[i] = state[2 + i];
+        my->codes[i] = state[2 + K + i];
+        my->waiting[i] = state[2 + 2 * K + i];
+        my->list[i] = state[2 + 3 * K + i];
+        my->entry[i] = state[2 + 4 * K + i];
     }
 #ifdef LOCAL_CODES
-    for (uint i = lane; i < COUNTERS; i += LANES)
+    for (uint i = get_local_id(0); i < COUNTERS; i += TILE * TILES)
         found[i] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     if (lane == 0) {
-        length = state[0];
-        base = state[1];
-        steps = 0;
+        my->length = state[0];
+        my->base = state[1];
+        my->steps = 0;
     }
     for (;;) {
-        barrier(CLK_LOCAL_MEM_FENCE);
+        TILE_SYNC();
         // Control: the next job, or the end of the slice.
         if (lane == 0) {
-            go = steps < limit && status[IDLE] <= idle_limit;
-            if (go && length == 0) {
+            my->go = my->steps < limit && status[IDLE] <= idle_limit;
+            if (my->go && my->length == 0) {
                 const uint at = status[NEXT_ROOT] < ROOTS ? atomic_inc(status + NEXT_ROOT) : ROOTS;
                 if (at < ROOTS) {
                     const uint root = ROOT(at);
-                    length = base = 1;
-                    tr[0] = root;
-                    codes[1] = waiting[1] = list[1] = 0;
-                    entry[1] = offsets[root];
-                    steps++;
+                    my->length = my->base = 1;
+                    my->tr[0] = root;
+                    my->codes[1] = my->waiting[1] = my->list[1] = 0;
+                    my->entry[1] = offsets[root];
+                    my->steps++;
                 } else {
                     atomic_inc(status + IDLE);
-                    go = 0;
+                    my->go = 0;
                 }
             }
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (!go)
+        TILE_SYNC();
+        if (!my->go)
             break;
-        const uint len = length;
+        const uint len = my->length;
         if (len == K - 1) {
             // Aggregate: the last vertices are counted where they are found.
             uint lists = 0;
             for (uint i = 0; i < LISTS(len); i++) {
-                const uint from = INDEX(tr[i], vertices, 41);
+                const uint from = INDEX(my->tr[i], vertices, 41);
                 const uint end = offsets[from + 1];
                 lists += end - offsets[from];
-                for (uint e = offsets[from] + lane; e < end; e += LANES) {
+                for (uint e = offsets[from] + lane; e < end; e += TILE) {
                     const uint u = INDEX(neighbours[INDEX(e, entries, 42)], vertices, 43);
-                    const uint edges = extension(offsets, neighbours, tr, len, i, u);
+                    const uint edges = extension(offsets, neighbours, my->tr, len, i, u);
                     if (edges != 0) {
 #ifdef CLIQUES
                         const uint code = 0;
 #else
-                        const uint raw = INDEX(codes[len] | edges << SHIFT(K - 1), CODES, 44);
+                        const uint raw = INDEX(my->codes[len] | edges << SHIFT(K - 1), CODES, 44);
 #ifdef DICTIONARY
                         const uint code = INDEX(dictionary[raw], COUNTERS, 50);
 #else
@@ -188,97 +207,98 @@ void wide(__global const uint *restrict offsets, __global const uint *restrict n
                     }
                 }
             }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            TILE_SYNC();
             if (lane == 0) {
-                steps += 1 + lists / LANES;
-                length = len - 1 < base ? 0 : len - 1;
+                my->steps += 1 + lists / TILE;
+                my->length = len - 1 < my->base ? 0 : len - 1;
             }
             continue;
         }
         // Extend, with the filter: as many extensions as there is room for.
         __global uint *array = own + (len - 1) * ARRAY;
-        if (waiting[len] == 0 && list[len] < LISTS(len)) {
-            barrier(CLK_LOCAL_MEM_FENCE);
+        if (my->waiting[len] == 0 && my->list[len] < LISTS(len)) {
+            TILE_SYNC();
             if (lane == 0)
-                fill = 0;
-            barrier(CLK_LOCAL_MEM_FENCE);
+                my->fill = 0;
+            TILE_SYNC();
             for (;;) {
-                const uint i = list[len], e = entry[len], room = fill + LANES <= ARRAY;
-                barrier(CLK_LOCAL_MEM_FENCE);
+                const uint i = my->list[len], e = my->entry[len], room = my->fill + TILE <= ARRAY;
+                TILE_SYNC();
                 if (i >= LISTS(len) || !room)
                     break;
-                const uint end = offsets[INDEX(tr[i], vertices, 45) + 1];
+                const uint end = offsets[INDEX(my->tr[i], vertices, 45) + 1];
                 if (e + lane < end) {
                     const uint u = INDEX(neighbours[INDEX(e + lane, entries, 46)], vertices, 47);
-                    if (extension(offsets, neighbours, tr, len, i, u) != 0) {
-                        const uint at = atomic_inc(&fill);
+                    if (extension(offsets, neighbours, my->tr, len, i, u) != 0) {
+                        const uint at = atomic_inc(&my->fill);
                         array[INDEX(at, ARRAY, 48)] = u;
                     }
                 }
-                barrier(CLK_LOCAL_MEM_FENCE);
+                TILE_SYNC();
                 if (lane == 0) {
-                    steps++;
-                    if (e + LANES < end) {
-                        entry[len] = e + LANES;
+                    my->steps++;
+                    if (e + TILE < end) {
+                        my->entry[len] = e + TILE;
                     } else {
-                        list[len] = i + 1;
-                        entry[len] = i + 1 < len ? offsets[tr[i + 1]] : 0;
+                        my->list[len] = i + 1;
+                        my->entry[len] = i + 1 < len ? offsets[my->tr[i + 1]] : 0;
                     }
                 }
-                barrier(CLK_LOCAL_MEM_FENCE);
+                TILE_SYNC();
             }
-            barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+            TILE_SYNC_ALL();
             if (lane == 0)
-                waiting[len] = fill;
-            barrier(CLK_LOCAL_MEM_FENCE);
+                my->waiting[len] = my->fill;
+            TILE_SYNC();
         }
         // Move: to the last extension, or back.
-        if (waiting[len] == 0) {
-            barrier(CLK_LOCAL_MEM_FENCE);
+        if (my->waiting[len] == 0) {
+            TILE_SYNC();
             if (lane == 0) {
-                steps++;
-                length = len - 1 < base ? 0 : len - 1;
+                my->steps++;
+                my->length = len - 1 < my->base ? 0 : len - 1;
             }
             continue;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        TILE_SYNC();
         if (lane == 0) {
-            popped = INDEX(array[waiting[len] - 1], vertices, 49);
-            waiting[len]--;
-            edges_of_popped = 0;
-            steps++;
+            my->popped = INDEX(array[my->waiting[len] - 1], vertices, 49);
+            my->waiting[len]--;
+            my->edges_of_popped = 0;
+            my->steps++;
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        TILE_SYNC();
 #ifndef CLIQUES
-        for (uint j = lane; j < len; j += LANES)
-            if (is_edge(offsets, neighbours, popped, tr[j]))
-                atomic_or(&edges_of_popped, 1u << j);
-        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lane; j < len; j += TILE)
+            if (is_edge(offsets, neighbours, my->popped, my->tr[j]))
+                atomic_or(&my->edges_of_popped, 1u << j);
+        TILE_SYNC();
 #endif
         if (lane == 0) {
-            tr[len] = popped;
-            codes[len + 1] = len == 1 ? 0 : codes[len] | edges_of_popped << SHIFT(len);
-            waiting[len + 1] = list[len + 1] = 0;
-            entry[len + 1] = offsets[tr[0]];
-            length = len + 1;
+            my->tr[len] = my->popped;
+            my->codes[len + 1] = len == 1 ? 0 : my->codes[len] | my->edges_of_popped << SHIFT(len);
+            my->waiting[len + 1] = my->list[len + 1] = 0;
+            my->entry[len + 1] = offsets[my->tr[0]];
+            my->length = len + 1;
         }
     }
-    for (uint i = lane; i < K; i += LANES) {
-        state[2 + i] = tr[i];
-        state[2 + K + i] = codes[i];
-        state[2 + 2 * K + i] = waiting[i];
-        state[2 + 3 * K + i] = list[i];
-        state[2 + 4 * K + i] = entry[i];
+    for (uint i = lane; i < K; i += TILE) {
+        state[2 + i] = my->tr[i];
+        state[2 + K + i] = my->codes[i];
+        state[2 + 2 * K + i] = my->waiting[i];
+        state[2 + 3 * K + i] = my->list[i];
+        state[2 + 4 * K + i] = my->entry[i];
     }
 #ifdef LOCAL_CODES
-    for (uint i = lane; i < COUNTERS; i += LANES)
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = get_local_id(0); i < COUNTERS; i += TILE * TILES)
         if (found[i] != 0)
             add_count(counts, i, found[i]);
 #endif
     if (lane == 0) {
-        state[0] = length;
-        state[1] = base;
-        if (length != 0)
+        state[0] = my->length;
+        state[1] = my->base;
+        if (my->length != 0)
             atomic_inc(status + ACTIVE);
     }
 }

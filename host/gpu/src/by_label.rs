@@ -88,6 +88,20 @@ impl ByLabel {
         })
     }
 
+    /// Ascending.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+
+    /// By label, in order.
+    pub fn classes(&self) -> &[Class] {
+        &self.classes
+    }
+
+    pub fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
     /// The vertices that may be images of a pattern's vertex.
     pub fn class(&self, pattern: &Pattern, vertex: usize) -> Class {
         let at = self.labels.binary_search(&pattern.vertex_label(vertex));

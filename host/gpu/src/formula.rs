@@ -10,7 +10,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
-use crate::local::{self, Roots};
+use crate::local::{self, Heads, Roots};
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::program::Program;
@@ -221,14 +221,36 @@ fn by_root(vertices: usize, roots: impl Iterator<Item = u32> + Clone) -> (Vec<u3
     (places, ends)
 }
 
-/// The sums that motifs of three vertices follow from, of all units or of a share, whose roots these
+/// Where triangles are counted.
+#[derive(Clone, Copy)]
+pub(crate) enum Triangles<'a> {
+    /// At their vertices with the smallest number: those of all units or of a share.
+    Roots(&'a Roots),
+    /// At the heads of their lowest arcs: all of them.
+    Heads(&'a Heads),
+}
+
+impl Triangles<'_> {
+    /// Queues their count into sum 0; `false` once the run was asked to stop.
+    ///
+    /// # Errors
+    /// As [`local::count`].
+    pub fn count(self, graph: &Resident, context: &Context) -> Result<bool> {
+        match self {
+            Triangles::Roots(roots) => local::count(graph, roots, 3, None, context),
+            Triangles::Heads(heads) => heads.count(graph, context),
+        }
+    }
+}
+
+/// The sums that motifs of three vertices follow from, of all units or of a share, whose triangles these
 /// are; `None` once the run was asked to stop.
 ///
 /// # Errors
 /// As [`local::count`].
 pub(crate) fn three(
     graph: &Resident,
-    roots: &Roots,
+    triangles: Triangles<'_>,
     share: Option<&Picked>,
     context: &Context,
 ) -> Result<Option<Sums>> {
@@ -236,7 +258,7 @@ pub(crate) fn three(
     if share.is_none_or(|share| share.first) {
         queue_sums(graph, None)?;
     }
-    if !local::count(graph, roots, 3, None, context)? {
+    if !triangles.count(graph, context)? {
         return Ok(None);
     }
     let sums = graph.read()?;

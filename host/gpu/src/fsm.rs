@@ -15,11 +15,12 @@ use gramer_pattern::Pattern;
 use gramer_pattern::task::{SizeLimit, parts_reported};
 
 use crate::by_label::ByLabel;
-use crate::candidates::{Labelled, around, kinds, orbits, part, with_edge, with_vertex};
+use crate::candidates::{Kind, Labelled, around, kinds, orbits, part, with_edge, with_vertex};
 use crate::device::Device;
 use crate::domains::{At, Candidate, examine};
 use crate::exchange::{self, Exchanged, Ranges};
 use crate::memory::Buffer;
+use crate::wedges::{self, Supports};
 
 /// The patterns of up to `max` vertices with at least `support` vertex-induced embeddings all of whose
 /// parts are reported, and whether all of them were counted. `count` counts a pattern's, and says whether
@@ -116,16 +117,28 @@ pub(crate) fn by_images(
         SizeLimit::MaxEdges(n) => (n + 1, n),
     };
     let labelled = Labelled::of(graph);
-    let mut candidates: Vec<Candidate> = kinds(graph, context)?
-        .into_iter()
-        .map(|(kind, _)| {
-            let pattern = labelled.edge(kind).canonical().0;
-            Candidate { orbits: orbits(&pattern), pattern, bounds: vec![] }
-        })
-        .collect();
-    let mut around_frequent = HashMap::new();
+    let free = |pattern: Pattern| Candidate { orbits: orbits(&pattern), pattern, bounds: vec![] };
     let (mut found, mut buffers): (Vec<Count>, Vec<Buffer<u32>>) = (vec![], vec![]);
-    for edges in 1..=max_edges {
+    let mut around_frequent = HashMap::new();
+    let (mut first, mut candidates) = (1, vec![]);
+    if together.is_none() && max_vertices > 2 && max_edges > 1 && wedges::fits(device, by) {
+        let supports = Supports::new(device, by, labelled)?;
+        found = supports.edges(support);
+        around_frequent = around(found.iter().map(|edge| kind(&edge.pattern)));
+        let paths = supports.paths(support, context);
+        if max_edges > 2 {
+            // Those that are frequent, for their domains.
+            candidates = paths.into_iter().map(|path| free(path.pattern)).collect();
+            first = 2;
+        } else {
+            found.extend(paths);
+            return Ok((found, true));
+        }
+    } else {
+        let edges = kinds(graph, context)?.into_iter();
+        candidates.extend(edges.map(|(kind, _)| free(labelled.edge(kind).canonical().0)));
+    }
+    for edges in first..=max_edges {
         context.progress.begin(candidates.len() as u64);
         let examined = Examine { device, by, candidates: &candidates, support, fault, context };
         let Some(mut level) = examined.level(&buffers, together, edges)? else {
@@ -141,11 +154,7 @@ pub(crate) fn by_images(
         // Of a level that isn't whole nothing is said.
         found.extend(counts);
         if edges == 1 {
-            around_frequent = around(known.iter().map(|known| {
-                let p = &known.pattern;
-                let label = p.edge_label(0, 1).unwrap_or(NO_LABEL);
-                (p.vertex_label(0), p.vertex_label(1), label)
-            }));
+            around_frequent = around(known.iter().map(|known| kind(&known.pattern)));
         }
         if known.is_empty() || edges == max_edges {
             break;
@@ -154,6 +163,11 @@ pub(crate) fn by_images(
         buffers = kept;
     }
     Ok((found, true))
+}
+
+/// The kind of a pattern's only edge.
+fn kind(edge: &Pattern) -> Kind {
+    (edge.vertex_label(0), edge.vertex_label(1), edge.edge_label(0, 1).unwrap_or(NO_LABEL))
 }
 
 /// The frequent patterns of a level, their supports, and the buffers of their domains.

@@ -24,6 +24,7 @@
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | [`primitives`] | extension, filtering and aggregation for programs of users |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
+//! | `wedges` | frequent edges and paths of two edges, by the labels around vertices |
 //! | `canon` | which pattern a code of edges is of |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
 
@@ -57,6 +58,7 @@ pub mod select;
 mod signature;
 mod slices;
 mod table;
+mod wedges;
 mod wide;
 
 pub use calls::Fault;
@@ -69,7 +71,7 @@ pub use search::{Order, Steps};
 pub use select::is_gpu;
 pub use table::primitives;
 pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
-pub use wide::Balance;
+pub use wide::{Balance, Tile};
 
 use std::path::PathBuf;
 
@@ -134,6 +136,8 @@ pub struct Settings {
     pub sharing: u64,
     /// When the strategy `wide` moves work between warps, and how much.
     pub balance: Balance,
+    /// Lanes that take an embedding of the strategy `wide` together; none: a warp.
+    pub tile: Option<Tile>,
     /// How the strategy `table` uses the memories.
     pub table: TableSettings,
 }

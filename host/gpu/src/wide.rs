@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
 
 use crate::canon::{self, Canon};
 use crate::device::{Arg, Device};
+use crate::lanes::Lanes;
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::resident::Resident;
@@ -20,7 +22,7 @@ use crate::resident::Resident;
 const COMMON: &str = include_str!("../kernels/common.clh");
 const WIDE: &str = include_str!("../kernels/wide.cl");
 
-/// Lanes of a warp, which is a work-group.
+/// Lanes of a warp.
 const LANES: usize = 32;
 /// Vertices of the largest subgraphs.
 pub(crate) const MOST_VERTICES: usize = 8;
@@ -52,6 +54,44 @@ impl Default for Balance {
     }
 }
 
+/// Lanes that take an embedding together: virtual warps of the strategy `wide` (thesis, section 5.2.5).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Tile {
+    /// 8 lanes, four virtual warps of a warp.
+    Eight,
+    /// 16 lanes, two virtual warps of a warp.
+    Sixteen,
+    /// 32 lanes: the whole warp.
+    #[default]
+    Warp,
+}
+
+impl Choice for Tile {
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Tile::Eight, "8", "Four virtual warps of 8 lanes"),
+        (Tile::Sixteen, "16", "Two virtual warps of 16 lanes"),
+        (Tile::Warp, "32", "A warp, which is the fastest"),
+    ];
+}
+
+impl Tile {
+    /// Number of lanes.
+    fn lanes(self) -> usize {
+        match self {
+            Tile::Eight => 8,
+            Tile::Sixteen => 16,
+            Tile::Warp => LANES,
+        }
+    }
+}
+
+/// How work is shared out among lanes and warps.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    pub balance: Balance,
+    pub tile: Tile,
+}
+
 /// What is looked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
@@ -71,7 +111,11 @@ pub(crate) struct PatternCounts {
 
 /// Buffers of a search.
 struct Search {
+    /// Embeddings at a time: of virtual warps where a tile is less than a warp.
     warps: usize,
+    /// Lanes of each, and how many of them a work-group has.
+    tile: usize,
+    tiles: usize,
     array: usize,
     codes: usize,
     /// Which graph a code is of; none: all codes have counters.
@@ -89,8 +133,20 @@ fn code_bits(k: usize) -> usize {
 }
 
 impl Search {
-    fn new(graph: &Resident, k: usize, wanted: Wanted, roots: usize) -> Result<Self> {
+    fn new(
+        graph: &Resident,
+        k: usize,
+        wanted: Wanted,
+        tile: Tile,
+        roots: usize,
+    ) -> Result<Self> {
         let device = &graph.device;
+        let tile = device.lanes(tile.lanes());
+        // Parts of a warp wait for themselves by instructions of NVIDIA's alone.
+        let tiles = match tile < LANES && device.form()?.lanes == Lanes::Ptx {
+            true => LANES / tile,
+            false => 1,
+        };
         let codes = if wanted == Wanted::Cliques { 1 } else { 1 << code_bits(k) };
         let place = device.place();
         // Where a dictionary would take too much of the memory, codes are told apart by the host.
@@ -105,7 +161,7 @@ impl Search {
         let state = 2 + 5 * k;
         // A processor runs the lanes of a warp one after the other, and pays for each group.
         let wished = if device.limits.portable { 16 } else { 24 * device.limits.units };
-        let mut warps = wished.min(roots).max(1);
+        let mut warps = (wished * (LANES / tile)).min(roots).max(1);
         let room = device.budget.free() / 2 / 4;
         let words = |warps: usize, array| (warps * (state + 1 + (k - 2) * array)) as u64;
         let mut array = ARRAY.0;
@@ -115,10 +171,13 @@ impl Search {
         while words(warps, array) > room && warps > 1 {
             warps = warps.div_ceil(2);
         }
+        warps = warps.next_multiple_of(tiles);
         let states = Buffer::new(&place, warps * state, "embeddings of warps")?;
         states.zero(&device.queue)?;
         Ok(Search {
             warps,
+            tile,
+            tiles,
             array,
             codes,
             states,
@@ -140,6 +199,8 @@ impl Search {
         let mut line =
             |name: &str, value: usize| writeln!(defines, "#define {name} {value}").expect("text");
         line("K", k);
+        line("TILE", self.tile);
+        line("TILES", self.tiles);
         line("ARRAY", self.array);
         line("CODES", self.codes);
         line("COUNTERS", self.counters());
@@ -183,7 +244,7 @@ pub(crate) fn search(
     graph: &Resident,
     k: usize,
     wanted: Wanted,
-    balance: Balance,
+    Shape { balance, tile }: Shape,
     share: Option<&Picked>,
     context: &Context,
 ) -> Result<PatternCounts> {
@@ -191,7 +252,7 @@ pub(crate) fn search(
     let picked = share.map(|share| share.buffer(device)).transpose()?;
     let roots = share.map_or(graph.by.vertices(), |share| share.roots.len());
     let rows = graph.full()?;
-    let search = Search::new(graph, k, wanted, roots)?;
+    let search = Search::new(graph, k, wanted, tile, roots)?;
     let mut sources = search.sources(k, wanted);
     if picked.is_some() {
         sources.push_str("#define PICKED\n");
@@ -244,7 +305,8 @@ pub(crate) fn search(
         if let Some(picked) = &picked {
             args.extend([Arg::Buffer(picked.raw()), Arg::U32(roots as u32)]);
         }
-        device.launch(&program, "wide", &args, search.warps, LANES)?;
+        let groups = search.warps / search.tiles;
+        device.launch(&program, "wide", &args, groups, search.tile * search.tiles)?;
         let mut said = [0; STATUS];
         status.read(&device.queue, &mut said)?;
         let took = begun.elapsed().as_secs_f64().max(1e-6);

@@ -57,6 +57,7 @@ fn minimum_images_on_random_graphs() {
         };
         let graph = random(model, seed, labels);
         for (limit, support) in [
+            (SizeLimit::MaxEdges(2), 2),
             (SizeLimit::MaxEdges(3), 4),
             (SizeLimit::MaxEdges(5), 12),
             (SizeLimit::MaxVertices(4), 7),
@@ -65,6 +66,21 @@ fn minimum_images_on_random_graphs() {
         }
     }
     assert!(patterns > 500, "{patterns}");
+}
+
+/// Paths of two edges follow from the labels around vertices where these are bits of a word, and from domains where
+/// there are more labels.
+#[test]
+fn minimum_images_of_paths_with_many_labels() {
+    let Some(gpu) = open(Settings::default()) else { return };
+    let model = Model::Rmat { scale: 9, edge_factor: 8, a: 0.57, b: 0.19, c: 0.19 };
+    for labels in [1, 2, 33, 64, 65] {
+        let graph = random(model, labels.into(), [labels, 0]);
+        let support = 40 / u64::from(labels.min(20));
+        for limit in [SizeLimit::MaxEdges(2), SizeLimit::MaxVertices(3)] {
+            assert!(compare(&gpu, &graph, &mni(limit, support)) > 1, "{labels} {limit:?}");
+        }
+    }
 }
 
 /// Classes of more than a word, and rows of every length.

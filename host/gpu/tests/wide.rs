@@ -3,7 +3,7 @@
 use gramer_engine::cpu::Cpu;
 use gramer_engine::reference::Reference;
 use gramer_engine::{Engine, Outcome};
-use gramer_gpu::{Balance, Settings, Strategy};
+use gramer_gpu::{Balance, Lanes, Settings, Strategy, Tile};
 use gramer_graph::context::Context;
 use gramer_graph::generate::{Model, Recipe, generate};
 use gramer_graph::{Builder, Graph};
@@ -46,6 +46,22 @@ fn motifs_and_cliques_equal_those_of_the_cpu() {
         });
         for task in motifs.chain([3, 5, 8].map(|k| Task::Clique { k })) {
             assert_eq!(answer(&gpu, graph, &task).results, answer(&Cpu, graph, &task).results);
+        }
+    }
+}
+
+/// Parts of a warp with an embedding each: in one work-group by instructions of NVIDIA's, else in one of their own.
+#[test]
+fn virtual_warps_find_the_same() {
+    let graph = random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3);
+    let tasks = [motif(4), motif(5), Task::Clique { k: 4 }];
+    let right = tasks.each_ref().map(|task| answer(&Cpu, &graph, task).results);
+    for tile in [Tile::Eight, Tile::Sixteen] {
+        for lanes in [None, Some(Lanes::Local)] {
+            let Some(gpu) = open(Settings { tile: Some(tile), lanes, ..wide() }) else { return };
+            for (task, right) in tasks.iter().zip(&right) {
+                assert_eq!(&answer(&gpu, &graph, task).results, right, "{tile:?} {lanes:?}");
+            }
         }
     }
 }

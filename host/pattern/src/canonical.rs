@@ -1,11 +1,12 @@
 //! Canonical forms and automorphisms.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use canonical_form::Canonize;
 
-use super::{Pattern, SMALL_VERTICES, VertexSet};
+use super::{Label, Pattern, SMALL_VERTICES, VertexSet};
 
 /// Most vertices for which a [`Dictionary`] is kept.
 pub(crate) const DICTIONARY_VERTICES: usize = 6;
@@ -166,6 +167,25 @@ impl Canonize for Labelled {
     }
 }
 
+/// Most orders that a thread keeps.
+const MOST_KNOWN: usize = 4096;
+
+thread_local! {
+    /// The orders of labelled patterns, by their ranked forms: which vertex comes where follows from how labels
+    /// compare, and a task has few such forms and many patterns.
+    static KNOWN: RefCell<HashMap<Labelled, Vec<usize>>> = RefCell::default();
+}
+
+/// The order that leads to the canonical form.
+fn searched(pattern: &Labelled) -> Vec<usize> {
+    let morphism = pattern.morphism_to_canonical();
+    let mut order = vec![0; morphism.len()];
+    for (old, &new) in morphism.iter().enumerate() {
+        order[new] = old;
+    }
+    order
+}
+
 impl Pattern {
     /// The canonical form, equal for isomorphic patterns and only for those, and the order that
     /// leads to it: vertex i of the form is vertex `order[i]` of this pattern.
@@ -186,12 +206,37 @@ impl Pattern {
         if n == 0 {
             return (self.clone(), vec![]);
         }
-        let morphism = Labelled(self.clone()).morphism_to_canonical();
-        let mut order = vec![0; n];
-        for (old, &new) in morphism.iter().enumerate() {
-            order[new] = old;
-        }
+        let order = KNOWN.with_borrow_mut(|known| {
+            let ranked = Labelled(self.ranked());
+            if let Some(order) = known.get(&ranked) {
+                return order.clone();
+            }
+            let order = searched(&ranked);
+            if known.len() == MOST_KNOWN {
+                known.clear();
+            }
+            known.insert(ranked, order.clone());
+            order
+        });
         (self.permuted(&order), order)
+    }
+
+    /// The pattern with the ranks of labels in place of labels, smallest 0.
+    fn ranked(&self) -> Pattern {
+        let mut ranked = self.clone();
+        let mut labels = self.vertex_labels.clone();
+        labels.sort_unstable();
+        labels.dedup();
+        for label in &mut ranked.vertex_labels {
+            *label = labels.partition_point(|l| l < label) as Label;
+        }
+        let mut labels: Vec<Label> = self.edge_labels.iter().map(|edge| edge.2).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        for (_, _, label) in &mut ranked.edge_labels {
+            *label = labels.partition_point(|l| l < label) as Label;
+        }
+        ranked
     }
 }
 
@@ -329,6 +374,33 @@ mod tests {
                 let p = Pattern::from_bits(5, bits as u128);
                 assert_eq!(p.permuted(&order), d.patterns()[n]);
             }
+        }
+    }
+
+    /// So that the order of ranks may stand for that of labels, and a second time gives what the first did.
+    #[test]
+    fn the_order_follows_from_how_labels_compare() {
+        let mut state = 7u64;
+        let mut next = |n: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % n
+        };
+        for _ in 0..500 {
+            let n = 2 + next(4) as usize;
+            let mut pattern = Pattern::new(n);
+            for j in 1..n {
+                for i in 0..j {
+                    if i + 1 == j || next(2) == 0 {
+                        pattern.add_edge(i, j);
+                        pattern.set_edge_label(i, j, 1000 * next(2) as Label);
+                    }
+                }
+            }
+            (0..n).for_each(|v| pattern.set_vertex_label(v, 77 * next(3) as Label + 5));
+            let order = searched(&Labelled(pattern.clone()));
+            assert_eq!(searched(&Labelled(pattern.ranked())), order, "{pattern:?}");
+            assert_eq!(pattern.canonical(), (pattern.permuted(&order), order.clone()));
+            assert_eq!(pattern.canonical().1, order);
         }
     }
 

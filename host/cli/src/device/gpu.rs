@@ -7,7 +7,7 @@ use clap::{ArgMatches, Args, FromArgMatches};
 use gramer_engine::Engine;
 use gramer_gpu::{
     Access, FirstEdge, Gpu, Join, JoinSettings, Lanes, Layers, Mechanism, Order, Settings, Steps,
-    Strategy, TableSettings, Traversal, default_cache, is_gpu,
+    Strategy, TableSettings, Tile, Traversal, default_cache, is_gpu,
 };
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
@@ -102,8 +102,12 @@ pub struct GpuArgs {
     #[arg(long, value_parser = choice::<Order>(), value_name = "ORDER")]
     pub order: Option<Order>,
 
-    /// How lanes of a warp tell each other something, in the strategy plan and motifs of 5; by default as
-    /// the device offers it, where a kernel finds that right
+    /// Lanes that take an embedding together in the strategy wide; by default 32
+    #[arg(long, value_parser = choice::<Tile>(), value_name = "LANES")]
+    pub tile: Option<Tile>,
+
+    /// How lanes of a warp tell each other something, in the strategy plan, motifs of 5 and cliques of 6 and more; by
+    /// default as the device offers it, where a kernel finds that right
     #[arg(long, value_parser = choice::<Lanes>(), value_name = "FORM")]
     pub lanes: Option<Lanes>,
 
@@ -189,6 +193,7 @@ impl GpuArgs {
             memory: self.memory,
             strategy: self.strategy,
             lanes: self.lanes,
+            tile: self.tile,
             steps,
             profile: self.profile.clone(),
             checked: self.checked,

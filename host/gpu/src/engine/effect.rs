@@ -5,7 +5,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::{Measure, Task};
 
 use super::{able, chosen};
-use crate::{Join, Order, Settings, Strategy, Traversal, Without};
+use crate::{Join, Order, Settings, Strategy, Tile, Traversal, Without};
 
 impl Settings {
     /// Refuses a setting that was given and would change nothing in how a task is done, so that nobody takes the
@@ -34,8 +34,13 @@ impl Settings {
         // Motifs and frequent patterns are programs over the primitives, which have an order of their own.
         let extended = by_table && !matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         let of_five = strategy == Strategy::Formula && matches!(task, Task::Motif { k: 5, .. });
+        // Sets of six vertices and more are shared out among the lanes of a warp.
+        let large = strategy == Strategy::Local
+            && matches!(task, Task::Clique { k: 6.. } | Task::CliqueSizes { largest: 6.., .. });
+        let tiled = strategy == Strategy::Wide && self.tile.is_some_and(|tile| tile != Tile::Warp);
         let given = [
-            ("lanes", self.lanes.is_some(), searched || of_five),
+            ("lanes", self.lanes.is_some(), searched || of_five || large || tiled),
+            ("tile", self.tile.is_some(), strategy == Strategy::Wide),
             (
                 "signatures",
                 self.steps.signatures,
@@ -84,6 +89,18 @@ mod tests {
     }
 
     #[test]
+    fn tiles_are_those_of_wide() {
+        let tile = Some(Tile::Eight);
+        let settings = |strategy| Settings { strategy, tile, ..Settings::default() };
+        let said = settings(None).check_effect(&motif(4), false).unwrap_err().to_string();
+        assert!(said.contains("the setting `tile`"), "{said}");
+        let wide = settings(Some(Strategy::Wide));
+        wide.check_effect(&motif(4), false).unwrap();
+        // Parts of a warp tell each other something in one of the forms.
+        Settings { lanes: Some(Lanes::Local), ..wide }.check_effect(&motif(4), false).unwrap();
+    }
+
+    #[test]
     fn motifs_and_frequent_patterns_by_tables_have_one_order() {
         let breadth = TableSettings { traversal: Traversal::Breadth, ..TableSettings::default() };
         let without = Without { groups: true, ..Without::default() };
@@ -113,7 +130,8 @@ mod tests {
             (Task::Clique { k: 4 }, Some(Plan), Join::Intersect, false, [true, true, true]),
             (Task::Clique { k: 4 }, Some(Table), Join::Intersect, false, [false, false, false]),
             (Task::Clique { k: 4 }, None, Join::Intersect, true, [true, true, true]),
-            (sizes.clone(), None, Join::Intersect, false, [false, false, false]),
+            (Task::Clique { k: 6 }, None, Join::Intersect, false, [true, false, false]),
+            (sizes.clone(), None, Join::Intersect, false, [true, false, false]),
             (sizes.clone(), Some(Plan), Join::Intersect, false, [true, true, true]),
             (motif(4), None, Join::Intersect, false, [false, false, false]),
             (motif(5), None, Join::Intersect, false, [true, false, false]),

@@ -25,7 +25,8 @@ use crate::search;
 use crate::select::select;
 use crate::table::{self, TableSettings};
 use crate::wide;
-use crate::{Balance, Settings, Steps, Strategy, platform};
+use crate::wide::Shape;
+use crate::{Settings, Steps, Strategy, platform};
 use on_device::OnDevice;
 pub(crate) use on_device::of_counted;
 pub use trial::Trial;
@@ -52,7 +53,7 @@ pub struct Gpu {
     name: String,
     found: platform::NamedDevice,
     strategy: Option<Strategy>,
-    balance: Balance,
+    shape: Shape,
     table: TableSettings,
     steps: Steps,
     profile: Option<PathBuf>,
@@ -82,12 +83,13 @@ impl Gpu {
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
-        let Settings { strategy, balance, steps, trial, ref profile, .. } = settings;
+        let Settings { strategy, balance, tile, steps, trial, ref profile, .. } = settings;
+        let shape = Shape { balance, tile: tile.unwrap_or_default() };
         let (profile, table) = (profile.clone(), settings.table.clone());
         let opening = std::thread::spawn(move || Device::open(handle, &settings));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, strategy, balance, table, steps, profile, trial, opening, opened })
+        Ok(Gpu { name, found, strategy, shape, table, steps, profile, trial, opening, opened })
     }
 
     /// The device, once it is open.

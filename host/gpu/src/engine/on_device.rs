@@ -14,10 +14,10 @@ use super::Gpu;
 use super::trial::Decided;
 use crate::by_label::ByLabel;
 use crate::five;
-use crate::formula::{self, Cycles};
+use crate::formula::{self, Cycles, Triangles};
 use crate::fsm;
 use crate::graph::Numbering;
-use crate::local::{self, Roots};
+use crate::local::{self, Heads, Roots};
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::resident::Resident;
@@ -34,6 +34,8 @@ pub(super) struct OnDevice<'a> {
     pub(super) running: Mutex<()>,
     /// By [`Roots::deep`].
     roots: [OnceLock<Roots>; 2],
+    /// `None`: they have no room.
+    heads: OnceLock<Option<Heads>>,
     cycles: OnceLock<Cycles>,
     edges: OnceLock<Buffer<u32>>,
     pub(super) graph: &'a Graph,
@@ -77,6 +79,7 @@ impl<'a> OnDevice<'a> {
             numbering,
             running: Mutex::new(()),
             roots: Default::default(),
+            heads: OnceLock::new(),
             cycles: OnceLock::new(),
             edges: OnceLock::new(),
             graph,
@@ -93,17 +96,39 @@ impl OnDevice<'_> {
         made(&self.roots[usize::from(deep)], || Roots::new(&self.resident, deep))
     }
 
+    /// Calls `count` with the place where the triangles of all units or of a share are counted.
+    fn triangles<T>(
+        &self,
+        share: Option<&Picked>,
+        count: impl FnOnce(Triangles<'_>) -> Result<T>,
+    ) -> Result<T> {
+        if share.is_none()
+            && let Some(heads) = made(&self.heads, || Heads::new(&self.resident))?
+        {
+            return count(Triangles::Heads(heads));
+        }
+        let all = self.roots(3)?;
+        let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
+        count(Triangles::Roots(own.as_ref().unwrap_or(all)))
+    }
+
     pub(super) fn cliques(
         &self,
         k: usize,
         share: Option<&Picked>,
         context: &Context,
     ) -> Result<Outcome> {
-        let all = self.roots(k)?;
-        let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
-        let roots = own.as_ref().unwrap_or(all);
-        self.resident.begin()?;
-        let complete = local::count(&self.resident, roots, k, None, context)?;
+        let complete = if k == 3 {
+            self.triangles(share, |triangles| {
+                self.resident.begin()?;
+                triangles.count(&self.resident, context)
+            })?
+        } else {
+            let all = self.roots(k)?;
+            let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
+            self.resident.begin()?;
+            local::count(&self.resident, own.as_ref().unwrap_or(all), k, None, context)?
+        };
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
         let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
         Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
@@ -233,7 +258,7 @@ impl OnDevice<'_> {
         part: Part<'_>,
         context: &Context,
     ) -> Result<wide::PatternCounts> {
-        wide::search(&self.resident, k, wanted, self.gpu.balance, part.share, context)
+        wide::search(&self.resident, k, wanted, self.gpu.shape, part.share, context)
     }
 
     /// Motifs by closed formulas; of a share, the sums that they want.
@@ -247,11 +272,12 @@ impl OnDevice<'_> {
         if k == 5 {
             return self.motifs_of_five(induced, context);
         }
-        let all = self.roots(k)?;
         let sums = if k == 3 {
-            let own = share.map(|share| all.of_share(&self.resident, share)).transpose()?;
-            formula::three(&self.resident, own.as_ref().unwrap_or(all), share, context)?
+            self.triangles(share, |triangles| {
+                formula::three(&self.resident, triangles, share, context)
+            })?
         } else {
+            let all = self.roots(k)?;
             let cycles = made(&self.cycles, || Cycles::new(&self.resident))?;
             let edges = self.triangles_of_arcs()?;
             match share {

@@ -7,6 +7,7 @@
 //!
 //! Cliques of many vertices are not met one by one: `kernels/pivots.cl` counts complete sets at once.
 
+mod heads;
 mod pivots;
 mod roots;
 mod way;
@@ -19,11 +20,13 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
+use crate::lanes::Lanes;
 use crate::memory::Buffer;
 use crate::nest::nest;
 use crate::program::Program;
 use crate::resident::Resident;
 use crate::slices::Slices;
+pub(crate) use heads::Heads;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
@@ -42,6 +45,9 @@ const BIG_TILE: usize = 32;
 /// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
 /// then small beside a slice.
 const UNWEIGHED: usize = 5;
+
+/// Vertices of the cliques whose sets are shared out among lanes by triples.
+const TRIPLES: usize = 6;
 
 /// Of a class: root, element tests, 4-cliques of its graph.
 type Found = Vec<(u32, f32, u64)>;
@@ -87,13 +93,27 @@ fn program(
     line("TILE", class.tile);
     line("HASH", 1 << class.table_bits());
     line("HASH_BITS", class.table_bits() as usize);
-    if let Some(text) = (k > 4).then(|| nest(k, class.words)).flatten() {
+    let mut warps = String::new();
+    if k == TRIPLES && class.roots == 1 {
+        line("TRIPLES", 1);
+        let form = device.form()?;
+        if form.lanes == Lanes::Ptx {
+            // A warp of a group waits for itself alone.
+            line("BLOCK", 32);
+            line("LANES", 32);
+            warps = form.source() + "#define BLOCK_SYNC lanes_sync();\n";
+        } else {
+            line("BLOCK", class.lanes);
+            warps.push_str("#define BLOCK_SYNC barrier(CLK_LOCAL_MEM_FENCE);\n");
+        }
+    } else if let Some(text) = (k > 4).then(|| nest(k, class.words)).flatten() {
         let sets: Vec<String> = (0..class.words)
             .map(|y| format!("const uint s0_{y} = row[{y}] & other[{y}];"))
             .collect();
         writeln!(defines, "{text}#define SETS {}", sets.join(" ")).expect("text");
     }
-    device.program(&format!("local_{} of {k}", class.words), &[COMMON, &defines, TARGETS, LOCAL])
+    let sources = [COMMON, &defines, &warps, TARGETS, LOCAL];
+    device.program(&format!("local_{} of {k}", class.words), &sources)
 }
 
 /// Queues the count of the cliques of `k` vertices into sum 0, and with `edges` the triangles of each
