@@ -3,10 +3,10 @@
 // The host sets T (lanes that share a head), R (heads of a work-group), TILE (lanes that read one list together) and
 // HASH and HASH_BITS (size of the table of targets, a power of two; without them the targets are searched).
 //
-// A triangle u < v < w is met at v, which has a table of its targets: in the list of each u with an arc to v the
-// targets behind v are looked up. Lists are read from their ends, so that nobody has to find v in them. That looks up
-// a number for each pair of targets of a vertex; a table of the targets of u would have the lists of all its targets
-// looked up, which are longer, since arcs lead to vertices with more neighbours.
+// A triangle u < v < w is met at v, which has a table of its targets: what the list of each u with an arc to v has
+// behind v is looked up in it. Such a span is its first place and the one behind its last. That looks up a number for
+// each pair of targets of a vertex; a table of the targets of u would have the lists of all its targets looked up,
+// which are longer, since arcs lead to vertices with more neighbours.
 
 #ifdef HASH
 // A table of numbers, each and 1; 0 is none. At most half full.
@@ -29,25 +29,20 @@ inline uint has_number(__local const uint *table, uint number) {
 
 __kernel __attribute__((reqd_work_group_size(T * R, 1, 1)))
 void heads(__global const uint *restrict offsets, __global const uint *restrict targets,
-           __global const uint *restrict row_offsets, __global const uint *restrict rows,
-           __global const uint2 *restrict tasks, const uint first, const uint count, const uint vertices,
-           const uint arcs, __global uint *restrict sums, __global uint *restrict fault) {
+           __global const uint4 *restrict tasks, __global const uint2 *restrict spans, const uint first,
+           const uint count, const uint vertices, const uint arcs, const uint all_spans,
+           __global uint *restrict sums, __global uint *restrict fault) {
     __local ulong totals[T * R];
     const uint lane = get_local_id(0) % T;
     const uint place = get_local_id(0) / T;
     const uint number = get_group_id(0) * R + place;
-    uint head = 0, begin = 0, n = 0, from = 0, to = 0;
+    uint begin = 0, n = 0, from = 0, to = 0;
     if (number < count) {
-        const uint2 task = tasks[first + number];
-        const uint part = task.y & 0xffff, parts = task.y >> 16;
-        head = INDEX(task.x, vertices, 81);
-        begin = offsets[head];
-        n = offsets[head + 1] - begin;
-        // Rows are sorted: those with an arc to the head come before its targets.
-        const uint row = row_offsets[head];
-        const uint tails = row_offsets[head + 1] - row - n;
-        from = row + (uint)((ulong)tails * part / parts);
-        to = row + (uint)((ulong)tails * (part + 1) / parts);
+        const uint4 task = tasks[first + number];
+        begin = offsets[INDEX(task.x, vertices, 81)];
+        n = offsets[task.x + 1] - begin;
+        from = task.y;
+        to = task.z;
     }
 #ifdef HASH
     __local uint tables[R][HASH];
@@ -60,13 +55,17 @@ void heads(__global const uint *restrict offsets, __global const uint *restrict 
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
     ulong total = 0;
-    for (uint i = from + lane / TILE; i < to; i += T / TILE) {
-        const uint tail = INDEX(rows[INDEX(i, 2 * arcs, 83)], vertices, 84);
-        const uint low = offsets[tail], high = INDEX(offsets[tail + 1], arcs + 1, 85);
-        for (uint back = lane % TILE + 1; back <= high - low; back += TILE) {
-            const uint id = targets[high - back];
-            if (id <= head)
-                break;
+    // The next span is on its way while this one is looked up.
+    uint i = from + lane / TILE;
+    uint2 next = i < to ? spans[INDEX(i, all_spans, 83)] : (uint2)(0, 0);
+    while (i < to) {
+        const uint2 span = next;
+        i += T / TILE;
+        if (i < to)
+            next = spans[INDEX(i, all_spans, 84)];
+#pragma unroll 4
+        for (uint e = span.x + lane % TILE; e < span.y; e += TILE) {
+            const uint id = targets[INDEX(e, arcs, 85)];
 #ifdef HASH
             total += has_number(table, id);
 #else

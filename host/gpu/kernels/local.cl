@@ -3,7 +3,7 @@
 // The host sets K, W (words of a row), T (lanes that share a root), R (roots of a work-group),
 // TILE (lanes that read one list together) and HASH (size of the table, a power of two), and with
 //   EDGES     the triangles of each arc are counted as well,
-//   PER_TASK  the sum of each task is written beside the total,
+//   PER_TASK  the sum of each task is written, and no total,
 //   NEST      the loops below a pair, and SETS, the words s0_0, s0_1, ... of the pair's set, or
 //   TRIPLES   (for K of 6) lanes take triples instead of pairs. BLOCK lanes share theirs, and wait for each
 //             other with BLOCK_SYNC; there is one root to a work-group.
@@ -179,8 +179,8 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
                 size += popcount(row[x] & other[x]);
             pair[in] = low << 16 | i;
         }
-        // Three more are needed.
-        ends[in] = size < 3 ? 0 : size;
+        // Below a member there must be two more: the two lowest ones have none.
+        ends[in] = size < 3 ? 0 : size - 2;
         BLOCK_SYNC
         for (uint by = 1; by < BLOCK; by *= 2) {
             const uint more = in >= by ? ends[in - by] : 0;
@@ -195,7 +195,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
             for (uint by = BLOCK / 2; by != 0; by /= 2)
                 if (ends[at + by - 1] <= q)
                     at += by;
-            uint rank = q - (at == 0 ? 0 : ends[at - 1]), member = 0;
+            uint rank = q + 2 - (at == 0 ? 0 : ends[at - 1]), member = 0;
             const __local uint *const row = rows + (pair[at] >> 16) * STRIDE;
             const __local uint *const other = rows + (pair[at] & 0xffff) * STRIDE;
             uint set[W], chosen = 0;
@@ -405,7 +405,7 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #ifdef PER_TASK
     if (lane == 0 && busy)
         edges[first + number] = (uint)min(totals[place * T], (ulong)0xffffffff);
-#endif
+#else
     if (get_local_id(0) == 0) {
         ulong all = 0;
         for (uint r = 0; r < R; r++)
@@ -413,4 +413,5 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
         if (all != 0)
             add_wide(sums + 4 * (get_group_id(0) % SLOTS), all, 0);
     }
+#endif
 }

@@ -145,6 +145,7 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
         // The slot is used again.
         barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
     }
+#ifndef PER_TASK
     totals[lane] = all;
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane == 0) {
@@ -154,4 +155,5 @@ void local_big(__global const uint *restrict offsets, __global const uint *restr
         if (sum != 0)
             add_wide(sums + 4 * (get_group_id(0) % SLOTS), sum, 0);
     }
+#endif
 }

@@ -52,6 +52,11 @@ impl Calls {
         }
     }
 
+    /// Whether times are asked for.
+    pub fn profiled(&self) -> bool {
+        self.profiled
+    }
+
     /// Keeps what was queued, if times are asked for.
     pub fn queued(&self, name: &str, event: Event) {
         if self.profiled {

@@ -52,12 +52,17 @@ pub(crate) struct Work {
     pub donations: AtomicU64,
 }
 
+/// A point among what is queued.
+pub(crate) struct Mark(Event);
+
 /// An opened device.
 pub(crate) struct Device {
     pub limits: Limits,
     pub budget: Arc<Budget>,
     pub work: Work,
     pub queue: CommandQueue,
+    /// For what is read while kernels run; made when it is first asked for.
+    copies: OnceLock<CommandQueue>,
     pub calls: Arc<Calls>,
     /// Classes of roots of `local`; none: its own.
     pub classes: Vec<ClassShape>,
@@ -103,6 +108,7 @@ impl Device {
             budget: Arc::new(Budget::new(limit)),
             work: Work::default(),
             queue,
+            copies: OnceLock::new(),
             calls: Arc::new(Calls::new(settings.fault, settings.profile.is_some())),
             classes: settings.classes.clone(),
             pivots: settings.pivots,
@@ -150,6 +156,14 @@ impl Device {
     pub fn place(&self) -> Place<'_> {
         let (context, queue) = (&self.context, &self.queue);
         Place { context, queue, budget: &self.budget, calls: &self.calls, device: &self.label }
+    }
+
+    /// The same by way of [`Device::copies`]: what is written there doesn't wait for kernels.
+    ///
+    /// # Errors
+    /// As [`Device::copies`].
+    pub fn place_beside(&self) -> Result<Place<'_>> {
+        Ok(Place { queue: self.copies()?, ..self.place() })
     }
 
     /// Lanes of a work-group: `wished`, or fewer (a power of two) where the device has fewer.
@@ -242,6 +256,47 @@ impl Device {
         self.calls.queued(kernel, Event::new(event));
         self.work.launches.fetch_add(1, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// What is queued so far.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn mark(&self) -> Result<Mark> {
+        // SAFETY: it waits for nothing but what is queued.
+        let marked = self.calls.next().and_then(|()| unsafe {
+            let event = self.queue.enqueue_marker_with_wait_list(&[])?;
+            self.queue.flush()?;
+            Ok(event)
+        });
+        marked.map(Mark).map_err(refused(&self.label, "mark its work"))
+    }
+
+    /// Waits until what was marked is done.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn wait(&self, mark: &Mark) -> Result<()> {
+        let done = self.calls.next().and_then(|()| mark.0.wait());
+        done.map_err(refused(&self.label, "finish its work"))
+    }
+
+    /// The queue for what is read while kernels run: it knows nothing of what the other one has queued.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn copies(&self) -> Result<&CommandQueue> {
+        if self.copies.get().is_none() {
+            let properties = if self.calls.profiled() { CL_QUEUE_PROFILING_ENABLE } else { 0 };
+            let made = self.calls.next().and_then(|()| {
+                // SAFETY: the device is the context's.
+                unsafe {
+                    CommandQueue::create(&self.context, self.context.default_device(), properties)
+                }
+            });
+            let _ = self.copies.set(made.map_err(refused(&self.label, "make a queue"))?);
+        }
+        Ok(self.copies.get().expect("it was set above"))
     }
 
     /// Waits until all that is queued is done.

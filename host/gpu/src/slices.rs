@@ -8,7 +8,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use tracing::debug;
 
-use crate::device::Device;
+use crate::device::{Device, Mark};
 
 /// How long a slice should take.
 const TARGET: Duration = Duration::from_millis(20);
@@ -71,6 +71,11 @@ pub(crate) struct Slices<'a> {
     /// Tasks that keep the device busy: with fewer, a slice would take as long and its rate be
     /// measured far too low.
     fill: usize,
+    /// The slice before the last one and its work: it is waited for once the next one is queued, so that the device
+    /// always has something to do.
+    open: Option<(Mark, f64)>,
+    /// When a slice was last known to be done.
+    done: Instant,
 }
 
 impl<'a> Slices<'a> {
@@ -82,7 +87,7 @@ impl<'a> Slices<'a> {
         };
         context.progress.begin(total as u64);
         let fill = if device.limits.portable { 1 } else { 16 * device.limits.units };
-        Slices { device, context, rate, left: total, fill }
+        Slices { device, context, rate, left: total, fill, open: None, done: Instant::now() }
     }
 
     /// Calls `launch` with ranges of tasks until all were queued; gives `false` once the run was asked to
@@ -115,15 +120,11 @@ impl<'a> Slices<'a> {
             }
             let to = works.end(from, self.fill, self.rate * TARGET.as_secs_f64()).min(tasks);
             let sum = works.of(from..to);
-            let begun = Instant::now();
             launch(from..to)?;
             self.left -= sum;
             // The last slice needs no wait: what is read next waits for it.
             if self.left > 0.0 && to < tasks {
-                self.device.finish()?;
-                let took = begun.elapsed().as_secs_f64().max(1e-5);
-                // Slices change by at most a factor of four, since works differ.
-                self.rate = (sum / took).clamp(self.rate / 4.0, self.rate * 4.0);
+                self.wait_for_the_one_before(sum)?;
             }
             self.context.progress.add(sum as u64);
             from = to;
@@ -131,6 +132,18 @@ impl<'a> Slices<'a> {
         }
         debug!(slices, tasks, rate = self.rate, "all slices are queued");
         Ok(true)
+    }
+
+    /// Marks a slice of so much work, which was queued, and waits for the one before it.
+    fn wait_for_the_one_before(&mut self, work: f64) -> Result<()> {
+        let mark = self.device.mark()?;
+        let Some((before, work)) = self.open.replace((mark, work)) else { return Ok(()) };
+        self.device.wait(&before)?;
+        let took = self.done.elapsed().as_secs_f64().max(1e-5);
+        self.done = Instant::now();
+        // Slices change by at most a factor of four, since works differ.
+        self.rate = (work / took).clamp(self.rate / 4.0, self.rate * 4.0);
+        Ok(())
     }
 }
 

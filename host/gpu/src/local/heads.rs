@@ -11,11 +11,12 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use super::COMMON;
-use super::roots::{List, WHOLE};
 use crate::device::{Arg, Device};
+use crate::graph::ByDegree;
+use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::Resident;
-use crate::slices::Slices;
+use crate::slices::{Slices, Works};
 
 const HEADS: &str = include_str!("../../kernels/heads.cl");
 
@@ -37,83 +38,107 @@ const LANES_ABOVE: usize = 512;
 /// Least and most lanes that read a list together.
 const TILE: (usize, usize) = (4, 32);
 /// Parts of the work for each compute unit, about, and lookups that are worth one.
-const PARTS_EACH: u64 = 16;
-const LEAST: u64 = 8192;
-/// Most parts of a head.
-const MOST_PARTS: u64 = u16::MAX as u64;
+const PARTS_EACH: u64 = 32;
+const LEAST: u64 = 2048;
+/// What a span costs, in lookups.
+const SPAN: u64 = 16;
+/// Lookups from which on heads are faster than roots: below that a launch is most of the time.
+const MANY: u64 = 0;
+
+/// A task: a head, the first of its spans and the one behind the last; the fourth word is none.
+type Task = [u32; 4];
 
 /// The heads of a graph as tasks, by class.
 pub(crate) struct Heads {
     lists: Vec<List>,
-    /// By list: lanes that read a list of targets together.
-    tiles: Vec<usize>,
+    /// What lists have behind a head, head by head: first place, and the one behind the last.
+    spans: Buffer<[u32; 2]>,
+}
+
+/// Heads of a class, those with the most work first.
+struct List {
+    works: Works,
+    buffer: Buffer<Task>,
+    /// Lanes that read a span together.
+    tile: usize,
+}
+
+/// Lookups of a graph, one for each pair of targets of a vertex.
+fn lookups(by: &ByDegree) -> u64 {
+    let pairs = |v: usize| u64::from(by.out_degree(v)) * (u64::from(by.out_degree(v)).max(1) - 1) / 2;
+    (0..by.vertices()).map(pairs).sum()
 }
 
 impl Heads {
-    /// The vertices with arcs from and to them; `None` where the rows of both directions would take more than a third
-    /// of the memory that is left.
+    /// The vertices with arcs from and to them; `None` where [`super::count`] is as fast, or spans would take more than a
+    /// third of the memory that is left.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Unsupported`] where the tasks have no room.
     pub fn new(graph: &Resident) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
-        if 12 * (by.offsets.len() + by.neighbours.len()) as u64 > device.budget.free() {
+        let room = 12 * by.neighbours.len() as u64 <= device.budget.free();
+        if !room || lookups(by) < MANY {
             return Ok(None);
         }
-        // Lookups, and a step for each list.
-        let mut work = vec![0u64; by.vertices()];
-        for tail in 0..by.vertices() {
-            let targets = by.targets(tail);
-            for (&head, behind) in targets.iter().zip((1..=targets.len() as u64).rev()) {
-                work[head as usize] += behind;
-            }
-        }
-        let total: u64 = work.iter().sum();
+        let (ends, spans) = spans(by);
+        let total = lookups(by) + SPAN * spans.len() as u64;
         let share = (total / (PARTS_EACH * device.limits.units as u64)).max(LEAST);
-        let mut tasks = vec![vec![]; CLASSES.len() + 1];
+        let mut tasks: Vec<Vec<(u64, Task)>> = vec![vec![]; CLASSES.len() + 1];
         let mut lengths = vec![(0u64, 0u64); CLASSES.len() + 1];
-        for (head, &work) in work.iter().enumerate() {
+        let mut begin = 0;
+        for (head, &end) in ends.iter().enumerate() {
             let targets = by.out_degree(head) as usize;
-            if work == 0 || targets == 0 {
-                continue;
+            if targets > 0 && end > begin {
+                let at = class_of(targets);
+                // Cut where the work of a part is reached.
+                let (mut from, mut work) = (begin, 0u64);
+                for (next, span) in (begin + 1..).zip(&spans[begin as usize..end as usize]) {
+                    let length = u64::from(span[1] - span[0]);
+                    work += length + SPAN;
+                    lengths[at] = (lengths[at].0 + length, lengths[at].1 + 1);
+                    if work >= share || next == end {
+                        tasks[at].push((work, [head as u32, from, next, 0]));
+                        (from, work) = (next, 0);
+                    }
+                }
             }
-            let at = class_of(targets);
-            let tails = u64::from(by.degree(head)) - targets as u64;
-            let parts = work.div_ceil(share).min(tails).clamp(1, MOST_PARTS);
-            let weight = work as f32 / parts as f32;
-            lengths[at] = (lengths[at].0 + work, lengths[at].1 + tails);
-            let task = |part| (weight, [head as u32, part as u32 | (parts as u32) << 16]);
-            tasks[at].extend((0..parts).map(task));
+            begin = end;
         }
-        debug_assert_eq!(WHOLE, 1 << 16, "a whole task is one part");
-        let tiles = lengths.into_iter().map(|(work, tails)| tile(work, tails)).collect();
-        let lists = tasks.into_iter().map(|tasks| List::new(device, tasks));
-        Ok(Some(Heads { lists: lists.collect::<Result<_>>()?, tiles }))
+        let place = device.place();
+        let list = |(mut tasks, (length, spans)): (Vec<(u64, Task)>, (u64, u64))| {
+            tasks.sort_by(|a, b| b.0.cmp(&a.0));
+            let works = Works::new(tasks.iter().map(|task| task.0 as f64));
+            let tasks: Vec<Task> = tasks.into_iter().map(|task| task.1).collect();
+            Ok(List { works, buffer: Buffer::of(&place, &tasks, "tasks")?, tile: tile(length, spans) })
+        };
+        let lists = tasks.into_iter().zip(lengths).map(list).collect::<Result<_>>()?;
+        Ok(Some(Heads { lists, spans: Buffer::of(&place, &spans, "what lists have behind heads")? }))
     }
 
     /// Queues the count of the triangles into sum 0; `false` once the run was asked to stop.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the rows have no room.
+    /// [`gramer_graph::Error::Device`].
     pub fn count(&self, graph: &Resident, context: &Context) -> Result<bool> {
-        let (device, rows) = (&graph.device, graph.full()?);
+        let device = &graph.device;
         let total = self.lists.iter().map(|list| list.works.total()).sum();
         let mut slices = Slices::new(device, context, total);
         // The classes with the largest heads first: what comes last ends together.
-        for (at, list) in self.lists.iter().enumerate().rev().filter(|l| !l.1.tasks.is_empty()) {
+        for (at, list) in self.lists.iter().enumerate().rev().filter(|l| l.1.works.len() > 0) {
             let shape = shape(device, at);
-            let program = program(device, at, shape, self.tiles[at])?;
+            let program = program(device, at, shape, list.tile)?;
             let args = |range: &Range<usize>| {
                 [
                     Arg::Buffer(graph.oriented.offsets.raw()),
                     Arg::Buffer(graph.oriented.ends.raw()),
-                    Arg::Buffer(rows.offsets.raw()),
-                    Arg::Buffer(rows.ends.raw()),
                     Arg::Buffer(list.buffer.raw()),
+                    Arg::Buffer(self.spans.raw()),
                     Arg::U32(range.start as u32),
                     Arg::U32(range.len() as u32),
                     Arg::U32(graph.by.vertices() as u32),
                     Arg::U32(graph.oriented.ends.len() as u32),
+                    Arg::U32(self.spans.len() as u32),
                     Arg::Buffer(graph.sums.raw()),
                     Arg::Buffer(graph.fault.raw()),
                 ]
@@ -128,6 +153,34 @@ impl Heads {
         }
         Ok(true)
     }
+}
+
+/// What lists have behind each head, by head, and where those of a head end. Empty ones are left out, and those of
+/// vertices without a target.
+fn spans(by: &ByDegree) -> (Vec<u32>, Vec<[u32; 2]>) {
+    let vertices = by.vertices();
+    // A list's last target has nothing behind it.
+    let inner = |v: usize| by.targets(v).split_last().map_or(&[][..], |(_, inner)| inner);
+    let wanted = |head: u32| by.out_degree(head as usize) > 0;
+    let mut next = vec![0u32; vertices + 1];
+    for tail in 0..vertices {
+        inner(tail).iter().filter(|&&head| wanted(head)).for_each(|&head| next[head as usize + 1] += 1);
+    }
+    (0..vertices).for_each(|v| next[v + 1] += next[v]);
+    let mut spans = vec![[0; 2]; next[vertices] as usize];
+    let mut begin = 0;
+    for tail in 0..vertices {
+        let end = begin + by.out_degree(tail);
+        for (&head, place) in inner(tail).iter().zip(begin + 1..).filter(|arc| wanted(*arc.0)) {
+            let at = &mut next[head as usize];
+            spans[*at as usize] = [place, end];
+            *at += 1;
+        }
+        begin = end;
+    }
+    // Each has moved to where the next one's begin.
+    next.truncate(vertices);
+    (next, spans)
 }
 
 fn class_of(targets: usize) -> usize {

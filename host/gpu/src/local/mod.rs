@@ -137,23 +137,18 @@ pub(crate) fn count(
             heavy.push(None);
             continue;
         }
-        let Some(weighed) = weighed(graph, roots, k, context)? else { return Ok(false) };
+        let Some(weighed) = weighed(graph, roots, k, extra, context)? else { return Ok(false) };
         heavy.push(Some(weighed));
     }
     let any = heavy.iter().any(Option::is_some);
-    if any {
-        // Weighing has counted into the sums.
-        graph.begin()?;
-    }
     for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
         let done = match heavy {
             None => run(graph, roots, k, extra, context)?,
-            Some(Weighed { roots: heavy, way: Way::Sets, light }) => {
+            Some(Weighed { roots: heavy, way: Way::Sets }) => {
                 run(graph, heavy, k, extra, context)?
-                    && run_some(graph, roots, light, k, extra, context)?
             }
             // Roots above all classes have no rows in local memory.
-            Some(Weighed { roots, way: Way::Pivots, .. }) => {
+            Some(Weighed { roots, way: Way::Pivots }) => {
                 let mut above = roots.all();
                 above[..roots.classes.len()].fill(0..0);
                 run_some(graph, roots, &above, k, extra, context)?
@@ -176,12 +171,10 @@ struct Weighed {
     /// Those that were weighed, the heavy ones cut into parts.
     roots: Roots,
     way: Way,
-    /// Tasks that were not weighed, by list.
-    light: Vec<Range<usize>>,
 }
 
 /// The roots with the work that cliques of `k` make there; `None` once the run was asked to stop. Roots without a
-/// clique of five are left out.
+/// clique of five are left out, and light ones, whose cliques are counted while the others' work is looked at.
 ///
 /// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
 /// cliques the estimate is a complete graph with as many 4-cliques, which of all graphs has most larger
@@ -190,6 +183,7 @@ fn weighed(
     graph: &Resident,
     roots: &Roots,
     k: usize,
+    extra: Extra<'_>,
     context: &Context,
 ) -> Result<Option<Weighed>> {
     /// Element tests of a root without much work: each that hits is an edge, and n edges make n² / 6 sets of four at
@@ -211,10 +205,19 @@ fn weighed(
     if !run_some(graph, roots, &weighed, 5, Extra::PerTask(&sums), context)? {
         return Ok(None);
     }
+    let mark = device.mark()?;
+    let light = weighed.iter().zip(&roots.lists).map(|(heavy, list)| heavy.end..list.tasks.len());
+    let light: Vec<Range<usize>> = light.collect();
+    if some && !run_some(graph, roots, &light, k, extra, context)? {
+        return Ok(None);
+    }
+    device.wait(&mark)?;
     let mut found: Vec<Vec<u32>> = vec![];
     for (which, sum) in weighed.iter().zip(&sums) {
         let mut read = vec![0; which.len()];
-        sum.read(&device.queue, &mut read)?;
+        if !read.is_empty() {
+            sum.read(device.copies()?, &mut read)?;
+        }
         found.push(read);
     }
     // Root, element tests, 4-cliques of its graph.
@@ -240,10 +243,9 @@ fn weighed(
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
     let way = Way::of(device, k, sets);
     let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
-    let lists = parts.map(|parts| List::new(device, parts)).collect::<Result<_>>()?;
-    let light = weighed.iter().zip(&roots.lists).map(|(heavy, list)| heavy.end..list.tasks.len());
-    let light = light.collect();
-    Ok(Some(Weighed { roots: Roots { lists, ..roots.without_lists() }, way, light }))
+    let place = device.place_beside()?;
+    let lists = parts.map(|parts| List::new(&place, parts)).collect::<Result<_>>()?;
+    Ok(Some(Weighed { roots: Roots { lists, ..roots.without_lists() }, way }))
 }
 
 /// The roots of each list as tasks with their weights, the heavy ones cut into parts.

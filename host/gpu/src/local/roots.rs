@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use gramer_graph::error::Result;
 
-use crate::device::Device;
 use crate::large::Arcs;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Place};
 use crate::picked::Picked;
 use crate::resident::Resident;
 use crate::slices::Works;
@@ -100,12 +99,12 @@ pub(super) struct List {
 }
 
 impl List {
-    pub(super) fn new(device: &Device, tasks: Vec<(f32, Task)>) -> Result<Self> {
+    pub(super) fn new(place: &Place<'_>, tasks: Vec<(f32, Task)>) -> Result<Self> {
         let tasks = by_weight(tasks);
         let weights = tasks.iter().map(|t| t.0).collect();
         let works = Works::new(tasks.iter().map(|t| f64::from(t.0) + 1.0));
         let tasks: Vec<Task> = tasks.into_iter().map(|t| t.1).collect();
-        let buffer = Buffer::of(&device.place(), &tasks, "tasks")?;
+        let buffer = Buffer::of(place, &tasks, "tasks")?;
         Ok(List { tasks, weights, works, buffer })
     }
 }
@@ -250,7 +249,7 @@ impl Roots {
         if let Some(large) = tasks.last_mut().filter(|_| deep) {
             *large = cut(graph, targets, std::mem::take(large));
         }
-        let list = |tasks| List::new(&graph.device, tasks);
+        let list = |tasks| List::new(&graph.device.place(), tasks);
         let lists = tasks.into_iter().map(list).collect::<Result<_>>()?;
         Ok(Roots { deep, classes, lists, span, tests: vec![], arcs, large: None })
     }
