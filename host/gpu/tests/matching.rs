@@ -221,14 +221,23 @@ fn lanes_in_every_form() {
     let matched = Task::Match { pattern: path, induced: Induced::Vertex, mappings: false };
     let edges =
         Task::Match { pattern: Pattern::clique(2), induced: Induced::Edge, mappings: false };
-    let tasks = [matched, edges, Task::Motif { k: 5, induced: Induced::Vertex }];
+    let dense = random(Model::ErdosRenyiProbability { vertices: 70, p: 0.5 }, 5, false);
+    let tasks = [
+        (&graph, matched),
+        (&graph, edges),
+        (&graph, Task::Motif { k: 5, induced: Induced::Vertex }),
+        (&dense, Task::Clique { k: 6 }),
+        (&dense, Task::Clique { k: 8 }),
+    ];
     for (lanes, name, _) in Lanes::ALL {
         let Some(gpu) = open(Settings { lanes: Some(*lanes), ..Settings::default() }) else {
             return;
         };
-        for task in &tasks {
-            let right = Cpu.run(&graph, task, None, &Context::default()).unwrap().results;
-            match gpu.run(&graph, task, None, &Context::default()) {
+        // On a processor these are counted so by other tests.
+        let known = *lanes == Lanes::Local && gpu.found().kind != "gpu";
+        for (graph, task) in &tasks[..if known { 3 } else { tasks.len() }] {
+            let right = Cpu.run(graph, task, None, &Context::default()).unwrap().results;
+            match gpu.run(graph, task, None, &Context::default()) {
                 Ok(answer) => {
                     assert_eq!(answer.results, right, "{name}: {task:?}");
                     let said = answer.devices[0].get("device.lanes");

@@ -54,14 +54,11 @@ fn motifs_and_cliques_equal_those_of_the_cpu() {
 #[test]
 fn virtual_warps_find_the_same() {
     let graph = random(Model::Rmat { scale: 6, edge_factor: 4, a: 0.57, b: 0.19, c: 0.19 }, 3);
-    let tasks = [motif(4), motif(5), Task::Clique { k: 4 }];
-    let right = tasks.each_ref().map(|task| answer(&Cpu, &graph, task).results);
-    for tile in [Tile::Eight, Tile::Sixteen] {
+    for (tile, task) in [(Tile::Eight, motif(4)), (Tile::Sixteen, Task::Clique { k: 4 })] {
+        let right = answer(&Cpu, &graph, &task).results;
         for lanes in [None, Some(Lanes::Local)] {
             let Some(gpu) = open(Settings { tile: Some(tile), lanes, ..wide() }) else { return };
-            for (task, right) in tasks.iter().zip(&right) {
-                assert_eq!(&answer(&gpu, &graph, task).results, right, "{tile:?} {lanes:?}");
-            }
+            assert_eq!(answer(&gpu, &graph, &task).results, right, "{tile:?} {lanes:?}");
         }
     }
 }

@@ -42,8 +42,6 @@ const PARTS_EACH: u64 = 32;
 const LEAST: u64 = 2048;
 /// What a span costs, in lookups.
 const SPAN: u64 = 16;
-/// Lookups from which on heads are faster than roots: below that a launch is most of the time.
-const MANY: u64 = 0;
 
 /// A task: a head, the first of its spans and the one behind the last; the fourth word is none.
 type Task = [u32; 4];
@@ -70,15 +68,14 @@ fn lookups(by: &ByDegree) -> u64 {
 }
 
 impl Heads {
-    /// The vertices with arcs from and to them; `None` where [`super::count`] is as fast, or spans would take more than a
-    /// third of the memory that is left.
+    /// The vertices with arcs from and to them; `None` where spans would take more than a third of the memory that is
+    /// left.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Unsupported`] where the tasks have no room.
     pub fn new(graph: &Resident) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
-        let room = 12 * by.neighbours.len() as u64 <= device.budget.free();
-        if !room || lookups(by) < MANY {
+        if 12 * by.neighbours.len() as u64 > device.budget.free() {
             return Ok(None);
         }
         let (ends, spans) = spans(by);
