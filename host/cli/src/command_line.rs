@@ -76,7 +76,7 @@ pub enum Command {
 /// The exit code of a program whose reader has gone, as if the signal PIPE had ended it.
 const READER_GONE: u8 = 141;
 
-/// Set once a device doesn't answer: its library would wait for it again on the way out.
+/// Set once a device doesn't answer, whose library would wait for it again on the way out, or takes long to be closed.
 pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
@@ -93,6 +93,7 @@ pub fn main() -> ExitCode {
     let code = cluster::ends(code);
     gramer_accelerator::launch::ends();
     if LEAVE_AT_ONCE.load(Ordering::Relaxed) {
+        let _ = std::io::stdout().flush();
         // SAFETY: it doesn't return, and what the process has written is written.
         unsafe { libc::_exit(code.into()) }
     }

@@ -1,12 +1,34 @@
 // Triangles at the head of their lowest arc.
 //
-// The host sets T (lanes that share a head), R (heads of a work-group), TILE (lanes that read one list together) and
+// In `heads` the host sets T (lanes that share a head), R (heads of a work-group), TILE (lanes that read one list together) and
 // HASH and HASH_BITS (size of the table of targets, a power of two; without them the targets are searched).
 //
 // A triangle u < v < w is met at v, which has a table of its targets: what the list of each u with an arc to v has
 // behind v is looked up in it. Such a span is its first place and the one behind its last. That looks up a number for
 // each pair of targets of a vertex; a table of the targets of u would have the lists of all its targets looked up,
 // which are longer, since arcs lead to vertices with more neighbours.
+
+#ifdef SPANS
+// Writes down where spans lie: SPANS lanes take the list of a vertex. `next` has the place of each head's next span;
+// of heads without a target nothing is looked up. `work` adds up what they are, in sixteen lookups, a span itself
+// being as much.
+__kernel void head_spans(__global const uint *restrict offsets, __global const uint *restrict targets,
+                         volatile __global uint *next, volatile __global uint *work,
+                         __global uint2 *restrict spans, const uint vertices, const uint arcs,
+                         const uint all_spans, __global uint *restrict fault) {
+    const uint tail = get_global_id(0) / SPANS;
+    if (tail >= vertices)
+        return;
+    const uint end = INDEX(offsets[tail + 1], arcs + 1, 86);
+    for (uint e = offsets[tail] + get_global_id(0) % SPANS; e < end; e += SPANS) {
+        const uint head = INDEX(targets[e], vertices, 87);
+        if (offsets[head] == offsets[head + 1])
+            continue;
+        spans[INDEX(atomic_inc(next + head), all_spans, 88)] = (uint2)(e + 1, end);
+        atomic_add(work + head, 1 + (end - e) / 16);
+    }
+}
+#else
 
 #ifdef HASH
 // A table of numbers, each and 1; 0 is none. At most half full.
@@ -89,3 +111,4 @@ void heads(__global const uint *restrict offsets, __global const uint *restrict 
             add_wide(sums + 4 * (get_group_id(0) % SLOTS), all, 0);
     }
 }
+#endif

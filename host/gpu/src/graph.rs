@@ -4,8 +4,11 @@
 //! to the larger number leads to the vertex with more neighbours, and no vertex has more than
 //! √(2 E) arcs. Rows are sorted.
 
+use std::sync::{Mutex, PoisonError};
+
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, VertexId, View};
 
 /// A graph with vertices numbered as [`Numbering`] says, in the host's memory.
@@ -64,22 +67,12 @@ impl ByDegree {
         for (number, &v) in vertex.iter().enumerate() {
             offsets[number + 1] = offsets[number] + view.degree(v) as u32;
         }
-        // In the order of their numbers, vertices enter the rows of their neighbours: rows come out
-        // sorted.
-        let mut next = offsets[..vertices].to_vec();
-        let mut neighbours = vec![0u32; entries];
-        let mut split = vec![0u32; vertices];
-        for (number, &v) in vertex.iter().enumerate() {
-            if number % 4096 == 0 {
-                context.cancel.check()?;
-            }
-            split[number] = next[number];
-            for &u in view.neighbours(v) {
-                let at = &mut next[rank[u as usize] as usize];
-                neighbours[*at as usize] = number as u32;
-                *at += 1;
-            }
-        }
+        let rows = Rows { view, rank: &rank, vertex: &vertex, offsets: &offsets };
+        let threads = context.threads().min(entries / ENTRIES).max(1);
+        let (neighbours, split) = match threads {
+            1 => rows.one_after_the_other(context)?,
+            _ => rows.on_threads(threads, context)?,
+        };
         Ok(ByDegree { rank, vertex, offsets, neighbours, split, longest })
     }
 
@@ -131,6 +124,84 @@ impl ByDegree {
     }
 }
 
+/// Entries that are worth a thread.
+const ENTRIES: usize = 1 << 20;
+
+/// What the rows of numbers are made of.
+struct Rows<'a> {
+    view: View<'a>,
+    rank: &'a [u32],
+    vertex: &'a [VertexId],
+    offsets: &'a [u32],
+}
+
+impl Rows<'_> {
+    /// All rows, and by vertex the position of the first neighbour with a larger number. In the order of their
+    /// numbers, vertices enter the rows of their neighbours: rows come out sorted.
+    fn one_after_the_other(&self, context: &Context) -> Result<(Vec<u32>, Vec<u32>)> {
+        let vertices = self.vertex.len();
+        let mut next = self.offsets[..vertices].to_vec();
+        let mut neighbours = vec![0u32; self.offsets[vertices] as usize];
+        let mut split = vec![0u32; vertices];
+        for (number, &v) in self.vertex.iter().enumerate() {
+            if number % 4096 == 0 {
+                context.cancel.check()?;
+            }
+            split[number] = next[number];
+            for &u in self.view.neighbours(v) {
+                let at = &mut next[self.rank[u as usize] as usize];
+                neighbours[*at as usize] = number as u32;
+                *at += 1;
+            }
+        }
+        Ok((neighbours, split))
+    }
+
+    /// The same by threads, each of which makes and sorts some of the rows.
+    fn on_threads(&self, threads: usize, context: &Context) -> Result<(Vec<u32>, Vec<u32>)> {
+        let vertices = self.vertex.len();
+        let mut neighbours = vec![0u32; self.offsets[vertices] as usize];
+        let mut split = vec![0u32; vertices];
+        let mut parts = vec![];
+        let (mut entries, mut splits, mut from) = (&mut neighbours[..], &mut split[..], 0);
+        for thread in 1..=threads {
+            let most = (u64::from(self.offsets[vertices]) * thread as u64 / threads as u64) as u32;
+            let to = if thread == threads {
+                vertices
+            } else {
+                self.offsets.partition_point(|&o| o <= most).saturating_sub(1).max(from)
+            };
+            let size = (self.offsets[to] - self.offsets[from]) as usize;
+            let (own, rest) = entries.split_at_mut(size);
+            let (own_splits, rest_splits) = splits.split_at_mut(to - from);
+            parts.push(Mutex::new((from, own, own_splits)));
+            (entries, splits, from) = (rest, rest_splits, to);
+        }
+        let done = on_threads(threads, |thread| {
+            let mut part = parts[thread].lock().unwrap_or_else(PoisonError::into_inner);
+            let (from, ref mut entries, ref mut splits) = *part;
+            let mut row = &mut entries[..];
+            for (number, split) in (from..).zip(splits.iter_mut()) {
+                if number % 4096 == 0 {
+                    context.cancel.check()?;
+                }
+                let size = (self.offsets[number + 1] - self.offsets[number]) as usize;
+                let (own, rest) = row.split_at_mut(size);
+                let ranks = self.view.neighbours(self.vertex[number]).iter();
+                own.iter_mut().zip(ranks).for_each(|(at, &u)| *at = self.rank[u as usize]);
+                own.sort_unstable();
+                let smaller = own.partition_point(|&other| (other as usize) < number);
+                *split = self.offsets[number] + smaller as u32;
+                row = rest;
+            }
+            Ok(())
+        });
+        drop(parts);
+        done.into_iter().collect::<Result<()>>()?;
+        Ok((neighbours, split))
+    }
+}
+
 /// Number of each vertex, and the vertex of each number, by ascending degree.
 fn by_degree(view: View<'_>, longest: usize) -> (Vec<u32>, Vec<VertexId>) {
     let vertices = view.vertices();
@@ -151,6 +222,24 @@ fn by_degree(view: View<'_>, longest: usize) -> (Vec<u32>, Vec<VertexId>) {
 mod tests {
     use super::*;
     use gramer_graph::Builder;
+    use gramer_graph::generate::{Model, Recipe, generate};
+
+    #[test]
+    fn threads_make_the_same_rows() {
+        let model = Model::Rmat { scale: 8, edge_factor: 6, a: 0.57, b: 0.19, c: 0.19 };
+        let recipe = Recipe { model, seed: 2, vertex_labels: None, edge_labels: None };
+        let graph = generate(&recipe, &Context::default()).unwrap();
+        let by = ByDegree::new(&graph, Numbering::Degree, &Context::default()).unwrap();
+        let (rank, vertex, offsets) = (&by.rank[..], &by.vertex[..], &by.offsets[..]);
+        let rows = Rows { view: graph.view(), rank, vertex, offsets };
+        for threads in [1, 2, 7, 400] {
+            let (neighbours, split) = rows.on_threads(threads, &Context::default()).unwrap();
+            assert_eq!((neighbours, split), (by.neighbours.clone(), by.split.clone()), "{threads}");
+        }
+        let stopped = Context::default();
+        stopped.cancel.cancel();
+        assert!(matches!(rows.on_threads(2, &stopped), Err(Error::Interrupted)));
+    }
 
     #[test]
     fn numbers_ascend_with_degree_and_rows_are_sorted() {

@@ -126,7 +126,8 @@ impl<'a> Supports<'a> {
             for middle in part(kinds, thread, threads) {
                 for a in 0..kinds {
                     for b in a..kinds {
-                        let ends = self.two(true, [a, middle, b]).min(self.two(true, [b, middle, a]));
+                        let ends =
+                            self.two(true, [a, middle, b]).min(self.two(true, [b, middle, a]));
                         let count = ends.min(self.two(false, [middle, a, b]));
                         if count > 0 && u64::from(count) >= support {
                             let [middle, a, b] = [middle, a, b].map(|kind| self.labels[kind]);

@@ -133,13 +133,7 @@ fn code_bits(k: usize) -> usize {
 }
 
 impl Search {
-    fn new(
-        graph: &Resident,
-        k: usize,
-        wanted: Wanted,
-        tile: Tile,
-        roots: usize,
-    ) -> Result<Self> {
+    fn new(graph: &Resident, k: usize, wanted: Wanted, tile: Tile, roots: usize) -> Result<Self> {
         let device = &graph.device;
         let tile = device.lanes(tile.lanes());
         // Parts of a warp wait for themselves by instructions of NVIDIA's alone.

@@ -1,6 +1,7 @@
 //! GPUs, and whatever else speaks OpenCL.
 
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
@@ -255,6 +256,9 @@ fn open(
         check_output(path, false, &[])?;
     }
     let cache = default_cache();
-    let settings = Settings { cache, sharing: opening.same as u64, ..args.settings() };
+    let sharing = opening.same as u64;
+    let settings = Settings { cache, sharing, stays_open: true, ..args.settings() };
+    // Its library would close the device on the way out.
+    crate::LEAVE_AT_ONCE.store(true, Ordering::Relaxed);
     Ok(Box::new(Gpu::open(device, &settings)?))
 }

@@ -54,6 +54,7 @@ pub struct Gpu {
     found: platform::NamedDevice,
     strategy: Option<Strategy>,
     shape: Shape,
+    stays_open: bool,
     table: TableSettings,
     steps: Steps,
     profile: Option<PathBuf>,
@@ -83,13 +84,26 @@ impl Gpu {
     pub fn open(device: &str, settings: &Settings) -> Result<Self> {
         let handle = select(device)?;
         let (found, settings) = (handle.found.clone(), settings.clone());
-        let Settings { strategy, balance, tile, steps, trial, ref profile, .. } = settings;
+        let Settings { strategy, balance, tile, steps, trial, stays_open, ref profile, .. } =
+            settings;
         let shape = Shape { balance, tile: tile.unwrap_or_default() };
         let (profile, table) = (profile.clone(), settings.table.clone());
         let opening = std::thread::spawn(move || Device::open(handle, &settings));
         let opening = Mutex::new(Some(opening));
         let (name, opened) = (device.into(), OnceLock::new());
-        Ok(Gpu { name, found, strategy, shape, table, steps, profile, trial, opening, opened })
+        Ok(Gpu {
+            name,
+            found,
+            strategy,
+            shape,
+            stays_open,
+            table,
+            steps,
+            profile,
+            trial,
+            opening,
+            opened,
+        })
     }
 
     /// The device, once it is open.
@@ -100,7 +114,11 @@ impl Gpu {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.take() {
             let device = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            let _ = self.opened.set(Arc::new(device));
+            let device = Arc::new(device);
+            if self.stays_open {
+                std::mem::forget(device.clone());
+            }
+            let _ = self.opened.set(device);
         }
         self.opened.get().ok_or_else(|| Error::Device(format!("{} was not opened", self.name)))
     }

@@ -12,7 +12,6 @@ use gramer_graph::error::Result;
 
 use super::COMMON;
 use crate::device::{Arg, Device};
-use crate::graph::ByDegree;
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::Resident;
@@ -37,11 +36,14 @@ const CLASSES: [Class; 3] = [
 const LANES_ABOVE: usize = 512;
 /// Least and most lanes that read a list together.
 const TILE: (usize, usize) = (4, 32);
-/// Parts of the work for each compute unit, about, and lookups that are worth one.
+/// Parts of the work for each compute unit, about, and the work of one at least: in sixteen lookups.
 const PARTS_EACH: u64 = 32;
-const LEAST: u64 = 2048;
-/// What a span costs, in lookups.
-const SPAN: u64 = 16;
+const LEAST: u64 = 128;
+/// Lookups that work is counted in; as in `heads.cl`.
+const SIXTEEN: f64 = 16.0;
+/// Lanes that read a list of targets for its spans, and those of a work-group.
+const SPAN_LANES: usize = 8;
+const GROUP: usize = 128;
 
 /// A task: a head, the first of its spans and the one behind the last; the fourth word is none.
 type Task = [u32; 4];
@@ -61,56 +63,55 @@ struct List {
     tile: usize,
 }
 
-/// Lookups of a graph, one for each pair of targets of a vertex.
-fn lookups(by: &ByDegree) -> u64 {
-    let pairs = |v: usize| u64::from(by.out_degree(v)) * (u64::from(by.out_degree(v)).max(1) - 1) / 2;
-    (0..by.vertices()).map(pairs).sum()
-}
-
 impl Heads {
     /// The vertices with arcs from and to them; `None` where spans would take more than a third of the memory that is
     /// left.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Unsupported`] where the tasks have no room.
+    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the tasks have no room.
     pub fn new(graph: &Resident) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
         if 12 * by.neighbours.len() as u64 > device.budget.free() {
             return Ok(None);
         }
-        let (ends, spans) = spans(by);
-        let total = lookups(by) + SPAN * spans.len() as u64;
-        let share = (total / (PARTS_EACH * device.limits.units as u64)).max(LEAST);
-        let mut tasks: Vec<Vec<(u64, Task)>> = vec![vec![]; CLASSES.len() + 1];
-        let mut lengths = vec![(0u64, 0u64); CLASSES.len() + 1];
+        let tails = |head: usize| match by.out_degree(head) {
+            0 => 0,
+            targets => by.degree(head) - targets,
+        };
+        let mut begins = Vec::with_capacity(by.vertices() + 1);
         let mut begin = 0;
-        for (head, &end) in ends.iter().enumerate() {
-            let targets = by.out_degree(head) as usize;
-            if targets > 0 && end > begin {
-                let at = class_of(targets);
-                // Cut where the work of a part is reached.
-                let (mut from, mut work) = (begin, 0u64);
-                for (next, span) in (begin + 1..).zip(&spans[begin as usize..end as usize]) {
-                    let length = u64::from(span[1] - span[0]);
-                    work += length + SPAN;
-                    lengths[at] = (lengths[at].0 + length, lengths[at].1 + 1);
-                    if work >= share || next == end {
-                        tasks[at].push((work, [head as u32, from, next, 0]));
-                        (from, work) = (next, 0);
-                    }
-                }
-            }
-            begin = end;
+        for head in 0..by.vertices() {
+            begins.push(begin);
+            begin += tails(head);
+        }
+        begins.push(begin);
+        let (spans, work) = written(graph, &begins)?;
+        let total: u64 = work.iter().map(|&work| u64::from(work)).sum();
+        let share = (total / (PARTS_EACH * device.limits.units as u64)).max(LEAST);
+        let mut tasks: Vec<Vec<(u32, Task)>> = vec![vec![]; CLASSES.len() + 1];
+        let mut lengths = vec![(0u64, 0u64); CLASSES.len() + 1];
+        for (head, &work) in work.iter().enumerate().filter(|head| *head.1 > 0) {
+            let at = class_of(by.out_degree(head) as usize);
+            let (first, all) = (u64::from(begins[head]), u64::from(tails(head)));
+            lengths[at] = (lengths[at].0 + u64::from(work), lengths[at].1 + all);
+            let parts = u64::from(work).div_ceil(share).min(all);
+            let place = |part: u64| (first + all * part / parts) as u32;
+            let task = |part| (work / parts as u32, [head as u32, place(part), place(part + 1), 0]);
+            tasks[at].extend((0..parts).map(task));
         }
         let place = device.place();
-        let list = |(mut tasks, (length, spans)): (Vec<(u64, Task)>, (u64, u64))| {
-            tasks.sort_by(|a, b| b.0.cmp(&a.0));
-            let works = Works::new(tasks.iter().map(|task| task.0 as f64));
+        let list = |(mut tasks, (work, spans)): (Vec<(u32, Task)>, (u64, u64))| {
+            tasks.sort_by_key(|task| std::cmp::Reverse(task.0));
+            let works = Works::new(tasks.iter().map(|task| SIXTEEN * (f64::from(task.0) + 1.0)));
             let tasks: Vec<Task> = tasks.into_iter().map(|task| task.1).collect();
-            Ok(List { works, buffer: Buffer::of(&place, &tasks, "tasks")?, tile: tile(length, spans) })
+            Ok(List {
+                works,
+                buffer: Buffer::of(&place, &tasks, "tasks")?,
+                tile: tile(work, spans),
+            })
         };
         let lists = tasks.into_iter().zip(lengths).map(list).collect::<Result<_>>()?;
-        Ok(Some(Heads { lists, spans: Buffer::of(&place, &spans, "what lists have behind heads")? }))
+        Ok(Some(Heads { lists, spans }))
     }
 
     /// Queues the count of the triangles into sum 0; `false` once the run was asked to stop.
@@ -152,32 +153,34 @@ impl Heads {
     }
 }
 
-/// What lists have behind each head, by head, and where those of a head end. Empty ones are left out, and those of
-/// vertices without a target.
-fn spans(by: &ByDegree) -> (Vec<u32>, Vec<[u32; 2]>) {
-    let vertices = by.vertices();
-    // A list's last target has nothing behind it.
-    let inner = |v: usize| by.targets(v).split_last().map_or(&[][..], |(_, inner)| inner);
-    let wanted = |head: u32| by.out_degree(head as usize) > 0;
-    let mut next = vec![0u32; vertices + 1];
-    for tail in 0..vertices {
-        inner(tail).iter().filter(|&&head| wanted(head)).for_each(|&head| next[head as usize + 1] += 1);
-    }
-    (0..vertices).for_each(|v| next[v + 1] += next[v]);
-    let mut spans = vec![[0; 2]; next[vertices] as usize];
-    let mut begin = 0;
-    for tail in 0..vertices {
-        let end = begin + by.out_degree(tail);
-        for (&head, place) in inner(tail).iter().zip(begin + 1..).filter(|arc| wanted(*arc.0)) {
-            let at = &mut next[head as usize];
-            spans[*at as usize] = [place, end];
-            *at += 1;
-        }
-        begin = end;
-    }
-    // Each has moved to where the next one's begin.
-    next.truncate(vertices);
-    (next, spans)
+/// What lists have behind each head, whose spans begin at these places, and what they are for each head in sixteen
+/// lookups.
+fn written(graph: &Resident, begins: &[u32]) -> Result<(Buffer<[u32; 2]>, Vec<u32>)> {
+    let (device, place) = (&graph.device, graph.device.place());
+    let (vertices, all) = (begins.len() - 1, begins[begins.len() - 1]);
+    let lanes = if device.limits.portable { 1 } else { SPAN_LANES };
+    let program =
+        device.program("spans of heads", &[COMMON, &format!("#define SPANS {lanes}\n"), HEADS])?;
+    let spans = Buffer::new(&place, all as usize, "what lists have behind heads")?;
+    let next = Buffer::of(&place, begins, "places of spans")?;
+    let sums = Buffer::<u32>::new(&place, vertices, "the work of heads")?;
+    sums.zero(&device.queue)?;
+    let args = [
+        Arg::Buffer(graph.oriented.offsets.raw()),
+        Arg::Buffer(graph.oriented.ends.raw()),
+        Arg::Buffer(next.raw()),
+        Arg::Buffer(sums.raw()),
+        Arg::Buffer(spans.raw()),
+        Arg::U32(vertices as u32),
+        Arg::U32(graph.oriented.ends.len() as u32),
+        Arg::U32(all),
+        Arg::Buffer(graph.fault.raw()),
+    ];
+    let group = device.lanes(GROUP);
+    device.launch(&program, "head_spans", &args, (lanes * vertices).div_ceil(group), group)?;
+    let mut work = vec![0; vertices];
+    sums.read(&device.queue, &mut work)?;
+    Ok((spans, work))
 }
 
 fn class_of(targets: usize) -> usize {
@@ -192,9 +195,11 @@ fn shape(device: &Device, class: usize) -> (usize, usize) {
     (all / heads, heads)
 }
 
-/// Lanes for lists of this length: so many that most of them have something to read.
-fn tile(work: u64, tails: u64) -> usize {
-    ((work / tails.max(1)) as usize).next_power_of_two().clamp(TILE.0, TILE.1)
+/// Lanes for so many spans of so much work: so many that most of them have something to read.
+fn tile(work: u64, spans: u64) -> usize {
+    // A span is one itself.
+    let lookups = SIXTEEN as u64 * work.saturating_sub(spans) / spans.max(1);
+    (lookups as usize).next_power_of_two().clamp(TILE.0, TILE.1)
 }
 
 fn program(
@@ -238,6 +243,6 @@ mod tests {
 
     #[test]
     fn short_lists_have_few_lanes() {
-        assert_eq!([tile(0, 0), tile(10, 10), tile(90, 10), tile(1000, 10)], [4, 4, 16, 32]);
+        assert_eq!([tile(0, 0), tile(10, 10), tile(16, 10), tile(1000, 10)], [4, 4, 16, 32]);
     }
 }

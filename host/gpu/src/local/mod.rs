@@ -144,9 +144,7 @@ pub(crate) fn count(
     for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
         let done = match heavy {
             None => run(graph, roots, k, extra, context)?,
-            Some(Weighed { roots: heavy, way: Way::Sets }) => {
-                run(graph, heavy, k, extra, context)?
-            }
+            Some(Weighed { roots: heavy, way: Way::Sets }) => run(graph, heavy, k, extra, context)?,
             // Roots above all classes have no rows in local memory.
             Some(Weighed { roots, way: Way::Pivots }) => {
                 let mut above = roots.all();

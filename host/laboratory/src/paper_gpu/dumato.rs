@@ -160,14 +160,18 @@ fn thresholds(lab: &Lab<'_>) -> Result<Section> {
 
 /// Table 6.5.
 fn tiles(lab: &Lab<'_>) -> Result<Section> {
-    const TILES: [(&str, Tile); 3] = [("32", Tile::Warp), ("16", Tile::Sixteen), ("8", Tile::Eight)];
+    const TILES: [(&str, Tile); 3] =
+        [("32", Tile::Warp), ("16", Tile::Sixteen), ("8", Tile::Eight)];
     let (mut rows, mut cases) = (vec![], Cases::default());
     let all: &[_] = if lab.options.quick { &TABLE_6_5[..1] } else { &TABLE_6_5 };
     for &(graph, k, theirs) in all {
         let (input, k) = (lab.plain(graph), if lab.options.quick { 4 } else { k });
         let settings = TILES.map(|(name, tile)| {
             let strategy = Some(Strategy::Wide);
-            (format!("{name} lanes"), Settings { strategy, tile: Some(tile), ..Settings::default() })
+            (
+                format!("{name} lanes"),
+                Settings { strategy, tile: Some(tile), ..Settings::default() },
+            )
         });
         let name = format!("motifs of {k}");
         let points = lab.compare("table 6.5", input, (&name, &[motifs(k)]), &settings)?;
