@@ -255,6 +255,10 @@ impl Device {
         .map_err(fail)?;
         self.calls.queued(kernel, Event::new(event));
         self.work.launches.fetch_add(1, Ordering::Relaxed);
+        if self.checked {
+            // A kernel that loses the device is named.
+            self.queue.finish().map_err(|e| fail(e.0))?;
+        }
         Ok(())
     }
 

@@ -115,12 +115,17 @@ impl<T: Pod> Buffer<T> {
         })?;
         let (budget, device) = (place.budget.clone(), place.device.to_string());
         let calls = place.calls.clone();
-        let buffer = Buffer { inner, len, bytes, budget, calls, device };
-        // Drivers refuse what is too much only when it is first used.
+        let mut buffer = Buffer { inner, len, bytes, budget, calls, device };
+        // Drivers refuse what is too much only when it is first used, and then as a whole.
         const TOUCH: u64 = 1 << 20;
         if bytes > TOUCH {
-            buffer.zero(place.queue)?;
-            place.queue.finish().map_err(refused(place.device, &reserve))?;
+            let last = (len - 1) * size_of::<T>();
+            // SAFETY: the call returns when the element was read, and it is the buffer's last one.
+            let written = place.calls.next().and_then(|()| unsafe {
+                let place = (place.queue, &mut buffer.inner);
+                place.0.enqueue_write_buffer(place.1, CL_BLOCKING, last, &[T::zeroed()], &[])
+            });
+            written.map_err(refused(place.device, &reserve))?;
         }
         Ok(buffer)
     }
@@ -198,25 +203,44 @@ impl<T: Pod> Buffer<T> {
     /// Sets all bytes to 0.
     pub fn zero(&self, queue: &CommandQueue) -> Result<()> {
         const WORD: usize = size_of::<u32>();
+        /// A driver (NVIDIA 580.159.04) loses its device where it fills behind 2^31 words: what is there is written,
+        /// in parts.
+        const MOST_FILLED: usize = 1 << 32;
+        const PART: usize = 1 << 28;
         assert_eq!(self.bytes as usize % WORD, 0, "elements are words");
-        // A driver (NVIDIA 580.159.04) lost its device in a fill of 10 GB.
-        const MOST: usize = 1 << 29;
         let (zero, bytes) = (0u32, self.bytes as usize);
-        for from in (0..bytes).step_by(MOST) {
-            // SAFETY: the range is the buffer's, a multiple of the pattern, which is copied by the call.
-            let filled = self.calls.next().map_err(|e| e.0).and_then(|()| unsafe {
-                opencl3::command_queue::enqueue_fill_buffer(
+        let filled = bytes.min(MOST_FILLED);
+        // SAFETY: the range is the buffer's, a multiple of the pattern, which is copied by the call.
+        let event = self.calls.next().map_err(|e| e.0).and_then(|()| unsafe {
+            opencl3::command_queue::enqueue_fill_buffer(
+                queue.get(),
+                self.inner.get(),
+                (&raw const zero).cast(),
+                WORD,
+                0,
+                filled,
+                0,
+                std::ptr::null(),
+            )
+        });
+        let event = event.map_err(|code| failed(&self.device, "clear its memory", code))?;
+        self.calls.queued(CLEAR, opencl3::event::Event::new(event));
+        let zeros = vec![0u8; PART.min(bytes - filled)];
+        for from in (filled..bytes).step_by(PART) {
+            // SAFETY: the call returns when the bytes were read, and the range is the buffer's.
+            let written = self.calls.next().map_err(|e| e.0).and_then(|()| unsafe {
+                opencl3::command_queue::enqueue_write_buffer(
                     queue.get(),
                     self.inner.get(),
-                    (&raw const zero).cast(),
-                    WORD,
+                    CL_BLOCKING,
                     from,
-                    MOST.min(bytes - from),
+                    PART.min(bytes - from),
+                    zeros.as_ptr().cast(),
                     0,
                     std::ptr::null(),
                 )
             });
-            let event = filled.map_err(|code| failed(&self.device, "clear its memory", code))?;
+            let event = written.map_err(|code| failed(&self.device, "clear its memory", code))?;
             self.calls.queued(CLEAR, opencl3::event::Event::new(event));
         }
         Ok(())

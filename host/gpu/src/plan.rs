@@ -1,5 +1,7 @@
 //! Plans as words: what `search.cl` interprets, made from the host's search plans.
 
+use std::ops::Range;
+
 use gramer_graph::NO_LABEL;
 use gramer_pattern::plan::search::{SearchPlan, Then, bits};
 use gramer_pattern::plan::symmetry::Restrictions;
@@ -8,6 +10,8 @@ use gramer_pattern::{Pattern, SMALL_VERTICES, VertexSet};
 
 /// Words of a depth; as in `search.cl`.
 pub(crate) const DEPTH_WORDS: usize = 6 + SMALL_VERTICES;
+/// Those of them that are labels of edges to earlier vertices.
+pub(crate) const EDGE_LABELS: Range<usize> = 5..5 + SMALL_VERTICES;
 
 /// A plan in the form that the kernel reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,8 +37,8 @@ impl PlanWords {
                 order.iter().position(|&o| o == v).expect("sets know of earlier vertices alone")
             };
             let mut word = [0u32; DEPTH_WORDS];
-            word[5..5 + SMALL_VERTICES].fill(NO_LABEL);
-            word[5 + SMALL_VERTICES] = step.vertex as u32;
+            word[EDGE_LABELS].fill(NO_LABEL);
+            word[EDGE_LABELS.end] = step.vertex as u32;
             word[0] = plan.classes[usize::from(step.class)];
             if let Some(source) = &step.source {
                 let mut below = source.bounds;
@@ -75,8 +79,8 @@ impl PlanWords {
         for (depth, &v) in order.iter().enumerate() {
             let mut word = [0u32; DEPTH_WORDS];
             word[0] = pattern.vertex_label(v);
-            word[5..5 + SMALL_VERTICES].fill(NO_LABEL);
-            word[5 + SMALL_VERTICES] = v as u32;
+            word[EDGE_LABELS].fill(NO_LABEL);
+            word[EDGE_LABELS.end] = v as u32;
             for (d, &u) in order[..depth].iter().enumerate() {
                 if let Some(label) = pattern.edge_label(u, v) {
                     word[1] |= 1 << d;

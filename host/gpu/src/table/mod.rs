@@ -44,7 +44,7 @@ use crate::device::Device;
 use crate::graph::{ByDegree, Numbering};
 use crate::join::{self, Asked, Join, JoinSettings, Joins, Target};
 use crate::picked::Picked;
-use crate::plan::{DEPTH_WORDS, PlanWords};
+use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
 use crate::program::Program;
 use crate::search;
 
@@ -221,7 +221,7 @@ impl Steps {
         };
         let wanted = Wanted {
             oriented: false,
-            edge_labels: labels(5..DEPTH_WORDS),
+            edge_labels: labels(EDGE_LABELS),
             vertex_labels: labels(0..1),
             columns: all.len() - 1,
             breadth: false,
@@ -451,5 +451,31 @@ impl Prepared for OnTable<'_> {
         metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
         Ok(outcome.of(units))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gramer_pattern::plan::search::SearchPlan;
+    use gramer_pattern::task::Induced;
+
+    use super::*;
+
+    /// Room that nobody needs is room for fewer pages, and labels that aren't there must not be read.
+    #[test]
+    fn labels_of_edges_are_wanted_by_patterns_that_have_some() {
+        let steps = |pattern: &Pattern| {
+            Steps::pattern(&PlanWords::new(&SearchPlan::of(pattern, Induced::Edge, false, true)))
+        };
+        let wanted = |pattern: &Pattern| {
+            let Wanted { vertex_labels, edge_labels, .. } = steps(pattern).wanted;
+            (vertex_labels, edge_labels)
+        };
+        let mut pattern = Pattern::clique(3);
+        assert_eq!(wanted(&pattern), (false, false));
+        (0..3).for_each(|v| pattern.set_vertex_label(v, 7));
+        assert_eq!(wanted(&pattern), (true, false));
+        [(0, 1), (0, 2), (1, 2)].iter().for_each(|&(u, v)| pattern.set_edge_label(u, v, 1));
+        assert_eq!(wanted(&pattern), (true, true));
     }
 }

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use gramer_graph::choice::Choice;
 use gramer_graph::error::Result;
+use tracing::debug;
 
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
@@ -266,6 +267,8 @@ impl Paged {
             return Ok(());
         }
         self.copied += changes.len() as u64;
+        let (pages, slots, bits) = (self.heat.slot_of.len(), self.heat.slots(), self.bits);
+        debug!(changes = changes.len(), pages, slots, bits, "pages are exchanged");
         self.table.write(&device.queue, &self.heat.slot_of)?;
         // As many at a time as the buffer of reads has room for, which isn't needed now.
         for part in changes.chunks((self.reads.len() / 2).max(1)) {
