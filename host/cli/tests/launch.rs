@@ -304,7 +304,8 @@ fn the_set_core_lists_patterns() {
         let output = gramer(&words).arg(&list).args(more).output().unwrap();
         assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
         let lines = std::fs::read_to_string(&list).unwrap();
-        let numbers = |line: &str| line.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+        let numbers =
+            |line: &str| line.split_whitespace().filter_map(|id| id.parse().ok()).collect();
         let mut found: Vec<Vec<u64>> = lines.lines().map(numbers).collect();
         // Of an occurrence any of its mappings is listed.
         if !words.contains(&"--mappings") {

@@ -80,7 +80,7 @@ impl Session {
         context: &Context,
     ) -> Result<Listed> {
         let machine = &self.machine;
-        let beats = record_beats(machine, settings, listing.enough);
+        let beats = record_beats(machine, settings, listing.enough).max(1); // so that it can grow
         let time_limit = settings.time_limit.map(Duration::from_secs);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
         let places: usize = listing.streams.iter().map(|s| s.units.len() / UNIT).sum();

@@ -35,6 +35,11 @@ impl SetTask {
         let (_, most) = K_RANGE;
         let vertex = Induced::Vertex;
         let what = match task {
+            Task::Clique { k } if lists && super::matches::lists(machine) => {
+                let most = machine.set.as_ref().map_or(0, |set| set.plan_levels) + 1;
+                let what = format!("lists cliques of 3 to {most} vertices, and k is {k}");
+                return Err(unsupported(machine, &what, true));
+            }
             Task::Clique { .. } | Task::Motif { .. } if lists => {
                 return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
             }
