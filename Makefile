@@ -73,15 +73,11 @@ setup-gpu: ## Install what tests of the GPU engine need without a GPU (OpenCL on
 test-gpu: setup setup-gpu ## Tests of the GPU engine on the portable device, or on GRAMER_GPU_DEVICE=gpu
 	@scripts/test.py gpu
 
-# Rows of graphs that are there: GRAMER_DATA, and GRAPHS for others.
+# Rows of graphs that are there: of GRAMER_DATA, or those of GRAPHS.
 GPU ?= gpu
-bench-gpu: setup ## Speed of the GPU engine beside public CUDA programs (GPU=gpu:0 GRAPHS=...; target/bench-gpu.json)
+bench-gpu: build ## Speed of the GPU engine beside public CUDA programs (GPU=gpu:0 GRAPHS=...; target/bench-gpu.json)
 	cargo build --release --locked -p gramer-gpu --example bench
-	target/release/examples/bench $(GPU) docs/bench/gpu-peers.csv target/bench-gpu.json --best 20 $(or $(GRAPHS),$(foreach g,ca-astroph rmat15 ego-twitter,$(wildcard $(GRAMER_DATA)/$(g)/*.txt.zst)))
-
-bench-gpus: setup ## The same tasks on one GPU of this host and on several (COUNTS=1,2,4,8; target/bench-gpus.json)
-	cargo build --release --locked -p gramer-many --example scale
-	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8)
+	scripts/bench_gpu.py target/release/examples/bench $(GRAMER) $(GPU) target/bench-gpu.json $(foreach g,$(GRAPHS),--graph $(g))
 
 bench-strategies: setup ## Matches on a GPU by the strategies plan and table, and by the chosen one (target/bench-strategies.json)
 	$(RELEASE) --bin gramer

@@ -193,6 +193,27 @@ class TwoRevisions(unittest.TestCase):
         row.run(["b", "a"], lambda words: 0.001)
         self.assertEqual([len(seconds) for seconds in row.seconds], [bench_compare.MOST] * 2)
 
+    def test_rows_near_the_limit_run_in_all_rounds(self):
+        def row(before, after):
+            row = bench_compare.Row("g", "3-clique", "image")
+            return row, ["b", "a"], {"b": before, "a": after}
+
+        def a_round(work):
+            rounds.append(len(work))
+            for row, words, times in work:
+                row.run(words, lambda word: times[word][row.rounds - 1])
+            return [row for row, *_ in work]
+
+        rounds = []
+        work = [row([1.0], [1.0]), row([1.0] * 3, [1.2, 1.0, 0.9]), row([1.0] * 3, [1.04, 1.3, 1.3]), row([1.0], [None])]
+        rows = bench_compare.in_rounds(work, a_round)
+        self.assertEqual(rounds, [4, 2, 2])
+        self.assertEqual([len(row.seconds[1]) for row in rows], [4, 12, 12, 0])
+        # The median of what both rounds gave, not of the last one.
+        self.assertEqual(rows[1].ratios(), (0.9, 1.0))
+        self.assertEqual([row.verdict() for row in rows[:3]], ["alike", "alike", "alike"])
+        self.assertEqual(rows[2].ratios(), (1.04, 1.3))
+
     def test_a_row_is_slower_by_least_and_median(self):
         slower = self.row([1.0] * 4, [1.06, 1.2, 1.2, 1.2])
         self.assertEqual((slower.verdict(), slower.ratios()), ("slower", (1.06, 1.2)))

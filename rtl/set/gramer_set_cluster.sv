@@ -65,7 +65,9 @@ module gramer_set_cluster
 
   for (genvar q = 0; q < PARTITIONS; q++) begin : gen_partition
     logic [PUS-1:0] requests;
-    logic [63:0]    counters_q [PARTITION_COUNTERS];
+    logic [63:0]    counters_q [PARTITION_COUNTERS], counter_q;
+
+    assign partition_counter_o[q] = counter_q;
 
     always_comb for (int p = 0; p < PUS; p++) requests[p] = request[p][q];
 
@@ -77,7 +79,7 @@ module gramer_set_cluster
     );
 
     always_ff @(posedge clk_i) begin
-      partition_counter_o[q] <= counters_q[counter_at_i[PARTITION_COUNTER_AT_W-1:0]];
+      counter_q <= counters_q[counter_at_i[PARTITION_COUNTER_AT_W-1:0]];
       if (clear_i) for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
       else begin
         if (answer[q] != '0)

@@ -37,6 +37,23 @@ module gramer_set_distributor
   output logic [63:0] units_o
 );
 
+  logic [PUS-1:0] push_q;
+  logic [63:0] places_q, units_q;
+  plan_t plan_q [PLANS];
+  unit_t unit_q [UNITS_A_GROUP];
+  logic  write_q;
+  logic [PLAN_AT_W-1:0] write_at_q;
+  plan_bits_t word_q;
+
+  assign push_o       = push_q;
+  assign places_o     = places_q;
+  assign units_o      = units_q;
+  assign plan_o       = plan_q;
+  assign unit_o       = unit_q;
+  assign word_write_o = write_q;
+  assign word_at_o    = write_at_q;
+  assign word_o       = word_q;
+
   localparam int unsigned HALVES = UNITS_A_BEAT / UNITS_A_GROUP;
   localparam int unsigned HALF_W = $clog2(HALVES);
   localparam int unsigned GROUPS = UNIT_QUEUE / UNITS_A_GROUP;
@@ -68,17 +85,17 @@ module gramer_set_distributor
         word_at_q <= '0;
         words_q   <= (PLAN_AT_W+1)'(header.k) << $clog2(WORDS_A_BEAT);
       end else if (word) word_at_q <= word_at_q + 1'b1;
-      word_write_o <= word;
-      word_at_o    <= word_at_q[PLAN_AT_W-1:0];
-      word_o       <= beat[32'(word_at_q[$clog2(WORDS_A_BEAT)-1:0])*IN_WORD_EACH
-                           +: $bits(plan_bits_t)];
+      write_q    <= word;
+      write_at_q <= word_at_q[PLAN_AT_W-1:0];
+      word_q     <= beat[32'(word_at_q[$clog2(WORDS_A_BEAT)-1:0])*IN_WORD_EACH
+                         +: $bits(plan_bits_t)];
     end
   end else begin : gen_no_words
-    assign word_at_q    = '0;
-    assign words_q      = '0;
-    assign word_write_o = 1'b0;
-    assign word_at_o    = '0;
-    assign word_o       = '0;
+    assign word_at_q  = '0;
+    assign words_q    = '0;
+    assign write_q    = 1'b0;
+    assign write_at_q = '0;
+    assign word_q     = '0;
   end
 
   gramer_fifo #(.WIDTH(LINE_W + 1), .DEPTH(4)) i_ahead (
@@ -142,7 +159,7 @@ module gramer_set_distributor
       end
     end
     if (state_q == HEADER && valid)
-      for (int p = 0; p < PLANS; p++) plan_o[p] <= beat[p*IN_PLAN_EACH +: $bits(plan_t)];
+      for (int p = 0; p < PLANS; p++) plan_q[p] <= beat[p*IN_PLAN_EACH +: $bits(plan_t)];
     if (step) begin
       a_unit_q <= unit;
       a_some_q <= some != '0;
@@ -193,24 +210,24 @@ module gramer_set_distributor
     most_q     <= most;
     blind_q[0] <= !rst_i && b_take && b_some_q ? grant : '0;
     for (int s = 1; s < BLIND; s++) blind_q[s] <= rst_i ? '0 : blind_q[s-1];
-    push_o     <= !rst_i && b_take && b_some_q ? grant : '0;
-    unit_o     <= b_unit_q;
+    push_q     <= !rst_i && b_take && b_some_q ? grant : '0;
+    unit_q     <= b_unit_q;
     if (rst_i || start_i) begin
-      places_o <= '0;
-      units_o  <= '0;
+      places_q <= '0;
+      units_q  <= '0;
     end else if (b_take) begin
-      places_o <= places_o + 64'(UNITS_A_GROUP);
-      units_o  <= units_o + 64'(b_count);
+      places_q <= places_q + 64'(UNITS_A_GROUP);
+      units_q  <= units_q + 64'(b_count);
     end
   end
 
-  assign finished_o = ended_q && !a_valid_q && !b_valid_q && push_o == '0;
+  assign finished_o = ended_q && !a_valid_q && !b_valid_q && push_q == '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert ($onehot0(push_o)) else $error("a half for two PUs");
+    assert ($onehot0(push_q)) else $error("a half for two PUs");
     for (int p = 0; p < PUS; p++)
-      assert (!(push_o[p] && free_i[p] == '0)) else $error("a half for a PU without room");
+      assert (!(push_q[p] && free_i[p] == '0)) else $error("a half for a PU without room");
   end
 `endif
 

@@ -46,6 +46,29 @@ module gramer_set_loader
   output logic [63:0] error_address_o
 );
 
+  logic [PARTITIONS-1:0] write_q;
+  logic [AT_W-1:0] write_at_q;
+  line_t write_line_q;
+  logic [TOTAL_W-1:0] loaded_q;
+  logic all_q, word_valid_q, arvalid_q, beat_q, error_q;
+  logic [31:0] word_q;
+  logic [63:0] araddr_q, error_address_q;
+  logic [7:0] arid_q;
+
+  assign write_o         = write_q;
+  assign write_at_o      = write_at_q;
+  assign write_line_o    = write_line_q;
+  assign loaded_o        = loaded_q;
+  assign all_o           = all_q;
+  assign word_valid_o    = word_valid_q;
+  assign word_o          = word_q;
+  assign arvalid_o       = arvalid_q;
+  assign araddr_o        = araddr_q;
+  assign arid_o          = arid_q;
+  assign beat_o          = beat_q;
+  assign error_o         = error_q;
+  assign error_address_o = error_address_q;
+
   localparam int unsigned LINE_BYTES = LINE_W / 8;
   localparam int unsigned READ_W = $clog2(READS);
   localparam logic [7:0]  WORD_ID = 8'(READS);
@@ -61,17 +84,17 @@ module gramer_set_loader
 
   // ---------------------------------------------------------------- requests
 
-  assign free         = !arvalid_o || arready_i;
+  assign free         = !arvalid_q || arready_i;
   assign window       = !reads_q[READ_W];
   assign word_ready_o = free && word_valid_i;
   assign asks         = free && !word_valid_i && some_q && window && !stop_i;
 
   always_ff @(posedge clk_i) begin
-    if (rst_i) arvalid_o <= 1'b0;
-    else if (free) arvalid_o <= word_valid_i || asks;
+    if (rst_i) arvalid_q <= 1'b0;
+    else if (free) arvalid_q <= word_valid_i || asks;
     if (free) begin
-      araddr_o <= word_valid_i ? {word_address_i[63:6], 6'b0} : address_q;
-      arid_o   <= word_valid_i ? WORD_ID : 8'(next_q[READ_W-1:0]);
+      araddr_q <= word_valid_i ? {word_address_i[63:6], 6'b0} : address_q;
+      arid_q   <= word_valid_i ? WORD_ID : 8'(next_q[READ_W-1:0]);
     end
     if (rst_i) begin
       next_q <= '0;
@@ -114,30 +137,30 @@ module gramer_set_loader
                      || (arrives && rid_i[READ_W-1:0] == READ_W'(r));
     end
     for (int p = 0; p < PARTITIONS; p++)
-      write_o[p] <= !rst_i && arrives && (line & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p);
-    write_at_o   <= AT_W'(line >> SHIFT);
-    write_line_o <= rdata_i;
-    word_valid_o <= !rst_i && rvalid_i && is_word;
-    word_o       <= rdata_i[32'(word_address_i[5:2])*32 +: 32];
-    beat_o       <= !rst_i && rvalid_i;
-    error_o      <= !rst_i && rvalid_i && rresp_i != '0;
-    error_address_o <= is_word ? {word_address_i[63:6], 6'b0}
+      write_q[p] <= !rst_i && arrives && (line & TOTAL_W'(PARTITIONS - 1)) == TOTAL_W'(p);
+    write_at_q   <= AT_W'(line >> SHIFT);
+    write_line_q <= rdata_i;
+    word_valid_q <= !rst_i && rvalid_i && is_word;
+    word_q       <= rdata_i[32'(word_address_i[5:2])*32 +: 32];
+    beat_q       <= !rst_i && rvalid_i;
+    error_q      <= !rst_i && rvalid_i && rresp_i != '0;
+    error_address_q <= is_word ? {word_address_i[63:6], 6'b0}
                                : base_i + (64'(line) << $clog2(LINE_BYTES));
-    loaded_o     <= oldest_q;
-    all_o        <= !rst_i && !start_i && oldest_q == lines_q;
+    loaded_q     <= oldest_q;
+    all_q        <= !rst_i && !start_i && oldest_q == lines_q;
   end
 
   // After a stop only what is under way is waited for.
-  assign busy_o = next_q != oldest_q || (some_q && !stop_i) || arvalid_o || write_o != '0;
+  assign busy_o = next_q != oldest_q || (some_q && !stop_i) || arvalid_q || write_q != '0;
 
 `ifndef SYNTHESIS
   logic        stalled_q;
   logic [63:0] waiting_araddr_q;
   always_ff @(posedge clk_i) begin
-    stalled_q <= !rst_i && arvalid_o && !arready_i;
-    waiting_araddr_q  <= araddr_o;
+    stalled_q <= !rst_i && arvalid_q && !arready_i;
+    waiting_araddr_q <= araddr_q;
     if (!rst_i) begin
-      assert (!(stalled_q && !(arvalid_o && araddr_o == waiting_araddr_q)))
+      assert (!(stalled_q && !(arvalid_q && araddr_q == waiting_araddr_q)))
         else $error("an address changes while it waits");
       assert (reads_q == (READ_W+1)'(next_q - oldest_q)) else $error("lines under way are lost");
       assert (!(start_i && next_q != oldest_q)) else $error("an image before the last one is there");

@@ -25,6 +25,12 @@ module gramer_set_partition
   output logic            conflict_o // a PU waits while another is served
 );
 
+  line_t line_q;
+  logic conflict_q;
+
+  assign line_o     = line_q;
+  assign conflict_o = conflict_q;
+
   // From the turn to the answer: the memory and its two registers.
   localparam int unsigned STAGES = 4;
 
@@ -35,7 +41,7 @@ module gramer_set_partition
   logic [AT_W-1:0] head_q [PUS];
   logic [AT_W-1:0] at, at_q;
   logic [PUS-1:0]  for_q [STAGES];
-  line_t           read_q, line_q;
+  line_t           read_q, piped_q;
 
   for (genvar p = 0; p < PUS; p++) begin : gen_pu
     gramer_fifo #(.WIDTH(AT_W), .DEPTH(ANSWERS)) i_requests (
@@ -58,14 +64,14 @@ module gramer_set_partition
   always_ff @(posedge clk_i) begin
     turn_q     <= rst_i ? '0 : grant;
     head_q     <= head;
-    conflict_o <= (waiting & ~grant) != '0;
+    conflict_q <= (waiting & ~grant) != '0;
     at_q       <= at;
     for_q[0]   <= rst_i ? '0 : turn_q;
     for (int s = 1; s < STAGES; s++) for_q[s] <= rst_i ? '0 : for_q[s-1];
     if (write_i) mem[write_at_i] <= write_line_i;
     if (for_q[0] != '0) read_q <= mem[at_q];
-    if (for_q[1] != '0) line_q <= read_q;
-    if (for_q[2] != '0) line_o <= line_q;
+    if (for_q[1] != '0) piped_q <= read_q;
+    if (for_q[2] != '0) line_q <= piped_q;
   end
 
   assign answer_o = for_q[STAGES-1];

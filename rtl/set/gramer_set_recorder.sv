@@ -77,14 +77,19 @@ module gramer_set_recorder
   logic [31:0] left_q, half_q; // beats that may begin; half of the room
   logic        begun_q, held_q, whole_q, flush_q, leaves, first, second, over;
   logic        two_q;          // the beat has two records
+  logic        soft_q, full_q;
+  logic [39:0] records_q;
   line_t       beat_q;
 
+  assign soft_o       = soft_q;
+  assign full_o       = full_q;
+  assign records_o    = records_q;
   assign beat_valid_o = held_q && whole_q;
   assign beat_o       = beat_q;
   assign leaves       = beat_valid_o && beat_ready_i;
   assign second       = in_valid_q && held_q && !whole_q && !in_q.wide;
   assign first        = in_valid_q && (!held_q || leaves);
-  assign over         = first && (full_o || left_q == '0);
+  assign over         = first && (full_q || left_q == '0);
   assign in_take      = first || second;
   assign ended_o      = (end_i || flush_q) && !held_q;
   assign busy_o       = in_valid_q;
@@ -95,9 +100,9 @@ module gramer_set_recorder
       whole_q   <= 1'b0;
       flush_q   <= 1'b0;
       begun_q   <= 1'b0;
-      soft_o    <= 1'b0;
-      full_o    <= 1'b0;
-      records_o <= '0;
+      soft_q    <= 1'b0;
+      full_q    <= 1'b0;
+      records_q <= '0;
       left_q    <= room_i;
       half_q    <= room_i >> 1;
     end else begin
@@ -111,9 +116,9 @@ module gramer_set_recorder
         left_q  <= left_q - 1'b1;
         begun_q <= 1'b1;
       end
-      if (over) full_o <= 1'b1;
-      soft_o <= soft_o || (begun_q && left_q <= half_q);
-      if (leaves) records_o <= records_o + 40'(two_q) + 1'b1;
+      if (over) full_q <= 1'b1;
+      soft_q <= soft_q || (begun_q && left_q <= half_q);
+      if (leaves) records_q <= records_q + 40'(two_q) + 1'b1;
     end
     if (first) begin
       two_q  <= 1'b0;

@@ -38,6 +38,14 @@ module gramer_set_report
   output logic  tlast_o
 );
 
+  logic done_q, tvalid_q, tlast_q;
+  line_t tdata_q;
+
+  assign done_o   = done_q;
+  assign tvalid_o = tvalid_q;
+  assign tdata_o  = tdata_q;
+  assign tlast_o  = tlast_q;
+
   localparam int unsigned WORDS = LINE_W / 64;
   localparam int unsigned WORD_AT_W = $clog2(WORDS);
 
@@ -55,13 +63,13 @@ module gramer_set_report
   logic        over_q, free, last_value, last_pu, goes_on;
   line_t       beat_q;
 
-  assign free           = !tvalid_o || tready_i;
+  assign free           = !tvalid_q || tready_i;
   assign record_ready_o = state_q == IDLE && free;
-  assign sum_at_o     = SUM_AT_W'(word_q);
-  assign counter_at_o = at_q;
-  assign last_pu      = unit_q == 8'(PUS - 1);
+  assign sum_at_o       = SUM_AT_W'(word_q);
+  assign counter_at_o   = at_q;
+  assign last_pu        = unit_q == 8'(PUS - 1);
   // Saturated already: adding to all ones or carrying out stays there.
-  assign added        = {1'b0, sum_q} + {1'b0, sum_i[PUS > 1 ? 32'(unit_q) % PUS : 0]};
+  assign added          = {1'b0, sum_q} + {1'b0, sum_i[PUS > 1 ? 32'(unit_q) % PUS : 0]};
 
   always_comb begin
     unique case (section_q)
@@ -85,13 +93,13 @@ module gramer_set_report
                    && (phase_q == 2'd3 ? free : phase_q == 2'd2 && word_q != '1);
 
   always_ff @(posedge clk_i) begin
-    done_o <= 1'b0;
+    done_q <= 1'b0;
     if (rst_i) begin
       state_q  <= IDLE;
-      tvalid_o <= 1'b0;
-      tlast_o  <= 1'b0;
+      tvalid_q <= 1'b0;
+      tlast_q  <= 1'b0;
     end else begin
-      if (tready_i) tvalid_o <= 1'b0;
+      if (tready_i) tvalid_q <= 1'b0;
       unique case (state_q)
         IDLE: begin
           phase_q   <= '0;
@@ -102,11 +110,11 @@ module gramer_set_report
           sum_q     <= '0;
           over_q    <= saturated_i;
           beat_q    <= '0;
-          tlast_o   <= 1'b0;
+          tlast_q   <= 1'b0;
           if (start_i) state_q <= SUMS_;
           if (record_valid_i && free) begin
-            tvalid_o <= 1'b1;
-            tdata_o  <= record_i;
+            tvalid_q <= 1'b1;
+            tdata_q  <= record_i;
           end
         end
         SUMS_: unique case (phase_q)
@@ -124,15 +132,15 @@ module gramer_set_report
             phase_q <= word_q == '1 ? 2'd3 : 2'd0;
           end
           default: if (free) begin
-            tvalid_o <= 1'b1;
-            tdata_o  <= beat_q;
+            tvalid_q <= 1'b1;
+            tdata_q  <= beat_q;
             phase_q  <= '0;
             state_q  <= STATUS;
           end
         endcase
         STATUS: if (free) begin
-          tvalid_o <= 1'b1;
-          tdata_o  <= line_t'({records_i, next_i, address_i, 31'b0, over_q, status_i});
+          tvalid_q <= 1'b1;
+          tdata_q  <= line_t'({records_i, next_i, address_i, 31'b0, over_q, status_i});
           beat_q   <= '0;
           state_q  <= COUNTERS;
         end
@@ -148,9 +156,9 @@ module gramer_set_report
             if (word_q != '1 && !last_value) word_q <= word_q + 1'b1;
           end
           default: if (free) begin
-            tvalid_o <= 1'b1;
-            tdata_o  <= beat_q;
-            tlast_o  <= last_value;
+            tvalid_q <= 1'b1;
+            tdata_q  <= beat_q;
+            tlast_q  <= last_value;
             beat_q   <= '0;
             phase_q  <= '0;
             word_q   <= '0;
@@ -159,7 +167,7 @@ module gramer_set_report
         endcase
         default: if (free) begin // FINISH: the last beat is taken
           state_q <= IDLE;
-          done_o  <= 1'b1;
+          done_q  <= 1'b1;
         end
       endcase
       if (goes_on) begin

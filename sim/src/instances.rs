@@ -11,35 +11,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-
-fn regex(text: &str) -> Regex {
-    Regex::new(text).expect("a constant that the tests compile")
-}
-
-/// The head of a function of a class of a module: its name, its class.
-static HEAD: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?m)^(?:VL_\w+ )*void (\w+)\((\w+)\* vlSelf\) \{\n"));
-/// The name of a numbered temporary: of an inlined function, up to its variable, the index of a table
-/// that stands for logic, or a wide expression, named by a hash that the instance's path is in. They
-/// are numbered apart.
-const NUMBERED: &str =
-    r"(__V(?:func|task)_\w+?__|__Vtableidx|__Vtemp_)(\d+|h[0-9a-f]+__\d+)(__|\b)";
-static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| regex(NUMBERED));
-/// The same as a member of the class: it may be read by another function.
-static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(&[r"(?:->|\.)\w*?", NUMBERED].concat()));
-/// The message of an assertion: text before the path of the scope, path and text after it, and the
-/// name of the model that goes before the path.
-static MESSAGE: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r#"("[^"]*%N)([^":]*)(:[^"]*",\s*64,\s*VL_TIME_UNITED_Q\(1\),\s*-12,\s*)vlSymsp->name\(\)"#,
-    )
-});
-/// The instance in a function's name.
-static INSTANCE: LazyLock<Regex> = LazyLock::new(|| regex(r"__TOP__(\w+?)__\d+$"));
-static SPACE: LazyLock<Regex> = LazyLock::new(|| regex(r"\s+"));
+use crate::scan::{self, Temporary};
 
 /// A function of one instance, or of a class as a whole.
 struct Function {
@@ -63,54 +36,87 @@ fn relative(body: &str, instance: &str) -> String {
     let path = instance.replace("__KET__", "]").replace("__BRA__", "[").replace("__DOT__", ".");
     // Below an instance that is a class of its own the name goes on without a dot.
     let path = path.replace("__", ".");
-    let message = |found: &Captures<'_>| match found[2].strip_prefix(&path) {
-        Some(below) if below.is_empty() || below.starts_with('.') => {
-            let below = below.strip_prefix('.').unwrap_or(below);
-            format!("{}{below}{}vlSelf->name()", &found[1], &found[3])
-        }
-        _ => found[0].to_string(),
-    };
-    MESSAGE.replace_all(body, message).into_owned()
+    let (mut changed, mut done) = (String::with_capacity(body.len()), 0);
+    for found in scan::messages(body) {
+        let below = match body[found.path.clone()].strip_prefix(&path) {
+            Some(below) if below.is_empty() || below.starts_with('.') => {
+                below.strip_prefix('.').unwrap_or(below)
+            }
+            _ => continue,
+        };
+        let before = [&body[done..found.path.start], below, &body[found.path.end..found.name]];
+        changed.extend(before.into_iter().chain(["vlSelf->name()"]));
+        done = found.span.end;
+    }
+    changed + &body[done..]
 }
 
 /// What tells a temporary's number from those of other temporaries.
-fn number(found: &Captures<'_>) -> String {
-    let table = if found[1].starts_with("__Vtable") { "table " } else { "" };
-    [table, &found[2]].concat()
+fn number(found: &Temporary<'_>) -> String {
+    let table = if found.kind.starts_with("__Vtable") { "table " } else { "" };
+    [table, found.number].concat()
+}
+
+/// The instance in a function's name.
+fn instance(name: &str) -> Option<&str> {
+    let (_, below) = name.split_once("__TOP__")?;
+    let path = below.trim_end_matches(|c: char| c.is_ascii_digit());
+    let path = if path.len() < below.len() { path.strip_suffix("__") } else { None };
+    path.filter(|path| !path.is_empty())
+}
+
+/// A body without space, its temporaries numbered in the order of their first use, and their numbers in
+/// that order.
+fn shape(body: &str) -> (String, Vec<String>) {
+    let (mut numbers, mut shape, mut done) = (Vec::new(), String::with_capacity(body.len()), 0);
+    for found in scan::temporaries(body) {
+        let number = number(&found);
+        let at = numbers.iter().position(|n| *n == number).unwrap_or_else(|| {
+            numbers.push(number);
+            numbers.len() - 1
+        });
+        shape.extend([&body[done..found.span.start], found.kind, &format!("#{at}"), found.after]);
+        done = found.span.end;
+    }
+    shape.push_str(&body[done..]);
+    shape.retain(|c| !c.is_whitespace());
+    (shape, numbers)
+}
+
+/// Numbers of the temporaries that are members of the class: they may be read by another function.
+fn members(body: &str) -> BTreeSet<String> {
+    let (mut numbers, mut last) = (BTreeSet::new(), None);
+    for found in scan::temporaries(body) {
+        // One per name: what its own name has further behind is part of it.
+        let name = scan::member(body, found.span.start);
+        if name.is_some() && name != last {
+            numbers.insert(number(&found));
+            last = name;
+        }
+    }
+    numbers
 }
 
 fn functions(file: usize, text: &str) -> Vec<Function> {
-    let function = |head: Captures<'_>| {
-        let whole = head.get(0)?;
-        let end = whole.end() + text[whole.end()..].find("\n}\n")? + "\n}\n".len();
-        let (name, class) = (head[1].to_string(), head[2].to_string());
-        let body = &text[whole.end()..end];
-        let instance = INSTANCE.captures(&name).map(|found| found[1].to_string());
-        let mut numbers = Vec::new();
-        let shape = instance.as_deref().map_or_else(|| body.to_string(), |i| relative(body, i));
-        let shape = shape.replace(&name, "this function");
-        let shape = TEMPORARY.replace_all(&shape, |found: &Captures<'_>| {
-            let number = number(found);
-            let at = numbers.iter().position(|n| *n == number).unwrap_or_else(|| {
-                numbers.push(number);
-                numbers.len() - 1
-            });
-            format!("{}#{at}{}", &found[1], &found[3])
-        });
-        let shape = SPACE.replace_all(&shape, "").into_owned();
-        let members = MEMBER.captures_iter(body).map(|found| number(&found)).collect();
+    let function = |head: scan::Head<'_>| {
+        let begin = head.span.end;
+        let end = begin + text[begin..].find("\n}\n")? + "\n}\n".len();
+        let body = &text[begin..end];
+        let instance = instance(head.name);
+        let own = instance.map_or_else(|| body.to_string(), |i| relative(body, i));
+        let (shape, numbers) = shape(&own.replace(head.name, "this function"));
         Some(Function {
             file,
-            span: whole.start()..end,
-            name,
-            class,
-            instance,
+            span: head.span.start..end,
+            name: head.name.to_string(),
+            class: head.class.to_string(),
+            instance: instance.map(str::to_string),
             shape,
             numbers,
-            members,
+            members: members(body),
         })
     };
-    HEAD.captures_iter(text).filter_map(function).collect()
+    scan::heads(text).filter_map(function).collect()
 }
 
 /// Whether functions of a class may stand for each other as `groups` says, each a list of equal
@@ -144,6 +150,19 @@ fn consistent(all: &[Function], groups: &[Vec<&Function>]) -> bool {
         // It sets every member once, before any other function runs.
         .filter(|f| !grouped.contains(f.name.as_str()) && !f.name.ends_with("_ctor_var_reset"))
         .all(|f| f.members.iter().all(|member| !known.contains(member.as_str())))
+}
+
+/// A text in which calls of functions that others stand for call those.
+fn renamed(text: &str, stands: &BTreeMap<&str, &str>) -> String {
+    let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
+    for (end, _) in text.match_indices('(') {
+        let name = scan::word_start(text, end)..end;
+        if let Some(other) = stands.get(&text[name.clone()]) {
+            changed.extend([&text[done..name.start], other]);
+            done = end;
+        }
+    }
+    changed + &text[done..]
 }
 
 /// Leaves one function where several of a module's instances have the same in Verilated sources, and
@@ -182,16 +201,12 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
             }
         }
     }
-    let call = regex(r"\b(\w+)\(");
     for (text, mut edits) in texts.iter_mut().zip(edits) {
         edits.sort_by_key(|(span, _)| span.start);
         for (span, new) in edits.into_iter().rev() {
             text.replace_range(span, &new);
         }
-        let called = call.replace_all(text, |found: &Captures<'_>| {
-            format!("{}(", stands.get(&found[1]).copied().unwrap_or(&found[1]))
-        });
-        *text = called.into_owned();
+        *text = renamed(text, &stands);
     }
     stands.len()
 }

@@ -21,6 +21,7 @@ pub mod image;
 mod instances;
 pub mod model;
 pub mod run;
+mod scan;
 pub mod set;
 pub mod timeline;
 mod verilated;

@@ -2,21 +2,40 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
-use regex::Regex;
 
 use crate::instances;
+use crate::scan::{behind_digits, split_word};
 
-/// What a nonblocking assignment to an element of an array waits in is read only where its
-/// `__Vdlyvset` is 1, and was written then: Verilator need not clear it in every clock.
-static CLEARED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"(?m)^ +(?:VL_ZERO_W\(\d+, __Vdlyvval__\w+\);|__Vdlyv(?:val|lsb|dim\d+)__\w+ = 0;)\n",
-    )
-    .expect("a constant that every build of a model compiles")
-});
+/// Whether a line clears what a nonblocking assignment to an element of an array waits in
+/// (`__Vdlyvval__NAME = 0;` and the like). That is read only where its `__Vdlyvset` is 1, and was written
+/// then: Verilator need not clear it in every clock.
+fn clears(line: &str) -> bool {
+    let text = line.trim_start_matches(' ');
+    let named = |name: &str| name.strip_prefix("__").is_some_and(|name| !name.is_empty());
+    let wide = || {
+        let text = behind_digits(text.strip_prefix("VL_ZERO_W(")?)?;
+        let (name, end) = split_word(text.strip_prefix(", ")?)?;
+        Some(end == ");\n" && named(name.strip_prefix("__Vdlyvval")?))
+    };
+    let narrow = || {
+        let (name, end) = split_word(text)?;
+        let kind = name.strip_prefix("__Vdlyv")?;
+        let plain = ["val", "lsb"].iter().find_map(|word| kind.strip_prefix(word));
+        let name = match plain {
+            Some(name) => name,
+            None => behind_digits(kind.strip_prefix("dim")?)?,
+        };
+        Some(end == " = 0;\n" && named(name))
+    };
+    text.len() < line.len() && (wide().unwrap_or(false) || narrow().unwrap_or(false))
+}
+
+/// A text without the lines that clear such.
+fn kept(text: &str) -> String {
+    text.split_inclusive('\n').filter(|line| !clears(line)).collect()
+}
 
 /// Changes the sources in a folder: one function for all instances of a module ([`instances`]), and
 /// nothing cleared that is not read.
@@ -36,16 +55,13 @@ pub fn improve(folder: &Path) -> Result<()> {
         .collect::<Result<_>>()?;
     instances::share(&mut texts);
     for (path, text) in paths.iter().zip(&texts) {
-        fs::write(path, CLEARED.replace_all(text, "").as_bytes())
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(path, kept(text)).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn only_what_waits_for_a_set_is_left_unset() {
         let text = "    CData/*3:0*/ __Vdlyvdim0__mem__v0;\n    \
@@ -62,6 +78,6 @@ mod tests {
                     VL_ZERO_W(512, __Vtemp_1);\n    \
                     __Vdly__mem = 0;\n        \
                     __Vdlyvval__mem__v0 = 0U;\n";
-        assert_eq!(CLEARED.replace_all(text, ""), kept);
+        assert_eq!(super::kept(text), kept);
     }
 }

@@ -13,7 +13,7 @@ use gramer_machine::Accelerator;
 use gramer_sim::image::Csr;
 use gramer_sim::model::{self, Build, Model, Pins};
 use gramer_sim::run::{Application, DONE, Outcome, Settings, Simulation, run, whole_units};
-use regex::{Captures, Regex};
+use regex_lite::{Captures, Regex};
 use support::{compare, core, instance, motifs, random_graph, root, settings};
 
 /// A graph, and how it is mined.

@@ -115,7 +115,7 @@ fn held(machine: &Accelerator, seed: u64) -> Simulation {
 fn pus_share_their_functions() {
     let Some(library) = library(&machine("set")) else { return };
     let head = r"(?m)^VL_INLINE_OPT void \w+_gramer_set_pu___nba_\w+?gen_pu__BRA__(\d+)__KET__";
-    let head = regex::Regex::new(head).unwrap();
+    let head = regex_lite::Regex::new(head).unwrap();
     let mut owners = std::collections::BTreeSet::new();
     for entry in std::fs::read_dir(library.parent().unwrap()).unwrap() {
         let path = entry.unwrap().path();

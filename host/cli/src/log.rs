@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::choice::choice;
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Error, Result, quote};
 use tracing::level_filters::LevelFilter;
@@ -32,6 +33,14 @@ impl Choice for Level {
         (Level::Info, "info", "Phases with their times, and which way was chosen and why"),
         (Level::Debug, "debug", "Parts of phases: passes, slices, threads"),
     ];
+}
+
+/// The option of all commands.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Tell on standard error what is done, and why so [default: GRAMER_LOG, else nothing]
+    #[arg(long, global = true, value_parser = choice::<Level>(), value_name = "LEVEL", help_heading = "Logs")]
+    pub log: Option<Level>,
 }
 
 /// Begins to tell, if option or variable ask for it.

@@ -1,6 +1,7 @@
 //! `gramer paper-gpu`: experiments of the papers behind the GPU engine.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use gramer_gpu::default_cache;
 use gramer_graph::context::Context;
@@ -8,11 +9,13 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::standard_output;
 use gramer_laboratory::paper_gpu::{Options, data_folder, run};
 
+use crate::mine::time_limit;
+
 /// Options of the subcommand.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The report opens with a table of the papers' claims: reproduced, partly or not, in how many \
-    cases, with our figures.\nThe points are in points.csv and points.json beside it. A run that is stopped is gone on with by the same \
+    cases, with our figures. It names the points that took longer than they may.\nThe points are in points.csv and points.json beside it. A run that is stopped, or whose --time-limit was over, is gone on with by the same \
     command:\nwhat it had measured lies in unfinished.json."
 )]
 pub struct Args {
@@ -31,6 +34,15 @@ pub struct Args {
     /// Runs of each point, of which the shortest counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     best: u32,
+
+    /// What a point may take, in seconds or with s, m or h behind it, its programs and the run that isn't counted
+    /// included
+    #[arg(long, value_name = "TIME", value_parser = time_limit)]
+    point_limit: Option<Duration>,
+
+    /// What all may take; then the report is written of the points that there are
+    #[arg(long, value_name = "TIME", value_parser = time_limit)]
+    time_limit: Option<Duration>,
 
     /// Folder of the report; made if it is missing
     #[arg(long, value_name = "FOLDER", default_value = "target/paper-gpu/report")]
@@ -57,6 +69,8 @@ impl Args {
             out: self.out,
             html: self.html,
             best: self.best,
+            point_limit: self.point_limit,
+            time_limit: self.time_limit,
             cache: default_cache(),
         };
         let failed = run(&options, &context, &|line| eprintln!("{line}"))?;

@@ -95,6 +95,45 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
 }
 
 #[test]
+fn what_has_no_room_in_a_limit_is_named_and_no_case_holds_by_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report");
+    let run = |limit: [&str; 2]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));
+        command.args(["paper-gpu", "--quick", "--device", "gpu:portable", "--best", "1"]);
+        command.args(limit).arg("--out").arg(&out).output().unwrap()
+    };
+    // No time at all, for the whole.
+    let ran = run(["--time-limit", "0.000001"]);
+    let said = String::from_utf8_lossy(&ran.stderr);
+    if said.contains("libOpenCL") || said.contains("no device") {
+        environment::skip(environment::OPENCL, &said);
+        return;
+    }
+    assert!(ran.status.success() && said.contains("longer than they may: "), "{said}");
+    let readme = fs::read_to_string(out.join("README.md")).unwrap();
+    let line = |start: &str| {
+        let found = readme.lines().find(|line| line.contains(start));
+        found.unwrap_or_else(|| panic!("{start}: {readme}")).to_string()
+    };
+    let named = line(" points without a time**");
+    for what in [
+        "table 6.7, motifs of 4 of random-1, off: not run to its end in the 0.000001 s of the whole run",
+        "figure 28, cliques of 4 of random-1, heat",
+        "queries of random-2, 0 of 2 drawn",
+    ] {
+        assert!(named.contains(what), "{what}: {named}");
+    }
+    for claim in ["PCSR makes queries", "30 % of the warps", "pages by heat"] {
+        let line = line(claim);
+        assert!(line.contains("no verdict: not measured here"), "{line}");
+    }
+    assert_eq!(fs::read_to_string(out.join("points.csv")).unwrap().lines().count(), 1);
+    let ran = run(["--time-limit", "nothing"]);
+    assert_eq!(ran.status.code(), Some(2));
+}
+
+#[test]
 fn what_is_missing_is_said() {
     let run = |words: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gramer"));

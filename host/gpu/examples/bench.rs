@@ -1,7 +1,7 @@
 //! The speed of the GPU engine beside public CUDA programs: `make bench-gpu`.
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
-//!        [--labels N] [--signatures] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--checked] [--leave] GRAPH...
+//!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--checked] [--leave] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex
@@ -166,9 +166,12 @@ fn options() -> Result<Options, Failure> {
                 settings.strategy = Some(found.ok_or("no such strategy")?.0);
             }
             "--signatures" => settings.steps.signatures = true,
+            "--pivots" => settings.pivots = Some(next()? == "yes"),
             "--order-paper" => settings.steps.order = Order::Paper,
+            "--memory" => settings.memory = Some(next()?.parse()?),
             "--labels" => options.labels = next()?.parse()?,
             "--cpu" => options.cpu = true,
+            "--profile" => settings.profile = Some(next()?.into()),
             "--leave" => options.leave = true,
             "--checked" => settings.checked = true,
             _ => options.graphs.push(word),

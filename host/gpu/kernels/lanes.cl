@@ -1,7 +1,7 @@
 // What each operation of `lanes.clh` gives, for the host to check: rounds of a number for each lane, after work of
 // different lengths so that lanes come apart. By round and lane: ballot, the number of a lane, both halves of the
-// sum, and what the next lane wrote to local memory and to global memory.
-#define ANSWERS 6
+// sum, what the next lane wrote to local memory and to global memory, and the largest number.
+#define ANSWERS 7
 
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void lanes(__global const uint *restrict given, const uint rounds, __global uint *room,
@@ -23,6 +23,7 @@ void lanes(__global const uint *restrict given, const uint rounds, __global uint
         const ulong sum = lanes_sum((ulong)value * 0xffffffffu);
         answer[2] = (uint)sum;
         answer[3] = (uint)(sum >> 32);
+        answer[6] = lanes_max(value);
         written[lane] = value;
         room[lane] = ~value;
         lanes_sync_all();

@@ -1,28 +1,187 @@
 // Cliques of K by pivots (Jain and Seshadhri, "The power of pivoting for exact clique counting", WSDM 2020),
 // on the bitmaps of `local.cl`; one class of roots.
 //
-// The host sets K, W (words of a row), T (lanes of a work-group), HASH and HASH_BITS (the table's size), and the
-// words of a level (the candidates that are left, the branches that wait, and held | pivots << 16), of a stack of
-// levels, and of a work-group's state (whether it is on its way, its task, its depth, the branch of its first level).
+// The host sets K, W (words of a row), LANES (lanes that walk together), WALKERS (of them in a work-group), HASH
+// and HASH_BITS (the table's size), and the words of a level (the candidates that are left, the branches that wait,
+// and held | pivots << 16), of a stack of levels, of a work-group's state (whether it is on its way, its task, the
+// next branch that it deals out), and of a walker's (depth, branches of the first and second level, its turn).
 //
 // A state is a set of candidates, the vertices that are held, and the pivots, of which each may be taken or
 // left. With the pivot u of a set, cliques are those with u or among u's neighbours, and for each other
 // vertex v in turn those with v among what is left. Once the set is complete or empty a state stands for
 // C(pivots, K − held) cliques at once. So the number of states follows the graph's structure, not its cliques.
 //
-// Parts of a root all walk over the states of its first level, and share the branches of the second.
+// A work-group makes the rows of a root in local memory, and its walkers share the branches: those that hold one
+// vertex are dealt out in turn; a walker that is out of work then is given half of the branches that wait lowest
+// on another's stack. The chain of states that hold nothing each walks by itself. Parts of a root share the
+// branches that hold two vertices.
 //
-// A work-group walks over the states of a task. What waits on its way lies in global memory: with its share
-// of steps done it writes down where it is, and the next launch goes on there.
+// All lanes of a walker have its set, word by word; each looks at candidates of its own for the pivot. What waits
+// on its way lies in global memory: with its share of steps done it writes down where it is, and the next launch
+// goes on there.
 
 #define STRIDE (W | 1)
 #define CONTROL_NEXT 0
 #define CONTROL_CUT 1
+#define T (LANES * WALKERS)
 // Vertices of a root's graph that a clique has.
 #define SOUGHT (K - 1)
 // The branches of two levels, numbered so that parts get some of each.
 #define BRANCH(first, second) ((first) * 37 + (second))
+// Words of sets lie in registers, which have no index. A lane alone has a cache, and nobody to wait for: its compiler
+// takes minutes for loops that are written out, and for barriers among branches.
+#if LANES == 1
+#define UNROLL _Pragma("nounroll")
+#define UNROLL_BITS UNROLL
+#define SYNC
+#else
+#define UNROLL _Pragma("unroll")
+#define UNROLL_BITS
 #define SYNC barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
+#define NO_TURN 0xffffffffu
+#define NO_TASK 0xffffffffu
+// Words that the walkers of a group share: the task's number, the next turn, the most steps of a walker, whether one
+// was cut, walkers that have work, those that wait for it, and whether branches are on their way to one.
+#define NUMBER 0
+#define TURN 1
+#define STEPS 2
+#define CUT 3
+#define RUNNING 4
+#define HUNGRY 5
+#define MAIL 6
+#define MAIL_EMPTY 0
+#define MAIL_HELD 1
+#define MAIL_FULL 2
+// Candidates of a level that is worth being shared.
+#define WORTH 8
+// Adds C(of, need) to the walker's sum.
+#define COUNT(of, code)                                                                              \
+    {                                                                                                \
+        const ulong2 ways = binomials[INDEX((of) * K + need, (32 * W + 1) * K, code)];               \
+        low += ways.x;                                                                               \
+        high += ways.y + (low < ways.x ? 1 : 0);                                                     \
+    }
+
+// The lowest level from `at` on, below `depth`, that has branches to give, with what waits there and how much; `depth` if
+// there is none. A single branch is given where there is a level above: where few pairs of vertices aren't neighbours most
+// levels have one. Levels that hold less than `least` are shared in other ways.
+inline uint level_to_share(__global const uint *stack, uint at, const uint depth, const uint least,
+                           uint *waiting, uint *waits) {
+    for (; at < depth; at++) {
+        __global const uint *const level = stack + at * LEVEL_WORDS;
+        uint candidates = 0, sum = 0;
+        UNROLL
+        for (uint x = 0; x < W; x++) {
+            waiting[x] = level[W + x];
+            sum += popcount(waiting[x]);
+            candidates += popcount(level[x]);
+        }
+        *waits = sum;
+        if (sum > (at + 1 < depth ? 0 : 1) && candidates >= WORTH && (level[2 * W] & 0xffff) >= least)
+            break;
+    }
+    return at;
+}
+
+// What of a word goes: all but its first bits, of which `keep` are still to stay.
+inline uint given(const uint waiting, uint *keep) {
+    const uint here = popcount(waiting), less = min(*keep, here);
+    uint left = waiting;
+    for (uint i = 0; i < less; i++)
+        left &= left - 1;
+    *keep -= less;
+    return left;
+}
+
+#if WALKERS > 1
+// Hands half of the branches that wait on the lowest level that has some to a walker of the group.
+inline void give(__global uint *stack, const uint depth, uint *base, const uint least, const uint first,
+                 const uint second, const uint lane, volatile __local uint *shared,
+                 volatile __local uint *mail) {
+    uint waiting[W], waits = 0;
+    const uint at = level_to_share(stack, *base, depth, least, waiting, &waits);
+    *base = at;
+    if (at == depth)
+        return;
+    uint mine = 0;
+    if (lane == 0 && atomic_cmpxchg(shared + MAIL, MAIL_EMPTY, MAIL_HELD) == MAIL_EMPTY) {
+        // Who holds the mail is the only one that takes from the hungry.
+        if (shared[HUNGRY] != 0) {
+            atomic_dec(shared + HUNGRY);
+            atomic_inc(shared + RUNNING);
+            mine = 1;
+        } else {
+            atomic_xchg(shared + MAIL, MAIL_EMPTY);
+        }
+    }
+    if (lanes_from(mine, 0) == 0)
+        return;
+    __global uint *const level = stack + at * LEVEL_WORDS;
+    uint keep = waits / 2;
+    UNROLL
+    for (uint x = 0; x < W; x++) {
+        const uint left = given(waiting[x], &keep);
+        if (lane == x % LANES) {
+            // To whom it is given what comes before is no candidate any more.
+            mail[x] = level[x] & ~(waiting[x] ^ left);
+            mail[W + x] = left;
+            level[W + x] = waiting[x] ^ left;
+        }
+    }
+    if (lane == 0) {
+        mail[2 * W] = level[2 * W];
+        mail[2 * W + 1] = first;
+        mail[2 * W + 2] = second;
+    }
+    mem_fence(CLK_LOCAL_MEM_FENCE);
+    lanes_sync_all();
+    if (lane == 0)
+        atomic_xchg(shared + MAIL, MAIL_FULL);
+}
+#endif
+
+// Between launches, once all tasks have begun: from each walker of a group that goes on, half of the
+// branches of its lowest level that has some to the same walker of a group that is out of work, which goes on
+// with them. A pair is these two groups.
+__kernel void share_branches(__global const uint2 *restrict tasks, const uint count,
+                             __global uint *states, __global uint *stacks,
+                             __global const uint2 *restrict pairs, const uint number, const uint groups,
+                             __global uint *restrict fault) {
+    const uint at = get_global_id(0), walker = at % WALKERS;
+    if (at / WALKERS >= number)
+        return;
+    const uint from = INDEX(pairs[at / WALKERS].x, groups, 95), to = INDEX(pairs[at / WALKERS].y, groups, 96);
+    __global uint *const walkers = states + groups * STATE_WORDS;
+    __global uint *const giver = walkers + (from * WALKERS + walker) * WALKER_WORDS;
+    __global uint *const taker = walkers + (to * WALKERS + walker) * WALKER_WORDS;
+    __global uint *const stack = stacks + (ulong)(from * WALKERS + walker) * STACK_WORDS;
+    __global uint *const other = stacks + (ulong)(to * WALKERS + walker) * STACK_WORDS;
+    const uint task = states[from * STATE_WORDS + 1];
+    if (walker == 0) {
+        states[to * STATE_WORDS] = 1;
+        states[to * STATE_WORDS + 1] = task;
+        states[to * STATE_WORDS + 2] = 0;
+    }
+    const uint parts = tasks[INDEX(task, count, 97)].y >> 16, depth = giver[0];
+    uint waiting[W], waits = 0;
+    const uint level = level_to_share(stack, 0, depth, parts > 1 ? 2 : 1, waiting, &waits);
+    taker[0] = level == depth ? 0 : 1;
+    if (level == depth)
+        return;
+    for (uint i = 1; i < WALKER_WORDS; i++)
+        taker[i] = giver[i];
+    __global uint *const shared = stack + level * LEVEL_WORDS;
+    uint keep = waits / 2;
+    UNROLL
+    for (uint x = 0; x < W; x++) {
+        const uint left = given(waiting[x], &keep);
+        other[x] = shared[x] & ~(waiting[x] ^ left);
+        other[W + x] = left;
+        shared[W + x] = waiting[x] ^ left;
+    }
+    other[2 * W] = shared[2 * W];
+}
 
 __kernel __attribute__((reqd_work_group_size(T, 1, 1)))
 void local_pivots(__global const uint *restrict offsets, __global const uint *restrict targets,
@@ -31,49 +190,54 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                   volatile __global uint *control, __global uint *states, __global uint *stacks,
                   const uint budget, __global uint *restrict sums, __global uint *restrict fault) {
     __local uint table[HASH], ids[32 * W], rows[32 * W * STRIDE];
-    __local uint set[W], waiting[W];
-    __local uint shared[2];
+    volatile __local uint shared[7];
+#if WALKERS > 1
+    volatile __local uint mail[2 * W + 3];
+#endif
+    LANES_ROOM
 
-    const uint lane = get_local_id(0);
+    const uint place = get_local_id(0), lane = place % LANES;
     __global uint *const state = states + get_group_id(0) * STATE_WORDS;
-    __global uint *const stack = stacks + (ulong)get_group_id(0) * STACK_WORDS;
+    const uint walker = get_group_id(0) * WALKERS + place / LANES;
+    __global uint *const own = states + get_num_groups(0) * STATE_WORDS + walker * WALKER_WORDS;
+    __global uint *const stack = stacks + (ulong)walker * STACK_WORDS;
     bool active = state[0] != 0, cut = false;
-    uint number = state[1], depth = state[2], first = state[3], work = 0;
+    uint number = state[1], work = 0;
     ulong low = 0, high = 0;
 
-    while (!cut) {
-        if (!active) {
-            if (work >= budget)
-                break;
-            if (lane == 0)
-                shared[0] = atomic_inc(control + CONTROL_NEXT);
-            SYNC;
-            number = shared[0];
-            SYNC;
-            if (number >= count)
-                break;
-            depth = 0;
+    for (;;) {
+        if (place == 0) {
+            shared[NUMBER] = active ? number : work >= budget ? NO_TASK : atomic_inc(control + CONTROL_NEXT);
+            shared[TURN] = active ? state[2] : 0;
+            shared[STEPS] = shared[CUT] = 0;
+            shared[RUNNING] = WALKERS;
+            shared[HUNGRY] = 0;
+            shared[MAIL] = MAIL_EMPTY;
         }
+        SYNC;
+        number = shared[NUMBER];
+        if (number >= count)
+            break;
         const uint2 task = tasks[INDEX(number, count, 81)];
         const uint root = INDEX(task.x, vertices, 82), part = task.y & 0xffff, parts = task.y >> 16;
         const uint begin = offsets[root], n = INDEX(offsets[root + 1] - begin, 32 * W + 1, 83);
 
         // The graph of the root's targets, both ways.
-        for (uint i = lane; i < HASH; i += T)
+        for (uint i = place; i < HASH; i += T)
             table[i] = 0;
-        for (uint i = lane; i < n * STRIDE; i += T)
+        for (uint i = place; i < n * STRIDE; i += T)
             rows[i] = 0;
-        for (uint i = lane; i < n; i += T)
+        for (uint i = place; i < n; i += T)
             ids[i] = targets[INDEX(begin + i, arcs, 84)];
         SYNC;
-        for (uint i = lane; i < n; i += T)
+        for (uint i = place; i < n; i += T)
             put_target(table, ids[i], i);
         SYNC;
         const uint last = n == 0 ? 0 : ids[n - 1];
-        for (uint i = 0; i + 1 < n; i++) {
+        for (uint i = place / LANES; i + 1 < n; i += WALKERS) {
             const uint source = INDEX(ids[i], vertices, 85);
             const uint end = INDEX(offsets[source + 1], arcs + 1, 86);
-            for (uint e = offsets[source] + lane; e < end; e += T) {
+            for (uint e = offsets[source] + lane; e < end; e += LANES) {
                 const uint id = targets[e];
                 if (id > last)
                     break;
@@ -84,149 +248,244 @@ void local_pivots(__global const uint *restrict offsets, __global const uint *re
                 atomic_or(rows + INDEX(i * STRIDE + j / 32, n * STRIDE, 88), 1u << j % 32);
             }
         }
+        SYNC;
         // A group that goes on makes at least a step in each launch.
-        if (!active)
-            work += n;
+        uint steps = active ? 0 : work + n;
 
         // At first all targets are candidates.
-        bool enter = !active;
+        uint set[W];
+        UNROLL
+        for (uint x = 0; x < W; x++)
+            set[x] = n >= 32 * x + 32 ? 0xffffffff : n > 32 * x ? (1u << n % 32) - 1 : 0;
+        bool enter = !active, late = false;
         uint held = 0, pivots = 0;
-        if (enter)
-            for (uint x = lane; x < W; x += T)
-                set[x] = n >= 32 * x + 32 ? 0xffffffff : n > 32 * x ? (1u << n % 32) - 1 : 0;
+        uint depth = 0, first = 0, second = 0, turn = NO_TURN;
+        // No level below has branches for others.
+        uint base = 0;
+        if (active) {
+            depth = own[0];
+            first = own[1];
+            second = own[2];
+            turn = own[3];
+        }
         active = false;
-        SYNC;
         for (;;) {
             if (enter) {
                 enter = false;
-                const bool mine = depth > 1 || (depth == 0 ? 0 : first) % parts == part;
                 uint size = 0;
+        UNROLL
                 for (uint x = 0; x < W; x++)
                     size += popcount(set[x]);
-                work += 1;
+                steps += 1;
                 const uint need = SOUGHT - held;
                 if (held + pivots + size < SOUGHT)
                     continue;
+                // The end of a chain that holds nothing is everyone's, of one that holds a vertex all parts'.
+                const bool mine = held > 1 || (held == 1 && BRANCH(first, 0) % parts == part) ||
+                                  (held == 0 && part == 0 && place < LANES);
                 if (need == 0 || size == 0) {
-                    if (!mine)
-                        continue;
-                    const ulong2 ways = binomials[INDEX(pivots * K + need, (32 * W + 1) * K, 89)];
-                    low += ways.x;
-                    high += ways.y + (low < ways.x ? 1 : 0);
+                    if (mine)
+                        COUNT(pivots, 89)
                     continue;
                 }
                 if (need == 1) {
-                    if (!mine)
-                        continue;
-                    low += pivots + size;
-                    high += low < pivots + size ? 1 : 0;
+                    const ulong ways = mine ? pivots + size : 0;
+                    low += ways;
+                    high += low < ways ? 1 : 0;
                     continue;
                 }
-                // The candidate with most neighbours among them, and how many all have together.
-                if (lane == 0)
-                    shared[0] = shared[1] = 0;
-                SYNC;
-                uint best = 0, ends = 0;
-                for (uint v = lane; v < n; v += T)
-                    if ((set[v / 32] >> v % 32 & 1) != 0) {
-                        const __local uint *const row = rows + v * STRIDE;
-                        uint near = 0;
-                        for (uint x = 0; x < W; x++)
-                            near += popcount(set[x] & row[x]);
-                        best = max(best, near << 16 | v);
-                        ends += near;
-                    }
-                atomic_max(shared + 1, best);
-                atomic_add(shared, ends);
-                SYNC;
-                const uint pivot = shared[1] & 0xffff, near = shared[1] >> 16;
-                if (shared[0] == size * (size - 1)) {
-                    // A complete set.
-                    if (!mine)
-                        continue;
-                    const uint all = pivots + size;
-                    const ulong2 ways = binomials[INDEX(all * K + need, (32 * W + 1) * K, 90)];
-                    low += ways.x;
-                    high += ways.y + (low < ways.x ? 1 : 0);
+                // The candidate with most neighbours among them, and whether each is a neighbour of all.
+                uint best = 0;
+                bool lacks = false;
+        UNROLL
+                for (uint word = 0; word < W; word++)
+                    UNROLL_BITS
+                    for (uint bit = lane; bit < 32; bit += LANES)
+                        if ((set[word] >> bit & 1) != 0) {
+                            const __local uint *const row = rows + (32 * word + bit) * STRIDE;
+                            uint near = 0;
+        UNROLL
+                            for (uint x = 0; x < W; x++)
+                                near += popcount(set[x] & row[x]);
+                            best = max(best, near << 16 | (32 * word + bit));
+                            lacks = lacks || near + 1 != size;
+                        }
+                if (lanes_ballot(lacks) == 0) {
+                    if (mine)
+                        COUNT(pivots + size, 90)
                     continue;
                 }
+                best = lanes_max(best);
+                const uint pivot = best & 0xffff, near = best >> 16;
                 if (near + 1 == size) {
                     // Nothing waits beside such a pivot.
-                    SYNC;
-                    if (lane == 0)
-                        set[pivot / 32] ^= 1u << pivot % 32;
-                    SYNC;
+        UNROLL
+                    for (uint x = 0; x < W; x++)
+                        set[x] &= x == pivot / 32 ? ~(1u << pivot % 32) : 0xffffffff;
                     pivots += 1;
                     enter = true;
                     continue;
                 }
-                __global uint *const level = stack + INDEX(depth, 32 * W, 91) * LEVEL_WORDS;
+                __global uint *const level = stack + INDEX(depth, MOST_LEVELS, 91) * LEVEL_WORDS;
                 const __local uint *const row = rows + INDEX(pivot, n, 92) * STRIDE;
-                SYNC;
-                for (uint x = lane; x < W; x += T) {
-                    const uint all = set[x], own = x == pivot / 32 ? 1u << pivot % 32 : 0;
-                    level[x] = all & ~own;
-                    level[W + x] = all & ~own & ~row[x];
+                lanes_sync_all();
+        UNROLL
+                for (uint x = 0; x < W; x++) {
+                    const uint all = set[x] & (x == pivot / 32 ? ~(1u << pivot % 32) : 0xffffffff);
+                    if (lane == x % LANES) {
+                        level[x] = all;
+                        level[W + x] = all & ~row[x];
+                    }
                     set[x] = all & row[x];
                 }
                 if (lane == 0)
                     level[2 * W] = held | pivots << 16;
-                SYNC;
+                lanes_sync_all();
                 depth += 1;
                 pivots += 1;
-                if (depth == 1)
-                    first = 0;
-                enter = depth != 2 || BRANCH(first, 0) % parts == part;
+                enter = true;
                 continue;
             }
-            if (depth == 0)
+            if (depth == 0) {
+#if WALKERS > 1
+                uint got = 0;
+                if (lane == 0) {
+                    atomic_inc(shared + HUNGRY);
+                    atomic_dec(shared + RUNNING);
+                    for (;;) {
+                        if (shared[MAIL] == MAIL_FULL &&
+                            atomic_cmpxchg(shared + MAIL, MAIL_FULL, MAIL_HELD) == MAIL_FULL) {
+                            got = 1;
+                            break;
+                        }
+                        if (shared[RUNNING] == 0)
+                            break;
+                        // A read of global memory, for a pause.
+                        (void)((volatile __global uint *)own)[0];
+                    }
+                }
+                if (lanes_from(got, 0) == 0)
+                    break;
+                mem_fence(CLK_LOCAL_MEM_FENCE);
+                for (uint i = lane; i < 2 * W + 1; i += LANES)
+                    stack[i] = mail[i];
+                first = mail[2 * W + 1];
+                second = mail[2 * W + 2];
+                lanes_sync_all();
+                if (lane == 0)
+                    atomic_xchg(shared + MAIL, MAIL_EMPTY);
+                depth = 1;
+                base = 0;
+                continue;
+#else
                 break;
-            if (work >= budget) {
-                cut = true;
+#endif
+            }
+            if (steps >= budget) {
+                late = true;
+#if WALKERS > 1
+                if (lane == 0)
+                    atomic_dec(shared + RUNNING);
+#endif
                 break;
             }
-            work += 1;
-            __global uint *const level = stack + INDEX(depth - 1, 32 * W, 93) * LEVEL_WORDS;
-            for (uint x = lane; x < W; x += T)
+            steps += 1;
+#if WALKERS > 1
+            if (lanes_ballot(shared[HUNGRY] != 0 && shared[MAIL] == MAIL_EMPTY) != 0) {
+                give(stack, depth, &base, parts > 1 ? 2 : 1, first, second, lane, shared, mail);
+            }
+#endif
+            __global uint *const level = stack + INDEX(depth - 1, MOST_LEVELS, 93) * LEVEL_WORDS;
+            const uint kept = level[2 * W];
+            held = kept & 0xffff;
+            pivots = kept >> 16;
+            uint waiting[W], waits = 0;
+        UNROLL
+            for (uint x = 0; x < W; x++) {
+                set[x] = level[x];
                 waiting[x] = level[W + x];
-            SYNC;
-            uint word = W, rest = 0;
-            for (uint x = W; x-- > 0;) {
-                rest += popcount(waiting[x]);
-                if (waiting[x] != 0)
-                    word = x;
+                waits += popcount(waiting[x]);
             }
-            if (word == W) {
+            // Branches of other walkers.
+            uint skipped = 0;
+            if (held == 0 && waits != 0) {
+                if (turn == NO_TURN) {
+                    const uint next = lane == 0 ? atomic_inc(shared + TURN) : 0;
+                    turn = lanes_from(next, 0);
+                }
+                skipped = min(waits, turn - first);
+                first += skipped;
+            }
+            if (skipped == waits) {
                 depth -= 1;
-                SYNC;
+                base = min(base, depth);
                 continue;
             }
-            const uint bit = waiting[word] & -waiting[word];
-            const __local uint *const row = rows + INDEX(32 * word + top_bit(bit), n, 94) * STRIDE;
-            held = (level[2 * W] & 0xffff) + 1;
-            pivots = level[2 * W] >> 16;
-            for (uint x = lane; x < W; x += T) {
-                const uint own = x == word ? bit : 0, all = level[x] & ~own;
-                level[x] = all;
-                level[W + x] = waiting[x] & ~own;
-                set[x] = all & row[x];
+            uint word = W, bit = 0;
+        UNROLL
+            for (uint x = 0; x < W; x++) {
+                const uint here = popcount(waiting[x]), less = min(skipped, here);
+                skipped -= less;
+                uint left = waiting[x];
+                for (uint i = 0; i < less; i++)
+                    left &= left - 1;
+                if (word == W && left != 0) {
+                    word = x;
+                    bit = left & -left;
+                    left ^= bit;
+                }
+                // What has had its turn is no candidate any more.
+                set[x] &= ~(waiting[x] ^ left);
+                waiting[x] = left;
             }
-            SYNC;
-            if (depth == 1)
-                first = rest;
-            enter = depth != 2 || BRANCH(first, rest) % parts == part;
+            lanes_sync_all();
+        UNROLL
+            for (uint x = 0; x < W; x++)
+                if (lane == x % LANES) {
+                    level[x] = set[x];
+                    level[W + x] = waiting[x];
+                }
+            lanes_sync_all();
+            const __local uint *const row = rows + INDEX(32 * word + top_bit(bit), n, 94) * STRIDE;
+        UNROLL
+            for (uint x = 0; x < W; x++)
+                set[x] &= row[x];
+            enter = true;
+            if (held == 0) {
+                first += 1;
+                second = 0;
+                turn = NO_TURN;
+            } else if (held == 1) {
+                second += 1;
+                enter = BRANCH(first, second) % parts == part;
+            }
+            held += 1;
+        }
+        if (lane == 0) {
+            atomic_max(shared + STEPS, steps);
+            if (late)
+                atomic_or(shared + CUT, 1u);
+            own[0] = depth;
+            own[1] = first;
+            own[2] = second;
+            own[3] = turn;
         }
         SYNC;
+        work = shared[STEPS];
+        cut = shared[CUT] != 0;
+        if (cut && place == 0) {
+            state[1] = number;
+            state[2] = shared[TURN];
+        }
+        SYNC;
+        if (cut)
+            break;
     }
-    SYNC;
-    if (lane == 0) {
+    if (place == 0) {
         state[0] = cut ? 1 : 0;
-        state[1] = number;
-        state[2] = depth;
-        state[3] = first;
         if (cut)
             atomic_inc(control + CONTROL_CUT);
-        if (low != 0 || high != 0)
-            add_wide(sums + 4 * (get_group_id(0) % SLOTS), low, high);
     }
+    if (lane == 0 && (low != 0 || high != 0))
+        add_wide(sums + 4 * (walker % SLOTS), low, high);
 }

@@ -4,101 +4,22 @@
 //! by the strategy `plan`; by minimum images a level is a number of edges, and all candidates of a level are
 //! examined together (`domains.rs`).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use gramer_engine::{Count, Together};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
-use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
+use gramer_graph::parallel::on_threads;
+use gramer_graph::{Graph, Label, NO_LABEL};
+use gramer_pattern::Pattern;
 use gramer_pattern::task::{SizeLimit, parts_reported};
-use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
 use crate::by_label::ByLabel;
+use crate::candidates::{Labelled, around, kinds, orbits, part, with_edge, with_vertex};
 use crate::device::Device;
 use crate::domains::{At, Candidate, examine};
 use crate::exchange::{self, Exchanged, Ranges};
 use crate::memory::Buffer;
-
-/// The label of one end, of the other, and of the edge.
-type Kind = (Label, Label, Label);
-
-/// The edges of a graph by kind, the smaller label first; in the order of kinds, which all devices share.
-fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>> {
-    let view = graph.view();
-    let label = |v: VertexId| view.vertex_labels.map_or(NO_LABEL, |l| l[v as usize]);
-    let mut kinds = HashMap::new();
-    for v in 0..view.vertices() as VertexId {
-        if v % 4096 == 0 {
-            context.cancel.check()?;
-        }
-        for e in view.row(v) {
-            let u = view.neighbours[e];
-            if u > v {
-                let (a, b) = (label(v).min(label(u)), label(v).max(label(u)));
-                *kinds.entry((a, b, view.edge_labels.map_or(NO_LABEL, |l| l[e]))).or_default() += 1;
-            }
-        }
-    }
-    let mut kinds: Vec<_> = kinds.into_iter().collect();
-    kinds.sort_unstable();
-    Ok(kinds)
-}
-
-/// Patterns with the labels that a graph has.
-#[derive(Clone, Copy)]
-struct Labelled {
-    vertices: bool,
-    edges: bool,
-}
-
-impl Labelled {
-    fn of(graph: &Graph) -> Self {
-        Labelled { vertices: graph.has_vertex_labels(), edges: graph.has_edge_labels() }
-    }
-
-    fn edge(self, (a, b, label): Kind) -> Pattern {
-        let mut pattern = self.wider(&Pattern::new(1), b);
-        if self.vertices {
-            pattern.set_vertex_label(0, a);
-        }
-        self.add(&mut pattern, 0, 1, label);
-        pattern
-    }
-
-    /// The pattern with a vertex more.
-    fn wider(self, pattern: &Pattern, label: Label) -> Pattern {
-        let n = pattern.vertices();
-        let mut wider = Pattern::new(n + 1);
-        if self.vertices {
-            (0..n).for_each(|v| wider.set_vertex_label(v, pattern.vertex_label(v)));
-            wider.set_vertex_label(n, label);
-        }
-        for (i, j) in pattern.edges() {
-            self.add(&mut wider, i, j, pattern.edge_label(i, j).unwrap_or(NO_LABEL));
-        }
-        wider
-    }
-
-    fn add(self, pattern: &mut Pattern, i: usize, j: usize, label: Label) {
-        pattern.add_edge(i, j);
-        if self.edges {
-            pattern.set_edge_label(i, j, label);
-        }
-    }
-}
-
-/// What may lie next to a vertex: by its label, those of the other end and of the edge.
-fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(Label, Label)>> {
-    let mut around: HashMap<Label, Vec<(Label, Label)>> = HashMap::new();
-    for (a, b, label) in kinds {
-        around.entry(a).or_default().push((b, label));
-        if a != b {
-            around.entry(b).or_default().push((a, label));
-        }
-    }
-    around.values_mut().for_each(|list| list.sort_unstable());
-    around
-}
 
 /// The patterns of up to `max` vertices with at least `support` vertex-induced embeddings all of whose
 /// parts are reported, and whether all of them were counted. `count` counts a pattern's, and says whether
@@ -166,52 +87,12 @@ pub(crate) fn by_embeddings(
     Ok((found, true))
 }
 
-/// The pattern with another vertex, in every way that kinds of edges allow.
-fn with_vertex(
-    labelled: Labelled,
-    pattern: &Pattern,
-    around: &HashMap<Label, Vec<(Label, Label)>>,
-) -> Vec<Pattern> {
-    let n = pattern.vertices();
-    let labels: BTreeSet<Label> = (0..n)
-        .filter_map(|v| around.get(&pattern.vertex_label(v)))
-        .flat_map(|list| list.iter().map(|&(other, _)| other))
-        .collect();
-    let mut all = vec![];
-    for label in labels {
-        // Vertex by vertex: no edge, or one of each label.
-        let mut ways = vec![(labelled.wider(pattern, label), false)];
-        for v in 0..n {
-            let near = around.get(&pattern.vertex_label(v)).map_or(&[][..], Vec::as_slice);
-            let edges: Vec<Label> =
-                near.iter().filter(|&&(other, _)| other == label).map(|&(_, edge)| edge).collect();
-            for at in 0..ways.len() {
-                for &edge in &edges {
-                    let mut way = ways[at].0.clone();
-                    labelled.add(&mut way, v, n, edge);
-                    ways.push((way, true));
-                }
-            }
-        }
-        all.extend(ways.into_iter().filter(|way| way.1).map(|way| way.0));
-    }
-    all
-}
-
 /// A frequent pattern of a level with where its domains lie.
 struct Known {
     pattern: Pattern,
     domains: Vec<At>,
     /// Its place among the candidates.
     candidate: usize,
-}
-
-/// By vertex: the first one of its orbit.
-fn orbits(pattern: &Pattern) -> Vec<usize> {
-    let colours = vec![0; pattern.vertices()];
-    (0..pattern.vertices())
-        .map(|v| automorphism_orbits_chain(pattern, &[v], &colours)[0].trailing_zeros() as usize)
-        .collect()
 }
 
 /// The edge-induced patterns up to a limit whose smallest domain has at least `support` vertices, and
@@ -269,7 +150,7 @@ pub(crate) fn by_images(
         if known.is_empty() || edges == max_edges {
             break;
         }
-        candidates = extended(labelled, &known, &around_frequent, max_vertices);
+        candidates = extended(labelled, &known, &around_frequent, max_vertices, context);
         buffers = kept;
     }
     Ok((found, true))
@@ -397,43 +278,39 @@ fn extended(
     level: &[Known],
     around: &HashMap<Label, Vec<(Label, Label)>>,
     max_vertices: usize,
+    context: &Context,
 ) -> Vec<Candidate> {
+    /// Patterns and forms that are worth a thread.
+    const PATTERNS: usize = 16;
+    const FORMS: usize = 256;
+    let threads = context.threads().min(level.len() / PATTERNS).max(1);
+    let parts = on_threads(threads, |thread| {
+        let mut seen = HashSet::new();
+        let mut forms = vec![];
+        for known in &level[part(level.len(), thread, threads)] {
+            with_edge(labelled, &known.pattern, around, max_vertices, |pattern| {
+                let form = pattern.canonical().0;
+                if seen.insert(form.clone()) {
+                    forms.push(form);
+                }
+            });
+        }
+        forms
+    });
+    let mut seen = HashSet::new();
+    let forms: Vec<&Pattern> = parts.iter().flatten().filter(|&form| seen.insert(form)).collect();
+    let threads = context.threads().min(forms.len() / FORMS).max(1);
     let known: HashMap<&Pattern, usize> =
         level.iter().enumerate().map(|(at, k)| (&k.pattern, at)).collect();
-    let mut seen = HashSet::new();
-    let mut candidates = vec![];
-    let mut add = |pattern: Pattern| {
-        let form = pattern.canonical().0;
-        if !seen.insert(form.clone()) {
-            return;
-        }
-        if let Some(bounds) = bounds(labelled, &form, level, &known) {
-            candidates.push(Candidate { orbits: orbits(&form), pattern: form, bounds });
-        }
-    };
-    let nothing = vec![];
-    for Known { pattern, .. } in level {
-        let n = pattern.vertices();
-        let heads = orbits(pattern);
-        for (v, &head) in heads.iter().enumerate() {
-            let near = around.get(&pattern.vertex_label(v)).unwrap_or(&nothing);
-            if n < max_vertices && head == v {
-                for &(other, edge) in near {
-                    let mut wider = labelled.wider(pattern, other);
-                    labelled.add(&mut wider, v, n, edge);
-                    add(wider);
-                }
-            }
-            for u in (v + 1..n).filter(|&u| !pattern.has_edge(v, u)) {
-                for &(_, edge) in near.iter().filter(|k| k.0 == pattern.vertex_label(u)) {
-                    let mut closed = pattern.clone();
-                    labelled.add(&mut closed, v, u, edge);
-                    add(closed);
-                }
-            }
-        }
-    }
-    candidates
+    let parts = on_threads(threads, |thread| {
+        let candidate = |&form: &&Pattern| {
+            let bounds = bounds(labelled, form, level, &known)?;
+            Some(Candidate { orbits: orbits(form), pattern: form.clone(), bounds })
+        };
+        let forms = &forms[part(forms.len(), thread, threads)];
+        forms.iter().filter_map(candidate).collect::<Vec<_>>()
+    });
+    parts.into_iter().flatten().collect()
 }
 
 /// What bounds the domains of a candidate: those of all connected patterns with one edge fewer; `None` if

@@ -17,7 +17,7 @@ const TRIED: &str = include_str!("../kernels/lanes.cl");
 pub(crate) const LANES: usize = 32;
 /// Rounds of a trial, and the answers of a lane in each; as in `lanes.cl`.
 const ROUNDS: usize = 64;
-const ANSWERS: usize = 6;
+const ANSWERS: usize = 7;
 
 /// How lanes of a warp tell each other something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,10 +142,11 @@ fn right(given: &[u32]) -> Vec<u32> {
         let values: Vec<u32> = turned.iter().map(mixed).collect();
         let product = |&v: &u32| u64::from(v) * u64::from(u32::MAX);
         let sum = values.iter().map(product).fold(0, u64::wrapping_add);
+        let most = values.iter().copied().max().expect("lanes");
         for lane in 0..LANES {
             let next = values[(lane + 1) % LANES];
             let chosen = values[round[0] as usize % LANES];
-            answers.extend([ballot, chosen, sum as u32, (sum >> 32) as u32, next, !next]);
+            answers.extend([ballot, chosen, sum as u32, (sum >> 32) as u32, next, !next, most]);
         }
     }
     answers

@@ -29,6 +29,7 @@
 
 mod by_label;
 mod calls;
+mod candidates;
 mod canon;
 mod device;
 mod domains;

@@ -93,14 +93,27 @@ impl<'a> Slices<'a> {
     pub fn run(
         &mut self,
         works: &Works,
+        launch: impl FnMut(Range<usize>) -> Result<()>,
+    ) -> Result<bool> {
+        self.run_some(works, 0..works.len(), launch)
+    }
+
+    /// The same of some of the tasks.
+    ///
+    /// # Errors
+    /// As [`Slices::run`].
+    pub fn run_some(
+        &mut self,
+        works: &Works,
+        which: Range<usize>,
         mut launch: impl FnMut(Range<usize>) -> Result<()>,
     ) -> Result<bool> {
-        let (tasks, mut from, mut slices) = (works.len(), 0, 0u64);
+        let (mut from, tasks, mut slices) = (which.start, which.end, 0u64);
         while from < tasks {
             if self.context.cancel.is_cancelled() {
                 return Ok(false);
             }
-            let to = works.end(from, self.fill, self.rate * TARGET.as_secs_f64());
+            let to = works.end(from, self.fill, self.rate * TARGET.as_secs_f64()).min(tasks);
             let sum = works.of(from..to);
             let begun = Instant::now();
             launch(from..to)?;

@@ -2,15 +2,24 @@
 
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// How many runs want messages held.
 static HOLDING: AtomicUsize = AtomicUsize::new(0);
 /// The first message that is held.
 static HELD: Mutex<Option<String>> = Mutex::new(None);
 
+/// Tells the user what was held and is nobody's fault but ours.
+static TELL: OnceLock<fn(&str)> = OnceLock::new();
+
 /// Makes it possible to hold messages of panics back (`Hold`) in this process: for a program's `main`.
-pub fn install() {
+/// `tell` prints those that were held for nothing; that of the first call counts.
+///
+/// ```
+/// gramer_graph::panics::install(|message| eprintln!("{message}"));
+/// ```
+pub fn install(tell: fn(&str)) {
+    let _ = TELL.set(tell);
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info: &PanicHookInfo<'_>| {
         if HOLDING.load(Ordering::SeqCst) == 0 {
@@ -30,10 +39,11 @@ impl Hold {
         Hold(())
     }
 
-    /// Prints what was held: the panic is nobody's fault but ours.
+    /// Tells what was held: the panic is nobody's fault but ours.
     pub fn release(self) {
-        if let Some(message) = HELD.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            eprintln!("{message}");
+        let message = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let (Some(message), Some(tell)) = (message, TELL.get()) {
+            tell(&message);
         }
     }
 }

@@ -25,35 +25,61 @@ pub fn on_threads<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> 
     if threads <= 1 {
         return vec![work(0)];
     }
-    std::thread::scope(|scope| {
-        let work = &work;
-        let handles: Vec<_> = (0..threads).map(|t| scope.spawn(move || work(t))).collect();
-        let join = |h: std::thread::ScopedJoinHandle<'_, R>| {
-            h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        handles.into_iter().map(join).collect()
-    })
+    let results = slots(threads, || None);
+    started(threads, false, &|t| put(&results[t], work(t)));
+    taken(results)
 }
 
 /// Runs `work` on each part, each on a thread of its own (the last one on the caller's), and
 /// returns the results in order.
-pub(crate) fn for_parts<P: Send, R: Send>(
-    mut parts: Vec<P>,
-    work: impl Fn(P) -> R + Sync,
-) -> Vec<R> {
-    let Some(last) = parts.pop() else { return Vec::new() };
-    let work = &work;
+pub(crate) fn for_parts<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Vec<R> {
+    let results = slots(parts.len(), || None);
+    let mut parts = parts.into_iter();
+    let parts = slots(parts.len(), || parts.next());
+    started(parts.len(), true, &|t| {
+        let part = parts[t].lock().unwrap_or_else(PoisonError::into_inner).take();
+        part.into_iter().for_each(|part| put(&results[t], work(part)));
+    });
+    taken(results)
+}
+
+/// What threads leave behind, or find, one each.
+type Slots<T> = Vec<Mutex<Option<T>>>;
+
+fn slots<T>(count: usize, mut of: impl FnMut() -> Option<T>) -> Slots<T> {
+    let mut slots = Vec::with_capacity(count);
+    slots.resize_with(count, || Mutex::new(of()));
+    slots
+}
+
+fn put<T>(slot: &Mutex<Option<T>>, value: T) {
+    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+}
+
+fn taken<T>(slots: Slots<T>) -> Vec<T> {
+    let mut all = Vec::with_capacity(slots.len());
+    for slot in slots {
+        all.extend(slot.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    all
+}
+
+/// Runs `work` with 0..count, each on a thread of its own, or the last one `here`. A panic of any goes on in
+/// the caller. It knows no type of its callers: what starts a thread is compiled once, not for each of them.
+fn started(count: usize, here: bool, work: &(dyn Fn(usize) + Sync)) {
+    let own = count - usize::from(here && count > 0);
     std::thread::scope(|scope| {
-        let handles: Vec<_> =
-            parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
-        let last = work(last);
-        let mut results: Vec<R> = handles
-            .into_iter()
-            .map(|h| h.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect();
-        results.push(last);
-        results
-    })
+        let mut handles = Vec::with_capacity(own);
+        for t in 0..own {
+            handles.push(scope.spawn(move || work(t)));
+        }
+        if own < count {
+            work(own);
+        }
+        for handle in handles {
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        }
+    });
 }
 
 /// Buckets of [`in_buckets`]: each is a part of the whole that takes milliseconds to sort.

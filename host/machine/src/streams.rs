@@ -105,6 +105,8 @@ impl Field {
     /// field.set(&mut bytes, 0x123);
     /// assert_eq!((field.get(&bytes), bytes), (0x123, [0x3f, 0x12, 0xff]));
     /// ```
+    // Compiled with its callers, which read many in a loop: this crate is not optimised.
+    #[inline]
     pub fn get(&self, bytes: &[u8]) -> u64 {
         let mut value = 0u64;
         for bit in 0..self.bits.min(64) {
@@ -119,6 +121,7 @@ impl Field {
     ///
     /// # Panics
     /// If the field ends beyond `bytes`.
+    #[inline]
     pub fn set(&self, bytes: &mut [u8], value: u64) {
         for bit in 0..self.bits.min(64) {
             let at = (self.at + bit) as usize;

@@ -332,6 +332,27 @@ mod tests {
         }
     }
 
+    /// The classes of the dictionary, made by trying all permutations, are those of the library's own form.
+    #[test]
+    fn the_library_tells_the_same_patterns_apart() {
+        use std::collections::BTreeSet;
+
+        for k in 2..=5 {
+            let dictionary = Dictionary::of(k);
+            let (mut pairs, mut forms) = (BTreeSet::new(), BTreeSet::new());
+            for bits in 0..1u32 << (k * (k - 1) / 2) {
+                let Some(number) = dictionary.number(bits) else { continue };
+                let pattern = Labelled(Pattern::from_bits(k, bits.into()));
+                let morphism = pattern.morphism_to_canonical();
+                let form = pattern.apply_morphism(&morphism).0.bits();
+                pairs.insert((number, form));
+                forms.insert(form);
+            }
+            assert_eq!(pairs.len(), dictionary.patterns().len(), "a class with several forms");
+            assert_eq!(forms.len(), pairs.len(), "a form of several classes");
+        }
+    }
+
     #[test]
     fn automorphisms_of_known_graphs() {
         let cycle = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]);

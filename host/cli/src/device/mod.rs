@@ -270,36 +270,51 @@ pub fn of_words(words: &[OsString]) -> Option<&str> {
     None
 }
 
-/// The commands that take a device, with the options of these kinds besides their own.
+/// A command with the options of these kinds besides its own.
 fn with_options<'a>(
+    mut command: clap::Command,
+    kinds: impl Iterator<Item = &'a Kind>,
+) -> clap::Command {
+    for kind in kinds {
+        let own = (kind.options)(clap::Command::new(""));
+        for option in own.get_arguments() {
+            // Two kinds may have an option of one name.
+            if !command.get_arguments().any(|known| known.get_id() == option.get_id()) {
+                command = command.arg(option.clone());
+            }
+        }
+    }
+    command
+}
+
+/// The commands that take a device, with the options of these kinds besides their own.
+fn all_with_options<'a>(
     command: clap::Command,
     kinds: impl Iterator<Item = &'a Kind> + Clone,
 ) -> clap::Command {
-    let add = move |mut command: clap::Command| {
-        for kind in kinds.clone() {
-            let own = (kind.options)(clap::Command::new(""));
-            for option in own.get_arguments() {
-                // Two kinds may have an option of one name.
-                if !command.get_arguments().any(|known| known.get_id() == option.get_id()) {
-                    command = command.arg(option.clone());
-                }
-            }
-        }
-        command
-    };
+    let add = move |command: clap::Command| with_options(command, kinds.clone());
     command
         .mut_subcommand("mine", |mine| mine.mut_subcommands(&add))
         .mut_subcommand("selftest", &add)
 }
 
+/// The kinds that these words name.
+fn named(words: &[OsString]) -> Option<Vec<&'static Kind>> {
+    of_words(words).and_then(|devices| kinds(devices).ok())
+}
+
+/// A task as it reads these words: with the options of the device that they name.
+pub fn task_for(task: clap::Command, words: &[OsString]) -> clap::Command {
+    with_options(task, named(words).unwrap_or_else(|| vec![&KINDS[0]]).into_iter())
+}
+
 /// The command as it reads these words: with the options of the device that they name.
 pub fn command_for(command: clap::Command, words: &[OsString]) -> clap::Command {
-    let named = of_words(words).and_then(|devices| kinds(devices).ok());
-    if let Some(kinds) = named {
-        return with_options(command, kinds.into_iter());
+    if let Some(kinds) = named(words) {
+        return all_with_options(command, kinds.into_iter());
     }
     // What mines where nothing is named.
-    let command = with_options(command, KINDS[..1].iter());
+    let command = all_with_options(command, KINDS[..1].iter());
     command.mut_subcommand("mine", |mine| {
         mine.mut_subcommands(|task| {
             let name = task.get_name().to_string();
@@ -319,7 +334,7 @@ pub fn command_for(command: clap::Command, words: &[OsString]) -> clap::Command 
 
 /// The command with the options of all devices.
 pub fn command_for_all(command: clap::Command) -> clap::Command {
-    with_options(command, KINDS.iter())
+    all_with_options(command, KINDS.iter())
 }
 
 /// The devices that have this option (`--name`).

@@ -38,7 +38,24 @@ pub enum Task {
     Match(matching::Args),
 }
 
+/// What adds the options of a task to its command, by its name.
+type Add = fn(clap::Command) -> clap::Command;
+
+/// The options of each task, for who asks for one task alone.
+const OPTIONS: [(&str, Add); 4] = [
+    ("clique", <clique::Args as clap::Args>::augment_args),
+    ("motif", <motif::Args as clap::Args>::augment_args),
+    ("fsm", <fsm::Args as clap::Args>::augment_args),
+    ("match", <matching::Args as clap::Args>::augment_args),
+];
+
 impl Task {
+    /// The command of one task with its options, without those of a device.
+    pub fn command(name: &str) -> Option<clap::Command> {
+        let (name, add) = OPTIONS.iter().find(|(task, _)| *task == name)?;
+        Some(add(clap::Command::new(*name)))
+    }
+
     /// Runs the task.
     ///
     /// # Errors
@@ -273,7 +290,7 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Seconds from the command line, with a unit or without: `90`, `1.5`, `10s`, `5m`, `2h`.
-fn time_limit(text: &str) -> Result<Duration, String> {
+pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     let units = [("s", 1.0), ("m", 60.0), ("h", 3600.0)];
     let (number, unit) = units
         .iter()

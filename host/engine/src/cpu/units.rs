@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
-use tracing::debug_span;
+use tracing::{Span, debug_span};
 
 use super::Job;
-use crate::work::{Cut, Groups, WorkUnit, cut_each};
+use crate::work::{self, Cut, Groups, WorkUnit, cut_each};
 
 /// How many groups of units each thread should find at least, if the graph has as many start edges.
 const GROUPS_A_THREAD: u64 = 64;
@@ -47,50 +47,57 @@ impl<'a> Starts<'a> {
         list: impl Fn(u32) -> usize,
         weight: impl Fn(u32) -> u64,
     ) -> Groups {
+        let groups = job.context.threads() as u64 * GROUPS_A_THREAD;
+        let cut = Cut { groups, exceed: true, divide: true, most: usize::MAX };
+        if job.context.budget.is_some() {
+            return cut_each(&|each| self.weighed(job, &list, &weight, each), cut);
+        }
+        // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
+        let mut units = vec![];
+        self.weighed(job, &list, &weight, |unit, work| units.push((unit, work)));
+        cut_known(&units, cut)
+    }
+
+    /// Hands on each unit of a job with its part of its start vertex's weight.
+    #[inline]
+    fn weighed(
+        &self,
+        job: Job<'_>,
+        list: impl Fn(u32) -> usize,
+        weight: impl Fn(u32) -> u64,
+        mut each: impl FnMut(WorkUnit, u64),
+    ) {
         // A weight may cost a search in the row of each neighbour; in ranked graphs the hubs come first.
         const STEPS: usize = 64;
         const STEPS_OF_NEIGHBOUR: usize = 16;
         let all = job.units.share().is_none();
-        let id = |start: u32| self.ids.map_or(start, |ids| ids[start as usize]);
-        let until_stopped = |each: &mut dyn FnMut(u32, VertexId, usize)| {
-            let mut looks = Looks::new(&job.context.cancel);
-            for start in 0..self.count as u32 {
-                let v = id(start);
-                let degree = self.graph.degree(v);
-                if looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_err() {
-                    break;
-                }
-                each(start, v, degree);
+        let mut looks = Looks::new(&job.context.cancel);
+        for start in 0..self.count as u32 {
+            let v = self.ids.map_or(start, |ids| ids[start as usize]);
+            let degree = self.graph.degree(v);
+            if looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_err() {
+                return;
             }
-        };
-        // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
-        let mut kept = vec![];
-        if job.context.budget.is_none() {
-            kept.reserve_exact(self.count);
-            until_stopped(&mut |start, _, _| {
-                kept.push(if list(start) == 0 { 0 } else { weight(start) });
-            });
+            let len = list(start) as u32;
+            if len == 0 {
+                continue;
+            }
+            let whole = weight(start);
+            if all {
+                each(WorkUnit { start, first: 0, limit: len }, whole);
+                continue;
+            }
+            for part in job.units.positions(v, degree, len) {
+                let work = u128::from(whole) * part.len() as u128 / u128::from(len);
+                each(WorkUnit { start, first: part.start, limit: part.end }, work as u64);
+            }
         }
-        let units = |each: &mut dyn FnMut(WorkUnit, u64)| {
-            until_stopped(&mut |start, v, degree| {
-                let len = list(start) as u32;
-                if len == 0 {
-                    return;
-                }
-                let whole = kept.get(start as usize).copied().unwrap_or_else(|| weight(start));
-                if all {
-                    each(WorkUnit { start, first: 0, limit: len }, whole);
-                    return;
-                }
-                for part in job.units.positions(v, degree, len) {
-                    let work = u128::from(whole) * part.len() as u128 / u128::from(len);
-                    each(WorkUnit { start, first: part.start, limit: part.end }, work as u64);
-                }
-            });
-        };
-        let groups = job.context.threads() as u64 * GROUPS_A_THREAD;
-        cut_each(units, Cut { groups, exceed: true, divide: true, most: usize::MAX })
     }
+}
+
+/// Cuts units whose work is known: compiled once, not for each algorithm.
+fn cut_known(units: &[(WorkUnit, u64)], cut: Cut) -> Groups {
+    work::cut(|| units.iter().copied(), cut)
 }
 
 /// Runs `work` on every unit, each thread with a state of its own from `make`, and returns the
@@ -106,24 +113,15 @@ pub(crate) fn run_units<S: Send>(
     if let Some(done) = by_rayon::run(units, context, &make, &work) {
         return done;
     }
-    let next = AtomicUsize::new(0);
-    let broken = AtomicBool::new(context.cancel.is_cancelled());
-    context.progress.begin(units.len() as u64);
-    let _span = debug_span!("units", groups = units.len(), threads = context.threads()).entered();
-    let one = || {
+    let dealt = Dealt::begin(units, context);
+    let threads = context.threads().min(units.len()).max(1);
+    let _span = span(units, context).entered();
+    let states = on_threads(threads, |_| {
         let mut state = make();
-        loop {
-            let group = next.fetch_add(1, Ordering::Relaxed);
-            if group >= units.len() || broken.load(Ordering::Relaxed) {
-                break;
-            }
-            for unit in units.group(group) {
-                if broken.load(Ordering::Relaxed) || context.cancel.is_cancelled() {
-                    broken.store(true, Ordering::Relaxed);
-                    return state;
-                }
-                if work(&mut state, unit).is_break() {
-                    broken.store(true, Ordering::Relaxed);
+        while let Some(group) = dealt.next() {
+            for unit in group {
+                if dealt.ended() || work(&mut state, unit).is_break() {
+                    dealt.broken.store(true, Ordering::Relaxed);
                     return state;
                 }
             }
@@ -132,10 +130,42 @@ pub(crate) fn run_units<S: Send>(
         #[cfg(test)]
         by_rayon::ended();
         state
-    };
-    let threads = context.threads().min(units.len()).max(1);
-    let states = on_threads(threads, |_| one());
-    (states, !broken.into_inner())
+    });
+    (states, !dealt.broken.into_inner())
+}
+
+fn span(units: &Groups, context: &Context) -> Span {
+    debug_span!("units", groups = units.len(), threads = context.threads())
+}
+
+/// Groups of units as threads take them.
+struct Dealt<'a> {
+    units: &'a Groups,
+    context: &'a Context,
+    next: AtomicUsize,
+    /// Whether the run ends before all are done.
+    broken: AtomicBool,
+}
+
+impl<'a> Dealt<'a> {
+    fn begin(units: &'a Groups, context: &'a Context) -> Self {
+        context.progress.begin(units.len() as u64);
+        let broken = AtomicBool::new(context.cancel.is_cancelled());
+        Dealt { units, context, next: AtomicUsize::new(0), broken }
+    }
+
+    /// The next group, if the run goes on.
+    fn next(&self) -> Option<&'a [WorkUnit]> {
+        let group = self.next.fetch_add(1, Ordering::Relaxed);
+        let ended = group >= self.units.len() || self.broken.load(Ordering::Relaxed);
+        (!ended).then(|| self.units.group(group))
+    }
+
+    /// Whether the run ends before the next unit.
+    #[inline]
+    fn ended(&self) -> bool {
+        self.broken.load(Ordering::Relaxed) || self.context.cancel.is_cancelled()
+    }
 }
 
 #[cfg(test)]

@@ -46,12 +46,6 @@ impl Groups {
     pub fn iter(&self) -> impl Iterator<Item = &[WorkUnit]> {
         (0..self.len()).map(|number| self.group(number))
     }
-
-    fn end(&mut self) {
-        if self.ends.last().copied().unwrap_or(0) < self.units.len() {
-            self.ends.push(self.units.len());
-        }
-    }
 }
 
 /// Pieces that a group's share of the work is cut into where groups may not be more.
@@ -61,48 +55,103 @@ const PIECES: u64 = 16;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
 /// so the same task takes the same groups whatever threads do.
 pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut) -> Groups {
-    cut_each(|each| units().for_each(|(unit, work)| each(unit, work)), cut)
+    let total = units().fold(0, |total, (_, work)| with(total, work));
+    let mut cutter = Cutter::new(total, cut);
+    units().for_each(|(unit, work)| cutter.take(unit, work));
+    cutter.finish()
 }
 
+/// What is handed a unit with an estimate of its work.
+type Each<'a> = dyn FnMut(WorkUnit, u64) + 'a;
+
 /// As [`cut`], where the units are handed one by one to what `units` is called with.
-pub(crate) fn cut_each(units: impl Fn(&mut dyn FnMut(WorkUnit, u64)), cut: Cut) -> Groups {
+pub(crate) fn cut_each(units: &dyn for<'a> Fn(&'a mut Each<'a>), cut: Cut) -> Groups {
     let mut total = 0u64;
-    units(&mut |_, work| total = total.saturating_add(work).saturating_add(1));
-    let share = (total / cut.groups.max(1)).max(1);
-    let (mut groups, mut sum) = (Groups::default(), 0u64);
-    units(&mut |unit, work| {
+    units(&mut |_, work| total = with(total, work));
+    let mut cutter = Cutter::new(total, cut);
+    units(&mut |unit, work| cutter.take(unit, work));
+    cutter.finish()
+}
+
+/// The work of some units with that of one more, which costs something even where it finds nothing.
+#[inline]
+fn with(total: u64, work: u64) -> u64 {
+    total.saturating_add(work).saturating_add(1)
+}
+
+/// Takes units one by one.
+struct Cutter {
+    cut: Cut,
+    /// The part of the work that a group should have.
+    share: u64,
+    groups: Groups,
+    /// First unit of the group at hand, and its work so far.
+    begun: usize,
+    sum: u64,
+}
+
+impl Cutter {
+    fn new(total: u64, cut: Cut) -> Self {
+        let share = (total / cut.groups.max(1)).max(1);
+        Cutter { cut, share, groups: Groups::default(), begun: 0, sum: 0 }
+    }
+
+    /// Takes a unit, whole or in pieces.
+    #[inline]
+    fn take(&mut self, unit: WorkUnit, work: u64) {
+        // Nearly all units stay whole, and a graph may have more vertices than it has work.
+        if !self.cut.divide || work < self.least_divided() {
+            self.add(unit, work);
+        } else {
+            self.divide(unit, work);
+        }
+    }
+
+    /// No unit with less work is divided.
+    #[inline]
+    fn least_divided(&self) -> u64 {
+        if self.cut.exceed { self.share.saturating_mul(2) } else { self.share / PIECES }
+    }
+
+    fn divide(&mut self, unit: WorkUnit, work: u64) {
         let len = unit.limit.saturating_sub(unit.first);
-        let wished = match (cut.divide, cut.exceed) {
-            (false, _) => 1,
-            (true, true) => work / share,
+        let wished = match self.cut.exceed {
+            true => work / self.share,
             // A group ends with the piece that fills it: small ones keep groups alike.
-            (true, false) => work.saturating_mul(PIECES).div_ceil(share),
+            false => work.saturating_mul(PIECES).div_ceil(self.share),
         };
         let pieces = wished.clamp(1, u64::from(len.max(1)));
-        let mut add = |unit: WorkUnit, work: u64| {
-            let begun = groups.ends.last().copied().unwrap_or(0);
-            if groups.units.len() - begun >= cut.most.max(1) {
-                groups.end();
-                sum = 0;
-            }
-            groups.units.push(unit);
-            sum = sum.saturating_add(work + 1);
-            if sum >= share && (cut.exceed || groups.ends.len() as u64 + 1 < cut.groups) {
-                groups.end();
-                sum = 0;
-            }
-        };
-        // Nearly all units stay whole, and a graph may have more vertices than it has work.
-        if pieces == 1 {
-            add(unit, work);
-            return;
-        }
         let at = |piece: u64| unit.first + (u64::from(len) * piece / pieces) as u32;
         for piece in 0..pieces {
             let (first, limit) = (at(piece), at(piece + 1));
-            add(WorkUnit { start: unit.start, first, limit }, work / pieces);
+            self.add(WorkUnit { start: unit.start, first, limit }, work / pieces);
         }
-    });
-    groups.end();
-    groups
+    }
+
+    #[inline]
+    fn add(&mut self, unit: WorkUnit, work: u64) {
+        if self.groups.units.len() - self.begun >= self.cut.most.max(1) {
+            self.end();
+        }
+        self.groups.units.push(unit);
+        self.sum = with(self.sum, work);
+        let more = self.cut.exceed || self.groups.ends.len() as u64 + 1 < self.cut.groups;
+        if self.sum >= self.share && more {
+            self.end();
+        }
+    }
+
+    fn end(&mut self) {
+        let units = self.groups.units.len();
+        if self.begun < units {
+            self.groups.ends.push(units);
+            self.begun = units;
+        }
+        self.sum = 0;
+    }
+
+    fn finish(mut self) -> Groups {
+        self.end();
+        self.groups
+    }
 }

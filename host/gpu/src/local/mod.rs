@@ -12,7 +12,7 @@ mod roots;
 mod way;
 
 use std::fmt::Write;
-use std::ops::RangeFrom;
+use std::ops::Range;
 use std::sync::Arc;
 
 use gramer_graph::context::Context;
@@ -27,7 +27,7 @@ use crate::slices::Slices;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
-use way::{Found, Way};
+use way::Way;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const TARGETS: &str = include_str!("../../kernels/targets.clh");
@@ -42,6 +42,9 @@ const BIG_TILE: usize = 32;
 /// Largest number of vertices of a clique whose roots aren't weighed first: the work of one root is
 /// then small beside a slice.
 const UNWEIGHED: usize = 5;
+
+/// Of a class: root, element tests, 4-cliques of its graph.
+type Found = Vec<(u32, f32, u64)>;
 
 /// What kernels leave besides the number of cliques.
 #[derive(Clone, Copy)]
@@ -125,10 +128,15 @@ pub(crate) fn count(
     for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
         let done = match heavy {
             None => run(graph, roots, k, extra, context)?,
-            Some((roots, Way::Sets)) => run(graph, roots, k, extra, context)?,
+            Some(Weighed { roots: heavy, way: Way::Sets, light }) => {
+                run(graph, heavy, k, extra, context)?
+                    && run_some(graph, roots, light, k, extra, context)?
+            }
             // Roots above all classes have no rows in local memory.
-            Some((roots, Way::Pivots)) => {
-                run_lists(graph, roots, roots.classes.len().., k, extra, context)?
+            Some(Weighed { roots, way: Way::Pivots, .. }) => {
+                let mut above = roots.all();
+                above[..roots.classes.len()].fill(0..0);
+                run_some(graph, roots, &above, k, extra, context)?
                     && pivots::count(graph, roots, k, context)?
             }
         };
@@ -143,8 +151,17 @@ pub(crate) fn count(
     Ok(true)
 }
 
-/// The roots with the work that cliques of `k` make there, the heavy ones cut into parts; `None` once
-/// the run was asked to stop. Roots without a clique of five are left out.
+/// Roots by their work.
+struct Weighed {
+    /// Those that were weighed, the heavy ones cut into parts.
+    roots: Roots,
+    way: Way,
+    /// Tasks that were not weighed, by list.
+    light: Vec<Range<usize>>,
+}
+
+/// The roots with the work that cliques of `k` make there; `None` once the run was asked to stop. Roots without a
+/// clique of five are left out.
 ///
 /// The 5-cliques of a root are the 4-cliques of its graph: the sets that 6-cliques measure. For larger
 /// cliques the estimate is a complete graph with as many 4-cliques, which of all graphs has most larger
@@ -154,26 +171,36 @@ fn weighed(
     roots: &Roots,
     k: usize,
     context: &Context,
-) -> Result<Option<(Roots, Way)>> {
+) -> Result<Option<Weighed>> {
+    /// Element tests of a root without much work: each that hits is an edge, and n edges make n² / 6 sets of four at
+    /// most. Lists begin with the most tests.
+    const LIGHT: f32 = 1000.0;
     let device = &graph.device;
+    // Of pivots every root is a task.
+    let some = Way::of(device, k, f64::INFINITY) == Way::Sets;
+    let heavy = |(at, list): (usize, &List)| {
+        let light = |&tests: &f32| some && at < roots.classes.len() && tests <= LIGHT;
+        0..list.weights.iter().position(light).unwrap_or(list.tasks.len())
+    };
+    let weighed: Vec<Range<usize>> = roots.lists.iter().enumerate().map(heavy).collect();
     let sums: Vec<Buffer<u32>> = roots
         .lists
         .iter()
         .map(|list| Buffer::new(&device.place(), list.tasks.len(), "weights of tasks"))
         .collect::<Result<_>>()?;
-    if !run(graph, roots, 5, Extra::PerTask(&sums), context)? {
+    if !run_some(graph, roots, &weighed, 5, Extra::PerTask(&sums), context)? {
         return Ok(None);
     }
     let mut found: Vec<Vec<u32>> = vec![];
-    for (list, sum) in roots.lists.iter().zip(&sums) {
-        let mut read = vec![0; list.tasks.len()];
+    for (which, sum) in weighed.iter().zip(&sums) {
+        let mut read = vec![0; which.len()];
         sum.read(&device.queue, &mut read)?;
         found.push(read);
     }
     // Root, element tests, 4-cliques of its graph.
     let whole = |(list, found): (&List, &Vec<u32>)| -> Found {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
-        let mut all: Vec<(u32, f32, u64)> =
+        let mut all: Found =
             tasks.map(|((task, &tests), &found)| (task[0], tests, found.into())).collect();
         if list.tasks.iter().any(|task| task[1] != WHOLE) {
             all.sort_unstable_by_key(|root| root.0);
@@ -191,22 +218,20 @@ fn weighed(
     let found: Vec<Found> = roots.lists.iter().zip(&found).map(whole).collect();
     let classes = roots.classes.len();
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
-    let Some(way) = Way::of(graph, roots, &found[..classes], (k, sets), context)? else {
-        return Ok(None);
-    };
-    let parts = parts_by_work(graph, roots, &found, (k, way), 1.0).into_iter();
+    let way = Way::of(device, k, sets);
+    let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
     let lists = parts.map(|parts| List::new(device, parts)).collect::<Result<_>>()?;
-    Ok(Some((Roots { lists, ..roots.without_lists() }, way)))
+    let light = weighed.iter().zip(&roots.lists).map(|(heavy, list)| heavy.end..list.tasks.len());
+    let light = light.collect();
+    Ok(Some(Weighed { roots: Roots { lists, ..roots.without_lists() }, way, light }))
 }
 
-/// The roots of each list as tasks with their weights, the heavy ones cut into parts: so many times
-/// `finer` as are good for a count.
+/// The roots of each list as tasks with their weights, the heavy ones cut into parts.
 fn parts_by_work(
     graph: &Resident,
     roots: &Roots,
     found: &[Found],
     (k, way): (usize, Way),
-    finer: f64,
 ) -> Vec<Vec<(f32, Task)>> {
     /// Sets that are worth a work-group of their own.
     const LEAST: f64 = 65_536.0;
@@ -225,7 +250,7 @@ fn parts_by_work(
         Way::Sets => (PARTS_EACH, LEAST),
     };
     // Nobody waits long for a part, which can't be stopped.
-    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST) / finer;
+    let share = (total / (parts_each * device.limits.units) as f64).clamp(least, MOST);
     let mut lists = vec![];
     for (at, list) in found.iter().enumerate() {
         let mut tasks = vec![];
@@ -262,24 +287,25 @@ fn run(
     extra: Extra<'_>,
     context: &Context,
 ) -> Result<bool> {
-    run_lists(graph, roots, 0.., k, extra, context)
+    run_some(graph, roots, &roots.all(), k, extra, context)
 }
 
-/// Some of the lists, from this one on.
-fn run_lists(
+/// Some of the tasks, by list.
+fn run_some(
     graph: &Resident,
     roots: &Roots,
-    lists: RangeFrom<usize>,
+    which: &[Range<usize>],
     k: usize,
     extra: Extra<'_>,
     context: &Context,
 ) -> Result<bool> {
     let device = &graph.device;
-    let total = roots.lists[lists.clone()].iter().map(|list| list.works.total()).sum();
+    let lists = || roots.lists.iter().zip(which).enumerate();
+    let total = lists().map(|(_, (list, which))| list.works.of(which.clone())).sum();
     let mut slices = Slices::new(device, context, total);
     // The classes with the largest roots first: what comes last ends together.
-    for (at, list) in roots.lists.iter().enumerate().rev() {
-        if list.tasks.is_empty() || !lists.contains(&at) {
+    for (at, (list, which)) in lists().rev() {
+        if which.is_empty() {
             continue;
         }
         let program = program(device, roots.classes.get(at), k, extra)?;
@@ -288,7 +314,7 @@ fn run_lists(
             Extra::PerTask(sums) => sums[at].raw(),
             Extra::Nothing => graph.fault.raw(),
         };
-        let args = |range: &std::ops::Range<usize>| {
+        let args = |range: &Range<usize>| {
             let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
             let [vertices, arcs] = [rows.offsets.len() - 1, rows.ends.len()];
             vec![
@@ -305,14 +331,14 @@ fn run_lists(
             ]
         };
         let done = match roots.classes.get(at) {
-            Some(class) => slices.run(&list.works, |range| {
+            Some(class) => slices.run_some(&list.works, which.clone(), |range| {
                 let groups = range.len().div_ceil(class.roots);
                 let lanes = class.lanes * class.roots;
                 device.launch(&program, "local_cliques", &args(&range), groups, lanes)
             })?,
             None => {
-                let slots = Slots::new(graph, roots.span, list.tasks.len())?;
-                let done = slices.run(&list.works, |range| {
+                let slots = Slots::new(graph, roots.span, which.len())?;
+                let done = slices.run_some(&list.works, which.clone(), |range| {
                     let mut args = args(&range);
                     args.extend(slots.args());
                     let groups = slots.groups.min(range.len());

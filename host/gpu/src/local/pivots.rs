@@ -10,7 +10,8 @@ use gramer_graph::error::Result;
 
 use super::TARGETS;
 use super::roots::{ClassShape, List, Roots};
-use crate::device::Arg;
+use crate::device::{Arg, Device};
+use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
 use crate::program::Program;
 use crate::resident::Resident;
@@ -20,23 +21,54 @@ const PIVOTS: &str = include_str!("../../kernels/pivots.cl");
 
 /// How long a slice should take.
 const SLICE: Duration = Duration::from_millis(20);
+/// The same once all tasks have begun: groups that are out of work are given some after each.
+const LAST_SLICE: Duration = Duration::from_millis(3);
+/// Groups at most that are given work by the same one at a time.
+const TAKERS: usize = 7;
 /// Steps of a work-group in the first slice, and the least and most.
 const STEPS: (f64, f64, f64) = (5_000.0, 64.0, 1e9);
-/// Work-groups for each compute unit.
-pub(super) const GROUPS_EACH: usize = 24;
+/// Walkers for each compute unit.
+const WALKERS_EACH: usize = 64;
+/// Walkers of a work-group where one is a warp, which share the rows of a root; elsewhere one is a work-group.
+const WALKERS: usize = 8;
+/// Lanes of a work-group that shares out branches.
+const SHARE_LANES: usize = 64;
 /// Words of control: the next task, and groups on their way.
 const CONTROL_WORDS: usize = 2;
-/// Words of a work-group's state.
-const STATE_WORDS: usize = 4;
+/// Words of a work-group's state, and of a walker's.
+const STATE_WORDS: usize = 3;
+const WALKER_WORDS: usize = 4;
 
 /// Words of a level of a walk: two sets, and what is held.
 fn level_words(words: usize) -> usize {
     2 * words + 1
 }
 
-/// Words of all levels of a walk: one for each vertex of the largest graph of a class.
+/// Most levels of a walk: each has two candidates less than the one above, and one has a class's targets.
+fn most_levels(words: usize) -> usize {
+    16 * words + 1
+}
+
+/// Words of all levels of a walk.
 fn stack_words(words: usize) -> usize {
-    32 * words * level_words(words)
+    most_levels(words) * level_words(words)
+}
+
+/// How a work-group is made up.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Lanes of a walker.
+    lanes: usize,
+    walkers: usize,
+}
+
+impl Group {
+    fn of(device: &Device) -> Result<Self> {
+        // A processor takes lanes one after the other.
+        let lanes = if device.limits.portable { 1 } else { device.lanes(LANES) };
+        let walkers = if device.form()?.lanes == Lanes::Ptx { WALKERS } else { 1 };
+        Ok(Group { lanes, walkers })
+    }
 }
 
 /// Parts for each compute unit, about: the work of a part isn't known beforehand.
@@ -59,16 +91,6 @@ fn binomials(most: usize, k: usize) -> Vec<[u64; 2]> {
     all.into_iter().map(|ways| [ways as u64, (ways >> 64) as u64]).collect()
 }
 
-/// How a count has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    Done,
-    /// The run was asked to stop.
-    Stopped,
-    /// It took too long.
-    Late,
-}
-
 /// Counts the cliques of `k` of the roots in classes into sum 0; `false` once the run was asked to stop.
 ///
 /// # Errors
@@ -76,9 +98,9 @@ pub(super) enum Ended {
 pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context) -> Result<bool> {
     let tasks = roots.lists[..roots.classes.len()].iter().map(|list| list.tasks.len() as u64);
     context.progress.begin(tasks.sum());
-    let counting = Counting { graph, roots, k, sums: &graph.sums, limit: None, context };
+    let counting = Counting { graph, roots, k, context };
     for (class, list) in roots.classes.iter().zip(&roots.lists).rev() {
-        if counting.class(*class, list)? != Ended::Done {
+        if !counting.class(*class, list)? {
             return Ok(false);
         }
     }
@@ -86,43 +108,44 @@ pub(super) fn count(graph: &Resident, roots: &Roots, k: usize, context: &Context
 }
 
 /// A count of cliques of `k`.
-pub(super) struct Counting<'a> {
-    pub graph: &'a Resident,
-    pub roots: &'a Roots,
-    pub k: usize,
-    pub sums: &'a Buffer<u32>,
-    /// When it is too late.
-    pub limit: Option<Instant>,
-    pub context: &'a Context,
+struct Counting<'a> {
+    graph: &'a Resident,
+    roots: &'a Roots,
+    k: usize,
+    context: &'a Context,
 }
 
 impl Counting<'_> {
-    /// The roots of a class.
+    /// The roots of a class; `false` once the run was asked to stop.
     ///
     /// # Errors
     /// As [`count`].
-    pub fn class(&self, class: ClassShape, list: &List) -> Result<Ended> {
+    fn class(&self, class: ClassShape, list: &List) -> Result<bool> {
         let Counting { graph, roots, k, context, .. } = *self;
         let device = &graph.device;
         let (words, tasks) = (class.words, list.tasks.len());
         if tasks == 0 {
-            return Ok(Ended::Done);
+            return Ok(true);
         }
-        let lanes = self.lanes(class);
+        let Group { lanes, walkers } = Group::of(device)?;
         let program = self.program(class)?;
         let place = device.place();
         let binomials = Buffer::of(&place, &binomials(32 * words, k), "binomial coefficients")?;
-        let stack = stack_words(words);
-        let room = (device.budget.free() / 2) as usize / (4 * (stack + STATE_WORDS));
-        let groups = (GROUPS_EACH * device.limits.units).min(tasks).min(room).max(1);
+        let stack = walkers * stack_words(words);
+        let state = STATE_WORDS + walkers * WALKER_WORDS;
+        let room = (device.budget.free() / 2) as usize / (4 * (stack + state));
+        // Those that have no task are given branches of others.
+        let groups = WALKERS_EACH / walkers * device.limits.units;
+        let groups = groups.min((TAKERS + 1) * tasks).min(room).max(1);
         let stacks: Buffer<u32> = Buffer::new(&place, groups * stack, "branches that wait")?;
-        let states = Buffer::of(&place, &vec![0u32; groups * STATE_WORDS], "states of groups")?;
+        let states = Buffer::of(&place, &vec![0u32; groups * state], "states of groups")?;
         let mut control = Buffer::of(&place, &[0u32; CONTROL_WORDS], "the control block")?;
         let rows = roots.arcs.as_ref().map_or(&graph.oriented, |arcs| &arcs.rows);
         let (mut steps, mut next) = (STEPS.0, 0u32);
+        let walks = Walks { tasks: list, states: &states, stacks: &stacks, groups, walkers };
         loop {
             if context.cancel.is_cancelled() {
-                return Ok(Ended::Stopped);
+                return Ok(false);
             }
             control.write(&device.queue, &[next, 0])?;
             let args = [
@@ -137,11 +160,11 @@ impl Counting<'_> {
                 Arg::Buffer(states.raw()),
                 Arg::Buffer(stacks.raw()),
                 Arg::U32(steps as u32),
-                Arg::Buffer(self.sums.raw()),
+                Arg::Buffer(graph.sums.raw()),
                 Arg::Buffer(graph.fault.raw()),
             ];
             let begun = Instant::now();
-            device.launch(&program, "local_pivots", &args, groups, lanes)?;
+            device.launch(&program, "local_pivots", &args, groups, lanes * walkers)?;
             let mut said = [0; CONTROL_WORDS];
             control.read(&device.queue, &mut said)?;
             let took = begun.elapsed().as_secs_f64().max(1e-6);
@@ -150,46 +173,96 @@ impl Counting<'_> {
             next = reached;
             let cut = said[1] > 0;
             if next == tasks as u32 && !cut {
-                return Ok(Ended::Done);
-            }
-            if self.limit.is_some_and(|limit| Instant::now() >= limit) {
-                return Ok(Ended::Late);
+                return Ok(true);
             }
             // A slice that ended for want of tasks says nothing of the time that steps take.
-            let factor = (SLICE.as_secs_f64() / took).clamp(0.25, 4.0);
+            let all_begun = next == tasks as u32;
+            let slice = if all_begun { LAST_SLICE } else { SLICE };
+            let factor = (slice.as_secs_f64() / took).clamp(0.25, 4.0);
             if cut || factor < 1.0 {
                 steps = (steps * factor).clamp(STEPS.1, STEPS.2);
             }
+            if all_begun {
+                walks.share(graph, &program)?;
+            }
         }
-    }
-
-    fn lanes(&self, class: ClassShape) -> usize {
-        let device = &self.graph.device;
-        if device.limits.portable { 1 } else { device.lanes(8 * class.words.max(4)) }
     }
 
     /// Its program, built.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`].
-    pub fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
-        let lanes = self.lanes(class);
+    fn program(&self, class: ClassShape) -> Result<Arc<Program>> {
+        let device = &self.graph.device;
+        let Group { lanes, walkers } = Group::of(device)?;
         let mut defines = String::new();
         let (words, bits) = (class.words, class.table_bits());
         for (name, value) in [
             ("K", self.k),
             ("W", words),
-            ("T", lanes),
+            ("LANES", lanes),
+            ("WALKERS", walkers),
             ("HASH", 1 << bits),
             ("HASH_BITS", bits as usize),
             ("LEVEL_WORDS", level_words(words)),
+            ("MOST_LEVELS", most_levels(words)),
             ("STACK_WORDS", stack_words(words)),
             ("STATE_WORDS", STATE_WORDS),
+            ("WALKER_WORDS", WALKER_WORDS),
         ] {
             writeln!(defines, "#define {name} {value}").expect("text");
         }
         let name = format!("pivots_{words} of {}", self.k);
-        self.graph.device.program(&name, &[COMMON, &defines, TARGETS, PIVOTS])
+        let form = device.form()?.source();
+        device.program(&name, &[COMMON, &defines, &form, TARGETS, PIVOTS])
+    }
+}
+
+/// Walks that lie on the device between launches.
+struct Walks<'a> {
+    tasks: &'a List,
+    states: &'a Buffer<u32>,
+    stacks: &'a Buffer<u32>,
+    groups: usize,
+    walkers: usize,
+}
+
+impl Walks<'_> {
+    /// Gives groups that are out of work branches of those that aren't.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    fn share(&self, graph: &Resident, program: &Program) -> Result<()> {
+        let device = &graph.device;
+        let mut states = vec![0; STATE_WORDS * self.groups];
+        self.states.read(&device.queue, &mut states)?;
+        let active = |group: &u32| states[STATE_WORDS * *group as usize] != 0;
+        let (busy, idle): (Vec<u32>, Vec<u32>) = (0..self.groups as u32).partition(active);
+        if busy.is_empty() {
+            return Ok(());
+        }
+        // In rounds, in each of which no group gives twice.
+        for takers in idle.chunks(busy.len()).take(TAKERS) {
+            let pairs: Vec<[u32; 2]> =
+                busy.iter().zip(takers).map(|(&from, &to)| [from, to]).collect();
+            let buffer = Buffer::of(&device.place(), &pairs, "groups that share work")?;
+            let args = [
+                Arg::Buffer(self.tasks.buffer.raw()),
+                Arg::U32(self.tasks.tasks.len() as u32),
+                Arg::Buffer(self.states.raw()),
+                Arg::Buffer(self.stacks.raw()),
+                Arg::Buffer(buffer.raw()),
+                Arg::U32(pairs.len() as u32),
+                Arg::U32(self.groups as u32),
+                Arg::Buffer(graph.fault.raw()),
+            ];
+            let lanes = device.lanes(SHARE_LANES);
+            let groups = (pairs.len() * self.walkers).div_ceil(lanes);
+            device.launch(program, "share_branches", &args, groups, lanes)?;
+            // The pairs must not be freed before they were read.
+            device.finish()?;
+        }
+        Ok(())
     }
 }
 

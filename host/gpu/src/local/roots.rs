@@ -1,5 +1,6 @@
 //! Roots of a graph by the width of their bitmaps' rows, as tasks on the device.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use gramer_graph::error::Result;
@@ -220,6 +221,11 @@ impl Roots {
         }
         roots.tests = all;
         Ok(roots)
+    }
+
+    /// All tasks, by list.
+    pub(super) fn all(&self) -> Vec<Range<usize>> {
+        self.lists.iter().map(|list| 0..list.tasks.len()).collect()
     }
 
     /// Roots with their weights, in classes; without those above all classes if `replaced`.

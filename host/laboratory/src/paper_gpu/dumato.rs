@@ -127,7 +127,9 @@ fn thresholds(lab: &Lab<'_>) -> Result<Section> {
         let others = points.iter().enumerate().filter(|(at, _)| *at != 1);
         let least =
             others.filter_map(|(_, p)| Some(p.as_ref()?.seconds)).fold(f64::INFINITY, f64::min);
-        cases.add(own.map(|own| least / own));
+        // The best of some is not the best of all.
+        let all = points.iter().all(Option::is_some);
+        cases.add(own.filter(|_| all).map(|own| least / own));
         let mut row = vec![format!("{}, {name}", input.name)];
         row.extend(points.iter().map(|p| shown(p.as_ref())));
         rows.push(row);

@@ -1,20 +1,20 @@
 //! GSI and its successor (Zeng et al.): the steps of the join (table 3), and the four layers (table 5).
 
-use std::sync::mpsc;
 use std::time::Duration;
 
-use gramer_engine::{Engine, Outcome, Units};
+use gramer_engine::{Engine, Units};
 use gramer_gpu::{
     Gpu, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy, TableSettings, Without,
 };
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{RngCore, SeedableRng};
 
+use super::limits::within;
 use super::point::{Named, Point, shown, speed_up};
 use super::{Input, Lab};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near};
@@ -140,11 +140,18 @@ impl<'a> Queries<'a> {
                 break;
             }
             lab.context.cancel.check()?;
+            if let Some(late) = lab.limits.over() {
+                let what = format!("queries of {}, {} of {wanted} drawn", input.name, tasks.len());
+                lab.late.borrow_mut().push((what, late));
+                break;
+            }
             let task = match_of(vertices, seed);
             let run = |context: &Context| prepared.run(&task, Units::All, None, context);
-            match within(limit(lab.options.quick), run)?.complete {
-                true => tasks.push(task),
-                false => left_out += 1,
+            match within(Some(limit(lab.options.quick)), lab.context, run) {
+                (Ok(outcome), _) if outcome.complete => tasks.push(task),
+                (Ok(_), true) | (Err(Error::Interrupted), true) => left_out += 1,
+                (Ok(_), false) => return Err(Error::Interrupted),
+                (Err(error), _) => return Err(error),
             }
         }
         Ok(Queries { input, tasks, left_out })
@@ -157,23 +164,6 @@ impl<'a> Queries<'a> {
 
 fn limit(quick: bool) -> Duration {
     if quick { QUICK_LIMIT } else { LIMIT }
-}
-
-/// Runs something that is asked to stop after a while.
-fn within(limit: Duration, run: impl FnOnce(&Context) -> Result<Outcome>) -> Result<Outcome> {
-    let context = Context::default();
-    let cancel = context.cancel.clone();
-    let (done, wait) = mpsc::channel::<()>();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            if wait.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-                cancel.cancel();
-            }
-        });
-        let outcome = run(&context);
-        drop(done);
-        outcome
-    })
 }
 
 pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
@@ -205,7 +195,11 @@ fn table_3(lab: &Lab<'_>, queries: &[Queries<'_>]) -> Result<Section> {
     let (mut times, mut loads) = (vec![], vec![]);
     let mut faster: [Cases; 3] = Default::default();
     let mut fewer: [Cases; 3] = Default::default();
-    for all in queries.iter().filter(|q| !q.tasks.is_empty()) {
+    for all in queries {
+        if all.tasks.is_empty() {
+            faster.iter_mut().chain(&mut fewer).for_each(|cases| cases.add(None));
+            continue;
+        }
         let input = all.input;
         let points = lab.compare("table 3", input, (&all.name(), &all.tasks), &steps())?;
         for step in 0..3 {
@@ -270,7 +264,11 @@ fn table_5(lab: &Lab<'_>, queries: &[Queries<'_>]) -> Result<Section> {
         joined("fixed thresholds", none, Layers::Paper),
         joined("histogram", none, Layers::Histogram),
     ];
-    for all in queries.iter().filter(|q| !q.tasks.is_empty()) {
+    for all in queries {
+        if all.tasks.is_empty() {
+            cases.add(None);
+            continue;
+        }
         let input = all.input;
         let points = lab.compare("table 5", input, (&all.name(), &all.tasks), &settings)?;
         cases.add(speed_up(points[1].as_ref(), points[2].as_ref()));

@@ -8,6 +8,7 @@
 //! | `gamma` | prefix groups, filter, layout, access modes |
 //! | `not_run` | what isn't repeated, and why |
 //! | `point` | one setting of one task, measured |
+//! | `limits` | how long a point and the whole run may take |
 //! | `unfinished` | points of a run that was interrupted |
 //!
 //! All settings of a task must count the same, or the run ends with an error. Verdicts come from ratios on one
@@ -16,12 +17,14 @@
 mod dumato;
 mod gamma;
 mod gsi;
+mod limits;
 mod not_run;
 mod point;
 mod unfinished;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use gramer_gpu::{Gpu, Settings};
 use gramer_graph::context::Context;
@@ -35,6 +38,7 @@ use rand_chacha::rand_core::{RngCore, SeedableRng};
 use crate::paper::Tell;
 use crate::paper::report::{Block, PaperReport, Section, rule};
 
+use limits::{Late, Limits};
 pub use point::Point;
 use unfinished::Unfinished;
 
@@ -53,6 +57,11 @@ pub struct Options {
     pub html: bool,
     /// Runs of each point, of which the shortest counts; 1 and more.
     pub best: u32,
+    /// What a point may take, its programs and the run that isn't counted included; one that takes longer has no
+    /// time.
+    pub point_limit: Option<Duration>,
+    /// What the whole may take until the report is written; points that had no room have no time.
+    pub time_limit: Option<Duration>,
     /// Folder that keeps built programs; none: they are built in each run.
     pub cache: Option<PathBuf>,
 }
@@ -75,30 +84,36 @@ struct Lab<'a> {
     points: RefCell<Vec<Point>>,
     unfinished: RefCell<Unfinished>,
     failed: RefCell<Vec<String>>,
+    limits: Limits,
+    late: RefCell<Vec<(String, Late)>>,
 }
 
 /// Runs the experiments and writes the report: README.md, points.csv and points.json. Gives the points that
-/// failed. What a run that was interrupted had measured is not measured again.
+/// failed. What a run that was interrupted, or whose time was over, had measured is not measured again.
 ///
 /// # Errors
 /// Those of reading and writing; [`Error::Device`] where there is no such device, or settings of a task count
 /// different numbers; [`Error::Interrupted`].
 pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<String>> {
+    let limits = Limits::begin(options.point_limit, options.time_limit);
     let gpu = Gpu::open(&options.device, &Settings::default())?;
     let device = format!("{} (driver {})", gpu.found().name, gpu.found().driver);
     drop(gpu);
     let (plain, labelled) = inputs(options, context)?;
-    let (points, failed) = Default::default();
+    let (points, failed, late) = Default::default();
     let graphs = match &options.data {
         Some(folder) if !options.quick => folder.display().to_string(),
         _ => "random ones".into(),
     };
     let run = format!("{device}, best of {}, graphs: {graphs}", options.best);
     let unfinished = RefCell::new(Unfinished::open(&options.out, run, tell)?);
-    let lab = Lab { options, context, tell, plain, labelled, points, unfinished, failed };
+    let lab =
+        Lab { options, context, tell, plain, labelled, points, unfinished, failed, limits, late };
+    // The joins are measured last: how long their queries take is known least.
+    let tables = gamma::sections(&lab)?;
     let mut sections = dumato::sections(&lab)?;
     sections.extend(gsi::sections(&lab)?);
-    sections.extend(gamma::sections(&lab)?);
+    sections.extend(tables);
     sections.push(not_run::section());
     sections.push(numbers(&lab.points.borrow())?);
     let opening = opening(&lab, &device);
@@ -108,7 +123,14 @@ pub fn run(options: &Options, context: &Context, tell: Tell<'_>) -> Result<Vec<S
         sections,
     };
     report.write(&options.out, options.html)?;
-    lab.unfinished.into_inner().end()?;
+    // Points for which the time of the whole run was too short are measured by the same command again.
+    let late = lab.late.into_inner();
+    if !late.is_empty() {
+        tell(&format!("points that took longer than they may: {}", late.len()));
+    }
+    if !late.iter().any(|(_, late)| matches!(late, Late::Run(_))) {
+        lab.unfinished.into_inner().end()?;
+    }
     Ok(lab.failed.into_inner())
 }
 
@@ -138,6 +160,17 @@ fn opening(lab: &Lab<'_>, device: &str) -> Vec<String> {
     let failed = lab.failed.borrow();
     if !failed.is_empty() {
         all.push(format!("**Points that failed**: {}.", failed.join("; ")));
+    }
+    let late = lab.late.borrow();
+    if !late.is_empty() {
+        let each: Vec<String> =
+            late.iter().map(|(what, late)| format!("{what}: {}", late.why())).collect();
+        all.push(format!(
+            "**{} points without a time**, as they took longer than they may. They are *not run* below, and no case \
+             holds by them: {}.",
+            late.len(),
+            each.join("; ")
+        ));
     }
     all
 }

@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use gramer_engine::{Engine, Prepared, Units};
 use gramer_gpu::{Gpu, Settings};
+use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{Late, within};
 use super::{Input, Lab};
 
 /// Runs that take longer are not repeated.
@@ -37,11 +39,19 @@ pub struct Point {
     pub hot: Option<f64>,
 }
 
+/// What became of a setting.
+enum Measured {
+    Took(Point),
+    Late(Late),
+    Failed(Error),
+}
+
 /// A setting by name.
 pub type Named = (String, Settings);
 
 impl Lab<'_> {
-    /// Measures tasks in each setting, the tasks together; a setting that fails has none, and is noted.
+    /// Measures tasks in each setting, the tasks together; a setting that fails, or takes longer than it may, has
+    /// none, and is noted.
     ///
     /// # Errors
     /// [`Error::Device`] if settings count different numbers, [`Error::Interrupted`].
@@ -58,20 +68,25 @@ impl Lab<'_> {
             self.context.cancel.check()?;
             let known = self.unfinished.borrow().point([experiment, &input.name, name, setting]);
             let already = known.is_some();
+            let what = format!("{experiment}, {name} of {}, {setting}", input.name);
             if !already {
-                (self.tell)(&format!("{experiment}: {name} of {}, {setting}", input.name));
+                (self.tell)(&what);
             }
-            let measured = match known.map_or_else(|| self.measure(input, tasks, settings), Ok) {
-                Ok(measured) => measured,
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                Err(error) => {
-                    let what =
-                        format!("{experiment}, {name} of {}, {setting}: {error}", input.name);
-                    self.failed.borrow_mut().push(what);
-                    all.push(None);
-                    continue;
-                }
-            };
+            let measured =
+                match known.map_or_else(|| self.limited(input, tasks, settings), Measured::Took) {
+                    Measured::Took(measured) => measured,
+                    Measured::Late(late) => {
+                        self.late.borrow_mut().push((what, late));
+                        all.push(None);
+                        continue;
+                    }
+                    Measured::Failed(Error::Interrupted) => return Err(Error::Interrupted),
+                    Measured::Failed(error) => {
+                        self.failed.borrow_mut().push(format!("{what}: {error}"));
+                        all.push(None);
+                        continue;
+                    }
+                };
             let point = Point {
                 experiment: experiment.into(),
                 graph: input.name.clone(),
@@ -98,17 +113,38 @@ impl Lab<'_> {
         Ok(all)
     }
 
-    fn measure(&self, input: &Input, tasks: &[Task], settings: &Settings) -> Result<Point> {
+    /// Measures as long as that may take.
+    fn limited(&self, input: &Input, tasks: &[Task], settings: &Settings) -> Measured {
+        if let Some(late) = self.limits.over() {
+            return Measured::Late(late);
+        }
+        let limit = self.limits.of_point();
+        let time = limit.map(|(time, _)| time);
+        let run = |context: &Context| self.measure(input, tasks, settings, context);
+        match (within(time, self.context, run), limit) {
+            ((Ok(point), _), _) => Measured::Took(point),
+            ((Err(Error::Interrupted), true), Some((_, late))) => Measured::Late(late),
+            ((Err(error), _), _) => Measured::Failed(error),
+        }
+    }
+
+    fn measure(
+        &self,
+        input: &Input,
+        tasks: &[Task],
+        settings: &Settings,
+        context: &Context,
+    ) -> Result<Point> {
         let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
         let gpu = Gpu::open(&self.options.device, &settings)?;
-        let prepared = gpu.prepare(&input.graph, self.context)?;
+        let prepared = gpu.prepare(&input.graph, context)?;
         let (mut seconds, mut count, mut sums) = (0.0, 0, HashMap::new());
         for task in tasks {
             let mut best = f64::INFINITY;
             // The first run builds programs and puts the graph on the device.
             for run in 0..=self.options.best {
                 let begun = Instant::now();
-                let found = self.once(prepared.as_ref(), task, &mut sums, run == 0)?;
+                let found = self.once(prepared.as_ref(), task, (&mut sums, run == 0), context)?;
                 let took = begun.elapsed().as_secs_f64();
                 if run > 0 {
                     best = best.min(took);
@@ -143,10 +179,10 @@ impl Lab<'_> {
         &self,
         prepared: &dyn Prepared,
         task: &Task,
-        sums: &mut HashMap<&'static str, f64>,
-        wanted: bool,
+        (sums, wanted): (&mut HashMap<&'static str, f64>, bool),
+        context: &Context,
     ) -> Result<u128> {
-        let outcome = prepared.run(task, Units::All, None, self.context)?;
+        let outcome = prepared.run(task, Units::All, None, context)?;
         if !outcome.complete {
             return Err(Error::Interrupted);
         }

@@ -1,5 +1,6 @@
 //! In which order a search meets the vertices of a pattern.
 
+use super::search::bits;
 use crate::{MAX_VERTICES, Pattern, SMALL_VERTICES, VertexSet, all_vertices};
 
 /// A neighbour that closes a cycle leaves at least this share of the candidates in the estimate:
@@ -24,35 +25,32 @@ impl Estimates {
     /// if none of them is its neighbour.
     pub fn extensions(&self, pattern: &Pattern, placed: VertexSet, w: usize) -> Option<f64> {
         let near = pattern.neighbours(w) & placed;
-        if near == 0 {
-            return None;
-        }
-        let reach = if placed.count_ones() == 1 { &self.reach } else { &self.biased };
-        let of = |u: usize| reach[u][w];
-        let us = (0..pattern.vertices()).filter(|u| near >> u & 1 == 1);
-        let least = us.clone().map(of).fold(f64::INFINITY, f64::min);
-        let mut extensions = least;
-        let mut first = true;
-        for u in us {
-            if first && of(u) == least {
-                first = false;
-                continue;
-            }
-            let share = of(u) / self.candidates[w].max(1.0);
-            extensions *= share.clamp(LEAST_CLOSING, 1.0);
-        }
-        Some(extensions)
+        let reach = if placed.is_power_of_two() { &self.reach } else { &self.biased };
+        let share = |of: f64| (of / self.candidates[w].max(1.0)).clamp(LEAST_CLOSING, 1.0);
+        let mut us = bits(near).map(|u| reach[u][w]);
+        // Of the neighbour with the fewest all are taken, of each other one its share.
+        let first = us.next()?;
+        let (least, closing) = us.fold((first, 1.0), |(least, closing), of| {
+            (least.min(of), closing * share(least.max(of)))
+        });
+        Some(least * closing)
     }
 }
+
+/// What is spent on a better order, in elements that the search visits: to look at one set of vertices
+/// with one vertex more takes about as long as so many.
+const LOOK: f64 = 0.5;
+/// Most sets of vertices of one size that are looked at further.
+const WIDEST: usize = 256;
 
 /// An order with a small estimated cost, at most that of any greedy one: the sum over its prefixes of the expected number of
 /// partial mappings, weighted with the sets that are intersected there, up to the first prefix
 /// that is `closed` — whose remaining vertices are counted without being listed.
 ///
-/// The sum is made small over all connected orders by dynamic programming over sets of vertices, at
-/// most 2^16 of them; for patterns of more than [`SMALL_VERTICES`] vertices it is that of the best greedy
-/// order. (It would be the least one if the expected number of mappings of a set did not
-/// depend on the order in which it was filled.)
+/// The sum is made small over all connected orders by dynamic programming over sets of vertices. (It
+/// would be the least one if the expected number of mappings of a set did not depend on the order in
+/// which it was filled.) At most 2^16 sets are looked at, and no more than the search by the greedy order
+/// is worth: where there would be, those of each size with the cheapest ways to them.
 pub fn matching_order(
     pattern: &Pattern,
     estimates: &Estimates,
@@ -62,23 +60,16 @@ pub fn matching_order(
     let (bound, greedy, greedy_at) = greedy_order(pattern, estimates, &closed);
     // What costs more than the greedy order is worth no look. A set is kept with its cheapest prefix
     // alone, whose continuations may all cost more: then the greedy order is the best one known.
-    let best = match n {
-        ..=SMALL_VERTICES => best_prefixes(pattern, estimates, &closed, bound * (1.0 + 1e-9)),
-        _ => None,
+    let bound_above = bound * (1.0 + 1e-9);
+    let looks = bound / LOOK;
+    let best = if n <= SMALL_VERTICES && looks >= (n << n) as f64 {
+        best_prefixes(pattern, estimates, &closed, bound_above)
+            .map(|(best, closed_at)| (backwards(&best, closed_at), closed_at))
+    } else {
+        let width = (looks / (n * n) as f64) as usize;
+        narrow(pattern, estimates, &closed, bound_above, width.min(WIDEST))
     };
-    let (mut order, closed_at) = match best {
-        None => (greedy, greedy_at),
-        Some((best, closed_at)) => {
-            let (mut placed, mut order) = (closed_at, vec![]);
-            while placed != 0 {
-                let last = best[placed as usize].last;
-                order.push(last as usize);
-                placed &= !(1 << last);
-            }
-            order.reverse();
-            (order, closed_at)
-        }
-    };
+    let (mut order, closed_at) = best.unwrap_or((greedy, greedy_at));
     // The vertices that are only counted, few candidates first.
     let mut rest: Vec<usize> = (0..n).filter(|v| closed_at >> v & 1 == 0).collect();
     let mut placed = closed_at;
@@ -91,6 +82,18 @@ pub fn matching_order(
         placed |= 1 << rest[at];
         order.push(rest.remove(at));
     }
+    order
+}
+
+/// The vertices of a set by the cheapest way to it.
+fn backwards(best: &[Best], mut placed: VertexSet) -> Vec<usize> {
+    let mut order = vec![];
+    while placed != 0 {
+        let last = best[placed as usize].last;
+        order.push(last as usize);
+        placed &= !(1 << last);
+    }
+    order.reverse();
     order
 }
 
@@ -134,7 +137,7 @@ fn best_prefixes(
         if end.is_some_and(|(_, cost)| here.cost >= cost) {
             continue;
         }
-        for w in (0..n).filter(|w| placed >> w & 1 == 0) {
+        for w in bits(all & !placed) {
             let Some(extensions) = estimates.extensions(pattern, placed, w) else { continue };
             let mappings = here.mappings * extensions;
             let sets = f64::from((pattern.neighbours(w) & placed).count_ones());
@@ -147,6 +150,76 @@ fn best_prefixes(
     }
     let (placed, _) = end?;
     Some((best, placed))
+}
+
+/// A way to a set of vertices.
+#[derive(Clone, Copy)]
+struct Way {
+    placed: VertexSet,
+    cost: f64,
+    mappings: f64,
+    order: [u8; MAX_VERTICES],
+}
+
+/// As [`best_prefixes`], but of all sets of a size only the `width` with the cheapest ways are looked at
+/// further: the order and the whole or closed set that it fills. `None` also if no order is left.
+fn narrow(
+    pattern: &Pattern,
+    estimates: &Estimates,
+    closed: &impl Fn(VertexSet) -> bool,
+    bound: f64,
+    width: usize,
+) -> Option<(Vec<usize>, VertexSet)> {
+    // A single way at a time is a greedy one.
+    if width < 2 {
+        return None;
+    }
+    let all = all_vertices(pattern.vertices());
+    let start = |v: usize| {
+        let (mappings, mut order) = (estimates.candidates[v], [0; MAX_VERTICES]);
+        order[0] = v as u8;
+        Way { placed: 1 << v, cost: mappings, mappings, order }
+    };
+    let mut ways: Vec<Way> = bits(all).map(start).collect();
+    let mut end: Option<Way> = None;
+    let mut next: Vec<Way> = vec![];
+    while !ways.is_empty() {
+        for here in &ways {
+            let limit = end.map_or(bound, |end| end.cost);
+            if here.cost > limit {
+                continue;
+            }
+            if here.placed == all || closed(here.placed) {
+                if end.is_none_or(|end| here.cost < end.cost) {
+                    end = Some(*here);
+                }
+                continue;
+            }
+            for w in bits(all & !here.placed) {
+                let Some(extensions) = estimates.extensions(pattern, here.placed, w) else {
+                    continue;
+                };
+                let mappings = here.mappings * extensions;
+                let sets = f64::from((pattern.neighbours(w) & here.placed).count_ones());
+                let cost = here.cost + mappings + here.mappings * sets;
+                if cost <= limit {
+                    let mut way = Way { placed: here.placed | 1 << w, cost, mappings, ..*here };
+                    way.order[here.placed.count_ones() as usize] = w as u8;
+                    next.push(way);
+                }
+            }
+        }
+        // Of each set the cheapest way, then the cheapest of the sets.
+        next.sort_by(|a, b| a.placed.cmp(&b.placed).then(a.cost.total_cmp(&b.cost)));
+        next.dedup_by_key(|way| way.placed);
+        next.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+        next.truncate(width);
+        ways.clear();
+        std::mem::swap(&mut ways, &mut next);
+    }
+    let end = end?;
+    let order = end.order[..end.placed.count_ones() as usize].iter().map(|&v| usize::from(v));
+    Some((order.collect(), end.placed))
 }
 
 /// The best of the orders that begin anywhere and go on with the fewest candidates: its cost, its
@@ -216,6 +289,39 @@ mod tests {
             let greedy = cost(pattern, &estimates, &order).unwrap();
             proptest::prop_assert!((greedy - bound).abs() <= 1e-9 * bound);
             proptest::prop_assert!(found <= bound * (1.0 + 1e-9), "{found} {bound}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_narrow_look_finds_the_best_order_if_it_is_wide_and_none_above_its_bound(
+            number in 0usize..112,
+            candidates in proptest::collection::vec(1.0f64..1e5, 6),
+            reach in proptest::collection::vec(0.1f64..50.0, 36),
+            width in 2usize..9,
+        ) {
+            let pattern = &crate::Dictionary::of(6).patterns()[number];
+            let mut estimates = even(pattern, &candidates);
+            for (at, &reach) in reach.iter().enumerate() {
+                estimates.reach[at / 6][at % 6] = reach;
+                estimates.biased[at / 6][at % 6] = 1.5 * reach;
+            }
+            let never = |_| false;
+            let (greedy, ..) = greedy_order(pattern, &estimates, &never);
+            let bound = greedy * (1.0 + 1e-9);
+            let of = |order: &[usize]| cost(pattern, &estimates, order).unwrap();
+            let narrow = |width| narrow(pattern, &estimates, &never, bound, width);
+            let best = best_prefixes(pattern, &estimates, &never, bound);
+            let best = best.map(|(best, placed)| of(&backwards(&best, placed)));
+            let wide = narrow(usize::MAX).map(|(order, _)| of(&order));
+            proptest::prop_assert_eq!(best.is_some(), wide.is_some());
+            if let (Some(best), Some(wide)) = (best, wide) {
+                proptest::prop_assert!((best - wide).abs() <= 1e-9 * best, "{best} {wide}");
+            }
+            if let Some((order, placed)) = narrow(width) {
+                proptest::prop_assert_eq!(placed, 63);
+                proptest::prop_assert!(of(&order) <= bound);
+            }
         }
     }
 

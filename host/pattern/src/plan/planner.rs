@@ -6,8 +6,8 @@ use gramer_graph::{Label, NO_LABEL};
 use super::candidates::Candidates;
 use super::matching_order::{Estimates, matching_order};
 use super::search::{
-    CandidateSet, FORMULA_VERTICES, Formula, List, Partitions, SCHEMA, SearchPlan, Source, Step,
-    Then, bits,
+    CandidateSet, FORMULA_VERTICES, Formula, List, MEMO_VERTICES, Partitions, SCHEMA, SearchPlan,
+    Source, Step, Then, bits,
 };
 use super::symmetry::Restrictions;
 use crate::{MAX_VERTICES, Pattern, VertexSet, all_vertices, automorphism_count};
@@ -243,7 +243,8 @@ impl Growth<'_> {
         let source = sets[v].map(|set| self.source(v, placed, set));
         let memo = {
             let deciding = bits(rest | 1 << v).fold(0, |m, w| m | self.depends(w)) & placed;
-            let worthwhile = deciding != placed && deciding.count_ones() <= 2 && rest != 0;
+            let worthwhile =
+                deciding != placed && deciding.count_ones() as usize <= MEMO_VERTICES && rest != 0;
             (worthwhile && !self.emit).then(|| bits(deciding).collect())
         };
         self.steps.push(Step {

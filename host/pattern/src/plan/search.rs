@@ -21,7 +21,11 @@ pub const SCHEMA: u32 = 1;
 /// Most vertices with different candidates that one formula counts: 52 partitions.
 pub(crate) const FORMULA_VERTICES: usize = 5;
 
+/// Most vertices whose images are the key of a kept number.
+pub(crate) const MEMO_VERTICES: usize = 4;
+
 /// The members of a set of pattern vertices, ascending.
+#[inline]
 pub fn bits(mut set: VertexSet) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {
         (set != 0).then(|| {
@@ -85,6 +89,7 @@ pub struct CandidateSet {
 
 impl CandidateSet {
     /// Whether the set is a part of a list, so that it needs no space of its own.
+    #[inline]
     pub fn borrowed(&self) -> bool {
         self.parent.is_none() && self.subtract.is_empty()
     }
@@ -119,7 +124,7 @@ pub struct Step {
     pub sets: Vec<usize>,
     /// The parts whose numbers are multiplied; none stand for 1.
     pub then: Vec<Then>,
-    /// If the number of mappings below depends only on the images of these (at most two of the
+    /// If the number of mappings below depends only on the images of these (at most four of the
     /// vertices placed before): the key under which it may be kept.
     pub memo: Option<Vec<usize>>,
 }

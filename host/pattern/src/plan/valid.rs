@@ -4,7 +4,8 @@ use gramer_graph::NO_LABEL;
 
 use crate::plan::planner::partitions;
 use crate::plan::search::{
-    FORMULA_VERTICES, Formula, Partitions, SCHEMA, SearchPlan, Source, Step, Then, bits,
+    FORMULA_VERTICES, Formula, MEMO_VERTICES, Partitions, SCHEMA, SearchPlan, Source, Step, Then,
+    bits,
 };
 use crate::{MAX_VERTICES, VertexSet};
 
@@ -112,7 +113,11 @@ impl Walk<'_> {
         plan.class(step.class).map_err(at)?;
         self.class_of[v] = Some(step.class);
         if let Some(deciding) = &step.memo {
-            ensure!(deciding.len() <= 2, "steps[{number}]: a memo of {} vertices", deciding.len());
+            ensure!(
+                deciding.len() <= MEMO_VERTICES,
+                "steps[{number}]: a memo of {} vertices",
+                deciding.len()
+            );
             known(deciding.iter().copied(), placed).map_err(at)?;
         }
         match &step.source {

@@ -19,10 +19,14 @@
 //! 3. Depth-first search by intersection of sorted lists, with jumps back over vertices that have
 //!    no part in a failure ([`search`]), in parallel over work units.
 
+mod formula;
+mod memo;
 mod method;
 mod occurrence;
 mod search;
 mod space;
+#[cfg(test)]
+mod tests;
 
 use crate::work::{Groups, Units};
 use crate::{Count, Open, Outcome, Sink};
@@ -252,7 +256,7 @@ fn execute(
     let (states, complete) = run_units(
         &units,
         context,
-        || Search::new(plan, space, &lists, given, sink, representative, &context.cancel),
+        || Search::new(plan, space, &lists, given, sink, representative, context),
         |search, unit| search.unit(unit.start, unit.first..unit.limit),
     );
     let mut count = 0u128;

@@ -4,88 +4,42 @@ use std::ops::{ControlFlow, Range};
 
 use crate::Sink;
 use gramer_graph::VertexId;
-use gramer_graph::context::Cancel;
-use gramer_pattern::plan::search::{
-    CandidateSet, Formula, Partitions, SearchPlan, Source, Step, Then, bits,
-};
+use gramer_graph::context::{Cancel, Context};
+use gramer_pattern::plan::search::{CandidateSet, SearchPlan, Source, Step, Then, bits};
 use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet};
 
+use super::memo::Memo;
 use super::occurrence::Representative;
 use super::sets;
-use super::space::Space;
+use super::space::{Lists, Space};
 
 /// Elements visited between two looks at the stop flag.
 const PATIENCE: usize = 1 << 14;
-/// Entries of a table of known numbers.
-const MEMO_ENTRIES: usize = 1 << 13;
-/// Lookups after which a table without use is given up.
-const MEMO_TRIAL: u32 = 1 << 12;
+
+/// A list is filtered by a row of bits unless it is so many times longer than the row's own list.
+pub(super) const LONGER: usize = 4;
 
 /// The result of a part of the search.
 #[derive(Debug, Clone, Copy)]
-struct Conclusion {
+pub(super) struct Conclusion {
     /// Number of mappings.
-    count: u128,
+    pub count: u128,
     /// If there are none: vertices whose images rule all mappings out, as bits. While none of
     /// them changes its image, nothing is found here (the failing sets of Han et al., 2019,
     /// and conflict-directed back-jumping before them).
-    reasons: VertexSet,
+    pub reasons: VertexSet,
 }
 
 /// No conclusion for the vertices above.
 const ALL: VertexSet = VertexSet::MAX;
 
 impl Conclusion {
-    fn none(reasons: VertexSet) -> Self {
+    pub fn none(reasons: VertexSet) -> Self {
         Conclusion { count: 0, reasons }
     }
 
-    fn some(count: u128) -> Self {
+    pub fn some(count: u128) -> Self {
         Conclusion { count, reasons: ALL }
-    }
-}
-
-/// A table of numbers that were found before, direct-mapped.
-#[derive(Default)]
-struct Memo {
-    entries: Vec<(u64, u128)>,
-    lookups: u32,
-    hits: u32,
-    given_up: bool,
-}
-
-/// Never a key: positions are below 2^32 − 1.
-const NO_KEY: u64 = u64::MAX;
-
-impl Memo {
-    fn place(key: u64) -> usize {
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize % MEMO_ENTRIES
-    }
-
-    fn get(&mut self, key: u64) -> Option<u128> {
-        if self.given_up {
-            return None;
-        }
-        if self.entries.is_empty() {
-            self.entries.resize(MEMO_ENTRIES, (NO_KEY, 0));
-        }
-        self.lookups += 1;
-        let entry = self.entries[Self::place(key)];
-        if entry.0 == key {
-            self.hits += 1;
-            return Some(entry.1);
-        }
-        if self.lookups == MEMO_TRIAL && self.hits < MEMO_TRIAL / 16 {
-            self.given_up = true;
-            self.entries = vec![];
-        }
-        None
-    }
-
-    fn put(&mut self, key: u64, count: u128) {
-        if !self.given_up {
-            self.entries[Self::place(key)] = (key, count);
-        }
     }
 }
 
@@ -97,22 +51,70 @@ struct Filled {
     len: usize,
 }
 
+/// What is known of a set of a plan before the search.
+pub(super) struct Access<'a> {
+    /// The lists of the set, with the vertex from whose image they lead.
+    pub list: Option<(usize, &'a Lists<'a>)>,
+    /// Whether the set is a part of a list.
+    borrowed: bool,
+    /// The vertices of the set's class, as bits.
+    pub classmates: VertexSet,
+    /// The vertices and lists in all of which a position must be that is in the set, where all of them
+    /// have rows of bits; else the set must be searched.
+    pub tests: Option<Vec<(usize, &'a Lists<'a>)>>,
+}
+
+impl<'a> Access<'a> {
+    fn of_all(plan: &SearchPlan, space: &'a Space<'a>, lists: &[Option<usize>]) -> Vec<Self> {
+        let mut all: Vec<Access<'a>> = vec![];
+        for (number, set) in plan.sets.iter().enumerate() {
+            let list = set.list.zip(lists[number]).map(|(l, lists)| (l.of, space.lists(lists)));
+            // Parents come before the sets that narrow them down.
+            let mut tests = match set.parent {
+                Some(parent) => all[parent].tests.clone(),
+                None => Some(vec![]),
+            };
+            if let Some((of, lists)) = list {
+                match lists.has_rows() {
+                    true => tests.iter_mut().for_each(|tests| tests.push((of, lists))),
+                    false => tests = None,
+                }
+            }
+            let classmates = (0..plan.pattern.vertices())
+                .filter(|&v| space.class_of(v) == set.class)
+                .fold(0, |mates, v| mates | 1 << v);
+            let tests = tests.filter(|_| set.subtract.is_empty());
+            all.push(Access { list, borrowed: set.borrowed(), classmates, tests });
+        }
+        all
+    }
+}
+
+/// A product; most are of small numbers.
+#[inline]
+pub(super) fn times(a: u128, b: u128) -> Option<u128> {
+    match (u32::try_from(a), u32::try_from(b)) {
+        (Ok(a), Ok(b)) => Some(u128::from(u64::from(a) * u64::from(b))),
+        _ => a.checked_mul(b),
+    }
+}
+
 /// One thread's state.
 pub(super) struct Search<'a> {
-    plan: &'a SearchPlan,
-    space: &'a Space<'a>,
-    /// Number of the lists of each set of the plan that has a list.
-    lists: &'a [Option<usize>],
+    pub(super) plan: &'a SearchPlan,
+    pub(super) space: &'a Space<'a>,
+    /// By set of the plan.
+    pub(super) access: Vec<Access<'a>>,
     pattern: &'a Pattern,
     sink: Option<&'a dyn Sink>,
     representative: Option<&'a Representative<'a>>,
     cancel: &'a Cancel,
     /// By pattern vertex: position in its class, and graph vertex.
-    positions: [u32; MAX_VERTICES],
-    images: [VertexId; MAX_VERTICES],
+    pub(super) positions: [u32; MAX_VERTICES],
+    pub(super) images: [VertexId; MAX_VERTICES],
     filled: Vec<Filled>,
     buffers: Vec<Vec<u32>>,
-    blocks: Vec<Vec<u32>>,
+    pub(super) blocks: Vec<Vec<u32>>,
     scratch: Vec<u32>,
     memos: Vec<Memo>,
     patience: usize,
@@ -126,27 +128,27 @@ impl<'a> Search<'a> {
     pub fn new(
         plan: &'a SearchPlan,
         space: &'a Space<'a>,
-        lists: &'a [Option<usize>],
+        lists: &[Option<usize>],
         pattern: &'a Pattern,
         sink: Option<&'a dyn Sink>,
         representative: Option<&'a Representative<'a>>,
-        cancel: &'a Cancel,
+        context: &'a Context,
     ) -> Self {
         Search {
             plan,
             space,
-            lists,
+            access: Access::of_all(plan, space, lists),
             pattern,
             sink,
             representative,
-            cancel,
+            cancel: &context.cancel,
             positions: [0; MAX_VERTICES],
             images: [0; MAX_VERTICES],
             filled: vec![Filled::default(); plan.sets.len()],
             buffers: plan.sets.iter().map(|_| vec![]).collect(),
             blocks: vec![],
             scratch: vec![],
-            memos: (0..pattern.vertices()).map(|_| Memo::default()).collect(),
+            memos: (0..pattern.vertices()).map(|_| Memo::new(context.budget.is_some())).collect(),
             patience: PATIENCE,
             stopped: false,
             count: 0,
@@ -174,7 +176,7 @@ impl<'a> Search<'a> {
 
     /// Notes the cost of some work; now and then looks at the stop flag.
     #[inline]
-    fn spend(&mut self, elements: usize) {
+    pub(super) fn spend(&mut self, elements: usize) {
         if self.patience <= elements {
             self.patience = PATIENCE;
             self.stopped |= self.cancel.is_cancelled();
@@ -183,26 +185,33 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The vertex from whose image a set's list leads, and the number of the lists.
-    #[inline]
-    fn list(&self, set: usize) -> Option<(usize, usize)> {
-        Some((self.plan.sets[set].list?.of, self.lists[set]?))
-    }
-
     /// The elements of a filled set.
     #[inline]
-    fn set(&self, set: usize) -> &[u32] {
+    pub(super) fn set(&self, set: usize) -> &[u32] {
         let filled = self.filled[set];
-        let set = match self.lists[set] {
-            Some(lists) if self.plan.sets[set].borrowed() => self.space.lists(lists).of(filled.of),
-            _ => &self.buffers[set],
-        };
-        &set[..filled.len]
+        match self.access[set] {
+            Access { borrowed: true, list: Some((_, lists)), .. } => {
+                &lists.of(filled.of)[..filled.len]
+            }
+            _ => &self.buffers[set][..filled.len],
+        }
+    }
+
+    /// The same, if it is a part of a list, for as long as there are lists.
+    #[inline]
+    fn borrowed(&self, set: usize) -> Option<&'a [u32]> {
+        match self.access[set] {
+            Access { borrowed: true, list: Some((_, lists)), .. } => {
+                let filled = self.filled[set];
+                Some(&lists.of(filled.of)[..filled.len])
+            }
+            _ => None,
+        }
     }
 
     /// `set` without what the conditions `bounds` rule out.
     #[inline]
-    fn within<'s>(&self, mut set: &'s [u32], bounds: VertexSet) -> &'s [u32] {
+    pub(super) fn within<'s>(&self, mut set: &'s [u32], bounds: VertexSet) -> &'s [u32] {
         for u in bits(bounds) {
             set = sets::below(set, self.positions[u]);
         }
@@ -211,34 +220,36 @@ impl<'a> Search<'a> {
 
     /// The candidates of a source, conflicts included.
     #[inline]
-    fn candidates(&self, source: &Source) -> &[u32] {
+    pub(super) fn candidates(&self, source: &Source) -> &[u32] {
         self.within(self.set(source.set), source.bounds)
     }
 
     /// Fills a set and says whether anything is in it.
     fn fill(&mut self, number: usize, set: &CandidateSet) -> bool {
-        if set.borrowed() {
-            let (u, lists) = self.list(number).expect("a set begins with a list");
+        if let Access { borrowed: true, list: Some((u, lists)), .. } = self.access[number] {
             let of = self.positions[u];
-            let len = self.within(self.space.lists(lists).of(of), set.bounds).len();
+            let len = self.within(lists.of(of), set.bounds).len();
             self.filled[number] = Filled { of, len };
             return len > 0;
         }
         let mut out = std::mem::take(&mut self.buffers[number]);
         let mut work = 1;
-        match (set.parent, self.list(number)) {
+        match (set.parent, self.access[number].list) {
             (Some(parent), Some((u, lists))) => {
                 let a = self.within(self.set(parent), set.bounds);
-                let b = self.within(self.space.lists(lists).of(self.positions[u]), set.bounds);
+                let b = lists.of(self.positions[u]);
                 work += a.len().min(b.len());
-                sets::intersect(a, b, &mut out);
+                match lists.row(self.positions[u]) {
+                    Some(row) if a.len() <= LONGER * b.len() => row.intersect(a, &mut out),
+                    _ => sets::intersect(a, self.within(b, set.bounds), &mut out),
+                }
             }
             (Some(parent), None) => {
                 out.clear();
                 out.extend_from_slice(self.within(self.set(parent), set.bounds));
             }
             (None, Some((u, lists))) => {
-                let list = self.space.lists(lists).of(self.positions[u]);
+                let list = lists.of(self.positions[u]);
                 out.clear();
                 out.extend_from_slice(self.within(list, set.bounds));
             }
@@ -282,7 +293,7 @@ impl<'a> Search<'a> {
             if found.count == 0 {
                 return found;
             }
-            match product.checked_mul(found.count) {
+            match times(product, found.count) {
                 Some(p) => product = p,
                 None => self.overflow = true,
             }
@@ -294,7 +305,7 @@ impl<'a> Search<'a> {
     fn step(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
         let key = match &step.memo {
             Some(deciding) if part.is_none() => {
-                let key = deciding.iter().fold(0, |k, &u| k << 32 | u64::from(self.positions[u]));
+                let key = deciding.iter().fold(0, |k, &u| k << 32 | u128::from(self.positions[u]));
                 let memo = &mut self.memos[step.vertex];
                 if let Some(count) = memo.get(key) {
                     let reasons = deciding.iter().fold(0, |m, &u| m | 1 << u);
@@ -319,6 +330,7 @@ impl<'a> Search<'a> {
         let source = step.source.as_ref().expect("only the root has none");
         let v = step.vertex;
         let len = self.candidates(source).len();
+        let borrowed = self.borrowed(source.set);
         let range = match part {
             None => 0..len,
             Some(part) => part.start as usize..len.min(part.end as usize),
@@ -326,7 +338,10 @@ impl<'a> Search<'a> {
         let mut count = 0u128;
         let mut reasons = source.reasons;
         for i in range {
-            let position = self.set(source.set)[i];
+            let position = match borrowed {
+                Some(list) => list[i],
+                None => self.buffers[source.set][i],
+            };
             let image = self.space.id(step.class, position);
             if source.conflicts.iter().any(|&u| self.images[u] == image) {
                 continue;
@@ -365,118 +380,5 @@ impl<'a> Search<'a> {
             self.stopped = true;
         }
         Conclusion::some(1)
-    }
-
-    /// The value of a formula.
-    fn formula(&mut self, formula: &'a Formula) -> Conclusion {
-        let (count, reasons) = match formula {
-            Formula::One(source) => {
-                let set = self.candidates(source);
-                let used = self.used(source, |class, id| self.holds(set, class, id));
-                ((set.len() - used) as u128, source.reasons)
-            }
-            Formula::Intersection(source) => {
-                let set = &self.plan.sets[source.set];
-                let (u, lists) = self.list(source.set).expect("an intersection has a list");
-                let a = self.set(set.parent.expect("an intersection has a parent"));
-                let a = self.within(a, set.bounds);
-                let b = self.within(self.space.lists(lists).of(self.positions[u]), set.bounds);
-                let size = sets::intersection_size(a, b);
-                let used = self
-                    .used(source, |class, id| self.holds(a, class, id) && self.holds(b, class, id));
-                let work = a.len().min(b.len());
-                self.spend(work);
-                ((size - used) as u128, source.reasons)
-            }
-            Formula::Same { source, vertices, ordered } => {
-                let set = self.candidates(source);
-                let used = self.used(source, |class, id| self.holds(set, class, id));
-                let free = (set.len() - used) as u128;
-                let mut count = Some(1u128);
-                for i in 0..*vertices as u128 {
-                    count = match (free.checked_sub(i), count) {
-                        (None | Some(0), _) => Some(0),
-                        // C(free, i) · (free − i) is C(free, i + 1) · (i + 1).
-                        (Some(f), Some(c)) => {
-                            c.checked_mul(f).map(|c| if *ordered { c / (i + 1) } else { c })
-                        }
-                        (_, None) => None,
-                    };
-                }
-                self.overflow |= count.is_none();
-                (count.unwrap_or(u128::MAX), source.reasons)
-            }
-            Formula::Partitions(partitions) => {
-                let reasons = partitions.sources.iter().fold(0, |m, s| m | s.reasons);
-                (self.partitions(partitions), reasons)
-            }
-        };
-        if count == 0 { Conclusion::none(reasons) } else { Conclusion::some(count) }
-    }
-
-    /// How many of the images that `source` must not use pass `holds`.
-    fn used(&self, source: &Source, holds: impl Fn(u8, VertexId) -> bool) -> usize {
-        let class = self.plan.sets[source.set].class;
-        source.conflicts.iter().filter(|&&u| holds(class, self.images[u])).count()
-    }
-
-    /// Whether a set of positions of a class holds a graph vertex.
-    #[inline]
-    fn holds(&self, set: &[u32], class: u8, id: VertexId) -> bool {
-        let (Some(&first), Some(&last)) = (set.first(), set.last()) else { return false };
-        if id < self.space.id(class, first) || id > self.space.id(class, last) {
-            return false;
-        }
-        set.binary_search_by_key(&id, |&p| self.space.id(class, p)).is_ok()
-    }
-
-    fn partitions(&mut self, partitions: &'a Partitions) -> u128 {
-        let mut sizes = [0i128; 1 << 5];
-        let mut blocks = std::mem::take(&mut self.blocks);
-        blocks.resize(partitions.blocks.len().max(blocks.len()), vec![]);
-        let mut work = 0;
-        for (i, &block) in partitions.blocks.iter().enumerate() {
-            // Sets become lists of ids without the images in use, so that they can be compared
-            // whatever their classes.
-            let low = block.trailing_zeros() as usize;
-            let source = &partitions.sources[low];
-            let class = self.plan.sets[source.set].class;
-            let rest = block & (block - 1);
-            let (made, next) = blocks.split_at_mut(i);
-            let out = &mut next[0];
-            if rest == 0 {
-                out.clear();
-                let set = self.candidates(source);
-                work += set.len();
-                out.extend(
-                    set.iter()
-                        .map(|&p| self.space.id(class, p))
-                        .filter(|id| !source.conflicts.iter().any(|&u| self.images[u] == *id)),
-                );
-            } else {
-                let at = |wanted: u16| {
-                    partitions.blocks[..i].iter().position(|&b| b == wanted).expect("made before")
-                };
-                sets::intersect(&made[at(rest)], &made[at(block & !rest)], out);
-                work += out.len();
-            }
-            sizes[i] = out.len() as i128;
-        }
-        self.blocks = blocks;
-        self.spend(work);
-        let mut sum = Some(0i128);
-        for (coefficient, factors) in &partitions.terms {
-            let term = factors
-                .iter()
-                .try_fold(i128::from(*coefficient), |term, &b| term.checked_mul(sizes[b]));
-            sum = sum.zip(term).and_then(|(s, t)| s.checked_add(t));
-        }
-        match sum {
-            Some(sum) => u128::try_from(sum).expect("a number of mappings"),
-            None => {
-                self.overflow = true;
-                u128::MAX
-            }
-        }
     }
 }

@@ -68,6 +68,12 @@ pub(crate) struct Bits<'a>(&'a [u64]);
 
 #[allow(dead_code)] // for matching
 impl<'a> Bits<'a> {
+    /// A set as words: number 64 i + j is in it if bit j of word i is set.
+    #[inline]
+    pub fn of(words: &'a [u64]) -> Self {
+        Bits(words)
+    }
+
     /// Whether `x`, below the bound, is in the set.
     #[inline(always)]
     pub fn contains(self, x: u32) -> bool {

@@ -23,7 +23,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use bitmap::Bitmap;
+pub(crate) use bitmap::{Bitmap, Bits};
 pub(crate) use scalar::{below, gallop, subtract};
 
 /// From this ratio of lengths on, the longer list is searched rather than walked.

@@ -9,6 +9,7 @@
 
 mod bipartite;
 mod filter;
+mod rows;
 
 use std::borrow::Cow;
 
@@ -19,15 +20,35 @@ use gramer_pattern::plan::candidates::Candidates;
 use gramer_pattern::plan::search::SearchPlan;
 use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, all_vertices};
 
+use super::sets::Bits;
 use filter::Filter;
+use rows::Rows;
+
+/// Most entries of the tables from graph vertices to positions.
+const PLACES: usize = 1 << 20;
+/// In such a table: not a candidate of the class.
+const NOWHERE: u32 = u32::MAX;
 
 /// For each candidate of one class, its neighbours in another: a part of `items`.
 pub(super) struct Lists<'g> {
     offsets: Cow<'g, [u64]>,
     items: Cow<'g, [u32]>,
+    /// The same as bits, where that pays.
+    rows: Option<Rows>,
 }
 
 impl Lists<'_> {
+    /// The list as bits.
+    #[inline]
+    pub fn row(&self, position: u32) -> Option<Bits<'_>> {
+        Some(self.rows.as_ref()?.of(position))
+    }
+
+    /// Whether there are such rows.
+    pub fn has_rows(&self) -> bool {
+        self.rows.is_some()
+    }
+
     #[inline]
     pub fn of(&self, position: u32) -> &[u32] {
         let p = position as usize;
@@ -60,6 +81,8 @@ pub(super) struct Space<'g> {
     lists: Vec<Lists<'g>>,
     /// What each entry of `lists` is: from class, to class, edge label.
     keys: Vec<(u8, u8, Label)>,
+    /// By class and graph vertex, where that pays: its position, or [`NOWHERE`].
+    places: Vec<u32>,
 }
 
 impl<'g> Space<'g> {
@@ -83,6 +106,7 @@ impl<'g> Space<'g> {
                 sizes: vec![[ListSize { entries, squares }; MAX_VERTICES]; n],
                 lists: vec![],
                 keys: vec![],
+                places: vec![],
             });
         }
         let mut filter = Filter::new(graph, pattern);
@@ -98,6 +122,7 @@ impl<'g> Space<'g> {
             sizes: vec![[ListSize::default(); MAX_VERTICES]; n],
             lists: vec![],
             keys: vec![],
+            places: vec![],
         };
         filter.measure(&mut space, induced, cancel)?;
         Ok(space)
@@ -130,6 +155,7 @@ impl<'g> Space<'g> {
             sizes: vec![],
             lists: vec![],
             keys: vec![],
+            places: vec![],
         }
     }
 
@@ -150,12 +176,15 @@ impl<'g> Space<'g> {
         wanted.dedup();
         let mut position: Vec<u32> = vec![];
         let mut last = None;
+        let mut budget = Rows::budget(plan.cost);
+        self.find_places(plan.cost);
         for (from, to, label) in wanted {
             cancel.check()?;
             let lists = match (&self.classes[from as usize], &self.classes[to as usize]) {
                 (None, None) => Lists {
                     offsets: Cow::Borrowed(self.graph.offsets),
                     items: Cow::Borrowed(self.graph.neighbours),
+                    rows: None,
                 },
                 (Some(sources), Some(targets)) => {
                     position.resize(self.graph.vertices(), u32::MAX);
@@ -171,7 +200,9 @@ impl<'g> Space<'g> {
                         }
                         last = Some(to);
                     }
-                    lists_between(self.graph, sources, targets, &position, label)
+                    let mut lists = lists_between(self.graph, sources, targets, &position, label);
+                    lists.rows = Rows::new(&lists, sources.len(), targets.len(), &mut budget);
+                    lists
                 }
                 _ => unreachable!("either all classes are of all vertices or none is"),
             };
@@ -180,6 +211,46 @@ impl<'g> Space<'g> {
         }
         let number = |key| self.keys.iter().position(|&k| k == key).expect("just made");
         Ok(keys.into_iter().map(|key| key.map(number)).collect())
+    }
+
+    /// Makes the tables of positions, if the search visits enough for that.
+    fn find_places(&mut self, cost: u64) {
+        let entries = self.classes.len() * self.graph.vertices();
+        if entries > PLACES || entries as u64 > cost {
+            return;
+        }
+        if self.classes.iter().any(Option::is_none) {
+            return;
+        }
+        self.places = vec![NOWHERE; entries];
+        for (number, class) in self.classes.iter().flatten().enumerate() {
+            for (p, &x) in (0..).zip(class) {
+                self.places[number * self.graph.vertices() + x as usize] = p;
+            }
+        }
+    }
+
+    /// The position of a graph vertex in a class, if it is a candidate there.
+    #[inline]
+    pub fn place(&self, class: u8, id: VertexId) -> Option<u32> {
+        if let Some(&p) = self.places.get(class as usize * self.graph.vertices() + id as usize) {
+            return (p != NOWHERE).then_some(p);
+        }
+        match &self.classes[class as usize] {
+            None => Some(id),
+            Some(ids) => ids.binary_search(&id).ok().map(|p| p as u32),
+        }
+    }
+
+    /// Whether [`Space::place`] needs no search.
+    pub fn has_places(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// The class of a pattern vertex.
+    #[inline]
+    pub fn class_of(&self, v: usize) -> u8 {
+        self.class[v]
     }
 
     /// The lists with this number; see [`Space::build_lists`].
@@ -266,5 +337,5 @@ fn lists_between<'g>(
         }
         offsets.push(items.len() as u64);
     }
-    Lists { offsets: offsets.into(), items: items.into() }
+    Lists { offsets: offsets.into(), items: items.into(), rows: None }
 }

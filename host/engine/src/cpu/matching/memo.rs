@@ -1,0 +1,131 @@
+//! Tables of numbers that were found before.
+
+/// Entries of a new table, and most of one: 2 MiB.
+const FIRST: usize = 1 << 12;
+const MOST: usize = 1 << 16;
+/// Lookups after which a table without use is given up.
+const TRIAL: u64 = 1 << 12;
+
+/// Never a key: positions are below 2^32 − 1.
+const NO_KEY: u128 = u128::MAX;
+
+/// A table of numbers by key, direct-mapped: an entry gives way to the next one at its place.
+#[derive(Default)]
+pub(super) struct Memo {
+    /// Whether the table keeps its first size.
+    small: bool,
+    entries: Vec<(u128, u128)>,
+    lookups: u64,
+    hits: u64,
+    /// Entries that gave way since the table got its size.
+    lost: usize,
+    given_up: bool,
+}
+
+impl Memo {
+    /// An empty table, which grows unless it is to stay small.
+    pub fn new(small: bool) -> Self {
+        Memo { small, ..Memo::default() }
+    }
+
+    fn place(&self, key: u128) -> usize {
+        let mixed = (key as u64 ^ ((key >> 64) as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        (mixed >> 40) as usize & (self.entries.len() - 1)
+    }
+
+    /// The number that was found for these positions, at most four.
+    pub fn get(&mut self, key: u128) -> Option<u128> {
+        if self.given_up {
+            return None;
+        }
+        if self.entries.is_empty() {
+            self.entries.resize(FIRST, (NO_KEY, 0));
+        }
+        self.lookups += 1;
+        let entry = self.entries[self.place(key)];
+        if entry.0 == key {
+            self.hits += 1;
+            return Some(entry.1);
+        }
+        if self.lookups == TRIAL && self.hits < TRIAL / 16 {
+            self.given_up = true;
+            self.entries = vec![];
+        }
+        None
+    }
+
+    /// Keeps the number for a key that [`Memo::get`] was asked for.
+    pub fn put(&mut self, key: u128, count: u128) {
+        if self.given_up {
+            return;
+        }
+        let place = self.place(key);
+        self.lost += usize::from(self.entries[place].0 != NO_KEY);
+        self.entries[place] = (key, count);
+        let most = if self.small { FIRST } else { MOST };
+        if self.lost > 2 * self.entries.len() && self.entries.len() < most {
+            self.grow();
+        }
+    }
+
+    fn grow(&mut self) {
+        let larger = vec![(NO_KEY, 0); 4 * self.entries.len()];
+        let old = std::mem::replace(&mut self.entries, larger);
+        for entry in old.into_iter().filter(|entry| entry.0 != NO_KEY) {
+            let place = self.place(entry.0);
+            self.entries[place] = entry;
+        }
+        self.lost = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Keys of as many positions as a key has room for.
+    fn key(i: u128) -> u128 {
+        (i % 7) << 96 | (i % 11) << 64 | (i % 13) << 32 | i
+    }
+
+    #[test]
+    fn a_table_gives_what_was_put_there_or_nothing_and_grows_where_it_may() {
+        let (small, small_hits) = used(Memo::new(true));
+        assert_eq!(small.entries.len(), FIRST);
+        let (large, large_hits) = used(Memo::new(false));
+        assert!(large.entries.len() > FIRST && large.entries.len() <= MOST);
+        assert!(large_hits > 2 * small_hits, "{large_hits} hits, {small_hits} of a small table");
+    }
+
+    /// A table after eight rounds of the same keys, three times as many as it has room for at first, and
+    /// how many numbers it knew in a later round.
+    fn used(mut memo: Memo) -> (Memo, u128) {
+        let keys = 3 * FIRST as u128;
+        let mut hits = 0;
+        for round in 0..8 {
+            for i in 0..keys {
+                match memo.get(key(i)) {
+                    Some(count) => {
+                        assert_eq!(count, 3 * i, "key {i}");
+                        hits += 1;
+                    }
+                    None => memo.put(key(i), 3 * i),
+                }
+                // So that the table isn't given up.
+                assert_eq!(memo.get(key(i)), Some(3 * i), "key {i} in round {round}");
+            }
+        }
+        (memo, hits)
+    }
+
+    #[test]
+    fn a_table_without_use_is_given_up() {
+        let mut memo = Memo::default();
+        for i in 0..2 * u128::from(TRIAL) {
+            assert_eq!(memo.get(key(i)), None);
+            memo.put(key(i), 1);
+        }
+        assert!(memo.given_up && memo.entries.is_empty());
+    }
+}

@@ -1,0 +1,92 @@
+//! A search by lists, the same by rows of bits and tables of positions, and the interpreter.
+
+use std::ops::ControlFlow;
+
+use gramer_graph::Builder;
+use gramer_graph::context::Cancel;
+use proptest::prelude::*;
+
+use super::*;
+use crate::interpreter::interpret;
+
+/// A graph of few labels, so that pattern vertices share candidates, and with vertices in plenty.
+fn graph(labels: &[u32], edges: &[(usize, usize)]) -> Graph {
+    let mut builder = Builder::new();
+    for (v, &label) in labels.iter().enumerate() {
+        builder.labelled_vertex(v as u64, label);
+    }
+    for &(u, v) in edges {
+        let (u, v) = (u % labels.len(), v % labels.len());
+        if u != v {
+            builder.edge(u as u64, v as u64);
+        }
+    }
+    builder.build()
+}
+
+/// A tree with an edge per entry of `parents`, and some edges more.
+fn pattern(labels: &[u32], parents: &[usize], more: &[(usize, usize)]) -> Pattern {
+    let n = labels.len();
+    let mut pattern = Pattern::new(n);
+    for (v, parent) in (1..n).zip(parents) {
+        pattern.add_edge(v, parent % v);
+    }
+    for &(u, v) in more {
+        if u % n != v % n {
+            pattern.add_edge(u % n, v % n);
+        }
+    }
+    for (v, &label) in labels.iter().enumerate() {
+        // Without any label there would be no candidates to tell apart.
+        let label = if v == 0 { label.min(2) } else { label };
+        pattern.set_vertex_label(v, if label == 3 { NO_LABEL } else { label });
+    }
+    pattern
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn rows_of_bits_change_nothing(
+        labels in prop::collection::vec(0u32..3, 70..140),
+        edges in prop::collection::vec((0usize..140, 0usize..140), 100..260),
+        wanted in prop::collection::vec(0u32..4, 4..7),
+        parents in prop::collection::vec(0usize..8, 8),
+        more in prop::collection::vec((0usize..8, 0usize..8), 0..5),
+        induced in any::<bool>(),
+    ) {
+        let graph = graph(&labels, &edges);
+        let pattern = pattern(&wanted, &parents, &more);
+        let view = graph.view();
+        let kind = if induced { Induced::Vertex } else { Induced::Edge };
+        let expected = SearchPlan::of(&pattern, kind, true, false);
+        let expected = interpret(&expected, view, |_| ControlFlow::Continue(())).unwrap()
+            * expected.factor;
+        let context = Context::with_threads(1);
+        let first = space(&graph, &pattern, induced);
+        if (0..pattern.vertices()).any(|v| first.candidates(v) == 0) {
+            prop_assert_eq!(expected, 0);
+            return Ok(());
+        }
+        let estimates = estimates(&pattern, &first);
+        let planner = Planner { pattern: &pattern, space: &first, estimates: &estimates, induced };
+        let mut plan = planner.best(true, false);
+        // What a search is expected to cost decides what is made for it.
+        for (cost, made) in [(0, false), (u64::MAX, true)] {
+            plan.cost = cost;
+            let mut made_for = space(&graph, &pattern, induced);
+            let lists = made_for.build_lists(&plan, &context.cancel).unwrap();
+            prop_assert_eq!(made_for.has_places(), made);
+            prop_assert!(lists.iter().flatten().all(|&l| made_for.lists(l).has_rows() == made));
+            let mut space = space(&graph, &pattern, induced);
+            let job = Job::whole(&context);
+            let (count, complete) = execute(&plan, &mut space, &pattern, None, job).unwrap();
+            prop_assert!(complete);
+            prop_assert_eq!(count * plan.factor, expected, "cost {}", cost);
+        }
+    }
+}
+
+fn space<'g>(graph: &'g Graph, pattern: &Pattern, induced: bool) -> Space<'g> {
+    Space::new(graph.view(), pattern, induced, &Cancel::default()).unwrap()
+}

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Speed of the GPU engine beside public CUDA programs, row by row: `make bench-gpu`.
+
+usage: scripts/bench_gpu.py BENCH GRAMER DEVICE OUT.json [--data FOLDER] [--best N] [--only ROWS,...] [--graph FILE]...
+
+Runs BENCH (host/gpu/examples/bench.rs) for each group of rows below, on the real graphs of FOLDER ($GRAMER_DATA)
+and on a random one of 2^20 vertices that GRAMER makes in target/bench-gpu. A graph that isn't there is said to be
+left out. With --graph the first group runs on these files instead, and nothing else does. OUT.json has every row; a
+table for people is printed, with the anchors of docs/bench/gpu-peers.csv and the targets of docs/bench/gpu-targets.csv
+(whose own anchors are of other machines, or of another random graph by the same recipe). Exit code 1 if a count is
+wrong; a row that is slower than its anchor is no failure.
+"""
+
+import argparse
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PEERS = ROOT / "docs" / "bench" / "gpu-peers.csv"
+TARGETS = ROOT / "docs" / "bench" / "gpu-targets.csv"
+WORK = ROOT / "target" / "bench-gpu"
+SMALL = ["ca-astroph", "rmat15", "ego-twitter"]
+# Matches of the group `labelled`, by name: 29 kinds of labels, of a vertex by its number.
+MATCHES = {
+    "triangle with a path of three": "match:0.0-1.1,1.1-2.2,2.2-0.0,2.2-3.3,3.3-4.4,4.4-5.5",
+    "4-cycle with a chord and a tail": "match:0.0-1.1,1.1-2.2,2.2-3.3,3.3-0.0,0.0-2.2,3.3-4.4",
+    "path of four edges": "match:0.0-1.1,1.1-2.2,2.2-3.3,3.3-4.4",
+}
+# Groups whose strategy is not the default.
+BY_NAME = ["wide", "table 64M"]
+# Rows: what they are called, options of BENCH, tasks, graphs, runs if fewer than asked for.
+GROUPS = [
+    ("", [], ["tc", "3mc", "4cl", "5cl", "6cl", "7cl", "4mc"], [*SMALL, "wiki-vote"], 1000),
+    ("large", [], ["9cl", "12cl", "5mc"], [*SMALL, "wiki-vote"], 3),
+    ("wide", ["--strategy", "wide"], ["4mc"], ["ca-astroph"], 2),
+    ("table 64M", ["--strategy", "table", "--memory", str(64 << 20)], ["4cl"], SMALL, 5),
+    ("frequent", [], ["mni:4:100"], ["citeseer"], 5),
+    ("labelled", ["--labels", "29"], ["mni:2:200", *MATCHES.values()], ["rmat15", "ego-twitter"], 5),
+    ("rmat20", [], ["tc", "3mc", "4cl", "5cl", "6cl", "4mc"], ["rmat20-own"], 3),
+]
+
+
+def files(data):
+    """By graph, the file of each that is there."""
+    found = {}
+    for graph in [*SMALL, "wiki-vote"]:
+        for path in sorted(data.glob(f"{graph}/*.txt.zst")) if data else []:
+            if path.name.split(".")[0].lower() == graph:
+                found[graph] = path
+    if data and (data / "citeseer" / "citeseer.graph").exists():
+        found["citeseer"] = data / "citeseer" / "citeseer.graph"
+    return found
+
+
+def random_graph(gramer):
+    """The random graph of 2^20 vertices."""
+    path = WORK / "rmat20-own.gramer"
+    if not path.exists():
+        WORK.mkdir(parents=True, exist_ok=True)
+        subprocess.run([gramer, "graph", "generate", "rmat", "--scale", "20", "--seed", "1", str(path)],
+                       check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def measured(words, rows, out):
+    """The rows of a call of BENCH, and whether all counts were right."""
+    part = out.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    done = subprocess.run([*words[:2], str(PEERS), str(part), *words[2:]], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    print(done.stdout, file=sys.stderr, end="")
+    if not part.exists():
+        return None, False
+    with part.open() as file:
+        found = json.load(file)
+    part.unlink()
+    for row in found["rows"]:
+        row["rows"] = rows
+    return found, done.returncode == 0
+
+
+def verdict(row):
+    """What a row says of its anchor and target."""
+    said = []
+    if row["anchor_ms"] is not None:
+        said.append("faster than the anchor" if row["best_ms"] <= row["anchor_ms"] else "**slower than the anchor**")
+    if row["target_ms"] is not None:
+        ratio = row["best_ms"] / row["target_ms"]
+        near = "within 1.3 of the target" if ratio <= 1.3 else f"**{ratio:.1f} times the target**"
+        said.append("target met" if ratio <= 1 else near)
+    return "; ".join(said) or "no anchor, no target"
+
+
+def with_targets(rows):
+    """The rows with what docs/bench/gpu-targets.csv has of them."""
+    with TARGETS.open(newline="") as file:
+        targets = {(t["rows"], t["task"], t["graph"]): t for t in csv.DictReader(file)}
+    for row in rows:
+        target = targets.get((row["rows"], row["task"], row["graph"]), {})
+        row["target_ms"] = float(target["target_ms"]) if target.get("target_ms") else None
+        # A strategy that was asked for by name stands beside a program that does the same.
+        if target.get("anchor_ms"):
+            row["anchor_ms"], row["anchor"] = float(target["anchor_ms"]), target["anchor"]
+        elif row["rows"] in BY_NAME:
+            row["anchor_ms"], row["anchor"] = None, ""
+    return rows
+
+
+def table(rows):
+    """The rows for people."""
+    names = {task: name for name, task in MATCHES.items()}
+    yield "| task | graph | best ms | anchor ms | anchor / best | target ms | verdict |"
+    yield "|---|---|---|---|---|---|---|"
+    for row in rows:
+        task = names.get(row["task"], row["task"]) + (f" ({row['rows']})" if row["rows"] else "")
+        anchor = "–" if row["anchor_ms"] is None else f"{row['anchor_ms']:,.3f} ({row['anchor']})"
+        ratio = "–" if row["anchor_ms"] is None else f"{row['anchor_ms'] / row['best_ms']:.2f}"
+        target = "–" if row["target_ms"] is None else f"{row['target_ms']:g}"
+        yield f"| {task} | {row['graph']} | {row['best_ms']:.3f} | {anchor} | {ratio} | {target} | {verdict(row)} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("bench")
+    parser.add_argument("gramer")
+    parser.add_argument("device")
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--data", default=os.environ.get("GRAMER_DATA"))
+    parser.add_argument("--best", type=int, default=20)
+    parser.add_argument("--only", help="groups by name, the first one's is empty")
+    parser.add_argument("--graph", action="append", default=[])
+    options = parser.parse_args()
+    found = files(pathlib.Path(options.data)) if options.data else {}
+    groups, only = GROUPS, None if options.only is None else options.only.split(",")
+    all_right, whole = True, {"rows": []}
+    for name, settings, tasks, graphs, most in groups if not options.graph else groups[:1]:
+        if only is not None and name not in only:
+            continue
+        if "rmat20-own" in graphs:
+            found["rmat20-own"] = random_graph(options.gramer)
+        missing = [graph for graph in graphs if graph not in found]
+        paths = options.graph or [str(found[graph]) for graph in graphs if graph in found]
+        if missing and not options.graph:
+            print(f"left out, not in {options.data}: {', '.join(missing)}", file=sys.stderr)
+        if not paths:
+            continue
+        words = [options.bench, options.device, "--best", str(min(most, options.best)), *settings,
+                 "--tasks", ";".join(tasks) + ";", *paths]
+        rows, right = measured(words, name, options.out)
+        all_right = all_right and right
+        if rows is not None:
+            whole = {**rows, "best_of": options.best, "rows": whole["rows"] + rows["rows"]}
+    with_targets(whole["rows"])
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    part = options.out.with_suffix(".part")
+    lines = ",\n".join("  " + json.dumps(row) for row in whole.pop("rows"))
+    head = json.dumps(whole)[:-1]
+    part.write_text(f"{head}{', ' if whole else ''}\"rows\": [\n{lines}\n]}}\n")
+    part.replace(options.out)
+    with options.out.open() as file:
+        rows = json.load(file)["rows"]
+    print("\n".join(table(rows)))
+    with_anchor = [r for r in rows if r["anchor_ms"] is not None]
+    with_target = [r for r in rows if r["target_ms"] is not None]
+    fast = sum(r["best_ms"] <= r["anchor_ms"] for r in with_anchor)
+    near = sum(r["best_ms"] <= 1.3 * r["target_ms"] for r in with_target)
+    print(f"\n{fast} of {len(with_anchor)} rows with an anchor are no slower than it; {near} of {len(with_target)} with a "
+          "target are within 1.3 of it.")
+    sys.exit(0 if all_right else 1)
+
+
+if __name__ == "__main__":
+    main()
