@@ -17,7 +17,7 @@ def load(name):
     return module
 
 
-bench, cycles = load("bench"), load("cycles")
+bench, cycles, bench_gpu = load("bench"), load("cycles"), load("bench_gpu")
 sys.path.insert(0, str(ROOT / "scripts"))
 bench_compare = load("bench_compare")
 PEERS = """run,graph,task,system,cpu_s,peak_mib,ours_image_s,ours_text_s
@@ -153,6 +153,26 @@ class Limits(unittest.TestCase):
     def test_a_run_that_fails_is_no_time(self):
         with self.assertRaises(SystemExit):
             bench.cpu_seconds(["sh", "-c", "echo broken >&2; exit 1"])
+
+
+class RowsOfGpus(unittest.TestCase):
+    def row(self, rows, task, graph, best, anchor=None):
+        return {"rows": rows, "task": task, "graph": graph, "best_ms": best, "anchor_ms": anchor, "anchor": "peer"}
+
+    def test_a_row_that_falls_short_says_so(self):
+        slow, late, good = bench_gpu.with_targets([self.row("", "tc", "rmat15", 0.3, 0.25),
+                                                   self.row("", "6cl", "ego-twitter", 4.4, 110.5),
+                                                   self.row("", "4cl", "rmat15", 0.2, 2.2)])
+        self.assertEqual(bench_gpu.verdict(slow), "**slower than the anchor**; **2.0 times the target**")
+        self.assertEqual(bench_gpu.verdict(late), "faster than the anchor; **1.5 times the target**")
+        self.assertEqual(bench_gpu.verdict(good), "faster than the anchor; target met")
+        self.assertEqual(len(list(bench_gpu.table([slow, late, good]))), 5)
+
+    def test_a_strategy_by_name_has_no_anchor_of_another_kind(self):
+        wide, table = bench_gpu.with_targets([self.row("wide", "4mc", "ca-astroph", 100.0, 13.1),
+                                              self.row("table 64M", "4cl", "ego-twitter", 7.0, 3.4)])
+        self.assertEqual(wide["anchor_ms"], 27900)
+        self.assertEqual((table["anchor_ms"], table["target_ms"]), (None, 60))
 
 
 class Cycles(unittest.TestCase):

@@ -2,7 +2,6 @@
 //! choice of vertices, and against the interpreter of plans.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 
 use gramer::engine::interpreter::interpret;
 use gramer::engine::{Engine, Sink, cpu::Cpu};
@@ -11,6 +10,11 @@ use gramer::plan::search::SearchPlan;
 use gramer::plan::symmetry::ambiguous;
 use gramer::task::Induced;
 use gramer::{Context, Graph, Pattern, Task};
+
+#[path = "common/collect.rs"]
+mod collect;
+
+use collect::Collect;
 
 /// Numbers from a seed (SplitMix64).
 struct Random(u64);
@@ -139,16 +143,6 @@ fn mappings(
     }
     partial.sort_unstable();
     Some(partial)
-}
-
-#[derive(Default)]
-struct Collect(Mutex<Vec<Vec<VertexId>>>);
-
-impl Sink for Collect {
-    fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
-        self.0.lock().unwrap().push(vertices.to_vec());
-        ControlFlow::Continue(())
-    }
 }
 
 /// Most mappings, or beginnings of some, with which a case is compared: what tries everything is slow.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gramer::engine::cpu::execute_plan;
@@ -12,6 +11,11 @@ use gramer::graph::{Builder, NO_LABEL, VertexId, View};
 use gramer::plan::search::SearchPlan;
 use gramer::task::Induced;
 use gramer::{Context, Error, Graph, Pattern, Task};
+
+#[path = "common/collect.rs"]
+mod collect;
+
+use collect::Collect;
 
 /// Numbers from a seed (SplitMix64).
 struct Random(u64);
@@ -147,16 +151,6 @@ fn every_mapping(graph: View<'_>, pattern: &Pattern, induced: Induced) -> Vec<Ve
     let mut all = vec![];
     extend(graph, pattern, induced, &mut vec![], &mut all);
     all
-}
-
-#[derive(Default)]
-struct Collect(Mutex<Vec<Vec<VertexId>>>);
-
-impl Sink for Collect {
-    fn embedding(&self, _: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
-        self.0.lock().unwrap().push(vertices.to_vec());
-        ControlFlow::Continue(())
-    }
 }
 
 fn mine(

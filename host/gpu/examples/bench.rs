@@ -1,7 +1,8 @@
 //! The speed of the GPU engine beside public CUDA programs: `make bench-gpu`.
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
-//!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper] [--classes W:LANES:ROOTS:TILE,…] [--checked] [--leave] GRAPH...
+//!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper]
+//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex

@@ -176,8 +176,8 @@ fn weighed(
     /// most. Lists begin with the most tests.
     const LIGHT: f32 = 1000.0;
     let device = &graph.device;
-    // Of pivots every root is a task.
-    let some = Way::of(device, k, f64::INFINITY) == Way::Sets;
+    // For larger cliques such a root may be much work, and of pivots every root is a task.
+    let some = k == UNWEIGHED + 1 && Way::of(device, k, f64::INFINITY) == Way::Sets;
     let heavy = |(at, list): (usize, &List)| {
         let light = |&tests: &f32| some && at < roots.classes.len() && tests <= LIGHT;
         0..list.weights.iter().position(light).unwrap_or(list.tasks.len())

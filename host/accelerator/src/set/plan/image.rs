@@ -162,6 +162,15 @@ mod tests {
         assert_eq!(size_of(MOST_NEIGHBOURS as usize + 1), SIZE_MOST + 1);
     }
 
+    /// Rows as the arrays of a view.
+    fn arrays(rows: &[Vec<u32>]) -> (Vec<u64>, Vec<u32>) {
+        let ends = rows.iter().scan(0, |end, row| {
+            *end += row.len() as u64;
+            Some(*end)
+        });
+        (std::iter::once(0).chain(ends).collect(), rows.concat())
+    }
+
     #[test]
     fn lists_are_whole_and_in_order() {
         // A hub of 200 with a path behind it, and a vertex without neighbours.
@@ -172,9 +181,7 @@ mod tests {
         }
         rows[200].push(201);
         rows[201].push(200);
-        let mut offsets = vec![0u64];
-        rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
-        let neighbours: Vec<u32> = rows.concat();
+        let (offsets, neighbours) = arrays(&rows);
         let view = View {
             offsets: &offsets,
             neighbours: &neighbours,
@@ -218,9 +225,7 @@ mod tests {
         rows.push(vec![]);
         let labels: Vec<Label> =
             (0..rows.len() as u32).map(|v| [7, 3, 9][v as usize % 3]).collect();
-        let mut offsets = vec![0u64];
-        rows.iter().for_each(|row| offsets.push(offsets[offsets.len() - 1] + row.len() as u64));
-        let neighbours: Vec<u32> = rows.concat();
+        let (offsets, neighbours) = arrays(&rows);
         let view = View {
             offsets: &offsets,
             neighbours: &neighbours,
