@@ -585,6 +585,11 @@ fn what_the_set_core_cannot_do_names_the_device_that_can() {
             &["motif", "-k", "3", "--list", list.to_str().unwrap()],
             "counts embeddings and doesn't list them",
         ),
+        (
+            "emulator:set-small",
+            &["clique", "-k", "9", "--list", list.to_str().unwrap()],
+            "lists cliques of 3 to 8 vertices, and k is 9",
+        ),
     ] {
         let output = gramer(&[&["mine"], words, &[&graph, "--device", device]].concat());
         let output = { output }.output().unwrap();
