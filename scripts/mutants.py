@@ -189,7 +189,7 @@ class Judge:
             if message.get("executable") and message["target"]["kind"] == ["test"]:
                 tests = subprocess.run([message["executable"], "--list"], check=True, text=True,
                                        stdout=subprocess.PIPE).stdout
-                for test in re.findall(r"(?m)^(\w+): test$", tests):
+                for test in re.findall(r"(?m)^([\w:]+): test$", tests):
                     found[test] = message["executable"]
         missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE if test not in found]
         if missing:
