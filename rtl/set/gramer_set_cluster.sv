@@ -23,6 +23,10 @@ module gramer_set_cluster
   input  logic [PUS-1:0] push_i,
   input  unit_t unit_i [UNITS_A_GROUP],
   output logic [$clog2(UNIT_QUEUE/UNITS_A_GROUP):0] free_o [PUS],
+  // Records
+  output logic [PUS-1:0] record_valid_o,
+  input  logic [PUS-1:0] record_ready_i,
+  output record_t        record_o [PUS],
   // Sums and counters, those of last cycle's positions
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o [PUS],
@@ -50,6 +54,8 @@ module gramer_set_cluster
       .push_i (push_i[p]), .unit_i, .free_o (free_o[p]),
       .request_o (request[p]), .request_at_o (request_at[p]),
       .answer_i (answered), .answer_line_i (answer_line),
+      .record_valid_o (record_valid_o[p]), .record_ready_i (record_ready_i[p]),
+      .record_o (record_o[p]),
       .sum_at_i, .sum_o (sum_o[p]), .saturated_o (saturated_o[p]),
       .full_o (full_o[p]),
       .counter_at_i (counter_at_i[PU_COUNTER_AT_W-1:0]), .counter_o (pu_counter_o[p]),

@@ -2,8 +2,8 @@
 // distributor of the units, PUs and partitions, report. Ports are those of gramer_core with one DDR bank.
 //
 // A run: the settings are taken, the image is loaded while units already start where theirs is there; when the
-// stream has ended and every PU is done, the sums leave. A run that is killed (the abort word is 2, a
-// read failed) resets the PUs and what is under way to them.
+// stream has ended and every PU is done, the sums leave. Records of a plan that lists leave before. A run that is
+// killed (the abort word is 2, a read failed, sets or records have no room) resets the PUs and what is under way to them.
 module gramer_set_core
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -100,9 +100,9 @@ module gramer_set_core
   logic        clear_q, begin_q, report, reported, working_q;
   logic [63:0] cycles_q, load_cycles_q;
   logic        whole_q;
-  logic [31:0] lines_q, flags, lines;
+  logic [31:0] lines_q, flags, lines, room, room_q; // room: beats of records
   logic [63:0] abort_q, base_q;
-  logic        refused_q, stop_q, kill_q;
+  logic        refused_q, stop_q, kill_q, over_q;
   logic [31:0] status_q, refused_offset_q;
   logic [63:0] error_address_q;
 
@@ -112,19 +112,20 @@ module gramer_set_core
 
   assign flags  = registers[ARG_FLAGS >> 2];
   assign lines  = registers[ARG_IMAGE_LINES >> 2];
+  assign room   = registers[ARG_RESULT_BEATS >> 2];
   assign idle   = state_q == IDLE && !waiting;
   assign ready  = state_q == IDLE && start;
-  assign report = state_q == SETTLING && wait_q == 5'(SETTLE);
+  assign report = state_q == SETTLING && wait_q == 5'(SETTLE); // once the last record has left
   assign done   = state_q == REPORT && reported;
 
-  logic finished, all, load_busy, poll_busy;
+  logic finished, all, load_busy, poll_busy, recording;
   logic [PUS-1:0] pu_busy, saturated, no_room;
 
   always_ff @(posedge clk) begin
     // Settings are there with `clear_q`, and the PUs are empty with `begin_q`.
     clear_q   <= !rst_q && ready;
     begin_q   <= !rst_q && state_q == CLEAR && wait_q == 5'(EMPTY);
-    working_q <= pu_busy != '0 || load_busy || poll_busy;
+    working_q <= pu_busy != '0 || load_busy || poll_busy || recording;
     if (state_q == IDLE) cycles_q <= 64'd1;
     else if (state_q == CLEAR || state_q == RUN) cycles_q <= cycles_q + 1'b1;
     if (clear_q) load_cycles_q <= '0;
@@ -132,10 +133,12 @@ module gramer_set_core
     if (ready) begin
       whole_q   <= flags[0];
       lines_q   <= lines;
+      room_q    <= room;
       abort_q   <= long(registers, ARG_ABORT);
       base_q    <= long(registers, ARG_BANK0);
-      refused_q <= flags >> 1 != '0 || lines > IMAGE_LINES;
-      refused_offset_q <= flags >> 1 != '0 ? ARG_FLAGS : ARG_IMAGE_LINES;
+      refused_q <= flags >> 1 != '0 || lines > IMAGE_LINES || (PLAN_LEVELS == 0 && room != '0);
+      refused_offset_q <= flags >> 1 != '0 ? ARG_FLAGS
+                          : lines > IMAGE_LINES ? ARG_IMAGE_LINES : ARG_RESULT_BEATS;
     end
     if (rst_q) begin
       state_q <= IDLE;
@@ -200,15 +203,21 @@ module gramer_set_core
     .stop_o (poll_stop), .kill_o (poll_kill), .busy_o (poll_busy)
   );
 
-  logic no_room_q; // for the sets of a search plan
+  logic no_room_q;   // for the sets of a search plan, or for what it lists
+  logic half_full_q; // half of the room for what it lists is used
+  logic records_soft, records_full;
 
-  always_ff @(posedge clk) no_room_q <= no_room != '0 && !rst_q && !clear_q;
+  always_ff @(posedge clk) begin
+    no_room_q   <= (no_room != '0 || records_full) && !rst_q && !clear_q;
+    half_full_q <= records_soft && !rst_q && !clear_q;
+  end
 
-  // The first access that failed counts, and hides everything else.
+  // The first access that failed counts, and hides everything else. A run that is full for good is not aborted.
   always_ff @(posedge clk) begin
     if (rst_q || clear_q) begin
       status_q        <= !rst_q && refused_q ? STATUS_REFUSED : STATUS_DONE;
       error_address_q <= !rst_q && refused_q ? 64'(refused_offset_q) : '0;
+      over_q          <= 1'b0;
       stop_q          <= !rst_q && refused_q;
       kill_q          <= !rst_q && refused_q;
       beats_q         <= '0;
@@ -219,11 +228,14 @@ module gramer_set_core
           if (error) begin
             status_q        <= STATUS_ERROR;
             error_address_q <= error_address;
-          end else if (no_room_q) status_q <= STATUS_FULL;
-          else if (status_q != STATUS_FULL && ((poll_stop && !finished) || (poll_kill && working_q)))
+          end else if (no_room_q) begin
+            status_q <= STATUS_FULL;
+            over_q   <= 1'b1;
+          end else if (!over_q && ((poll_stop && !finished) || (poll_kill && working_q)))
             status_q <= STATUS_ABORTED;
+          else if (status_q == STATUS_DONE && half_full_q && !finished) status_q <= STATUS_FULL;
         end
-        stop_q <= stop_q || poll_stop || error || no_room_q;
+        stop_q <= stop_q || poll_stop || error || no_room_q || half_full_q;
         kill_q <= kill_q || (poll_kill && (!finished || working_q)) || error || no_room_q;
       end
     end
@@ -256,6 +268,8 @@ module gramer_set_core
   logic [63:0] pu_counter [PUS];
   logic [63:0] partition_counter [PARTITIONS];
   logic        empty_q; // the PUs are reset
+  logic [PUS-1:0] record_valid, record_ready;
+  record_t     record [PUS];
 
   always_ff @(posedge clk) empty_q <= rst_q || kill_q;
 
@@ -264,10 +278,41 @@ module gramer_set_core
     .write_i (write), .write_at_i (write_at), .write_line_i (write_line),
     .plan_i (plan), .word_write_i (word_write), .word_at_i (word_at), .word_i (plan_word),
     .push_i (push), .unit_i (unit), .free_o (free),
+    .record_valid_o (record_valid), .record_ready_i (record_ready), .record_o (record),
     .sum_at_i (sum_at), .sum_o (sum), .saturated_o (saturated), .full_o (no_room),
     .counter_at_i (counter_at), .pu_counter_o (pu_counter),
     .partition_counter_o (partition_counter), .busy_o (pu_busy)
   );
+
+  // ---------------------------------------------------------------- records
+
+  logic        beat_valid, beat_ready, recorded;
+  line_t       record_beat;
+  logic [39:0] records;
+
+  if (PLAN_LEVELS != 0) begin : gen_records
+    gramer_set_recorder i_recorder (
+      .clk_i (clk), .rst_i (rst_q), .clear_i (clear_q), .room_i (room_q),
+      .valid_i (record_valid), .ready_o (record_ready), .record_i (record),
+      .beat_valid_o (beat_valid), .beat_ready_i (beat_ready), .beat_o (record_beat),
+      .end_i (report), .ended_o (recorded),
+      .soft_o (records_soft), .full_o (records_full), .records_o (records), .busy_o (recording)
+    );
+  end else begin : gen_no_records
+    logic unused_records;
+    always_comb begin
+      unused_records = &{1'b0, record_valid, room_q, beat_ready};
+      for (int p = 0; p < PUS; p++) unused_records &= &record[p];
+    end
+    assign record_ready = '0;
+    assign beat_valid   = 1'b0;
+    assign record_beat  = '0;
+    assign recorded     = report;
+    assign records_soft = 1'b0;
+    assign records_full = 1'b0;
+    assign records      = '0;
+    assign recording    = 1'b0;
+  end
 
   // ---------------------------------------------------------------- report
 
@@ -284,9 +329,11 @@ module gramer_set_core
   end
 
   gramer_set_report i_report (
-    .clk_i (clk), .rst_i (rst_q), .start_i (report), .done_o (reported),
+    .clk_i (clk), .rst_i (rst_q), .start_i (recorded), .done_o (reported),
+    .record_valid_i (beat_valid), .record_ready_o (beat_ready), .record_i (record_beat),
     .sum_at_o (sum_at), .sum_i (sum), .saturated_i (saturated != '0),
     .status_i (status_q), .address_i (error_address_q), .next_i (next_unit_q),
+    .records_i (64'(records)),
     .counter_at_o (counter_at), .core_counter_i (core_counter_q), .pu_counter_i (pu_counter),
     .partition_counter_i (partition_counter), .bank_counter_i (beats_q),
     .tvalid_o (m_axis_out_tvalid), .tready_i (m_axis_out_tready),

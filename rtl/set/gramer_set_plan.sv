@@ -1,9 +1,10 @@
 // Search plans in a PU: the walker goes through the plan, the asker asks for lists, the merger makes sets of
-// them and of what is stored, the packer stores sets or their members are counted. The list buffer is the
+// them and of what is stored, the packer stores sets, or their members are counted or listed. The list buffer is the
 // memory for sets, and the intersector is that of the PU: nothing else uses them in a run of a plan.
 //
 //   unit ─► walker ─► asker ─► merger ─┬─► packer ─► list buffer
 //             ▲         ║ lines ▲      ├─► count ─► sum
+//             │         ║       ║      ├─► lister ─► records
 //             └─────────║───────║──────┘ candidates
 module gramer_set_plan
   import gramer_set_pkg::*;
@@ -43,6 +44,10 @@ module gramer_set_plan
   output step_t    step_o,
   output line_t    streamed_o,
   input  lanes_t   match_i,
+  // Records
+  output logic     record_valid_o,
+  input  logic     record_ready_i,
+  output record_t  record_o,
   // Sum, state and events
   output logic     add_o,
   output logic [VALUE_W-1:0] value_o,
@@ -55,6 +60,7 @@ module gramer_set_plan
   localparam int unsigned MEMBERS_W = 21; // of a set: more than a cluster's memory has entries
 
   logic       op_valid, op_ready, walker_busy, waiting, pop, asker_busy, merger_busy, packer_busy;
+  logic       lists, held_back, listed, list_room, images_full, lister_busy;
   set_op_t    op, waiting_op;
   logic       made, empty, mark, rewind, out, cut, walked;
   level_at_t  level;
@@ -66,12 +72,15 @@ module gramer_set_plan
   lanes_t     out_lanes;
   plan_step_t out_step;
 
-  assign walked = out && out_step.kind == 2'(WORD_WALK);
+  assign walked    = out && out_step.kind == 2'(WORD_WALK);
+  assign lists     = op.word.kind == 2'(WORD_LIST);
+  assign held_back = lists && images_full;
+  assign listed    = lists && op_valid && op_ready && !held_back;
 
   gramer_set_plan_walker i_walker (
     .clk_i, .rst_i, .word_write_i, .word_at_i, .word_i,
     .unit_valid_i, .unit_take_o, .unit_i,
-    .op_valid_o (op_valid), .op_ready_i (op_ready), .op_o (op),
+    .op_valid_o (op_valid), .op_ready_i (op_ready && !held_back), .op_o (op),
     .made_i (made), .empty_i (empty), .set_o (walk_set), .set_i (walk_stored),
     .mark_o (mark), .rewind_o (rewind), .level_o (level),
     .walked_i (walked), .walked_line_i (out_line), .walked_lanes_i (out_lanes),
@@ -81,7 +90,7 @@ module gramer_set_plan
 
   gramer_set_plan_asker i_asker (
     .clk_i, .rst_i,
-    .valid_i (op_valid), .ready_o (op_ready), .op_i (op),
+    .valid_i (op_valid && !held_back), .ready_o (op_ready), .op_i (op),
     .issue_valid_o, .issue_ready_i, .issue_line_o, .issue_meta_o,
     .valid_o (waiting), .pop_i (pop), .op_o (waiting_op),
     .busy_o (asker_busy), .list_o
@@ -89,7 +98,7 @@ module gramer_set_plan
 
   gramer_set_plan_merger i_merger (
     .clk_i, .rst_i,
-    .valid_i (waiting), .pop_o (pop), .op_i (waiting_op),
+    .valid_i (waiting), .pop_o (pop), .op_i (waiting_op), .room_i (list_room),
     .line_valid_i, .line_ready_o, .line_i, .meta_i,
     .set_o (merge_set), .set_i (merge_stored), .max_at_o (max_at), .max_i (max),
     .made_i (made), .read_o, .read_at_o, .held_i,
@@ -109,9 +118,17 @@ module gramer_set_plan
     .max_at_i (max_at), .max_o (max), .busy_o (packer_busy)
   );
 
+  gramer_set_plan_lister i_lister (
+    .clk_i, .rst_i,
+    .listed_i (listed), .images_i (op.images), .full_o (images_full),
+    .valid_i (out && out_step.kind == 2'(WORD_LIST)), .line_i (out_line), .lanes_i (out_lanes),
+    .ends_i (out_step.ends), .wide_i (out_step.pairs), .room_o (list_room),
+    .record_valid_o, .record_ready_i, .record_o, .busy_o (lister_busy)
+  );
+
   // ---------------------------------------------------------------- count
 
-  // Members are added as they come, or, for pairs, together once the set has ended: n (n - 1) / 2.
+  // Members are added as they come, listed ones too, or, for pairs, together once the set has ended: n (n - 1) / 2.
   logic a_valid_q, a_pairs_q, a_ends_q, b_valid_q, c_valid_q, d_valid_q;
   logic [4:0] a_count_q;
   logic [MEMBERS_W-1:0] members_q, b_members_q, b_less_q;
@@ -119,13 +136,14 @@ module gramer_set_plan
   logic [VALUE_W-1:0] d_value_q;
 
   always_ff @(posedge clk_i) begin
-    a_valid_q <= !rst_i && out && out_step.kind == 2'(WORD_COUNT);
-    a_pairs_q <= out_step.pairs;
+    a_valid_q <= !rst_i && out
+                 && (out_step.kind == 2'(WORD_COUNT) || out_step.kind == 2'(WORD_LIST));
+    a_pairs_q <= out_step.pairs && out_step.kind == 2'(WORD_COUNT);
     a_ends_q  <= out_step.ends;
     a_count_q <= 5'($countones(out_lanes));
     if (rst_i || (a_valid_q && a_ends_q)) members_q <= '0;
     else if (a_valid_q && a_pairs_q) members_q <= members_q + MEMBERS_W'(a_count_q);
-    b_valid_q   <= !rst_i && a_valid_q && a_ends_q;
+    b_valid_q   <= !rst_i && a_valid_q && a_ends_q && a_pairs_q;
     b_members_q <= members_q;
     b_less_q    <= members_q == '0 ? '0 : members_q - 1'b1;
     c_valid_q   <= !rst_i && b_valid_q;
@@ -137,7 +155,7 @@ module gramer_set_plan
   end
 
   // What is counted ends within a few cycles: it is waited for with the sums.
-  assign busy_o = walker_busy || asker_busy || merger_busy || packer_busy || add_o;
+  assign busy_o = walker_busy || asker_busy || merger_busy || packer_busy || lister_busy || add_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin

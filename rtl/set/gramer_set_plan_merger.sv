@@ -6,7 +6,8 @@
 //   op ─► first line ─┬─► step ─► read of the stored line ─► intersector ─► members ─► out
 //   lines of the list ┘                                  └─► range, images ─┘
 //
-// Nothing waits behind the step: whoever takes members takes a line each cycle.
+// Nothing waits behind the step: whoever takes members takes a line each cycle. Members that are listed take longer,
+// so a step of theirs waits until there is room for all that are on their way.
 module gramer_set_plan_merger
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -17,6 +18,7 @@ module gramer_set_plan_merger
   input  logic    valid_i,
   output logic    pop_o,
   input  set_op_t op_i,
+  input  logic    room_i,   // for members that are listed
   // Lines of their lists
   input  logic    line_valid_i,
   output logic    line_ready_o,
@@ -100,12 +102,14 @@ module gramer_set_plan_merger
 
   state_e     state_q, ended;
   set_op_t    op_q;
-  logic       go, emit, low, high, walks, needs, none, finishes;
+  logic       go, emit, low, high, walks, needs, none, finishes, waits;
   logic [SET_W:0] making_q; // sets that are not complete
 
   assign walks     = op_i.word.kind == 2'(WORD_WALK);
   assign needs     = op_i.word.stored && !walks;
-  assign start     = state_q == IDLE && valid_i && !(needs && making_q != '0);
+  assign start     = state_q == IDLE && valid_i && !(needs && making_q != '0)
+                     && !(op_i.word.kind == 2'(WORD_LIST) && !room_i);
+  assign waits     = op_q.word.kind == 2'(WORD_LIST) && !room_i;
   assign pop_o     = start;
   assign set_o     = op_i.word.from;
   assign none      = needs && set_i.lines == '0;
@@ -121,18 +125,18 @@ module gramer_set_plan_merger
     b_take  = 1'b0;
     unique case (state_q)
       MERGE: begin
-        go      = b_valid_q && h_valid_q;
+        go      = b_valid_q && h_valid_q && !waits;
         emit    = low || b_last_q;
         advance = go && emit && !h_end_q;
         b_take  = go && high;
       end
       COPY: begin
-        go      = b_valid_q;
+        go      = b_valid_q && !waits;
         emit    = 1'b1;
         b_take  = go;
       end
       THROUGH: begin
-        go      = h_valid_q;
+        go      = h_valid_q && !waits;
         emit    = 1'b1;
         advance = go && !h_end_q;
       end
@@ -141,8 +145,8 @@ module gramer_set_plan_merger
     endcase
   end
 
-  // After the last step of an operation. Sets that are stored, and pairs, want a word of the end.
-  assign finishes = op_q.word.kind == 2'(WORD_MAKE)
+  // After the last step of an operation. Sets that are stored or listed, and pairs, want a word of the end.
+  assign finishes = op_q.word.kind == 2'(WORD_MAKE) || op_q.word.kind == 2'(WORD_LIST)
                     || (op_q.word.kind == 2'(WORD_COUNT) && op_q.word.pairs);
   assign ended    = finishes ? FINISH : IDLE;
 
@@ -166,7 +170,9 @@ module gramer_set_plan_merger
           if (walks) state_q <= THROUGH;
           else if (!op_i.word.stored) state_q <= COPY;
           else if (none)
-            state_q <= op_i.word.streams ? DRAIN : op_i.word.kind == 2'(WORD_MAKE) ? FINISH : IDLE;
+            state_q <= op_i.word.streams ? DRAIN
+                       : op_i.word.kind == 2'(WORD_MAKE) || op_i.word.kind == 2'(WORD_LIST) ? FINISH
+                       : IDLE;
           else state_q <= op_i.word.streams ? MERGE : THROUGH;
         end
         MERGE: if (go && emit && h_end_q)

@@ -6,7 +6,7 @@
 //             ▲        └─ walk ─► a line of candidates ─► next candidate ─┐
 //             └────────────────────────── words of the next level ◄───────┘
 //
-// The walker waits for sets that it needs, and doesn't wait for what is only counted.
+// The walker waits for sets that it needs, and doesn't wait for what is only counted or listed.
 module gramer_set_plan_walker
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -72,7 +72,7 @@ module gramer_set_plan_walker
   logic       settled_q;            // none is, and none was handed on in the last cycle
   line_t      line;
   entry_t     picked;
-  logic       make, count, walk, pushed, nothing, pick;
+  logic       make, count, pushed, nothing, pick;
   images_t    images;
 
   // ---------------------------------------------------------------- words
@@ -99,8 +99,7 @@ module gramer_set_plan_walker
   end
 
   assign make  = word_q.kind == 2'(WORD_MAKE);
-  assign count = word_q.kind == 2'(WORD_COUNT);
-  assign walk  = word_q.kind == 2'(WORD_WALK);
+  assign count = word_q.kind == 2'(WORD_COUNT) || word_q.kind == 2'(WORD_LIST);
 
   // ---------------------------------------------------------------- operations
 
@@ -241,7 +240,6 @@ module gramer_set_plan_walker
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(made_i && pending_q == '0)) else $error("a set that nobody asked for");
     assert (!(walked_i && state_q != LINE_WAIT)) else $error("a line that nobody asked for");
-    assert (!(state_q == DECODE && !(make || count || walk))) else $error("a word of no kind");
     assert (32'(level_q) < PLACED) else $error("a plan of more levels than there are");
     assert (state_q != PICK || any_q == (here_q.left != '0)) else $error("candidates are missed");
     assert (!(mark_o && pending_q != '0)) else $error("a mark while a set is made");

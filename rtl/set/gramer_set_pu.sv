@@ -32,6 +32,10 @@ module gramer_set_pu
   output logic [AT_W-1:0] request_at_o,
   input  logic [PARTITIONS-1:0] answer_i,
   input  line_t answer_line_i [PARTITIONS],
+  // Records of a search plan that lists
+  output logic    record_valid_o,
+  input  logic    record_ready_i,
+  output record_t record_o,
   // Sums and counters, those of last cycle's positions
   input  logic [SUM_AT_W-1:0] sum_at_i,
   output logic [COUNT_W-1:0]  sum_o,
@@ -84,12 +88,13 @@ module gramer_set_pu
       .read_o (plan_read), .read_at_o (plan_read_at), .held_i (held_line),
       .step_valid_o (plan_step_valid), .step_o (plan_step), .streamed_o (plan_streamed),
       .match_i (match),
+      .record_valid_o, .record_ready_i, .record_o,
       .add_o (plan_add), .value_o (plan_value), .full_o, .busy_o (plan_busy),
       .unit_done_o (plan_done), .list_o (plan_list)
     );
   end else begin : gen_no_plan
     logic unused;
-    assign unused = &{1'b0, word_write_i, word_at_i, word_i};
+    assign unused = &{1'b0, word_write_i, word_at_i, word_i, record_ready_i};
     assign planning_q       = 1'b0;
     assign plan_take        = 1'b0;
     assign plan_issue_valid = 1'b0;
@@ -110,6 +115,8 @@ module gramer_set_pu
     assign plan_done        = 1'b0;
     assign plan_list        = 1'b0;
     assign full_o           = 1'b0;
+    assign record_valid_o   = 1'b0;
+    assign record_o         = '0;
   end
 
   // ---------------------------------------------------------------- units and lines

@@ -1,8 +1,9 @@
 // The results of a run, in order. Beats of 512 bits:
 //
+//   records   of a search plan that lists, while it runs (gramer_set_recorder)
 //   sums      one beat of eight, 64 bits each, added up over the PUs
 //   status    [31:0] status, [32] a sum is saturated, [127:64] address of the access that failed or
-//             offset of the argument, [191:128] next unit, [255:192] 0
+//             offset of the argument, [191:128] next unit, [255:192] records
 //   counters  8 of 64 bits: core, each PU, each partition, the bank; the last beat has TLAST
 module gramer_set_report
   import gramer_set_pkg::*;
@@ -12,6 +13,10 @@ module gramer_set_report
   input  logic  rst_i,
   input  logic  start_i, // the run has ended: report
   output logic  done_o,  // pulse
+  // Records, before the run has ended
+  input  logic  record_valid_i,
+  output logic  record_ready_o,
+  input  line_t record_i,
   // Sums: the answer comes in the next cycle
   output logic [SUM_AT_W-1:0] sum_at_o,
   input  logic [COUNT_W-1:0] sum_i [PUS],
@@ -19,6 +24,7 @@ module gramer_set_report
   input  logic [31:0] status_i,
   input  logic [63:0] address_i,
   input  logic [63:0] next_i,
+  input  logic [63:0] records_i,
   // Counters: likewise
   output logic [7:0]  counter_at_o,
   input  logic [63:0] core_counter_i,
@@ -57,12 +63,13 @@ module gramer_set_report
   logic        over_q, free, last_value, last_pu, goes_on;
   line_t       beat_q;
 
-  assign free         = !tvalid_q || tready_i;
-  assign sum_at_o     = SUM_AT_W'(word_q);
-  assign counter_at_o = at_q;
-  assign last_pu      = unit_q == 8'(PUS - 1);
+  assign free           = !tvalid_q || tready_i;
+  assign record_ready_o = state_q == IDLE && free;
+  assign sum_at_o       = SUM_AT_W'(word_q);
+  assign counter_at_o   = at_q;
+  assign last_pu        = unit_q == 8'(PUS - 1);
   // Saturated already: adding to all ones or carrying out stays there.
-  assign added        = {1'b0, sum_q} + {1'b0, sum_i[PUS > 1 ? 32'(unit_q) % PUS : 0]};
+  assign added          = {1'b0, sum_q} + {1'b0, sum_i[PUS > 1 ? 32'(unit_q) % PUS : 0]};
 
   always_comb begin
     unique case (section_q)
@@ -105,6 +112,10 @@ module gramer_set_report
           beat_q    <= '0;
           tlast_q   <= 1'b0;
           if (start_i) state_q <= SUMS_;
+          if (record_valid_i && free) begin
+            tvalid_q <= 1'b1;
+            tdata_q  <= record_i;
+          end
         end
         SUMS_: unique case (phase_q)
           2'd0: phase_q <= 2'd1; // the sums of the PUs are there in the next cycle and stay
@@ -129,7 +140,7 @@ module gramer_set_report
         endcase
         STATUS: if (free) begin
           tvalid_q <= 1'b1;
-          tdata_q  <= line_t'({next_i, address_i, 31'b0, over_q, status_i});
+          tdata_q  <= line_t'({records_i, next_i, address_i, 31'b0, over_q, status_i});
           beat_q   <= '0;
           state_q  <= COUNTERS;
         end
@@ -168,5 +179,11 @@ module gramer_set_report
       end
     end
   end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(record_valid_i && (start_i || state_q != IDLE))) else $error("a record after the end");
+  end
+`endif
 
 endmodule

@@ -82,7 +82,7 @@ package gramer_set_types_pkg;
     logic [2:0]       of;         // the vertex whose image's list is streamed
     logic             streams;    // a list is streamed
     logic             stored;     // there is a stored set
-    logic             pairs;      // count: pairs of members
+    logic             pairs;      // count: pairs of members; list: records take a beat
     logic             difference; // both: members that are not in the list; else those that are
     logic [1:0]       kind;
   } plan_word_t;
@@ -103,7 +103,13 @@ package gramer_set_types_pkg;
   typedef logic [LEVEL_AT_W-1:0] level_at_t;
   typedef logic [PLACED-1:0][ID_W-1:0] images_t; // of the vertices that are placed
 
-  // A set to make, to count, or a line of one to walk along.
+  // An embedding that is listed: the image of the last vertex, then those of the others in their order.
+  typedef struct packed {
+    logic wide; // it takes a whole beat
+    logic [PLACED:0][ID_W-1:0] ids;
+  } record_t;
+
+  // A set to make, to count or to list, or a line of one to walk along.
   typedef struct packed {
     plan_word_t word;
     set_at_t    at;     // walk: the line

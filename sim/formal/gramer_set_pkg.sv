@@ -31,4 +31,5 @@ package gramer_set_pkg;
   localparam int unsigned WORD_MAKE       = 0;
   localparam int unsigned WORD_COUNT      = 1;
   localparam int unsigned WORD_WALK       = 2;
+  localparam int unsigned WORD_LIST       = 3;
 endpackage

@@ -103,7 +103,7 @@ module set_plan_merger_proof
 
   gramer_set_plan_merger dut (
     .clk_i, .rst_i (!started_q),
-    .valid_i (valid), .pop_o (pop), .op_i (op),
+    .valid_i (valid), .pop_o (pop), .op_i (op), .room_i (1'b1), // the bench takes it away
     .line_valid_i (line_valid), .line_ready_o (line_ready),
     .line_i (line_of(list_q, list_count_q, second_q)), .meta_i (meta),
     .set_o (set_at), .set_i (set), .max_at_o (max_at), .max_i (max_of(max_at[0])),

@@ -33,6 +33,21 @@ pub struct Run<'a> {
 /// If an assertion or a protocol check fails, counters contradict each other, nothing moves any more, or
 /// the limit of cycles is reached.
 pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) -> Result<Outcome> {
+    list(a, model, job, None, s)
+}
+
+/// Runs an in-stream whose search plan lists: `listed` are the vertices of an embedding, and the beats that there is
+/// room for.
+///
+/// # Errors
+/// As [`run`].
+pub fn list(
+    a: &Accelerator,
+    model: &mut Model,
+    job: &Run<'_>,
+    listed: Option<(u32, u32)>,
+    s: &Simulation,
+) -> Result<Outcome> {
     ensure!(a.set.is_some(), "machine {} has no set core", a.machine.name);
     let lines = |bytes: &[u8]| -> Vec<[u8; LINE]> {
         bytes.chunks_exact(LINE).map(|line| line.try_into().expect("64 bytes")).collect()
@@ -48,11 +63,12 @@ pub fn run(a: &Accelerator, model: &mut Model, job: &Run<'_>, s: &Simulation) ->
         "flags" => u64::from(job.wait),
         "image_lines" => image_lines as u64,
         "abort" => abort_word,
+        "result_beats" => listed.map_or(0, |(_, beats)| beats.into()),
         _ => IMAGE,
     };
     let driven = Job { arguments: &value, stream: &stream, head, abort_word };
     let driven = drive(a, model, &mut memory, &mut ddr, &driven, s)?;
-    let outcome = decode(a, SUMS, None, driven)?;
+    let outcome = decode(a, SUMS, listed, driven)?;
     check(&outcome, image_lines as u64, (stream.len() - head) as u64)
         .with_context(|| format!("counters {:?}", outcome.counters))?;
     Ok(outcome)

@@ -6,6 +6,8 @@
 mod environment;
 #[path = "support/set_labels.rs"]
 mod labels;
+#[path = "support/set_listing.rs"]
+mod listing;
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -128,6 +130,8 @@ struct Bench<'a> {
     machine: &'a Accelerator,
     image: PlanImage,
     streams: Vec<Vec<u8>>,
+    /// Of the first stream's units.
+    places: usize,
 }
 
 impl<'a> Bench<'a> {
@@ -136,7 +140,8 @@ impl<'a> Bench<'a> {
         let work =
             units(graph.view(), Units::All, &image, program, machine.machine.processing_units);
         let dealt = deal(machine, (program, &image), work, clusters);
-        Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect() }
+        let places = dealt[0].units.len() / 8;
+        Bench { machine, image, streams: dealt.iter().map(|s| s.whole()).collect(), places }
     }
 
     fn run(&self, core: &mut Model, stream: &[u8], load: bool, s: &Simulation) -> Outcome {

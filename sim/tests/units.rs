@@ -288,9 +288,11 @@ benches! {
     set_map_bank: "gramer_set_map_bank" [];
     set_plan: "gramer_set_plan" [];
     set_plan_asker: "gramer_set_plan_asker" [];
+    set_plan_lister: "gramer_set_plan_lister" [];
     set_plan_merger: "gramer_set_plan_merger" [];
     set_plan_packer: "gramer_set_plan_packer" [];
     set_plan_walker: "gramer_set_plan_walker" [];
+    set_recorder: "gramer_set_recorder" [];
 }
 
 // Enough PUs with room for several halves that there is a choice.

@@ -1,4 +1,4 @@
-// set_plan against random plans that are gone through vertex by vertex. Memory, list buffer and intersector are
+// set_plan against random plans that are gone through vertex by vertex, which count or list. Memory, list buffer and intersector are
 // those of the bench: lines come in order, after any time.
 #include "set_plans.hpp"
 #include <deque>
@@ -14,6 +14,7 @@ struct Model {
   uint32_t first, last;
   std::vector<uint32_t> images;
   std::vector<std::vector<uint32_t>> sets = std::vector<std::vector<uint32_t>>(PLAN_SETS);
+  std::vector<std::vector<uint32_t>> listed; // the member, then the images
   uint64_t visits = 0;
   bool full = false;
 
@@ -45,6 +46,13 @@ struct Model {
         if (top > SET_LINES) full = true;
         if (full || visits > 60000) return 0;
         empty |= sets[w.to].empty();
+      } else if (w.kind == WORD_LIST) {
+        const auto all = members(w);
+        for (uint32_t e : all) {
+          listed.push_back({e & ID});
+          for (uint32_t image : images) listed.back().push_back(image & ID);
+        }
+        return all.size();
       } else if (w.kind == WORD_COUNT) {
         const uint64_t n = members(w).size();
         return w.pairs ? n * (n - 1) / 2 * (n != 0) : n;
@@ -75,10 +83,11 @@ int main(int argc, char **argv) {
           {"one level", "two levels", "three levels", "four levels", "counted from a list", "counted from a set",
            "pairs", "a difference", "an intersection", "a set that is narrowed", "bounds", "conflicts", "a label",
            "a list of a quarter-line", "a rounded size", "a set of several lines", "an empty set",
-           "a range of lines", "no room", "lines come at once", "lines come late", "several units"},
+           "a range of lines", "no room", "listed from a list", "listed from a set", "records wait", "many of one operation",
+           "nothing to list", "lines come at once", "lines come late", "several units"},
           argc, argv);
   auto &d = *b.dut;
-  d.word_write_i = d.unit_valid_i = d.line_valid_i = d.issue_ready_i = 0;
+  d.word_write_i = d.unit_valid_i = d.line_valid_i = d.issue_ready_i = d.record_ready_i = 0;
   struct Answer { uint64_t when; uint32_t line; uint64_t meta; };
   for (int n = 0; n < 260; ++n) {
     d.unit_valid_i = d.line_valid_i = d.issue_ready_i = 0;
@@ -127,7 +136,7 @@ int main(int argc, char **argv) {
         words.push_back(w);
       }
       Word w;
-      if (last) w.kind = WORD_COUNT, operands(w), w.pairs = b.chance(25);
+      if (last) w.kind = n % 2 ? WORD_LIST : WORD_COUNT, operands(w), w.pairs = b.chance(25);
       else {
         w.kind = WORD_WALK, w.stored = 1, w.from = b.random(sets);
         fill(w);
@@ -136,6 +145,7 @@ int main(int argc, char **argv) {
     }
     // Units that aren't too long.
     std::vector<uint64_t> units;
+    std::deque<std::vector<uint32_t>> records;
     uint64_t expected = 0, visits = 0;
     bool full = false;
     for (int tries = 0; tries < 8 && visits < 20000 && !full; ++tries) {
@@ -144,8 +154,11 @@ int main(int argc, char **argv) {
       Model model{image, words, labels, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : 4095, {}};
       model.images.push_back(image.entries[root]);
       const uint64_t sum = model.level(0, 0);
-      if (model.visits > 60000) continue;
+      if (model.visits > 60000 || model.listed.size() > 3000) continue;
       visits += model.visits, full |= model.full, expected += sum;
+      records.insert(records.end(), model.listed.begin(), model.listed.end());
+      b.hit("many of one operation", levels == 1 && model.listed.size() > 64);
+      b.hit("nothing to list", n % 2 && !sum && model.visits > 8);
       units.push_back(uint64_t(image.entries[root] & ID) | uint64_t(image.entries[root] >> ID_W) << 26
                       | uint64_t(model.first) << 40 | uint64_t(model.last) << 52);
       b.hit("a range of lines", range && model.last > model.first && sum);
@@ -163,11 +176,14 @@ int main(int argc, char **argv) {
       b.hit("a set that is narrowed", w.kind == WORD_MAKE && !w.streams);
       b.hit("bounds", w.bounds), b.hit("conflicts", w.conflicts);
     }
-    b.hit("counted from a list", !words.back().stored), b.hit("counted from a set", !words.back().streams);
-    b.hit("pairs", words.back().pairs);
+    const Word &end = words.back();
+    const bool lists = end.kind == WORD_LIST;
+    b.hit(lists ? "listed from a list" : "counted from a list", !end.stored);
+    b.hit(lists ? "listed from a set" : "counted from a set", !end.streams);
+    b.hit("pairs", end.pairs && !lists);
     const char *depth[] = {"one level", "two levels", "three levels", "four levels"};
     b.hit(depth[levels - 1]), b.hit("several units", units.size() > 2);
-    const unsigned late = b.chance(50) ? 40 : 0, stalls = b.chance(50) ? 40 : 0;
+    const unsigned late = b.chance(50) ? 40 : 0, stalls = b.chance(50) ? 40 : 0, held_back = b.chance(50) ? 0 : 20 + b.random(75);
     b.hit("lines come at once", !late), b.hit("lines come late", late);
 
     std::vector<Line> memory(SET_LINES, Line(16));
@@ -187,13 +203,25 @@ int main(int argc, char **argv) {
         for (int w = 0; w < 16; ++w) d.line_i[w] = image.words[answers.front().line * 16 + w];
         d.meta_i = answers.front().meta;
       }
+      d.record_ready_i = !b.chance(held_back);
       drive(d.held_i, held);
       d.match_i = match2;
       b.settle();
       at += d.unit_take_o;
       done += d.unit_done_o;
       if (d.add_o) sum += d.value_o;
+      b.hit("records wait", d.record_valid_o && !d.record_ready_i);
+      if (d.record_valid_o && d.record_ready_i && !full) {
+        std::vector<unsigned> widths{1};
+        widths.insert(widths.end(), PLACED + 1, ID_W);
+        const auto got = unpack(d.record_o, widths);
+        b.check(!records.empty(), "plan %d: a record more", n);
+        b.equal(got[0], end.pairs, "the size of a record");
+        for (size_t at = 0; at < records.front().size(); ++at) b.equal(got[1 + PLACED - at], records.front()[at], "an id of a record");
+        records.pop_front();
+      }
       // In the cycle in which a unit is taken it isn't at work yet; what was counted ends a few cycles later.
+      if (quiet > 1) b.check(!d.record_valid_o, "plan %d: something is listed after the end", n);
       if (quiet > 1) b.check(!d.issue_valid_o, "plan %d: a list is asked for after the end", n);
       if (quiet > 8) b.check(!d.add_o, "plan %d: something is counted after the end", n);
       if (comes && d.line_ready_o) answers.pop_front();
@@ -227,6 +255,7 @@ int main(int argc, char **argv) {
       b.check(sum == expected, "plan %d of %u levels, %zu words, %zu units, kind %u: %llu instead of %llu", n, levels,
               words.size(), units.size(), kind, (unsigned long long)sum, (unsigned long long)expected);
       b.equal(done, units.size(), "units that are done");
+      b.check(records.empty(), "plan %d: %zu records are missing", n, records.size());
       b.check(answers.empty(), "plan %d: lines are left", n);
     }
     if (std::getenv("VERBOSE")) {

@@ -60,10 +60,11 @@ int main(int argc, char **argv) {
            "everything in common", "an empty stored set", "a set of several lines", "a list of several lines", "a line of padding",
            "the list ends first", "the set ends first", "a limit in the first line", "a limit in a later line", "a limit below all",
            "a limit above all", "entries below the range", "entries above the limit", "images left out", "a list in a line's middle", "waits for a set", "lines come at once",
-           "lines come late", "an operation behind another at once", "one set into itself"},
+           "lines come late", "an operation behind another at once", "one set into itself", "listed", "nothing to list", "waits for room",
+           "waits for room to begin"},
           argc, argv);
   auto &d = *b.dut;
-  d.valid_i = d.line_valid_i = d.made_i = 0;
+  d.valid_i = d.line_valid_i = d.made_i = d.room_i = 0;
   for (int n = 0; n < 250; ++n) {
     d.valid_i = d.line_valid_i = d.made_i = 0;
     b.reset(d.rst_i);
@@ -100,9 +101,9 @@ int main(int argc, char **argv) {
       Task task;
       Operation &o = task.op;
       Word &w = o.word;
-      w.kind = b.chance(20) ? WORD_WALK : b.chance(50) ? WORD_MAKE : WORD_COUNT;
+      w.kind = b.chance(20) ? WORD_WALK : b.chance(50) ? WORD_MAKE : b.chance(50) ? WORD_COUNT : WORD_LIST;
       w.stored = w.kind == WORD_WALK || b.chance(75), w.streams = w.kind != WORD_WALK && (!w.stored || b.chance(80));
-      w.difference = b.random(2), w.pairs = w.kind == WORD_COUNT && b.chance(30), w.from = b.random(known);
+      w.difference = b.random(2), w.pairs = w.kind != WORD_MAKE && w.kind != WORD_WALK && b.chance(30), w.from = b.random(known);
       w.to = b.chance(20) ? w.from : b.random(std::min<unsigned>(known + 1, PLAN_SETS));
       w.of = b.random(7), w.bounds = b.random(128), w.conflicts = b.random(128); // the merger has limit and images instead
       const Stored from = later[w.from];
@@ -153,7 +154,8 @@ int main(int argc, char **argv) {
         for (uint32_t e : members) out.push_back({Out::MEMBER, w.kind, w.to, e});
         // Of an empty set that is gone through there are no pairs to add up.
         const bool nothing = w.stored && !w.streams && !from.lines();
-        if (w.kind == WORD_MAKE || (w.pairs && !nothing)) out.push_back({Out::END, w.kind, w.to});
+        if (w.kind == WORD_MAKE || w.kind == WORD_LIST || (w.pairs && !nothing)) out.push_back({Out::END, w.kind, w.to});
+        b.hit("listed", w.kind == WORD_LIST && !members.empty()), b.hit("nothing to list", w.kind == WORD_LIST && nothing);
         if (w.kind == WORD_MAKE) {
           later[w.to] = Stored{top, members};
           top += later[w.to].lines(), known = std::max(known, w.to + 1);
@@ -186,6 +188,7 @@ int main(int argc, char **argv) {
     unsigned bases = 0; // as the packer gives them
     for (unsigned s = 0; s < 4; ++s) bases += table[s].lines();
     const unsigned late = b.chance(50) ? 0 : 20 + b.random(60), gaps = b.chance(50) ? 0 : 40;
+    const unsigned roomless = b.chance(50) ? 0 : 20 + b.random(75);
     b.hit("lines come at once", !late), b.hit("lines come late", late);
     Line held(16), read_line(16);
     bool read = false, popped_before = false;
@@ -193,6 +196,7 @@ int main(int argc, char **argv) {
     unsigned seen = 0, sets = 0, own_reads = 0;
     uint64_t read_at = 0;
     bool alone = false; // a set without a list is gone through
+    bool lists = false; // what is at work is listed
     int64_t owed = 0; // lines of operations that were taken; below 0: of the one that waits, too
     for (uint64_t limit = 60000, quiet = 0; quiet < 12;) {
       d.made_i = !making.empty() && making.front().first <= b.cycle;
@@ -210,6 +214,7 @@ int main(int argc, char **argv) {
         drive(d.line_i, s.line);
         pack(d.meta_i, {{0, 1}, {0, 1}, {0, 1}, {0, 1}, {s.low, 2}, {s.high, 2}, {0, place_bits() - 2}, {0, place_bits() + 2}, {s.last, 1}, {0, 1}});
       }
+      d.room_i = !b.chance(roomless);
       drive(d.held_i, held);
       d.match_i = match2;
       b.settle();
@@ -220,8 +225,14 @@ int main(int argc, char **argv) {
       b.hit("waits for a set", d.valid_i && !d.pop_o && sets && tasks.front().op.word.stored);
       b.hit("an operation behind another at once", d.pop_o && popped_before);
       popped_before = d.busy_o;
+      const bool begins = d.valid_i && tasks.front().op.word.kind == WORD_LIST;
+      b.hit("waits for room to begin", begins && !d.pop_o && !d.room_i && !d.busy_o);
+      b.hit("waits for room", lists && !d.room_i && alone && own_reads && d.busy_o && !d.read_o);
+      b.check(!(d.read_o && lists && !d.room_i), "a step without room for its members");
       if (d.pop_o) {
         b.check(d.valid_i, "an operation that isn't there");
+        b.check(!begins || d.room_i, "an operation without room begins");
+        lists = begins;
         owed += tasks.front().lines.size();
         sets += tasks.front().op.word.kind == WORD_MAKE;
         alone = !tasks.front().op.word.streams, own_reads = 0;
@@ -278,7 +289,7 @@ int main(int argc, char **argv) {
       seen += d.read_o;
       if (d.read_o) {
         // The first lines' last ids are on their way; then there is a line each cycle.
-        if (alone && own_reads > 1) b.equal(b.cycle, read_at + 1, "the cycle of a stored line");
+        if (alone && !lists && own_reads > 1) b.equal(b.cycle, read_at + 1, "the cycle of a stored line");
         ++own_reads, read_at = b.cycle;
       }
       b.rise();

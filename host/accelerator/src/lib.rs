@@ -86,7 +86,7 @@ impl Accelerator {
         let machine = session.machine().clone();
         settings.check(&machine)?;
         if machine.core == Core::Set {
-            set::engine::check(&settings, &machine.machine.name)?;
+            set::engine::check(&settings, &machine)?;
         }
         Ok(Accelerator { name: name.into(), machine, settings, session: Mutex::new(session) })
     }

@@ -291,6 +291,49 @@ fn the_set_core_matches_patterns() {
     }
 }
 
+/// Listed by search plans as the CPU engine lists, with room for all, for little, and for one embedding at a time; and
+/// no more than are asked for.
+#[test]
+fn the_set_core_lists_patterns() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let list = folder.path().join("list.tsv");
+    let listed = |words: &[&str], more: &[&str]| -> (Vec<Vec<u64>>, Value) {
+        let words = [&["mine"], words, &[&graph, "--json", "--force", "--list"]].concat();
+        let output = gramer(&words).arg(&list).args(more).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        let lines = std::fs::read_to_string(&list).unwrap();
+        let numbers =
+            |line: &str| line.split_whitespace().filter_map(|id| id.parse().ok()).collect();
+        let mut found: Vec<Vec<u64>> = lines.lines().map(numbers).collect();
+        // Of an occurrence any of its mappings is listed.
+        if !words.contains(&"--mappings") {
+            found.iter_mut().for_each(|vertices| vertices.sort_unstable());
+        }
+        found.sort_unstable();
+        (found, serde_json::from_slice(&output.stdout).unwrap())
+    };
+    let device = ["--device", "emulator:set-small"];
+    for (words, beats) in [
+        (&["match", "--pattern", "diamond", "--mappings"][..], None),
+        (&["match", "--pattern", "4-cycle", "--induced", "vertex"], Some("40")),
+        (&["clique", "-k", "4"], Some("1")),
+    ] {
+        let (expected, told) = listed(words, &[]);
+        let room = beats.map_or(vec![], |beats| vec!["--result-beats", beats]);
+        let (found, own) = listed(words, &[&device[..], &room].concat());
+        assert_eq!(found, expected, "{words:?}");
+        assert!(!found.is_empty());
+        assert_eq!(own["results"], told["results"], "{words:?}");
+        assert_eq!(own["complete"], true);
+        assert_eq!(metric(&own, "run.runs").as_u64().unwrap() > 1, beats.is_some(), "{words:?}");
+        let (few, _) = listed(words, &[&device[..], &["--limit", "5"]].concat());
+        assert_eq!(few.len(), 5);
+        assert!(few.iter().all(|embedding| expected.contains(embedding)), "{words:?}");
+    }
+}
+
 /// Labels of vertices in the pattern; what the core doesn't tell apart, and what the graph has no labels for, is
 /// refused.
 #[test]
@@ -533,9 +576,19 @@ fn what_the_set_core_cannot_do_names_the_device_that_can() {
         ),
         ("emulator:set", &["match", "--pattern", "diamond"], "doesn't match patterns"),
         (
-            "emulator:set-small",
+            "emulator:set",
             &["clique", "-k", "3", "--list", list.to_str().unwrap()],
             "counts embeddings and doesn't list them",
+        ),
+        (
+            "emulator:set-small",
+            &["motif", "-k", "3", "--list", list.to_str().unwrap()],
+            "counts embeddings and doesn't list them",
+        ),
+        (
+            "emulator:set-small",
+            &["clique", "-k", "9", "--list", list.to_str().unwrap()],
+            "lists cliques of 3 to 8 vertices, and k is 9",
         ),
     ] {
         let output = gramer(&[&["mine"], words, &[&graph, "--device", device]].concat());

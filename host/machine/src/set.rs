@@ -89,11 +89,18 @@ pub const PLAN_SETS: u32 = 32;
 /// ([`size_quarters`]).
 pub const SIZE_ROUNDED: u32 = 32;
 
+/// Vertices of a listed embedding whose record takes half a beat; with more it takes a whole one.
+pub const RECORD_NARROW: u32 = 6;
+
 /// What a word of a search plan does, by number.
-pub const WORD_KINDS: [(&str, &str); 3] = [
+pub const WORD_KINDS: [(&str, &str); 4] = [
     ("make", "a set is made and stored"),
     ("count", "a set is counted; on to the next candidate"),
     ("walk", "the members of a set are the candidates of the next vertex"),
+    (
+        "list",
+        "the members of a set are listed, each with the images before it; on to the next candidate",
+    ),
 ];
 
 /// Quarter-lines that a size in the image for plans stands for: itself below [`SIZE_ROUNDED`], then four
@@ -134,7 +141,7 @@ pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
 /// Status of a run, by their numbers.
 const STATUS: [(&str, &str); 5] = [
     ("done", "every unit was explored"),
-    ("full", "the sets of a search plan had no room"),
+    ("full", "the sets of a search plan or its records had no room"),
     ("aborted", "the abort word said so"),
     ("error", "a read was answered with an error"),
     ("refused", "an argument is out of range"),
@@ -193,6 +200,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     );
     number("PLAN_SETS", PLAN_SETS, "sets that they can name");
     number("WORDS_A_BEAT", WORDS_A_BEAT, "words of a beat");
+    number("RECORD_NARROW", RECORD_NARROW, "vertices of a listed embedding that takes half a beat");
     number("SIZE_ROUNDED", SIZE_ROUNDED, "in the image for plans: the first size that is rounded");
     number("LINE_W", ENTRIES_A_LINE * 32, "bits of a line");
     number("LINE_ENTRIES", ENTRIES_A_LINE, "entries of a line");

@@ -9,7 +9,7 @@ use gramer::accelerator::set::plan::estimates::estimates;
 use super::*;
 
 /// The graph with one of so many labels at each vertex; a label more that no vertex has.
-fn labelled(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
+pub(super) fn labelled(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
     let (n, share) = (4 + rng.u64(0..most), rng.u32(10..60));
     let mut builder = Builder::new();
     (0..n).for_each(|v| builder.labelled_vertex(v, rng.u32(0..labels) * 3));

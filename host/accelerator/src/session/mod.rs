@@ -2,13 +2,16 @@
 
 mod card;
 mod compute_unit;
+mod listing;
 mod pass;
+mod pending;
 mod places;
 mod samples;
 mod set;
 mod stop;
 mod transfer;
 
+pub(crate) use listing::Listing;
 pub use pass::{Explored, Pass, Taker};
 pub(crate) use set::Summed;
 

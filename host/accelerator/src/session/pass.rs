@@ -28,6 +28,17 @@ const RECORD_BEATS: u32 = 1 << 20;
 const BEATS_A_RECORD: u64 = 2;
 const SPARE: u64 = 64;
 
+/// Beats of records that a run has room for, where so many embeddings are enough.
+pub(super) fn record_beats(machine: &Accelerator, settings: &Settings, enough: Option<u64>) -> u32 {
+    settings.result_beats.unwrap_or_else(|| {
+        let share = machine.memory.bank_bytes / (8 * machine.kernels.compute_units as u64);
+        let beats = RECORD_BEATS.min((share / LINE as u64) as u32).max(1);
+        // The core stops when the area is full: one for a few embeddings is soon.
+        let few = enough.map(|n| n.saturating_mul(BEATS_A_RECORD).saturating_add(SPARE));
+        few.and_then(|few| u32::try_from(few).ok()).map_or(beats, |few| beats.min(few))
+    })
+}
+
 /// One pass of the core over a graph.
 #[derive(Debug, Clone)]
 pub struct Pass {
@@ -95,14 +106,7 @@ impl Session {
         let head = stream::head(machine, &pass.dictionary, pass.patterns, image, bounds);
         let records = match pass.list {
             false => 0,
-            true => settings.result_beats.unwrap_or_else(|| {
-                let share = machine.memory.bank_bytes / (8 * machine.kernels.compute_units as u64);
-                let beats = RECORD_BEATS.min((share / LINE as u64) as u32).max(1);
-                // The core stops when the area is full: one for a few embeddings is soon.
-                let few =
-                    pass.enough.map(|n| n.saturating_mul(BEATS_A_RECORD).saturating_add(SPARE));
-                few.and_then(|few| u32::try_from(few).ok()).map_or(beats, |few| beats.min(few))
-            }),
+            true => record_beats(machine, settings, pass.enough),
         };
         let area = Area::new(machine, pass.patterns, records);
         for card in self.cards.iter_mut() {

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use gramer_machine::Accelerator;
 use gramer_machine::set::SUMS;
 
 use super::compute_unit::{ComputeUnit, Execution};
@@ -152,15 +153,16 @@ impl Session {
 }
 
 /// What one compute unit does.
-struct StreamJob<'a> {
-    stream: &'a InStream,
-    number: u64,
-    lines: u32,
+pub(super) struct StreamJob<'a> {
+    pub(super) stream: &'a InStream,
+    /// The image's number, and its lines.
+    pub(super) number: u64,
+    pub(super) lines: u32,
     /// The compute unit of its device.
-    at: u32,
-    name: &'a str,
-    cl: &'a Cl,
-    places: &'a Places,
+    pub(super) at: u32,
+    pub(super) name: &'a str,
+    pub(super) cl: &'a Cl,
+    pub(super) places: &'a Places,
 }
 
 impl ComputeUnit {
@@ -170,6 +172,31 @@ impl ComputeUnit {
         job: &StreamJob<'_>,
         area: &Area,
     ) -> Result<Results> {
+        let (mut results, told) = self.send_stream(run, job, area)?;
+        if results.status == Status::Aborted && told == STOP_AT_ONCE {
+            results.counts.fill(0); // they mean nothing
+        }
+        if results.status == Status::Full {
+            return Err(no_room_for_sets(run.machine));
+        }
+        if results.saturated {
+            return Err(Error::Unsupported(
+                "a sum exceeds 64 bits, the most that the core holds; the engine `cpu` counts \
+                 on"
+                .into(),
+            ));
+        }
+        Ok(results)
+    }
+
+    /// Runs a stream over an image that is loaded first unless it is there. Also gives the word that was left at
+    /// the abort address.
+    pub(super) fn send_stream(
+        &mut self,
+        run: &Execution<'_>,
+        job: &StreamJob<'_>,
+        area: &Area,
+    ) -> Result<(Results, u32)> {
         let (name, places) = (job.name, job.places);
         let here = self.on_chip.replace(job.number) == Some(job.number);
         let memory = places.memory_of(FILL, job.at, "head")?;
@@ -190,7 +217,8 @@ impl ComputeUnit {
                     self.set(places, CORE, "abort", &abort, name)?;
                     continue;
                 }
-                "bank0" => continue, // since the image was put there
+                "bank0" => continue,        // since the image was put there
+                "result_beats" => continue, // with the result area
                 other => {
                     return Err(Error::Device(format!(
                         "{name}: this program doesn't know the core's argument `{other}`; build the \
@@ -203,32 +231,29 @@ impl ComputeUnit {
         write(&self.transfer, &mut to, 0, head, &mut self.moved)
             .map_err(|e| failed(name, "writing the header", e))?;
         let outcome = self.execute(run, name, job.cl, places, &job.stream.units, area);
-        if !matches!(&outcome, Ok((results, _)) if results.status == Status::Done) {
-            // Who knows how much of the image came.
+        // Units that waited for the image found it whole; else who knows how much of it came.
+        let whole = |status| match status {
+            Status::Done => true,
+            Status::Full => job.stream.wait,
+            _ => false,
+        };
+        if !matches!(&outcome, Ok((results, _)) if whole(results.status)) {
             self.on_chip = None;
         }
-        let (mut results, told) = outcome?;
-        if let Some(failure) = results.failure(run.machine) {
-            return Err(Error::Device(format!("{name}: {failure}")));
+        let (results, told) = outcome?;
+        match results.failure(run.machine) {
+            Some(failure) => Err(Error::Device(format!("{name}: {failure}"))),
+            None => Ok((results, told)),
         }
-        if results.status == Status::Aborted && told == STOP_AT_ONCE {
-            results.counts.fill(0); // they mean nothing
-        }
-        if results.status == Status::Full {
-            let lines = run.machine.set.as_ref().map_or(0, |set| set.plan_lines());
-            return Err(Error::Unsupported(format!(
-                "the sets of a search plan need more than the {lines} lines of 64 bytes that a PU of \
-                 machine {} has for them; the engine `cpu` does it",
-                run.machine.machine.name
-            )));
-        }
-        if results.saturated {
-            return Err(Error::Unsupported(
-                "a sum exceeds 64 bits, the most that the core holds; the engine `cpu` counts \
-                 on"
-                .into(),
-            ));
-        }
-        Ok(results)
     }
+}
+
+/// What a run says whose search plan needs more memory for its sets.
+pub(super) fn no_room_for_sets(machine: &Accelerator) -> Error {
+    let lines = machine.set.as_ref().map_or(0, |set| set.plan_lines());
+    Error::Unsupported(format!(
+        "the sets of a search plan need more than the {lines} lines of 64 bytes that a PU of \
+         machine {} has for them; the engine `cpu` does it",
+        machine.machine.name
+    ))
 }

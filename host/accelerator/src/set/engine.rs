@@ -12,7 +12,7 @@ use gramer_machine::Accelerator;
 use gramer_pattern::task::Task;
 
 use super::image::{Lists, SetImage, Size};
-use super::matches::{ForPlans, Match};
+use super::matches::{ForPlans, Match, lists};
 use super::segments::{Segment, Segments};
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays};
@@ -104,7 +104,8 @@ impl<'a> SetResident<'a> {
         let machine = session.machine().clone();
         if let Some(wanted) = Match::of(&machine, task, sink.is_some())? {
             session.begin();
-            return self.plans.run(session, settings, (self.graph, &wanted), units, context);
+            let run = (self.graph, &wanted, sink);
+            return self.plans.run(session, settings, run, units, context);
         }
         let task = SetTask::of(&machine, task, sink.is_some())?;
         session.begin();
@@ -242,7 +243,7 @@ impl<'a> SetResident<'a> {
 ///
 /// # Errors
 /// [`Error::Usage`] that names the first of them that was given.
-pub(crate) fn check(settings: &Settings, machine: &str) -> Result<()> {
+pub(crate) fn check(settings: &Settings, machine: &Accelerator) -> Result<()> {
     let plain = Settings::default();
     let given = [
         ("comparison", settings.comparison != plain.comparison),
@@ -253,12 +254,13 @@ pub(crate) fn check(settings: &Settings, machine: &str) -> Result<()> {
         ("tau", settings.tau.is_some()),
         ("capacity", settings.capacity != plain.capacity),
         ("runs", settings.runs.is_some()),
-        ("result_beats", settings.result_beats.is_some()),
+        ("result_beats", settings.result_beats.is_some() && !lists(machine)),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         None => Ok(()),
         Some((option, _)) => Err(Error::usage(format!(
-            "the setting `{option}` is one of the paper's core, and machine {machine} has a set core"
+            "the setting `{option}` is one of the paper's core, and machine {} has a set core",
+            machine.machine.name
         ))),
     }
 }

@@ -1,17 +1,17 @@
-//! Matches of a pattern, which a core with plans counts.
+//! Matches of a pattern, which a core with plans counts and lists.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gramer_engine::{Count, Outcome, Units};
+use gramer_engine::{Count, Outcome, Sink, Units};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, Label, NO_LABEL, View};
+use gramer_graph::{Graph, Label, NO_LABEL, VertexId, View};
 use gramer_machine::Accelerator;
-use gramer_machine::set::LINE_QUARTERS;
-use gramer_pattern::Pattern;
+use gramer_machine::set::{LINE_QUARTERS, PADDING};
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
+use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::plan::estimates::estimates;
 use super::plan::image::{Order, PlanImage};
@@ -19,10 +19,17 @@ use super::plan::units::{deal, units};
 use super::plan::words::Program;
 use super::reference::SUM_EMBEDDINGS;
 use super::tasks::unsupported;
-use crate::session::Session;
+use crate::session::{Listing, Session};
 use crate::settings::Settings;
+use crate::stream::Record;
 
-/// A match as a core with plans counts it.
+/// Whether a machine's core lists: it has plans, and it is told how much room there is for records.
+pub(super) fn lists(machine: &Accelerator) -> bool {
+    let plans = machine.set.as_ref().is_some_and(|set| set.plan_levels > 0);
+    plans && machine.arguments.iter().any(|argument| argument.name == "result_beats")
+}
+
+/// A match as a core with plans counts or lists it.
 #[derive(Debug, Clone)]
 pub struct Match {
     program: Program,
@@ -33,33 +40,48 @@ pub struct Match {
     induced: Induced,
     /// Mappings are counted, not occurrences.
     mappings: bool,
+    /// Cliques are asked for, and listed as matches.
+    clique: bool,
+    lists: bool,
 }
 
 impl Match {
-    /// What a task is here; `None` for one that is no match, and on a core without plans.
+    /// What a task is here; `None` for one that is no match, and on a core without plans. Cliques that are listed are
+    /// matches, too.
     ///
     /// # Errors
     /// [`Error::Unsupported`] with the reason and the engine that does it.
     pub fn of(machine: &Accelerator, task: &Task, lists: bool) -> Result<Option<Self>> {
         let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
-        let Task::Match { pattern, induced, mappings } = task else { return Ok(None) };
+        let fits = 3..=levels as usize + 1;
+        let (given, induced, mappings, clique) = match task {
+            Task::Match { pattern, induced, mappings } => {
+                (pattern.clone(), *induced, *mappings, false)
+            }
+            Task::Clique { k } if lists && fits.contains(k) => {
+                (Pattern::clique(*k), Induced::Vertex, false, true)
+            }
+            _ => return Ok(None),
+        };
         if levels == 0 {
             return Ok(None);
         }
-        if lists {
+        if lists && !self::lists(machine) {
             let what = "counts embeddings and doesn't list them";
             return Err(unsupported(machine, what, false));
         }
-        let (given, pattern) = (pattern.clone(), without_one_edge_label(pattern));
-        let program = Program::counting(&pattern, *induced, levels)
-            .map_err(|what| unsupported(machine, &what, false))?;
+        let pattern = without_one_edge_label(&given);
+        let program = match lists {
+            false => Program::counting(&pattern, induced, levels),
+            true => Program::listing(&pattern, (induced, mappings), levels, None),
+        };
+        let program = program.map_err(|what| unsupported(machine, &what, false))?;
         if !mappings && ambiguous(&pattern) {
             let what = "doesn't tell apart the mappings of this pattern that have the same image, since it has \
                         vertices with labels and without; it counts them if mappings are asked for";
             return Err(unsupported(machine, what, false));
         }
-        let (induced, mappings) = (*induced, *mappings);
-        Ok(Some(Match { program, given, pattern, induced, mappings }))
+        Ok(Some(Match { program, given, pattern, induced, mappings, clique, lists }))
     }
 
     /// The words for a graph: of a pattern with labels those of the plan that is best there, if the core
@@ -71,8 +93,14 @@ impl Match {
             Order::View => general(),
             Order::Labels => {
                 let known = estimates(view, pattern);
-                Program::estimated(pattern, self.induced, levels, &known)
-                    .unwrap_or_else(|_| general())
+                let best = match self.lists {
+                    false => Program::estimated(pattern, self.induced, levels, &known),
+                    true => {
+                        let what = (self.induced, self.mappings);
+                        Program::listing(pattern, what, levels, Some(&known))
+                    }
+                };
+                best.unwrap_or_else(|_| general())
             }
         }
     }
@@ -80,7 +108,12 @@ impl Match {
     /// Refuses a share of it where what the core counts is a part of an occurrence: the counts of shares
     /// would not add up.
     fn divided(&self, program: &Program, machine: &Accelerator) -> Result<()> {
-        if self.mappings || program.is_whole() {
+        if self.clique {
+            // Which unit a clique is of depends on the plan, and other engines share cliques by another rule.
+            let what = "lists cliques whole, and not in shares";
+            return Err(unsupported(machine, what, false));
+        }
+        if self.mappings || self.lists || program.is_whole() {
             return Ok(());
         }
         let what = "counts this pattern whole, and not in shares";
@@ -120,7 +153,7 @@ impl ForPlans {
         ForPlans { images: Mutex::default(), numbers }
     }
 
-    /// Counts a match from some roots.
+    /// Counts a match from some roots, or lists it into the sink.
     ///
     /// # Errors
     /// [`Error::Usage`] for a pattern with labels on a graph without, [`Error::Unsupported`] for a graph or
@@ -129,7 +162,7 @@ impl ForPlans {
         &self,
         session: &mut Session,
         settings: &Settings,
-        (graph, wanted): (&Graph, &Match),
+        (graph, wanted, sink): (&Graph, &Match, Option<&dyn Sink>),
         roots: Units<'_>,
         context: &Context,
     ) -> Result<Outcome> {
@@ -169,6 +202,19 @@ impl ForPlans {
         let streams = deal(&machine, (&program, image), work, clusters);
         session.note_preparation(begun.elapsed());
         session.load_image(image.bytes(), number, context)?;
+        if let Some(sink) = sink {
+            let listing = Listing {
+                streams: &streams,
+                image: (number, image.lines()),
+                vertices: wanted.given.vertices() as u32,
+                enough: sink.limit(),
+            };
+            let (of, order) = (image.vertices(), program.listed());
+            let take = |record: &Record| hand_on(record, &of, &order, &wanted.given, sink);
+            let listed = session.list_streams(&listing, settings, &take, context)?;
+            let count = Count { pattern: wanted.given.clone(), count: listed.count };
+            return Ok(Outcome::new(vec![count], listed.complete));
+        }
         let limit = settings.time_limit.map(Duration::from_secs);
         let found = session.run_streams(&streams, number, image.lines(), limit, context)?;
         let sum = found.total[SUM_EMBEDDINGS];
@@ -178,4 +224,23 @@ impl ForPlans {
         };
         Ok(Outcome::new(vec![Count { pattern: wanted.given.clone(), count }], found.complete))
     }
+}
+
+/// Hands an embedding to the sink; `false` if that has enough. `of` has the vertices by quarter-line, `order` the
+/// pattern's vertices as a record has their images.
+fn hand_on(
+    record: &Record,
+    of: &[VertexId],
+    order: &[usize],
+    pattern: &Pattern,
+    sink: &dyn Sink,
+) -> Result<bool> {
+    let mut vertices = [0; MAX_VERTICES];
+    for (&at, &id) in order.iter().zip(&record.vertices) {
+        let vertex = of.get(id as usize).filter(|&&v| v != PADDING).ok_or_else(|| {
+            Error::Device(format!("the core listed the id {id}, which no vertex has"))
+        })?;
+        vertices[at] = *vertex;
+    }
+    Ok(sink.embedding(pattern, &vertices[..order.len()]).is_continue())
 }

@@ -13,6 +13,9 @@ use super::reference::SUM_CLIQUES;
 use super::sums::{Degrees, Total, formulas, motifs3, motifs4};
 use super::units::Operation;
 
+/// Vertices of the largest embedding that the paper's core holds, on the machine that is emulated unless another is named.
+const PAPER_HOLDS: usize = 16;
+
 /// A task that the set core does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetTask {
@@ -35,6 +38,11 @@ impl SetTask {
         let (_, most) = K_RANGE;
         let vertex = Induced::Vertex;
         let what = match task {
+            Task::Clique { k } if lists && super::matches::lists(machine) => {
+                let placed = machine.set.as_ref().map_or(0, |set| set.plan_levels) + 1;
+                let what = format!("lists cliques of 3 to {placed} vertices, and k is {k}");
+                return Err(unsupported(machine, &what, *k <= PAPER_HOLDS));
+            }
             Task::Clique { .. } | Task::Motif { .. } if lists => {
                 return Err(unsupported(machine, "counts embeddings and doesn't list them", true));
             }
@@ -167,4 +175,29 @@ pub(super) fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Err
         "machine {} {what}; the engine `cpu` does it{other}",
         machine.machine.name
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_machine::named::named;
+    use gramer_machine::set::SetCore;
+
+    /// A list of cliques is refused with the device that can.
+    #[test]
+    fn the_paper_s_core_is_named_where_it_lists_such_cliques() {
+        let paper = named("paper").unwrap().unwrap();
+        assert_eq!(paper.machine.depth as usize, PAPER_HOLDS);
+        let small = named("set-small").unwrap().unwrap();
+        let few = Accelerator {
+            set: small.set.clone().map(|set| SetCore { plan_levels: 3, ..set }),
+            ..small.clone()
+        };
+        let said =
+            |machine, k| SetTask::of(machine, &Task::Clique { k }, true).unwrap_err().to_string();
+        assert!(said(&few, 8).contains("lists cliques of 3 to 4 vertices, and k is 8"));
+        assert!(said(&few, 8).contains("the paper's core"));
+        assert!(said(&small, 17).contains("lists cliques of 3 to 8 vertices, and k is 17"));
+        assert!(!said(&small, 17).contains("the paper's core"));
+    }
 }

@@ -236,7 +236,7 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
 }
 
 /// Beats of units: a half has any unit first, and behind it some of at most so much work.
-pub(super) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> Vec<u8> {
+pub(crate) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> Vec<u8> {
     let group = UNITS_A_GROUP as usize;
     let mut bytes = vec![];
     let mut rest = units;

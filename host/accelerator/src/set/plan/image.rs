@@ -111,6 +111,17 @@ impl PlanImage {
         found.map_or([0, 0], |at| self.ranges[at].1)
     }
 
+    /// The vertex that each quarter-line's list is of; [`PADDING`] where none begins.
+    pub fn vertices(&self) -> Vec<VertexId> {
+        let mut of = vec![PADDING; self.words.len() / QUARTER];
+        for (v, _) in (0..).zip(&self.entries) {
+            if let Some((id, _)) = self.list(v) {
+                of[id as usize] = v;
+            }
+        }
+        of
+    }
+
     /// Entries, 16 a line.
     pub fn words(&self) -> &[u32] {
         &self.words
@@ -179,6 +190,12 @@ mod tests {
         };
         let image = PlanImage::new(view, Order::View).unwrap();
         assert_eq!(image.list(202), None);
+        let of = image.vertices();
+        assert_eq!(of.len(), image.words().len() / QUARTER);
+        for v in 0..202 {
+            assert_eq!(of[image.list(v).unwrap().0 as usize], v);
+        }
+        assert_eq!(of.iter().filter(|&&v| v != PADDING).count(), 202);
         assert_eq!(image.range(0), [0, 0]);
         for (v, row) in rows.iter().enumerate().filter(|(_, row)| !row.is_empty()) {
             let (id, size) = image.list(v as u32).unwrap();

@@ -18,6 +18,14 @@ const ID: u32 = (1 << ID_BITS) - 1;
 /// # Panics
 /// If the stream isn't whole beats, or a unit leads beyond the image.
 pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> {
+    list(machine, image, stream).map(|(sums, _)| sums)
+}
+
+/// The same, with what is listed: of each embedding the ids of its vertices, the last one's first.
+///
+/// # Panics
+/// As [`run`].
+pub fn list(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<(Sums, Vec<Vec<u32>>)> {
     let line = ENTRIES_A_LINE as usize * 4;
     let input = &machine.streams.input;
     let get = |part: &str, name: &str, bytes: &[u8]| {
@@ -28,7 +36,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
     debug_assert_eq!(words.len() % (WORDS_A_BEAT as usize * 8), 0);
     let (ranges, words) = Program::read(machine, words);
     let room = machine.set.as_ref().map_or(0, |set| set.plan_lines()) as usize;
-    let mut sum = 0u128;
+    let (mut sum, mut records) = (0u128, vec![]);
     for bytes in units.chunks_exact(8) {
         let size = get("unit", "quarters", bytes) as u32;
         if size == 0 {
@@ -38,14 +46,15 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
         let range = [get("unit", "first", bytes) as usize, get("unit", "last", bytes) as usize];
         let sets = vec![vec![]; PLAN_SETS as usize];
         let entries = vec![root];
-        let mut unit = Unit { image, words: &words, ranges: &ranges, room, range, sets, entries };
+        let (words, ranges, records) = (&words[..], &ranges[..], &mut records);
+        let mut unit = Unit { image, words, ranges, room, range, sets, entries, records };
         sum += unit.level(0, 0)?;
     }
     let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
     let mut values = [0; SUMS as usize];
     values[SUM_EMBEDDINGS] = u64::try_from(sum).unwrap_or(u64::MAX).min(most);
     let saturated = sum >= u128::from(most);
-    Some(Sums { values, saturated, next_unit: units.len() as u64 / 8 })
+    Some((Sums { values, saturated, next_unit: units.len() as u64 / 8 }, records))
 }
 
 /// A unit while the plan is gone through.
@@ -61,6 +70,7 @@ struct Unit<'a> {
     sets: Vec<Vec<u32>>,
     /// The images, with their sizes.
     entries: Vec<u32>,
+    records: &'a mut Vec<Vec<u32>>,
 }
 
 impl Unit<'_> {
@@ -100,7 +110,7 @@ impl Unit<'_> {
         members
     }
 
-    /// What the words from `at` on count below the images that are placed, with `top` lines of the
+    /// What the words from `at` on count or list below the images that are placed, with `top` lines of the
     /// memory for sets in use.
     fn level(&mut self, mut at: usize, mut top: usize) -> Option<u128> {
         loop {
@@ -118,6 +128,14 @@ impl Unit<'_> {
                 Kind::Count => {
                     let n = self.members(&word).len() as u128;
                     return Some(if word.pairs { n * n.saturating_sub(1) / 2 } else { n });
+                }
+                Kind::List => {
+                    let members = self.members(&word);
+                    let before = self.entries.iter();
+                    let images: Vec<u32> = before.map(|entry| entry & ID).collect();
+                    let record = |last: &u32| [&[last & ID], &images[..]].concat();
+                    self.records.extend(members.iter().map(record));
+                    return Some(members.len() as u128);
                 }
                 Kind::Walk => {
                     let mut candidates = self.members(&word);

@@ -2,12 +2,14 @@
 //! one place that writes them.
 //!
 //! The core goes along a chain: a vertex after the other gets its image, and the members of one set
-//! are counted at the end. A plan that is a tree of steps, or that ends in a formula of several sets,
+//! are counted or listed at the end. A plan that is a tree of steps, or that ends in a formula of several sets,
 //! is left to other devices; the plan of the same pattern that meets every embedding is always a chain.
 
 use gramer_graph::{Label, NO_LABEL};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{ID_BITS, PLAN_LABELS, PLAN_SETS, PLAN_WORDS, WORD_KINDS, WORDS_A_BEAT};
+use gramer_machine::set::{
+    ID_BITS, PLAN_LABELS, PLAN_SETS, PLAN_WORDS, RECORD_NARROW, WORD_KINDS, WORDS_A_BEAT,
+};
 use gramer_pattern::plan::candidates::ByLabel;
 use gramer_pattern::plan::matching_order::Estimates;
 use gramer_pattern::plan::planner::Planner;
@@ -26,6 +28,8 @@ pub enum Kind {
     Count,
     /// The next vertex goes along a set.
     Walk,
+    /// Members are listed, each with the images before it.
+    List,
 }
 
 impl Kind {
@@ -35,6 +39,7 @@ impl Kind {
             Kind::Make => "make",
             Kind::Count => "count",
             Kind::Walk => "walk",
+            Kind::List => "list",
         };
         let at = WORD_KINDS.iter().position(|(n, _)| *n == name);
         at.expect("every kind has a number") as u64
@@ -42,7 +47,9 @@ impl Kind {
 
     /// The kind with a number.
     pub fn of(number: u64) -> Option<Kind> {
-        [Kind::Make, Kind::Count, Kind::Walk].into_iter().find(|kind| kind.number() == number)
+        [Kind::Make, Kind::Count, Kind::Walk, Kind::List]
+            .into_iter()
+            .find(|kind| kind.number() == number)
     }
 }
 
@@ -53,7 +60,7 @@ pub struct Word {
     pub kind: Kind,
     /// With a stored set and a list: members that are not in the list; else those that are.
     pub difference: bool,
-    /// Count: pairs of members.
+    /// Count: pairs of members. List: a record takes a whole beat.
     pub pairs: bool,
     /// The stored set.
     pub stored: Option<u8>,
@@ -82,6 +89,8 @@ pub struct Program {
     pub root: Option<Label>,
     /// The labels that words name, from number 1 on.
     pub labels: Vec<Label>,
+    /// The pattern's vertices in the order in which they get their images.
+    placed: Vec<usize>,
     /// How many mappings each counted one stands for.
     factor: u128,
     /// How many mappings an occurrence has.
@@ -230,6 +239,14 @@ impl Writer<'_> {
     }
 }
 
+/// Whether a pattern has as many vertices as a core that places `levels` of them takes.
+fn fits(pattern: &Pattern, levels: u32) -> Result<(), String> {
+    match (3..=levels as usize + 1).contains(&pattern.vertices()) {
+        true => Ok(()),
+        false => Err(format!("matches patterns of 3 to {} vertices", levels + 1)),
+    }
+}
+
 impl Program {
     /// The words of a plan for a core that places up to `levels` vertices.
     ///
@@ -274,6 +291,7 @@ impl Program {
             least: neighbours.count_ones() as usize,
             root: (root != NO_LABEL).then_some(root),
             labels: writer.labels,
+            placed: chain.steps.iter().map(|step| step.vertex).collect(),
             factor: plan.factor * chain.times,
             automorphisms: plan.automorphisms,
         })
@@ -303,16 +321,47 @@ impl Program {
         Program::first(pattern, levels, |emit| planner.best(false, emit))
     }
 
+    /// The words that list the occurrences of a pattern, or its mappings: of the plan that meets each of them, the
+    /// best by `estimates` if there are some.
+    ///
+    /// # Errors
+    /// As [`Program::of`].
+    pub fn listing(
+        pattern: &Pattern,
+        (induced, mappings): (Induced, bool),
+        levels: u32,
+        estimates: Option<&Estimates>,
+    ) -> Result<Self, String> {
+        fits(pattern, levels)?;
+        let plan = match estimates {
+            None => SearchPlan::of(pattern, induced, mappings, true),
+            Some(estimates) => {
+                let (space, induced) = (&ByLabel::new(pattern), induced == Induced::Vertex);
+                Planner { pattern, space, estimates, induced }.best(mappings, true)
+            }
+        };
+        let mut program = Program::of(&plan, levels)?;
+        let last = program.words.last_mut().filter(|word| word.kind == Kind::Count && !word.pairs);
+        let Some(last) = last.filter(|_| program.placed.len() + 1 == pattern.vertices()) else {
+            return Err("takes plans that meet one embedding after another".into());
+        };
+        last.kind = Kind::List;
+        last.pairs = pattern.vertices() > RECORD_NARROW as usize;
+        Ok(program)
+    }
+
+    /// Of a program that lists: the pattern's vertices in the order of a record, the last that gets its image first.
+    pub fn listed(&self) -> Vec<usize> {
+        let last = (0..=self.placed.len()).find(|v| !self.placed.contains(v));
+        last.into_iter().chain(self.placed.iter().copied()).collect()
+    }
+
     fn first(
         pattern: &Pattern,
         levels: u32,
         plan: impl Fn(bool) -> SearchPlan,
     ) -> Result<Self, String> {
-        let fits = 3..=levels as usize + 1;
-        if !fits.contains(&pattern.vertices()) {
-            let most = levels + 1;
-            return Err(format!("matches patterns of 3 to {most} vertices"));
-        }
+        fits(pattern, levels)?;
         Program::of(&plan(false), levels).or_else(|_| Program::of(&plan(true), levels))
     }
 
@@ -370,7 +419,7 @@ impl Program {
         bytes
     }
 
-    /// The ids of labels and the words of such beats, these read up to the first that counts.
+    /// The ids of labels and the words of such beats, these read up to the first that counts or lists.
     ///
     /// # Panics
     /// If a word has no kind.
@@ -396,7 +445,7 @@ impl Program {
                 conflicts: get("conflicts") as u8,
                 label: get("label") as u8,
             });
-            if kind == Kind::Count {
+            if matches!(kind, Kind::Count | Kind::List) {
                 break;
             }
         }
@@ -405,76 +454,4 @@ impl Program {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gramer_machine::named::named;
-    use gramer_pattern::Dictionary;
-
-    #[test]
-    fn every_pattern_of_up_to_six_vertices_has_words_that_are_read_as_they_were_written() {
-        let machine = named("set-small").unwrap().unwrap();
-        for k in 3..=6 {
-            for pattern in Dictionary::of(k).patterns() {
-                for induced in [Induced::Vertex, Induced::Edge] {
-                    let program = Program::counting(pattern, induced, 7).unwrap();
-                    let beats = program.beats(&machine, |_| [0, 0]);
-                    assert_eq!(beats.len() % 64, 0);
-                    assert_eq!(Program::read(&machine, &beats).1, program.words);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn the_largest_patterns_fit() {
-        // Vertex-induced, a path has the most sets.
-        let most = (3..=8).map(|n| Pattern::from_edges(n, &path(n)));
-        for pattern in most.chain([Pattern::clique(8)]) {
-            for induced in [Induced::Vertex, Induced::Edge] {
-                let program = Program::counting(&pattern, induced, 7).unwrap();
-                assert!(program.words.len() <= PLAN_WORDS as usize);
-            }
-        }
-        let nine = Pattern::from_edges(9, &path(9));
-        let said = Program::counting(&nine, Induced::Edge, 7).unwrap_err();
-        assert_eq!(said, "matches patterns of 3 to 8 vertices");
-        let mut labelled = Pattern::clique(3);
-        labelled.set_edge_label(0, 1, 2);
-        let said = Program::counting(&labelled, Induced::Edge, 7).unwrap_err();
-        assert_eq!(said, "matches patterns without labels of edges");
-    }
-
-    #[test]
-    fn eight_labels_have_numbers_and_the_ranges_that_are_given() {
-        let machine = named("set-small").unwrap().unwrap();
-        let mut labelled = Pattern::from_edges(8, &path(8));
-        (0..8).for_each(|v| labelled.set_vertex_label(v, 10 * v as u32));
-        for induced in [Induced::Vertex, Induced::Edge] {
-            let program = Program::counting(&labelled, induced, 7).unwrap();
-            let mut all: Vec<Label> = program.labels.iter().copied().chain(program.root).collect();
-            all.sort_unstable();
-            assert_eq!(all, (0..8).map(|v| 10 * v).collect::<Vec<Label>>());
-            let beats = program.beats(&machine, |label| [label, label + 5]);
-            let (ranges, words) = Program::read(&machine, &beats);
-            assert_eq!((ranges[0], words), ([0, (1 << ID_BITS) - 1], program.words.clone()));
-            for (range, &label) in ranges[1..].iter().zip(&program.labels) {
-                assert_eq!(*range, [label, label + 5]);
-            }
-            let makes = program.words.iter().filter(|word| word.kind == Kind::Make);
-            assert!(makes.into_iter().all(|word| word.label > 0));
-        }
-    }
-
-    fn path(n: usize) -> Vec<(usize, usize)> {
-        (1..n).map(|v| (v - 1, v)).collect()
-    }
-
-    #[test]
-    fn a_diamond_is_counted_by_pairs() {
-        let diamond = Pattern::from_edges(4, &[(0, 1), (0, 2), (0, 3), (1, 2), (1, 3)]);
-        let program = Program::counting(&diamond, Induced::Edge, 7).unwrap();
-        let count = program.words.last().unwrap();
-        assert!(count.pairs && count.kind == Kind::Count, "{:?}", program.words);
-        assert_eq!(program.levels, 2);
-    }
-}
+mod tests;

@@ -1,0 +1,236 @@
+//! Listing by a search plan on the set core: what a compute unit lists is taken from its result area, and the units
+//! that did not end are sent again, until there are none.
+//!
+//! A run whose area is half full hands out no more units and ends with those under way: their records are whole, and
+//! the rest goes on in a next run. If even those have no room nothing of the run is kept, and fewer units are sent, at
+//! last parts of one, or one with a larger area.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
+use gramer_machine::set::{RECORD_NARROW, SUMS};
+use opencl3::context::Context as Cl;
+
+use super::compute_unit::{ComputeUnit, Execution};
+use super::pass::{Taker, record_beats};
+use super::pending::{Pending, UNIT};
+use super::places::Places;
+use super::set::{StreamJob, no_room_for_sets};
+use super::stop::Stop;
+use super::{Session, add};
+use crate::set::reference::SUM_EMBEDDINGS;
+use crate::set::units::InStream;
+use crate::settings::Settings;
+use crate::stream::{Area, Results, Status};
+
+/// An area that is too small for one unit grows by this factor.
+const GROWTH: u32 = 4;
+
+/// What is listed.
+pub(crate) struct Listing<'a> {
+    /// For each compute unit.
+    pub streams: &'a [InStream],
+    /// The image's number, and its lines.
+    pub image: (u64, u32),
+    /// Vertices of an embedding.
+    pub vertices: u32,
+    /// So many embeddings are enough.
+    pub enough: Option<u64>,
+}
+
+/// What was listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Embeddings.
+    pub count: u128,
+    /// Whether these are all.
+    pub complete: bool,
+}
+
+impl Session {
+    /// Runs the streams, one on each compute unit, over the image that [`Session::load_image`] put there, and hands
+    /// each record to `take`, until that has enough.
+    ///
+    /// # Errors
+    /// [`Error::Device`] for what the runtime refuses and what no core should answer; [`Error::Unsupported`] for sets
+    /// without room; those of `take`.
+    pub(crate) fn list_streams(
+        &mut self,
+        listing: &Listing<'_>,
+        settings: &Settings,
+        take: &Taker<'_>,
+        context: &Context,
+    ) -> Result<Listed> {
+        // If a thread panics, kernels may run on: the buffers that they use stay.
+        let broken = std::mem::replace(&mut self.broken, true);
+        let outcome = self.list_all(listing, settings, take, context);
+        self.broken = broken || matches!(outcome, Err(Error::Device(_)));
+        outcome
+    }
+
+    fn list_all(
+        &mut self,
+        listing: &Listing<'_>,
+        settings: &Settings,
+        take: &Taker<'_>,
+        context: &Context,
+    ) -> Result<Listed> {
+        let machine = &self.machine;
+        let beats = record_beats(machine, settings, listing.enough).max(1); // so that it can grow
+        let time_limit = settings.time_limit.map(Duration::from_secs);
+        let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
+        let places: usize = listing.streams.iter().map(|s| s.units.len() / UNIT).sum();
+        context.progress.begin(places as u64);
+        let shared = Shared { machine, listing, stop, take, context };
+        let units = self.cards.iter_mut().flat_map(|card| {
+            let (name, cl, places) = (&card.name, &card.context, &*card.places);
+            let units = (0..).zip(&mut card.units);
+            units.map(move |(at, unit)| (at, unit, Where { name, cl, places }))
+        });
+        let outcomes: Vec<Result<Own>> = std::thread::scope(|scope| {
+            let shared = &shared;
+            let threads: Vec<_> = units
+                .zip(listing.streams)
+                .map(|((at, unit, place), stream)| {
+                    scope.spawn(move || {
+                        let outcome = shared.list(unit, (at, place), stream, beats);
+                        if outcome.is_err() {
+                            // The others needn't go on.
+                            shared.stop.raised.store(true, Ordering::Relaxed);
+                        }
+                        outcome
+                    })
+                })
+                .collect();
+            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let mut listed = Listed { count: 0, complete: true };
+        for own in outcomes {
+            let own = own?;
+            self.runs += own.runs;
+            add(&mut self.counters, &own.counters);
+            listed.count += own.listed.count;
+            listed.complete &= own.listed.complete;
+        }
+        Ok(listed)
+    }
+}
+
+/// Where a compute unit is.
+#[derive(Clone, Copy)]
+struct Where<'a> {
+    name: &'a str,
+    cl: &'a Cl,
+    places: &'a Places,
+}
+
+/// What the threads of the compute units share.
+struct Shared<'a> {
+    machine: &'a Accelerator,
+    listing: &'a Listing<'a>,
+    stop: Stop<'a>,
+    take: &'a Taker<'a>,
+    context: &'a Context,
+}
+
+/// What a compute unit did.
+struct Own {
+    listed: Listed,
+    runs: u64,
+    counters: BTreeMap<String, Vec<u64>>,
+}
+
+impl Shared<'_> {
+    /// Sends the units of a stream, as many at a time as have room, until none is left.
+    fn list(
+        &self,
+        unit: &mut ComputeUnit,
+        (at, place): (u32, Where<'_>),
+        stream: &InStream,
+        beats: u32,
+    ) -> Result<Own> {
+        let (machine, listing, Where { name, cl, places }) = (self.machine, self.listing, place);
+        let mut area = Area::new(machine, SUMS, beats);
+        let run = Execution {
+            machine,
+            stop: &self.stop,
+            patterns: SUMS,
+            k: listing.vertices,
+            list: true,
+        };
+        let listed = Listed { count: 0, complete: true };
+        let mut own = Own { listed, runs: 0, counters: BTreeMap::new() };
+        let mut pending = Pending::new(&stream.units);
+        while let Some(units) = pending.next() {
+            if self.stop.asked() {
+                own.listed.complete = false;
+                return Ok(own);
+            }
+            let part = InStream { head: stream.head.clone(), units, wait: stream.wait };
+            let (number, lines) = listing.image;
+            let job = StreamJob { stream: &part, number, lines, at, name, cl, places };
+            let (results, _) = unit.send_stream(&run, &job, &area)?;
+            own.runs += 1;
+            add(&mut own.counters, &results.counters);
+            self.keep(name, &results, &mut own.listed)?;
+            let before = pending.left();
+            match results.status {
+                Status::Full if results.next_unit == 0 => {
+                    let records = results.records.len() + results.unfinished.len();
+                    let a_beat = if listing.vertices > RECORD_NARROW { 1 } else { 2 };
+                    if records.div_ceil(a_beat) < area.records as usize {
+                        return Err(no_room_for_sets(machine));
+                    }
+                    if !pending.fewer(machine) {
+                        area.records = area.records.checked_mul(GROWTH).ok_or_else(|| {
+                            Error::Device(format!("{name}: no result area is large enough"))
+                        })?;
+                    }
+                }
+                Status::Done => pending.done(usize::MAX),
+                _ => pending.done(results.next_unit as usize),
+            }
+            self.context.progress.add(before.saturating_sub(pending.left()) as u64);
+            if results.status == Status::Aborted {
+                own.listed.complete = false;
+                return Ok(own);
+            }
+        }
+        Ok(own)
+    }
+
+    /// Hands on the records of a run that are whole, or all where these are enough: then nothing is done again,
+    /// and none is listed twice.
+    fn keep(&self, name: &str, results: &Results, listed: &mut Listed) -> Result<()> {
+        let sum = results.counts[SUM_EMBEDDINGS];
+        if results.status == Status::Done && sum != results.records.len() as u64 {
+            return Err(Error::Device(format!(
+                "{name}: the core counted {sum} embeddings, but listed {}",
+                results.records.len()
+            )));
+        }
+        let all = results.records.len() + results.unfinished.len();
+        let rest = match self.listing.enough {
+            Some(enough) if all as u64 >= enough => &results.unfinished[..],
+            _ => &[],
+        };
+        for record in results.records.iter().chain(rest) {
+            listed.count += 1;
+            if !(self.take)(record)? {
+                self.stop.raised.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
+        if self.stop.raised.load(Ordering::Relaxed) {
+            listed.complete = false;
+        }
+        Ok(())
+    }
+}

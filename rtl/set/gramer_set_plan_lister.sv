@@ -1,0 +1,129 @@
+// What a search plan lists: the members of its last set, each with the images of the vertices before it, one
+// record after another. Images are taken when the operation is handed on, since the walker goes on to other
+// ones; they are dropped with the operation's end.
+//
+//   operation ─► [images] ──────────────────────────┐
+//   line, lanes, end ─► [lines] ─► line in hand ─► member ─► record
+//
+// Nothing waits between the merger's steps and here: there is room for every line that is on its way
+// when `room_o` falls.
+module gramer_set_plan_lister
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  // An operation that lists is handed on
+  input  logic    listed_i,
+  input  images_t images_i,
+  output logic    full_o, // no room for another one's images
+  // Its members, a line at a time, and its end
+  input  logic    valid_i,
+  input  line_t   line_i,
+  input  lanes_t  lanes_i,
+  input  logic    ends_i,
+  input  logic    wide_i,
+  output logic    room_o,
+  // Records
+  output logic    record_valid_o,
+  input  logic    record_ready_i,
+  output record_t record_o,
+  output logic    busy_o
+);
+
+  localparam int unsigned OPERATIONS = 16;
+  localparam int unsigned LINES      = 16;
+  // Lines that may still come: six stages between a step and here, and an end that isn't held back. As a
+  // power of two, so that room is one bit of the number of lines.
+  localparam int unsigned COMING     = 8;
+
+  // The ids of a line: sizes of lists are of no use here.
+  typedef struct packed {
+    logic   ends;
+    logic   wide;
+    lanes_t lanes;
+    logic [LANES-1:0][ID_W-1:0] ids;
+  } members_t;
+
+  // ---------------------------------------------------------------- what waits
+
+  logic     push, pop, waiting, images_valid, images_pop, go;
+  members_t in, head, here_q;
+  images_t  images;
+  logic     here_valid_q, here_ends;
+  lanes_t   less_q, low; // members that are left without the lowest; the lowest
+  logic [$clog2(LINES):0] lines_q;
+  id_t      member;
+
+  always_comb begin
+    in = '{ends: ends_i, wide: wide_i, lanes: lanes_i, ids: '0};
+    for (int l = 0; l < LANES; l++) in.ids[l] = line_i[l*ENTRY_W +: ID_W];
+  end
+
+  assign push = valid_i && (ends_i || lanes_i != '0);
+
+  gramer_fifo #(.WIDTH($bits(members_t)), .DEPTH(LINES)) i_lines (
+    .clk_i, .rst_i,
+    .push_i (push), .data_i (in), .full_o (),
+    .pop_i (pop), .valid_o (waiting), .data_o (head)
+  );
+
+  gramer_fifo #(.WIDTH($bits(images_t)), .DEPTH(OPERATIONS)) i_images (
+    .clk_i, .rst_i,
+    .push_i (listed_i), .data_i (images_i), .full_o (full_o),
+    .pop_i (images_pop), .valid_o (images_valid), .data_o (images)
+  );
+
+  // ---------------------------------------------------------------- one member after another
+
+  assign go         = !record_valid_o || record_ready_i;
+  assign here_ends  = here_valid_q && (less_q == '0) && (go || here_q.lanes == '0);
+  assign pop        = waiting && (!here_valid_q || here_ends);
+  assign images_pop = here_ends && here_q.ends;
+  assign low        = here_q.lanes & ~less_q;
+
+  always_comb begin
+    member = '0;
+    for (int l = 0; l < LANES; l++) if (low[l]) member |= here_q.ids[l];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      here_valid_q   <= 1'b0;
+      record_valid_o <= 1'b0;
+      lines_q        <= '0;
+      room_o         <= 1'b0;
+    end else begin
+      lines_q <= lines_q + ($clog2(LINES)+1)'(push) - ($clog2(LINES)+1)'(pop);
+      room_o  <= lines_q < ($clog2(LINES)+1)'(LINES - COMING);
+      if (pop) here_valid_q <= 1'b1;
+      else if (here_ends) here_valid_q <= 1'b0;
+      if (go) record_valid_o <= here_valid_q && here_q.lanes != '0;
+    end
+    if (pop) begin
+      here_q <= head;
+      less_q <= head.lanes & (head.lanes - 1'b1);
+    end else if (go) begin
+      here_q.lanes <= less_q;
+      less_q       <= less_q & (less_q - 1'b1);
+    end
+    if (go) begin
+      record_o.wide   <= here_q.wide;
+      record_o.ids[0] <= member;
+      for (int v = 0; v < PLACED; v++) record_o.ids[v+1] <= images[v];
+    end
+  end
+
+  assign busy_o = waiting || here_valid_q || record_valid_o || images_valid;
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(here_valid_q && !images_valid)) else $error("members without an operation");
+    assert (!(push && 32'(lines_q) == LINES && !pop)) else $error("a line without room");
+    assert (!(here_valid_q && less_q != (here_q.lanes & (here_q.lanes - 1'b1))))
+      else $error("members are missed");
+    assert (!(valid_i && ends_i && lanes_i != '0)) else $error("members with an operation's end");
+  end
+`endif
+
+endmodule

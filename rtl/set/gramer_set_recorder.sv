@@ -1,0 +1,143 @@
+// The records of all PUs as beats of the out-stream, before the sums: one or two in a beat, PUs in turn. The host
+// says for how many beats it has room. Once half of it is used no more units are handed out (`soft_o`), so that
+// those under way usually end; a record without room ends the run (`full_o`), and others after it are dropped.
+//
+//   PUs ─► turn ─► record ─► beat ─► report
+module gramer_set_recorder
+  import gramer_set_pkg::*;
+  import gramer_set_types_pkg::*;
+(
+  input  logic    clk_i,
+  input  logic    rst_i,
+  input  logic    clear_i,        // before a run
+  input  logic [31:0] room_i,     // beats that the host has room for; stays
+  // Records
+  input  logic [PUS-1:0] valid_i,
+  output logic [PUS-1:0] ready_o,
+  input  record_t record_i [PUS],
+  // Beats
+  output logic    beat_valid_o,
+  input  logic    beat_ready_i,
+  output line_t   beat_o,
+  // The end
+  input  logic    end_i,          // pulse: no record comes any more
+  output logic    ended_o,        // pulse, in the same cycle if there is nothing left
+  // State
+  output logic    soft_o,         // half of the room is used; stays
+  output logic    full_o,         // a record had no room; stays
+  output logic [39:0] records_o,  // that left
+  output logic    busy_o
+);
+
+  localparam int unsigned HALF_W = LINE_W / 2;
+  localparam int unsigned NARROW = RECORD_NARROW; // ids of a record of half a beat
+  localparam int unsigned IDS    = PLACED + 1;
+
+  // ---------------------------------------------------------------- a record
+
+  logic [PUS-1:0] grant;
+  logic    some, take, in_valid_q, in_take;
+  record_t chosen, in_q;
+
+  assign take    = some && (!in_valid_q || in_take);
+  assign ready_o = grant & {PUS{take}};
+
+  gramer_rr_arbiter #(.REQUESTS(PUS)) i_turn (
+    .clk_i, .rst_i,
+    .request_i (valid_i), .take_i (take),
+    .valid_o (some), .grant_o (grant), .index_o ()
+  );
+
+  always_comb begin
+    chosen = '0;
+    for (int p = 0; p < PUS; p++) if (grant[p]) chosen |= record_i[p];
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) in_valid_q <= 1'b0;
+    else if (!in_valid_q || in_take) in_valid_q <= some;
+    if (!in_valid_q || in_take) in_q <= chosen;
+  end
+
+  // Ordinal and number of the pattern are 0, and what has no id.
+  logic [HALF_W-1:0] narrow;
+  line_t             wide;
+
+  always_comb begin
+    narrow = '0;
+    wide   = '0;
+    for (int i = 0; i < IDS; i++) begin
+      if (i < NARROW) narrow[(2 + i)*32 +: 32] = 32'(in_q.ids[i]);
+      wide[(2 + i)*32 +: 32] = 32'(in_q.ids[i]);
+    end
+  end
+
+  // ---------------------------------------------------------------- beats
+
+  logic [31:0] left_q, half_q; // beats that may begin; half of the room
+  logic        begun_q, held_q, whole_q, flush_q, leaves, first, second, over;
+  logic        two_q;          // the beat has two records
+  logic        soft_q, full_q;
+  logic [39:0] records_q;
+  line_t       beat_q;
+
+  assign soft_o       = soft_q;
+  assign full_o       = full_q;
+  assign records_o    = records_q;
+  assign beat_valid_o = held_q && whole_q;
+  assign beat_o       = beat_q;
+  assign leaves       = beat_valid_o && beat_ready_i;
+  assign second       = in_valid_q && held_q && !whole_q && !in_q.wide;
+  assign first        = in_valid_q && (!held_q || leaves);
+  assign over         = first && (full_q || left_q == '0);
+  assign in_take      = first || second;
+  assign ended_o      = (end_i || flush_q) && !held_q;
+  assign busy_o       = in_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i || clear_i) begin
+      held_q    <= 1'b0;
+      whole_q   <= 1'b0;
+      flush_q   <= 1'b0;
+      begun_q   <= 1'b0;
+      soft_q    <= 1'b0;
+      full_q    <= 1'b0;
+      records_q <= '0;
+      left_q    <= room_i;
+      half_q    <= room_i >> 1;
+    end else begin
+      if (first && !over) held_q <= 1'b1;
+      else if (leaves) held_q <= 1'b0;
+      if (first) whole_q <= in_q.wide;
+      else if (second || flush_q) whole_q <= 1'b1;
+      if (end_i) flush_q <= !ended_o;
+      else if (ended_o) flush_q <= 1'b0;
+      if (first && !over) begin
+        left_q  <= left_q - 1'b1;
+        begun_q <= 1'b1;
+      end
+      if (over) full_q <= 1'b1;
+      soft_q <= soft_q || (begun_q && left_q <= half_q);
+      if (leaves) records_q <= records_q + 40'(two_q) + 1'b1;
+    end
+    if (first) begin
+      two_q  <= 1'b0;
+      // The other half has no record: all ones where the number of its pattern would be.
+      beat_q <= in_q.wide ? wide : {192'b0, 32'hffff_ffff, 32'b0, narrow};
+    end else if (second) begin
+      two_q                   <= 1'b1;
+      beat_q[LINE_W-1:HALF_W] <= narrow;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i && !clear_i) begin
+    assert (!(end_i && in_valid_q)) else $error("a record after the end");
+    assert (!(first && second)) else $error("a record in two beats");
+    assert (!(held_q && !whole_q && in_valid_q && in_q.wide))
+      else $error("records of two sizes in a run");
+    assert (left_q <= room_i) else $error("more beats than there is room for");
+  end
+`endif
+
+endmodule
