@@ -74,8 +74,13 @@ impl Emulation {
             "x".repeat(1_100_000)
         );
         fs::write(at("xrt.ini"), ini).unwrap();
-        // The runtime sleeps for seconds where nothing has to be waited for.
-        fs::write(at("sleep.c"), "unsigned sleep(unsigned s) { (void)s; return 0; }\n").unwrap();
+        // The runtime sleeps for seconds where nothing has to be waited for. Its thread that looks after a
+        // device does nothing else in a loop: without a nap it takes a processor.
+        let sleep = "#include <time.h>\n\
+                     unsigned sleep(unsigned s) {\n  \
+                     const struct timespec nap = {0, 1000000};\n  \
+                     (void)s;\n  nanosleep(&nap, 0);\n  return 0;\n}\n";
+        fs::write(at("sleep.c"), sleep).unwrap();
         let made = Command::new("cc")
             .args(["-shared", "-fPIC", "-o"])
             .arg(at("sleep.so"))

@@ -1,7 +1,7 @@
 //! Labels by a power law.
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::RngCore;
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::Rng;
 
 use super::Labels;
 use super::models::rng;

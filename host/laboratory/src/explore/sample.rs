@@ -52,9 +52,9 @@
 
 use std::ops::ControlFlow;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use gramer_machine::{ENTRIES_A_LINE, RECORDS_A_LINE};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 use serde_json::Value;
 
 use super::parameter::{Parameter, Point, Setting};

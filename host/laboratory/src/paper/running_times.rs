@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 
 use super::performance::{CONTAINED, Run, cases, note, of_paper, set_up};
 use super::report::{Answer, Block, Cases, Claim, Finding, Section, Verdict, far, span};

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use gramer_engine::{Engine, Units};
 use gramer_gpu::{
     Gpu, Join, JoinSettings, Layers, Order, Settings, Steps, Strategy, TableSettings, Without,
@@ -11,8 +13,6 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{Induced, Task};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::limits::within;
 use super::point::{Named, Point, shown, speed_up};

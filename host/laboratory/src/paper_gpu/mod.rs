@@ -26,14 +26,14 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use gramer_gpu::{Gpu, Settings};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
 use gramer_graph::read::{ReadOptions, read_graph};
 use gramer_graph::{Builder, Graph, VertexId};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use crate::paper::Tell;
 use crate::paper::report::{Block, PaperReport, Section, rule};

@@ -4,10 +4,10 @@
 //! C(r, k − 2) cliques. Arcs are drawn by this weight, so that a sample — the count of an arc over
 //! its probability — is never more than the sum of the weights.
 
+use chacha20::ChaCha8Rng;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
-use rand_chacha::ChaCha8Rng;
 
 use super::super::clique::local::Local;
 use super::super::clique::pivot::{self, Leaves};

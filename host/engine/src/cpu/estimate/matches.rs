@@ -5,6 +5,7 @@
 //! that fit are counted. The weight of a sample is the product of the numbers of choices (WanderJoin;
 //! Li, Wu, Yi and Zhao, SIGMOD 2016; with the sets of Alley; Kim et al., SIGMOD 2021).
 
+use chacha20::ChaCha8Rng;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{NO_LABEL, VertexId, View};
@@ -12,7 +13,6 @@ use gramer_pattern::plan::search::bits;
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Pattern, VertexSet, automorphism_count};
-use rand_chacha::ChaCha8Rng;
 
 use super::super::{Resident, matching};
 use super::Weighted;

@@ -5,12 +5,12 @@
 //! already, the sample has found nothing. A set is met in as many orders as its pattern can be grown
 //! in, so the weight of a sample is 1 over the probability of its order and over their number.
 
+use chacha20::ChaCha8Rng;
 use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::copies;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
-use rand_chacha::ChaCha8Rng;
 
 use super::super::Resident;
 use super::Weighted;

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use chacha20::ChaCha8Rng;
+use chacha20::rand_core::{Rng, SeedableRng};
 use dsi_bitstream::prelude::{
     BE, BitWrite, BufBitWriter, DeltaWrite, GammaWrite, MemWordWriterVec, ZetaWrite,
 };
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{RngCore, SeedableRng};
 
 use super::bits::{Bits, Code, Fault};
 use super::*;
