@@ -73,6 +73,9 @@ setup-gpu: ## Install what tests of the GPU engine need without a GPU (OpenCL on
 test-gpu: setup setup-gpu ## Tests of the GPU engine on the portable device, or on GRAMER_GPU_DEVICE=gpu
 	@scripts/test.py gpu
 
+test-subgroups: setup setup-gpu ## The same on Intel's OpenCL for processors (0.8 GB), which has sub-groups
+	@scripts/test-subgroups.sh
+
 # Rows of graphs that are there: of GRAMER_DATA, or those of GRAPHS.
 GPU ?= gpu
 bench-gpu: build ## Speed of the GPU engine beside public CUDA programs (GPU=gpu:0 GRAPHS=...; target/bench-gpu.json)

@@ -266,11 +266,14 @@ impl Bench<'_> {
         println!(
             "{name:12} {label:5} {first:10.3} {least:10.3} {anchor:>10} {ratio:>7}  {who:8} {shown} {verdict}"
         );
+        // Thousands of supports say no more than their sum.
+        let all = if counted.len() > 64 { &[][..] } else { &counted };
         self.rows.push(format!(
             "  {{\"graph\": \"{name}\", \"task\": \"{label}\", \"first_ms\": {first:.4}, \"best_ms\": \
-             {least:.4}, \"anchor_ms\": {}, \"anchor\": \"{who}\", \"counts\": {counted:?}, \"cpu_ms\": {}, \"verdict\": \
-             \"{verdict}\"}}",
+             {least:.4}, \"anchor_ms\": {}, \"anchor\": \"{who}\", \"patterns\": {}, \"sum\": {sum}, \"counts\": \
+             {all:?}, \"cpu_ms\": {}, \"verdict\": \"{verdict}\"}}",
             if peer.is_some() { anchor.as_str() } else { "null" },
+            counted.len(),
             host.map_or("null".into(), |host| format!("{host:.3}")),
         ));
         Ok(())
