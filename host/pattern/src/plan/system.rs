@@ -9,7 +9,8 @@
 //! visit to any of them ([`super::homomorphism`]). So the sets that are visited are only those with
 //! a 4-cycle: cliques, diamonds and 4-cycles. Their equations, and the occurrences of those patterns
 //! that are then still missing, make a linear system, of which [`MotifSystem`] keeps as many
-//! equations as there are patterns, cheap ones first.
+//! equations as there are patterns: the sums, since one more costs nothing once the sets are visited,
+//! and then occurrences, cheap ones first.
 //!
 //! The system is solved modulo the prime 2^127 − 1, above any number of occurrences of six vertices
 //! in a graph of less than 2^22 vertices, so that the remainders are the counts themselves.

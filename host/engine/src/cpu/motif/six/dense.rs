@@ -263,92 +263,97 @@ impl<'a> Root<'a> {
     /// The sets with the neighbour `p` of the root whose q comes before it.
     #[inline(always)]
     fn sets_of(&mut self, p: usize) {
-        let Known { graph, common, columns, triples, .. } = self.known;
-        let width = self.width;
-        let row = graph.neighbours(self.root);
-        let image = row[p];
+        let graph = self.known.graph;
+        let image = graph.neighbours(self.root)[p];
         self.enter_p(p, image);
-        let degree = |v: VertexId| graph.degree(v) as u32;
-        let near_p = &self.near[p * width..(p + 1) * width];
         for arc in graph.row(image) {
-            let o = graph.neighbours[arc];
-            if o >= self.root {
+            if graph.neighbours[arc] >= self.root {
                 break;
             }
-            let slot = self.slot[o as usize] as usize;
-            let begin = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
-            let list = &self.list[begin..self.ends[slot] as usize];
-            if list[0].number as usize >= p {
+            self.sets_with(p, image, arc);
+        }
+    }
+
+    /// Those of them whose opposite is at the end of an arc from p.
+    #[inline(always)]
+    fn sets_with(&mut self, p: usize, image: VertexId, arc: usize) {
+        let Known { graph, common, columns, triples, .. } = self.known;
+        let (width, row, o) = (self.width, graph.neighbours(self.root), graph.neighbours[arc]);
+        let degree = |v: VertexId| graph.degree(v) as u32;
+        let near_p = &self.near[p * width..(p + 1) * width];
+        let slot = self.slot[o as usize] as usize;
+        let begin = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
+        let list = &self.list[begin..self.ends[slot] as usize];
+        if list[0].number as usize >= p {
+            return;
+        }
+        let clique = self.place[o as usize] != NONE;
+        if clique && image > self.root {
+            return;
+        }
+        let before = list.iter().position(|between| between.number as usize == p);
+        let before = before.expect("p is next to the root and to o");
+        let triples = triples.row(o, list[before].position as usize);
+        if let Some(triples) = triples {
+            // One after the other, since the tables are as large as caches: these loads overlap.
+            let with_both = list[..before].iter().map(|q| triples[q.position as usize]);
+            self.with_both.clear();
+            self.with_both.extend(with_both);
+        } else {
+            columns.gather(common.of(arc), &mut self.between);
+        }
+        let next_to_both = &self.shared[slot * width..(slot + 1) * width];
+        // Those whose p and q aren't adjacent, and those where they are.
+        let mut groups = [Group::default(); 2];
+        let kinds = if clique { [Kind::Clique; 2] } else { [Kind::Cycle, Kind::Diamond] };
+        for (at, between) in list[..before].iter().enumerate() {
+            let q = between.number as usize;
+            let adjacent = near_p[q / 64] >> (q % 64) & 1 == 1;
+            let counts = match (clique, adjacent) {
+                (true, true) => o < row[q],
+                (true, false) => false,
+                (false, true) => true,
+                (false, false) => image < self.root,
+            };
+            if !counts {
                 continue;
             }
-            let clique = self.place[o as usize] != NONE;
-            if clique && image > self.root {
-                continue;
+            let near_q = &self.near[q * width..(q + 1) * width];
+            let with_p = &mut self.with_p[q];
+            if with_p[0] == NONE {
+                with_p[0] = columns.common(image, row[q]);
             }
-            let before = list.iter().position(|between| between.number as usize == p);
-            let before = before.expect("p is next to the root and to o");
-            let triples = triples.row(o, list[before].position as usize);
-            if let Some(triples) = triples {
-                // One after the other, since the tables are as large as caches: these loads overlap.
-                let with_both = list[..before].iter().map(|q| triples[q.position as usize]);
-                self.with_both.clear();
-                self.with_both.extend(with_both);
-            } else {
-                columns.gather(common.of(arc), &mut self.between);
+            if with_p[1] == NONE {
+                with_p[1] = shared(near_p, near_q);
             }
-            let next_to_both = &self.shared[slot * width..(slot + 1) * width];
-            // Those whose p and q aren't adjacent, and those where they are.
-            let mut groups = [Group::default(); 2];
-            let kinds = if clique { [Kind::Clique; 2] } else { [Kind::Cycle, Kind::Diamond] };
-            for (at, between) in list[..before].iter().enumerate() {
-                let q = between.number as usize;
-                let adjacent = near_p[q / 64] >> (q % 64) & 1 == 1;
-                let counts = match (clique, adjacent) {
-                    (true, true) => o < row[q],
-                    (true, false) => false,
-                    (false, true) => true,
-                    (false, false) => image < self.root,
-                };
-                if !counts {
-                    continue;
-                }
-                let near_q = &self.near[q * width..(q + 1) * width];
-                let with_p = &mut self.with_p[q];
-                if with_p[0] == NONE {
-                    with_p[0] = columns.common(image, row[q]);
-                }
-                if with_p[1] == NONE {
-                    with_p[1] = shared(near_p, near_q);
-                }
-                let with_q = [
-                    degree(row[q]),
-                    self.near_len[q],
-                    between.common,
-                    between.all,
-                    with_p[0],
-                    with_p[1],
-                    match triples {
-                        Some(_) => u32::from(self.with_both[at]),
-                        None => columns.among(&self.between, row[q]),
-                    },
-                    shared_by_three(next_to_both, near_p, near_q),
-                ];
-                let kind = kinds[usize::from(adjacent)];
-                self.moments.add(kind, &mut groups[usize::from(adjacent)], with_q);
-            }
-            let without_q = [
-                1,
-                degree(self.root),
-                degree(o),
-                list.len() as u32,
-                degree(image),
-                self.near_len[p],
-                common.len(arc),
-                list[before].all,
+            let with_q = [
+                degree(row[q]),
+                self.near_len[q],
+                between.common,
+                between.all,
+                with_p[0],
+                with_p[1],
+                match triples {
+                    Some(_) => u32::from(self.with_both[at]),
+                    None => columns.among(&self.between, row[q]),
+                },
+                shared_by_three(next_to_both, near_p, near_q),
             ];
-            for (group, kind) in groups.iter().zip(kinds) {
-                self.moments.close(kind, group, without_q);
-            }
+            let kind = kinds[usize::from(adjacent)];
+            self.moments.add(kind, &mut groups[usize::from(adjacent)], with_q);
+        }
+        let without_q = [
+            1,
+            degree(self.root),
+            degree(o),
+            list.len() as u32,
+            degree(image),
+            self.near_len[p],
+            common.len(arc),
+            list[before].all,
+        ];
+        for (group, kind) in groups.iter().zip(kinds) {
+            self.moments.close(kind, group, without_q);
         }
     }
 }
