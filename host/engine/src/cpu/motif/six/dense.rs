@@ -88,7 +88,9 @@ struct Root<'a> {
     with_p: Vec<[u32; 2]>,
     /// Common neighbours of p and the opposite.
     between: Sparse,
-    /// Of the vertices of a list before p: common neighbours with p and the opposite.
+    /// The lists that the current p is in behind others, and by list the common neighbours of each of
+    /// those others with p and the opposite, where a table has them.
+    visits: Vec<Visit>,
     with_both: Vec<u16>,
 }
 
@@ -103,6 +105,18 @@ struct Between {
     common: u32,
     /// Those of them next to the root, where the list is longer than this vertex.
     all: u32,
+}
+
+/// A list that p is in.
+#[derive(Debug, Clone, Copy)]
+struct Visit {
+    /// The arc from p to the opposite.
+    arc: usize,
+    /// Where the list begins, and how many of it come before p.
+    begin: usize,
+    before: usize,
+    /// Where what they have in common begins, or [`NONE`].
+    with_both: u32,
 }
 
 impl<'a> Root<'a> {
@@ -123,6 +137,7 @@ impl<'a> Root<'a> {
             list: vec![],
             with_p: vec![],
             between: Sparse::default(),
+            visits: vec![],
             with_both: vec![],
         }
     }
@@ -266,40 +281,58 @@ impl<'a> Root<'a> {
         let graph = self.known.graph;
         let image = graph.neighbours(self.root)[p];
         self.enter_p(p, image);
+        self.enter_lists(p, image);
+        let visits = std::mem::take(&mut self.visits);
+        for visit in &visits {
+            self.sets_with(p, image, visit);
+        }
+        self.visits = visits;
+    }
+
+    /// Lists where p is, and what tables have of them: all loads one after the other, since tables are
+    /// as large as caches and these wait together.
+    #[inline(always)]
+    fn enter_lists(&mut self, p: usize, image: VertexId) {
+        let Known { graph, triples, .. } = self.known;
+        self.visits.clear();
+        self.with_both.clear();
         for arc in graph.row(image) {
-            if graph.neighbours[arc] >= self.root {
+            let o = graph.neighbours[arc];
+            if o >= self.root {
                 break;
             }
-            self.sets_with(p, image, arc);
+            let slot = self.slot[o as usize] as usize;
+            let begin = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
+            let list = &self.list[begin..self.ends[slot] as usize];
+            let clique = self.place[o as usize] != NONE;
+            if list[0].number as usize >= p || clique && image > self.root {
+                continue;
+            }
+            let before = list.iter().position(|between| between.number as usize == p);
+            let before = before.expect("p is next to the root and to o");
+            let mut with_both = NONE;
+            if let Some(triples) = triples.row(o, list[before].position as usize) {
+                with_both = self.with_both.len() as u32;
+                let others = list[..before].iter();
+                self.with_both.extend(others.map(|q| triples[q.position as usize]));
+            }
+            self.visits.push(Visit { arc, begin, before, with_both });
         }
     }
 
-    /// Those of them whose opposite is at the end of an arc from p.
+    /// The sets of a list.
     #[inline(always)]
-    fn sets_with(&mut self, p: usize, image: VertexId, arc: usize) {
-        let Known { graph, common, columns, triples, .. } = self.known;
+    fn sets_with(&mut self, p: usize, image: VertexId, visit: &Visit) {
+        let Known { graph, common, columns, .. } = self.known;
+        let &Visit { arc, begin, before, with_both } = visit;
         let (width, row, o) = (self.width, graph.neighbours(self.root), graph.neighbours[arc]);
         let degree = |v: VertexId| graph.degree(v) as u32;
         let near_p = &self.near[p * width..(p + 1) * width];
         let slot = self.slot[o as usize] as usize;
-        let begin = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
         let list = &self.list[begin..self.ends[slot] as usize];
-        if list[0].number as usize >= p {
-            return;
-        }
         let clique = self.place[o as usize] != NONE;
-        if clique && image > self.root {
-            return;
-        }
-        let before = list.iter().position(|between| between.number as usize == p);
-        let before = before.expect("p is next to the root and to o");
-        let triples = triples.row(o, list[before].position as usize);
-        if let Some(triples) = triples {
-            // One after the other, since the tables are as large as caches: these loads overlap.
-            let with_both = list[..before].iter().map(|q| triples[q.position as usize]);
-            self.with_both.clear();
-            self.with_both.extend(with_both);
-        } else {
+        let known = with_both != NONE;
+        if !known {
             columns.gather(common.of(arc), &mut self.between);
         }
         let next_to_both = &self.shared[slot * width..(slot + 1) * width];
@@ -333,9 +366,9 @@ impl<'a> Root<'a> {
                 between.all,
                 with_p[0],
                 with_p[1],
-                match triples {
-                    Some(_) => u32::from(self.with_both[at]),
-                    None => columns.among(&self.between, row[q]),
+                match known {
+                    true => u32::from(self.with_both[with_both as usize + at]),
+                    false => columns.among(&self.between, row[q]),
                 },
                 shared_by_three(next_to_both, near_p, near_q),
             ];

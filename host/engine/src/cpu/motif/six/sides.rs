@@ -158,10 +158,9 @@ fn dot<const N: usize>(a: &[i16], b: &[i16]) -> i64 {
     sum
 }
 
-/// Ways to choose three.
-fn threes(n: u32) -> u64 {
-    let n = u64::from(n);
-    n * n.saturating_sub(1) / 2 * n.saturating_sub(2) / 3
+/// Ways to choose three of at least three.
+fn threes(n: u64) -> u64 {
+    n * (n - 1) / 2 * (n - 2) / 3
 }
 
 impl<'a> Last<'a> {
@@ -275,6 +274,7 @@ impl<'a> Last<'a> {
         let stride = match numbers {
             ..=16 => 16,
             17..=32 => 32,
+            33..=48 => 48,
             _ => numbers.next_multiple_of(64),
         };
         if 3 * stride * self.vertices.len() > MOST_TABLE {
@@ -284,6 +284,7 @@ impl<'a> Last<'a> {
             match stride {
                 16 => self.adjacent::<16>(cancel)?,
                 32 => self.adjacent::<32>(cancel)?,
+                48 => self.adjacent::<48>(cancel)?,
                 _ => self.adjacent::<64>(cancel)?,
             }
         }
@@ -325,7 +326,7 @@ impl<'a> Last<'a> {
                 };
                 prism += self.prisms(b, c, common, across);
                 if common >= 3 {
-                    bipartite += threes(common);
+                    bipartite += threes(common.into());
                     caps += self.edges_within(self.set(b), self.set(c)) * u64::from(common - 2);
                 }
             }
@@ -462,8 +463,8 @@ impl<'a> Last<'a> {
             if cancel.is_cancelled() {
                 return ControlFlow::Break(());
             }
-            let (mut count, mut met) =
-                (std::mem::take(&mut self.count), std::mem::take(&mut self.met));
+            let mut count = std::mem::take(&mut self.count);
+            let mut met = std::mem::take(&mut self.met);
             for number in members(self.set(b), self.set(b)) {
                 for &v in self.graph.neighbours(self.before[number]) {
                     if v >= self.vertices[b] {
@@ -480,8 +481,8 @@ impl<'a> Last<'a> {
                 if common < 3 {
                     continue;
                 }
-                let c = self.slot[v as usize] as usize;
-                let pairs = self.edges_within(self.set(b), self.set(c)) * u64::from(common - 2);
+                let (c, common) = (self.slot[v as usize] as usize, u64::from(common));
+                let pairs = self.edges_within(self.set(b), self.set(c)) * (common - 2);
                 let inside = [b, c].into_iter().filter(|&slot| self.numbers[slot] != NONE);
                 let inside = inside.count() as u64;
                 let found = &mut self.found;

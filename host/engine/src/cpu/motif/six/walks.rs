@@ -135,15 +135,14 @@ struct Start<'a> {
     /// By vertex: walks of two steps from the start, and those of them inside the neighbourhood
     /// that is being looked at.
     two: Vec<u64>,
-    /// By vertex: the former, each times the triangles on its first step.
+    /// By vertex: the former, each times the triangles on its first step and on its last.
     eared: Vec<u64>,
     ends_of_two: Vec<VertexId>,
     ends_inside: Vec<VertexId>,
     /// By vertex: pairs of adjacent common neighbours with the start, in both orders.
     pairs: Vec<u64>,
-    /// By vertex: walks of three steps from the start, and those times the triangles on the first
-    /// and on the last.
-    three: Vec<[u64; 2]>,
+    /// By vertex: walks of three steps from the start.
+    three: Vec<u64>,
     ends_of_three: Vec<VertexId>,
 }
 
@@ -159,7 +158,7 @@ impl<'a> Start<'a> {
             ends_of_two: vec![],
             ends_inside: vec![],
             pairs: vec![0; graph.vertices()],
-            three: vec![[0; 2]; graph.vertices()],
+            three: vec![0; graph.vertices()],
             ends_of_three: vec![],
         }
     }
@@ -167,8 +166,9 @@ impl<'a> Start<'a> {
     fn two_steps(&mut self, start: VertexId) {
         for arc in self.graph.row(start) {
             let triangles = u64::from(self.common.len(arc));
-            for &x in self.graph.neighbours(self.graph.neighbours[arc]) {
-                self.eared[x as usize] += triangles;
+            for last in self.graph.row(self.graph.neighbours[arc]) {
+                let x = self.graph.neighbours[last];
+                self.eared[x as usize] += triangles + u64::from(self.common.len(last));
                 let two = &mut self.two[x as usize];
                 if *two == 0 {
                     self.ends_of_two.push(x);
@@ -224,18 +224,15 @@ impl<'a> Start<'a> {
         let graph = self.graph;
         for &y in &self.ends_of_two {
             let walks = self.two[y as usize] >> 32;
-            let eared = self.eared[y as usize];
-            for arc in graph.row(y).rev() {
-                let x = graph.neighbours[arc];
+            for &x in graph.neighbours(y).iter().rev() {
                 if x < start {
                     break;
                 }
                 let three = &mut self.three[x as usize];
-                if three[0] == 0 {
+                if *three == 0 {
                     self.ends_of_three.push(x);
                 }
-                three[0] += walks;
-                three[1] += walks * u64::from(self.common.len(arc)) + eared;
+                *three += walks;
             }
         }
         let mut cliques = 0;
@@ -252,23 +249,23 @@ impl<'a> Start<'a> {
         for x in self.ends_of_two.drain(..) {
             let two = u128::from(std::mem::take(&mut self.two[x as usize]) >> 32);
             let pairs = u128::from(std::mem::take(&mut self.pairs[x as usize]));
-            self.eared[x as usize] = 0;
+            let eared = u128::from(std::mem::take(&mut self.eared[x as usize]));
             if x < start {
                 continue;
             }
             // From both ends, unless they are one vertex.
             let ends = if x == start { 1 } else { 2 };
-            let [three, eared] = self.three[x as usize].map(u128::from);
-            found.eared_cycle += ends * two * eared;
+            let three = u128::from(self.three[x as usize]);
+            found.eared_cycle += ends * eared * three;
             found.theta += ends * two * two * three;
             found.diamond_and_path += ends * three * pairs;
             let degrees = (graph.degree(start) + graph.degree(x)) as u128;
             found.tailed_cycle += ends * two * three * degrees;
         }
         for x in self.ends_of_three.drain(..) {
-            let [three, _] = std::mem::take(&mut self.three[x as usize]);
+            let three = u128::from(std::mem::take(&mut self.three[x as usize]));
             let ends = if x == start { 1 } else { 2 };
-            found.six_cycle += ends * u128::from(three) * u128::from(three);
+            found.six_cycle += ends * three * three;
         }
     }
 
@@ -277,7 +274,7 @@ impl<'a> Start<'a> {
     fn on_an_edge(&mut self, start: VertexId, arc: usize) {
         let (graph, common) = (self.graph, self.common);
         let end = graph.neighbours[arc];
-        let three = u128::from(self.three[end as usize][0]);
+        let three = u128::from(self.three[end as usize]);
         let at_both = |values: &[u64]| u128::from(values[start as usize] + values[end as usize]);
         let (mut leaves, mut ears) = (0u64, 0u64);
         let [mut from_start, mut from_end] = [start, end].map(|v| graph.row(v));

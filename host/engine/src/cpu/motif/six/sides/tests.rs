@@ -10,7 +10,7 @@ fn graph(seed: u64) -> Graph {
     for v in 1..150u64 {
         for u in 0..v {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            if (state >> 33) % 100 < if u < 90 { 55 } else { 12 } {
+            if (state >> 33) % 100 < if u < 90 { 85 } else { 12 } {
                 builder.edge(u, v);
             }
         }
@@ -32,7 +32,7 @@ fn with_and_without_tables_and_by_triples_and_pairs() {
     let view = graph.view();
     let mut state = Last::new(view);
     let mut widths = [0; 4];
-    for root in (0..view.vertices() as VertexId).step_by(3) {
+    for root in (0..view.vertices() as VertexId).step_by(5) {
         state.enter(root);
         let numbers = state.before.len();
         if numbers >= 2 {
