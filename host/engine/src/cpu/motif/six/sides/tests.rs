@@ -3,11 +3,11 @@
 use super::*;
 use gramer_graph::{Builder, Graph};
 
-/// A graph of 150 vertices, the first of which are next to most of the others.
-fn graph(seed: u64) -> Graph {
+/// A graph whose first 90 vertices are next to most of the others.
+fn graph(vertices: u64, seed: u64) -> Graph {
     let mut builder = Builder::new();
     let mut state = seed;
-    for v in 1..150u64 {
+    for v in 1..vertices {
         for u in 0..v {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             if (state >> 33) % 100 < if u < 90 { 85 } else { 12 } {
@@ -28,11 +28,11 @@ fn found(state: &mut Last<'_>, way: impl FnOnce(&mut Last<'_>) -> ControlFlow<()
 
 #[test]
 fn with_and_without_tables_and_by_triples_and_pairs() {
-    let (graph, cancel) = (graph(3), Cancel::default());
+    let (graph, cancel) = (graph(150, 3), Cancel::default());
     let view = graph.view();
     let mut state = Last::new(view);
     let mut widths = [0; 4];
-    for root in (0..view.vertices() as VertexId).step_by(5) {
+    for root in (0..view.vertices() as VertexId).step_by(15) {
         state.enter(root);
         let numbers = state.before.len();
         if numbers >= 2 {
@@ -53,7 +53,7 @@ fn with_and_without_tables_and_by_triples_and_pairs() {
 
 #[test]
 fn a_run_that_is_stopped_gives_no_number() {
-    let graph = graph(5);
+    let graph = graph(40, 5);
     let context = Context::with_threads(1);
     assert!(count(graph.view(), &context).is_some());
     context.cancel.cancel();
