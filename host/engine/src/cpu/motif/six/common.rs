@@ -8,6 +8,33 @@ use gramer_graph::{VertexId, View};
 
 use crate::cpu::{Job, Starts, run_units, sets};
 
+/// Number of members that two sets of bits have in common.
+#[inline(always)]
+pub(super) fn shared(a: &[u64], b: &[u64]) -> u32 {
+    // Most are so short that the loop below takes longer to begin.
+    if let ([a], [b]) = (a, b) {
+        return (a & b).count_ones();
+    }
+    let mut members = 0;
+    for (a, b) in a.iter().zip(b) {
+        members += (a & b).count_ones();
+    }
+    members
+}
+
+/// Number of members that three sets of bits have in common.
+#[inline(always)]
+pub(super) fn shared_by_three(a: &[u64], b: &[u64], c: &[u64]) -> u32 {
+    if let ([a], [b], [c]) = (a, b, c) {
+        return (a & b & c).count_ones();
+    }
+    let mut members = 0;
+    for ((a, b), c) in a.iter().zip(b).zip(c) {
+        members += (a & b & c).count_ones();
+    }
+    members
+}
+
 /// By arc: the common neighbours of its two ends, ascending.
 pub(super) struct Common {
     /// By arc, and the end: where its list begins.

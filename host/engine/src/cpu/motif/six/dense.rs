@@ -11,8 +11,10 @@ use gramer_graph::context::{Cancel, Context};
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::system::MotifSystem;
 
-use super::common::{Columns, Common, Sparse};
+use super::common::{Columns, Common, Sparse, shared, shared_by_three};
 use super::moments::{Group, Kind, Moments};
+use super::triples::Triples;
+use crate::cpu::arcs::turned;
 use crate::cpu::{Job, Starts, run_units};
 
 const NONE: u32 = u32::MAX;
@@ -25,6 +27,9 @@ pub(super) fn sums(
     context: &Context,
 ) -> Option<Vec<u128>> {
     let columns = Columns::new(graph);
+    let triples = Triples::new(graph, common, context)?;
+    let turned = turned(graph, &context.cancel)?;
+    let known = Known { graph, common, columns: &columns, triples: &triples, turned: &turned };
     let list = |v: VertexId| graph.degree(v);
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
@@ -32,7 +37,7 @@ pub(super) fn sums(
     let (states, complete) = run_units(
         &units,
         context,
-        || Root::new(graph, common, &columns),
+        || Root::new(known),
         |state, unit| {
             state.enter(unit.start);
             let flow = state.sets(unit.range(), &context.cancel);
@@ -47,11 +52,20 @@ pub(super) fn sums(
     })
 }
 
-/// A thread's state. Neighbours of the root have numbers by their position in its row.
-struct Root<'a> {
+/// What is known of the graph, for all threads.
+#[derive(Clone, Copy)]
+struct Known<'a> {
     graph: View<'a>,
     common: &'a Common,
     columns: &'a Columns<'a>,
+    triples: &'a Triples,
+    /// By arc, the arc back.
+    turned: &'a [u32],
+}
+
+/// A thread's state. Neighbours of the root have numbers by their position in its row.
+struct Root<'a> {
+    known: Known<'a>,
     moments: Moments,
     root: VertexId,
     /// Words of a set of the root's neighbours.
@@ -74,6 +88,10 @@ struct Root<'a> {
     with_p: Vec<[u32; 2]>,
     /// Common neighbours of p and the opposite.
     between: Sparse,
+    /// The lists that the current p is in behind others, and by list the common neighbours of each of
+    /// those others with p and the opposite, where a table has them.
+    visits: Vec<Visit>,
+    with_both: Vec<u16>,
 }
 
 /// A vertex next to the root and to an opposite.
@@ -81,18 +99,31 @@ struct Root<'a> {
 struct Between {
     /// Its number.
     number: u32,
+    /// Its position in the row of the opposite.
+    position: u32,
     /// Its common neighbours with the opposite.
     common: u32,
     /// Those of them next to the root, where the list is longer than this vertex.
     all: u32,
 }
 
+/// A list that p is in.
+#[derive(Debug, Clone, Copy)]
+struct Visit {
+    /// The arc from p to the opposite.
+    arc: usize,
+    /// Where the list begins, and how many of it come before p.
+    begin: usize,
+    before: usize,
+    /// Where what they have in common begins, or [`NONE`].
+    with_both: u32,
+}
+
 impl<'a> Root<'a> {
-    fn new(graph: View<'a>, common: &'a Common, columns: &'a Columns<'a>) -> Self {
+    fn new(known: Known<'a>) -> Self {
+        let graph = known.graph;
         Root {
-            graph,
-            common,
-            columns,
+            known,
             moments: Moments::new(),
             root: 0,
             width: 0,
@@ -106,12 +137,14 @@ impl<'a> Root<'a> {
             list: vec![],
             with_p: vec![],
             between: Sparse::default(),
+            visits: vec![],
+            with_both: vec![],
         }
     }
 
     /// Makes `root` the root.
     fn enter(&mut self, root: VertexId) {
-        let graph = self.graph;
+        let Known { graph, common, turned, .. } = self.known;
         self.root = root;
         let row = graph.neighbours(root);
         self.width = row.len().div_ceil(64);
@@ -162,8 +195,9 @@ impl<'a> Root<'a> {
                     break;
                 }
                 let slot = self.slot[o as usize] as usize;
-                let common = self.common.len(arc);
-                self.list[self.ends[slot] as usize] = Between { number: at as u32, common, all: 0 };
+                let position = turned[arc] - graph.row(o).start as u32;
+                let (number, common) = (at as u32, common.len(arc));
+                self.list[self.ends[slot] as usize] = Between { number, position, common, all: 0 };
                 self.ends[slot] += 1;
                 self.shared[slot * width + at / 64] |= 1 << (at % 64);
             }
@@ -180,17 +214,17 @@ impl<'a> Root<'a> {
             if list.len() < 2 {
                 continue;
             }
-            let shared = &self.shared[slot * width..(slot + 1) * width];
+            let next_to_both = &self.shared[slot * width..(slot + 1) * width];
             for between in &mut self.list[list] {
                 let number = between.number as usize;
                 let near = &self.near[number * width..(number + 1) * width];
-                between.all = shared.iter().zip(near).map(|(a, b)| (a & b).count_ones()).sum();
+                between.all = shared(next_to_both, near);
             }
         }
     }
 
     fn leave(&mut self) {
-        for &v in self.graph.neighbours(self.root) {
+        for &v in self.known.graph.neighbours(self.root) {
             self.place[v as usize] = NONE;
         }
         for o in self.opposites.drain(..) {
@@ -232,10 +266,11 @@ impl<'a> Root<'a> {
     #[inline(always)]
     fn enter_p(&mut self, p: usize, image: VertexId) {
         self.with_p[..p].fill([NONE; 2]);
-        for arc in self.graph.row(image) {
-            let place = self.place[self.graph.neighbours[arc] as usize];
+        let Known { graph, common, .. } = self.known;
+        for arc in graph.row(image) {
+            let place = self.place[graph.neighbours[arc] as usize];
             if place != NONE {
-                self.with_p[place as usize][0] = self.common.len(arc);
+                self.with_p[place as usize][0] = common.len(arc);
             }
         }
     }
@@ -243,12 +278,24 @@ impl<'a> Root<'a> {
     /// The sets with the neighbour `p` of the root whose q comes before it.
     #[inline(always)]
     fn sets_of(&mut self, p: usize) {
-        let (graph, width) = (self.graph, self.width);
-        let row = graph.neighbours(self.root);
-        let image = row[p];
+        let graph = self.known.graph;
+        let image = graph.neighbours(self.root)[p];
         self.enter_p(p, image);
-        let degree = |v: VertexId| graph.degree(v) as u32;
-        let near_p = &self.near[p * width..(p + 1) * width];
+        self.enter_lists(p, image);
+        let visits = std::mem::take(&mut self.visits);
+        for visit in &visits {
+            self.sets_with(p, image, visit);
+        }
+        self.visits = visits;
+    }
+
+    /// Lists where p is, and what tables have of them: all loads one after the other, since tables are
+    /// as large as caches and these wait together.
+    #[inline(always)]
+    fn enter_lists(&mut self, p: usize, image: VertexId) {
+        let Known { graph, triples, .. } = self.known;
+        self.visits.clear();
+        self.with_both.clear();
         for arc in graph.row(image) {
             let o = graph.neighbours[arc];
             if o >= self.root {
@@ -257,67 +304,89 @@ impl<'a> Root<'a> {
             let slot = self.slot[o as usize] as usize;
             let begin = if slot == 0 { 0 } else { self.ends[slot - 1] as usize };
             let list = &self.list[begin..self.ends[slot] as usize];
-            if list[0].number as usize >= p {
-                continue;
-            }
             let clique = self.place[o as usize] != NONE;
-            if clique && image > self.root {
+            if list[0].number as usize >= p || clique && image > self.root {
                 continue;
             }
-            self.columns.gather(self.common.of(arc), &mut self.between);
-            let shared = &self.shared[slot * width..(slot + 1) * width];
-            // Those whose p and q aren't adjacent, and those where they are.
-            let mut groups = [Group::default(); 2];
-            let kinds = if clique { [Kind::Clique; 2] } else { [Kind::Cycle, Kind::Diamond] };
             let before = list.iter().position(|between| between.number as usize == p);
             let before = before.expect("p is next to the root and to o");
-            for between in &list[..before] {
-                let q = between.number as usize;
-                let adjacent = near_p[q / 64] >> (q % 64) & 1 == 1;
-                let counts = match (clique, adjacent) {
-                    (true, true) => o < row[q],
-                    (true, false) => false,
-                    (false, true) => true,
-                    (false, false) => image < self.root,
-                };
-                if !counts {
-                    continue;
-                }
-                let near_q = &self.near[q * width..(q + 1) * width];
-                let with_p = &mut self.with_p[q];
-                if with_p[0] == NONE {
-                    with_p[0] = self.columns.common(image, row[q]);
-                }
-                if with_p[1] == NONE {
-                    with_p[1] = near_p.iter().zip(near_q).map(|(a, b)| (a & b).count_ones()).sum();
-                }
-                let all = shared.iter().zip(near_p).zip(near_q);
-                let with_q = [
-                    degree(row[q]),
-                    self.near_len[q],
-                    between.common,
-                    between.all,
-                    with_p[0],
-                    with_p[1],
-                    self.columns.among(&self.between, row[q]),
-                    all.map(|((o, p), q)| (o & p & q).count_ones()).sum(),
-                ];
-                let kind = kinds[usize::from(adjacent)];
-                self.moments.add(kind, &mut groups[usize::from(adjacent)], with_q);
+            let mut with_both = NONE;
+            if let Some(triples) = triples.row(o, list[before].position as usize) {
+                with_both = self.with_both.len() as u32;
+                let others = list[..before].iter();
+                self.with_both.extend(others.map(|q| triples[q.position as usize]));
             }
-            let without_q = [
-                1,
-                degree(self.root),
-                degree(o),
-                list.len() as u32,
-                degree(image),
-                self.near_len[p],
-                self.common.len(arc),
-                list[before].all,
+            self.visits.push(Visit { arc, begin, before, with_both });
+        }
+    }
+
+    /// The sets of a list.
+    #[inline(always)]
+    fn sets_with(&mut self, p: usize, image: VertexId, visit: &Visit) {
+        let Known { graph, common, columns, .. } = self.known;
+        let &Visit { arc, begin, before, with_both } = visit;
+        let (width, row, o) = (self.width, graph.neighbours(self.root), graph.neighbours[arc]);
+        let degree = |v: VertexId| graph.degree(v) as u32;
+        let near_p = &self.near[p * width..(p + 1) * width];
+        let slot = self.slot[o as usize] as usize;
+        let list = &self.list[begin..self.ends[slot] as usize];
+        let clique = self.place[o as usize] != NONE;
+        let known = with_both != NONE;
+        if !known {
+            columns.gather(common.of(arc), &mut self.between);
+        }
+        let next_to_both = &self.shared[slot * width..(slot + 1) * width];
+        // Those whose p and q aren't adjacent, and those where they are.
+        let mut groups = [Group::default(); 2];
+        let kinds = if clique { [Kind::Clique; 2] } else { [Kind::Cycle, Kind::Diamond] };
+        for (at, between) in list[..before].iter().enumerate() {
+            let q = between.number as usize;
+            let adjacent = near_p[q / 64] >> (q % 64) & 1 == 1;
+            let counts = match (clique, adjacent) {
+                (true, true) => o < row[q],
+                (true, false) => false,
+                (false, true) => true,
+                (false, false) => image < self.root,
+            };
+            if !counts {
+                continue;
+            }
+            let near_q = &self.near[q * width..(q + 1) * width];
+            let with_p = &mut self.with_p[q];
+            if with_p[0] == NONE {
+                with_p[0] = columns.common(image, row[q]);
+            }
+            if with_p[1] == NONE {
+                with_p[1] = shared(near_p, near_q);
+            }
+            let with_q = [
+                degree(row[q]),
+                self.near_len[q],
+                between.common,
+                between.all,
+                with_p[0],
+                with_p[1],
+                match known {
+                    true => u32::from(self.with_both[with_both as usize + at]),
+                    false => columns.among(&self.between, row[q]),
+                },
+                shared_by_three(next_to_both, near_p, near_q),
             ];
-            for (group, kind) in groups.iter().zip(kinds) {
-                self.moments.close(kind, group, without_q);
-            }
+            let kind = kinds[usize::from(adjacent)];
+            self.moments.add(kind, &mut groups[usize::from(adjacent)], with_q);
+        }
+        let without_q = [
+            1,
+            degree(self.root),
+            degree(o),
+            list.len() as u32,
+            degree(image),
+            self.near_len[p],
+            common.len(arc),
+            list[before].all,
+        ];
+        for (group, kind) in groups.iter().zip(kinds) {
+            self.moments.close(kind, group, without_q);
         }
     }
 }

@@ -1,15 +1,16 @@
 //! The 112 patterns of six vertices without a visit to stars and paths.
 //!
 //! [`MotifSystem`] says what is counted: sums over the cliques, diamonds and 4-cycles ([`dense`]), and
-//! the occurrences of 63 patterns. Those of 47 fall apart and are counted as homomorphisms by tables
-//! or below one vertex ([`super::super::homomorphism`]); those of the others are sums that are made
-//! together ([`walks`], [`sides`]). A homomorphism that takes two vertices to one is a mapping of a
+//! the occurrences of 40 patterns. Those of 20 fall apart and are counted as homomorphisms by tables
+//! ([`super::super::homomorphism`]); those of the others are sums that are made together ([`walks`],
+//! [`sides`]). A homomorphism that takes two vertices to one is a mapping of a
 //! smaller pattern, whose number is known by then.
 
 mod common;
 mod dense;
 mod moments;
 mod sides;
+mod triples;
 mod walks;
 
 use gramer_graph::View;
@@ -151,12 +152,13 @@ enum Number {
 fn specials(view: View<'_>, common: &Common, context: &Context) -> Option<Vec<(usize, Number)>> {
     use Number::{Homomorphisms, Occurrences};
     let walked = walks::count(view, common, context)?;
-    let sides = sides::count(view, common, context)?;
+    let sides = sides::count(view, context)?;
     let cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
     let with = |more: &[(usize, usize)]| [&cycle[..], more].concat();
     let across = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
+    let square = [(0, 1), (1, 2), (2, 3), (3, 0)];
     let clique = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)];
-    let known: [(Vec<(usize, usize)>, Number); 16] = [
+    let known: [(Vec<(usize, usize)>, Number); 20] = [
         (with(&[(0, 5)]), Homomorphisms(walked.tailed_cycle)),
         (with(&[(0, 5), (1, 5)]), Homomorphisms(walked.eared_cycle)),
         (vec![(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)], Homomorphisms(walked.six_cycle)),
@@ -165,6 +167,16 @@ fn specials(view: View<'_>, common: &Common, context: &Context) -> Option<Vec<(u
             Homomorphisms(walked.domino),
         ),
         (vec![(0, 2), (2, 1), (0, 3), (3, 1), (0, 4), (4, 5), (5, 1)], Homomorphisms(walked.theta)),
+        ([&square[..], &[(0, 4), (4, 5)]].concat(), Homomorphisms(walked.cycle_and_tail)),
+        (
+            [&square[..], &[(0, 4), (4, 5), (5, 0)]].concat(),
+            Homomorphisms(walked.cycle_and_triangle),
+        ),
+        ([&square[..], &[(0, 4), (4, 1), (4, 5)]].concat(), Homomorphisms(walked.cycle_and_ear)),
+        (
+            [&square[..], &[(0, 4), (4, 1), (4, 5), (5, 0)]].concat(),
+            Homomorphisms(walked.cycle_and_ears),
+        ),
         ([&clique[..], &[(0, 4), (4, 5)]].concat(), Homomorphisms(walked.clique_and_tail)),
         (
             [&clique[..], &[(0, 4), (4, 5), (5, 0)]].concat(),
@@ -181,10 +193,10 @@ fn specials(view: View<'_>, common: &Common, context: &Context) -> Option<Vec<(u
         ),
         (with(&[(5, 0), (5, 1), (5, 2), (5, 3)]), Homomorphisms(walked.fan_and_path)),
         (with(&[(5, 0), (5, 1), (5, 2), (5, 3), (5, 4)]), Homomorphisms(walked.wheel)),
-        ([&across[..], &[(0, 1)]].concat(), Homomorphisms(sides.bipartite_and_edge)),
+        ([&across[..], &[(0, 1)]].concat(), Occurrences(sides.bipartite_and_edge)),
         (
             [&clique[..], &[(4, 0), (4, 1), (5, 2), (5, 3), (4, 5)]].concat(),
-            Homomorphisms(sides.clique_and_caps),
+            Occurrences(sides.clique_and_caps),
         ),
         (across.to_vec(), Occurrences(sides.bipartite)),
         (

@@ -1,252 +1,500 @@
-//! Four patterns with two sides of three vertices each, from how many of one side are next to a
-//! vertex of the other.
+//! Occurrences of four patterns with two sides of three vertices each, from the vertex of each that
+//! comes last.
+//!
+//! The vertices of large numbers have few neighbours before them. Let r be the last vertex of an
+//! occurrence, R its neighbours before it, and S(v) those of R that a vertex v before r is next to: a
+//! word or two. What an occurrence needs of two vertices b and c before r is in S(b), S(c), the set D
+//! that they have in common, and the edges e(D) within it:
+//!
+//! - two sides of three, all pairs across adjacent: r and b, c on one side, three of D on the other. With
+//!   an edge within a side: within the three of D; or b and c adjacent; or b in R, and so next to r.
+//! - the 4-clique with two adjacent caps, one on each of two opposite edges: two of D adjacent, and a
+//!   third of it. Either b and c are adjacent, and an edge of the clique with them; then r is a cap, and
+//!   the third the other one. Or b is in R, and r one of the clique; then c is a cap.
+//! - the prism: b and c adjacent; a triangle of them with one of D, opposite to r; an edge from S(b) to
+//!   S(c) is in the triangle of r.
 
 use std::ops::ControlFlow;
 
-use gramer_graph::context::Context;
+use gramer_graph::context::{Cancel, Context};
 use gramer_graph::{VertexId, View};
 
-use super::common::Common;
+use super::common::{shared, shared_by_three};
 use crate::cpu::{Job, Starts, run_units};
 
-/// What is counted.
+const NONE: u32 = u32::MAX;
+/// Most numbers of a root's table: 48 MiB. Tests have both, roots with a table and without.
+const MOST_TABLE: usize = if cfg!(test) { 1 << 10 } else { 3 << 23 };
+/// What a step of a count costs beside a word of the triples' sets.
+const STEP: usize = if cfg!(test) { 1 } else { 2 };
+
+/// Numbers of occurrences.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sides {
-    /// Homomorphisms of two sides of three vertices, all pairs across adjacent, and one edge within.
+    /// Two sides of three vertices, all pairs across adjacent, and one edge within a side.
     pub bipartite_and_edge: u128,
-    /// Homomorphisms of the 4-clique with two adjacent vertices, each next to both ends of one of two
-    /// edges of the clique that have no vertex in common.
+    /// The 4-clique with two adjacent vertices, each next to both ends of one of two edges of the
+    /// clique that have no vertex in common.
     pub clique_and_caps: u128,
-    /// Occurrences of two sides of three vertices with all pairs across adjacent.
+    /// Two sides of three vertices with all pairs across adjacent.
     pub bipartite: u128,
-    /// Occurrences of two triangles with three edges between them, the prism.
+    /// Two triangles with three edges between them, the prism.
     pub prism: u128,
 }
 
 /// The numbers; `None` once the run is asked to stop.
-pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Option<Sides> {
-    let list = |v: VertexId| graph.degree(v);
-    let weight =
-        |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
+pub(super) fn count(graph: View<'_>, context: &Context) -> Option<Sides> {
+    let list = |v: VertexId| graph.degree(v).min(1);
+    let weight = |v: VertexId| {
+        let row = graph.neighbours(v);
+        let before = &row[..row.partition_point(|&u| u < v)];
+        before.iter().map(|&u| graph.degree(u) as u64).sum::<u64>() * before.len() as u64 + 1
+    };
     let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
     let (states, complete) = run_units(
         &units,
         context,
-        || Side::new(graph, common),
+        || Last::new(graph),
         |state, unit| {
-            if unit.first == 0 {
-                state.bipartite(unit.start);
-            }
-            for arc in unit.range().map(|at| graph.row(unit.start).start + at) {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                if graph.neighbours[arc] < unit.start {
-                    state.edge(arc);
-                } else {
-                    state.prism(unit.start, arc);
-                }
-            }
-            ControlFlow::Continue(())
+            state.enter(unit.start);
+            let flow = state.occurrences(&context.cancel);
+            state.leave();
+            flow
         },
     );
     complete.then(|| {
         let mut all = Sides::default();
-        for Side { found, .. } in &states {
+        for Last { found, .. } in &states {
             all.bipartite_and_edge += found.bipartite_and_edge;
             all.clique_and_caps += found.clique_and_caps;
             all.bipartite += found.bipartite;
             all.prism += found.prism;
         }
-        // The side with the smallest vertex has two more, either of which may be the second corner.
-        all.prism /= 2;
         all
     })
 }
 
-/// A thread's state; zero by vertex between calls.
-struct Side<'a> {
+/// A thread's state. The neighbours before the root have numbers by their position in its row, and
+/// the vertices next to some of them slots.
+struct Last<'a> {
     graph: View<'a>,
-    common: &'a Common,
     found: Sides,
-    /// By vertex: how many of a set it is next to.
+    /// The neighbours before the root.
+    before: &'a [VertexId],
+    /// Words of a set of them.
+    width: usize,
+    /// By vertex: its slot, or [`NONE`].
+    slot: Vec<u32>,
+    /// By slot: the vertex, its number or [`NONE`], the set that it is next to, and its size.
+    vertices: Vec<VertexId>,
+    numbers: Vec<u32>,
+    sets: Vec<u64>,
+    sizes: Vec<u32>,
+    /// By number: the set that it is next to, which is that of its slot, or empty.
+    near: Vec<u64>,
+    /// By slot and number, one behind the other: whether it is in the slot's set, how many of that set
+    /// it is next to, and their product.
+    table: Vec<i16>,
+    stride: usize,
+    /// Slots by number as bits, those of each of two numbers, and those that are numbers.
+    columns: Vec<u64>,
+    both: Vec<u64>,
+    within: Vec<u64>,
+    /// By vertex, zero between calls: how many of a set it is next to.
     count: Vec<u32>,
     met: Vec<VertexId>,
-    /// By vertex: 1 if it is in the set, and whether it is next to the second corner.
-    inside: Vec<u32>,
-    near: Vec<bool>,
-    /// By vertex: the end of its list of vertices in `list`.
-    ends: Vec<u32>,
-    list: Vec<VertexId>,
-    seconds: Vec<VertexId>,
 }
 
-impl<'a> Side<'a> {
-    fn new(graph: View<'a>, common: &'a Common) -> Self {
-        let vertices = graph.vertices();
-        Side {
+/// Of two sets S(b) and S(c): pairs of adjacent vertices, one of each; and those of them with the first
+/// or the second in both sets, added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Across {
+    pairs: i64,
+    with_common: i64,
+}
+
+/// The members of the intersection of two sets.
+struct Members<'a> {
+    a: &'a [u64],
+    b: &'a [u64],
+    word: usize,
+    left: u64,
+}
+
+#[inline(always)]
+fn members<'a>(a: &'a [u64], b: &'a [u64]) -> Members<'a> {
+    Members { a, b, word: 0, left: a.first().zip(b.first()).map_or(0, |(a, b)| a & b) }
+}
+
+impl Iterator for Members<'_> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        while self.left == 0 {
+            self.word += 1;
+            self.left = self.a.get(self.word)? & self.b[self.word];
+        }
+        let bit = self.left.trailing_zeros() as usize;
+        self.left &= self.left - 1;
+        Some(64 * self.word + bit)
+    }
+}
+
+/// The sum of products of two arrays of the same length, a multiple of `N`. As blocks of a known
+/// length, which compilers make wide instructions of.
+#[inline(always)]
+fn dot<const N: usize>(a: &[i16], b: &[i16]) -> i64 {
+    let (a, b) = (a.as_chunks::<N>().0, b.as_chunks::<N>().0);
+    let mut sum = 0;
+    for (a, b) in a.iter().zip(b) {
+        // One of each two is 0 or 1, so that a block's sum has 20 bits.
+        let mut block = 0i32;
+        for at in 0..N {
+            block += i32::from(a[at]) * i32::from(b[at]);
+        }
+        sum += i64::from(block);
+    }
+    sum
+}
+
+/// Ways to choose three of at least three.
+fn threes(n: u64) -> u64 {
+    n * (n - 1) / 2 * (n - 2) / 3
+}
+
+impl<'a> Last<'a> {
+    fn new(graph: View<'a>) -> Self {
+        Last {
             graph,
-            common,
             found: Sides::default(),
-            count: vec![0; vertices],
+            before: &[],
+            width: 0,
+            slot: vec![NONE; graph.vertices()],
+            vertices: vec![],
+            numbers: vec![],
+            sets: vec![],
+            sizes: vec![],
+            near: vec![],
+            table: vec![],
+            stride: 0,
+            columns: vec![],
+            both: vec![],
+            within: vec![],
+            count: vec![0; graph.vertices()],
             met: vec![],
-            inside: vec![0; vertices],
-            near: vec![false; vertices],
-            ends: vec![0; vertices],
-            list: vec![],
-            seconds: vec![],
         }
     }
 
-    /// Counts for every vertex after `after` how many of the set it is next to.
-    fn next_to(&mut self, set: &[VertexId], after: Option<VertexId>) {
-        for &x in set {
-            let row = self.graph.neighbours(x);
-            let from = after.map_or(0, |after| row.partition_point(|&y| y <= after));
-            for &y in &row[from..] {
-                let count = &mut self.count[y as usize];
-                if *count == 0 {
-                    self.met.push(y);
+    fn set(&self, slot: usize) -> &[u64] {
+        &self.sets[slot * self.width..(slot + 1) * self.width]
+    }
+
+    fn near(&self, number: usize) -> &[u64] {
+        &self.near[number * self.width..(number + 1) * self.width]
+    }
+
+    /// Edges within the intersection of two sets.
+    #[inline(always)]
+    fn edges_within(&self, a: &[u64], b: &[u64]) -> u64 {
+        let mut ends = 0;
+        for number in members(a, b) {
+            ends += u64::from(shared_by_three(self.near(number), a, b));
+        }
+        ends / 2
+    }
+
+    /// Makes `root` the root.
+    fn enter(&mut self, root: VertexId) {
+        let row = self.graph.neighbours(root);
+        self.before = &row[..row.partition_point(|&u| u < root)];
+        self.width = self.before.len().div_ceil(64);
+        let width = self.width;
+        self.sets.clear();
+        self.numbers.clear();
+        for (number, &x) in self.before.iter().enumerate() {
+            for &v in self.graph.neighbours(x) {
+                if v >= root {
+                    break;
                 }
-                *count += 1;
+                let slot = &mut self.slot[v as usize];
+                if *slot == NONE {
+                    *slot = self.vertices.len() as u32;
+                    self.vertices.push(v);
+                    self.sets.resize(self.sets.len() + width, 0);
+                }
+                self.sets[*slot as usize * width + number / 64] |= 1 << (number % 64);
             }
         }
-    }
-
-    fn clear(&mut self) {
-        for y in self.met.drain(..) {
-            self.count[y as usize] = 0;
-        }
-    }
-
-    /// The patterns with an edge, both of whose ends are on one side or caps the same cap: that of
-    /// an arc.
-    fn edge(&mut self, edge: usize) {
-        let set = self.common.of(edge);
-        self.next_to(set, None);
-        for &y in &self.met {
-            self.found.bipartite_and_edge += 2 * u128::from(self.count[y as usize]).pow(3);
-        }
-        if set.len() > 1 {
-            set.iter().for_each(|&x| self.inside[x as usize] = 1);
-            let mut across = 0u64;
-            for &x in set {
-                for arc in self.graph.row(x) {
-                    let y = self.graph.neighbours[arc];
-                    // Of two opposite edges of a clique one has the smaller arc.
-                    if y > x || arc > edge {
-                        break;
-                    }
-                    if self.inside[y as usize] == 1 {
-                        let caps = self.common.of(arc);
-                        across +=
-                            caps.iter().map(|&w| u64::from(self.count[w as usize])).sum::<u64>();
-                    }
-                }
+        self.numbers.resize(self.vertices.len(), NONE);
+        self.near.clear();
+        self.near.resize(width * self.before.len(), 0);
+        for (number, &x) in self.before.iter().enumerate() {
+            let slot = self.slot[x as usize];
+            if slot != NONE {
+                self.numbers[slot as usize] = number as u32;
+                let set = &self.sets[slot as usize * width..][..width];
+                self.near[number * width..][..width].copy_from_slice(set);
             }
-            set.iter().for_each(|&x| self.inside[x as usize] = 0);
-            self.found.clique_and_caps += 8 * u128::from(across);
         }
-        self.clear();
+        self.sizes.clear();
+        // Without neighbours before it the root has no slots either.
+        let sets = self.sets.chunks_exact(width.max(1));
+        self.sizes.extend(sets.map(|set| shared(set, set)));
     }
 
-    /// The complete bipartite ones whose smallest vertex is `first`.
-    fn bipartite(&mut self, first: VertexId) {
-        let graph = self.graph;
-        let after = |v: VertexId| {
-            let row = graph.neighbours(v);
-            &row[row.partition_point(|&u| u <= first)..]
+    fn leave(&mut self) {
+        for v in self.vertices.drain(..) {
+            self.slot[v as usize] = NONE;
+        }
+    }
+
+    /// All occurrences whose last vertex is the root; whether the run is asked to stop meanwhile.
+    fn occurrences(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        if self.before.len() < 2 {
+            return ControlFlow::Continue(());
+        }
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: the processor has the features that the function is compiled for.
+            return unsafe { self.occurrences_x86_v3(cancel) };
+        }
+        self.occurrences_portable(cancel)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,popcnt")]
+    fn occurrences_x86_v3(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        self.occurrences_portable(cancel)
+    }
+
+    #[inline(always)]
+    fn occurrences_portable(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        let numbers = self.before.len();
+        let stride = match numbers {
+            ..=16 => 16,
+            17..=32 => 32,
+            33..=48 => 48,
+            _ => numbers.next_multiple_of(64),
         };
-        // Which of its neighbours each other vertex is next to, as lists one after the other.
-        for &x in after(first) {
-            for &b in after(x) {
-                let end = &mut self.ends[b as usize];
-                if *end == 0 {
-                    self.seconds.push(b);
-                }
-                *end += 1;
+        if 3 * stride * self.vertices.len() > MOST_TABLE {
+            self.adjacent::<0>(cancel)?;
+        } else {
+            self.fill_table(stride);
+            match stride {
+                16 => self.adjacent::<16>(cancel)?,
+                32 => self.adjacent::<32>(cancel)?,
+                48 => self.adjacent::<48>(cancel)?,
+                _ => self.adjacent::<64>(cancel)?,
             }
         }
-        let mut begin = 0;
-        for &b in &self.seconds {
-            let end = &mut self.ends[b as usize];
-            begin += std::mem::replace(end, begin);
+        let large = self.sizes.iter().filter(|&&size| size >= 3).count();
+        let triples = numbers.pow(2) * (numbers + 3) / 6 * large.div_ceil(64);
+        let counts = self.before.iter().map(|&x| self.graph.degree(x).pow(2)).sum::<usize>();
+        match triples <= STEP * counts {
+            true => self.triples(cancel),
+            false => self.pairs(cancel),
         }
-        let mut list = std::mem::take(&mut self.list);
-        list.clear();
-        list.resize(begin as usize, 0);
-        for &x in after(first) {
-            for &b in after(x) {
-                let end = &mut self.ends[b as usize];
-                list[*end as usize] = x;
-                *end += 1;
-            }
-        }
-        let seconds = std::mem::take(&mut self.seconds);
-        let mut begin = 0;
-        for &b in &seconds {
-            let end = std::mem::take(&mut self.ends[b as usize]) as usize;
-            let set = &list[begin..end];
-            begin = end;
-            if set.len() < 3 {
-                continue;
-            }
-            self.next_to(set, Some(b));
-            for &c in &self.met {
-                let n = u64::from(self.count[c as usize]);
-                self.found.bipartite +=
-                    u128::from(n * n.saturating_sub(1) / 2 * n.saturating_sub(2) / 3);
-            }
-            self.clear();
-        }
-        (self.list, self.seconds) = (list, seconds);
-        self.seconds.clear();
     }
 
-    /// The prisms whose smallest vertex is `first` and whose second corner on its side is that at the
-    /// end of an arc, twice.
-    fn prism(&mut self, first: VertexId, arc: usize) {
-        let (graph, common) = (self.graph, self.common);
-        let after = |set: &'a [VertexId]| &set[set.partition_point(|&u| u <= first)..];
-        let second = graph.neighbours[arc];
-        let thirds = after(common.of(arc));
-        if thirds.is_empty() {
-            return;
-        }
-        self.next_to(thirds, Some(first));
-        thirds.iter().for_each(|&c| self.inside[c as usize] = 1);
-        graph.neighbours(second).iter().for_each(|&v| self.near[v as usize] = true);
-        let mut prisms = 0u64;
-        for &b in after(graph.neighbours(first)) {
-            if b == second {
+    /// What two adjacent vertices add; the table's rows are multiples of `N`, and 0 is no table.
+    #[inline(always)]
+    fn adjacent<const N: usize>(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        for b in 0..self.vertices.len() {
+            if cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            if self.sizes[b] < 2 {
                 continue;
             }
-            let row = graph.row(b);
-            let from = row.start + graph.neighbours(b).partition_point(|&u| u <= first);
-            for across in from..row.end {
-                let mate = graph.neighbours[across];
-                if !self.near[mate as usize] {
+            let (mut prism, mut bipartite, mut caps) = (0, 0, 0);
+            for &v in self.graph.neighbours(self.vertices[b]) {
+                if v >= self.vertices[b] {
+                    break;
+                }
+                let c = self.slot[v as usize] as usize;
+                if c == NONE as usize || self.sizes[c] < 2 {
                     continue;
                 }
-                // Both of them may be in the place of the third corner, which they are not; and the
-                // second corner in that of its mate.
-                let taken = self.inside[b as usize] + self.inside[mate as usize];
-                // Found once where the list begins, so that nothing is compared in what is gone
-                // through most of all.
-                let fourths = after(common.of(across));
-                let count = &self.count[..];
-                let mut sum: u64 = fourths.iter().map(|&d| u64::from(count[d as usize])).sum();
-                let mut others = fourths.len() as u64;
-                if self.near[b as usize] {
-                    sum -= u64::from(self.count[second as usize]);
-                    others -= 1;
+                let common = shared(self.set(b), self.set(c));
+                if common == 0 {
+                    continue;
                 }
-                prisms += sum - u64::from(taken) * others;
+                let across = match N {
+                    0 => self.across(b, c),
+                    _ => self.across_by_table::<N>(b, c),
+                };
+                prism += self.prisms(b, c, common, across);
+                if common >= 3 {
+                    bipartite += threes(common.into());
+                    caps += self.edges_within(self.set(b), self.set(c)) * u64::from(common - 2);
+                }
+            }
+            self.found.prism += prism as u128;
+            self.found.bipartite_and_edge += u128::from(bipartite);
+            self.found.clique_and_caps += u128::from(caps);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn fill_table(&mut self, stride: usize) {
+        self.stride = stride;
+        self.table.clear();
+        self.table.resize(3 * stride * self.vertices.len(), 0);
+        let (sets, near) = (self.sets.chunks_exact(self.width), self.near.as_slice());
+        for (set, rows) in sets.zip(self.table.chunks_exact_mut(3 * stride)) {
+            let (member, rest) = rows.split_at_mut(stride);
+            let (next_to, product) = rest.split_at_mut(stride);
+            for (number, near) in near.chunks_exact(self.width).enumerate() {
+                member[number] = (set[number / 64] >> (number % 64) & 1) as i16;
+                // A set has fewer than 2^14 members.
+                next_to[number] = shared(set, near) as i16;
+                product[number] = member[number] * next_to[number];
             }
         }
-        self.found.prism += u128::from(prisms);
-        graph.neighbours(second).iter().for_each(|&v| self.near[v as usize] = false);
-        thirds.iter().for_each(|&c| self.inside[c as usize] = 0);
-        self.clear();
+    }
+
+    #[inline(always)]
+    fn across_by_table<const N: usize>(&self, b: usize, c: usize) -> Across {
+        let row =
+            |slot: usize, at: usize| &self.table[(3 * slot + at) * self.stride..][..self.stride];
+        Across {
+            pairs: dot::<N>(row(b, 1), row(c, 0)),
+            with_common: dot::<N>(row(b, 2), row(c, 0)) + dot::<N>(row(b, 0), row(c, 2)),
+        }
+    }
+
+    #[inline(always)]
+    fn across(&self, b: usize, c: usize) -> Across {
+        let (first, second) = (self.set(b), self.set(c));
+        let (mut pairs, mut with_common) = (0, 0);
+        for number in members(first, first) {
+            pairs += i64::from(shared(self.near(number), second));
+        }
+        for number in members(first, second) {
+            let near = self.near(number);
+            with_common += i64::from(shared(near, first) + shared(near, second));
+        }
+        Across { pairs, with_common }
+    }
+
+    /// The prisms with the edge b–c, where a vertex of its triangle is one of `common` vertices of
+    /// both sets, and an edge across is one of the root's triangle.
+    #[inline(always)]
+    fn prisms(&self, b: usize, c: usize, common: u32, across: Across) -> i64 {
+        // An edge has not c itself in place of a vertex of S(b), nor b in place of one of S(c); nor
+        // the vertex opposite to the root.
+        let [b_in, c_in] = [b, c].map(|slot| i64::from(self.numbers[slot] != NONE));
+        let [b_size, c_size] = [b, c].map(|slot| i64::from(self.sizes[slot]));
+        let common = i64::from(common);
+        let pairs = across.pairs - c_in * c_size - b_in * b_size + b_in * c_in;
+        common * pairs - across.with_common + (b_in + c_in) * common
+    }
+
+    /// What any two vertices add, from the triples of numbers: t slots that are next to all three are
+    /// t · (t − 1) / 2 pairs.
+    #[inline(always)]
+    fn triples(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        let numbers = self.before.len();
+        let large = (0..self.vertices.len()).filter(|&slot| self.sizes[slot] >= 3);
+        let large: Vec<usize> = large.collect();
+        let width = large.len().div_ceil(64);
+        self.columns.clear();
+        self.columns.resize(numbers * width, 0);
+        self.within.clear();
+        self.within.resize(width, 0);
+        for (at, &slot) in large.iter().enumerate() {
+            let (word, bit) = (at / 64, 1 << (at % 64));
+            let set = &self.sets[slot * self.width..][..self.width];
+            for number in members(set, set) {
+                self.columns[number * width + word] |= bit;
+            }
+            if self.numbers[slot] != NONE {
+                self.within[word] |= bit;
+            }
+        }
+        let mut both = std::mem::take(&mut self.both);
+        let column = |number: usize| &self.columns[number * width..][..width];
+        let adjacent = |i: usize, j: usize| u64::from(self.near(i)[j / 64] >> (j % 64) & 1 == 1);
+        let (mut bipartite, mut with_edge, mut caps) = (0u128, 0u128, 0u128);
+        for i in 0..numbers {
+            if cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            for j in 0..i {
+                both.clear();
+                both.extend(column(i).iter().zip(column(j)).map(|(a, b)| a & b));
+                if shared(&both, &both) < 2 {
+                    continue;
+                }
+                let (edge, mut sums) = (adjacent(i, j), [0u64; 3]);
+                for k in 0..j {
+                    let slots = u64::from(shared(&both, column(k)));
+                    if slots < 2 {
+                        continue;
+                    }
+                    let inside = shared_by_three(&both, column(k), &self.within);
+                    let edges = edge + adjacent(i, k) + adjacent(j, k);
+                    let (pairs, next_to_root) =
+                        (slots * (slots - 1) / 2, u64::from(inside) * (slots - 1));
+                    sums[0] += pairs;
+                    sums[1] += pairs * edges + next_to_root;
+                    sums[2] += next_to_root * edges;
+                }
+                bipartite += u128::from(sums[0]);
+                with_edge += u128::from(sums[1]);
+                caps += u128::from(sums[2]);
+            }
+        }
+        self.both = both;
+        self.found.bipartite += bipartite;
+        self.found.bipartite_and_edge += with_edge;
+        self.found.clique_and_caps += caps;
+        ControlFlow::Continue(())
+    }
+
+    /// The same pair by pair.
+    #[inline(always)]
+    fn pairs(&mut self, cancel: &Cancel) -> ControlFlow<()> {
+        for b in 0..self.vertices.len() {
+            if self.sizes[b] < 3 {
+                continue;
+            }
+            if cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            let mut count = std::mem::take(&mut self.count);
+            let mut met = std::mem::take(&mut self.met);
+            for number in members(self.set(b), self.set(b)) {
+                for &v in self.graph.neighbours(self.before[number]) {
+                    if v >= self.vertices[b] {
+                        break;
+                    }
+                    if count[v as usize] == 0 {
+                        met.push(v);
+                    }
+                    count[v as usize] += 1;
+                }
+            }
+            for v in met.drain(..) {
+                let common = std::mem::take(&mut count[v as usize]);
+                if common < 3 {
+                    continue;
+                }
+                let (c, common) = (self.slot[v as usize] as usize, u64::from(common));
+                let pairs = self.edges_within(self.set(b), self.set(c)) * (common - 2);
+                let inside = [b, c].into_iter().filter(|&slot| self.numbers[slot] != NONE);
+                let inside = inside.count() as u64;
+                let found = &mut self.found;
+                found.bipartite += u128::from(threes(common));
+                found.bipartite_and_edge += u128::from(pairs + inside * threes(common));
+                found.clique_and_caps += u128::from(inside * pairs);
+            }
+            (self.count, self.met) = (count, met);
+        }
+        ControlFlow::Continue(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,8 @@
-//! Homomorphisms of twelve patterns, each from the images of one vertex: walks of two and three steps
+//! Homomorphisms of sixteen patterns, each from the images of one vertex: walks of two and three steps
 //! from it, and what lies among its neighbours' neighbours.
+//!
+//! Walks of three steps are the same from either end, so only those are made whose end has no smaller
+//! number than the start. Vertices of small numbers have the long rows: these walks are few.
 
 use std::ops::ControlFlow;
 
@@ -22,6 +25,14 @@ pub(super) struct Walked {
     pub domino: u128,
     /// Two vertices with two paths of two edges between them and one of three.
     pub theta: u128,
+    /// The 4-cycle with a path of two edges from a vertex.
+    pub cycle_and_tail: u128,
+    /// The 4-cycle with a triangle at a vertex.
+    pub cycle_and_triangle: u128,
+    /// The 4-cycle with a triangle on an edge, and a leaf at its tip.
+    pub cycle_and_ear: u128,
+    /// The 4-cycle with a triangle on an edge, and a triangle on one of its other two.
+    pub cycle_and_ears: u128,
     /// The 4-clique with a path of two edges from a vertex.
     pub clique_and_tail: u128,
     /// The 4-clique with a triangle at a vertex.
@@ -45,6 +56,10 @@ impl Walked {
         self.six_cycle += other.six_cycle;
         self.domino += other.domino;
         self.theta += other.theta;
+        self.cycle_and_tail += other.cycle_and_tail;
+        self.cycle_and_triangle += other.cycle_and_triangle;
+        self.cycle_and_ear += other.cycle_and_ear;
+        self.cycle_and_ears += other.cycle_and_ears;
         self.clique_and_tail += other.clique_and_tail;
         self.clique_and_triangle += other.clique_and_triangle;
         self.clique_and_path += other.clique_and_path;
@@ -60,11 +75,12 @@ pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Opti
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
     let list = |v: VertexId| graph.degree(v).min(1);
+    let at_vertex = AtVertex::new(graph, common);
     let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
     let (states, complete) = run_units(
         &units,
         context,
-        || Start::new(graph, common),
+        || Start::new(graph, common, &at_vertex),
         |state, unit| {
             state.two_steps(unit.start);
             let mut flow = ControlFlow::Continue(());
@@ -82,6 +98,9 @@ pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Opti
     complete.then(|| {
         let mut all = Walked::default();
         states.iter().for_each(|state| all.add(&state.found));
+        // From both ends.
+        all.tailed_cycle /= 2;
+        all.eared_cycle /= 2;
         all
     })
 }
@@ -89,41 +108,67 @@ pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Opti
 /// The lower half of a number: walks inside a neighbourhood. The upper one: walks of two steps.
 const INSIDE: u64 = u32::MAX as u64;
 
+/// By vertex: walks of two steps from it, and twice the triangles at it.
+struct AtVertex {
+    tails: Vec<u64>,
+    triangles: Vec<u64>,
+}
+
+impl AtVertex {
+    fn new(graph: View<'_>, common: &Common) -> Self {
+        let vertices = 0..graph.vertices() as VertexId;
+        let tails = |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum();
+        let triangles = |v| graph.row(v).map(|arc| u64::from(common.len(arc))).sum();
+        AtVertex {
+            tails: vertices.clone().map(tails).collect(),
+            triangles: vertices.map(triangles).collect(),
+        }
+    }
+}
+
 /// A thread's state; zero by vertex between starts.
 struct Start<'a> {
     graph: View<'a>,
     common: &'a Common,
+    at_vertex: &'a AtVertex,
     found: Walked,
     /// By vertex: walks of two steps from the start, and those of them inside the neighbourhood
     /// that is being looked at.
     two: Vec<u64>,
+    /// By vertex: the former, each times the triangles on its first step and on its last.
+    eared: Vec<u64>,
     ends_of_two: Vec<VertexId>,
     ends_inside: Vec<VertexId>,
     /// By vertex: pairs of adjacent common neighbours with the start, in both orders.
     pairs: Vec<u64>,
-    /// By vertex: walks of three steps from the start, and those times the triangles on the last.
-    three: Vec<[u64; 2]>,
+    /// By vertex: walks of three steps from the start.
+    three: Vec<u64>,
     ends_of_three: Vec<VertexId>,
 }
 
 impl<'a> Start<'a> {
-    fn new(graph: View<'a>, common: &'a Common) -> Self {
+    fn new(graph: View<'a>, common: &'a Common, at_vertex: &'a AtVertex) -> Self {
         Start {
             graph,
             common,
+            at_vertex,
             found: Walked::default(),
             two: vec![0; graph.vertices()],
+            eared: vec![0; graph.vertices()],
             ends_of_two: vec![],
             ends_inside: vec![],
             pairs: vec![0; graph.vertices()],
-            three: vec![[0; 2]; graph.vertices()],
+            three: vec![0; graph.vertices()],
             ends_of_three: vec![],
         }
     }
 
     fn two_steps(&mut self, start: VertexId) {
-        for &z in self.graph.neighbours(start) {
-            for &x in self.graph.neighbours(z) {
+        for arc in self.graph.row(start) {
+            let triangles = u64::from(self.common.len(arc));
+            for last in self.graph.row(self.graph.neighbours[arc]) {
+                let x = self.graph.neighbours[last];
+                self.eared[x as usize] += triangles + u64::from(self.common.len(last));
                 let two = &mut self.two[x as usize];
                 if *two == 0 {
                     self.ends_of_two.push(x);
@@ -179,43 +224,73 @@ impl<'a> Start<'a> {
         let graph = self.graph;
         for &y in &self.ends_of_two {
             let walks = self.two[y as usize] >> 32;
-            for arc in graph.row(y) {
-                let x = graph.neighbours[arc];
+            for &x in graph.neighbours(y).iter().rev() {
+                if x < start {
+                    break;
+                }
                 let three = &mut self.three[x as usize];
-                if three[0] == 0 {
+                if *three == 0 {
                     self.ends_of_three.push(x);
                 }
-                three[0] += walks;
-                three[1] += walks * u64::from(self.common.len(arc));
+                *three += walks;
             }
         }
-        let found = &mut self.found;
-        let (mut cliques, mut tails, mut triangles) = (0, 0, 0);
+        let mut cliques = 0;
         for arc in graph.row(start) {
             let x = graph.neighbours[arc];
             cliques += u128::from(self.pairs[x as usize]);
-            tails += graph.degree(x) as u128;
-            triangles += u128::from(self.common.len(arc));
-            let three = u128::from(self.three[x as usize][0]);
-            found.domino += three * three;
-            found.clique_and_path += three * u128::from(self.pairs[x as usize]);
+            if x > start {
+                self.on_an_edge(start, arc);
+            }
         }
-        found.clique_and_tail += cliques * tails;
-        found.clique_and_triangle += cliques * triangles;
-        let mut cycles = 0;
+        let found = &mut self.found;
+        found.clique_and_tail += cliques * u128::from(self.at_vertex.tails[start as usize]);
+        found.clique_and_triangle += cliques * u128::from(self.at_vertex.triangles[start as usize]);
         for x in self.ends_of_two.drain(..) {
             let two = u128::from(std::mem::take(&mut self.two[x as usize]) >> 32);
-            let [three, eared] = self.three[x as usize].map(u128::from);
-            cycles += two * three;
-            found.eared_cycle += two * eared;
-            found.theta += two * two * three;
-            found.diamond_and_path +=
-                three * u128::from(std::mem::take(&mut self.pairs[x as usize]));
+            let pairs = u128::from(std::mem::take(&mut self.pairs[x as usize]));
+            let eared = u128::from(std::mem::take(&mut self.eared[x as usize]));
+            if x < start {
+                continue;
+            }
+            // From both ends, unless they are one vertex.
+            let ends = if x == start { 1 } else { 2 };
+            let three = u128::from(self.three[x as usize]);
+            found.eared_cycle += ends * eared * three;
+            found.theta += ends * two * two * three;
+            found.diamond_and_path += ends * three * pairs;
+            let degrees = (graph.degree(start) + graph.degree(x)) as u128;
+            found.tailed_cycle += ends * two * three * degrees;
         }
-        found.tailed_cycle += cycles * graph.degree(start) as u128;
         for x in self.ends_of_three.drain(..) {
-            let [three, _] = std::mem::take(&mut self.three[x as usize]);
-            found.six_cycle += u128::from(three) * u128::from(three);
+            let three = u128::from(std::mem::take(&mut self.three[x as usize]));
+            let ends = if x == start { 1 } else { 2 };
+            found.six_cycle += ends * three * three;
         }
+    }
+
+    /// What lies on the 4-cycles with the edge at the end of an arc from the start, in both
+    /// directions: each walk of three steps to there is one.
+    fn on_an_edge(&mut self, start: VertexId, arc: usize) {
+        let (graph, common) = (self.graph, self.common);
+        let end = graph.neighbours[arc];
+        let three = u128::from(self.three[end as usize]);
+        let at_both = |values: &[u64]| u128::from(values[start as usize] + values[end as usize]);
+        let (mut leaves, mut ears) = (0u64, 0u64);
+        let [mut from_start, mut from_end] = [start, end].map(|v| graph.row(v));
+        for &tip in common.of(arc) {
+            leaves += graph.degree(tip) as u64;
+            for row in [&mut from_start, &mut from_end] {
+                row.start += graph.neighbours[row.clone()].partition_point(|&v| v < tip);
+                ears += u64::from(common.len(row.start));
+            }
+        }
+        let found = &mut self.found;
+        found.domino += 2 * three * three;
+        found.clique_and_path += 2 * three * u128::from(self.pairs[end as usize]);
+        found.cycle_and_tail += three * at_both(&self.at_vertex.tails);
+        found.cycle_and_triangle += three * at_both(&self.at_vertex.triangles);
+        found.cycle_and_ear += 2 * three * u128::from(leaves);
+        found.cycle_and_ears += three * u128::from(ears);
     }
 }
