@@ -85,6 +85,9 @@ pub(crate) struct Buffer<T: Pod> {
     device: String,
 }
 
+/// Bytes of a buffer that are filled: a driver (NVIDIA 580.159.04) loses its device where it fills behind 2^31 words.
+const MOST_FILLED: usize = 1 << 32;
+
 /// Where buffers are made.
 pub(crate) struct Place<'a> {
     pub context: &'a ClContext,
@@ -118,7 +121,7 @@ impl<T: Pod> Buffer<T> {
         let mut buffer = Buffer { inner, len, bytes, budget, calls, device };
         // Drivers refuse what is too much only when it is first used, and then as a whole.
         const TOUCH: u64 = 1 << 20;
-        if bytes > TOUCH {
+        if bytes > MOST_FILLED as u64 {
             let last = (len - 1) * size_of::<T>();
             // SAFETY: the call returns when the element was read, and it is the buffer's last one.
             let written = place.calls.next().and_then(|()| unsafe {
@@ -126,6 +129,9 @@ impl<T: Pod> Buffer<T> {
                 place.0.enqueue_write_buffer(place.1, CL_BLOCKING, last, &[T::zeroed()], &[])
             });
             written.map_err(refused(place.device, &reserve))?;
+        } else if bytes > TOUCH {
+            buffer.zero(place.queue)?;
+            place.queue.finish().map_err(refused(place.device, &reserve))?;
         }
         Ok(buffer)
     }
@@ -203,9 +209,7 @@ impl<T: Pod> Buffer<T> {
     /// Sets all bytes to 0.
     pub fn zero(&self, queue: &CommandQueue) -> Result<()> {
         const WORD: usize = size_of::<u32>();
-        /// A driver (NVIDIA 580.159.04) loses its device where it fills behind 2^31 words: what is there is written,
-        /// in parts.
-        const MOST_FILLED: usize = 1 << 32;
+        /// Bytes that are written at a time where nothing is filled.
         const PART: usize = 1 << 28;
         assert_eq!(self.bytes as usize % WORD, 0, "elements are words");
         let (zero, bytes) = (0u32, self.bytes as usize);
