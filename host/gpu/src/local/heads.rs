@@ -64,14 +64,15 @@ struct List {
 }
 
 impl Heads {
-    /// The vertices with arcs from and to them; `None` where spans would take more than a third of the memory that is
+    /// The vertices with arcs from and to them; `None` where spans would take more than an eighth of the memory that is
     /// left.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Unsupported`] where the tasks have no room.
     pub fn new(graph: &Resident) -> Result<Option<Self>> {
         let (device, by) = (&graph.device, &graph.by);
-        if 12 * by.neighbours.len() as u64 > device.budget.free() {
+        // They stay with the graph: other tasks need room as well.
+        if 32 * by.neighbours.len() as u64 > device.budget.free() {
             return Ok(None);
         }
         let tails = |head: usize| match by.out_degree(head) {
