@@ -70,9 +70,10 @@ PARTS = {
 # Programs that run at once.
 LANES = 2
 # Ends of the titles of steps, by how long they take.
-LONGEST = ["sim core", "sim set", "synth.py --changed", "cli explore", "cli opencl", "cli launch", "sim units",
-           "make hls-test", "make vitis-check", "gpu table", "sim models", "sim real", "sim/command command",
-           "host engines", "host per", "host matching"]
+LONGEST = ["sim core", "cli launch", "sim set_plans", "sim units", "sim set", "cli explore", "sim real", "sim models",
+           "gpu strategies", "cli opencl", "make hls-test", "engine budget", "many devices", "host engines",
+           "host estimate", "host per", "gpu matching", "scripts/test-python.sh", "engine gramer_engine",
+           "host matching", "cli paper_gpu", "cli asked", "host graph_io", "sim/command command", "make vitis-check"]
 # Found in no `--tests`, since it links what may be missing.
 BY_NAME = "abi"
 
