@@ -55,8 +55,12 @@ impl Settings {
         let Some((setting, ..)) = given.into_iter().find(|&(_, given, acts)| given && !acts) else {
             return Ok(());
         };
-        let plan = strategy != Strategy::Plan && able(task).contains(&Strategy::Plan);
-        let other = if plan { ", or have the setting `strategy` be plan" } else { "" };
+        // Where it acts.
+        let acts = if setting == "tile" { Strategy::Wide } else { Strategy::Plan };
+        let other = match strategy != acts && able(task).contains(&acts) {
+            true => format!(", or have the setting `strategy` be {}", acts.name()),
+            false => String::new(),
+        };
         Err(Error::usage(format!(
             "the setting `{setting}` changes nothing in the task {} by the strategy {}: leave it out{other}",
             task.name(),
@@ -94,6 +98,7 @@ mod tests {
         let settings = |strategy| Settings { strategy, tile, ..Settings::default() };
         let said = settings(None).check_effect(&motif(4), false).unwrap_err().to_string();
         assert!(said.contains("the setting `tile`"), "{said}");
+        assert!(said.ends_with("or have the setting `strategy` be wide"), "{said}");
         let wide = settings(Some(Strategy::Wide));
         wide.check_effect(&motif(4), false).unwrap();
         // Parts of a warp tell each other something in one of the forms.
