@@ -10,7 +10,7 @@
 
 #ifdef SPANS
 // Writes down where spans lie: SPANS lanes take the list of a vertex. `next` has the place of each head's next span;
-// of heads without a target nothing is looked up. `work` adds up what they are, in sixteen lookups, a span itself
+// of heads without a target nothing is looked up. `work` adds up what they are, in SIXTEEN lookups, a span itself
 // being as much.
 __kernel void head_spans(__global const uint *restrict offsets, __global const uint *restrict targets,
                          volatile __global uint *next, volatile __global uint *work,
@@ -25,7 +25,7 @@ __kernel void head_spans(__global const uint *restrict offsets, __global const u
         if (offsets[head] == offsets[head + 1])
             continue;
         spans[INDEX(atomic_inc(next + head), all_spans, 88)] = (uint2)(e + 1, end);
-        atomic_add(work + head, 1 + (end - e) / 16);
+        atomic_add(work + head, 1 + (end - e) / SIXTEEN);
     }
 }
 #else

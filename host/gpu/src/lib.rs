@@ -134,8 +134,8 @@ pub struct Settings {
     /// Among how many openings of the same device its memory is divided, where `memory` isn't given;
     /// 0 and 1 are one.
     pub sharing: u64,
-    /// Whether the device stays open when the engine is dropped: for a program that ends then, since drivers take a
-    /// tenth of a second to close a device, and none to lose its process.
+    /// Whether the device stays open when the engine is dropped: for a program that ends then, since drivers take some
+    /// hundredths of a second to close a device, and none to lose its process.
     pub stays_open: bool,
     /// When the strategy `wide` moves work between warps, and how much.
     pub balance: Balance,

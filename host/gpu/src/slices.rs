@@ -71,8 +71,8 @@ pub(crate) struct Slices<'a> {
     /// Tasks that keep the device busy: with fewer, a slice would take as long and its rate be
     /// measured far too low.
     fill: usize,
-    /// The slice before the last one and its work: it is waited for once the next one is queued, so that the device
-    /// always has something to do.
+    /// The end of the last slice, and its work: it is waited for once the next one is queued, so that the device always
+    /// has something to do.
     open: Option<(Mark, f64)>,
     /// When a slice was last known to be done.
     done: Instant,

@@ -39,8 +39,8 @@ const TILE: (usize, usize) = (4, 32);
 /// Parts of the work for each compute unit, about, and the work of one at least: in sixteen lookups.
 const PARTS_EACH: u64 = 32;
 const LEAST: u64 = 128;
-/// Lookups that work is counted in; as in `heads.cl`.
-const SIXTEEN: f64 = 16.0;
+/// Lookups that work is counted in.
+const SIXTEEN: u64 = 16;
 /// Lanes that read a list of targets for its spans, and those of a work-group.
 const SPAN_LANES: usize = 8;
 const GROUP: usize = 128;
@@ -103,7 +103,8 @@ impl Heads {
         let place = device.place();
         let list = |(mut tasks, (work, spans)): (Vec<(u32, Task)>, (u64, u64))| {
             tasks.sort_by_key(|task| std::cmp::Reverse(task.0));
-            let works = Works::new(tasks.iter().map(|task| SIXTEEN * (f64::from(task.0) + 1.0)));
+            let works =
+                Works::new(tasks.iter().map(|task| SIXTEEN as f64 * (f64::from(task.0) + 1.0)));
             let tasks: Vec<Task> = tasks.into_iter().map(|task| task.1).collect();
             Ok(List {
                 works,
@@ -160,8 +161,8 @@ fn written(graph: &Resident, begins: &[u32]) -> Result<(Buffer<[u32; 2]>, Vec<u3
     let (device, place) = (&graph.device, graph.device.place());
     let (vertices, all) = (begins.len() - 1, begins[begins.len() - 1]);
     let lanes = if device.limits.portable { 1 } else { SPAN_LANES };
-    let program =
-        device.program("spans of heads", &[COMMON, &format!("#define SPANS {lanes}\n"), HEADS])?;
+    let defines = format!("#define SPANS {lanes}\n#define SIXTEEN {SIXTEEN}\n");
+    let program = device.program("spans of heads", &[COMMON, &defines, HEADS])?;
     let spans = Buffer::new(&place, all as usize, "what lists have behind heads")?;
     let next = Buffer::of(&place, begins, "places of spans")?;
     let sums = Buffer::<u32>::new(&place, vertices, "the work of heads")?;
@@ -199,7 +200,7 @@ fn shape(device: &Device, class: usize) -> (usize, usize) {
 /// Lanes for so many spans of so much work: so many that most of them have something to read.
 fn tile(work: u64, spans: u64) -> usize {
     // A span is one itself.
-    let lookups = SIXTEEN as u64 * work.saturating_sub(spans) / spans.max(1);
+    let lookups = SIXTEEN * work.saturating_sub(spans) / spans.max(1);
     (lookups as usize).next_power_of_two().clamp(TILE.0, TILE.1)
 }
 

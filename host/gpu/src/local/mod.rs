@@ -20,7 +20,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
-use crate::lanes::Lanes;
+use crate::lanes::{LANES, Lanes};
 use crate::memory::Buffer;
 use crate::nest::nest;
 use crate::program::Program;
@@ -99,8 +99,8 @@ fn program(
         let form = device.form()?;
         if form.lanes == Lanes::Ptx {
             // A warp of a group waits for itself alone.
-            line("BLOCK", 32);
-            line("LANES", 32);
+            line("BLOCK", LANES);
+            line("LANES", LANES);
             warps = form.source() + "#define BLOCK_SYNC lanes_sync();\n";
         } else {
             line("BLOCK", class.lanes);
