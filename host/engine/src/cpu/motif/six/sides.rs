@@ -277,7 +277,7 @@ impl<'a> Last<'a> {
             33..=48 => 48,
             _ => numbers.next_multiple_of(64),
         };
-        if 3 * stride * self.vertices.len() > MOST_TABLE {
+        if numbers >= 1 << 14 || 3 * stride * self.vertices.len() > MOST_TABLE {
             self.adjacent::<0>(cancel)?;
         } else {
             self.fill_table(stride);
@@ -347,7 +347,7 @@ impl<'a> Last<'a> {
             let (next_to, product) = rest.split_at_mut(stride);
             for (number, near) in near.chunks_exact(self.width).enumerate() {
                 member[number] = (set[number / 64] >> (number % 64) & 1) as i16;
-                // A set has fewer than 2^14 members.
+                // A set has fewer than 2^14 members, or there is no table.
                 next_to[number] = shared(set, near) as i16;
                 product[number] = member[number] * next_to[number];
             }
