@@ -97,18 +97,7 @@ void heads(__global const uint *restrict offsets, __global const uint *restrict 
         }
     }
     totals[get_local_id(0)] = total;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint by = T / 2; by != 0; by /= 2) {
-        if (lane < by)
-            totals[get_local_id(0)] += totals[get_local_id(0) + by];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (get_local_id(0) == 0) {
-        ulong all = 0;
-        for (uint r = 0; r < R; r++)
-            all += totals[r * T];
-        if (all != 0)
-            add_wide(sums + 4 * (get_group_id(0) % SLOTS), all, 0);
-    }
+    ADD_LANES(totals, lane, T)
+    ADD_ROOTS(totals, T, R, sums)
 }
 #endif

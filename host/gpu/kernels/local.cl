@@ -14,6 +14,29 @@
 
 #define STRIDE (W | 1)
 
+#if K > 4
+// The pair (j, i) of a number: a row, and a member of it. `before` has the numbers of pairs before each row.
+inline uint2 pair_of(const __local uint *before, const __local uint *rows, uint n, uint number) {
+    uint low = 0, high = n;
+    while (high - low > 1) {
+        const uint middle = (low + high) / 2;
+        if (before[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint rank = number - before[low], word = 0;
+    const __local uint *const row = rows + low * STRIDE;
+    for (; word < W - 1; word++) {
+        const uint here = popcount(row[word]);
+        if (rank < here)
+            break;
+        rank -= here;
+    }
+    return (uint2)(low, 32 * word + select_bit(row[word], rank));
+}
+#endif
+
 __kernel __attribute__((reqd_work_group_size(T * R, 1, 1)))
 void local_cliques(__global const uint *restrict offsets, __global const uint *restrict targets,
           __global const uint2 *restrict tasks, const uint first, const uint count,
@@ -156,28 +179,13 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     for (p -= in; p < pairs; p += step) {
         uint size = 0;
         if (p + in < pairs) {
-            uint low = 0, high = n;
-            while (high - low > 1) {
-                const uint middle = (low + high) / 2;
-                if (before[middle] <= p + in)
-                    low = middle;
-                else
-                    high = middle;
-            }
-            uint rank = p + in - before[low], word = 0;
-            const __local uint *const row = rows + low * STRIDE;
-            for (; word < W - 1; word++) {
-                const uint here = popcount(row[word]);
-                if (rank < here)
-                    break;
-                rank -= here;
-            }
-            const uint i = 32 * word + select_bit(row[word], rank);
-            const __local uint *const other = rows + INDEX(i * STRIDE, n * STRIDE, 9);
+            const uint2 ends_of = pair_of(before, rows, n, p + in);
+            const __local uint *const row = rows + ends_of.x * STRIDE;
+            const __local uint *const other = rows + INDEX(ends_of.y * STRIDE, n * STRIDE, 9);
 #pragma unroll
             for (uint x = 0; x < W; x++)
                 size += popcount(row[x] & other[x]);
-            pair[in] = low << 16 | i;
+            pair[in] = ends_of.x << 16 | ends_of.y;
         }
         // Below a member there must be two more: the two lowest ones have none.
         ends[in] = size < 3 ? 0 : size - 2;
@@ -240,24 +248,9 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #elif defined(NEST)
     // The loops that the host wrote out.
     for (; p < pairs; p += step) {
-        uint low = 0, high = n;
-        while (high - low > 1) {
-            const uint middle = (low + high) / 2;
-            if (before[middle] <= p)
-                low = middle;
-            else
-                high = middle;
-        }
-        uint rank = p - before[low], word = 0;
-        const __local uint *const row = rows + low * STRIDE;
-        for (; word < W - 1; word++) {
-            const uint here = popcount(row[word]);
-            if (rank < here)
-                break;
-            rank -= here;
-        }
-        const uint i = 32 * word + select_bit(row[word], rank);
-        const __local uint *const other = rows + INDEX(i * STRIDE, n * STRIDE, 7);
+        const uint2 ends = pair_of(before, rows, n, p);
+        const __local uint *const row = rows + ends.x * STRIDE;
+        const __local uint *const other = rows + INDEX(ends.y * STRIDE, n * STRIDE, 7);
         uint found = 0;
         SETS
         NEST
@@ -306,25 +299,10 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
     }
 #define REFILL0                                                                                    \
     while (EMPTY(s0) && p < pairs) {                                                               \
-        uint low = 0, high = n;                                                                    \
-        while (high - low > 1) {                                                                   \
-            const uint middle = (low + high) / 2;                                                  \
-            if (before[middle] <= p)                                                               \
-                low = middle;                                                                      \
-            else                                                                                   \
-                high = middle;                                                                     \
-        }                                                                                          \
-        uint rank = p - before[low], word = 0;                                                     \
-        const __local uint *const row = rows + low * STRIDE;                                       \
-        for (; word < W - 1; word++) {                                                             \
-            const uint here = popcount(row[word]);                                                 \
-            if (rank < here)                                                                       \
-                break;                                                                             \
-            rank -= here;                                                                          \
-        }                                                                                          \
-        const uint i = 32 * word + select_bit(row[word], rank);                                    \
+        const uint2 ends = pair_of(before, rows, n, p);                                            \
+        const __local uint *const row = rows + ends.x * STRIDE;                                    \
         p += step;                                                                                 \
-        NARROW(s0, row, i, K - 3)                                                                  \
+        NARROW(s0, row, ends.y, K - 3)                                                             \
     }
 #define REFILL(inner, outer, needed, refill)                                                       \
     while (EMPTY(inner)) {                                                                         \
@@ -396,22 +374,11 @@ void local_cliques(__global const uint *restrict offsets, __global const uint *r
 #endif
 
     totals[get_local_id(0)] = total;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint by = T / 2; by != 0; by /= 2) {
-        if (lane < by)
-            totals[get_local_id(0)] += totals[get_local_id(0) + by];
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
+    ADD_LANES(totals, lane, T)
 #ifdef PER_TASK
     if (lane == 0 && busy)
         edges[first + number] = (uint)min(totals[place * T], (ulong)0xffffffff);
 #else
-    if (get_local_id(0) == 0) {
-        ulong all = 0;
-        for (uint r = 0; r < R; r++)
-            all += totals[r * T];
-        if (all != 0)
-            add_wide(sums + 4 * (get_group_id(0) % SLOTS), all, 0);
-    }
+    ADD_ROOTS(totals, T, R, sums)
 #endif
 }
