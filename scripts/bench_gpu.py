@@ -3,12 +3,15 @@
 
 usage: scripts/bench_gpu.py BENCH GRAMER DEVICE OUT.json [--data FOLDER] [--best N] [--only ROWS,...] [--graph FILE]...
 
-Runs BENCH (host/gpu/examples/bench.rs) for each group of rows below, on the real graphs of FOLDER ($GRAMER_DATA)
+Runs BENCH (host/gpu/examples/bench) for each group of rows below, on the real graphs of FOLDER ($GRAMER_DATA)
 and on a random one of 2^20 vertices that GRAMER makes in target/bench-gpu. A graph that isn't there is said to be
 left out. With --graph the first group runs on these files instead, and nothing else does. OUT.json has every row; a
 table for people is printed, with the anchors of docs/bench/gpu-peers.csv and the targets of docs/bench/gpu-targets.csv
-(whose own anchors are of other machines, or of another random graph by the same recipe). Exit code 1 if a count is
-wrong; a row that is slower than its anchor is no failure.
+(whose own anchors are of other machines, or of another random graph by the same recipe). Kernels: their time and that
+of transfers, in a run that takes times. A bound is the most of four times that a run can't be below: its launches, the
+graph read once, the numbers that are looked up and the words whose members are counted
+(host/gpu/examples/bench/bounds.rs), at the rates that BENCH measures of the device. Exit code 1 if a count is wrong; a
+row that is slower than its anchor is no failure.
 """
 
 import argparse
@@ -113,14 +116,18 @@ def with_targets(rows):
 def table(rows):
     """The rows for people."""
     names = {task: name for name, task in MATCHES.items()}
-    yield "| task | graph | best ms | anchor ms | anchor / best | target ms | verdict |"
-    yield "|---|---|---|---|---|---|---|"
+    yield ("| task | graph | best ms | anchor ms | anchor / best | target ms | kernels ms | launches | bound ms | best / bound "
+           "| verdict |")
+    yield "|---|---|---|---|---|---|---|---|---|---|---|"
     for row in rows:
         task = names.get(row["task"], row["task"]) + (f" ({row['rows']})" if row["rows"] else "")
         anchor = "–" if row["anchor_ms"] is None else f"{row['anchor_ms']:,.3f} ({row['anchor']})"
         ratio = "–" if row["anchor_ms"] is None else f"{row['anchor_ms'] / row['best_ms']:.2f}"
         target = "–" if row["target_ms"] is None else f"{row['target_ms']:g}"
-        yield f"| {task} | {row['graph']} | {row['best_ms']:.3f} | {anchor} | {ratio} | {target} | {verdict(row)} |"
+        least = f"{row['bound_ms']:.3f} ({row['bound']})"
+        bound = f"{row['busy_ms']:.3f} | {row['launches']} | {least} | {row['best_ms'] / row['bound_ms']:.1f}"
+        yield (f"| {task} | {row['graph']} | {row['best_ms']:.3f} | {anchor} | {ratio} | {target} | {bound} "
+               f"| {verdict(row)} |")
 
 
 def main():
@@ -148,7 +155,7 @@ def main():
             print(f"left out, not in {options.data}: {', '.join(missing)}", file=sys.stderr)
         if not paths:
             continue
-        words = [options.bench, options.device, "--best", str(min(most, options.best)), *settings,
+        words = [options.bench, options.device, "--bounds", "--best", str(min(most, options.best)), *settings,
                  "--tasks", ";".join(tasks) + ";", *paths]
         rows, right = measured(words, name, options.out)
         all_right = all_right and right

@@ -157,7 +157,8 @@ class Limits(unittest.TestCase):
 
 class RowsOfGpus(unittest.TestCase):
     def row(self, rows, task, graph, best, anchor=None):
-        return {"rows": rows, "task": task, "graph": graph, "best_ms": best, "anchor_ms": anchor, "anchor": "peer"}
+        return {"rows": rows, "task": task, "graph": graph, "best_ms": best, "anchor_ms": anchor, "anchor": "peer",
+                "launches": 2, "busy_ms": best / 2, "bound_ms": best / 4, "bound": "lookups"}
 
     def test_a_row_that_falls_short_says_so(self):
         slow, late, good = bench_gpu.with_targets([self.row("", "tc", "rmat15", 0.3, 0.25),
@@ -166,7 +167,9 @@ class RowsOfGpus(unittest.TestCase):
         self.assertEqual(bench_gpu.verdict(slow), "**slower than the anchor**; **2.0 times the target**")
         self.assertEqual(bench_gpu.verdict(late), "faster than the anchor; **1.5 times the target**")
         self.assertEqual(bench_gpu.verdict(good), "faster than the anchor; target met")
-        self.assertEqual(len(list(bench_gpu.table([slow, late, good]))), 5)
+        lines = list(bench_gpu.table([slow, late, good]))
+        self.assertEqual(len(lines), 5)
+        self.assertIn("| 0.150 | 2 | 0.075 (lookups) | 4.0 |", lines[2])
 
     def test_a_strategy_by_name_has_no_anchor_of_another_kind(self):
         wide, table = bench_gpu.with_targets([self.row("wide", "4mc", "ca-astroph", 100.0, 13.1),

@@ -24,6 +24,7 @@
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | [`primitives`] | extension, filtering and aggregation for programs of users |
 //! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
+//! | `yardstick` | what a device does at most, to hold runs against |
 //! | `wedges` | frequent edges and paths of two edges, by the labels around vertices |
 //! | `canon` | which pattern a code of edges is of |
 //! | `wide` | motifs of up to eight vertices, and cliques, by DuMato's exploration without a plan |
@@ -60,6 +61,7 @@ mod slices;
 mod table;
 mod wedges;
 mod wide;
+mod yardstick;
 
 pub use calls::Fault;
 pub use engine::{Gpu, Trial};
@@ -72,6 +74,7 @@ pub use select::is_gpu;
 pub use table::primitives;
 pub use table::{Access, Mechanism, TableSettings, Traversal, Without};
 pub use wide::{Balance, Tile};
+pub use yardstick::Yardsticks;
 
 use std::path::PathBuf;
 

@@ -97,14 +97,18 @@ fn a_device_is_used_again_after_a_failure() {
 #[test]
 fn a_profile_has_the_time_of_each_kernel() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("trace.json");
-    let profile = Some(path.clone());
-    let Some(gpu) = open(Settings { profile, ..Settings::default() }) else { return };
-    let outcome = gpu.run(&graph(), &Task::Clique { k: 4 }, None, &Context::default()).unwrap();
-    let metrics = &outcome.devices[0];
-    assert!(metrics.get("profile.local_cliques.time").unwrap().number().unwrap() > 0.0);
-    assert_eq!(metrics.count("profile.local_cliques.calls"), metrics.count("run.launches"));
-    assert!(metrics.count("profile.read.calls") >= Some(1));
-    let text = std::fs::read_to_string(&path).unwrap();
-    assert!(text.contains(r#""name": "local_cliques", "ph": "X""#), "{text}");
+    for (strategy, kernel) in [(Strategy::Local, "local_cliques"), (Strategy::Table, "extend")] {
+        let path = folder.path().join(format!("{kernel}.json"));
+        let (profile, strategy) = (Some(path.clone()), Some(strategy));
+        let Some(gpu) = open(Settings { profile, strategy, ..Settings::default() }) else { return };
+        let outcome = gpu.run(&graph(), &Task::Clique { k: 4 }, None, &Context::default()).unwrap();
+        let metrics = &outcome.devices[0];
+        let time = metrics.get(&format!("profile.{kernel}.time"));
+        assert!(time.unwrap_or_else(|| panic!("{metrics:?}")).number().unwrap() > 0.0);
+        let calls = metrics.count(&format!("profile.{kernel}.calls"));
+        assert!(calls >= Some(1) && calls <= metrics.count("run.launches"));
+        assert!(metrics.count("profile.read.calls") >= Some(1));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(&format!(r#""name": "{kernel}", "ph": "X""#)), "{text}");
+    }
 }

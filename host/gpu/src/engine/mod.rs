@@ -1,6 +1,7 @@
 //! The engine: which task goes to which strategy.
 
 mod effect;
+pub(crate) mod measured;
 mod on_device;
 mod run;
 mod trial;
@@ -26,7 +27,7 @@ use crate::select::select;
 use crate::table::{self, TableSettings};
 use crate::wide;
 use crate::wide::Shape;
-use crate::{Settings, Steps, Strategy, platform};
+use crate::{Settings, Steps, Strategy, Yardsticks, platform};
 use on_device::OnDevice;
 pub(crate) use on_device::of_counted;
 pub use trial::Trial;
@@ -144,6 +145,14 @@ impl Gpu {
     pub fn programs(&self) -> Result<(u64, u64)> {
         let work = &self.device()?.work;
         Ok((work.built.load(Relaxed), work.cached.load(Relaxed)))
+    }
+
+    /// What the device does at most, measured now.
+    ///
+    /// # Errors
+    /// As [`Gpu::memory`], and [`Error::Unsupported`] where the budget has no room for what is read.
+    pub fn yardsticks(&self) -> Result<Yardsticks> {
+        Yardsticks::measure(self.device()?)
     }
 }
 

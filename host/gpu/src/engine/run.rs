@@ -3,7 +3,6 @@
 use std::ops::RangeInclusive;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
@@ -14,10 +13,10 @@ use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 use tracing::{info, info_span};
 
+use super::measured::{self, Before};
 use super::on_device::{OnDevice, Part};
 use super::refuse;
 use super::trial::Tried;
-use crate::calls;
 use crate::graph::Numbering;
 use crate::picked::Picked;
 use crate::{Strategy, table};
@@ -39,7 +38,7 @@ impl Prepared for OnDevice<'_> {
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         self.make_room(task);
-        let before = self.before();
+        let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
         let mut strategy = self.chosen(task, part)?;
         info!(
@@ -103,19 +102,12 @@ impl Prepared for OnDevice<'_> {
             unreachable!("it was refused above")
         };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = self.before();
+        let before = Before::of(&self.resident.device);
         let asked = (*limit, *support, *measure);
         let mut outcome = self.frequent(asked, None, Some(together), context)?;
         outcome.devices.push(self.metrics(self.gpu.strategy(task)?, (false, None), before)?);
         Ok(outcome)
     }
-}
-
-/// What was counted before a run.
-struct Before {
-    launches: u64,
-    begun: Instant,
-    donations: u64,
 }
 
 impl OnDevice<'_> {
@@ -192,15 +184,6 @@ impl OnDevice<'_> {
         }
     }
 
-    fn before(&self) -> Before {
-        let work = &self.resident.device.work;
-        Before {
-            launches: work.launches.load(Relaxed),
-            begun: Instant::now(),
-            donations: work.donations.load(Relaxed),
-        }
-    }
-
     /// What was measured since `before`.
     fn metrics(
         &self,
@@ -209,14 +192,7 @@ impl OnDevice<'_> {
         before: Before,
     ) -> Result<DeviceMetrics> {
         let device = &self.resident.device;
-        let mut metrics = DeviceMetrics::of(&self.gpu.found.name);
-        metrics.headline("run.time", "s", Value::time(before.begun.elapsed()));
-        let launches = device.work.launches.load(Relaxed) - before.launches;
-        metrics.headline("run.launches", "", Value::Count(launches));
-        let (written, read) = device.budget.moved();
-        metrics.headline("bus.written", "bytes", Value::Count(written));
-        metrics.headline("bus.read", "bytes", Value::Count(read));
-        metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
+        let mut metrics = before.headlines(self.gpu, device);
         match tried {
             Some(tried) => tried.report(&mut metrics),
             None => {
@@ -231,16 +207,7 @@ impl OnDevice<'_> {
             let donations = device.work.donations.load(Relaxed) - before.donations;
             metrics.detail("wide.donations", "", Value::Count(donations));
         }
-        if let Some(spans) = device.calls.take() {
-            for (name, (time, calls)) in calls::totals(&spans) {
-                metrics.detail(format!("profile.{name}.time"), "s", Value::time(time));
-                metrics.detail(format!("profile.{name}.calls"), "", Value::Count(calls));
-            }
-            if let Some(path) = &self.gpu.profile {
-                calls::write_trace(path, &self.gpu.found.name, &spans)?;
-            }
-        }
-        metrics.detail("device.driver", "", Value::Text(self.gpu.found.driver.clone()));
+        measured::details(self.gpu, device, &mut metrics)?;
         Ok(metrics)
     }
 }

@@ -26,9 +26,7 @@ mod store;
 mod whole;
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
@@ -41,6 +39,7 @@ use gramer_pattern::task::Task;
 
 use crate::Gpu;
 use crate::device::Device;
+use crate::engine::measured::{self, Before};
 use crate::graph::{ByDegree, Numbering};
 use crate::join::{self, Asked, Join, JoinSettings, Joins, Target};
 use crate::picked::Picked;
@@ -408,9 +407,7 @@ impl Prepared for OnTable<'_> {
         let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let device = self.gpu.device()?;
-        let launches = || device.work.launches.load(Relaxed);
-        let (before, begun) = (launches(), Instant::now());
-        let mut metrics = DeviceMetrics::of(&self.gpu.found().name);
+        let before = Before::of(device);
         let mut details = DeviceMetrics::default();
         let aggregated = matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         if !aggregated {
@@ -434,12 +431,7 @@ impl Prepared for OnTable<'_> {
             Task::Match { .. } => return refuse("patterns of one vertex"),
             other => return refuse(other.name()),
         };
-        metrics.headline("run.time", "s", Value::time(begun.elapsed()));
-        metrics.headline("run.launches", "", Value::Count(launches() - before));
-        let (written, read) = device.budget.moved();
-        metrics.headline("bus.written", "bytes", Value::Count(written));
-        metrics.headline("bus.read", "bytes", Value::Count(read));
-        metrics.headline("memory.peak", "bytes", Value::Setting(device.budget.peak()));
+        let mut metrics = before.headlines(self.gpu, device);
         let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
         let reason = match task {
             _ if aggregated => BY_PATTERN,
@@ -447,7 +439,7 @@ impl Prepared for OnTable<'_> {
             _ => REASON,
         };
         metrics.detail("run.strategy", "", Value::Text(reason.into()));
-        metrics.detail("device.driver", "", Value::Text(self.gpu.found().driver.clone()));
+        measured::details(self.gpu, device, &mut metrics)?;
         metrics.metrics.append(&mut details.metrics);
         outcome.devices.push(metrics);
         Ok(outcome.of(units))

@@ -2,25 +2,30 @@
 //!
 //! usage: bench DEVICE PEERS.csv RESULTS.json [--best N] [--tasks a,b,…] [--strategy NAME] [--cpu]
 //!        [--labels N] [--memory BYTES] [--signatures] [--pivots yes|no] [--order-paper]
-//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] GRAPH...
+//!        [--classes W:LANES:ROOTS:TILE,…] [--checked] [--profile FILE] [--leave] [--bounds] GRAPH...
 //!
 //! Tasks: `tc`, `4cl` (cliques), `4mc` (motifs), `match:0-1,1-2` (mappings; with labels a vertex is
 //! `0.LABEL`), `mni:EDGES:S` and `embeddings:VERTICES:S` (frequent patterns). `--labels` gives each vertex
 //! one of N labels, by its number. `--cpu` runs the CPU engine as well, compares each count with its own, and
-//! shows its time. `--leave` ends the process without closing the device.
+//! shows its time. `--leave` ends the process without closing the device. `--bounds` shows what bounds each row: its
+//! launches, the time that kernels and transfers take of it (in two more runs, whose times are taken), and the least that
+//! launches, memory or tests take on this device.
 //!
 //! A row is a task on a graph that lies on the device: the time from the first command to the counts
 //! in the host's memory, best of N runs after one that isn't counted. A graph is called by its file's
 //! name up to the first dot. Beside it stands the shortest kernel time of PEERS with a right count, and
 //! every count that PEERS has for a clique is compared.
 
+mod bounds;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
+use bounds::{Arcs, Bound};
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Outcome, Prepared, Units};
-use gramer_gpu::{ClassShape, Gpu, Order, Settings, Strategy};
+use gramer_gpu::{ClassShape, Gpu, Order, Settings, Strategy, Yardsticks};
 use gramer_graph::Graph;
 use gramer_graph::choice::Choice;
 use gramer_graph::context::Context;
@@ -133,6 +138,7 @@ struct Options {
     labels: u32,
     cpu: bool,
     leave: bool,
+    bounds: bool,
 }
 
 fn options() -> Result<Options, Failure> {
@@ -150,6 +156,7 @@ fn options() -> Result<Options, Failure> {
         labels: 0,
         cpu: false,
         leave: false,
+        bounds: false,
     };
     let settings = &mut options.settings;
     while let Ok(word) = next() {
@@ -174,6 +181,7 @@ fn options() -> Result<Options, Failure> {
             "--cpu" => options.cpu = true,
             "--profile" => settings.profile = Some(next()?.into()),
             "--leave" => options.leave = true,
+            "--bounds" => options.bounds = true,
             "--checked" => settings.checked = true,
             _ => options.graphs.push(word),
         }
@@ -187,6 +195,35 @@ struct Loaded<'a> {
     name: String,
     graph: &'a Graph,
     prepared: Box<dyn Prepared + 'a>,
+    /// The same where times are taken, with its arcs: what bounds a row.
+    timed: Option<(Box<dyn Prepared + 'a>, Arcs)>,
+}
+
+/// The device once more, with times taken, and what it does at most.
+struct Measured {
+    gpu: Gpu,
+    most: Yardsticks,
+}
+
+impl Measured {
+    /// The trace that times come with is of no use here.
+    fn open(options: &Options) -> Result<Self, Failure> {
+        let trace = std::path::PathBuf::from(format!("{}.trace", options.results));
+        let settings = Settings { profile: Some(trace.clone()), ..options.settings.clone() };
+        let gpu = Gpu::open(&options.device, &settings)?;
+        // With a small `--memory` as well: it is the device that is measured.
+        let whole = Settings { cache: settings.cache, ..Settings::default() };
+        let most = Gpu::open(&options.device, &whole)?.yardsticks()?;
+        Ok(Measured { gpu, most })
+    }
+}
+
+/// What bounds a row.
+struct Bounded {
+    launches: u64,
+    /// Milliseconds of kernels and transfers.
+    busy: f64,
+    bound: Bound,
 }
 
 /// Reads a graph; labels are scattered, and the same in each run.
@@ -204,8 +241,27 @@ fn read(path: &Path, labels: u32) -> Result<Graph, Failure> {
 struct Bench<'a> {
     options: &'a Options,
     peers: Peers,
+    measured: Option<Measured>,
     rows: Vec<String>,
     wrong: usize,
+}
+
+impl Loaded<'_> {
+    /// What bounds a task here.
+    fn bounded(&self, most: Yardsticks, task: &Task) -> Result<Bounded, Failure> {
+        let (prepared, arcs) = self.timed.as_ref().ok_or("times aren't taken")?;
+        let context = Context::default();
+        // The first run may build programs.
+        prepared.run(task, Units::All, None, &context)?;
+        let outcome = prepared.run(task, Units::All, None, &context)?;
+        let metrics = outcome.devices.first().ok_or("no metrics")?;
+        let launches = metrics.count("run.launches").unwrap_or(0);
+        let of_profile = |name: &str| name.starts_with("profile.") && name.ends_with(".time");
+        let times = metrics.metrics.iter().filter(|m| of_profile(&m.name));
+        let busy = 1e3 * times.filter_map(|m| m.value.number()).fold(0.0, |a, b| a + b);
+        let bound = Bound::of(&most, launches, arcs.bytes(), arcs.tests(task));
+        Ok(Bounded { launches, busy, bound })
+    }
 }
 
 impl Bench<'_> {
@@ -226,16 +282,33 @@ impl Bench<'_> {
             1e3 * read.as_secs_f64(),
             1e3 * begun.elapsed().as_secs_f64()
         );
-        let on = Loaded { name, graph: &graph, prepared };
+        let measured = self.measured.take();
+        let timed = match &measured {
+            Some(by) => Some((by.gpu.prepare(&graph, &Context::default())?, Arcs::of(&graph))),
+            None => None,
+        };
+        let on = Loaded { name, graph: &graph, prepared, timed };
         let options = self.options;
         for (label, task) in options.tasks.iter().filter_map(|t| Some((t, task(t)?))) {
-            self.row(&on, label, &task)?;
+            let bounded = match &measured {
+                Some(by) => Some(on.bounded(by.most, &task)?),
+                None => None,
+            };
+            self.row(&on, label, &task, bounded)?;
         }
+        drop(on);
+        self.measured = measured;
         Ok(())
     }
 
     /// A task: its time, beside the best peer's.
-    fn row(&mut self, on: &Loaded<'_>, label: &str, task: &Task) -> Result<(), Failure> {
+    fn row(
+        &mut self,
+        on: &Loaded<'_>,
+        label: &str,
+        task: &Task,
+        bounded: Option<Bounded>,
+    ) -> Result<(), Failure> {
         let name = &on.name;
         let (first, least, outcome) = self.timed(on, label, task)?;
         let host =
@@ -266,12 +339,17 @@ impl Bench<'_> {
         println!(
             "{name:12} {label:5} {first:10.3} {least:10.3} {anchor:>10} {ratio:>7}  {who:8} {shown} {verdict}"
         );
+        let bounds = bounded.map_or(String::new(), |by| {
+            let Bounded { launches, busy, bound: Bound { ms, of } } = by;
+            println!("{name} {label}: {launches} launches, busy for {busy:.3} ms, {of} take {ms:.3} ms at least");
+            format!(", \"launches\": {launches}, \"busy_ms\": {busy:.4}, \"bound_ms\": {ms:.4}, \"bound\": \"{of}\"")
+        });
         // Thousands of supports say no more than their sum.
         let all = if counted.len() > 64 { &[][..] } else { &counted };
         self.rows.push(format!(
             "  {{\"graph\": \"{name}\", \"task\": \"{label}\", \"first_ms\": {first:.4}, \"best_ms\": \
              {least:.4}, \"anchor_ms\": {}, \"anchor\": \"{who}\", \"patterns\": {}, \"sum\": {sum}, \"counts\": \
-             {all:?}, \"cpu_ms\": {}, \"verdict\": \"{verdict}\"}}",
+             {all:?}, \"cpu_ms\": {}, \"verdict\": \"{verdict}\"{bounds}}}",
             if peer.is_some() { anchor.as_str() } else { "null" },
             counted.len(),
             host.map_or("null".into(), |host| format!("{host:.3}")),
@@ -341,7 +419,18 @@ fn main() -> Result<(), Failure> {
         "{:12} {:5} {:>10} {:>10} {:>10} {:>7}  {:8} count",
         "graph", "task", "first ms", "best ms", "anchor ms", "ratio", "anchor"
     );
-    let mut bench = Bench { options: &options, peers, rows: vec![], wrong: 0 };
+    let measured = if options.bounds { Some(Measured::open(&options)?) } else { None };
+    if let Some(Measured { most, .. }) = &measured {
+        println!(
+            "a launch takes {:.2} us, an answer {:.2} us; {:.0} GB, {:.0} G words and {:.0} G lookups per second",
+            1e6 * most.launch,
+            1e6 * most.answer,
+            most.bytes / 1e9,
+            most.words / 1e9,
+            most.lookups / 1e9
+        );
+    }
+    let mut bench = Bench { options: &options, peers, measured, rows: vec![], wrong: 0 };
     for path in &options.graphs {
         bench.graph(&gpu, Path::new(path))?;
     }

@@ -1,0 +1,170 @@
+//! What bounds a row: the least that launches, the device's memory or tests take, by the device's own yardsticks.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use gramer_gpu::Yardsticks;
+use gramer_graph::Graph;
+use gramer_pattern::task::Task;
+
+/// Sets that are narrowed to count the tests of a row; a row of more has no bound by tests.
+const MOST_SETS: u64 = 2_000_000_000;
+
+/// The arcs from lower to higher degrees, by numbers in this order.
+pub struct Arcs {
+    offsets: Vec<usize>,
+    targets: Vec<u32>,
+}
+
+/// Tests that a clique's algorithm makes.
+#[derive(Clone, Copy, Default)]
+pub struct Tests {
+    /// Numbers that are looked up in tables of targets.
+    lookups: u64,
+    /// Words of bitmaps of which common members are counted.
+    words: u64,
+}
+
+impl Arcs {
+    pub fn of(graph: &Graph) -> Self {
+        let (n, graph) = (graph.vertices(), graph.view());
+        let mut order: Vec<u32> = (0..n as u32).collect();
+        order.sort_by_key(|&v| (graph.degree(v), v));
+        let mut number = vec![0; n];
+        (0u32..).zip(&order).for_each(|(at, &v)| number[v as usize] = at);
+        let (mut offsets, mut targets) = (vec![0], vec![]);
+        for &v in &order {
+            let begin = targets.len();
+            let own = number[v as usize];
+            targets.extend(
+                graph.neighbours(v).iter().map(|&u| number[u as usize]).filter(|&u| u > own),
+            );
+            targets[begin..].sort_unstable();
+            offsets.push(targets.len());
+        }
+        Arcs { offsets, targets }
+    }
+
+    fn of_vertex(&self, v: usize) -> &[u32] {
+        &self.targets[self.offsets[v]..self.offsets[v + 1]]
+    }
+
+    fn vertices(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Bytes of the arcs, which are read once at least.
+    pub fn bytes(&self) -> u64 {
+        4 * (self.offsets.len() + self.targets.len()) as u64
+    }
+
+    /// The tests of a task whose algorithm has them counted here: triangles (and with them motifs of three), and
+    /// cliques of four to six vertices. A motif of four has those of its cliques of four at least.
+    pub fn tests(&self, task: &Task) -> Option<Tests> {
+        match *task {
+            Task::Clique { k: 3 } | Task::Motif { k: 3, .. } => {
+                let pairs = |v| {
+                    let n = self.of_vertex(v).len() as u64;
+                    n * n.saturating_sub(1) / 2
+                };
+                Some(Tests { lookups: (0..self.vertices()).map(pairs).sum(), words: 0 })
+            }
+            Task::Clique { k: k @ 4..=6 } => self.by_bitmaps(k),
+            Task::Motif { k: 4, .. } => self.by_bitmaps(4),
+            _ => None,
+        }
+    }
+
+    /// The tests of cliques by bitmaps: what is looked up to fill them, and the words up to the lowest member, of each
+    /// member of each set that k − 3 vertices below a root leave.
+    fn by_bitmaps(&self, k: usize) -> Option<Tests> {
+        let (next, sets) = (AtomicUsize::new(0), AtomicU64::new(0));
+        let part = || {
+            let mut tests = Tests::default();
+            loop {
+                let root = next.fetch_add(1, Relaxed);
+                if root >= self.vertices() || sets.load(Relaxed) > MOST_SETS {
+                    return tests;
+                }
+                sets.fetch_add(self.root(root, k, &mut tests), Relaxed);
+            }
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let all = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(part)).collect();
+            let done = running.into_iter().map(|t| t.join().expect("it counts only"));
+            done.fold(Tests::default(), |a, b| Tests {
+                lookups: a.lookups + b.lookups,
+                words: a.words + b.words,
+            })
+        });
+        (sets.load(Relaxed) <= MOST_SETS).then_some(all)
+    }
+
+    /// The tests of a root; how many sets were narrowed.
+    fn root(&self, root: usize, k: usize, tests: &mut Tests) -> u64 {
+        let targets = self.of_vertex(root);
+        let Some(&last) = targets.last() else { return 0 };
+        let words = targets.len().div_ceil(32);
+        let mut rows = vec![0u32; targets.len() * words];
+        for (i, &v) in targets.iter().enumerate() {
+            let own = self.of_vertex(v as usize);
+            let own = &own[..own.partition_point(|&w| w <= last)];
+            tests.lookups += own.len() as u64;
+            let mut at = 0;
+            for &w in own {
+                at += targets[at..].partition_point(|&t| t < w);
+                if targets[at] == w {
+                    rows[at * words + i / 32] |= 1 << (i % 32);
+                }
+            }
+        }
+        let set = vec![u32::MAX; words];
+        let rows = Rows { rows: &rows, words, n: targets.len() };
+        rows.narrowed(&set, k - 3, tests)
+    }
+}
+
+/// The bitmaps of a root: row j has those i < j that have an arc to j.
+struct Rows<'a> {
+    rows: &'a [u32],
+    words: usize,
+    n: usize,
+}
+
+impl Rows<'_> {
+    /// Narrows `set` by each of its members, `levels` times; adds the words that are tested then, and says how many
+    /// sets there were.
+    fn narrowed(&self, set: &[u32], levels: usize, tests: &mut Tests) -> u64 {
+        if levels == 0 {
+            tests.words += (1..).zip(set).map(|(x, w)| x * u64::from(w.count_ones())).sum::<u64>();
+            return 1;
+        }
+        let members = (0..self.n).filter(|j| set[j / 32] >> (j % 32) & 1 == 1);
+        let below = members.map(|j| {
+            let row = &self.rows[j * self.words..][..self.words];
+            let inner: Vec<u32> = row.iter().zip(set).map(|(a, b)| a & b).collect();
+            self.narrowed(&inner, levels - 1, tests)
+        });
+        below.sum()
+    }
+}
+
+/// The least times of a row, in ms, and which is the largest.
+pub struct Bound {
+    pub ms: f64,
+    pub of: &'static str,
+}
+
+impl Bound {
+    /// Of so many launches, bytes that are read, and tests.
+    pub fn of(by: &Yardsticks, launches: u64, bytes: u64, tests: Option<Tests>) -> Self {
+        let times = [
+            ("launches", by.answer + by.launch * launches.saturating_sub(1) as f64),
+            ("memory", bytes as f64 / by.bytes),
+            ("lookups", tests.map_or(0.0, |t| t.lookups as f64 / by.lookups)),
+            ("words", tests.map_or(0.0, |t| t.words as f64 / by.words)),
+        ];
+        let (of, seconds) = times.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).expect("four");
+        Bound { ms: 1e3 * seconds, of }
+    }
+}
