@@ -65,8 +65,11 @@ struct Lists {
     places: Buffer<u32>,
     lists: Buffer<u32>,
     words: u32,
-    /// Arcs in triangles, by falling number of them.
+    /// Arcs in triangles, by falling number of them, and on the device.
+    falling: Vec<u32>,
     arcs: Tasks,
+    /// Of each arc.
+    numbers: Vec<u32>,
     triangles: u128,
 }
 
@@ -78,11 +81,35 @@ struct Tasks {
 
 impl Tasks {
     fn new(device: &Device, mut tasks: Vec<(f64, u32)>) -> Result<Self> {
-        tasks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        tasks.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let ids: Vec<u32> = tasks.iter().map(|task| task.1).collect();
-        let works = Works::new(tasks.into_iter().map(|task| task.0 + 1.0));
-        Ok(Tasks { buffer: Buffer::of(&device.place(), &ids, "tasks")?, works })
+        Tasks::sorted(device, &ids, tasks.into_iter().map(|task| task.0))
     }
+
+    /// Of tasks that are in order.
+    fn sorted(device: &Device, ids: &[u32], works: impl Iterator<Item = f64>) -> Result<Self> {
+        let works = Works::new(works.map(|work| work + 1.0));
+        Ok(Tasks { buffer: Buffer::of(&device.place(), ids, "tasks")?, works })
+    }
+}
+
+/// The places of what isn't 0, by falling numbers, and of equal ones by place. (Numbers of triangles are small: to
+/// compare arcs took longer than a GPU needs to count.)
+fn falling(numbers: &[u32]) -> Vec<u32> {
+    let most = numbers.iter().max().map_or(0, |&most| most as usize);
+    let mut next = vec![0usize; most + 1];
+    numbers.iter().for_each(|&n| next[n as usize] += 1);
+    next[0] = 0;
+    let mut all = 0;
+    for here in next.iter_mut().rev() {
+        all += std::mem::replace(here, all);
+    }
+    let mut places = vec![0; all];
+    for (&n, place) in numbers.iter().zip(0..).filter(|(n, _)| **n != 0) {
+        places[next[n as usize]] = place;
+        next[n as usize] += 1;
+    }
+    places
 }
 
 /// What is on the device for a run.
@@ -151,11 +178,14 @@ fn closed(graph: &Resident, sums: &[u128], triangles: u128, cliques: u128) -> Op
     let of = |name: &str| sums[NAMES.iter().position(|n| *n == name).expect("it is one of them")];
     let by = &graph.by;
     // Degrees ascend, and most vertices have that of another.
-    let degrees = (0..by.vertices()).map(|v| u128::from(by.degree(v)));
-    let star =
-        |d: u128| d * d.saturating_sub(1) / 2 * d.saturating_sub(2) / 3 * d.saturating_sub(3) / 4;
+    let degrees: Vec<u32> = (0..by.vertices()).map(|v| by.degree(v)).collect();
+    let stars = degrees.chunk_by(|a, b| a == b).map(|alike| {
+        let d = u128::from(alike[0]);
+        let star = d * d.saturating_sub(1) / 2 * d.saturating_sub(2) / 3 * d.saturating_sub(3) / 4;
+        alike.len() as u128 * star
+    });
     Some(Sums {
-        star: degrees.map(star).sum(),
+        star: stars.sum(),
         fork: of("FORK"),
         path: of("ENDS_PAIRS").checked_sub(of("SAME"))?,
         tailed: of("TAILED"),
@@ -271,14 +301,18 @@ impl Run<'_> {
         let sources: Vec<u32> = (0..by.vertices() as u32)
             .flat_map(|v| std::iter::repeat_n(v, by.out_degree(v as usize) as usize))
             .collect();
-        let tasks = triangles.iter().zip(0..).filter(|(t, _)| **t > 0);
+        let falling = falling(&triangles);
+        let works = falling.iter().map(|&arc| f64::from(triangles[arc as usize]).powi(2));
+        let arcs = Tasks::sorted(device, &falling, works)?;
         let place = device.place();
         let lists = Lists {
             sources: Buffer::of(&place, &sources, "the arcs' sources")?,
             places: Buffer::of(&place, &places, "places of lists")?,
             lists: Buffer::new(&place, words as usize, "common neighbours")?,
             words,
-            arcs: Tasks::new(device, tasks.map(|(&t, arc)| (f64::from(t).powi(2), arc)).collect())?,
+            falling,
+            arcs,
+            numbers: triangles,
             triangles: u128::from(words) / 3,
         };
         let full = self.graph.full()?;
@@ -350,13 +384,11 @@ impl Run<'_> {
     /// The 4-cycles among the neighbours of vertices.
     fn wheels(&self, lists: &Lists) -> Result<bool> {
         let oriented = &self.graph.oriented;
-        let mut arcs = vec![0u32; lists.arcs.works.len()];
-        lists.arcs.buffer.read(&self.device().queue, &mut arcs)?;
-        // A wheel's spokes are in two triangles at least; works are squares of these, and 1.
-        let works = (0..arcs.len()).map(|at| lists.arcs.works.of(at..at + 1));
-        let tasks = arcs.iter().zip(works).filter(|task| task.1 > 2.0);
-        let both = tasks.flat_map(|(&arc, work)| [(work, 2 * arc), (work, 2 * arc + 1)]);
-        let tasks = Tasks::new(self.device(), both.collect())?;
+        // A wheel's spokes are in two triangles at least; its work is the square of these.
+        let work = |arc: u32| f64::from(lists.numbers[arc as usize]).powi(2);
+        let arcs = lists.falling.iter().take_while(|&&arc| lists.numbers[arc as usize] > 1);
+        let both: Vec<u32> = arcs.flat_map(|&arc| [2 * arc, 2 * arc + 1]).collect();
+        let tasks = Tasks::sorted(self.device(), &both, both.iter().map(|half| work(half / 2)))?;
         let (counters, groups) = self.counters(self.graph.by.vertices())?;
         self.launch("five_wheels", (&tasks, groups, LANES), |tasks, part| {
             let buffers = [&oriented.offsets, &lists.sources, &oriented.ends, self.edges];
@@ -403,6 +435,12 @@ impl Run<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arcs_come_by_falling_numbers_of_triangles() {
+        assert_eq!(falling(&[0, 3, 1, 0, 3, 7, 1]), [5, 1, 4, 2, 6]);
+        assert!(falling(&[0, 0]).is_empty() && falling(&[]).is_empty());
+    }
 
     #[test]
     fn lists_take_half_of_what_is_free() {
