@@ -79,7 +79,7 @@ fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
 }
 
 /// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
-fn compiler() -> &'static str {
+pub fn compiler() -> &'static str {
     static FOUND: OnceLock<bool> = OnceLock::new();
     if *FOUND.get_or_init(|| version(CLANG).is_some()) { CLANG } else { GCC }
 }
