@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::Build;
 use super::settings::TRACING;
 use crate::cache::{self, Latest};
+use crate::compile::processor;
 
 /// The folder of the set core in that of the sources.
 pub(super) const SET: &str = "set";
@@ -149,7 +150,8 @@ pub(super) struct Named {
 pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
-    let how = format!("{:08x}{raw}", xxh3_64(HOW.concat().as_bytes()) >> 32);
+    let how = [HOW.concat(), processor().concat()].concat();
+    let how = format!("{:08x}{raw}", xxh3_64(how.as_bytes()) >> 32);
     let sources = sources(asked.core, other, asked.coverage, asked.trace);
     let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
     let version = verilator()
