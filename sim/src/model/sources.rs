@@ -32,8 +32,19 @@ pub(super) const RTL: &str = "GRAMER_RTL";
 
 /// The version of Verilator, or `None` if there is none.
 pub fn verilator() -> Option<String> {
-    let output = Command::new("verilator").arg("--version").output().ok()?;
+    let output = Command::new(program()?).arg("--version").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// The program that tells Verilator's version. `verilator` is a script, which takes ten times as long to tell
+/// it as the program beside it that it starts; every run on a model asks.
+fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut scripts = std::env::split_paths(&path).map(|folder| folder.join("verilator"));
+    let script = scripts.find(|script| script.is_file())?;
+    let beside = script.with_file_name("verilator_bin");
+    let chosen = std::env::var_os("VERILATOR_BIN").is_some();
+    Some(if beside.is_file() && !chosen { beside } else { script })
 }
 
 /// What is counted while a model runs.
