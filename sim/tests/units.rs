@@ -73,7 +73,8 @@ fn runtime(version: &str) -> &'static Runtime {
         let include = Path::new(String::from_utf8(output.stdout).unwrap().trim()).join("include");
         let include = [include.clone(), include.join("vltstd")];
         // A compiler refuses what another of its versions precompiled.
-        let compilers = [compiler(), GCC].map(|name| run(Command::new(name).arg("--version")).stdout);
+        let compilers =
+            [compiler(), GCC].map(|name| run(Command::new(name).arg("--version")).stdout);
         let mut hash = Xxh3::new();
         hash.update(format!("{version}{OPTIONS:?}{COMMON}").as_bytes());
         compilers.iter().for_each(|said| hash.update(said));

@@ -837,11 +837,11 @@ fn an_emulated_xclbin_is_set_up_and_watched() {
 
     let good = gramer::accelerator::xclbin::Xclbin::read(&path).unwrap();
     let cases = [
-        ("exit 1", "the simulator ended before the device was open"),
+        ("exit 1", "20", "the simulator ended before the device was open"),
         // It never comes up: a few seconds say as much as many.
-        ("sleep 1000", "the emulated device did not come up within 4 s"),
+        ("sleep 1000", "4", "the emulated device did not come up within 4 s"),
     ];
-    for (script, expected) in cases {
+    for (script, within, expected) in cases {
         let mut zip = zip::ZipWriter::new(std::io::Cursor::new(vec![]));
         let options = zip::write::SimpleFileOptions::default().unix_permissions(0o755);
         zip.start_file("behav_waveform/xsim/launch_hw_emu.sh", options).unwrap();
@@ -852,7 +852,7 @@ fn an_emulated_xclbin_is_set_up_and_watched() {
         bitstream.unwrap().data = zip.finish().unwrap().into_inner();
         let path = folder.path().join("bad.xclbin");
         std::fs::write(&path, x.to_bytes()).unwrap();
-        let output = mine(&path, "4");
+        let output = mine(&path, within);
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{script}: {said}");
         assert!(said.contains("gramer: ") && said.contains(expected), "{script}: {said}");
