@@ -79,12 +79,26 @@ fn succeeded(status: ExitStatus, said: &[u8], name: &str) -> Result<()> {
 }
 
 /// The C++ compiler of the models: clang, whose code is faster than g++'s, where there is one.
-fn compiler() -> &'static str {
+pub fn compiler() -> &'static str {
     static FOUND: OnceLock<bool> = OnceLock::new();
     if *FOUND.get_or_init(|| version(CLANG).is_some()) { CLANG } else { GCC }
 }
 
 const CLANG: &str = "clang++";
+
+/// What the compilers are told of this processor: with AVX2, whose registers hold half a line of memory, a
+/// model of the paper's core takes a tenth less of the time, and one of the set core as much. The names of
+/// models depend on it, since another processor may see them.
+pub(crate) fn processor() -> &'static [&'static str] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::is_x86_feature_detected as has;
+        if has!("avx2") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt") {
+            return &["-mavx2", "-mbmi", "-mbmi2", "-mlzcnt", "-mpopcnt"];
+        }
+    }
+    &[]
+}
 
 /// Compiles the runtime and links: clang's atomics need a library that may be missing.
 const GCC: &str = "g++";
@@ -118,6 +132,7 @@ impl Options {
         }
         words.extend(setting("CFG_CXXFLAGS_NO_UNUSED"));
         // Warnings about what Verilator writes are nobody's business here.
+        words.extend(processor().iter().map(ToString::to_string));
         words.extend(["-fPIC", "-w", "-DVL_USER_STOP", "-DVM_SC=0"].map(String::from));
         for folder in [include.clone(), include.join("vltstd")] {
             words.push(format!("-I{}", folder.display()));

@@ -27,6 +27,8 @@ pub mod timeline;
 mod verilated;
 pub mod watch;
 
+pub use compile::compiler;
+
 /// A hash of the sources that simulate what is around a model ([`model::hash`]): cycles depend on both.
 /// What the host writes in place of [`image`] is the same, byte for byte (`sim/tests/formats.rs`).
 pub fn surroundings() -> u64 {

@@ -329,8 +329,7 @@ fn registers_may_be_late_as_the_exceptions_say() {
     all.extend(wrong.map(|(register, cycles)| exception(register, cycles)));
     let folder = tempfile::tempdir().unwrap();
     copy_with_late_registers(&all, folder.path());
-    let copy =
-        model::build_from(folder.path(), &a, Build { raw: true, ..Build::default() }).unwrap();
+    let copy = model::build_from(folder.path(), &a, Build::default()).unwrap();
 
     let tasks = tasks(&a);
     let expected = expected(&a, &library, &tasks);
@@ -397,8 +396,7 @@ fn a_core_in_which_a_handshake_never_answers_is_ended() {
     let lint = folder.path().join("verilator.vlt");
     let text = fs::read_to_string(&lint).unwrap() + "\nlint_off -rule UNUSEDSIGNAL\n";
     fs::write(lint, text).unwrap();
-    let broken =
-        model::build_from(folder.path(), &a, Build { raw: true, ..Build::default() }).unwrap();
+    let broken = model::build_from(folder.path(), &a, Build::default()).unwrap();
 
     let (graph, s, simulation) = tasks(&a).swap_remove(1);
     let units = whole_units(&graph);

@@ -184,7 +184,11 @@ fn the_core_counts_patterns_of_random_graphs() {
             (3..=5).for_each(|k| patterns.extend(Dictionary::of(k).patterns().iter().cloned()));
         }
         // Large patterns on small graphs: their counts are the cycles.
-        let most = if graph.view().vertices() > 40 { 4 } else { 8 };
+        let most = match graph.view().vertices() {
+            0..=24 => 8,
+            25..=40 => 6,
+            _ => 4,
+        };
         patterns.extend((3..=most).map(|n| pattern(&mut rng, n)));
         for pattern in patterns {
             for induced in [Induced::Vertex, Induced::Edge] {

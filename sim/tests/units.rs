@@ -7,13 +7,14 @@ mod environment;
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use environment::root;
 use gramer_machine::{Accelerator, Core, verilog};
-use gramer_sim::model;
+use gramer_sim::{compiler, model};
 use xxhash_rust::xxh3::Xxh3;
 
 fn run(command: &mut Command) -> Output {
@@ -48,6 +49,9 @@ const COMMON: &str = "#include <verilated.h>
 #include <vector>
 ";
 
+/// Compiles Verilator's runtime and links: clang's atomics need a library that may be missing.
+const GCC: &str = "g++";
+
 /// How benches are compiled: a precompiled header is used only under the options that it was made with.
 const OPTIONS: [&str; 3] = ["-std=c++17", "-O1", "-w"];
 
@@ -69,40 +73,41 @@ fn runtime(version: &str) -> &'static Runtime {
         let include = Path::new(String::from_utf8(output.stdout).unwrap().trim()).join("include");
         let include = [include.clone(), include.join("vltstd")];
         // A compiler refuses what another of its versions precompiled.
-        let compiler = run(Command::new("g++").arg("--version")).stdout;
+        let compilers =
+            [compiler(), GCC].map(|name| run(Command::new(name).arg("--version")).stdout);
         let mut hash = Xxh3::new();
         hash.update(format!("{version}{OPTIONS:?}{COMMON}").as_bytes());
-        hash.update(&compiler);
+        compilers.iter().for_each(|said| hash.update(said));
         let models = root().join("target/models");
         fs::create_dir_all(&models).unwrap();
-        let done = models.join(format!("units-runtime-{:016x}", hash.digest()));
-        let made = |folder: &Path| Runtime {
-            include: include.clone(),
-            header: folder.join("common.hpp"),
-            library: folder.join("verilated.so"),
-        };
-        if !done.exists() {
-            let work = tempfile::tempdir_in(&models).unwrap();
-            let new = made(work.path());
-            fs::write(&new.header, COMMON).unwrap();
-            let gcc = || {
-                let mut command = Command::new("g++");
-                command.args(OPTIONS).arg("-I").arg(&include[0]).arg("-I").arg(&include[1]);
-                command
-            };
-            run(gcc().args(["-x", "c++-header"]).arg(&new.header));
-            run(gcc()
-                .args(["-fPIC", "-shared", "-o"])
-                .arg(&new.library)
-                .args(["verilated.cpp", "verilated_threads.cpp"].map(|f| include[0].join(f)))
-                .arg("-lpthread"));
-            // Somebody else may have been faster.
-            if fs::rename(work.path(), &done).is_ok() {
-                let _ = work.keep();
+        let at = |end: &str| models.join(format!("units-runtime-{:016x}{end}", hash.digest()));
+        // A precompiled header belongs to the file that it was read from, which stays as it is.
+        let (header, library) = (at(".hpp"), at(".so"));
+        let mut text = tempfile::NamedTempFile::new_in(&models).unwrap();
+        text.write_all(COMMON.as_bytes()).unwrap();
+        let _ = text.persist_noclobber(&header);
+        // Others may do the same at the same time: each puts whole files there.
+        let make = |made: &Path, name: &str, words: &mut dyn FnMut(&mut Command)| {
+            if made.exists() {
+                return;
             }
-            assert!(done.exists(), "cannot put the runtime into {}", done.display());
-        }
-        made(&done)
+            let work = tempfile::tempdir_in(&models).unwrap();
+            let mut command = Command::new(name);
+            command.args(OPTIONS).arg("-I").arg(&include[0]).arg("-I").arg(&include[1]);
+            words(&mut command);
+            run(command.arg("-o").arg(work.path().join("made")));
+            fs::rename(work.path().join("made"), made).unwrap();
+        };
+        // Where the compiler looks for it by itself.
+        let precompiled = at(if compiler() == GCC { ".hpp.gch" } else { ".hpp.pch" });
+        make(&precompiled, compiler(), &mut |command| {
+            command.args(["-x", "c++-header"]).arg(&header);
+        });
+        make(&library, GCC, &mut |command| {
+            let sources = ["verilated.cpp", "verilated_threads.cpp"].map(|f| include[0].join(f));
+            command.args(["-fPIC", "-shared"]).args(sources).arg("-lpthread");
+        });
+        Runtime { include, header, library }
     })
 }
 
@@ -121,8 +126,10 @@ fn unit(folder: &Path, bench: &Path) -> String {
         names.iter().map(|name| format!("#include \"{name}\"\n")).collect()
     };
     format!(
-        "#include \"Vdut__Syms.h\"\n#pragma GCC push_options\n#pragma GCC optimize (\"O0\")\n{}\
-         #pragma GCC pop_options\n{}#include \"{}\"\n",
+        "#include \"Vdut__Syms.h\"\n#ifdef __clang__\n#pragma clang optimize off\n#else\n\
+         #pragma GCC push_options\n#pragma GCC optimize (\"O0\")\n#endif\n{}\
+         #ifdef __clang__\n#pragma clang optimize on\n#else\n#pragma GCC pop_options\n#endif\n\
+         {}#include \"{}\"\n",
         included(slow),
         included(fast),
         bench.display()
@@ -171,13 +178,15 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .args(["--cc", "-sv", "--assert", "-Wno-lint", "-Wno-style", "-O3", "--prefix", "Vdut"])
         // Nothing may depend on what a register holds before its reset.
         .args(["--x-assign", "unique", "--x-initial", "unique"])
-        .args(["--output-split", "0", "--top-module", top, "-y", ".", "-y", "set", "-y"])
+        // A compiler's time grows faster than a function.
+        .args(["--output-split", "40000", "--top-module", top, "-y", ".", "-y", "set", "-y"])
         .arg(&units)
         .args(parameters.iter().map(|p| format!("-G{p}")))
         .arg("--Mdir")
         .arg(work.path());
     let mut hash = Xxh3::new();
-    hash.update(format!("{version}{top}{parameters:?}{package}unique").as_bytes());
+    let how = format!("split {OPTIONS:?}{}", compiler());
+    hash.update(format!("{version}{top}{parameters:?}{package}unique{how}").as_bytes());
     let included =
         ["bench.hpp", "messages.hpp", "onchip_memory.cpp", "set_image.hpp", "set_plans.hpp"]
             .map(|name| units.join(name));
@@ -196,7 +205,9 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
     run(verilator.arg(work.path().join("gramer_pkg.sv")).arg(types).arg(file));
     fs::write(work.path().join("all.cc"), unit(work.path(), &bench)).unwrap();
     let made = work.path().join("bench");
-    run(Command::new("g++")
+    // clang takes two thirds of the time of g++ for the functions of a cluster of set PUs.
+    let object = work.path().join("all.o");
+    run(Command::new(compiler())
         .current_dir(work.path())
         .args(OPTIONS)
         .arg("-include")
@@ -207,11 +218,9 @@ fn build(version: &str, name: &str, top: &str, parameters: &[&str], machine: &st
         .arg(&runtime.include[1])
         .arg("-I")
         .arg(&units)
-        .arg("all.cc")
-        .arg(&runtime.library)
-        .arg("-o")
-        .arg(&made)
-        .arg("-lpthread"));
+        .args(["-c", "all.cc", "-o"])
+        .arg(&object));
+    run(Command::new(GCC).arg(&object).arg(&runtime.library).arg("-o").arg(&made).arg("-lpthread"));
     fs::rename(made, &done).unwrap();
     done
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use gramer_machine::{Accelerator, Core};
@@ -75,10 +76,10 @@ fn build_of(
     let asked = asked(accelerator, options)?;
     let Named { hash, folder, sources, folders } = name(other, &asked)?;
     let mut notes = vec![];
-    let mut find = || -> Result<Option<PathBuf>> {
+    let find = |tell: &mut dyn FnMut(&str)| -> Result<Option<PathBuf>> {
         for models in &folders {
             let at = models.join(&folder);
-            if let Some(library) = cache::whole(&at, &mut |note| notes.push(note.to_string()))? {
+            if let Some(library) = cache::whole(&at, tell)? {
                 return Ok(Some(library));
             }
         }
@@ -87,7 +88,7 @@ fn build_of(
     // Threads of one program wait for the first to build it.
     static BUILDING: Mutex<()> = Mutex::new(());
     let _building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-    let found = find()?;
+    let found = find(&mut |note| notes.push(note.to_string()))?;
     for note in notes {
         tell(Step::Note(note))?;
     }
@@ -108,6 +109,12 @@ fn build_of(
     }
     let sources = sources?;
     let models = cache::writable(&folders)?;
+    let turn = Turn::wait(&models.join(format!("building-{folder}")), tell)?;
+    if turn.waited
+        && let Some(library) = find(&mut |_| ())?
+    {
+        return Ok(library);
+    }
     let folder = models.join(&folder);
     let library = folder.join("libcore.so");
     // Built beside its final place and moved there whole: two builds at a time do no harm.
@@ -138,6 +145,40 @@ fn build_of(
     }
     remember(&library, &sources.content);
     Ok(library)
+}
+
+/// A lock on the build of a model, which ends with its program.
+struct Turn {
+    path: PathBuf,
+    /// The lock is the file's. Where files can't be locked nobody waits.
+    _file: Option<fs::File>,
+    /// Somebody else had it.
+    waited: bool,
+}
+
+impl Turn {
+    /// Waits while another program builds the same model: each would take twice as long beside the other.
+    ///
+    /// # Errors
+    /// Those of `tell`, which hears of the other's work as of its own.
+    fn wait(path: &Path, tell: &mut Tell<'_>) -> Result<Self> {
+        let (path, mut waited) = (path.to_path_buf(), false);
+        let Ok(file) = fs::File::create(&path) else {
+            return Ok(Turn { path, _file: None, waited });
+        };
+        while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+            waited = true;
+            tell(Step::Translating)?;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(Turn { path, _file: Some(file), waited })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
 }
 
 /// Has Verilator write the C++ of a model into `work`.
@@ -187,4 +228,29 @@ fn translate(
         }
     });
     compile::check(&mut command, "verilator")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_program_builds_and_the_others_wait() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("building");
+        let first = Turn::wait(&path, &mut |_| Ok(())).unwrap();
+        assert!(!first.waited);
+        let told = Turn::wait(&path, &mut |_| anyhow::bail!("nobody listens")).err().unwrap();
+        assert_eq!(told.to_string(), "nobody listens");
+        let (mut first, mut heard) = (Some(first), 0);
+        let second = Turn::wait(&path, &mut |_| {
+            heard += 1;
+            if heard == 3 {
+                first = None;
+            }
+            Ok(())
+        });
+        assert!(second.unwrap().waited && heard >= 3);
+        assert!(!path.exists());
+    }
 }

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::Build;
 use super::settings::TRACING;
 use crate::cache::{self, Latest};
+use crate::compile::processor;
 
 /// The folder of the set core in that of the sources.
 pub(super) const SET: &str = "set";
@@ -31,8 +32,19 @@ pub(super) const RTL: &str = "GRAMER_RTL";
 
 /// The version of Verilator, or `None` if there is none.
 pub fn verilator() -> Option<String> {
-    let output = Command::new("verilator").arg("--version").output().ok()?;
+    let output = Command::new(program()?).arg("--version").output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// The program that tells Verilator's version. `verilator` is a script, which takes ten times as long to tell
+/// it as the program beside it that it starts; every run on a model asks.
+fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut scripts = std::env::split_paths(&path).map(|folder| folder.join("verilator"));
+    let script = scripts.find(|script| script.is_file())?;
+    let beside = script.with_file_name("verilator_bin");
+    let chosen = std::env::var_os("VERILATOR_BIN").is_some();
+    Some(if beside.is_file() && !chosen { beside } else { script })
 }
 
 /// What is counted while a model runs.
@@ -149,7 +161,8 @@ pub(super) struct Named {
 pub(super) fn name(other: Option<&Path>, asked: &Asked) -> Result<Named> {
     // The same model built in another way has another folder, but is no other model.
     let raw = if asked.raw { "-raw" } else { "" };
-    let how = format!("{:08x}{raw}", xxh3_64(HOW.concat().as_bytes()) >> 32);
+    let how = [HOW.concat(), processor().concat()].concat();
+    let how = format!("{:08x}{raw}", xxh3_64(how.as_bytes()) >> 32);
     let sources = sources(asked.core, other, asked.coverage, asked.trace);
     let folders = cache::folders(sources.as_ref().ok().map(|s| s.root.as_path()));
     let version = verilator()
