@@ -13,11 +13,11 @@ use crate::error::Result;
 use crate::pages::in_large_pages;
 
 /// Rows that are filled one after the other without groups.
-const FEW_ROWS: usize = if cfg!(test) { 1 << 3 } else { 1 << 14 };
+const FEW_ROWS: usize = if cfg!(test) { 1 << 3 } else { 1 << 12 };
 /// Rows whose ends stay in the nearest cache while they are filled.
-const ROWS_IN_CACHE: usize = if cfg!(test) { 1 << 2 } else { 1 << 10 };
+const ROWS_IN_CACHE: usize = if cfg!(test) { 1 << 2 } else { 1 << 9 };
 /// Most groups of rows: as many streams as a core writes well at a time.
-const MOST_GROUPS: usize = 1 << 9;
+const MOST_GROUPS: usize = 1 << 10;
 /// Most bits of a row within its group. The others of an entry are of its source.
 const ROW_BITS: u32 = if cfg!(test) { 5 } else { 16 };
 /// Bits of an entry.
@@ -64,9 +64,10 @@ pub(super) fn rows<T: Copy + Default + Send + Sync, S: Sources>(
         rest = tail;
     }
     if deal.groups == 1 {
+        let rows = &mut rows[0][..];
         for part in parts {
             relation.scan(part.clone(), |row, source, beside| {
-                append(&mut rows[0][row as usize], entry(source, beside));
+                append(&mut rows[row as usize], entry(source, beside));
             });
         }
     } else {
@@ -83,6 +84,7 @@ pub(super) fn rows<T: Copy + Default + Send + Sync, S: Sources>(
             while !context.cancel.is_cancelled() {
                 let taken = groups.lock().expect("no thread panics with the lock").next();
                 let Some((group, rows)) = taken else { break };
+                let rows = &mut rows[..];
                 for part in dealt.iter().flatten() {
                     part.of_group(group, &deal, |row, source, beside| {
                         append(&mut rows[row], entry(source, beside))
@@ -142,9 +144,20 @@ impl Deal {
             let base = first & !(block - 1);
             let end = (base + block).min(sources.end);
             dealt.begin(base as VertexId);
+            // What is written through these can't be the lists themselves: they stay in registers.
+            let (slots, besides) = (dealt.packed.as_mut_slice(), dealt.beside.as_mut_slice());
+            let (next, opened) = (dealt.next.as_mut_slice(), &mut dealt.opened);
             relation.scan(first..end, |row, source, beside| {
-                let packed = (row >> shift) << self.source_bits | (source - base as VertexId);
-                dealt.push((row & mask) as usize, packed, beside);
+                let group = (row & mask) as usize;
+                let mut at = next[group];
+                if at % CHUNK == 0 {
+                    at = opened.open(group);
+                }
+                slots[at] = (row >> shift) << self.source_bits | (source - base as VertexId);
+                if size_of::<S::Beside>() > 0 {
+                    besides[at] = beside;
+                }
+                next[group] = at + 1;
             });
             first = end;
         }
@@ -160,11 +173,29 @@ struct Dealt<B> {
     beside: Vec<B>,
     /// By group: where its next entry goes; at the beginning of a chunk it needs a new one.
     next: Vec<usize>,
+    opened: Opened,
+}
+
+/// The chunks that groups have taken.
+struct Opened {
+    /// By group.
     runs: Vec<Vec<Run>>,
     /// Entries in chunks that are taken.
     taken: usize,
     /// The first source of the current block.
     base: VertexId,
+}
+
+impl Opened {
+    /// A new chunk for a group.
+    #[cold]
+    #[inline(never)]
+    fn open(&mut self, group: usize) -> usize {
+        let begin = self.taken;
+        self.taken += CHUNK;
+        self.runs[group].push(Run { base: self.base, begin, end: begin + CHUNK });
+        begin
+    }
 }
 
 /// Entries of a group in one chunk and of one block.
@@ -181,17 +212,15 @@ impl<B: Copy + Zeroable> Dealt<B> {
             packed: in_large_pages(vec![0; room]),
             beside: in_large_pages(bytemuck::allocation::zeroed_vec(room)),
             next: vec![0; groups],
-            runs: (0..groups).map(|_| vec![]).collect(),
-            taken: 0,
-            base: 0,
+            opened: Opened { runs: (0..groups).map(|_| vec![]).collect(), taken: 0, base: 0 },
         }
     }
 
     /// Begins a block.
     fn begin(&mut self, base: VertexId) {
         self.finish();
-        self.base = base;
-        for (runs, &next) in self.runs.iter_mut().zip(&self.next) {
+        self.opened.base = base;
+        for (runs, &next) in self.opened.runs.iter_mut().zip(&self.next) {
             if next % CHUNK != 0 {
                 runs.push(Run { base, begin: next, end: next.next_multiple_of(CHUNK) });
             }
@@ -200,7 +229,7 @@ impl<B: Copy + Zeroable> Dealt<B> {
 
     /// Ends the runs that go on.
     fn finish(&mut self) {
-        for (runs, &next) in self.runs.iter_mut().zip(&self.next) {
+        for (runs, &next) in self.opened.runs.iter_mut().zip(&self.next) {
             if let Some(run) = runs.last_mut()
                 && next % CHUNK != 0
             {
@@ -209,24 +238,11 @@ impl<B: Copy + Zeroable> Dealt<B> {
         }
     }
 
-    #[inline(always)]
-    fn push(&mut self, group: usize, packed: u32, beside: B) {
-        let next = &mut self.next[group];
-        if *next % CHUNK == 0 {
-            *next = self.taken;
-            self.taken += CHUNK;
-            self.runs[group].push(Run { base: self.base, begin: *next, end: *next + CHUNK });
-        }
-        self.packed[*next] = packed;
-        self.beside[*next] = beside;
-        *next += 1;
-    }
-
     /// Calls `each(row within the group, source, beside)` for the entries of a group, in order.
     #[inline(always)]
     fn of_group(&self, group: usize, deal: &Deal, mut each: impl FnMut(usize, VertexId, B)) {
         let mask = (1u32 << deal.source_bits) - 1;
-        for run in &self.runs[group] {
+        for run in &self.opened.runs[group] {
             let beside = &self.beside[run.begin..run.end];
             for (&packed, &beside) in self.packed[run.begin..run.end].iter().zip(beside) {
                 each((packed >> deal.source_bits) as usize, run.base + (packed & mask), beside);
