@@ -290,7 +290,7 @@ impl Builder {
             raw_edges,
             self_loops: counts.self_loops,
             duplicates: raw_edges - counts.self_loops - neighbours.len() as u64 / 2,
-            label_conflicts: counts.conflicts / 2,
+            label_conflicts: counts.conflicts,
         };
         Ok(Graph::from_parts(Parts {
             offsets: offsets.into(),
