@@ -5,6 +5,11 @@ use crate::context::{Cancel, Looks};
 use crate::error::Result;
 use crate::{Label, VertexId};
 
+/// Entries of a row from which on dealing by digits is faster than to compare.
+const LONG: usize = if cfg!(test) { 16 } else { 64 };
+/// Most bits of a digit.
+const DIGIT: u32 = 10;
+
 /// What went away while rows were made.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Dropped {
@@ -19,6 +24,11 @@ pub(super) trait Entry: Copy + bytemuck::Zeroable + Ord + Send + Sync {
 
     /// The same edge from its other end.
     fn with_neighbour(self, neighbour: VertexId) -> Self;
+
+    /// Sorts a row. Rows of most files are a few ascending runs, which the stable sort merges.
+    fn sort(row: &mut [Self], _spare: &mut Vec<Self>) {
+        row.sort();
+    }
 }
 
 impl Entry for u32 {
@@ -28,6 +38,10 @@ impl Entry for u32 {
 
     fn with_neighbour(self, neighbour: VertexId) -> u32 {
         neighbour
+    }
+
+    fn sort(row: &mut [u32], spare: &mut Vec<u32>) {
+        if row.len() < LONG { row.sort() } else { by_radix(row, spare) }
     }
 }
 
@@ -171,13 +185,13 @@ fn tidy_all<E: Entry>(
         .collect();
     crate::parallel::for_parts(parts, |((raw, lengths), first)| {
         let base = start[first];
-        let mut conflicts = 0;
+        let (mut conflicts, mut spare) = (0, vec![]);
         for (i, length) in lengths.iter_mut().enumerate() {
             if i % 4096 == 0 && cancel.is_cancelled() {
                 break;
             }
             let (from, to) = (start[first + i] - base, start[first + i + 1] - base);
-            let (kept, differing) = tidy(&mut raw[from as usize..to as usize]);
+            let (kept, differing) = tidy(&mut raw[from as usize..to as usize], &mut spare);
             *length = kept as u64;
             conflicts += differing;
         }
@@ -257,14 +271,42 @@ impl<E: Entry> Halves<'_, E> {
     }
 }
 
+/// Sorts by digits, from the lowest up. `spare` keeps its memory from row to row.
+fn by_radix(row: &mut [u32], spare: &mut Vec<u32>) {
+    let all = row.iter().fold(0, |all, &entry| all | entry);
+    let bits = u32::BITS - all.leading_zeros();
+    let digits = bits.div_ceil(DIGIT).max(1);
+    let width = bits.div_ceil(digits);
+    spare.clear();
+    spare.resize(row.len(), 0);
+    let (mut from, mut to) = (row, spare.as_mut_slice());
+    for low in (0..digits).map(|digit| digit * width) {
+        let digit = |entry: u32| (entry >> low) as usize & ((1 << width) - 1);
+        let mut ends = [0u32; 1 << DIGIT];
+        from.iter().for_each(|&entry| ends[digit(entry)] += 1);
+        let mut before = 0;
+        for end in &mut ends[..1 << width] {
+            before += std::mem::replace(end, before);
+        }
+        for &entry in &*from {
+            let end = &mut ends[digit(entry)];
+            to[*end as usize] = entry;
+            *end += 1;
+        }
+        std::mem::swap(&mut from, &mut to);
+    }
+    if digits % 2 == 1 {
+        to.copy_from_slice(from);
+    }
+}
+
 /// Sorts a row and moves its different neighbours to the front, each with its smallest label.
-/// Returns their number, and how many of the others had another label than the one kept.
-pub(super) fn tidy<E: Entry>(row: &mut [E]) -> (usize, u64) {
+/// Returns their number, and how many of the others had another label than the one kept. `spare` is for the sort.
+pub(super) fn tidy<E: Entry>(row: &mut [E], spare: &mut Vec<E>) -> (usize, u64) {
     if row.windows(2).all(|w| w[0].neighbour() < w[1].neighbour()) {
         return (row.len(), 0);
     }
-    // Rows of most files are a few ascending runs, which the stable sort merges.
-    row.sort();
+    E::sort(row, spare);
     let (mut kept, mut conflicts) = (1, 0);
     for i in 1..row.len() {
         if row[i].neighbour() == row[kept - 1].neighbour() {
