@@ -338,6 +338,24 @@ mod tests {
 
     proptest::proptest! {
         #[test]
+        fn tidied_rows_are_sorted_and_have_nothing_twice(
+            numbers in proptest::collection::vec(proptest::num::u32::ANY, 0..60),
+            shift in 0u32..32,
+            twice in proptest::bool::ANY,
+        ) {
+            let mut row: Vec<u32> = numbers.iter().map(|n| n >> shift).collect();
+            if twice {
+                row.extend_from_within(..);
+            }
+            let mut expected = row.clone();
+            expected.sort_unstable();
+            expected.dedup();
+            // What is left of a longer row doesn't matter.
+            let (kept, conflicts) = tidy(&mut row, &mut vec![7; 200]);
+            proptest::prop_assert_eq!((&row[..kept], conflicts), (&expected[..], 0));
+        }
+
+        #[test]
         fn rows_are_those_of_a_map_of_edges(
             edges in proptest::collection::vec((0u32..40, 0u32..40, 0u32..4), 0..400),
             cut in 0usize..400,
