@@ -5,10 +5,16 @@
 //! `GRAPH TASK`.
 //!
 //! The system's account of each thread is read every millisecond, so a thread's last millisecond may
-//! be missing. A task whose threads are started several times has several phases; the busiest threads of
-//! the phases are added up, and so are the means. *Before and after* is what the calling thread did
-//! itself, while no other worked: ranking is done, but not the orientation. On a machine that is
-//! busy the threads are held up, and so get less of the work: the figures are worse there.
+//! be missing. *Before and after* is what the calling thread did itself, while no other worked: ranking is
+//! done, but not the orientation.
+//!
+//! Threads take the next work unit when they are done with one. On a machine that is busy one of them may be held up
+//! and so get less of the work, which leaves both at work to the end and says nothing of how the work is divided. What
+//! does is how much is left when others have run out of it. So *at equal pace* adds up the CPU seconds of all threads
+//! by how many there were meanwhile, divides each by that number, and the sum by the mean of all threads: the time that
+//! the run takes if each thread has a processor for itself, in that which it takes if none ever waits for another. It
+//! is the busiest thread over the mean where none is held up. *Busiest* is that of the seconds as they were: the busiest
+//! threads of the phases, which follow each other, are added up, and so are the means.
 
 #[path = "../tests/common/environment.rs"]
 mod environment;
@@ -39,23 +45,46 @@ fn accounts() -> BTreeMap<u32, f64> {
 /// Threads that work at the same time, with the CPU seconds of each.
 type Phase = BTreeMap<u32, f64>;
 
-/// Takes one look at the threads into account: those that follow when all of a phase have ended
-/// begin the next.
-fn look(phases: &mut Vec<Phase>, workers: BTreeMap<u32, f64>) {
-    if workers.is_empty() {
-        return;
-    }
-    if phases.last().is_none_or(|phase| workers.keys().all(|thread| !phase.contains_key(thread))) {
-        phases.push(Phase::new());
-    }
-    phases.last_mut().expect("it was just pushed").extend(workers);
+/// What looks at the threads have found.
+#[derive(Default)]
+struct Looks {
+    phases: Vec<Phase>,
+    /// By number of threads that worked together: the CPU seconds of all of them.
+    together: BTreeMap<usize, f64>,
 }
 
-/// CPU seconds of the busiest thread over the mean of `threads` threads, over all phases; and the sum.
-fn balance(phases: &[Phase], threads: usize) -> (f64, f64) {
-    let busiest: f64 = phases.iter().map(|phase| phase.values().copied().fold(0.0, f64::max)).sum();
-    let all: f64 = phases.iter().flat_map(|phase| phase.values()).sum();
-    (busiest / (all / threads as f64), all)
+impl Looks {
+    /// Takes one look into account: threads that follow when all of a phase have ended begin the next.
+    fn look(&mut self, workers: BTreeMap<u32, f64>) {
+        if workers.is_empty() {
+            return;
+        }
+        let phases = &mut self.phases;
+        if phases.last().is_none_or(|phase| workers.keys().all(|t| !phase.contains_key(t))) {
+            phases.push(Phase::new());
+        }
+        let phase = phases.last_mut().expect("it was just pushed");
+        let since = workers.iter().map(|(t, s)| s - phase.get(t).unwrap_or(&0.0)).sum::<f64>();
+        *self.together.entry(workers.len()).or_default() += since;
+        phase.extend(workers);
+    }
+
+    /// CPU seconds of all threads.
+    fn sum(&self) -> f64 {
+        self.phases.iter().flat_map(|phase| phase.values()).sum()
+    }
+
+    /// Those of the busiest thread over the mean of `threads` threads, over all phases.
+    fn busiest(&self, threads: usize) -> f64 {
+        let busiest = self.phases.iter().map(|phase| phase.values().copied().fold(0.0, f64::max));
+        busiest.sum::<f64>() / (self.sum() / threads as f64)
+    }
+
+    /// The same if all threads had the same pace.
+    fn at_equal_pace(&self, threads: usize) -> f64 {
+        let each = self.together.iter().map(|(&workers, seconds)| seconds / workers as f64);
+        each.sum::<f64>() / (self.sum() / threads as f64)
+    }
 }
 
 fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
@@ -64,18 +93,18 @@ fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
     // This thread, which asks, and those that were there before.
     let before = accounts();
     let begun = Instant::now();
-    let phases = std::thread::scope(|scope| {
+    let looks = std::thread::scope(|scope| {
         let watch = scope.spawn(|| {
             let own = std::fs::read_link("/proc/thread-self").ok();
             let own = own.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
-            let mut phases = vec![];
+            let mut looks = Looks::default();
             while !done.load(Ordering::Relaxed) {
                 let mut workers = accounts();
                 workers.retain(|thread, _| !before.contains_key(thread) && Some(*thread) != own);
-                look(&mut phases, workers);
+                looks.look(workers);
                 std::thread::sleep(Duration::from_millis(1));
             }
-            phases
+            looks
         });
         let outcome = Cpu.run(graph, task, None, &context).expect("an outcome");
         assert!(outcome.complete, "nothing interrupts it");
@@ -84,8 +113,8 @@ fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
     });
     let wall = begun.elapsed().as_secs_f64();
     let main: f64 = accounts().iter().filter_map(|(t, s)| Some(s - before.get(t)?)).sum();
-    let (balance, all) = balance(&phases, threads);
-    println!("{name:28} {threads:7} {wall:8.2} {all:15.2} {main:16.2} {balance:18.3}");
+    let (all, busiest, equal) = (looks.sum(), looks.busiest(threads), looks.at_equal_pace(threads));
+    println!("{name:28} {threads:7} {wall:8.2} {all:15.2} {main:16.2} {busiest:18.3} {equal:13.3}");
 }
 
 fn main() {
@@ -124,7 +153,7 @@ fn main() {
         ("wiki-vote", "wiki-vote.txt.zst", "6-motif", motif(6)),
     ];
     println!(
-        "{:28} threads   wall s  threads' CPU s  before and after  busiest over mean",
+        "{:28} threads   wall s  threads' CPU s  before and after  busiest over mean  at equal pace",
         "graph and task"
     );
     for (folder, file, name, task) in tasks {

@@ -24,6 +24,7 @@ pub mod output;
 mod pages;
 pub mod panics;
 pub mod parallel;
+mod prefetch;
 pub mod prepare;
 pub mod read;
 mod reorder;

@@ -79,7 +79,7 @@ pub(super) fn rows_in_file(
     let mut all = ArrayFile::create(&budget.folder)?;
     let mut looks = Looks::new(cancel);
     let (mut records, mut row_entries): (Vec<Record>, Vec<VertexId>) = (vec![], vec![]);
-    let (mut cursor, mut kept_before) = (vec![], 0);
+    let (mut cursor, mut spare, mut kept_before) = (vec![], vec![], 0);
     for region in regions.bounds.windows(2) {
         cancel.check()?;
         let (first, last) = (region[0], region[1]);
@@ -101,7 +101,7 @@ pub(super) fn rows_in_file(
         let mut from = 0;
         for (row, &to) in (first..last).zip(&cursor) {
             looks.check(to - from + 1)?;
-            let (kept, _) = tidy(&mut row_entries[from..to]);
+            let (kept, _) = tidy(&mut row_entries[from..to], &mut spare);
             all.append(&row_entries[from..from + kept])?;
             from = to;
             // Regions behind this one begin where they began: their own starts are still the old ones.

@@ -218,8 +218,8 @@ impl Builder {
     }
 
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices apart
-    /// from sorting rows. At its peak it holds the edges as pairs of `u32` and their rows:
-    /// 16 bytes per edge read, 24 with edge labels. With a budget rows are made by way of files, and what grows
+    /// from sorting rows. At its peak it holds the edges as pairs of `u32` and the half rows of their smaller
+    /// ends: 12 bytes per edge read, 24 with edge labels. With a budget rows are made by way of files, and what grows
     /// with the edges is mapped.
     ///
     /// # Errors
@@ -290,7 +290,7 @@ impl Builder {
             raw_edges,
             self_loops: counts.self_loops,
             duplicates: raw_edges - counts.self_loops - neighbours.len() as u64 / 2,
-            label_conflicts: counts.conflicts / 2,
+            label_conflicts: counts.conflicts,
         };
         Ok(Graph::from_parts(Parts {
             offsets: offsets.into(),

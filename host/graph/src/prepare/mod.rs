@@ -7,12 +7,15 @@
 
 pub mod locality;
 mod occurrence;
+mod order;
 mod priority;
 mod renumber;
+mod transpose;
 
 pub use occurrence::on_k;
+pub use order::by_occurrence;
 pub use priority::{Capacities, Priority};
-pub use renumber::{by_occurrence, renumber};
+pub use renumber::renumber;
 
 use std::sync::Mutex;
 

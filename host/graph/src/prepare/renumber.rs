@@ -1,34 +1,31 @@
 //! Renumbering by Rank(ON_1).
 
-use std::slice::IterMut;
-use std::sync::Mutex;
+use std::ops::Range;
 
 use tracing::info_span;
 
-use super::{each_thread, fill, on_k};
+use super::transpose::{self, Sources};
+use super::{by_occurrence, fill, on_k};
 use crate::budget::{ArrayFile, Budget};
 use crate::context::{Context, Looks};
 use crate::error::Result;
-use crate::pages::in_large_pages;
-use crate::parallel::in_buckets;
+use crate::prefetch::prefetch;
 use crate::storage::Storage;
 use crate::{Graph, Label, Order, Parts, VertexId, View};
 
 /// Vertices that a thread takes at a time where each costs the same.
 const CHUNK: usize = 4096;
-/// Vertices whose keys are dealt out between looks at the stop flag.
-const SORT_CHUNK: usize = 1 << 16;
-/// Rows whose write positions stay in a core's cache while rows are filled.
-const ROWS_IN_CACHE: usize = 1 << 14;
-/// Most groups of rows: as many streams as a core writes well at a time.
-const MOST_GROUPS: usize = 1 << 9;
+/// Sources from the current one to that whose row is asked for.
+const AHEAD: usize = 8;
+/// Lines of a cache of each such row: the processor asks for those that follow.
+const LINES: usize = 4;
 
 /// The same graph with the vertices numbered by Rank(ON_1): vertex 0 has the largest ON_1, ties
 /// go by the old number. Labels and original ids move with their vertices, rows stay sorted. A
 /// graph that is in this order already comes back as it is.
 ///
 /// Costs a scan of the edge array for ON_1 and one to fill the new rows, a sort of the vertices,
-/// and 8 bytes per edge entry of temporary memory (12 with edge labels). With a budget the new rows
+/// and 4 bytes per edge entry of temporary memory (8 with edge labels). With a budget the new rows
 /// lie in files instead, and each is sorted. The result does not depend on the number of threads.
 ///
 /// # Errors
@@ -63,9 +60,15 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
     let (neighbours, edge_labels): (Storage<VertexId>, Option<Storage<Label>>) =
         match (&context.budget, view.edge_labels) {
             (Some(budget), labels) => moved.rows_in_file(labels, budget)?,
-            (None, None) => (moved.rows(|source, _| source)?.into(), None),
+            (None, None) => {
+                let plain = Plain(&moved);
+                let rows = transpose::rows(&offsets, &moved.parts(), &plain, |u, ()| u, context)?;
+                (rows.into(), None)
+            }
             (None, Some(labels)) => {
-                let both = moved.rows(|source, entry| (source, labels[entry]))?;
+                let labelled = Labelled(&moved, labels);
+                let pair = |source, label| (source, label);
+                let both = transpose::rows(&offsets, &moved.parts(), &labelled, pair, context)?;
                 let vertices: Vec<_> = both.iter().map(|b| b.0).collect();
                 (vertices.into(), Some(both.iter().map(|b| b.1).collect::<Vec<_>>().into()))
             }
@@ -83,39 +86,6 @@ pub fn renumber(graph: &Graph, context: &Context) -> Result<Graph> {
         stats: graph.stats(),
     })
     .made_of(graph))
-}
-
-/// The vertices by falling occurrence number, ties by number: element r has rank r.
-///
-/// # Errors
-/// [`crate::Error::Interrupted`] if the run was asked to stop.
-pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
-    // ON_1 is below 2^96, which leaves room for the number in the same word.
-    if on.iter().all(|&on| on >> 96 == 0) {
-        sorted(on.len(), context, |v| !on[v] << 32 | v as u128, |key| key as VertexId)
-    } else {
-        sorted(on.len(), context, |v| (!on[v], v as VertexId), |key| key.1)
-    }
-}
-
-/// The vertices in the order of their keys.
-fn sorted<K: Ord + Copy + Send + Sync>(
-    vertices: usize,
-    context: &Context,
-    key: impl Fn(usize) -> K + Sync,
-    vertex: impl Fn(K) -> VertexId,
-) -> Result<Vec<VertexId>> {
-    let sample = (0..vertices).step_by((vertices >> 14).max(1)).map(&key).collect();
-    let chunk = |i: usize| i * SORT_CHUNK..((i + 1) * SORT_CHUNK).min(vertices);
-    let emit = |source: usize, take: &mut dyn FnMut(K)| chunk(source).map(&key).for_each(take);
-    let sources = vertices.div_ceil(SORT_CHUNK);
-    let (threads, cancel) = (context.threads(), &context.cancel);
-    let mut order = Vec::with_capacity(vertices);
-    for bucket in in_buckets(vertices, sources, threads, cancel, sample, emit)? {
-        context.cancel.check()?;
-        order.extend(bucket.into_iter().map(&vertex));
-    }
-    Ok(order)
 }
 
 /// A graph on its way to its new numbers.
@@ -139,79 +109,6 @@ impl Moved<'_> {
         let mut values = vec![T::default(); self.order.len()];
         fill(&mut values, CHUNK, self.context, || (), |(), new| of_old(self.order[new]))?;
         Ok(values)
-    }
-
-    /// The new rows, with `entry(source, position)` for the edge from the vertex with the new
-    /// number `source` that was at `position` in the old array.
-    ///
-    /// Nothing is sorted: the graph is its own transpose, so that scanning the sources by new
-    /// number and appending each to the rows of its neighbours fills every row in order. To do
-    /// that in parallel and without a cache miss an entry, the entries are first dealt out to
-    /// groups of rows, then each group's rows are filled. Row r is in group r modulo the number
-    /// of groups, which spreads the long rows (they come first) over all groups.
-    fn rows<T: Copy + Default + Send + Sync>(
-        &self,
-        entry: impl Fn(VertexId, usize) -> T + Sync,
-    ) -> Result<Vec<T>> {
-        let entries = self.view.neighbours.len();
-        let mut filled = in_large_pages(vec![T::default(); entries]);
-        let threads = self.context.threads();
-        let groups = (self.order.len() / ROWS_IN_CACHE)
-            .max(if threads == 1 { 1 } else { 8 * threads })
-            .min(MOST_GROUPS)
-            .next_power_of_two();
-        let mut rows: Vec<Vec<IterMut<T>>> = (0..groups).map(|_| Vec::new()).collect();
-        let mut rest = filled.as_mut_slice();
-        let mut looks = Looks::new(&self.context.cancel);
-        for (row, span) in self.offsets.windows(2).enumerate() {
-            looks.check(1)?;
-            let (row_entries, tail) = rest.split_at_mut((span[1] - span[0]) as usize);
-            rows[row % groups].push(row_entries.iter_mut());
-            rest = tail;
-        }
-        if groups == 1 {
-            self.scan(0..self.order.len(), |row, source, at| {
-                append(&mut rows[0][row as usize], entry(source, at));
-            });
-        } else {
-            let mask = groups as VertexId - 1;
-            let shift = groups.trailing_zeros();
-            let parts = self.parts(if threads == 1 { 1 } else { 4 * threads });
-            let mut dealt: Vec<Vec<Vec<(VertexId, T)>>> = parts.iter().map(|_| vec![]).collect();
-            fill(
-                &mut dealt,
-                1,
-                self.context,
-                || (),
-                |(), part| {
-                    let sources = parts[part].clone();
-                    let span = self.offsets[sources.end] - self.offsets[sources.start];
-                    // A little over the mean, since the groups are alike.
-                    let room = span as usize / groups * 9 / 8 + 16;
-                    let list = |_| in_large_pages(Vec::with_capacity(room));
-                    let mut dealt: Vec<_> = (0..groups).map(list).collect();
-                    self.scan(sources, |row, source, at| {
-                        dealt[(row & mask) as usize].push((row >> shift, entry(source, at)));
-                    });
-                    dealt
-                },
-            )?;
-            let groups = Mutex::new(rows.iter_mut().enumerate());
-            each_thread(threads, || {
-                while !self.context.cancel.is_cancelled() {
-                    let taken = groups.lock().expect("no thread panics with the lock").next();
-                    let Some((group, rows)) = taken else { break };
-                    for part in &dealt {
-                        for &(row, value) in &part[group] {
-                            append(&mut rows[row as usize], value);
-                        }
-                    }
-                }
-            });
-        }
-        drop(rows);
-        self.context.cancel.check()?;
-        Ok(filled)
     }
 
     /// The new rows and their labels in files: one old row after the other, in the new order.
@@ -247,27 +144,10 @@ impl Moved<'_> {
         Ok((neighbours.finish()?, beside.map(ArrayFile::finish).transpose()?))
     }
 
-    /// Calls `each(row, source, position)` for the edges from a range of sources (new numbers),
-    /// in order. Stops early once the run was asked to stop.
-    fn scan(
-        &self,
-        sources: std::ops::Range<usize>,
-        mut each: impl FnMut(VertexId, VertexId, usize),
-    ) {
-        let mut looks = Looks::new(&self.context.cancel);
-        for source in sources {
-            let range = self.view.row(self.order[source]);
-            if looks.check(range.len() + 1).is_err() {
-                return;
-            }
-            for (at, &old) in range.clone().zip(&self.view.neighbours[range]) {
-                each(self.ranks[old as usize], source as VertexId, at);
-            }
-        }
-    }
-
-    /// The sources in about `parts` ranges with about as many edges each.
-    fn parts(&self, parts: usize) -> Vec<std::ops::Range<usize>> {
+    /// The sources in a few ranges for each thread, with about as many edges each.
+    fn parts(&self) -> Vec<Range<usize>> {
+        let threads = self.context.threads();
+        let parts = if threads == 1 { 1 } else { 4 * threads };
         let share = (self.view.neighbours.len() / parts).max(1) as u64;
         let vertices = self.order.len();
         let mut ranges = vec![];
@@ -284,8 +164,51 @@ impl Moved<'_> {
     }
 }
 
-/// Writes the next entry of a row.
-#[inline]
-fn append<T>(row: &mut IterMut<T>, value: T) {
-    *row.next().expect("the graph is symmetric: a row takes as many entries as it gives") = value;
+impl Moved<'_> {
+    /// Calls `each(row, source, position in the old array)` for the entries of some sources, in order.
+    #[inline(always)]
+    fn entries(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, usize)) {
+        let mut looks = Looks::new(&self.context.cancel);
+        let (offsets, neighbours) = (self.view.offsets, self.view.neighbours);
+        for source in sources {
+            // Neighbouring sources were anywhere in the old order.
+            if let Some(&old) = self.order.get(source + 2 * AHEAD) {
+                prefetch(offsets, old as usize, 1);
+            }
+            if let Some(&old) = self.order.get(source + AHEAD) {
+                prefetch(neighbours, offsets[old as usize] as usize, LINES);
+            }
+            let range = self.view.row(self.order[source]);
+            if looks.check(range.len() + 1).is_err() {
+                return;
+            }
+            for (at, &old) in range.clone().zip(&neighbours[range]) {
+                each(self.ranks[old as usize], source as VertexId, at);
+            }
+        }
+    }
+}
+
+/// The rows in their new order without labels of edges.
+struct Plain<'a>(&'a Moved<'a>);
+
+impl Sources for Plain<'_> {
+    type Beside = ();
+
+    #[inline(always)]
+    fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, ())) {
+        self.0.entries(sources, |row, source, _| each(row, source, ()));
+    }
+}
+
+/// The same with the labels of edges, by position in the old array.
+struct Labelled<'a>(&'a Moved<'a>, &'a [Label]);
+
+impl Sources for Labelled<'_> {
+    type Beside = Label;
+
+    #[inline(always)]
+    fn scan(&self, sources: Range<usize>, mut each: impl FnMut(VertexId, VertexId, Label)) {
+        self.0.entries(sources, |row, source, at| each(row, source, self.1[at]));
+    }
 }

@@ -1,0 +1,169 @@
+//! The order of vertices by their occurrence numbers.
+
+use std::cmp::Reverse;
+
+use super::fill;
+use crate::VertexId;
+use crate::context::{Cancel, Context, Looks};
+use crate::error::Result;
+
+/// Vertices from which on a part for each thread pays.
+const MANY: usize = if cfg!(test) { 1 << 6 } else { 1 << 17 };
+/// Bits of an occurrence number's significand in a key. Below 2^25 a key is the number.
+const DIGITS: u32 = 25;
+/// Bits of an occurrence number in a key.
+const KEY: u32 = 31;
+/// Bits by which a pass of the sort deals.
+const BITS: u32 = 11;
+/// Keys between looks at the stop flag.
+const STEP: usize = 1 << 16;
+
+/// The vertices by falling occurrence number, ties by number: element r has rank r.
+///
+/// # Errors
+/// [`crate::Error::Interrupted`] if the run was asked to stop.
+pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
+    let parts = if on.len() < MANY { 1 } else { context.threads() };
+    let share = on.len().div_ceil(parts).max(1);
+    let mut sorted: Vec<Result<Vec<u64>>> = (0..parts).map(|_| Ok(vec![])).collect();
+    fill(
+        &mut sorted,
+        1,
+        context,
+        || (),
+        |(), part| {
+            let vertices = (part * share).min(on.len())..((part + 1) * share).min(on.len());
+            let key = |v: usize| u64::from(!rounded(on[v]) & ((1 << KEY) - 1)) << 32 | v as u64;
+            by_radix(vertices.map(key).collect(), &context.cancel)
+        },
+    )?;
+    let sorted = sorted.into_iter().collect::<Result<Vec<_>>>()?;
+    let keys = if parts == 1 { sorted.concat() } else { merged(&sorted, context)? };
+    let mut order: Vec<VertexId> = keys.iter().map(|&key| key as VertexId).collect();
+    // Numbers of the same key may differ by less than it tells.
+    let (mut first, mut looks) = (0, Looks::new(&context.cancel));
+    for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+        looks.check(run.len())?;
+        let part = &mut order[first..first + run.len()];
+        if part.len() > 1 && on[part[0] as usize] >> DIGITS != 0 {
+            part.sort_unstable_by_key(|&v| (Reverse(on[v as usize]), v));
+        }
+        first += run.len();
+    }
+    Ok(order)
+}
+
+/// A number rounded down to so many binary digits and an exponent: of two numbers the larger one has no smaller
+/// key.
+fn rounded(on: u128) -> u32 {
+    let shift = (128 - on.leading_zeros()).saturating_sub(DIGITS);
+    (shift << (DIGITS - 1)) + (on >> shift) as u32
+}
+
+/// Sorts keys by their upper halves in passes from the lowest bits up; those that come in the order of their lower
+/// halves are sorted then.
+fn by_radix(mut keys: Vec<u64>, cancel: &Cancel) -> Result<Vec<u64>> {
+    let mut spare = vec![0; keys.len()];
+    for low in (32..32 + KEY).step_by(BITS as usize) {
+        let digit = |key: u64| (key >> low) as usize & ((1 << BITS) - 1);
+        let mut ends = vec![0usize; 1 << BITS];
+        for part in keys.chunks(STEP) {
+            cancel.check()?;
+            part.iter().for_each(|&key| ends[digit(key)] += 1);
+        }
+        let mut before = 0;
+        for end in &mut ends {
+            before += std::mem::replace(end, before);
+        }
+        for part in keys.chunks(STEP) {
+            cancel.check()?;
+            for &key in part {
+                let end = &mut ends[digit(key)];
+                spare[*end] = key;
+                *end += 1;
+            }
+        }
+        std::mem::swap(&mut keys, &mut spare);
+    }
+    Ok(keys)
+}
+
+/// All keys of sorted parts in order, by ranges of about as many keys each.
+fn merged(parts: &[Vec<u64>], context: &Context) -> Result<Vec<u64>> {
+    let ranges = 8 * parts.len();
+    let sample = |part: &Vec<u64>| -> Vec<u64> {
+        (1..ranges).filter_map(|i| part.get(i * part.len() / ranges).copied()).collect()
+    };
+    let mut borders: Vec<u64> = parts.iter().flat_map(sample).collect();
+    borders.sort_unstable();
+    let border = |range: usize| match range {
+        0 => 0,
+        _ => borders.get(range * borders.len() / ranges).copied().unwrap_or(u64::MAX),
+    };
+    let mut merged: Vec<Vec<u64>> = vec![vec![]; ranges];
+    fill(
+        &mut merged,
+        1,
+        context,
+        || (),
+        |(), range| {
+            let bounds =
+                [border(range), if range + 1 < ranges { border(range + 1) } else { u64::MAX }];
+            let mut keys = vec![];
+            for part in parts {
+                let [from, to] = bounds.map(|bound| part.partition_point(|&key| key < bound));
+                keys.extend_from_slice(&part[from..to]);
+            }
+            // As many runs as parts, which the stable sort merges.
+            keys.sort();
+            keys
+        },
+    )?;
+    Ok(merged.concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn numbers_of_all_sizes_are_in_order(
+            numbers in proptest::collection::vec((proptest::num::u128::ANY, 0u32..128), 0..300),
+            few in proptest::bool::ANY,
+            threads in 1usize..5,
+        ) {
+            // Many that differ in their last bits alone, and equal ones.
+            let on: Vec<u128> = numbers
+                .iter()
+                .enumerate()
+                .map(|(i, &(n, shift))| match (few, i % 3) {
+                    (true, _) => (1 << (shift % 8 + 20)) + (n & 1),
+                    (false, 0) => u128::MAX - (n & 3),
+                    (false, _) => n >> shift,
+                })
+                .collect();
+            let mut expected: Vec<VertexId> = (0..on.len() as VertexId).collect();
+            expected.sort_by_key(|&v| (Reverse(on[v as usize]), v));
+            let found = by_occurrence(&on, &Context::with_threads(threads)).unwrap();
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_key_grows_with_its_number() {
+        let mut numbers = vec![];
+        for bit in 0..128 {
+            for near in 0..6 {
+                numbers.extend([
+                    (1u128 << bit).wrapping_sub(near),
+                    (1u128 << bit).wrapping_add(near << (bit / 2)),
+                ]);
+            }
+        }
+        numbers.sort_unstable();
+        assert!(numbers.windows(2).all(|w| rounded(w[0]) <= rounded(w[1])));
+        assert_eq!(rounded((1 << DIGITS) - 1) + 1, rounded(1 << DIGITS));
+        assert!(rounded(u128::MAX) < 1 << KEY);
+    }
+}
