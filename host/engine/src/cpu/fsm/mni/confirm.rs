@@ -27,10 +27,7 @@ pub(super) fn examine(
         return None;
     }
     let n = code.n();
-    // Without cycles and with all vertices of different classes, every consistent choice is an
-    // embedding.
-    let distinct = (0..n).all(|i| (0..i).all(|j| code.class(i) != code.class(j)));
-    if distinct && code.edge_count() + 1 == n {
+    if is_exact(code) {
         return domains.iter().map(|d| d.size).min();
     }
     let orbits = code.canonical().orbits;
@@ -72,9 +69,22 @@ pub(super) fn examine(
     (support >= wanted).then_some(support)
 }
 
+/// Whether consistent domains have no image too many: without cycles and with all vertices of different classes,
+/// every consistent choice is an embedding.
+pub(super) fn is_exact(code: &Small) -> bool {
+    let n = code.n();
+    let distinct = (0..n).all(|i| (0..i).all(|j| code.class(i) != code.class(j)));
+    distinct && code.edge_count() + 1 == n
+}
+
 /// Takes out images without a neighbour in the domain of each neighbouring vertex, until nothing
 /// changes; `false` if a domain becomes too small.
-fn make_consistent(rows: &Classes, code: &Small, domains: &mut [Domain], wanted: usize) -> bool {
+pub(super) fn make_consistent(
+    rows: &Classes,
+    code: &Small,
+    domains: &mut [Domain],
+    wanted: usize,
+) -> bool {
     let n = code.n();
     let mut changed: u32 = (1 << n) - 1;
     while changed != 0 {
