@@ -289,3 +289,6 @@ fn wedges(view: View<'_>) -> HashMap<[Label; 3], u128> {
     }
     wedges
 }
+
+#[cfg(test)]
+mod tests;
