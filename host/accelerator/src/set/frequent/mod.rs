@@ -1,9 +1,11 @@
 //! Frequent subgraphs on a core with plans: candidates are made on the host, and each is a plan that counts or lists.
 //!
-//! By embeddings the core counts each candidate, those of three vertices by their triangles alone. By minimum images it
+//! By embeddings the core counts each candidate, those of three vertices by their triangles alone, which it lists at
+//! once where they are few. By minimum images it
 //! lists the occurrences of candidates whose domains the host can't tell otherwise.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::frequent::{Wanted, by_embeddings, by_images};
@@ -25,6 +27,8 @@ use super::tasks::unsupported;
 const PAPER_MINES: usize = 3;
 /// Labels of a graph whose pairs are counted once for all candidates.
 const FEW_LABELS: usize = 1024;
+/// Triangles that the host takes one by one: those of more are counted by their labels.
+const MOST_TRIANGLES: u64 = 1 << 16;
 
 /// Frequent patterns as they are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,6 +133,7 @@ pub fn mine(
 struct OnCore<'a> {
     runs: &'a mut dyn Runs,
     levels: u32,
+    lists: bool,
     graph: &'a Graph,
     images: &'a PlanImages,
     /// Of a graph with few labels: all of their pairs.
@@ -137,6 +142,8 @@ struct OnCore<'a> {
     wedges: Option<HashMap<[Label; 3], u128>>,
     /// Triangles by their labels in order, as far as they were counted.
     triangles: HashMap<[Label; 3], u128>,
+    /// Whether these are all; `None` before it was tried.
+    all_triangles: Option<bool>,
 }
 
 impl<'a> OnCore<'a> {
@@ -146,8 +153,9 @@ impl<'a> OnCore<'a> {
         labels.dedup();
         let pairs = (labels.len() <= FEW_LABELS).then(|| LabelPairs::new(graph.view(), labels));
         let levels = runs.machine().set.as_ref().map_or(0, |set| set.plan_levels);
-        let triangles = HashMap::new();
-        OnCore { runs, levels, graph, images, pairs, wedges: None, triangles }
+        let lists = super::matches::lists(runs.machine());
+        let (wedges, triangles, all_triangles) = (None, HashMap::new(), None);
+        OnCore { runs, levels, lists, graph, images, pairs, wedges, triangles, all_triangles }
     }
 
     fn on(&self) -> On<'a> {
@@ -172,6 +180,10 @@ impl<'a> OnCore<'a> {
         if pattern.vertices() == 3 {
             return self.triple(pattern);
         }
+        self.count_by_plan(pattern)
+    }
+
+    fn count_by_plan(&mut self, pattern: &Pattern) -> Result<(u128, bool)> {
         let program = match self.known(pattern) {
             None => Program::counting(pattern, Induced::Vertex, self.levels),
             Some(known) => Program::estimated(pattern, Induced::Vertex, self.levels, &known),
@@ -202,8 +214,17 @@ impl<'a> OnCore<'a> {
 
     /// Triangles with these labels, which are in order.
     fn triangles(&mut self, labels: [Label; 3]) -> Result<(u128, bool)> {
-        if let Some(&known) = self.triangles.get(&labels) {
-            return Ok((known, true));
+        if self.all_triangles.is_none() && self.graph.has_vertex_labels() && self.lists {
+            let (all, stopped) = self.list_triangles()?;
+            if stopped {
+                return Ok((0, false));
+            }
+            self.all_triangles = Some(all);
+        }
+        match self.triangles.get(&labels) {
+            Some(&known) => return Ok((known, true)),
+            None if self.all_triangles == Some(true) => return Ok((0, true)),
+            None => {}
         }
         let [a, b, c] = labels;
         let is = |a, b| self.pairs.as_ref().is_none_or(|pairs| pairs.has_edge(a, b));
@@ -211,21 +232,36 @@ impl<'a> OnCore<'a> {
             return Ok((0, true));
         }
         let mut triangle = Pattern::clique(3);
-        for (v, label) in labels.into_iter().enumerate().filter(|_| self.graph.has_vertex_labels())
-        {
-            triangle.set_vertex_label(v, label);
+        if self.graph.has_vertex_labels() {
+            (0..3).for_each(|v| triangle.set_vertex_label(v, labels[v]));
         }
-        let program = match self.known(&triangle) {
-            None => Program::counting(&triangle, Induced::Vertex, self.levels),
-            Some(known) => Program::estimated(&triangle, Induced::Vertex, self.levels, &known),
-        };
-        let program = program.map_err(self.refused())?;
-        let (sum, whole) = self.on().count(&mut *self.runs, &program)?;
-        let count = program.occurrences(sum);
+        let (count, whole) = self.count_by_plan(&triangle)?;
         if whole {
             self.triangles.insert(labels, count);
         }
         Ok((count, whole))
+    }
+
+    /// Lists the triangles of all labels in one launch, unless there are too many; whether these are all, and whether
+    /// the run was stopped.
+    fn list_triangles(&mut self) -> Result<(bool, bool)> {
+        let program = self.listing(&Pattern::clique(3), Induced::Vertex, None)?;
+        let view = self.graph.view();
+        let found: Mutex<(HashMap<[Label; 3], u128>, u64)> = Mutex::default();
+        let take = |vertices: &[VertexId]| {
+            let mut labels = [0, 1, 2].map(|v| view.vertex_label(vertices[v]));
+            labels.sort_unstable();
+            let (counts, all) = &mut *found.lock().unwrap_or_else(PoisonError::into_inner);
+            *counts.entry(labels).or_default() += 1;
+            *all += 1;
+            *all < MOST_TRIANGLES
+        };
+        let (_, whole) = self.on().list(&mut *self.runs, &program, Some(MOST_TRIANGLES), &take)?;
+        let (counts, all) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if whole {
+            self.triangles = counts;
+        }
+        Ok((whole, !whole && all < MOST_TRIANGLES))
     }
 
     /// Lists the occurrences of a candidate for its domains.

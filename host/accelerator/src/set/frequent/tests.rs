@@ -162,6 +162,37 @@ fn random_graphs_have_the_patterns_and_lists_of_the_cpu_engine() {
     assert!(larger > 200 && listed > 20_000, "{larger} patterns, {listed} embeddings");
 }
 
+/// Triangles that are too many to be listed are counted by their labels; those of few labels are listed at once.
+#[test]
+fn triangles_are_listed_at_once_where_they_are_few() {
+    let context = Context::with_threads(1);
+    let limit = SizeLimit::MaxVertices(3);
+    let asked = Asked { limit, support: 3, measure: Measure::Embeddings };
+    for (vertices, runs, listed) in [(40, 1, 9_880), (76, 1 + 10, MOST_TRIANGLES as usize)] {
+        let mut builder = Builder::new();
+        (0..vertices).for_each(|v| builder.labelled_vertex(v, v as u32 % 3));
+        (0..vertices).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
+        // A label that no triangle has.
+        (0..5).for_each(|v| builder.labelled_vertex(100 + v, 9));
+        (0..5).for_each(|v| builder.edge(v, 100 + v));
+        let graph = renumber(&builder.build(), &context).unwrap();
+        let (mut model, images) = (OnModel::new(2), PlanImages::default());
+        let found = mine(&mut model, (&graph, &images), asked, (None, None), &context).unwrap();
+        let wanted = Cpu.run(&graph, &task(asked), None, &context).unwrap();
+        assert_eq!(found.results, wanted.results, "{vertices} vertices");
+        assert_eq!((model.runs, model.listed), (runs, listed), "{vertices} vertices");
+        // Without labels one number says all.
+        let mut builder = Builder::new();
+        (0..vertices).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
+        let plain = builder.build();
+        let mut model = OnModel::new(2);
+        let on = (&plain, &PlanImages::default());
+        let found = mine(&mut model, on, asked, (None, None), &context).unwrap();
+        assert_eq!(found.results, Cpu.run(&plain, &task(asked), None, &context).unwrap().results);
+        assert_eq!((model.runs, model.listed), (1, 0), "{vertices} vertices");
+    }
+}
+
 /// A run that is stopped before any launch has the sizes before that.
 #[test]
 fn of_a_run_that_is_stopped_whole_levels_are_there() {
