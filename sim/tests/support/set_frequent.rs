@@ -2,6 +2,7 @@
 //! engine.
 
 use gramer::accelerator::set::frequent::{Asked, mine};
+use gramer::accelerator::set::plan::image::Order;
 use gramer::accelerator::set::plan::run::{Job, PlanImages, Runs};
 use gramer::accelerator::stream::{Record, Taker};
 use gramer::graph::Result;
@@ -17,7 +18,7 @@ struct OnCore<'a> {
     simulation: Simulation,
     clusters: usize,
     /// Which of the graph's images is on chip.
-    loaded: Option<gramer::accelerator::set::plan::image::Order>,
+    loaded: Option<Order>,
     /// Launches, their cycles, and records that came.
     launches: u64,
     cycles: u64,
@@ -120,7 +121,7 @@ fn the_core_finds_frequent_patterns() {
     assert!(found > 100 && launches > 100, "{found} patterns, {launches} launches");
 }
 
-/// A real graph; prints launches and cycles. All supports with `GRAMER_FSM=all`, which takes minutes.
+/// A real graph; prints launches, cycles and records.
 #[test]
 fn citeseer_has_the_frequent_patterns_of_the_cpu_engine() {
     let Some(folder) = environment::data() else {
@@ -130,9 +131,8 @@ fn citeseer_has_the_frequent_patterns_of_the_cpu_engine() {
     let Some(library) = library(&machine) else { return };
     let context = Context::with_threads(1);
     let file = folder.join("citeseer/citeseer.lg");
-    let options = ReadOptions { edge_labels: false, ..ReadOptions::default() };
-    let graph = renumber(&read_graph(&file, &options, &context).unwrap(), &context).unwrap();
-    let all = std::env::var_os("GRAMER_FSM").is_some();
+    let read = read_graph(&file, &ReadOptions::default(), &context).unwrap();
+    let graph = renumber(&read, &context).unwrap();
     let (counts, images) = (Measure::Embeddings, Measure::Mni);
     let (vertices, edges) = (SizeLimit::MaxVertices, SizeLimit::MaxEdges);
     for (limit, support, measure) in [
@@ -145,9 +145,6 @@ fn citeseer_has_the_frequent_patterns_of_the_cpu_engine() {
         (edges(3), 200, images),
         (vertices(3), 50, images),
     ] {
-        if !all && support < 200 {
-            continue;
-        }
         let asked = Asked { limit, support, measure };
         let simulation = Simulation { max_cycles: 2_000_000_000, ..held(&machine, 0) };
         let mut runs = OnCore::new(&machine, &library, simulation);
