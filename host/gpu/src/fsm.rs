@@ -129,7 +129,7 @@ impl Examine<'_> {
     ) -> Result<Option<Level>> {
         let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
         let mut ranges = Ranges::new(together, edges, self.candidates.len());
-        while let Some(range) = ranges.next()? {
+        while let Some(range) = ranges.take()? {
             let mut rest = &self.candidates[range.clone()];
             let mut first = range.start;
             while !rest.is_empty() {

@@ -140,6 +140,7 @@ fn citeseer_has_the_frequent_patterns_of_the_cpu_engine() {
         (vertices(3), 500, counts),
         (vertices(3), 200, counts),
         (vertices(3), 50, counts),
+        (vertices(4), 500, counts),
         (vertices(3), 500, images),
         (vertices(3), 200, images),
         (edges(3), 200, images),

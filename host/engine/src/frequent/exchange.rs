@@ -28,7 +28,7 @@ impl<'a> Ranges<'a> {
     ///
     /// # Errors
     /// As [`Together::next`].
-    pub fn next(&mut self) -> Result<Option<Range<usize>>> {
+    pub fn take(&mut self) -> Result<Option<Range<usize>>> {
         if self.over {
             return Ok(None);
         }
@@ -141,8 +141,8 @@ mod tests {
         assert!(join(&theirs, 2).is_err());
         theirs[0] = 2;
         assert!(join(&theirs, 3).is_err());
-        assert_eq!(Ranges::new(Some(&Other(vec![])), 2, 3).next().unwrap(), None);
+        assert_eq!(Ranges::new(Some(&Other(vec![])), 2, 3).take().unwrap(), None);
         let mut alone = Ranges::new(None, 2, 3);
-        assert_eq!((alone.next().unwrap(), alone.next().unwrap()), (Some(0..3), None));
+        assert_eq!((alone.take().unwrap(), alone.take().unwrap()), (Some(0..3), None));
     }
 }

@@ -61,7 +61,7 @@ pub fn by_embeddings(
         context.progress.begin(candidates.len() as u64);
         let mut counted = vec![];
         let mut ranges = Ranges::new(together, vertices, candidates.len());
-        while let Some(range) = ranges.next()? {
+        while let Some(range) = ranges.take()? {
             for candidate in range {
                 let (support_here, whole) = count(&candidates[candidate])?;
                 if !whole {

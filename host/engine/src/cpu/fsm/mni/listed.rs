@@ -60,7 +60,7 @@ impl<'a> Listed<'a> {
         let (together, level) = here.map_or((None, 0), |(with, level)| (Some(with), level));
         let mut ranges = Ranges::new(together, level, candidates.len());
         let mut found = vec![];
-        while let Some(range) = ranges.next()? {
+        while let Some(range) = ranges.take()? {
             for at in range {
                 // A range of others has no more than there are.
                 let Some(code) = candidates.get(at) else { break };
