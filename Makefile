@@ -146,6 +146,7 @@ check-rtl: emulator ## The core on the larger real graphs, with the cycle budget
 	GRAMER_REQUIRE_RTL=1 GRAMER_CANDIDATES=1000000000 cargo test --release --locked --workspace --test core random_
 	PYTHONDONTWRITEBYTECODE=1 python3 tests/generated_bruteforce.py $(GRAMER)
 	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
+	@if [ -n "$${GRAMER_DATA:-}" ]; then PYTHONDONTWRITEBYTECODE=1 python3 tests/fsm_bruteforce.py --check $(GRAMER) --device emulator:set-small "$$GRAMER_DATA/citeseer/citeseer.lg" 50 200 500 2000; fi
 
 setup-xrt: ## Install what an emulated device needs (Xilinx Runtime, OpenCL loader)
 	@scripts/setup-xrt.sh

@@ -4,6 +4,8 @@
 
 #[path = "../../host/tests/common/environment.rs"]
 mod environment;
+#[path = "support/set_frequent.rs"]
+mod frequent;
 #[path = "support/set_labels.rs"]
 mod labels;
 #[path = "support/set_listing.rs"]

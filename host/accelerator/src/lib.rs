@@ -36,7 +36,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_engine::{
-    BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Units, only_its_kind, shares,
+    BY_IDS, Engine, MemorySpeed, Outcome, Prepared, Sink, Together, Units, not_together,
+    only_its_kind, shares,
 };
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
@@ -46,6 +47,8 @@ use gramer_pattern::task::Task;
 use image::DeviceImage;
 use session::Session;
 use set::engine::SetResident;
+use set::frequent::Asked;
+use set::matches::has_plans;
 use settings::Settings;
 
 /// The accelerator behind OpenCL.
@@ -144,7 +147,14 @@ impl Engine for Accelerator {
         task.check()?;
         match self.machine.core {
             Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => set::tasks::check(&self.machine, task),
+            Core::Set => set::tasks::check(&self.machine, task, graph),
+        }
+    }
+
+    fn supports_together(&self, task: &Task) -> Result<()> {
+        match Asked::of(task).filter(|_| has_plans(&self.machine)) {
+            Some(asked) => asked.check(&self.machine, None),
+            None => Err(not_together(&self.name, task)),
         }
     }
 
@@ -286,6 +296,23 @@ impl Prepared for OnSetCore<'_> {
         self.accelerator.with_session(|session| {
             let mut outcome =
                 self.resident.run(session, settings, task, (units, sink), context)?.of(units);
+            outcome.devices = vec![session.metrics().named(name)];
+            Ok(outcome)
+        })
+    }
+
+    fn run_together(
+        &self,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.accelerator.supports_together(task)?;
+        let asked = Asked::of(task).expect("it was refused above");
+        let (name, settings) = (&self.accelerator.name, &self.accelerator.settings);
+        self.accelerator.with_session(|session| {
+            let with = (None, Some(together));
+            let mut outcome = self.resident.frequent(session, settings, asked, with, context)?;
             outcome.devices = vec![session.metrics().named(name)];
             Ok(outcome)
         })

@@ -4,6 +4,7 @@ use gramer_machine::{Accelerator, Layout, lambda_range, lambda_steps};
 
 use gramer_engine::reference::Comparison;
 use gramer_graph::error::{Error, Result};
+use gramer_pattern::task::{Measure, Task};
 
 /// What the help calls these options.
 pub const HEADING: &str = "Accelerator";
@@ -103,12 +104,14 @@ impl Settings {
         Ok(())
     }
 
-    /// Refuses settings of lists where nothing is listed.
+    /// Refuses settings of lists where nothing is listed: neither for whoever asks nor, of minimum images, for the
+    /// host.
     ///
     /// # Errors
     /// [`Error::Usage`] that names the setting.
-    pub fn check_effect(&self, listed: bool) -> Result<()> {
-        if self.result_beats.is_some() && !listed {
+    pub fn check_effect(&self, task: &Task, listed: bool) -> Result<()> {
+        let images = matches!(task, Task::Fsm { measure: Measure::Mni, .. });
+        if self.result_beats.is_some() && !listed && !images {
             return Err(Error::usage(
                 "the setting `result_beats` is room for listed embeddings, and none are listed: leave it out, or \
                  give the setting `list` too",
@@ -140,6 +143,7 @@ impl Settings {
 mod tests {
     use super::*;
     use gramer_machine::named::named;
+    use gramer_pattern::task::SizeLimit;
 
     #[test]
     fn what_changes_nothing_is_refused() {
@@ -158,6 +162,13 @@ mod tests {
         assert!(said(&share, &uniform).contains("the setting `tau`"));
         share.check(&paper).unwrap();
         let room = Settings { result_beats: Some(4), ..plain };
-        assert!(room.check_effect(true).is_ok() && room.check_effect(false).is_err());
+        let clique = Task::Clique { k: 3 };
+        assert!(room.check_effect(&clique, true).is_ok());
+        assert!(room.check_effect(&clique, false).is_err());
+        let frequent = |measure| {
+            let task = Task::Fsm { limit: SizeLimit::MaxVertices(3), support: 1, measure };
+            room.check_effect(&task, false)
+        };
+        assert!(frequent(Measure::Mni).is_ok() && frequent(Measure::Embeddings).is_err());
     }
 }

@@ -9,6 +9,7 @@ use gramer_machine::{Accelerator, Core, layout};
 use super::image::{DeviceImage, LINE};
 use gramer_engine::work::WorkUnit;
 use gramer_graph::VertexId;
+use gramer_graph::error::Result;
 
 /// Dictionary entries in a beat.
 const ENTRIES: usize = 32;
@@ -89,6 +90,9 @@ pub struct Record {
     /// The vertices.
     pub vertices: Vec<VertexId>,
 }
+
+/// Takes the records of a run, in any order and from several threads; `false` once no more are needed.
+pub type Taker<'a> = dyn Fn(&Record) -> Result<bool> + Sync + 'a;
 
 /// What a run left in the result area.
 #[derive(Debug, Clone, PartialEq, Eq)]

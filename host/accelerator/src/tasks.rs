@@ -7,9 +7,9 @@ use gramer_machine::Accelerator;
 
 use super::Resident;
 use super::image::DeviceImage;
-use super::session::{Explored, Pass, Session, Taker};
+use super::session::{Explored, Pass, Session};
 use super::settings::Settings;
-use super::stream::{KNOWN, Record};
+use super::stream::{KNOWN, Record, Taker};
 use super::units::{Ranges, Runs};
 use gramer_engine::reference::Comparison;
 use gramer_engine::{Count, Outcome, Share, Sink, Units, shares};

@@ -334,6 +334,64 @@ fn the_set_core_lists_patterns() {
     }
 }
 
+/// Frequent subgraphs by both measures, listed, with a result area that is emptied again and again; what isn't done is
+/// refused.
+#[test]
+fn the_set_core_mines_frequent_patterns() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let vertices = (0..90u32).map(|v| format!("v {v} {}\n", [1, 1, 2][v as usize % 3]));
+    let edges = (0..90u32).flat_map(|v| [1, 2, 3, 13].map(|step| (v, (v + step) % 90)));
+    let edges = edges.map(|(u, v)| format!("e {u} {v}\n"));
+    let text_of: String = vertices.chain(edges).collect();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (graph, list) = (path("graph.lg"), path("list.tsv"));
+    std::fs::write(&graph, format!("t # 0\n{text_of}")).unwrap();
+    let core = ["--device", "emulator:set-small"];
+    let words = |more: &[&str]| {
+        let words: Vec<String> = ["mine", "fsm", &graph, "--json"].map(String::from).into();
+        [words, more.iter().map(|word| word.to_string()).collect()].concat()
+    };
+    let listed = |more: &[&str]| {
+        let words = words(&[more, &["--list", &list, "--force"]].concat());
+        let found = mined(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        let lines = std::fs::read_to_string(&list).unwrap();
+        // Of an occurrence any of its mappings is listed.
+        let sorted = |line: &str| {
+            let mut words: Vec<String> = line.split_whitespace().map(String::from).collect();
+            words.sort_unstable();
+            words.join(" ")
+        };
+        let mut lines: Vec<String> = lines.lines().map(sorted).collect();
+        lines.sort_unstable();
+        (lines, found)
+    };
+    let images = ["--measure", "mni", "--support", "40", "--max-edges", "3"];
+    let counts = ["--support", "150", "--max-vertices", "4"];
+    for (asked, beats) in [(&images[..], "100"), (&counts[..], "100")] {
+        let (expected, known) = listed(asked);
+        let largest = known["results"].as_array().unwrap().last().unwrap();
+        assert_eq!(largest["pattern"]["vertices"], 4, "{asked:?}");
+        let (found, told) = listed(&[asked, &core, &["--result-beats", beats]].concat());
+        assert_eq!(told["results"], known["results"], "{asked:?}");
+        assert_eq!(told["complete"], true);
+        assert!(found == expected, "{asked:?}: {} and {}", found.len(), expected.len());
+        // The area is emptied several times for a pattern.
+        let patterns = known["results"].as_array().unwrap().len() as u64;
+        assert!(metric(&told, "run.runs").as_u64().unwrap() > 3 * patterns, "{asked:?}");
+    }
+    let kept = path("kept");
+    for (more, code, part) in [
+        (&[&counts[..], &["--checkpoint", &kept]].concat(), 1, "whole, and not in shares"),
+        (&[&counts[..], &["--result-beats", "4"]].concat(), 2, "room for listed embeddings"),
+    ] {
+        let output = gramer(&[]).args(words(more)).args(core).output().unwrap();
+        let err = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{more:?}: {err}");
+        assert!(err.contains(part), "{more:?}: {err}");
+    }
+}
+
 /// Labels of vertices in the pattern; what the core doesn't tell apart, and what the graph has no labels for, is
 /// refused.
 #[test]

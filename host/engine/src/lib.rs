@@ -4,6 +4,7 @@ pub mod compress;
 pub mod cpu;
 pub mod estimate;
 pub mod formulas;
+pub mod frequent;
 pub mod interpreter;
 pub mod metrics;
 pub mod per;
@@ -290,11 +291,11 @@ pub fn only_its_kind(name: &str) -> Error {
     ))
 }
 
-/// Why a task isn't done by several processes.
-pub(crate) fn not_together(engine: &str, task: &Task) -> Error {
+/// Why an engine of this name doesn't do a task together with other processes.
+pub fn not_together(engine: &str, task: &Task) -> Error {
     match shares::divisible(task, false) {
         Err(_) if matches!(task, Task::Fsm { .. }) => Error::Unsupported(format!(
-            "`{engine}` finds minimum-image supports alone; the engines `cpu` and `gpu` do it with others"
+            "`{engine}` finds minimum-image supports alone; the engines `cpu` and `gpu` and set cores with plans do it with others"
         )),
         Err(error) => error,
         Ok(()) => Error::Unsupported(format!("the task {} is done in shares", task.name())),

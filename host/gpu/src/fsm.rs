@@ -1,92 +1,24 @@
-//! Frequent patterns, level by level: candidates on the host, their supports on the device.
-//!
-//! By embeddings a level is a number of vertices, and each candidate's vertex-induced embeddings are counted
-//! by the strategy `plan`; by minimum images a level is a number of edges, and all candidates of a level are
-//! examined together (`domains.rs`).
+//! Frequent patterns by minimum images, level by level: candidates on the host, their supports on the device. A level
+//! is a number of edges, and all its candidates are examined together (`domains.rs`). (By embeddings they are counted
+//! one by one by the strategy `plan`: [`gramer_engine::frequent::by_embeddings`].)
 
 use std::collections::{HashMap, HashSet};
 
+use gramer_engine::frequent::candidates::{Kind, Labelled, around, kinds, orbits, part, with_edge};
+use gramer_engine::frequent::exchange::{self, Exchanged, Ranges};
 use gramer_engine::{Count, Together};
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, Label, NO_LABEL};
 use gramer_pattern::Pattern;
-use gramer_pattern::task::{SizeLimit, parts_reported};
+use gramer_pattern::task::SizeLimit;
 
 use crate::by_label::ByLabel;
-use crate::candidates::{Kind, Labelled, around, kinds, orbits, part, with_edge, with_vertex};
 use crate::device::Device;
 use crate::domains::{At, Candidate, examine};
-use crate::exchange::{self, Exchanged, Ranges};
 use crate::memory::Buffer;
 use crate::wedges::{self, Supports};
-
-/// The patterns of up to `max` vertices with at least `support` vertex-induced embeddings all of whose
-/// parts are reported, and whether all of them were counted. `count` counts a pattern's, and says whether
-/// it went to the end. With others each counts some of a level's candidates.
-///
-/// # Errors
-/// Those of `count` and `together`, and [`gramer_graph::Error::Interrupted`].
-pub(crate) fn by_embeddings(
-    graph: &Graph,
-    max: usize,
-    support: u64,
-    together: Option<&dyn Together>,
-    context: &Context,
-    mut count: impl FnMut(&Pattern) -> Result<(u128, bool)>,
-) -> Result<(Vec<Count>, bool)> {
-    let labelled = Labelled::of(graph);
-    let mut kinds = kinds(graph, context)?;
-    kinds.retain(|kind| kind.1 >= support);
-    let around = around(kinds.iter().map(|kind| kind.0));
-    let mut found: Vec<Count> = kinds
-        .iter()
-        .map(|&(kind, n)| Count { pattern: labelled.edge(kind).canonical().0, count: n.into() })
-        .collect();
-    let mut reported: HashSet<Pattern> = found.iter().map(|c| c.pattern.clone()).collect();
-    let mut level: Vec<Pattern> = found.iter().map(|c| c.pattern.clone()).collect();
-    for vertices in 3..=max {
-        let mut seen = HashSet::new();
-        let mut candidates = vec![];
-        for pattern in &level {
-            for wider in with_vertex(labelled, pattern, &around) {
-                let form = wider.canonical().0;
-                if seen.insert(form.clone()) && parts_reported(&form, &reported) {
-                    candidates.push(form);
-                }
-            }
-        }
-        let mut counted = vec![];
-        let mut ranges = Ranges::new(together, vertices, candidates.len());
-        while let Some(range) = ranges.next()? {
-            for candidate in range {
-                let (support_here, whole) = count(&candidates[candidate])?;
-                if !whole {
-                    // Of a level that wasn't finished nothing is known.
-                    return Ok((found, false));
-                }
-                if support_here >= support.into() {
-                    counted.push(Exchanged { candidate, support: support_here, words: vec![] });
-                }
-            }
-        }
-        if let Some(together) = together {
-            counted = exchange::join(together, vertices, &counted, candidates.len(), |_| 0)?;
-        }
-        let counts: Vec<Count> = counted
-            .iter()
-            .map(|one| Count { pattern: candidates[one.candidate].clone(), count: one.support })
-            .collect();
-        level = counts.iter().map(|count| count.pattern.clone()).collect();
-        if level.is_empty() {
-            break;
-        }
-        reported.extend(level.iter().cloned());
-        found.extend(counts);
-    }
-    Ok((found, true))
-}
 
 /// A frequent pattern of a level with where its domains lie.
 struct Known {
@@ -197,7 +129,7 @@ impl Examine<'_> {
     ) -> Result<Option<Level>> {
         let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
         let mut ranges = Ranges::new(together, edges, self.candidates.len());
-        while let Some(range) = ranges.next()? {
+        while let Some(range) = ranges.take()? {
             let mut rest = &self.candidates[range.clone()];
             let mut first = range.start;
             while !rest.is_empty() {

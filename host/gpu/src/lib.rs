@@ -23,7 +23,7 @@
 //! | `join` | SGSI's join over PCSR, as the strategy `table` has it |
 //! | `table` | embedding tables within any budget, the graph by pages (GAMMA) |
 //! | [`primitives`] | extension, filtering and aggregation for programs of users |
-//! | `fsm`, `by_label`, `domains`, `exchange` | frequent patterns, the domains of their vertices, several devices |
+//! | `fsm`, `by_label`, `domains` | frequent patterns by minimum images, the domains of their vertices |
 //! | `yardstick` | what a device does at most, to hold runs against |
 //! | `wedges` | frequent edges and paths of two edges, by the labels around vertices |
 //! | `canon` | which pattern a code of edges is of |
@@ -31,13 +31,11 @@
 
 mod by_label;
 mod calls;
-mod candidates;
 mod canon;
 mod device;
 mod domains;
 mod engine;
 mod error;
-mod exchange;
 mod few;
 mod five;
 mod formula;

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use gramer_engine::Count;
+use gramer_engine::frequent::candidates::{Labelled, part};
 use gramer_graph::Label;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
@@ -13,7 +14,6 @@ use gramer_graph::parallel::on_threads;
 use gramer_pattern::Pattern;
 
 use crate::by_label::ByLabel;
-use crate::candidates::{Labelled, part};
 use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 

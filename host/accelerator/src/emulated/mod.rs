@@ -179,7 +179,7 @@ impl Engine for Emulated {
         task.check()?;
         match self.machine.core {
             Core::Paper => tasks::supports(&self.machine, task, graph),
-            Core::Set => crate::set::tasks::check(&self.machine, task),
+            Core::Set => crate::set::tasks::check(&self.machine, task, graph),
         }
     }
 

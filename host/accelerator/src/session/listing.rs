@@ -16,7 +16,7 @@ use gramer_machine::set::{RECORD_NARROW, SUMS};
 use opencl3::context::Context as Cl;
 
 use super::compute_unit::{ComputeUnit, Execution};
-use super::pass::{Taker, record_beats};
+use super::pass::record_beats;
 use super::pending::{Pending, UNIT};
 use super::places::Places;
 use super::set::{StreamJob, no_room_for_sets};
@@ -25,7 +25,7 @@ use super::{Session, add};
 use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::units::InStream;
 use crate::settings::Settings;
-use crate::stream::{Area, Results, Status};
+use crate::stream::{Area, Results, Status, Taker};
 
 /// An area that is too small for one unit grows by this factor.
 const GROWTH: u32 = 4;

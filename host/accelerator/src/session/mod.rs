@@ -6,13 +6,14 @@ mod listing;
 mod pass;
 mod pending;
 mod places;
+mod plans;
 mod samples;
 mod set;
 mod stop;
 mod transfer;
 
-pub(crate) use listing::Listing;
-pub use pass::{Explored, Pass, Taker};
+pub use pass::{Explored, Pass};
+pub(crate) use plans::OnSession;
 pub(crate) use set::Summed;
 
 use std::collections::BTreeMap;

@@ -19,7 +19,7 @@ use super::stop::{STOP_AT_ONCE, Stop};
 use super::{Session, add};
 use crate::image::{DeviceImage, LINE};
 use crate::settings::Settings;
-use crate::stream::{self, Area, Record, Results, Status};
+use crate::stream::{self, Area, Results, Status, Taker};
 use crate::units::Ranges;
 
 /// Beats of records by default: 64 MiB.
@@ -66,9 +66,6 @@ pub struct Explored {
     /// The units that were not, whose embeddings are not in the counts.
     pub rest: Vec<WorkUnit>,
 }
-
-/// Takes the records of a run; `false` ends the pass.
-pub type Taker<'a> = dyn Fn(&Record) -> Result<bool> + Sync + 'a;
 
 impl Session {
     /// Runs a pass over `ranges` on all compute units, each of which takes the next

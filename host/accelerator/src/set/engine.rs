@@ -4,20 +4,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use gramer_engine::{Outcome, Sink, Units};
+use gramer_engine::{Outcome, Sink, Together, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_pattern::task::Task;
 
+use super::frequent::{self, Asked};
 use super::image::{Lists, SetImage, Size};
-use super::matches::{ForPlans, Match, lists};
+use super::matches::{self, Match, has_plans, lists};
+use super::plan::run::PlanImages;
 use super::segments::{Segment, Segments};
 use super::sums::{Degrees, Total};
-use super::tasks::{SetTask, stays};
+use super::tasks::{SetTask, stays, unsupported};
 use super::units::{Arrange, deal, longest, units};
-use crate::session::{Session, Summed};
+use crate::session::{OnSession, Session, Summed};
 use crate::settings::Settings;
 
 /// A graph for the set core. Its images are built when a task first needs them, and the one in use stays
@@ -33,7 +35,9 @@ pub(crate) struct SetResident<'a> {
     sizes: [OnceLock<Option<Size>>; 2],
     /// The number of the segment that was loaded last.
     segment: AtomicU64,
-    plans: ForPlans,
+    plans: PlanImages,
+    /// Numbers of the images for plans.
+    plan_numbers: [u64; 2],
     degrees: OnceLock<Degrees>,
     longest: u32,
 }
@@ -64,7 +68,8 @@ impl<'a> SetResident<'a> {
             images: Mutex::default(),
             sizes: [const { OnceLock::new() }; 2],
             segment: AtomicU64::new(number()),
-            plans: ForPlans::new([(); 2].map(|()| number())),
+            plans: PlanImages::default(),
+            plan_numbers: [(); 2].map(|()| number()),
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
         }
@@ -77,7 +82,7 @@ impl<'a> SetResident<'a> {
 
     /// The numbers of images that a device may have.
     pub fn numbers(&self) -> [u64; 5] {
-        let ([up, both], [plain, labels]) = (self.numbers, self.plans.numbers);
+        let ([up, both], [plain, labels]) = (self.numbers, self.plan_numbers);
         [up, both, self.segment.load(Ordering::Relaxed), plain, labels]
     }
 
@@ -102,10 +107,19 @@ impl<'a> SetResident<'a> {
         context: &Context,
     ) -> Result<Outcome> {
         let machine = session.machine().clone();
+        let asked = Asked::of(task).filter(|_| has_plans(&machine));
+        if asked.is_some() && units.share().is_some() {
+            let what = "mines frequent patterns whole, and not in shares";
+            return Err(unsupported(&machine, what, false));
+        }
+        if let Some(asked) = asked {
+            return self.frequent(session, settings, asked, (sink, None), context);
+        }
         if let Some(wanted) = Match::of(&machine, task, sink.is_some())? {
             session.begin();
-            let run = (self.graph, &wanted, sink);
-            return self.plans.run(session, settings, run, units, context);
+            let mut runs = OnSession { session, settings, numbers: self.plan_numbers, context };
+            let on = (self.graph, &self.plans);
+            return matches::run(&mut runs, on, (&wanted, sink), units);
         }
         let task = SetTask::of(&machine, task, sink.is_some())?;
         session.begin();
@@ -148,6 +162,27 @@ impl<'a> SetResident<'a> {
             results.pop();
         }
         Ok(outcome)
+    }
+
+    /// Mines frequent patterns, alone or with others.
+    ///
+    /// # Errors
+    /// As [`SetResident::run`], and those of `together`.
+    pub fn frequent(
+        &self,
+        session: &mut Session,
+        settings: &Settings,
+        asked: Asked,
+        (sink, together): (Option<&dyn Sink>, Option<&dyn Together>),
+        context: &Context,
+    ) -> Result<Outcome> {
+        asked.check(session.machine(), Some(self.graph))?;
+        session.begin();
+        // A run's progress is a part of its level's.
+        let own = &Context { progress: Arc::default(), ..context.clone() };
+        let mut runs = OnSession { session, settings, numbers: self.plan_numbers, context: own };
+        let on = (self.graph, &self.plans);
+        frequent::mine(&mut runs, on, asked, (sink, together), context)
     }
 
     /// Runs a task over the whole image, which stays.

@@ -1,32 +1,27 @@
 //! Matches of a pattern, which a core with plans counts and lists.
 
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
-
 use gramer_engine::{Count, Outcome, Sink, Units};
-use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId, View};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{LINE_QUARTERS, PADDING};
+use gramer_pattern::Pattern;
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
-use gramer_pattern::{MAX_VERTICES, Pattern};
 
 use super::plan::estimates::estimates;
-use super::plan::image::{Order, PlanImage};
-use super::plan::units::{deal, units};
+use super::plan::image::Order;
+use super::plan::run::{On, PlanImages, Runs};
 use super::plan::words::Program;
-use super::reference::SUM_EMBEDDINGS;
 use super::tasks::unsupported;
-use crate::session::{Listing, Session};
-use crate::settings::Settings;
-use crate::stream::Record;
+
+/// Whether a machine's core has plans.
+pub(crate) fn has_plans(machine: &Accelerator) -> bool {
+    machine.set.as_ref().is_some_and(|set| set.plan_levels > 0)
+}
 
 /// Whether a machine's core lists: it has plans, and it is told how much room there is for records.
 pub(super) fn lists(machine: &Accelerator) -> bool {
-    let plans = machine.set.as_ref().is_some_and(|set| set.plan_levels > 0);
-    plans && machine.arguments.iter().any(|argument| argument.name == "result_beats")
+    has_plans(machine) && machine.arguments.iter().any(|argument| argument.name == "result_beats")
 }
 
 /// A match as a core with plans counts or lists it.
@@ -139,108 +134,46 @@ fn without_one_edge_label(pattern: &Pattern) -> Pattern {
     plain
 }
 
-/// A graph for plans: its images in the view's order and in that of labels, each built when a match first
-/// needs it.
-pub(super) struct ForPlans {
-    images: Mutex<[Option<PlanImage>; 2]>,
-    /// Tell the images from others.
-    pub numbers: [u64; 2],
-}
-
-impl ForPlans {
-    /// Of a graph, whose images get these numbers.
-    pub fn new(numbers: [u64; 2]) -> Self {
-        ForPlans { images: Mutex::default(), numbers }
+/// Counts a match from some roots, or lists it into the sink.
+///
+/// # Errors
+/// [`Error::Usage`] for a pattern with labels on a graph without, [`Error::Unsupported`] for a graph or
+/// sets without room, [`Error::Device`], [`Error::Interrupted`].
+pub(super) fn run(
+    runs: &mut dyn Runs,
+    (graph, images): (&Graph, &PlanImages),
+    (wanted, sink): (&Match, Option<&dyn Sink>),
+    roots: Units<'_>,
+) -> Result<Outcome> {
+    let (view, machine) = (graph.view(), runs.machine().clone());
+    if wanted.pattern.has_vertex_labels() && view.vertex_labels.is_none() {
+        return Err(Error::usage(
+            "the pattern asks for vertex labels, but the graph has none: give the graph labels (the \
+             setting `labels`), or take the labels out of the pattern",
+        ));
     }
-
-    /// Counts a match from some roots, or lists it into the sink.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] for a pattern with labels on a graph without, [`Error::Unsupported`] for a graph or
-    /// sets without room, [`Error::Device`], [`Error::Interrupted`].
-    pub fn run(
-        &self,
-        session: &mut Session,
-        settings: &Settings,
-        (graph, wanted, sink): (&Graph, &Match, Option<&dyn Sink>),
-        roots: Units<'_>,
-        context: &Context,
-    ) -> Result<Outcome> {
-        let (view, machine) = (graph.view(), session.machine().clone());
-        if wanted.pattern.has_vertex_labels() && view.vertex_labels.is_none() {
-            return Err(Error::usage(
-                "the pattern asks for vertex labels, but the graph has none: give the graph labels (the \
-                 setting `labels`), or take the labels out of the pattern",
-            ));
+    if wanted.given.has_edge_labels() && graph.has_edge_labels() {
+        return Err(unsupported(&machine, "matches patterns without labels of edges", false));
+    }
+    let program = wanted.program_in(view, &machine);
+    if roots.share().is_some() {
+        wanted.divided(&program, &machine)?;
+    }
+    let on = On { view, images, roots, may: None };
+    let (count, complete) = match sink {
+        Some(sink) => {
+            let take =
+                |vertices: &[VertexId]| sink.embedding(&wanted.given, vertices).is_continue();
+            on.list(runs, &program, sink.limit(), &take)?
         }
-        if wanted.given.has_edge_labels() && graph.has_edge_labels() {
-            return Err(unsupported(&machine, "matches patterns without labels of edges", false));
-        }
-        let begun = Instant::now();
-        let program = wanted.program_in(view, &machine);
-        if roots.share().is_some() {
-            wanted.divided(&program, &machine)?;
-        }
-        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-        let order = program.order();
-        let number = self.numbers[order as usize];
-        let image = match &mut images[order as usize] {
-            Some(image) => image,
-            none => none.insert(PlanImage::new(view, order)?),
-        };
-        if image.lines() > machine.set_quarters() / LINE_QUARTERS {
-            let what = format!(
-                "has {} KiB of memory for a graph in each cluster, and patterns need all of it there: {} KiB",
-                machine.set_quarters() / 64,
-                image.bytes().len().div_ceil(1024)
-            );
-            return Err(unsupported(&machine, &what, false));
-        }
-        let pus = machine.machine.processing_units * session.compute_units() as u32;
-        let work = units(view, roots, image, &program, pus);
-        let clusters = session.compute_units();
-        let streams = deal(&machine, (&program, image), work, clusters);
-        session.note_preparation(begun.elapsed());
-        session.load_image(image.bytes(), number, context)?;
-        if let Some(sink) = sink {
-            let listing = Listing {
-                streams: &streams,
-                image: (number, image.lines()),
-                vertices: wanted.given.vertices() as u32,
-                enough: sink.limit(),
+        None => {
+            let (sum, complete) = on.count(runs, &program)?;
+            let count = match wanted.mappings {
+                true => program.mappings(sum),
+                false => program.occurrences(sum),
             };
-            let (of, order) = (image.vertices(), program.listed());
-            let take = |record: &Record| hand_on(record, &of, &order, &wanted.given, sink);
-            let listed = session.list_streams(&listing, settings, &take, context)?;
-            let count = Count { pattern: wanted.given.clone(), count: listed.count };
-            return Ok(Outcome::new(vec![count], listed.complete));
+            (count, complete)
         }
-        let limit = settings.time_limit.map(Duration::from_secs);
-        let found = session.run_streams(&streams, number, image.lines(), limit, context)?;
-        let sum = found.total[SUM_EMBEDDINGS];
-        let count = match wanted.mappings {
-            true => program.mappings(sum),
-            false => program.occurrences(sum),
-        };
-        Ok(Outcome::new(vec![Count { pattern: wanted.given.clone(), count }], found.complete))
-    }
-}
-
-/// Hands an embedding to the sink; `false` if that has enough. `of` has the vertices by quarter-line, `order` the
-/// pattern's vertices as a record has their images.
-fn hand_on(
-    record: &Record,
-    of: &[VertexId],
-    order: &[usize],
-    pattern: &Pattern,
-    sink: &dyn Sink,
-) -> Result<bool> {
-    let mut vertices = [0; MAX_VERTICES];
-    for (&at, &id) in order.iter().zip(&record.vertices) {
-        let vertex = of.get(id as usize).filter(|&&v| v != PADDING).ok_or_else(|| {
-            Error::Device(format!("the core listed the id {id}, which no vertex has"))
-        })?;
-        vertices[at] = *vertex;
-    }
-    Ok(sink.embedding(pattern, &vertices[..order.len()]).is_continue())
+    };
+    Ok(Outcome::new(vec![Count { pattern: wanted.given.clone(), count }], complete))
 }

@@ -3,6 +3,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `engine` | the core as a device: graphs that stay on it, tasks on them |
+//! | [`frequent`] | frequent subgraphs: candidates as search plans |
 //! | [`image`] | a graph as the core reads it |
 //! | [`mod@matches`] | matches of a pattern by search plans |
 //! | [`plan`] | search plans: their words, image and units |
@@ -13,6 +14,7 @@
 //! | [`mod@reference`] | what the core does, step by step: the sums that it must give |
 
 pub(crate) mod engine;
+pub mod frequent;
 pub mod image;
 pub mod matches;
 pub mod plan;

@@ -1,12 +1,14 @@
 //! Mining tasks as operations of the set core.
 
 use gramer_engine::{Count, Open, Outcome};
+use gramer_graph::Graph;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{K_RANGE, MAP_LINES};
 use gramer_pattern::task::{Induced, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
+use super::frequent::Asked;
 use super::image::{Lists, Size};
 use super::matches::Match;
 use super::reference::SUM_CLIQUES;
@@ -68,12 +70,10 @@ impl SetTask {
             }
             Task::MaximalCliques => "doesn't find maximal cliques".into(),
             Task::MaximumClique => "doesn't look for a largest clique".into(),
-            Task::Fsm { .. } => "doesn't mine labelled patterns".into(),
             Task::Match { .. } => "doesn't match patterns".into(),
             _ => format!("doesn't do {}", task.name()),
         };
-        // The paper's core mines labels, as far as they fit.
-        Err(unsupported(machine, &what, matches!(task, Task::Fsm { .. })))
+        Err(unsupported(machine, &what, false))
     }
 
     /// The tasks that it is made of, one after the other over the same image. A clique has one vertex
@@ -158,11 +158,14 @@ pub fn stays(
         && (!mapped || size.quarters <= set.map_entries().into() && size.longest_block <= MAP_LINES))
 }
 
-/// Whether the core does a task at all.
+/// Whether the core does a task at all, on `graph` where that is known already.
 ///
 /// # Errors
 /// [`Error::Unsupported`] with the reason and the engines that do it.
-pub fn check(machine: &Accelerator, task: &Task) -> Result<()> {
+pub fn check(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Result<()> {
+    if let Some(asked) = Asked::of(task) {
+        return asked.check(machine, graph);
+    }
     match Match::of(machine, task, false)? {
         Some(_) => Ok(()),
         None => SetTask::of(machine, task, false).map(drop),

@@ -34,7 +34,7 @@ pub const KIND: Kind = Kind {
             || gramer_accelerator::is_xclbin(device)
     },
     options: AcceleratorArgs::augment_args,
-    check: |options, _, listed| settings(options)?.check_effect(listed),
+    check: |options, task, listed| settings(options)?.check_effect(task, listed),
     open,
 };
 

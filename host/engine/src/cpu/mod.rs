@@ -19,6 +19,7 @@ mod triangle;
 mod units;
 
 pub use budget::supports_budget;
+pub(crate) use fsm::by_lists as frequent_by_lists;
 pub use matching::execute_plan;
 pub(crate) use motif::closed as motif_counts;
 pub(crate) use units::{Starts, run_units};

@@ -1,8 +1,9 @@
 //! A graph on the device, and each strategy's way to an answer.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use gramer_engine::frequent::by_embeddings;
 use gramer_engine::{Count, Open, Outcome, Sink, Together, formulas, shares};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
@@ -206,9 +207,11 @@ impl OnDevice<'_> {
                 found
             }
             (Measure::Embeddings, SizeLimit::MaxVertices(max)) => {
-                stopped(fsm::by_embeddings(graph, max, support, together, context, |pattern| {
+                // A search's progress is a part of the level's.
+                let own = Context { progress: Arc::default(), ..context.clone() };
+                stopped(by_embeddings(graph, max, support, together, context, |pattern| {
                     let all = Part { share: None, sink: None };
-                    let found = self.matches(pattern, Induced::Vertex, false, all, context)?;
+                    let found = self.matches(pattern, Induced::Vertex, false, all, &own)?;
                     Ok((found.0.count, found.1))
                 }))?
             }

@@ -7,48 +7,81 @@ use gramer_pattern::{MAX_VERTICES, Pattern};
 /// Counts, over a whole graph, the vertices of each of the pattern's labels and the edges between every two
 /// of them: with them a plan begins at a rare label. One pass over the edges.
 pub fn estimates(view: View<'_>, pattern: &Pattern) -> Estimates {
-    let n = pattern.vertices();
-    let mut labels: Vec<Label> = (0..n).map(|v| pattern.vertex_label(v)).collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let place = |label| labels.binary_search(&label).ok();
-    let own = |v: VertexId| view.vertex_labels.and_then(|of| place(of[v as usize]));
-    let any = place(NO_LABEL);
-    // By place: vertices and all their neighbours; by two places: neighbours, and these times all neighbours.
-    let (mut vertices, mut ends) = ([0.0; MAX_VERTICES], [0.0; MAX_VERTICES]);
-    let mut arcs = [[0.0; MAX_VERTICES]; MAX_VERTICES];
-    let mut walks = [[0.0; MAX_VERTICES]; MAX_VERTICES];
-    for v in 0..view.vertices() as VertexId {
-        let row = view.neighbours(v);
-        let degree = row.len() as f64;
-        let mut near = [0.0; MAX_VERTICES];
-        for &u in row {
-            own(u).into_iter().for_each(|at| near[at] += 1.0);
-        }
-        any.into_iter().for_each(|at| near[at] = degree);
-        for at in own(v).into_iter().chain(any) {
-            vertices[at] += 1.0;
-            ends[at] += degree;
-            for (to, near) in near.iter().enumerate() {
-                arcs[at][to] += near;
-                walks[at][to] += near * degree;
+    let labels = (0..pattern.vertices()).map(|v| pattern.vertex_label(v)).collect();
+    LabelPairs::new(view, labels).estimates(pattern)
+}
+
+/// Vertices by label and edges by the labels of their ends, for any number of patterns.
+#[derive(Debug, Clone)]
+pub struct LabelPairs {
+    /// In order; [`NO_LABEL`] goes with every vertex.
+    labels: Vec<Label>,
+    /// By place: vertices, and all their neighbours.
+    vertices: Vec<f64>,
+    ends: Vec<f64>,
+    /// By two places, the second next to each other: neighbours, and these times all neighbours.
+    arcs: Vec<f64>,
+    walks: Vec<f64>,
+}
+
+impl LabelPairs {
+    /// Of these labels, in one pass over the edges.
+    pub fn new(view: View<'_>, mut labels: Vec<Label>) -> Self {
+        labels.sort_unstable();
+        labels.dedup();
+        let place = |label| labels.binary_search(&label).ok();
+        let own = |v: VertexId| view.vertex_labels.and_then(|of| place(of[v as usize]));
+        let any = place(NO_LABEL);
+        let all = labels.len();
+        let (mut vertices, mut ends) = (vec![0.0; all], vec![0.0; all]);
+        let (mut arcs, mut walks) = (vec![0.0; all * all], vec![0.0; all * all]);
+        for v in 0..view.vertices() as VertexId {
+            let row = view.neighbours(v);
+            let degree = row.len() as f64;
+            for at in own(v).into_iter().chain(any) {
+                vertices[at] += 1.0;
+                ends[at] += degree;
+                for to in row.iter().flat_map(|&u| own(u).into_iter().chain(any)) {
+                    arcs[at * all + to] += 1.0;
+                    walks[at * all + to] += degree;
+                }
             }
         }
+        LabelPairs { labels, vertices, ends, arcs, walks }
     }
-    let at: Vec<usize> = (0..n).filter_map(|v| place(pattern.vertex_label(v))).collect();
-    let mut known = Estimates {
-        candidates: at.iter().map(|&at| vertices[at]).collect(),
-        reach: vec![[0.0; MAX_VERTICES]; n],
-        biased: vec![[0.0; MAX_VERTICES]; n],
-    };
-    for u in 0..n {
-        for w in 0..n {
-            let (from, to) = (at[u], at[w]);
-            known.reach[u][w] = arcs[from][to] / f64::max(vertices[from], 1.0);
-            known.biased[u][w] = walks[from][to] / f64::max(ends[from], 1.0);
+
+    /// What is known of a pattern.
+    ///
+    /// # Panics
+    /// If it has a label that was not counted.
+    pub fn estimates(&self, pattern: &Pattern) -> Estimates {
+        let (n, all) = (pattern.vertices(), self.labels.len());
+        let place = |v| self.labels.binary_search(&pattern.vertex_label(v));
+        let at: Vec<usize> =
+            (0..n).map(|v| place(v).expect("the pattern's labels were counted")).collect();
+        let mut known = Estimates {
+            candidates: at.iter().map(|&at| self.vertices[at]).collect(),
+            reach: vec![[0.0; MAX_VERTICES]; n],
+            biased: vec![[0.0; MAX_VERTICES]; n],
+        };
+        for u in 0..n {
+            for w in 0..n {
+                let (from, both) = (at[u], at[u] * all + at[w]);
+                known.reach[u][w] = self.arcs[both] / f64::max(self.vertices[from], 1.0);
+                known.biased[u][w] = self.walks[both] / f64::max(self.ends[from], 1.0);
+            }
         }
+        known
     }
-    known
+
+    /// Whether the graph has an edge between vertices with these labels.
+    ///
+    /// # Panics
+    /// If one of them was not counted.
+    pub fn has_edge(&self, a: Label, b: Label) -> bool {
+        let place = |label| self.labels.binary_search(&label).expect("the label was counted");
+        self.arcs[place(a) * self.labels.len() + place(b)] > 0.0
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Roots of a search plan, cut where they are heavy, and the in-streams of several clusters.
 
 use gramer_engine::Units;
-use gramer_graph::View;
+use gramer_graph::{VertexId, View};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, size_quarters};
 
@@ -24,11 +24,22 @@ pub fn units(
     program: &Program,
     pus: u32,
 ) -> Vec<PlacedUnit> {
+    units_of(view, (roots, &|_| true), image, program, pus)
+}
+
+/// The same, of those roots alone that may be one.
+pub fn units_of(
+    view: View<'_>,
+    (roots, may): (Units<'_>, &dyn Fn(VertexId) -> bool),
+    image: &PlanImage,
+    program: &Program,
+    pus: u32,
+) -> Vec<PlacedUnit> {
     let mut all = vec![];
     for unit in roots.iter(view) {
         let (v, row) = (unit.start, view.neighbours(unit.start));
         let label = || view.vertex_labels.map(|labels| labels[v as usize]);
-        if program.root.is_some_and(|root| label() != Some(root)) {
+        if program.root.is_some_and(|root| label() != Some(root)) || !may(v) {
             continue;
         }
         if (unit.limit as usize) < row.len() {

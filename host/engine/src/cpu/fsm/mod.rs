@@ -17,6 +17,7 @@ mod trie;
 mod triples;
 
 use crate::cpu::Job;
+use crate::frequent::Lister;
 use crate::work::Units;
 use crate::{Count, Outcome, Sink, Together, shares};
 use gramer_graph::context::Context;
@@ -77,6 +78,24 @@ pub(super) fn run_together(
     let labels = Labels::new(view);
     let (found, complete) = mni::mine(view, &labels, limit, support, Some(together), context)?;
     Ok(Outcome::new(results(&found, &labels, view), complete))
+}
+
+/// The same by minimum-image support, where a device lists the occurrences of candidates.
+///
+/// # Errors
+/// Those of `list` and `together`.
+pub(crate) fn by_lists(
+    graph: &Graph,
+    (limit, support): (SizeLimit, u64),
+    together: Option<&dyn Together>,
+    context: &Context,
+    list: &mut Lister<'_>,
+) -> Result<(Vec<Count>, bool)> {
+    let view = graph.view();
+    let labels = Labels::new(view);
+    let (found, complete) =
+        mni::mine_by_lists(view, &labels, (limit, support), together, context, list)?;
+    Ok((results(&found, &labels, view), complete))
 }
 
 /// The patterns as they are reported.

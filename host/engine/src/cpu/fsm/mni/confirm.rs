@@ -27,10 +27,7 @@ pub(super) fn examine(
         return None;
     }
     let n = code.n();
-    // Without cycles and with all vertices of different classes, every consistent choice is an
-    // embedding.
-    let distinct = (0..n).all(|i| (0..i).all(|j| code.class(i) != code.class(j)));
-    if distinct && code.edge_count() + 1 == n {
+    if is_exact(code) {
         return domains.iter().map(|d| d.size).min();
     }
     let orbits = code.canonical().orbits;
@@ -72,14 +69,49 @@ pub(super) fn examine(
     (support >= wanted).then_some(support)
 }
 
-/// Takes out images without a neighbour in the domain of each neighbouring vertex, until nothing
-/// changes; `false` if a domain becomes too small.
-fn make_consistent(rows: &Classes, code: &Small, domains: &mut [Domain], wanted: usize) -> bool {
+/// Whether consistent domains have no image too many. A pattern without cycles in which no two vertices of a class are
+/// apart, but for leaves that may be swapped: what is chosen for a vertex after the other is next to the choice before
+/// it, or of another class, or one of as many neighbours as there are such leaves.
+pub(super) fn is_exact(code: &Small) -> bool {
     let n = code.n();
+    let alike = |i, j| code.class(i) != code.class(j) || code.edge(i, j) != 0 || twins(code, i, j);
+    code.edge_count() + 1 == n && (0..n).all(|i| (0..i).all(|j| alike(i, j)))
+}
+
+/// Whether two vertices are leaves of one class at the same vertex, by edges of one label.
+fn twins(code: &Small, i: usize, j: usize) -> bool {
+    let leaf = |v| {
+        let mut near = code.neighbours(v);
+        near.next().filter(|_| near.next().is_none())
+    };
+    code.class(i) == code.class(j)
+        && matches!((leaf(i), leaf(j)), (Some(u), Some(w)) if u == w && code.edge(i, u) == code.edge(j, u))
+}
+
+/// Takes out images with fewer neighbours than they need in the domain of each neighbouring vertex, one or as many as it
+/// has twins, until nothing changes; `false` if a domain becomes too small.
+pub(super) fn make_consistent(
+    rows: &Classes,
+    code: &Small,
+    domains: &mut [Domain],
+    wanted: usize,
+) -> bool {
+    let n = code.n();
+    // What is bounded by itself for each of several twins holds for all.
+    for j in 0..n {
+        for i in (0..n).filter(|&i| i != j && twins(code, i, j)) {
+            let other = domains[i].clone();
+            domains[j].keep(&other);
+        }
+        if domains[j].size < wanted {
+            return false;
+        }
+    }
     let mut changed: u32 = (1 << n) - 1;
     while changed != 0 {
         let j = changed.trailing_zeros() as usize;
         changed &= changed - 1;
+        let needed = 1 + (0..n).filter(|&i| i != j && twins(code, i, j)).count();
         for i in 0..n {
             let label = code.edge(i, j);
             if label == 0 {
@@ -90,7 +122,9 @@ fn make_consistent(rows: &Classes, code: &Small, domains: &mut [Domain], wanted:
             let theirs = &domains[j];
             let fewer = mine.retain(|v| {
                 rows.neighbours(v, class)
-                    .any(|at| theirs.has(rows.targets[at]) && rows.label(at) == label)
+                    .filter(|&at| theirs.has(rows.targets[at]) && rows.label(at) == label)
+                    .nth(needed - 1)
+                    .is_some()
             });
             domains[i] = mine;
             if domains[i].size < wanted {

@@ -22,6 +22,7 @@ mod classes;
 mod confirm;
 mod domain;
 mod level;
+mod listed;
 mod shared;
 
 use std::ops::Range;
@@ -40,10 +41,12 @@ use gramer_pattern::task::SizeLimit;
 use super::code::Small;
 use super::labels::Labels;
 use crate::Together;
+use crate::frequent::Lister;
 use classes::Classes;
 use confirm::{Scratch, examine};
 use domain::Domain;
 use level::{Frequent, extend, inherit, single_edges};
+use listed::Listed;
 
 /// The frequent patterns with their supports, by level, and whether the run went to its end; if
 /// not, only whole levels are there.
@@ -58,6 +61,32 @@ pub(super) fn mine(
     together: Option<&dyn Together>,
     context: &Context,
 ) -> Result<(Vec<(Small, u128)>, bool)> {
+    by_levels(graph, labels, (limit, support), together, context, None)
+}
+
+/// The same, where a device lists the occurrences of candidates whose domains don't say enough.
+///
+/// # Errors
+/// Those of `list` and `together`.
+pub(super) fn mine_by_lists(
+    graph: View<'_>,
+    labels: &Labels,
+    wanted: (SizeLimit, u64),
+    together: Option<&dyn Together>,
+    context: &Context,
+    list: &mut Lister<'_>,
+) -> Result<(Vec<(Small, u128)>, bool)> {
+    by_levels(graph, labels, wanted, together, context, Some(list))
+}
+
+fn by_levels(
+    graph: View<'_>,
+    labels: &Labels,
+    (limit, support): (SizeLimit, u64),
+    together: Option<&dyn Together>,
+    context: &Context,
+    mut list: Option<&mut Lister<'_>>,
+) -> Result<(Vec<(Small, u128)>, bool)> {
     let (max_vertices, max_edges) = match limit {
         SizeLimit::MaxVertices(n) => (n, n * (n - 1) / 2),
         SizeLimit::MaxEdges(n) => (n + 1, n),
@@ -69,20 +98,26 @@ pub(super) fn mine(
     else {
         return Ok(stopped);
     };
-    let mut found: Vec<(Small, u128)> =
-        level.iter().map(|f| (f.code, smallest(&f.domains) as u128)).collect();
+    let support_of = |f: &Frequent| smallest(f.domains.iter().map(|domain| &**domain)) as u128;
+    let mut found: Vec<(Small, u128)> = level.iter().map(|f| (f.code, support_of(f))).collect();
+    let listed = list.is_some().then(|| Listed::new(graph, labels, &rows, wanted));
     for edges in 2..=max_edges {
         let known: FxHashMap<Small, usize> =
             level.iter().enumerate().map(|(i, f)| (f.code, i)).collect();
         let candidates = extend(&level, &kinds, max_vertices);
+        let inherit = |code: &Small| inherit(code, &level, &known, wanted);
         let examine = |scratch: &mut Scratch, code: &Small| {
-            let mut domains = inherit(code, &level, &known, wanted)?;
+            let mut domains = inherit(code)?;
             let support = examine(&rows, code, &mut domains, wanted, context, scratch)?;
             let domains = domains.into_iter().map(Arc::new).collect();
             Some((Frequent { code: *code, domains }, support as u128))
         };
         let here = together.map(|together| (together, edges));
-        let next = match in_parallel(&candidates, here, context, examine) {
+        let next = match (&listed, list.as_deref_mut()) {
+            (Some(listed), Some(list)) => listed.level(&candidates, here, inherit, list, context),
+            _ => in_parallel(&candidates, here, context, examine),
+        };
+        let next = match next {
             Ok(Some(next)) => next,
             Ok(None) | Err(Error::Interrupted) => return Ok((found, false)),
             Err(error) => return Err(error),
@@ -107,9 +142,15 @@ pub(super) fn mine(
     Ok((found, true))
 }
 
-fn smallest(domains: &[Arc<Domain>]) -> usize {
-    domains.iter().map(|d| d.size).min().unwrap_or(0)
+fn smallest<'a>(domains: impl Iterator<Item = &'a Domain>) -> usize {
+    domains.map(|d| d.size).min().unwrap_or(0)
 }
+
+/// The other processes, and the level that is done together with them.
+type Here<'a> = (&'a dyn Together, usize);
+
+/// A frequent pattern with its support.
+type Found = (Frequent, u128);
 
 /// What was found of the candidate with this number.
 type Numbered<T> = (usize, T);
@@ -118,7 +159,7 @@ type Numbered<T> = (usize, T);
 /// found, with the candidates' numbers and in their order; `None` if the run was stopped.
 fn in_parallel<T: Send>(
     candidates: &[Small],
-    together: Option<(&dyn Together, usize)>,
+    together: Option<Here<'_>>,
     context: &Context,
     examine: impl Fn(&mut Scratch, &Small) -> Option<T> + Sync,
 ) -> Result<Option<Vec<Numbered<T>>>> {

@@ -8,14 +8,11 @@ use std::sync::Arc;
 
 use gramer_graph::error::{Error, Result};
 
-use super::Numbered;
 use super::classes::Classes;
 use super::domain::Domain;
 use super::level::Frequent;
+use super::{Found, Numbered};
 use crate::cpu::fsm::code::Small;
-
-/// A frequent pattern with its support.
-type Found = (Frequent, u128);
 
 /// To bytes.
 pub(super) fn write(found: &[Numbered<Found>]) -> Vec<u8> {

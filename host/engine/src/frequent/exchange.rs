@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use gramer_engine::Together;
+use crate::Together;
 use gramer_graph::error::{Error, Result};
 
 /// The candidates of a level that are this device's, range by range; all in one range where it is alone.
-pub(crate) struct Ranges<'a> {
+pub struct Ranges<'a> {
     together: Option<&'a dyn Together>,
     level: usize,
     all: usize,
@@ -28,7 +28,7 @@ impl<'a> Ranges<'a> {
     ///
     /// # Errors
     /// As [`Together::next`].
-    pub fn next(&mut self) -> Result<Option<Range<usize>>> {
+    pub fn take(&mut self) -> Result<Option<Range<usize>>> {
         if self.over {
             return Ok(None);
         }
@@ -45,9 +45,10 @@ impl<'a> Ranges<'a> {
 
 /// A pattern that is frequent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Exchanged {
+pub struct Exchanged {
     /// Its place among the candidates.
     pub candidate: usize,
+    /// How often it occurs.
     pub support: u128,
     /// Its domains, one after the other.
     pub words: Vec<u32>,
@@ -58,7 +59,7 @@ pub(crate) struct Exchanged {
 ///
 /// # Errors
 /// As [`Together::join`]; [`Error::Device`] for what fits no candidate.
-pub(crate) fn join(
+pub fn join(
     together: &dyn Together,
     level: usize,
     found: &[Exchanged],
@@ -140,8 +141,8 @@ mod tests {
         assert!(join(&theirs, 2).is_err());
         theirs[0] = 2;
         assert!(join(&theirs, 3).is_err());
-        assert_eq!(Ranges::new(Some(&Other(vec![])), 2, 3).next().unwrap(), None);
+        assert_eq!(Ranges::new(Some(&Other(vec![])), 2, 3).take().unwrap(), None);
         let mut alone = Ranges::new(None, 2, 3);
-        assert_eq!((alone.next().unwrap(), alone.next().unwrap()), (Some(0..3), None));
+        assert_eq!((alone.take().unwrap(), alone.take().unwrap()), (Some(0..3), None));
     }
 }

@@ -10,15 +10,18 @@ use gramer_graph::{Graph, Label, NO_LABEL, VertexId};
 use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
 /// The label of one end, of the other, and of the edge.
-pub(crate) type Kind = (Label, Label, Label);
+pub type Kind = (Label, Label, Label);
 
 /// The numbers below `all` that are a thread's.
-pub(crate) fn part(all: usize, thread: usize, threads: usize) -> Range<usize> {
+pub fn part(all: usize, thread: usize, threads: usize) -> Range<usize> {
     all * thread / threads..all * (thread + 1) / threads
 }
 
 /// The edges of a graph by kind, the smaller label first; in the order of kinds, which all devices share.
-pub(crate) fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>> {
+///
+/// # Errors
+/// [`gramer_graph::Error::Interrupted`].
+pub fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>> {
     let view = graph.view();
     let label = |v: VertexId| view.vertex_labels.map_or(NO_LABEL, |l| l[v as usize]);
     /// Arcs that are worth a thread.
@@ -54,16 +57,20 @@ pub(crate) fn kinds(graph: &Graph, context: &Context) -> Result<Vec<(Kind, u64)>
 
 /// Patterns with the labels that a graph has.
 #[derive(Clone, Copy)]
-pub(crate) struct Labelled {
+pub struct Labelled {
+    /// Vertices have labels.
     pub vertices: bool,
+    /// Edges have labels.
     pub edges: bool,
 }
 
 impl Labelled {
+    /// As a graph has them.
     pub fn of(graph: &Graph) -> Self {
         Labelled { vertices: graph.has_vertex_labels(), edges: graph.has_edge_labels() }
     }
 
+    /// The pattern of one edge.
     pub fn edge(self, (a, b, label): Kind) -> Pattern {
         let mut pattern = self.wider(&Pattern::new(1), b);
         if self.vertices {
@@ -87,6 +94,7 @@ impl Labelled {
         wider
     }
 
+    /// Adds an edge to a pattern.
     pub fn add(self, pattern: &mut Pattern, i: usize, j: usize, label: Label) {
         pattern.add_edge(i, j);
         if self.edges {
@@ -96,7 +104,7 @@ impl Labelled {
 }
 
 /// What may lie next to a vertex: by its label, those of the other end and of the edge.
-pub(crate) fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(Label, Label)>> {
+pub fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(Label, Label)>> {
     let mut around: HashMap<Label, Vec<(Label, Label)>> = HashMap::new();
     for (a, b, label) in kinds {
         around.entry(a).or_default().push((b, label));
@@ -109,7 +117,7 @@ pub(crate) fn around(kinds: impl Iterator<Item = Kind>) -> HashMap<Label, Vec<(L
 }
 
 /// The pattern with another vertex, in every way that kinds of edges allow.
-pub(crate) fn with_vertex(
+pub fn with_vertex(
     labelled: Labelled,
     pattern: &Pattern,
     around: &HashMap<Label, Vec<(Label, Label)>>,
@@ -141,7 +149,7 @@ pub(crate) fn with_vertex(
 }
 
 /// Calls `add` with the pattern with an edge more, in every way that kinds of edges allow.
-pub(crate) fn with_edge(
+pub fn with_edge(
     labelled: Labelled,
     pattern: &Pattern,
     around: &HashMap<Label, Vec<(Label, Label)>>,
@@ -171,7 +179,7 @@ pub(crate) fn with_edge(
 }
 
 /// By vertex: the first one of its orbit.
-pub(crate) fn orbits(pattern: &Pattern) -> Vec<usize> {
+pub fn orbits(pattern: &Pattern) -> Vec<usize> {
     let colours = vec![0; pattern.vertices()];
     (0..pattern.vertices())
         .map(|v| automorphism_orbits_chain(pattern, &[v], &colours)[0].trailing_zeros() as usize)

@@ -1,0 +1,63 @@
+//! Search plans on the devices of a session.
+
+use std::time::Duration;
+
+use gramer_graph::context::Context;
+use gramer_graph::error::Result;
+use gramer_machine::Accelerator;
+
+use super::Session;
+use super::listing::Listing;
+use crate::set::plan::run::{Job, Runs};
+use crate::set::reference::SUM_EMBEDDINGS;
+use crate::settings::Settings;
+use crate::stream::Taker;
+
+/// The devices, and what a task's runs have in common.
+pub(crate) struct OnSession<'a> {
+    pub session: &'a mut Session,
+    pub settings: &'a Settings,
+    /// Tell a graph's images from others, by their order.
+    pub numbers: [u64; 2],
+    pub context: &'a Context,
+}
+
+impl Runs for OnSession<'_> {
+    fn machine(&self) -> &Accelerator {
+        self.session.machine()
+    }
+
+    fn clusters(&self) -> usize {
+        self.session.compute_units()
+    }
+
+    fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)> {
+        let (image, order) = job.image;
+        let number = self.numbers[order as usize];
+        self.session.load_image(image.bytes(), number, self.context)?;
+        let limit = self.settings.time_limit.map(Duration::from_secs);
+        let found =
+            self.session.run_streams(job.streams, number, image.lines(), limit, self.context)?;
+        Ok((found.total[SUM_EMBEDDINGS], found.complete))
+    }
+
+    fn list(
+        &mut self,
+        job: &Job<'_>,
+        vertices: u32,
+        enough: Option<u64>,
+        take: &Taker<'_>,
+    ) -> Result<(u128, bool)> {
+        let (image, order) = job.image;
+        let number = self.numbers[order as usize];
+        self.session.load_image(image.bytes(), number, self.context)?;
+        let image = (number, image.lines());
+        let listing = Listing { streams: job.streams, image, vertices, enough };
+        let listed = self.session.list_streams(&listing, self.settings, take, self.context)?;
+        Ok((listed.count, listed.complete))
+    }
+
+    fn note_preparation(&mut self, took: Duration) {
+        self.session.note_preparation(took);
+    }
+}

@@ -1,0 +1,324 @@
+//! Frequent patterns with the functional model of the core, against the CPU engine, which its own tests compare with
+//! brute force.
+
+use std::collections::BTreeSet;
+use std::ops::{ControlFlow, Range};
+use std::sync::{Barrier, Mutex};
+
+use gramer_graph::Builder;
+use gramer_graph::prepare::renumber;
+use gramer_machine::named::named;
+use gramer_machine::set::SetCore;
+
+use super::super::plan::reference;
+use super::super::plan::run::Job;
+use super::super::reference::SUM_EMBEDDINGS;
+use super::*;
+use crate::stream::{Record, Taker};
+
+/// The functional model of some clusters, which hands records on in parts.
+struct OnModel {
+    machine: Accelerator,
+    clusters: usize,
+    runs: usize,
+    listed: usize,
+    /// So many runs may begin.
+    most: usize,
+}
+
+impl OnModel {
+    fn new(clusters: usize) -> Self {
+        let machine = named("set-small").unwrap().unwrap();
+        OnModel { machine, clusters, runs: 0, listed: 0, most: usize::MAX }
+    }
+}
+
+impl Runs for OnModel {
+    fn machine(&self) -> &Accelerator {
+        &self.machine
+    }
+
+    fn clusters(&self) -> usize {
+        self.clusters
+    }
+
+    fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)> {
+        self.runs += 1;
+        if self.runs > self.most {
+            return Ok((0, false));
+        }
+        let of = |stream: &[u8]| reference::run(&self.machine, job.image.0.words(), stream);
+        let sums = job.streams.iter().map(|stream| of(&stream.whole()).expect("room for sets"));
+        Ok((sums.map(|sums| u128::from(sums.values[SUM_EMBEDDINGS])).sum(), true))
+    }
+
+    fn list(
+        &mut self,
+        job: &Job<'_>,
+        vertices: u32,
+        _enough: Option<u64>,
+        take: &Taker<'_>,
+    ) -> Result<(u128, bool)> {
+        self.runs += 1;
+        if self.runs > self.most {
+            return Ok((0, false));
+        }
+        let mut count = 0;
+        for stream in job.streams {
+            let stream = stream.whole();
+            let found = reference::list(&self.machine, job.image.0.words(), &stream);
+            for ids in found.expect("room for sets").1 {
+                assert_eq!(ids.len(), vertices as usize);
+                count += 1;
+                self.listed += 1;
+                if !take(&Record { ordinal: 0, pattern: 0, vertices: ids })? {
+                    return Ok((count, false));
+                }
+            }
+        }
+        Ok((count, true))
+    }
+}
+
+/// A graph with up to so many vertices, and that many labels or none.
+fn graph(rng: &mut fastrand::Rng, most: u64, labels: u32) -> Graph {
+    let (n, share) = (4 + rng.u64(0..most), rng.u32(5..45));
+    let mut builder = Builder::new();
+    for v in 0..n {
+        match labels {
+            0 => builder.vertex(v),
+            _ => builder.labelled_vertex(v, 7 * rng.u32(0..labels)),
+        }
+    }
+    for (u, v) in (0..n).flat_map(|u| (0..u).map(move |v| (u, v))) {
+        if rng.u32(0..100) < share {
+            builder.edge(u, v);
+        }
+    }
+    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+}
+
+/// Embeddings as sets of vertices with their pattern.
+#[derive(Default)]
+struct Keep(Mutex<BTreeSet<(Pattern, Vec<VertexId>)>>, Mutex<usize>);
+
+impl Sink for Keep {
+    fn embedding(&self, pattern: &Pattern, vertices: &[VertexId]) -> ControlFlow<()> {
+        // Which mapping of an occurrence comes depends on the engine: what is left of it are the edges.
+        let mut edges: Vec<VertexId> = vec![];
+        let mut pairs: Vec<[VertexId; 2]> = pattern
+            .edges()
+            .iter()
+            .map(|&(i, j)| [vertices[i].min(vertices[j]), vertices[i].max(vertices[j])])
+            .collect();
+        pairs.sort_unstable();
+        pairs.iter().for_each(|pair| edges.extend(pair));
+        self.0.lock().unwrap().insert((pattern.clone(), edges));
+        *self.1.lock().unwrap() += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+fn task(asked: Asked) -> Task {
+    let Asked { limit, support, measure } = asked;
+    Task::Fsm { limit, support, measure }
+}
+
+/// What is asked in a round.
+fn asked(rng: &mut fastrand::Rng, round: u64) -> Asked {
+    let support = rng.u64(1..12);
+    let (limit, measure) = match round % 4 {
+        0 => (SizeLimit::MaxVertices(3), Measure::Embeddings),
+        1 => (SizeLimit::MaxVertices(4), Measure::Embeddings),
+        2 => (SizeLimit::MaxVertices(4), Measure::Mni),
+        _ => (SizeLimit::MaxEdges(4), Measure::Mni),
+    };
+    Asked { limit, support, measure }
+}
+
+#[test]
+fn random_graphs_have_the_patterns_and_lists_of_the_cpu_engine() {
+    let context = Context::with_threads(1);
+    let (mut larger, mut listed) = (0, 0);
+    for round in 0..60 {
+        let mut rng = fastrand::Rng::with_seed(500 + round);
+        let labels = rng.u32(0..5);
+        let graph = graph(&mut rng, 18, labels);
+        let asked = asked(&mut rng, round);
+        let (ours, theirs) = (Keep::default(), Keep::default());
+        let mut runs = OnModel::new(1 + rng.usize(0..3));
+        let images = PlanImages::default();
+        let found =
+            mine(&mut runs, (&graph, &images), asked, (Some(&ours), None), &context).unwrap();
+        let wanted = Cpu.run(&graph, &task(asked), Some(&theirs), &context).unwrap();
+        assert!(found.complete, "round {round}");
+        assert_eq!(found.results, wanted.results, "round {round}, {asked:?}");
+        let (ours, times) = (ours.0.into_inner().unwrap(), ours.1.into_inner().unwrap());
+        assert_eq!(ours.len(), times, "round {round}: an embedding came twice");
+        assert_eq!(ours, theirs.0.into_inner().unwrap(), "round {round}, {asked:?}");
+        larger += found.results.iter().filter(|count| count.pattern.edge_count() > 2).count();
+        listed += times;
+    }
+    assert!(larger > 200 && listed > 20_000, "{larger} patterns, {listed} embeddings");
+}
+
+/// Triangles that are too many to be listed are counted by their labels; those of few labels are listed at once.
+#[test]
+fn triangles_are_listed_at_once_where_they_are_few() {
+    let context = Context::with_threads(1);
+    let limit = SizeLimit::MaxVertices(3);
+    let asked = Asked { limit, support: 3, measure: Measure::Embeddings };
+    for (vertices, runs, listed) in [(40, 1, 9_880), (76, 1 + 10, MOST_TRIANGLES as usize)] {
+        let mut builder = Builder::new();
+        (0..vertices).for_each(|v| builder.labelled_vertex(v, v as u32 % 3));
+        (0..vertices).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
+        // A label that no triangle has.
+        (0..5).for_each(|v| builder.labelled_vertex(100 + v, 9));
+        (0..5).for_each(|v| builder.edge(v, 100 + v));
+        let graph = renumber(&builder.build(), &context).unwrap();
+        let (mut model, images) = (OnModel::new(2), PlanImages::default());
+        let found = mine(&mut model, (&graph, &images), asked, (None, None), &context).unwrap();
+        let wanted = Cpu.run(&graph, &task(asked), None, &context).unwrap();
+        assert_eq!(found.results, wanted.results, "{vertices} vertices");
+        assert_eq!((model.runs, model.listed), (runs, listed), "{vertices} vertices");
+        // Without labels one number says all.
+        let mut builder = Builder::new();
+        (0..vertices).for_each(|u| (0..u).for_each(|v| builder.edge(u, v)));
+        let plain = builder.build();
+        let mut model = OnModel::new(2);
+        let on = (&plain, &PlanImages::default());
+        let found = mine(&mut model, on, asked, (None, None), &context).unwrap();
+        assert_eq!(found.results, Cpu.run(&plain, &task(asked), None, &context).unwrap().results);
+        assert_eq!((model.runs, model.listed), (1, 0), "{vertices} vertices");
+    }
+}
+
+/// A run that is stopped before any launch has the sizes before that.
+#[test]
+fn of_a_run_that_is_stopped_whole_levels_are_there() {
+    let context = Context::with_threads(1);
+    let graph = graph(&mut fastrand::Rng::with_seed(3), 30, 2);
+    for measure in [Measure::Embeddings, Measure::Mni] {
+        let asked = Asked { limit: SizeLimit::MaxVertices(4), support: 2, measure };
+        let whole = Cpu.run(&graph, &task(asked), None, &context).unwrap().results;
+        let images = PlanImages::default();
+        let mut all = OnModel::new(1);
+        mine(&mut all, (&graph, &images), asked, (None, None), &context).unwrap();
+        assert!(all.runs > 10, "{measure:?}: {} runs", all.runs);
+        let mut sizes = BTreeSet::new();
+        for most in 0..all.runs {
+            let mut runs = OnModel { most, ..OnModel::new(1) };
+            let part = mine(&mut runs, (&graph, &images), asked, (None, None), &context).unwrap();
+            assert!(!part.complete, "{measure:?} after {most} runs");
+            let level = |pattern: &Pattern| match measure {
+                Measure::Embeddings => pattern.vertices(),
+                Measure::Mni => pattern.edge_count(),
+            };
+            let most = part.results.iter().map(|count| level(&count.pattern)).max().unwrap();
+            let known: Vec<Count> =
+                whole.iter().filter(|count| level(&count.pattern) <= most).cloned().collect();
+            assert_eq!(part.results, known);
+            sizes.insert(most);
+        }
+        assert!(sizes.len() > 1, "{measure:?}: {sizes:?}");
+        let stopped = Context::with_threads(1);
+        stopped.cancel.cancel();
+        let part = mine(&mut all, (&graph, &images), asked, (None, None), &stopped).unwrap();
+        assert!(!part.complete);
+    }
+}
+
+/// Threads as devices.
+struct Threads {
+    barrier: Barrier,
+    next: Mutex<Vec<(usize, usize)>>,
+    found: Mutex<Vec<Vec<u8>>>,
+}
+
+impl Together for Threads {
+    fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
+        let mut next = self.next.lock().unwrap();
+        let at = match next.iter_mut().find(|(of, _)| *of == level) {
+            Some((_, at)) => at,
+            None => {
+                next.push((level, 0));
+                &mut next.last_mut().unwrap().1
+            }
+        };
+        let range = *at..(*at + 2).min(all).max(*at);
+        *at = range.end;
+        Ok(range)
+    }
+
+    fn join(&self, _: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+        self.found.lock().unwrap().push(found);
+        self.barrier.wait();
+        let all = self.found.lock().unwrap().clone();
+        if self.barrier.wait().is_leader() {
+            self.found.lock().unwrap().clear();
+        }
+        self.barrier.wait();
+        Ok(all)
+    }
+}
+
+#[test]
+fn several_devices_share_candidates() {
+    let context = Context::with_threads(1);
+    for round in 0..8 {
+        let mut rng = fastrand::Rng::with_seed(900 + round);
+        let (graph, asked) = (graph(&mut rng, 24, 3), asked(&mut rng, round));
+        let wanted = Cpu.run(&graph, &task(asked), None, &context).unwrap().results;
+        let barrier = Barrier::new(2);
+        let together = Threads { barrier, next: Mutex::default(), found: Mutex::default() };
+        let one = || {
+            let (mut runs, images) = (OnModel::new(1), PlanImages::default());
+            let with = (None, Some(&together as &dyn Together));
+            let found = mine(&mut runs, (&graph, &images), asked, with, &context).unwrap();
+            (found.results, runs.runs)
+        };
+        let found: Vec<_> = std::thread::scope(|scope| {
+            let threads = [scope.spawn(one), scope.spawn(one)];
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(found.iter().all(|(results, _)| *results == wanted), "round {round}");
+    }
+}
+
+/// What a machine can't do is refused with the device that can.
+#[test]
+fn refusals_name_the_device_that_can() {
+    let small = named("set-small").unwrap().unwrap();
+    let of = |limit, measure| Asked { limit, support: 1, measure };
+    let said = |machine: &Accelerator, asked: Asked| match asked.check(machine, None) {
+        Ok(()) => String::new(),
+        Err(error) => error.to_string(),
+    };
+    let (vertices, edges) = (SizeLimit::MaxVertices, SizeLimit::MaxEdges);
+    let (counts, images) = (Measure::Embeddings, Measure::Mni);
+    assert_eq!(said(&small, of(vertices(8), counts)), "");
+    assert_eq!(said(&small, of(edges(7), images)), "");
+    let few = Accelerator {
+        set: small.set.clone().map(|set| SetCore { plan_levels: 2, ..set }),
+        ..small.clone()
+    };
+    let paper = "or the paper's core";
+    let text = said(&few, of(vertices(4), counts));
+    assert!(text.contains("up to 3 vertices, not 4") && !text.contains(paper), "{text}");
+    assert!(said(&few, of(edges(3), images)).contains("up to 3 vertices, not 4"));
+    assert_eq!(said(&few, of(edges(2), images)), "");
+    let none = named("set").unwrap().unwrap();
+    assert!(said(&none, of(vertices(3), counts)).contains(paper));
+    let text = said(&none, of(vertices(4), counts));
+    assert!(text.contains("`cpu`") && !text.contains(paper), "{text}");
+    assert!(!said(&none, of(vertices(3), images)).contains(paper));
+    let mut unlisted = small.clone();
+    unlisted.arguments.retain(|argument| argument.name != "result_beats");
+    assert_eq!(said(&unlisted, of(vertices(3), counts)), "");
+    assert!(said(&unlisted, of(vertices(3), images)).contains("doesn't list them"));
+    let mut builder = Builder::new();
+    builder.labelled_edge(0, 1, 3);
+    let labelled = builder.build();
+    let text = of(vertices(3), counts).check(&small, Some(&labelled)).unwrap_err().to_string();
+    assert!(text.contains("doesn't read edge labels"), "{text}");
+}

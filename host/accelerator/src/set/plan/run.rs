@@ -1,0 +1,155 @@
+//! Search plans on a graph: the images that they are run over, what runs them, and the runs.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use gramer_engine::Units;
+use gramer_graph::error::{Error, Result};
+use gramer_graph::{VertexId, View};
+use gramer_machine::Accelerator;
+use gramer_machine::set::{LINE_QUARTERS, PADDING};
+use gramer_pattern::MAX_VERTICES;
+
+use super::image::{Order, PlanImage};
+use super::units::{deal, units_of};
+use super::words::Program;
+use crate::set::tasks::unsupported;
+use crate::set::units::InStream;
+use crate::stream::{Record, Taker};
+
+/// In-streams with a search plan, one for each cluster, and the image that they are of.
+#[derive(Debug, Clone, Copy)]
+pub struct Job<'a> {
+    /// The image, and the order of its vertices, which tells a graph's two images apart.
+    pub image: (&'a PlanImage, Order),
+    /// The streams.
+    pub streams: &'a [InStream],
+}
+
+/// What runs in-streams: devices, or a model of the core.
+pub trait Runs {
+    /// The machine.
+    fn machine(&self) -> &Accelerator;
+
+    /// How many clusters it has.
+    fn clusters(&self) -> usize;
+
+    /// Counts: the sum of all clusters, and whether all of it was counted.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Unsupported`] for sets without room, [`Error::Interrupted`].
+    fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)>;
+
+    /// Lists embeddings of so many vertices, of which `enough` are wanted, or all: how many came, and whether these
+    /// are all.
+    ///
+    /// # Errors
+    /// As [`Runs::count`], and those of `take`.
+    fn list(
+        &mut self,
+        job: &Job<'_>,
+        vertices: u32,
+        enough: Option<u64>,
+        take: &Taker<'_>,
+    ) -> Result<(u128, bool)>;
+
+    /// Hears how long it took to make a job.
+    fn note_preparation(&mut self, _took: Duration) {}
+}
+
+/// An image with the vertices of its quarter-lines, for lists.
+struct Placed {
+    image: PlanImage,
+    vertices: OnceLock<Vec<VertexId>>,
+}
+
+/// A graph's images in the view's order and in that of labels, each built when a plan first needs it.
+#[derive(Default)]
+pub struct PlanImages {
+    images: Mutex<[Option<Placed>; 2]>,
+}
+
+/// What a plan is run on: a graph, its images, and the roots that count.
+#[derive(Clone, Copy)]
+pub struct On<'a> {
+    /// The graph.
+    pub view: View<'a>,
+    /// Its images.
+    pub images: &'a PlanImages,
+    /// The roots.
+    pub roots: Units<'a>,
+    /// Whether a vertex need be a root; those that are none in any embedding may be left out.
+    pub may: Option<&'a (dyn Fn(VertexId) -> bool + Sync)>,
+}
+
+impl On<'_> {
+    /// Counts with a plan's words; the sum wants [`Program::occurrences`] or [`Program::mappings`].
+    ///
+    /// # Errors
+    /// As [`Runs::count`]; [`Error::Unsupported`] for a graph without room.
+    pub fn count(&self, runs: &mut dyn Runs, program: &Program) -> Result<(u128, bool)> {
+        self.with(runs, program, |runs, job, _| runs.count(job))
+    }
+
+    /// Lists with a plan's words; `take` gets the graph's vertices in the order of the pattern's.
+    ///
+    /// # Errors
+    /// As [`Runs::list`]; [`Error::Unsupported`] for a graph without room, [`Error::Device`] for records of no vertex.
+    pub fn list(
+        &self,
+        runs: &mut dyn Runs,
+        program: &Program,
+        enough: Option<u64>,
+        take: &(dyn Fn(&[VertexId]) -> bool + Sync),
+    ) -> Result<(u128, bool)> {
+        let order = program.listed();
+        self.with(runs, program, |runs, job, placed| {
+            let of = placed.vertices.get_or_init(|| placed.image.vertices());
+            let take = |record: &Record| {
+                let mut vertices = [0; MAX_VERTICES];
+                for (&at, &id) in order.iter().zip(&record.vertices) {
+                    let vertex = of.get(id as usize).filter(|&&v| v != PADDING);
+                    vertices[at] = *vertex.ok_or_else(|| {
+                        Error::Device(format!("the core listed the id {id}, which no vertex has"))
+                    })?;
+                }
+                Ok(take(&vertices[..order.len()]))
+            };
+            runs.list(job, order.len() as u32, enough, &take)
+        })
+    }
+
+    fn with<T>(
+        &self,
+        runs: &mut dyn Runs,
+        program: &Program,
+        run: impl FnOnce(&mut dyn Runs, &Job<'_>, &Placed) -> Result<T>,
+    ) -> Result<T> {
+        let begun = Instant::now();
+        let (machine, clusters) = (runs.machine().clone(), runs.clusters());
+        let mut images = self.images.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = program.order();
+        let placed = match &mut images[order as usize] {
+            Some(placed) => placed,
+            none => {
+                let image = PlanImage::new(self.view, order)?;
+                none.insert(Placed { image, vertices: OnceLock::new() })
+            }
+        };
+        let image = &placed.image;
+        if image.lines() > machine.set_quarters() / LINE_QUARTERS {
+            let what = format!(
+                "has {} KiB of memory for a graph in each cluster, and patterns need all of it there: {} KiB",
+                machine.set_quarters() / 64,
+                image.bytes().len().div_ceil(1024)
+            );
+            return Err(unsupported(&machine, &what, false));
+        }
+        let pus = machine.machine.processing_units * clusters as u32;
+        let may = |v| self.may.is_none_or(|may| may(v));
+        let work = units_of(self.view, (self.roots, &may), image, program, pus);
+        let streams = deal(&machine, (program, image), work, clusters);
+        runs.note_preparation(begun.elapsed());
+        run(runs, &Job { image: (image, order), streams: &streams }, placed)
+    }
+}
