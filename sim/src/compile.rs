@@ -87,7 +87,7 @@ pub fn compiler() -> &'static str {
 const CLANG: &str = "clang++";
 
 /// What the compilers are told of this processor: with AVX2, whose registers hold half a line of memory, a
-/// model of the paper's core takes a tenth less of the time, and one of the set core as much. The names of
+/// model of the paper's core takes a tenth less of the time; one of the set core gains nothing. The names of
 /// models depend on it, since another processor may see them.
 pub(crate) fn processor() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
