@@ -20,11 +20,11 @@ import sys
 WORK = pathlib.Path("target/cluster")
 # What it is called, scale and vertex labels of the graph, and the task.
 TASKS = [
-    ("5-motifs", 13, 0, ["motif", "-k", "5"]),
-    ("4-motifs", 17, 0, ["motif", "-k", "4"]),
-    ("7-cliques", 15, 0, ["clique", "-k", "7"]),
+    ("5-motifs", 15, 0, ["motif", "-k", "5"]),
+    ("4-motifs", 19, 0, ["motif", "-k", "4"]),
+    ("7-cliques", 16, 0, ["clique", "-k", "7"]),
     ("maximal cliques", 14, 0, ["clique", "--maximal"]),
-    ("induced diamonds", 14, 0, ["match", "--pattern", "diamond", "--induced", "vertex"]),
+    ("induced diamonds", 15, 0, ["match", "--pattern", "diamond", "--induced", "vertex"]),
     ("frequent by embeddings", 11, 4, ["fsm", "--support", "1000", "--max-vertices", "4"]),
     ("frequent by images", 14, 4, ["fsm", "--measure", "mni", "--support", "300", "--max-edges", "5"]),
 ]
