@@ -1,7 +1,7 @@
 // What a device does at most: launches, reads of memory, and the elementary tests of bitmaps and tables.
 //
-// The host sets LANES, and WORDS of local memory (a power of two). What is found is written if it is a number that it
-// never is, so that no loop is left out.
+// The host sets LANES, OF_STEP (words or lookups of a step), and WORDS of local memory (2 to the power of WORDS_BITS). What
+// is found is written if it is a number that it never is, so that no loop is left out.
 
 #define NEVER 0x12345678u
 
@@ -29,9 +29,9 @@ void count_words(__global uint *restrict out, const uint steps) {
     const uint set = get_global_id(0) * 0x85ebca6bu;
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
-#pragma unroll 8
-        for (uint x = 0; x < 8; x++)
-            found += popcount((set ^ s) & row[(lane + 8 * s + x) & (WORDS - 1)]);
+#pragma unroll
+        for (uint x = 0; x < OF_STEP; x++)
+            found += popcount((set ^ s) & row[(lane + OF_STEP * s + x) & (WORDS - 1)]);
     }
     if (found == NEVER)
         out[0] = found;
@@ -47,9 +47,9 @@ void look_up(__global uint *restrict out, const uint steps) {
     barrier(CLK_LOCAL_MEM_FENCE);
     uint found = 0;
     for (uint s = 0; s < steps; s++) {
-#pragma unroll 8
-        for (uint x = 0; x < 8; x++) {
-            const uint number = 8 * (get_global_id(0) + s * LANES) + x;
+#pragma unroll
+        for (uint x = 0; x < OF_STEP; x++) {
+            const uint number = OF_STEP * (get_global_id(0) + s * LANES) + x;
             found += table[(number * 0x9e3779b1u) >> (32 - WORDS_BITS)] == number + 1;
         }
     }

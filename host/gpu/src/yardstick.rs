@@ -12,7 +12,7 @@ const YARDSTICK: &str = include_str!("../kernels/yardstick.cl");
 /// Bits of the number of words of local memory that a group of lanes reads.
 const WORDS_BITS: u32 = 10;
 /// Words, or lookups, of a step.
-const OF_STEP: f64 = 8.0;
+const OF_STEP: u32 = 8;
 /// Runs of each; the quickest counts.
 const RUNS: u32 = 5;
 
@@ -39,7 +39,7 @@ impl Yardsticks {
     pub(crate) fn measure(device: &Device) -> Result<Self> {
         let lanes = device.lanes(256);
         let sizes = format!(
-            "#define LANES {lanes}\n#define WORDS_BITS {WORDS_BITS}\n#define WORDS {}u\n",
+            "#define LANES {lanes}\n#define OF_STEP {OF_STEP}u\n#define WORDS_BITS {WORDS_BITS}\n#define WORDS {}u\n",
             1 << WORDS_BITS
         );
         let program = device.program("yardstick", &[&sizes, YARDSTICK])?;
@@ -57,7 +57,7 @@ impl Yardsticks {
         let read = [Arg::Buffer(items.raw()), Arg::U32(quads as u32), Arg::Buffer(out.raw())];
         let loops = [Arg::Buffer(out.raw()), Arg::U32(steps)];
         const LAUNCHES: u32 = 200;
-        let of_steps = (groups * lanes) as f64 * f64::from(steps) * OF_STEP;
+        let of_steps = (groups * lanes) as f64 * f64::from(steps) * f64::from(OF_STEP);
         Ok(Yardsticks {
             launch: on.time("nothing", &nothing, 1, LAUNCHES)? / f64::from(LAUNCHES),
             answer: on.least(|| {
