@@ -82,6 +82,8 @@ pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
 /// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
 pub fn main() -> ExitCode {
+    // SAFETY: nothing has started a thread yet.
+    unsafe { gramer_gpu::platform::ask_for_little() }
     gramer_graph::panics::install(|message| {
         let _ = writeln!(std::io::stderr(), "{message}");
     });

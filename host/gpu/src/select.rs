@@ -14,10 +14,10 @@ pub fn is_gpu(device: &str) -> bool {
 /// # Errors
 /// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] where there is none.
 pub(crate) fn select(device: &str) -> Result<Handle> {
-    if device == "gpu"
-        && let Some(first) = nvidia().into_iter().next()
+    if let Some(index) = index(device)
+        && let Some(handle) = nvidia().into_iter().nth(index)
     {
-        return Ok(first);
+        return Ok(handle);
     }
     let (mut handles, missing) = handles();
     let found: Vec<&NamedDevice> = handles.iter().map(|h| &h.found).collect();
@@ -30,6 +30,11 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
         }
         Err(error) => Err(error),
     }
+}
+
+/// The index that a device is named by; that of the first GPU where none is.
+fn index(device: &str) -> Option<usize> {
+    if device == "gpu" { Some(0) } else { device.strip_prefix("gpu:")?.parse().ok() }
 }
 
 fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
@@ -50,7 +55,7 @@ fn position(device: &str, found: &[&NamedDevice]) -> Result<usize> {
             format!("there are {}", all.join(", "))
         }
     };
-    if let Ok(index) = wanted.parse::<usize>() {
+    if let Some(index) = index(device) {
         return match index < found.len() {
             true => Ok(index),
             false if found.is_empty() => Err(Error::Device("no OpenCL device was found".into())),
@@ -102,6 +107,10 @@ mod tests {
             found("gpu:2", "Epyc", "cpu"),
         ];
         let all: Vec<&NamedDevice> = all.iter().collect();
+        assert_eq!(
+            ["gpu", "gpu:1", "gpu:slow", "gpu:", "gpu:-1"].map(index),
+            [Some(0), Some(1), None, None, None]
+        );
         assert_eq!(position("gpu", &all).unwrap(), 0);
         assert_eq!(position("gpu:1", &all).unwrap(), 1);
         assert_eq!(position("gpu:slow", &all).unwrap(), 1);

@@ -407,6 +407,8 @@ impl Bench<'_> {
 }
 
 fn main() -> Result<(), Failure> {
+    // SAFETY: nothing has started a thread yet.
+    unsafe { gramer_gpu::platform::ask_for_little() }
     let options = options()?;
     let peers = peers(&options.peers)?;
     let begun = Instant::now();
