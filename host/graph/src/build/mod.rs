@@ -60,7 +60,17 @@ impl Default for EdgeBlock {
 impl EdgeBlock {
     /// Room for `edges` edges with small ids. Untouched room costs address space only.
     pub fn with_capacity(edges: usize) -> Self {
-        EdgeBlock { pairs: Pairs::Narrow(Vec::with_capacity(edges)), labels: Vec::new() }
+        let pairs = in_large_pages(Vec::with_capacity(edges));
+        EdgeBlock { pairs: Pairs::Narrow(pairs), labels: Vec::new() }
+    }
+
+    /// Edges that can be added before there is more memory to take.
+    pub fn room(&self) -> usize {
+        match &self.pairs {
+            Pairs::Narrow(pairs) => pairs.capacity() - pairs.len(),
+            Pairs::Wide(pairs) => pairs.capacity() - pairs.len(),
+            Pairs::Spilled(_) => 0,
+        }
     }
 
     #[inline]
@@ -74,7 +84,9 @@ impl EdgeBlock {
     #[cold]
     fn push_wide(&mut self, u: u64, v: u64) {
         if let Pairs::Narrow(pairs) = &self.pairs {
-            self.pairs = Pairs::Wide(pairs.iter().map(|p| p.map(u64::from)).collect());
+            let mut wide = in_large_pages(Vec::with_capacity(pairs.capacity()));
+            wide.extend(pairs.iter().map(|p| p.map(u64::from)));
+            self.pairs = Pairs::Wide(wide);
         }
         if let Pairs::Wide(pairs) = &mut self.pairs {
             pairs.push([u, v]);
