@@ -1,6 +1,7 @@
 //! From lists of edges to rows.
 
 mod bounded;
+mod dictionary;
 mod numbering;
 mod rows;
 mod spill;
@@ -254,7 +255,7 @@ impl Builder {
         declared.dedup();
         let budget = context.budget.as_deref();
         let declared = (declared, declared_range);
-        let (numbering, ids) = number_ids(&blocks, declared, threads, budget, cancel)?;
+        let (numbering, ids) = number_ids(&mut blocks, declared, threads, budget, cancel)?;
         let vertices = ids.len();
         if let Some(budget) = budget {
             bounded::check_room(vertices, budget)?;
