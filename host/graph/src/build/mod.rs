@@ -50,11 +50,13 @@ pub(crate) struct EdgeBlock {
     pub pairs: Pairs,
     /// Parallel to `pairs`, or empty.
     pub labels: Vec<Label>,
+    /// Edges that were looked at for the largest id, and that.
+    looked: (usize, u64),
 }
 
 impl Default for EdgeBlock {
     fn default() -> Self {
-        EdgeBlock { pairs: Pairs::Narrow(Vec::new()), labels: Vec::new() }
+        EdgeBlock { pairs: Pairs::Narrow(Vec::new()), labels: Vec::new(), looked: (0, 0) }
     }
 }
 
@@ -62,7 +64,7 @@ impl EdgeBlock {
     /// Room for `edges` edges with small ids. Untouched room costs address space only.
     pub fn with_capacity(edges: usize) -> Self {
         let pairs = in_large_pages(Vec::with_capacity(edges));
-        EdgeBlock { pairs: Pairs::Narrow(pairs), labels: Vec::new() }
+        EdgeBlock { pairs: Pairs::Narrow(pairs), ..EdgeBlock::default() }
     }
 
     /// Edges that can be added before there is more memory to take.
@@ -117,6 +119,21 @@ impl EdgeBlock {
             Pairs::Wide(pairs) => pairs.len(),
             Pairs::Spilled(pairs) => pairs.len(),
         }
+    }
+
+    /// The largest id. Each edge is looked at once, which costs least soon after it was added.
+    pub fn largest(&mut self) -> u64 {
+        let (from, before) = self.looked;
+        let narrow = |most: u32, p: &[u32; 2]| most.max(p[0]).max(p[1]);
+        let wide = |most: u64, p: &[u64; 2]| most.max(p[0]).max(p[1]);
+        let new = match &self.pairs {
+            Pairs::Narrow(pairs) => pairs[from..].iter().fold(0, narrow).into(),
+            Pairs::Wide(pairs) => pairs[from..].iter().fold(0, wide),
+            // Looked at before they went to a file.
+            Pairs::Spilled(_) => 0,
+        };
+        self.looked = (self.len(), before.max(new));
+        self.looked.1
     }
 
     /// Calls `f` with the ends of each edge.

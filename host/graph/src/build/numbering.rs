@@ -64,13 +64,9 @@ pub(super) fn number_ids(
     cancel: &Cancel,
 ) -> Result<(Numbering, Vec<u64>)> {
     let edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
-    let largest_in = |block: &EdgeBlock| {
-        let mut largest = 0;
-        block.for_each(|u, v| largest = largest.max(u).max(v));
-        largest
-    };
-    let largest = on_threads(threads, |t| {
-        blocks.iter().skip(t).step_by(threads).map(largest_in).max().unwrap_or(0)
+    let share = blocks.len().div_ceil(threads).max(1);
+    let largest = for_parts(blocks.chunks_mut(share).collect(), |part| {
+        part.iter_mut().map(EdgeBlock::largest).max().unwrap_or(0)
     })
     .into_iter()
     .chain(declared.last().copied())
@@ -308,6 +304,45 @@ fn replace(blocks: &mut [EdgeBlock], cancel: &Cancel, of: impl Fn(u64) -> Vertex
                 let mut narrow = in_large_pages(Vec::with_capacity(pairs.len()));
                 narrow.extend(pairs.iter().map(|p| p.map(&of)));
                 block.pairs = Pairs::Narrow(narrow);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    proptest::proptest! {
+        // Of ids far apart, declared ones too, by any number of threads.
+        #[test]
+        fn ids_are_numbered_in_their_order(
+            edges in proptest::collection::vec((0u64..200, 0u64..200), 1..300),
+            declared in proptest::collection::vec(0u64..300, 0..20),
+            apart in 24u32..56,
+            cuts in 1usize..6,
+            threads in 1usize..4,
+        ) {
+            let far = |id: u64| id << apart | id;
+            let mut blocks = vec![EdgeBlock::default(); cuts];
+            for (i, &(u, v)) in edges.iter().enumerate() {
+                blocks[i % cuts].push(far(u), far(v));
+            }
+            let ends = edges.iter().flat_map(|&(u, v)| [u, v]);
+            let expected: BTreeSet<u64> = ends.chain(declared.iter().copied()).map(far).collect();
+            let mut declared: Vec<u64> = declared.into_iter().map(far).collect();
+            declared.sort_unstable();
+            declared.dedup();
+            let cancel = Cancel::default();
+            let (numbering, ids) =
+                number_ids(&mut blocks, (declared, 0..0), threads, None, &cancel).unwrap();
+            renumber(&mut blocks, &numbering, threads, &cancel).unwrap();
+            proptest::prop_assert_eq!(&ids, &expected.into_iter().collect::<Vec<_>>());
+            for (i, &(u, v)) in edges.iter().enumerate() {
+                let pair = blocks[i % cuts].narrow()[i / cuts].map(|number| ids[number as usize]);
+                proptest::prop_assert_eq!(pair, [far(u), far(v)]);
             }
         }
     }

@@ -312,6 +312,7 @@ fn parse(
             });
             match parser.block(&block.text, &mut chunk) {
                 Ok(()) => {
+                    chunk.edges.largest();
                     let spilled = spill.map_or(Ok(()), |spill| spill.take(&mut chunk.edges));
                     spilled.unwrap_or_else(|error| fail(usize::MAX, error));
                     chunks.push(chunk);
