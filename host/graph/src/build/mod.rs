@@ -1,6 +1,7 @@
 //! From lists of edges to rows.
 
 mod bounded;
+mod dictionary;
 mod numbering;
 mod rows;
 mod spill;
@@ -49,18 +50,30 @@ pub(crate) struct EdgeBlock {
     pub pairs: Pairs,
     /// Parallel to `pairs`, or empty.
     pub labels: Vec<Label>,
+    /// Edges that were looked at for the largest id, and that.
+    looked: (usize, u64),
 }
 
 impl Default for EdgeBlock {
     fn default() -> Self {
-        EdgeBlock { pairs: Pairs::Narrow(Vec::new()), labels: Vec::new() }
+        EdgeBlock { pairs: Pairs::Narrow(Vec::new()), labels: Vec::new(), looked: (0, 0) }
     }
 }
 
 impl EdgeBlock {
     /// Room for `edges` edges with small ids. Untouched room costs address space only.
     pub fn with_capacity(edges: usize) -> Self {
-        EdgeBlock { pairs: Pairs::Narrow(Vec::with_capacity(edges)), labels: Vec::new() }
+        let pairs = in_large_pages(Vec::with_capacity(edges));
+        EdgeBlock { pairs: Pairs::Narrow(pairs), ..EdgeBlock::default() }
+    }
+
+    /// Edges that can be added before there is more memory to take.
+    pub fn room(&self) -> usize {
+        match &self.pairs {
+            Pairs::Narrow(pairs) => pairs.capacity() - pairs.len(),
+            Pairs::Wide(pairs) => pairs.capacity() - pairs.len(),
+            Pairs::Spilled(_) => 0,
+        }
     }
 
     #[inline]
@@ -74,7 +87,9 @@ impl EdgeBlock {
     #[cold]
     fn push_wide(&mut self, u: u64, v: u64) {
         if let Pairs::Narrow(pairs) = &self.pairs {
-            self.pairs = Pairs::Wide(pairs.iter().map(|p| p.map(u64::from)).collect());
+            let mut wide = in_large_pages(Vec::with_capacity(pairs.capacity()));
+            wide.extend(pairs.iter().map(|p| p.map(u64::from)));
+            self.pairs = Pairs::Wide(wide);
         }
         if let Pairs::Wide(pairs) = &mut self.pairs {
             pairs.push([u, v]);
@@ -104,6 +119,21 @@ impl EdgeBlock {
             Pairs::Wide(pairs) => pairs.len(),
             Pairs::Spilled(pairs) => pairs.len(),
         }
+    }
+
+    /// The largest id. Each edge is looked at once, which costs least soon after it was added.
+    pub fn largest(&mut self) -> u64 {
+        let (from, before) = self.looked;
+        let narrow = |most: u32, p: &[u32; 2]| most.max(p[0]).max(p[1]);
+        let wide = |most: u64, p: &[u64; 2]| most.max(p[0]).max(p[1]);
+        let new = match &self.pairs {
+            Pairs::Narrow(pairs) => pairs[from..].iter().fold(0, narrow).into(),
+            Pairs::Wide(pairs) => pairs[from..].iter().fold(0, wide),
+            // Looked at before they went to a file.
+            Pairs::Spilled(_) => 0,
+        };
+        self.looked = (self.len(), before.max(new));
+        self.looked.1
     }
 
     /// Calls `f` with the ends of each edge.
@@ -242,7 +272,7 @@ impl Builder {
         declared.dedup();
         let budget = context.budget.as_deref();
         let declared = (declared, declared_range);
-        let (numbering, ids) = number_ids(&blocks, declared, threads, budget, cancel)?;
+        let (numbering, ids) = number_ids(&mut blocks, declared, threads, budget, cancel)?;
         let vertices = ids.len();
         if let Some(budget) = budget {
             bounded::check_room(vertices, budget)?;

@@ -4,12 +4,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::bounded::{check_read, check_room, spare};
+use super::dictionary::Dictionary;
 use super::{EdgeBlock, MAX_GRAPH_VERTICES, Pairs, zeroed};
 use crate::VertexId;
 use crate::budget::Budget;
 use crate::context::{Cancel, Looks};
 use crate::error::{Error, Result};
-use crate::parallel::{in_buckets, on_threads};
+use crate::pages::in_large_pages;
+use crate::parallel::{for_parts, in_buckets, on_threads};
 
 /// How original ids become vertex numbers.
 pub(super) enum Numbering {
@@ -44,7 +46,7 @@ const SAMPLE: usize = 1 << 16;
 
 /// Where the ids come from.
 struct Ids<'a> {
-    blocks: &'a [EdgeBlock],
+    blocks: &'a mut [EdgeBlock],
     /// Ascending, each once.
     declared: Vec<u64>,
     declared_range: Range<u64>,
@@ -52,22 +54,19 @@ struct Ids<'a> {
     cancel: &'a Cancel,
 }
 
-/// Numbers the ids in use, `declared` and others, by ascending id; returns them as well.
+/// Numbers the ids in use, `declared` and others, by ascending id; returns them as well. Blocks whose ids are
+/// found by [`Numbering::Search`] are numbered then, unless memory is limited.
 pub(super) fn number_ids(
-    blocks: &[EdgeBlock],
+    blocks: &mut [EdgeBlock],
     (declared, declared_range): (Vec<u64>, Range<u64>),
     threads: usize,
     budget: Option<&Budget>,
     cancel: &Cancel,
 ) -> Result<(Numbering, Vec<u64>)> {
     let edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
-    let largest_in = |block: &EdgeBlock| {
-        let mut largest = 0;
-        block.for_each(|u, v| largest = largest.max(u).max(v));
-        largest
-    };
-    let largest = on_threads(threads, |t| {
-        blocks.iter().skip(t).step_by(threads).map(largest_in).max().unwrap_or(0)
+    let share = blocks.len().div_ceil(threads).max(1);
+    let largest = for_parts(blocks.chunks_mut(share).collect(), |part| {
+        part.iter_mut().map(EdgeBlock::largest).max().unwrap_or(0)
     })
     .into_iter()
     .chain(declared.last().copied())
@@ -96,7 +95,7 @@ pub(super) fn number_ids(
     let dense = end <= 4 * ends.max(range_end) + 1024;
     match budget {
         None if dense => ids.dense(end),
-        None => ids.sparse(ends as usize),
+        None => ids.sparse(),
         // A mark and a number for each.
         Some(budget) if dense && 5 * end <= spare(0, budget) / 2 => ids.dense(end),
         Some(budget) => ids.in_batches(budget),
@@ -107,6 +106,7 @@ impl Ids<'_> {
     /// By marking the ids in use among all below `end`.
     fn dense(self, end: u64) -> Result<(Numbering, Vec<u64>)> {
         let Ids { blocks, declared, declared_range, threads, cancel } = self;
+        let blocks = &*blocks;
         let used: Vec<AtomicU8> = zeroed(end as usize)?;
         let mark = |id: u64| used[id as usize].store(1, Ordering::Relaxed);
         on_threads(threads, |t| {
@@ -142,48 +142,49 @@ impl Ids<'_> {
         Ok((Numbering::Table(table), ids))
     }
 
-    /// By sorting the about `ends` ids.
-    fn sparse(self, ends: usize) -> Result<(Numbering, Vec<u64>)> {
+    /// Each thread numbers the ids of its blocks as they come; the different ones are sorted then, and those
+    /// numbers replaced: the blocks are numbered when this is done.
+    fn sparse(self) -> Result<(Numbering, Vec<u64>)> {
         let Ids { blocks, declared, declared_range, threads, cancel } = self;
-        let mut sample = Vec::new();
-        let step = (ends / SAMPLE).max(1);
-        let mut seen = 0;
-        for block in blocks {
-            cancel.check()?;
-            block.for_each(|u, v| {
-                seen += 1;
-                // Both ends in turn: either alone may be of one kind.
-                if seen % step == 0 {
-                    sample.push(if sample.len() % 2 == 0 { u } else { v });
-                }
-            });
-        }
-        sample.extend(declared.iter().step_by(step));
-        // Each block by itself first: its ids repeat, so that little is left to sort together.
-        let parts = declared.chunks(AT_ONCE).collect::<Vec<_>>();
-        let sources = blocks.len() + parts.len() + usize::from(!declared_range.is_empty());
-        let emit = |source: usize, take: &mut dyn FnMut(u64)| {
-            if let Some(block) = blocks.get(source) {
-                let mut ids = Vec::with_capacity(2 * block.len());
-                block.for_each(|u, v| ids.extend([u, v]));
-                ids.sort_unstable();
-                ids.dedup();
-                ids.into_iter().for_each(take);
-            } else if let Some(part) = parts.get(source - blocks.len()) {
-                part.iter().copied().for_each(take);
-            } else {
-                declared_range.clone().for_each(take);
+        let share = blocks.len().div_ceil(threads).max(1);
+        let parts: Vec<&mut [EdgeBlock]> = blocks.chunks_mut(share).collect();
+        let numbered = for_parts(parts, |part| -> Result<_> {
+            let mut dictionary = Dictionary::new()?;
+            for block in &mut *part {
+                dictionary.replace(&mut block.pairs, cancel)?;
             }
+            Ok((dictionary, part))
+        });
+        let numbered = numbered.into_iter().collect::<Result<Vec<_>>>()?;
+
+        // Both lists and declared ids in parts: more than one thread can sort.
+        let mut lists: Vec<&[u64]> = declared.chunks(AT_ONCE).collect();
+        lists.extend(numbered.iter().flat_map(|(dictionary, _)| dictionary.ids().chunks(AT_ONCE)));
+        let range = declared_range.end.saturating_sub(declared_range.start) as usize;
+        let count = lists.iter().map(|list| list.len()).sum::<usize>() + range;
+        let step = (count / SAMPLE).max(1);
+        let sample = lists.iter().flat_map(|list| list.iter().copied().step_by(step)).collect();
+        let sources = lists.len() + usize::from(range > 0);
+        let emit = |source: usize, take: &mut dyn FnMut(u64)| match lists.get(source) {
+            Some(list) => list.iter().copied().for_each(take),
+            None => declared_range.clone().for_each(take),
         };
         let mut ids = Vec::new();
-        for mut bucket in in_buckets(ends, sources, threads, cancel, sample, emit)? {
+        for mut bucket in in_buckets(count, sources, threads, cancel, sample, emit)? {
             cancel.check()?;
             // Equal ids are in the same bucket.
             bucket.dedup();
             ids.append(&mut bucket);
         }
         ids.shrink_to_fit();
-        searched(ids, cancel)
+        let (numbering, ids) = searched(ids, cancel)?;
+        for_parts(numbered, |(dictionary, part)| {
+            let finals: Vec<_> = dictionary.ids().iter().map(|&id| numbering.of(id)).collect();
+            drop(dictionary);
+            replace(part, cancel, |number| finals[number as usize]);
+        });
+        cancel.check()?;
+        Ok((numbering, ids))
     }
 
     /// By sorting as many ids at a time as there is room for: what is in memory grows with the vertices.
@@ -199,7 +200,7 @@ impl Ids<'_> {
             }
             batch.clear();
         };
-        for block in blocks {
+        for block in &*blocks {
             cancel.check()?;
             block.for_each(|u, v| {
                 batch.extend([u, v]);
@@ -258,7 +259,7 @@ fn consecutive(range: Range<u64>) -> Result<Vec<u64>> {
     Ok(ids)
 }
 
-fn check_vertex_count(vertices: usize) -> Result<()> {
+pub(super) fn check_vertex_count(vertices: usize) -> Result<()> {
     if vertices as u64 <= MAX_GRAPH_VERTICES {
         return Ok(());
     }
@@ -267,7 +268,7 @@ fn check_vertex_count(vertices: usize) -> Result<()> {
     )))
 }
 
-/// Replaces ids by vertex numbers.
+/// Replaces ids by vertex numbers where that is still to be done.
 pub(super) fn renumber(
     blocks: &mut [EdgeBlock],
     numbering: &Numbering,
@@ -280,22 +281,69 @@ pub(super) fn renumber(
     }
     let share = blocks.len().div_ceil(threads).max(1);
     let parts: Vec<&mut [EdgeBlock]> = blocks.chunks_mut(share).collect();
-    crate::parallel::for_parts(parts, |part| {
-        for block in part {
-            if cancel.is_cancelled() {
-                return;
-            }
-            match &mut block.pairs {
-                Pairs::Spilled(_) => unreachable!("they are in files with a budget alone"),
-                Pairs::Narrow(pairs) => {
-                    pairs.iter_mut().for_each(|p| *p = p.map(|id| numbering.of(id.into())));
-                }
-                Pairs::Wide(pairs) => {
-                    let narrow = pairs.iter().map(|p| p.map(|id| numbering.of(id))).collect();
-                    block.pairs = Pairs::Narrow(narrow);
-                }
+    // Each way by itself, so that nothing is asked for each id.
+    match numbering {
+        Numbering::Search { .. } => {}
+        Numbering::Offset(first) => {
+            for_parts(parts, |part| replace(part, cancel, |id| (id - first) as VertexId));
+        }
+        Numbering::Table(table) => {
+            for_parts(parts, |part| replace(part, cancel, |id| table[id as usize]));
+        }
+    }
+    cancel.check()
+}
+
+/// Replaces the ends of edges; stops early once the run is asked to stop.
+fn replace(blocks: &mut [EdgeBlock], cancel: &Cancel, of: impl Fn(u64) -> VertexId) {
+    for block in blocks.iter_mut().take_while(|_| !cancel.is_cancelled()) {
+        match &mut block.pairs {
+            Pairs::Spilled(_) => unreachable!("they are in files with a budget alone"),
+            Pairs::Narrow(pairs) => pairs.iter_mut().for_each(|p| *p = p.map(|id| of(id.into()))),
+            Pairs::Wide(pairs) => {
+                let mut narrow = in_large_pages(Vec::with_capacity(pairs.len()));
+                narrow.extend(pairs.iter().map(|p| p.map(&of)));
+                block.pairs = Pairs::Narrow(narrow);
             }
         }
-    });
-    cancel.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    proptest::proptest! {
+        // Of ids far apart, declared ones too, by any number of threads.
+        #[test]
+        fn ids_are_numbered_in_their_order(
+            edges in proptest::collection::vec((0u64..200, 0u64..200), 1..300),
+            declared in proptest::collection::vec(0u64..300, 0..20),
+            apart in 24u32..56,
+            cuts in 1usize..6,
+            threads in 1usize..4,
+        ) {
+            let far = |id: u64| id << apart | id;
+            let mut blocks = vec![EdgeBlock::default(); cuts];
+            for (i, &(u, v)) in edges.iter().enumerate() {
+                blocks[i % cuts].push(far(u), far(v));
+            }
+            let ends = edges.iter().flat_map(|&(u, v)| [u, v]);
+            let expected: BTreeSet<u64> = ends.chain(declared.iter().copied()).map(far).collect();
+            let mut declared: Vec<u64> = declared.into_iter().map(far).collect();
+            declared.sort_unstable();
+            declared.dedup();
+            let cancel = Cancel::default();
+            let (numbering, ids) =
+                number_ids(&mut blocks, (declared, 0..0), threads, None, &cancel).unwrap();
+            renumber(&mut blocks, &numbering, threads, &cancel).unwrap();
+            proptest::prop_assert_eq!(&ids, &expected.into_iter().collect::<Vec<_>>());
+            for (i, &(u, v)) in edges.iter().enumerate() {
+                let pair = blocks[i % cuts].narrow()[i / cuts].map(|number| ids[number as usize]);
+                proptest::prop_assert_eq!(pair, [far(u), far(v)]);
+            }
+        }
+    }
 }

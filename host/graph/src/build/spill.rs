@@ -56,6 +56,7 @@ impl Spill {
             let what = "memory is limited, and labels of edges would be held in it as a whole: leave the limit out";
             return Err(Error::Unsupported(what.into()));
         }
+        block.largest();
         let (bytes, wide): (&[u8], _) = match &block.pairs {
             Pairs::Narrow(pairs) => (bytemuck::cast_slice(pairs), false),
             Pairs::Wide(pairs) => (bytemuck::cast_slice(pairs), true),

@@ -83,6 +83,12 @@ impl EdgeLines {
 
 /// One text format, with what its header said.
 pub(crate) trait Parser: Sync {
+    /// Whether several blocks may be one chunk, which nothing asks for the lines of its edges: what makes rows of
+    /// them has large arrays to read then.
+    fn joins(&self) -> bool {
+        false
+    }
+
     /// Reads the lines of a block.
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault>;
 

@@ -131,9 +131,11 @@ fn begins_with_ids(line: &[u8]) -> bool {
 }
 
 impl Parser for EdgeList {
+    fn joins(&self) -> bool {
+        true
+    }
+
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
-        // No edge line is shorter than four bytes.
-        chunk.edges = crate::build::EdgeBlock::with_capacity(text.len() / 4 + 1);
         let mut at = 0;
         while at < text.len() {
             if self.columns == 2

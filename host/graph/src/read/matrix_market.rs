@@ -131,6 +131,10 @@ impl MatrixMarket {
 }
 
 impl Parser for MatrixMarket {
+    fn joins(&self) -> bool {
+        true
+    }
+
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         let mut at = 0;
         while at < text.len() {

@@ -26,18 +26,42 @@ pub(crate) enum Digits {
 /// Reads the digits from `at` on; eight at a time, since ids rarely have more.
 #[inline(always)]
 pub(crate) fn digits(text: &[u8], at: usize) -> Digits {
+    let Some((word, count)) = eight_bytes(text, at) else { return digits_slowly(text, at, at, 0) };
+    match count {
+        0 => Digits::None,
+        8 => more_digits(text, at, eight_digits(word)),
+        // Leading zeros in place of what follows the number.
+        count => Digits::Number(eight_digits(word << (64 - 8 * count)), at + count as usize),
+    }
+}
+
+/// The number whose first eight digits have this value.
+#[inline]
+fn more_digits(text: &[u8], at: usize, upper: u64) -> Digits {
+    const POWERS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+    match eight_bytes(text, at + 8) {
+        Some((word, count @ 1..8)) => {
+            let lower = eight_digits(word << (64 - 8 * count));
+            Digits::Number(upper * POWERS[count as usize] + lower, at + 8 + count as usize)
+        }
+        Some((word, 8)) => {
+            digits_slowly(text, at, at + 16, upper * 100_000_000 + eight_digits(word))
+        }
+        Some(_) => Digits::Number(upper, at + 8),
+        None => digits_slowly(text, at, at + 8, upper),
+    }
+}
+
+/// Eight bytes, each exclusive-or the digit zero, and how many of them are digits before another byte.
+#[inline(always)]
+fn eight_bytes(text: &[u8], at: usize) -> Option<(u64, u32)> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
-    let Some(chunk) = text.get(at..at + 8) else { return digits_slowly(text, at) };
+    let chunk = text.get(at..at + 8)?;
     let word = u64::from_le_bytes(chunk.try_into().expect("8 bytes")) ^ ZEROS;
     // The high bit of a byte says that it is no digit. A carry only runs into the bytes behind
     // the first such byte, which don't matter.
     let others = (word.wrapping_add(0x7676_7676_7676_7676) | word) & 0x8080_8080_8080_8080;
-    match others.trailing_zeros() / 8 {
-        0 => Digits::None,
-        8 => digits_slowly(text, at),
-        // Leading zeros in place of what follows the number.
-        count => Digits::Number(eight_digits(word << (64 - 8 * count)), at + count as usize),
-    }
+    Some((word, others.trailing_zeros() / 8))
 }
 
 /// The value of eight digits (0 to 9 each, the first in the lowest byte), by pairs.
@@ -48,10 +72,10 @@ fn eight_digits(word: u64) -> u64 {
     (word & 0x0000_ffff_0000_ffff).wrapping_mul((10_000 << 32) + 1) >> 32
 }
 
+/// The number that begins at `at`, digit by digit: those before `end` have the value `before`.
 #[inline(never)]
-fn digits_slowly(text: &[u8], at: usize) -> Digits {
-    let mut end = at;
-    let mut value = Some(0u64);
+fn digits_slowly(text: &[u8], at: usize, mut end: usize, before: u64) -> Digits {
+    let mut value = Some(before);
     while let Some(digit) = text.get(end).map(|b| b.wrapping_sub(b'0')).filter(|&d| d < 10) {
         value = value.and_then(|v| v.checked_mul(10)?.checked_add(digit.into()));
         end += 1;

@@ -11,7 +11,7 @@ use super::{
     Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, matrix_market,
     metis, records, scan, source, triples,
 };
-use crate::build::Spill;
+use crate::build::{EdgeBlock, Spill};
 use crate::context::Context;
 use crate::error::{Error, Place, Result};
 use crate::parallel::on_threads;
@@ -260,6 +260,14 @@ fn extension(path: &Path) -> String {
     }
 }
 
+/// Edges of a chunk of several blocks: 32 MiB, nearly all of it in large pages.
+const MANY_EDGES: usize = 4 << 20;
+
+/// Most edges that a block of an edge list may have: no line of one is shorter than four bytes.
+fn most_edges(text: &[u8]) -> usize {
+    text.len() / 4 + 1
+}
+
 /// Parses all blocks.
 fn parse(
     blocks: &Blocks,
@@ -280,6 +288,8 @@ fn parse(
             *first = Some((index, error));
         }
     };
+    // With a limit on memory each block's edges go to a file.
+    let joins = parser.joins() && spill.is_none();
     let worker = |_| {
         let mut chunks = Vec::new();
         let mut block = TextBlock::default();
@@ -292,10 +302,17 @@ fn parse(
                     break;
                 }
             }
-            let mut chunk =
-                Chunk { index: block.index, first_line: block.first_line, ..Chunk::default() };
+            let most = most_edges(&block.text);
+            let joined = chunks.pop_if(|last: &mut Chunk| joins && last.edges.room() >= most);
+            let mut chunk = joined.unwrap_or_else(|| {
+                let many = joins && block.text.len() >= source::BLOCK;
+                let edges = EdgeBlock::with_capacity(if many { MANY_EDGES } else { most });
+                let (index, first_line) = (block.index, block.first_line);
+                Chunk { index, first_line, edges, ..Chunk::default() }
+            });
             match parser.block(&block.text, &mut chunk) {
                 Ok(()) => {
+                    chunk.edges.largest();
                     let spilled = spill.map_or(Ok(()), |spill| spill.take(&mut chunk.edges));
                     spilled.unwrap_or_else(|error| fail(usize::MAX, error));
                     chunks.push(chunk);
