@@ -2,14 +2,17 @@
 //!
 //! Bron and Kerbosch's search with Tomita's pivot, started from every vertex in degeneracy order
 //! (Eppstein, Löffler and Strash, 2010). The candidates of a start vertex are its targets in the
-//! oriented graph, so the sets of the search are short rows of bits. A branch is left as soon as
-//! an excluded vertex is next to all of its candidates; candidates that are next to all others
+//! oriented graph, so the sets of the search are short rows of bits. A start vertex or a branch is
+//! left as soon as an excluded vertex is next to all of its candidates, of which one or two need no
+//! search; candidates that are next to all others
 //! join at once; and where every candidate misses at most one other, the cliques are counted by
 //! formula (the 2-plexes of Wang, Yu and Long, *Maximal Clique Enumeration with Hybrid Branching
 //! and Early Termination*, 2024).
 
 mod branch;
 mod root;
+#[cfg(test)]
+mod tests;
 
 use std::ops::{ControlFlow, Range};
 

@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 
 /// The targets of a start vertex, its *members*, with the edges among them, and what it is excluded by.
 ///
-/// A list of neighbours becomes a row of bits by looking up the place of each entry: most lists are far
-/// shorter than a walk along the members, too, would be.
+/// A list of neighbours becomes a row of bits by looking up the place of each entry: a walk along both lists
+/// would have the members besides, again for each list.
 pub(super) struct Root {
     /// The start vertex that this belongs to.
     start: Option<u32>,
@@ -118,7 +118,7 @@ impl Root {
             let bit = u64::from(at != NONE) << (at % 64);
             // Without a branch, which would be guessed wrong often, where rows have a length known here.
             match words.len().is_power_of_two() {
-                true => words[at as usize / 64 & (words.len() - 1)] |= bit,
+                true => words[(at as usize / 64) & (words.len() - 1)] |= bit,
                 false if at != NONE => words[at as usize / 64] |= bit,
                 false => {}
             }
