@@ -71,6 +71,20 @@ pub(crate) trait Row: Clone + 'static {
         }
     }
 
+    /// Adds what the other set has.
+    #[inline(always)]
+    fn join(&mut self, other: &Self) {
+        for (to, from) in self.words_mut().iter_mut().zip(other.words()) {
+            *to |= from;
+        }
+    }
+
+    /// Whether both have a member.
+    #[inline(always)]
+    fn meets(&self, other: &Self) -> bool {
+        self.words().iter().zip(other.words()).fold(0, |any, (a, b)| any | a & b) != 0
+    }
+
     /// Number of members of both.
     #[inline(always)]
     fn common(&self, other: &Self) -> u32 {
