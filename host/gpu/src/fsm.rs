@@ -8,7 +8,7 @@ use gramer_engine::frequent::candidates::{Kind, Labelled, around, kinds, orbits,
 use gramer_engine::frequent::exchange::{self, Exchanged, Ranges};
 use gramer_engine::{Count, Together};
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{Graph, Label, NO_LABEL};
 use gramer_pattern::Pattern;
@@ -73,8 +73,9 @@ pub(crate) fn by_images(
     for edges in first..=max_edges {
         context.progress.begin(candidates.len() as u64);
         let examined = Examine { device, by, candidates: &candidates, support, fault, context };
-        let Some(mut level) = examined.level(&buffers, together, edges)? else {
-            return Ok((found, false));
+        let mut level = match examined.level(&buffers, together, edges) {
+            Ok(None) | Err(Error::Interrupted) => return Ok((found, false)),
+            level => level?.expect("the other case is above"),
         };
         if let Some(together) = together {
             level = examined.joined(level, together, edges)?;

@@ -1,12 +1,17 @@
 //! Programs: built from source, or from binaries that an earlier run left in the cache folder.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
+use gramer_graph::context::Cancel;
 use gramer_graph::error::{Error, Result, said};
 use opencl3::context::Context;
+use opencl3::error_codes::ClError;
 use opencl3::kernel::Kernel;
 use opencl3::program::Program as ClProgram;
 use xxhash_rust::xxh3::xxh3_64;
@@ -84,6 +89,66 @@ pub fn default_cache() -> Option<PathBuf> {
     Some(folder.join("gramer").join("gpu"))
 }
 
+thread_local! {
+    /// What asks the run of this thread to stop.
+    static STOP: RefCell<Cancel> = RefCell::default();
+}
+
+/// Compilers heed a run's stop flag on this thread until it is dropped.
+pub(crate) struct Heeding(Cancel);
+
+impl Heeding {
+    pub fn begin(cancel: &Cancel) -> Self {
+        Heeding(STOP.replace(cancel.clone()))
+    }
+}
+
+impl Drop for Heeding {
+    fn drop(&mut self) {
+        STOP.replace(std::mem::take(&mut self.0));
+    }
+}
+
+/// How often the stop flag is looked at while a compiler is at work.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A program that a compiler has seen: its binary if one was wanted, or why there is none.
+type Compiled = (ClProgram, std::result::Result<Option<Vec<u8>>, ClError>);
+
+/// Builds a program beside this thread, since a compiler may take seconds and can't be stopped: it then goes on alone, for
+/// nobody. (That of PoCL does half of its work when it is asked for the binary.)
+fn build(
+    context: &Context,
+    mut program: ClProgram,
+    source: &str,
+    wanted: bool,
+) -> Result<Compiled> {
+    let cancel = STOP.with_borrow(Cancel::clone);
+    cancel.check()?;
+    let options = options(source);
+    // Pointers, which another thread may use: OpenCL's objects are those of the process.
+    let devices: Vec<usize> = context.devices().iter().map(|&device| device as usize).collect();
+    let (send, built) = channel();
+    std::thread::spawn(move || {
+        let devices: Vec<_> = devices.into_iter().map(|device| device as _).collect();
+        let done = program.build(&devices, options).map(|()| {
+            // A driver without one has its programs built in each run.
+            let binaries = wanted.then(|| program.get_binaries().ok()).flatten();
+            binaries.and_then(|all| all.into_iter().next())
+        });
+        let _ = send.send((program, done));
+    });
+    loop {
+        match built.recv_timeout(LOOK) {
+            Ok(built) => return Ok(built),
+            Err(RecvTimeoutError::Timeout) => cancel.check()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Error::Device("the compiler of the device's driver failed".into()));
+            }
+        }
+    }
+}
+
 /// A program of a device with all its kernels.
 pub(crate) struct Program {
     name: String,
@@ -104,18 +169,22 @@ impl Program {
         if let Some(binary) = cache.read(key) {
             match Self::of_binary(context, device, (name, source), &binary) {
                 Ok(program) => return Ok((program, true)),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
                 // Another driver wrote it, or it doesn't fit for a reason of this one's.
                 Err(_) => cache.remove(key),
             }
         }
         let fail = |code| failed(device, &format!("build the program {name}"), code);
-        let mut program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
-        if let Err(e) = program.build(context.devices(), options(source)) {
-            let log = program.get_build_log(context.default_device()).unwrap_or_default();
-            return Err(Error::Device(format!("{}; the compiler says: {}", fail(e.0), said(&log))));
-        }
-        if let Some(binary) = program.get_binaries().ok().and_then(|all| all.into_iter().next()) {
-            cache.write(key, &binary);
+        let program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
+        let (program, done) = build(context, program, source, cache.folder.is_some())?;
+        match done {
+            Ok(Some(binary)) => cache.write(key, &binary),
+            Ok(None) => {}
+            Err(e) => {
+                let log = program.get_build_log(context.default_device()).unwrap_or_default();
+                let said = said(&log);
+                return Err(Error::Device(format!("{}; the compiler says: {said}", fail(e.0))));
+            }
         }
         Ok((Self::with_kernels(&program, device, name)?, false))
     }
@@ -123,9 +192,10 @@ impl Program {
     /// What the compiler says of a source that it refuses; none where it takes it.
     pub fn refusal(context: &Context, device: &str, source: &str) -> Result<Option<String>> {
         let fail = |code| failed(device, "compile a function of the user", code);
-        let mut program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
-        match program.build(context.devices(), options(source)) {
-            Ok(()) => Ok(None),
+        let program = ClProgram::create_from_source(context, source).map_err(|e| fail(e.0))?;
+        let (program, done) = build(context, program, source, false)?;
+        match done {
+            Ok(_) => Ok(None),
             Err(e) if e.0 == BUILD_FAILED => {
                 Ok(Some(program.get_build_log(context.default_device()).unwrap_or_default()))
             }
@@ -143,8 +213,8 @@ impl Program {
         let fail = |code| failed(device, &format!("load the program {name}"), code);
         // SAFETY: the device is the context's.
         let made = unsafe { ClProgram::create_from_binary(context, context.devices(), &[binary]) };
-        let mut program = made.map_err(|e| fail(e.0))?;
-        program.build(context.devices(), options(source)).map_err(|e| fail(e.0))?;
+        let (program, done) = build(context, made.map_err(|e| fail(e.0))?, source, false)?;
+        done.map_err(|e| fail(e.0))?;
         Self::with_kernels(&program, device, name)
     }
 
@@ -194,5 +264,29 @@ mod tests {
         }
         // Nowhere to write: nothing happens.
         Cache::new(Some("/proc/none".into()), String::new()).write(key, b"binary");
+    }
+
+    #[test]
+    fn nobody_waits_for_a_compiler_once_the_run_is_to_stop() {
+        // The driver for the processor: that of a GPU may take less than the first look.
+        let Ok(handle) = crate::select::select("gpu:portable") else { return };
+        let device = crate::device::Device::open(handle, &crate::Settings::default()).unwrap();
+        // One that no cache of the driver has.
+        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_nanos();
+        let source = format!("kernel void k(global ulong *a) {{ a[get_global_id(0)] = {now}ul; }}");
+        let cancel = Cancel::default();
+        let heeding = Heeding::begin(&cancel);
+        let stop = std::thread::spawn({
+            let cancel = cancel.clone();
+            move || {
+                std::thread::sleep(LOOK / 4);
+                cancel.cancel();
+            }
+        });
+        let made = device.program("k", &[&source]);
+        assert!(matches!(made, Err(Error::Interrupted)));
+        stop.join().unwrap();
+        drop(heeding);
+        assert!(device.program("k", &[&source]).is_ok());
     }
 }

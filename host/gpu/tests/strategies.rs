@@ -383,6 +383,18 @@ fn a_run_stops_when_it_is_asked_to() {
 }
 
 #[test]
+fn a_run_that_stopped_compiles_nothing() {
+    let Some(gpu) = open(Settings { cache: None, ..Settings::default() }) else { return };
+    let (graph, context) = (complete(6), Context::default());
+    let prepared = gpu.prepare(&graph, &context).unwrap();
+    let before = gpu.programs().unwrap();
+    context.cancel.cancel();
+    let outcome = prepared.run(&Task::Clique { k: 4 }, Units::All, None, &context);
+    assert!(matches!(outcome, Err(gramer_graph::Error::Interrupted)), "{outcome:?}");
+    assert_eq!(gpu.programs().unwrap(), before);
+}
+
+#[test]
 fn programs_come_from_the_cache_when_it_is_whole() {
     let folder = tempfile::tempdir().unwrap();
     let name = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());

@@ -12,7 +12,7 @@ pub mod exchange;
 use std::collections::HashSet;
 
 use gramer_graph::context::Context;
-use gramer_graph::error::Result;
+use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
 use gramer_pattern::task::{SizeLimit, parts_reported};
@@ -63,7 +63,10 @@ pub fn by_embeddings(
         let mut ranges = Ranges::new(together, vertices, candidates.len());
         while let Some(range) = ranges.take()? {
             for candidate in range {
-                let (support_here, whole) = count(&candidates[candidate])?;
+                let (support_here, whole) = match count(&candidates[candidate]) {
+                    Err(Error::Interrupted) => (0, false),
+                    counted => counted?,
+                };
                 if !whole {
                     // Of a level that wasn't finished nothing is known.
                     return Ok((found, false));

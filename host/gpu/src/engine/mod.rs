@@ -21,6 +21,7 @@ use gramer_pattern::task::{Induced, Task};
 
 use crate::device::Device;
 use crate::graph::Numbering;
+use crate::program::Heeding;
 use crate::resident::Resident;
 use crate::search;
 use crate::select::select;
@@ -218,6 +219,7 @@ impl Gpu {
         numbering: Numbering,
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
+        let _heeding = Heeding::begin(&context.cancel);
         let resident = Resident::new(self.device()?.clone(), graph, numbering, context)?;
         Ok(Box::new(OnDevice::new(self, resident, numbering, graph)))
     }
@@ -285,6 +287,7 @@ impl Engine for Gpu {
         context: &Context,
     ) -> Result<Box<dyn Prepared + 'a>> {
         if self.strategy == Some(Strategy::Table) {
+            let _heeding = Heeding::begin(&context.cancel);
             return Ok(Box::new(table::OnTable::new(self, graph, &self.table, context)?));
         }
         self.on_device(graph, Numbering::Degree, context)

@@ -19,6 +19,7 @@ use super::refuse;
 use super::trial::Tried;
 use crate::graph::Numbering;
 use crate::picked::Picked;
+use crate::program::Heeding;
 use crate::{Strategy, table};
 
 impl Prepared for OnDevice<'_> {
@@ -37,6 +38,7 @@ impl Prepared for OnDevice<'_> {
         let share = picked.as_ref();
         let part = Part { share, sink };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _heeding = Heeding::begin(&context.cancel);
         self.make_room(task);
         let before = Before::of(&self.resident.device);
         let (mut tried, mut details) = (None, DeviceMetrics::default());
@@ -102,6 +104,7 @@ impl Prepared for OnDevice<'_> {
             unreachable!("it was refused above")
         };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let _heeding = Heeding::begin(&context.cancel);
         let before = Before::of(&self.resident.device);
         let asked = (*limit, *support, *measure);
         let mut outcome = self.frequent(asked, None, Some(together), context)?;
@@ -140,7 +143,10 @@ impl OnDevice<'_> {
             && all.results.last().is_none_or(|last| last.count > 0)
             && let Some(k) = sizes.next()
         {
-            let next = self.cliques_by(strategy, k, part, context)?;
+            let next = match self.cliques_by(strategy, k, part, context) {
+                Err(Error::Interrupted) => Outcome::new(vec![], false),
+                next => next?,
+            };
             all.results.extend(next.results);
             all.complete = next.complete;
         }

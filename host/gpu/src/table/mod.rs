@@ -44,7 +44,7 @@ use crate::graph::{ByDegree, Numbering};
 use crate::join::{self, Asked, Join, JoinSettings, Joins, Target};
 use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
-use crate::program::Program;
+use crate::program::{Heeding, Program};
 use crate::search;
 
 use self::graph::{Lists, SUMS, TableGraph, Wanted, lanes};
@@ -406,6 +406,7 @@ impl Prepared for OnTable<'_> {
         let picked = Picked::of(units, self.graph.view(), &self.by);
         let roots = picked.as_ref().map(|picked| picked.roots.as_slice());
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let _heeding = Heeding::begin(&context.cancel);
         let device = self.gpu.device()?;
         let before = Before::of(device);
         let mut details = DeviceMetrics::default();
