@@ -375,7 +375,10 @@ pub(crate) fn of_counted(
 
 impl Drop for OnDevice<'_> {
     fn drop(&mut self) {
-        // A run that failed may have left kernels in the queue that use the buffers.
-        let _ = self.resident.device.finish();
+        // A run that failed or was stopped may have left kernels in the queue that use the buffers. The driver keeps these as
+        // long, so that a program that ends needn't wait.
+        if !self.gpu.stays_open {
+            let _ = self.resident.device.finish();
+        }
     }
 }
