@@ -479,7 +479,9 @@ fn stopped_and_continued(e: &Emulation, graph: &str) -> u32 {
         stops += 1;
         assert_eq!(output.status.code(), Some(143), "{out}\n{err}");
         assert_eq!((&found["complete"], &found["stopped"]), (&false.into(), &"interrupt".into()));
-        assert!(found["total"].as_u64() < expected["total"].as_u64());
+        // What a stop near the end leaves undone may have no embedding.
+        assert!(found["total"].as_u64() <= expected["total"].as_u64());
+        assert!(saved.exists());
         let took = begun.map(|b| b.elapsed());
         assert!(took < Some(Duration::from_secs(20)), "{took:?}");
     }
