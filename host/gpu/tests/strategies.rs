@@ -376,8 +376,12 @@ fn a_run_stops_when_it_is_asked_to() {
         std::thread::sleep(std::time::Duration::from_millis(100));
         cancel.cancel();
     });
-    let part = prepared.run(&Task::Clique { k: 9 }, Units::All, None, &context).unwrap();
-    assert!(!part.complete && begun.elapsed().as_secs_f64() < 5.0);
+    match prepared.run(&Task::Clique { k: 9 }, Units::All, None, &context) {
+        Ok(part) => assert!(!part.complete),
+        // The driver may still have been compiling.
+        Err(error) => assert!(matches!(error, gramer_graph::Error::Interrupted), "{error}"),
+    }
+    assert!(begun.elapsed().as_secs_f64() < 5.0);
     stop.join().unwrap();
     assert!(whole.complete);
 }
