@@ -8,8 +8,9 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use super::entry::tidy;
 use super::numbering::Numbering;
-use super::rows::{Dropped, tidy};
+use super::rows::Dropped;
 use super::{EdgeBlock, Pairs, zeroed};
 use crate::VertexId;
 use crate::budget::{ArrayFile, BASE, Budget, nameless, not_read, not_written};

@@ -2,6 +2,7 @@
 
 mod bounded;
 mod dictionary;
+mod entry;
 mod numbering;
 mod rows;
 mod spill;
@@ -14,8 +15,8 @@ use super::{Graph, Label, Order, Parts, VertexId};
 use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
 use crate::pages::in_large_pages;
-use numbering::{number_ids, renumber};
-use rows::rows;
+use numbering::{Numbered, number_ids};
+use rows::{Made, made};
 pub(crate) use spill::Spill;
 use spill::Spilled;
 
@@ -272,41 +273,35 @@ impl Builder {
         declared.dedup();
         let budget = context.budget.as_deref();
         let declared = (declared, declared_range);
-        let (numbering, ids) = number_ids(&mut blocks, declared, threads, budget, cancel)?;
-        let vertices = ids.len();
-        if let Some(budget) = budget {
-            bounded::check_room(vertices, budget)?;
+        let numbered = number_ids(&mut blocks, declared, threads, budget, cancel)?;
+        let (numbering, ids, offsets, neighbours, labels, counts) = if let Some(budget) = budget {
+            let Numbered::Ids(numbering, ids) = numbered else { unreachable!("with a budget") };
+            bounded::check_room(ids.len(), budget)?;
             if labelled_edges {
                 let what = "memory is limited, and labels of edges are held in it as a whole: leave the limit out";
                 return Err(Error::Unsupported(what.into()));
             }
-        } else {
-            renumber(&mut blocks, &numbering, threads, cancel)?;
-        }
-
-        let (offsets, neighbours, labels, counts) = if let Some(budget) = budget {
             let (offsets, entries, counts) =
-                bounded::rows_in_file(vertices, blocks, &numbering, budget, cancel)?;
-            (offsets, entries, None::<Vec<Label>>, counts)
+                bounded::rows_in_file(ids.len(), blocks, &numbering, budget, cancel)?;
+            (numbering, ids, offsets, entries, None::<Vec<Label>>, counts)
         } else if labelled_edges {
             // Neighbour in the upper half, so that rows sort by neighbour, then label.
-            let (offsets, entries, counts) =
-                rows(vertices, blocks, threads, cancel, |v, label| {
-                    (u64::from(v) << 32) | u64::from(label)
-                })?;
-            let neighbours =
-                entries.iter().map(|e| (e >> 32) as VertexId).collect::<Vec<_>>().into();
-            let labels: Vec<Label> = entries.iter().map(|&e| e as Label).collect();
-            (offsets, neighbours, Some(labels), counts)
+            let pack = |v: VertexId, label: Label| u64::from(v) << 32 | u64::from(label);
+            let Made { numbering, ids, start, rows, dropped } =
+                made(numbered, blocks, threads, cancel, pack)?;
+            let neighbours = rows.iter().map(|e| (e >> 32) as VertexId).collect::<Vec<_>>();
+            let labels: Vec<Label> = rows.iter().map(|&e| e as Label).collect();
+            (numbering, ids, start, neighbours.into(), Some(labels), dropped)
         } else {
-            let (offsets, entries, counts) = rows(vertices, blocks, threads, cancel, |v, _| v)?;
-            (offsets, entries.into(), None, counts)
+            let Made { numbering, ids, start, rows, dropped } =
+                made(numbered, blocks, threads, cancel, |v, _| v)?;
+            (numbering, ids, start, rows.into(), None, dropped)
         };
 
         let vertex_labels = if vertex_labels.is_empty() {
             None
         } else {
-            let mut by_vertex: Vec<Label> = zeroed(vertices)?;
+            let mut by_vertex: Vec<Label> = zeroed(ids.len())?;
             let mut looks = Looks::new(cancel);
             for (id, label) in vertex_labels {
                 looks.check(1)?;

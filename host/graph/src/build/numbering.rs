@@ -24,6 +24,15 @@ pub(super) enum Numbering {
     Search { ids: Vec<u64>, starts: Vec<u32>, shift: u32 },
 }
 
+/// What there is of the numbers before rows are made.
+pub(super) enum Numbered {
+    /// How ids are numbered, and the ids in use, by number.
+    Ids(Numbering, Vec<u64>),
+    /// Rows of ids are as good: 1 for ids that are in use though they may have no edge, of as many as there are
+    /// up to the largest.
+    Later(Vec<u8>),
+}
+
 impl Numbering {
     #[inline]
     pub fn of(&self, id: u64) -> VertexId {
@@ -54,15 +63,16 @@ struct Ids<'a> {
     cancel: &'a Cancel,
 }
 
-/// Numbers the ids in use, `declared` and others, by ascending id; returns them as well. Blocks whose ids are
-/// found by [`Numbering::Search`] are numbered then, unless memory is limited.
+/// Numbers the ids in use, `declared` and others, by ascending id. Blocks whose ids are found by
+/// [`Numbering::Search`] are numbered then, unless memory is limited.
 pub(super) fn number_ids(
     blocks: &mut [EdgeBlock],
     (declared, declared_range): (Vec<u64>, Range<u64>),
     threads: usize,
     budget: Option<&Budget>,
     cancel: &Cancel,
-) -> Result<(Numbering, Vec<u64>)> {
+) -> Result<Numbered> {
+    let known = |(numbering, ids)| Numbered::Ids(numbering, ids);
     let edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
     let share = blocks.len().div_ceil(threads).max(1);
     let largest = for_parts(blocks.chunks_mut(share).collect(), |part| {
@@ -73,7 +83,8 @@ pub(super) fn number_ids(
     .max()
     .filter(|_| edges + declared.len() > 0);
     let Some(largest) = largest else {
-        return Ok((Numbering::Offset(declared_range.start), consecutive(declared_range)?));
+        let first = Numbering::Offset(declared_range.start);
+        return Ok(Numbered::Ids(first, consecutive(declared_range)?));
     };
     // Formats that declare a range have all their ids in it.
     if !declared_range.is_empty() && largest < declared_range.end {
@@ -84,15 +95,26 @@ pub(super) fn number_ids(
         };
         let smallest = blocks.iter().map(smallest_in).chain(declared.first().copied()).min();
         if smallest.is_none_or(|id| id >= declared_range.start) {
-            return Ok((Numbering::Offset(declared_range.start), consecutive(declared_range)?));
+            let first = Numbering::Offset(declared_range.start);
+            return Ok(Numbered::Ids(first, consecutive(declared_range)?));
         }
     }
 
     let ends = 2 * edges as u64 + declared.len() as u64;
     let range_end = if declared_range.is_empty() { 0 } else { declared_range.end };
     let end = largest.saturating_add(1).max(range_end);
-    let ids = Ids { blocks, declared, declared_range, threads, cancel };
     let dense = end <= 4 * ends.max(range_end) + 1024;
+    // Arrays of rows for ids that aren't in use are small beside those of edges.
+    if budget.is_none() && end <= (ends + 1024).min(MAX_GRAPH_VERTICES) {
+        let mut used: Vec<u8> = zeroed(end as usize)?;
+        let mut looks = Looks::new(cancel);
+        for id in declared.into_iter().chain(declared_range) {
+            looks.check(1)?;
+            used[id as usize] = 1;
+        }
+        return Ok(Numbered::Later(used));
+    }
+    let ids = Ids { blocks, declared, declared_range, threads, cancel };
     match budget {
         None if dense => ids.dense(end),
         None => ids.sparse(),
@@ -100,6 +122,7 @@ pub(super) fn number_ids(
         Some(budget) if dense && 5 * end <= spare(0, budget) / 2 => ids.dense(end),
         Some(budget) => ids.in_batches(budget),
     }
+    .map(known)
 }
 
 impl Ids<'_> {
@@ -336,8 +359,9 @@ mod tests {
             declared.sort_unstable();
             declared.dedup();
             let cancel = Cancel::default();
-            let (numbering, ids) =
+            let numbered =
                 number_ids(&mut blocks, (declared, 0..0), threads, None, &cancel).unwrap();
+            let Numbered::Ids(numbering, ids) = numbered else { unreachable!("far apart") };
             renumber(&mut blocks, &numbering, threads, &cancel).unwrap();
             proptest::prop_assert_eq!(&ids, &expected.into_iter().collect::<Vec<_>>());
             for (i, &(u, v)) in edges.iter().enumerate() {

@@ -1,14 +1,11 @@
 //! From edges to rows of neighbours.
 
+use super::entry::{Entry, Position, tidy};
+use super::numbering::{Numbered, Numbering, renumber};
 use super::{EdgeBlock, zeroed};
 use crate::context::{Cancel, Looks};
 use crate::error::Result;
 use crate::{Label, VertexId};
-
-/// Entries of a row from which on dealing by digits is faster than to compare.
-const LONG: usize = if cfg!(test) { 16 } else { 64 };
-/// Most bits of a digit.
-const DIGIT: u32 = 10;
 
 /// What went away while rows were made.
 #[derive(Debug, Default, Clone, Copy)]
@@ -18,40 +15,46 @@ pub(super) struct Dropped {
     pub conflicts: u64,
 }
 
-/// One entry of a row: a neighbour, with or without the label of the edge.
-pub(super) trait Entry: Copy + bytemuck::Zeroable + Ord + Send + Sync {
-    fn neighbour(self) -> VertexId;
+/// Rows, with what their vertices were.
+pub(super) struct Made<E> {
+    pub numbering: Numbering,
+    /// The ids in use, by number.
+    pub ids: Vec<u64>,
+    /// Where each row begins, and how many entries there are.
+    pub start: Vec<u64>,
+    pub rows: Vec<E>,
+    pub dropped: Dropped,
+}
 
-    /// The same edge from its other end.
-    fn with_neighbour(self, neighbour: VertexId) -> Self;
-
-    /// Sorts a row. Rows of most files are a few ascending runs, which the stable sort merges.
-    fn sort(row: &mut [Self], _spare: &mut Vec<Self>) {
-        row.sort();
+/// The rows of edges whose vertices are numbered, or are to be.
+pub(super) fn made<E: Entry>(
+    numbered: Numbered,
+    blocks: Vec<EdgeBlock>,
+    threads: usize,
+    cancel: &Cancel,
+    entry: impl Fn(VertexId, Label) -> E + Sync,
+) -> Result<Made<E>> {
+    let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
+    match u32::try_from(most) {
+        Ok(_) => made_with::<E, u32>(numbered, blocks, threads, cancel, entry),
+        Err(_) => made_with::<E, u64>(numbered, blocks, threads, cancel, entry),
     }
 }
 
-impl Entry for u32 {
-    fn neighbour(self) -> VertexId {
-        self
-    }
-
-    fn with_neighbour(self, neighbour: VertexId) -> u32 {
-        neighbour
-    }
-
-    fn sort(row: &mut [u32], spare: &mut Vec<u32>) {
-        if row.len() < LONG { row.sort() } else { by_radix(row, spare) }
-    }
-}
-
-impl Entry for u64 {
-    fn neighbour(self) -> VertexId {
-        (self >> 32) as VertexId
-    }
-
-    fn with_neighbour(self, neighbour: VertexId) -> u64 {
-        u64::from(neighbour) << 32 | self & u64::from(Label::MAX)
+fn made_with<E: Entry, P: Position>(
+    numbered: Numbered,
+    mut blocks: Vec<EdgeBlock>,
+    threads: usize,
+    cancel: &Cancel,
+    entry: impl Fn(VertexId, Label) -> E + Sync,
+) -> Result<Made<E>> {
+    match numbered {
+        Numbered::Ids(numbering, ids) => {
+            renumber(&mut blocks, &numbering, threads, cancel)?;
+            let (start, rows, dropped) = rows::<E, P>(ids.len(), blocks, threads, cancel, entry)?;
+            Ok(Made { numbering, ids, start, rows, dropped })
+        }
+        Numbered::Later(used) => rows_of_ids::<E, P>(used, blocks, threads, cancel, entry),
     }
 }
 
@@ -61,90 +64,99 @@ impl Entry for u64 {
 ///
 /// Each thread owns a range of vertices and picks its entries out of all edges. Reading an edge is sequential and far
 /// cheaper than placing it, so that this scales well without atomics, and equal input gives equal rows.
-pub(super) fn rows<E: Entry>(
+///
+/// Returns where each row begins and their entries.
+fn rows<E: Entry, P: Position>(
     vertices: usize,
     blocks: Vec<EdgeBlock>,
     threads: usize,
     cancel: &Cancel,
     entry: impl Fn(VertexId, Label) -> E + Sync,
 ) -> Result<(Vec<u64>, Vec<E>, Dropped)> {
-    let start = counted(vertices, &blocks, threads, cancel)?;
-    let raw_edges = blocks.iter().map(|b| b.len() as u64).sum::<u64>();
-    let mut dropped = Dropped { self_loops: raw_edges - start[vertices], conflicts: 0 };
-    let bounds = shares(&start, threads);
-    let positions: Vec<usize> = bounds.iter().map(|&v| start[v] as usize).collect();
+    let halves = Halves::<E, P>::of(vertices, blocks, &mut [], threads, cancel, entry)?;
+    let start = halves.starts(threads, cancel)?;
+    let rows = halves.whole(&start, |v| v as VertexId, threads, cancel)?;
+    let start = start.into_iter().map(|position| position.at() as u64).collect();
+    Ok((start, rows, halves.dropped))
+}
 
-    let mut halves: Vec<E> = zeroed(start[vertices] as usize)?;
-    // Where the next entry of a half row goes; afterwards its length without duplicates.
-    let mut cursor: Vec<u64> = zeroed(vertices)?;
-    cursor.copy_from_slice(&start[..vertices]);
-    let parts: Vec<_> = split(&mut halves, &positions)
-        .into_iter()
-        .zip(split(&mut cursor, &bounds))
-        .zip(bounds.windows(2).map(|w| w[0]))
-        .collect();
-    crate::parallel::for_parts(parts, |((halves, cursor), first)| {
-        let base = start[first];
-        let mut place = |u: VertexId, v: VertexId, label: Label| {
-            let (low, high) = (u.min(v), u.max(v));
-            if low != high
-                && let Some(at) = cursor.get_mut((low as usize).wrapping_sub(first))
-            {
-                halves[(*at - base) as usize] = entry(high, label);
-                *at += 1;
-            }
-        };
-        for block in &blocks {
-            if cancel.is_cancelled() {
-                return;
-            }
-            let pairs = block.narrow();
-            if block.labels.is_empty() {
-                pairs.iter().for_each(|&[u, v]| place(u, v, 0));
-            } else {
-                pairs.iter().zip(&block.labels).for_each(|(&[u, v], &label)| place(u, v, label));
-            }
+/// The same of edges whose vertices aren't numbered yet: there is a row for each id below the length of `used`, and
+/// those that aren't in use go in the end. That costs less than to look at all ends of edges before. `used` is 1
+/// for ids in use though they may have no edge, and 0 for all others.
+fn rows_of_ids<E: Entry, P: Position>(
+    mut used: Vec<u8>,
+    blocks: Vec<EdgeBlock>,
+    threads: usize,
+    cancel: &Cancel,
+    entry: impl Fn(VertexId, Label) -> E + Sync,
+) -> Result<Made<E>> {
+    let halves = Halves::<E, P>::of(used.len(), blocks, &mut used, threads, cancel, entry)?;
+    let start = halves.starts(threads, cancel)?;
+    let mut looks = Looks::new(cancel);
+    // Untouched room costs address space only.
+    let mut ids = Vec::with_capacity(used.len());
+    let mut numbers = zeroed::<VertexId>(used.len())?;
+    for id in 0..used.len() {
+        looks.check(1)?;
+        if used[id] != 0 || start[id].at() < start[id + 1].at() {
+            numbers[id] = ids.len() as VertexId;
+            ids.push(id as u64);
         }
-    });
-    cancel.check()?;
-    drop(blocks);
-
-    dropped.conflicts = tidy_all(&start, &mut halves, &positions, &mut cursor, &bounds, cancel);
-    cancel.check()?;
-    let halves = Halves { start: &start, lengths: &cursor, entries: &halves };
-    let (start, rows) = halves.whole(threads, cancel)?;
-    Ok((start, rows, dropped))
+    }
+    drop(used);
+    ids.shrink_to_fit();
+    let first = ids.first().copied().unwrap_or(0);
+    let numbering = match ids.last() {
+        Some(last) if last - first >= ids.len() as u64 => Numbering::Table(numbers),
+        _ => Numbering::Offset(first),
+    };
+    let rows = match &numbering {
+        Numbering::Table(numbers) => halves.whole(&start, |id| numbers[id], threads, cancel)?,
+        numbering => halves.whole(&start, |id| numbering.of(id as u64), threads, cancel)?,
+    };
+    let end = rows.len() as u64;
+    let start = ids.iter().map(|&id| start[id as usize].at() as u64).chain([end]).collect();
+    Ok(Made { numbering, ids, start, rows, dropped: halves.dropped })
 }
 
 /// Ranges of vertices, one for each thread, whose rows have about as many entries: their bounds.
-fn shares(start: &[u64], threads: usize) -> Vec<usize> {
+fn shares<P: Position>(start: &[P], threads: usize) -> Vec<usize> {
     let vertices = start.len() - 1;
-    let goal = |t: usize| start[vertices] * t as u64 / threads as u64;
+    let goal = |t: usize| start[vertices].at() * t / threads;
     let mut bounds: Vec<usize> =
-        (0..threads).map(|t| start.partition_point(|&s| s < goal(t)).min(vertices)).collect();
+        (0..threads).map(|t| start.partition_point(|s| s.at() < goal(t)).min(vertices)).collect();
     bounds.push(vertices);
     bounds[0] = 0;
     bounds
 }
 
-/// Where each half row starts, loops left out and duplicates not: V + 1 positions.
-fn counted(
+/// Where each half row starts, loops left out and duplicates not: V + 1 positions. Vertices with loops are marked in
+/// `used`, if that is wanted.
+fn counted<P: Position>(
     vertices: usize,
     blocks: &[EdgeBlock],
+    used: &mut [u8],
     threads: usize,
     cancel: &Cancel,
-) -> Result<Vec<u64>> {
-    let mut start: Vec<u64> = zeroed(vertices + 1)?;
-    by_ranges(&mut start[1..], threads, |first, counts| {
+) -> Result<Vec<P>> {
+    let mut start: Vec<P> = zeroed(vertices + 1)?;
+    let even: Vec<usize> = (0..=threads).map(|t| vertices * t / threads).collect();
+    let marked: Vec<usize> = even.iter().map(|&bound| bound.min(used.len())).collect();
+    let parts: Vec<_> =
+        even.iter().zip(split(&mut start[1..], &even)).zip(split(used, &marked)).collect();
+    crate::parallel::for_parts(parts, |((&first, counts), used)| {
         for block in blocks {
             if cancel.is_cancelled() {
                 return;
             }
             for &[u, v] in block.narrow() {
-                if u != v
-                    && let Some(count) = counts.get_mut((u.min(v) as usize).wrapping_sub(first))
-                {
-                    *count += 1;
+                let at = (u.min(v) as usize).wrapping_sub(first);
+                if u != v {
+                    if let Some(count) = counts.get_mut(at) {
+                        count.advance();
+                    }
+                } else if let Some(used) = used.get_mut(at) {
+                    *used = 1;
                 }
             }
         }
@@ -154,72 +166,118 @@ fn counted(
     Ok(start)
 }
 
-/// Runs `work` on ranges of an array, one for each thread, with where they begin.
-fn by_ranges(array: &mut [u64], threads: usize, work: impl Fn(usize, &mut [u64]) + Sync) {
-    let even: Vec<usize> = (0..=threads).map(|t| array.len() * t / threads).collect();
-    let parts: Vec<_> = even.windows(2).map(|w| w[0]).zip(split(array, &even)).collect();
-    crate::parallel::for_parts(parts, |(first, part)| work(first, part));
-}
-
 /// From the lengths of rows, each at the position behind its row's, to where they start.
-fn add_up(start: &mut [u64]) {
-    for v in 1..start.len() {
-        start[v] += start[v - 1];
+fn add_up<P: Position>(start: &mut [P]) {
+    let mut sum = 0;
+    for position in start {
+        sum += position.at() as u64;
+        *position = P::of(sum);
     }
-}
-
-/// Tidies every half row: `lengths` become those without duplicates. Returns how many entries were dropped
-/// though their label differs from the one kept.
-fn tidy_all<E: Entry>(
-    start: &[u64],
-    raw: &mut [E],
-    positions: &[usize],
-    lengths: &mut [u64],
-    bounds: &[usize],
-    cancel: &Cancel,
-) -> u64 {
-    let parts: Vec<_> = split(raw, positions)
-        .into_iter()
-        .zip(split(lengths, bounds))
-        .zip(bounds.windows(2).map(|w| w[0]))
-        .collect();
-    crate::parallel::for_parts(parts, |((raw, lengths), first)| {
-        let base = start[first];
-        let (mut conflicts, mut spare) = (0, vec![]);
-        for (i, length) in lengths.iter_mut().enumerate() {
-            if i % 4096 == 0 && cancel.is_cancelled() {
-                break;
-            }
-            let (from, to) = (start[first + i] - base, start[first + i + 1] - base);
-            let (kept, differing) = tidy(&mut raw[from as usize..to as usize], &mut spare);
-            *length = kept as u64;
-            conflicts += differing;
-        }
-        conflicts
-    })
-    .into_iter()
-    .sum()
 }
 
 /// Sorted half rows: the entries above the row's own number.
-struct Halves<'a, E> {
+struct Halves<E, P> {
     /// V + 1 positions, and how many entries there are.
-    start: &'a [u64],
-    lengths: &'a [u64],
-    entries: &'a [E],
+    start: Vec<P>,
+    /// Where each ends, without duplicates.
+    ends: Vec<P>,
+    entries: Vec<E>,
+    dropped: Dropped,
 }
 
-impl<E: Entry> Halves<'_, E> {
-    fn row(&self, v: usize) -> &[E] {
-        &self.entries[self.start[v] as usize..][..self.lengths[v] as usize]
+impl<E: Entry, P: Position> Halves<E, P> {
+    fn of(
+        vertices: usize,
+        blocks: Vec<EdgeBlock>,
+        used: &mut [u8],
+        threads: usize,
+        cancel: &Cancel,
+        entry: impl Fn(VertexId, Label) -> E + Sync,
+    ) -> Result<Self> {
+        let start: Vec<P> = counted(vertices, &blocks, used, threads, cancel)?;
+        let length = start[vertices].at();
+        let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
+        let mut dropped = Dropped { self_loops: (raw_edges - length) as u64, conflicts: 0 };
+        let bounds = shares(&start, threads);
+        let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
+
+        let mut entries: Vec<E> = zeroed(length)?;
+        // Where the next entry goes.
+        let mut ends: Vec<P> = zeroed(vertices)?;
+        ends.copy_from_slice(&start[..vertices]);
+        let parts: Vec<_> = split(&mut entries, &positions)
+            .into_iter()
+            .zip(split(&mut ends, &bounds))
+            .zip(bounds.windows(2).map(|w| w[0]))
+            .collect();
+        crate::parallel::for_parts(parts, |((entries, ends), first)| {
+            let base = start[first].at();
+            let mut place = |u: VertexId, v: VertexId, label: Label| {
+                let (low, high) = (u.min(v), u.max(v));
+                if low != high
+                    && let Some(at) = ends.get_mut((low as usize).wrapping_sub(first))
+                {
+                    entries[at.at() - base] = entry(high, label);
+                    at.advance();
+                }
+            };
+            for block in &blocks {
+                if cancel.is_cancelled() {
+                    return;
+                }
+                let pairs = block.narrow();
+                if block.labels.is_empty() {
+                    pairs.iter().for_each(|&[u, v]| place(u, v, 0));
+                } else {
+                    pairs
+                        .iter()
+                        .zip(&block.labels)
+                        .for_each(|(&[u, v], &label)| place(u, v, label));
+                }
+            }
+        });
+        cancel.check()?;
+        drop(blocks);
+
+        let parts: Vec<_> = split(&mut entries, &positions)
+            .into_iter()
+            .zip(split(&mut ends, &bounds))
+            .zip(bounds.windows(2).map(|w| w[0]))
+            .collect();
+        let conflicts = crate::parallel::for_parts(parts, |((entries, ends), first)| {
+            let base = start[first].at();
+            let (mut conflicts, mut spare) = (0, vec![]);
+            for (i, end) in ends.iter_mut().enumerate() {
+                if i % 4096 == 0 && cancel.is_cancelled() {
+                    break;
+                }
+                let from = start[first + i].at();
+                let (kept, differing) =
+                    tidy(&mut entries[from - base..end.at() - base], &mut spare);
+                *end = P::of((from + kept) as u64);
+                conflicts += differing;
+            }
+            conflicts
+        });
+        cancel.check()?;
+        dropped.conflicts = conflicts.into_iter().sum();
+        Ok(Halves { start, ends, entries, dropped })
     }
 
-    /// The whole rows, and where each starts.
-    fn whole(&self, threads: usize, cancel: &Cancel) -> Result<(Vec<u64>, Vec<E>)> {
-        let vertices = self.lengths.len();
-        let mut start: Vec<u64> = zeroed(vertices + 1)?;
-        start[1..].copy_from_slice(self.lengths);
-        by_ranges(&mut start[1..], threads, |first, counts| {
+    fn row(&self, v: usize) -> &[E] {
+        &self.entries[self.start[v].at()..self.ends[v].at()]
+    }
+
+    /// Where the whole rows start: V + 1 positions.
+    fn starts(&self, threads: usize, cancel: &Cancel) -> Result<Vec<P>> {
+        let vertices = self.ends.len();
+        let mut start: Vec<P> = zeroed(vertices + 1)?;
+        for (v, length) in start[1..].iter_mut().enumerate() {
+            *length = P::of(self.row(v).len() as u64);
+        }
+        let even: Vec<usize> = (0..=threads).map(|t| vertices * t / threads).collect();
+        let parts: Vec<_> = even.iter().zip(split(&mut start[1..], &even)).collect();
+        crate::parallel::for_parts(parts, |(&first, counts)| {
             let mut looks = Looks::new(cancel);
             for v in 0..vertices {
                 let row = self.row(v);
@@ -230,93 +288,59 @@ impl<E: Entry> Halves<'_, E> {
                     if let Some(count) =
                         counts.get_mut((entry.neighbour() as usize).wrapping_sub(first))
                     {
-                        *count += 1;
+                        count.advance();
                     }
                 }
             }
         });
         cancel.check()?;
         add_up(&mut start);
+        Ok(start)
+    }
 
-        let mut rows: Vec<E> = zeroed(start[vertices] as usize)?;
-        let bounds = shares(&start, threads);
-        let positions: Vec<usize> = bounds.iter().map(|&v| start[v] as usize).collect();
+    /// The whole rows, which start here, with the numbers that vertices are to have, in the same order.
+    fn whole(
+        &self,
+        start: &[P],
+        number: impl Fn(usize) -> VertexId + Sync,
+        threads: usize,
+        cancel: &Cancel,
+    ) -> Result<Vec<E>> {
+        let vertices = self.ends.len();
+        let mut rows: Vec<E> = zeroed(start[vertices].at())?;
+        let bounds = shares(start, threads);
+        let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
         let parts: Vec<_> =
             bounds.windows(2).map(|w| w[0]..w[1]).zip(split(&mut rows, &positions)).collect();
         crate::parallel::for_parts(parts, |(own, rows)| {
-            let base = start[own.start];
+            let base = start[own.start].at();
             let mut looks = Looks::new(cancel);
-            let mut cursor: Vec<u64> = start[own.clone()].iter().map(|&s| s - base).collect();
+            let mut cursor: Vec<P> = start[own.clone()].to_vec();
             for v in 0..own.end {
                 let half = self.row(v);
                 if looks.check(half.len() + 1).is_err() {
                     return;
                 }
+                let numbered = number(v);
                 for entry in half {
                     let above = entry.neighbour() as usize;
                     if let Some(at) = cursor.get_mut(above.wrapping_sub(own.start)) {
-                        rows[*at as usize] = entry.with_neighbour(v as VertexId);
-                        *at += 1;
+                        rows[at.at() - base] = entry.with_neighbour(numbered);
+                        at.advance();
                     }
                 }
                 // All numbers below its own have been appended to it by now.
                 if v >= own.start {
-                    let at = cursor[v - own.start] as usize;
-                    rows[at..at + half.len()].copy_from_slice(half);
+                    let at = cursor[v - own.start].at() - base;
+                    for (to, entry) in rows[at..at + half.len()].iter_mut().zip(half) {
+                        *to = entry.with_neighbour(number(entry.neighbour() as usize));
+                    }
                 }
             }
         });
         cancel.check()?;
-        Ok((start, rows))
+        Ok(rows)
     }
-}
-
-/// Sorts by digits, from the lowest up. `spare` keeps its memory from row to row.
-fn by_radix(row: &mut [u32], spare: &mut Vec<u32>) {
-    let all = row.iter().fold(0, |all, &entry| all | entry);
-    let bits = u32::BITS - all.leading_zeros();
-    let digits = bits.div_ceil(DIGIT).max(1);
-    let width = bits.div_ceil(digits);
-    spare.clear();
-    spare.resize(row.len(), 0);
-    let (mut from, mut to) = (row, spare.as_mut_slice());
-    for low in (0..digits).map(|digit| digit * width) {
-        let digit = |entry: u32| (entry >> low) as usize & ((1 << width) - 1);
-        let mut ends = [0u32; 1 << DIGIT];
-        from.iter().for_each(|&entry| ends[digit(entry)] += 1);
-        let mut before = 0;
-        for end in &mut ends[..1 << width] {
-            before += std::mem::replace(end, before);
-        }
-        for &entry in &*from {
-            let end = &mut ends[digit(entry)];
-            to[*end as usize] = entry;
-            *end += 1;
-        }
-        std::mem::swap(&mut from, &mut to);
-    }
-    if digits % 2 == 1 {
-        to.copy_from_slice(from);
-    }
-}
-
-/// Sorts a row and moves its different neighbours to the front, each with its smallest label.
-/// Returns their number, and how many of the others had another label than the one kept. `spare` is for the sort.
-pub(super) fn tidy<E: Entry>(row: &mut [E], spare: &mut Vec<E>) -> (usize, u64) {
-    if row.windows(2).all(|w| w[0].neighbour() < w[1].neighbour()) {
-        return (row.len(), 0);
-    }
-    E::sort(row, spare);
-    let (mut kept, mut conflicts) = (1, 0);
-    for i in 1..row.len() {
-        if row[i].neighbour() == row[kept - 1].neighbour() {
-            conflicts += u64::from(row[i] != row[kept - 1]);
-        } else {
-            row[kept] = row[i];
-            kept += 1;
-        }
-    }
-    (kept, conflicts)
 }
 
 /// Cuts `items` at `bounds`, which begin with 0 and end with its length.
@@ -332,38 +356,25 @@ fn split<'a, T>(mut items: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
 
     proptest::proptest! {
         #[test]
-        fn tidied_rows_are_sorted_and_have_nothing_twice(
-            numbers in proptest::collection::vec(proptest::num::u32::ANY, 0..60),
-            shift in 0u32..32,
-            twice in proptest::bool::ANY,
-        ) {
-            let mut row: Vec<u32> = numbers.iter().map(|n| n >> shift).collect();
-            if twice {
-                row.extend_from_within(..);
-            }
-            let mut expected = row.clone();
-            expected.sort_unstable();
-            expected.dedup();
-            // What is left of a longer row doesn't matter.
-            let (kept, conflicts) = tidy(&mut row, &mut vec![7; 200]);
-            proptest::prop_assert_eq!((&row[..kept], conflicts), (&expected[..], 0));
-        }
-
-        #[test]
         fn rows_are_those_of_a_map_of_edges(
             edges in proptest::collection::vec((0u32..40, 0u32..40, 0u32..4), 0..400),
+            few in proptest::bool::ANY,
+            declared in proptest::collection::vec(0usize..40, 0..4),
             cut in 0usize..400,
             sorted in proptest::bool::ANY,
             labelled in proptest::bool::ANY,
             threads in 1usize..4,
         ) {
             let mut edges = edges;
+            if few {
+                edges.truncate(20);
+            }
             if sorted {
                 edges.sort_unstable();
             }
@@ -384,22 +395,53 @@ mod tests {
                 }
                 block
             };
-            let blocks = vec![block(first), block(second)];
+            let blocks = || vec![block(first), block(second)];
             let pack = |v: VertexId, label: Label| u64::from(v) << 32 | u64::from(label);
-            let (start, found, dropped) = rows(40, blocks, threads, &Cancel::default(), pack).unwrap();
-            let row = |v: u32| &found[start[v as usize] as usize..start[v as usize + 1] as usize];
-            let mut conflicts = 0;
-            for v in 0..40 {
-                let mut expected = vec![];
-                for ([_, u], labels) in labels.range([v, 0]..=[v, u32::MAX]) {
-                    let kept = *labels.iter().min().unwrap();
-                    conflicts += labels.iter().filter(|&&label| label != kept).count() as u64;
-                    expected.push(pack(*u, kept));
-                }
-                proptest::prop_assert_eq!(row(v), &expected[..]);
-            }
+            let cancel = Cancel::default();
+            let conflicts = |labels: &Vec<Label>| {
+                let kept = labels.iter().min().unwrap();
+                labels.iter().filter(|&label| label != kept).count() as u64
+            };
             let loops = edges.iter().filter(|(u, v, _)| u == v).count() as u64;
-            proptest::prop_assert_eq!((dropped.self_loops, 2 * dropped.conflicts), (loops, conflicts));
+            let lost = (loops, labels.values().map(conflicts).sum::<u64>() / 2);
+
+            // Of vertices with numbers.
+            let (start, found, dropped) =
+                rows::<_, u64>(40, blocks(), threads, &cancel, pack).unwrap();
+            proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), lost);
+            let row = |v: usize| &found[start[v] as usize..start[v + 1] as usize];
+            for v in 0..40 {
+                let row: Vec<_> = row(v).iter().map(|&e| (e.neighbour(), e as Label)).collect();
+                proptest::prop_assert_eq!(row, expected(&labels, v as VertexId, |u| u));
+            }
+
+            // Of ids, some of which are in no edge, and some in none but loops.
+            let mut used = vec![0; 40];
+            declared.iter().for_each(|&id| used[id] = 1);
+            let ends = edges.iter().flat_map(|&(u, v, _)| [u as usize, v as usize]);
+            let ids: BTreeSet<usize> = ends.chain(declared).collect();
+            let made = rows_of_ids::<_, u32>(used, blocks(), threads, &cancel, pack).unwrap();
+            proptest::prop_assert_eq!((made.dropped.self_loops, made.dropped.conflicts), lost);
+            let found: Vec<usize> = made.ids.iter().map(|&id| id as usize).collect();
+            proptest::prop_assert_eq!(&found, &ids.iter().copied().collect::<Vec<_>>());
+            proptest::prop_assert_eq!(made.start.len(), ids.len() + 1);
+            let number = |id: VertexId| ids.range(..id as usize).count() as VertexId;
+            for (v, &id) in ids.iter().enumerate() {
+                proptest::prop_assert_eq!(made.numbering.of(id as u64), v as VertexId);
+                let row = &made.rows[made.start[v] as usize..made.start[v + 1] as usize];
+                let row: Vec<_> = row.iter().map(|&e| (e.neighbour(), e as Label)).collect();
+                proptest::prop_assert_eq!(row, expected(&labels, id as VertexId, number));
+            }
         }
+    }
+
+    /// A row by the definition, of neighbours with these numbers.
+    fn expected(
+        labels: &BTreeMap<[u32; 2], Vec<Label>>,
+        v: VertexId,
+        number: impl Fn(VertexId) -> VertexId,
+    ) -> Vec<(VertexId, Label)> {
+        let row = labels.range([v, 0]..=[v, u32::MAX]);
+        row.map(|([_, u], labels)| (number(*u), *labels.iter().min().unwrap())).collect()
     }
 }
