@@ -348,6 +348,15 @@ fn no_memory(bytes: usize) -> Error {
 mod tests {
     use super::*;
 
+    // Also by the arithmetic of a debug build.
+    #[test]
+    fn consecutive_ids_may_begin_anywhere() {
+        let mut b = Builder::new();
+        b.edge(9, 8);
+        let g = b.build();
+        assert_eq!((g.original_ids(), g.view().neighbours(1)), (&[8, 9][..], &[0][..]));
+    }
+
     #[test]
     fn loops_and_duplicates_are_dropped_and_counted() {
         let mut b = Builder::new();

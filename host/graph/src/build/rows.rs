@@ -112,7 +112,11 @@ fn rows_of_ids<E: Entry, P: Position>(
     };
     let rows = match &numbering {
         Numbering::Table(numbers) => halves.whole(&start, |id| numbers[id], threads, cancel)?,
-        numbering => halves.whole(&start, |id| numbering.of(id as u64), threads, cancel)?,
+        // Ids below the first have no entries: what their numbers would be doesn't matter.
+        _ => {
+            let number = |id: usize| (id as u64).wrapping_sub(first) as VertexId;
+            halves.whole(&start, number, threads, cancel)?
+        }
     };
     let end = rows.len() as u64;
     let start = ids.iter().map(|&id| start[id as usize].at() as u64).chain([end]).collect();
