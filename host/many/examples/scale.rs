@@ -1,7 +1,7 @@
 //! The same tasks on one GPU, two, four and so on: `make bench-gpus`.
 //!
 //! usage: scale RESULTS.json [--devices A,B,…] [--counts 1,2,4] [--limit SECONDS] [--cap SECONDS]
-//!        [--scales 20,22]
+//!        [--scales 20,22] [--tasks 5-cliques,…]
 //!
 //! Graphs are those of `gramer graph generate rmat --scale N --edge-factor 16 --seed 1`, with four vertex
 //! labels, in Rank(ON_1) order. A row is a task on so many of the devices, the graph resident: the time
@@ -38,6 +38,8 @@ struct Options {
     limit: Duration,
     cap: Duration,
     scales: Vec<u32>,
+    /// Names of tasks; all if there are none.
+    tasks: Vec<String>,
 }
 
 fn options() -> Result<Options, Failure> {
@@ -52,6 +54,7 @@ fn options() -> Result<Options, Failure> {
         limit: Duration::from_secs(3600),
         cap: Duration::from_secs(60),
         scales: vec![20, 22],
+        tasks: vec![],
     };
     while let Some(word) = words.next() {
         let value = words.next().ok_or(format!("{word}: a value is missing"))?;
@@ -63,6 +66,7 @@ fn options() -> Result<Options, Failure> {
             }
             "--limit" => options.limit = seconds()?,
             "--cap" => options.cap = seconds()?,
+            "--tasks" => options.tasks = value.split(',').map(String::from).collect(),
             "--scales" => {
                 options.scales = value.split(',').map(str::parse).collect::<Result<_, _>>()?
             }
@@ -246,7 +250,12 @@ impl Table<'_> {
             graph.edges(),
             made.elapsed().as_secs_f64()
         );
-        let all = tasks(scale);
+        let mut all = tasks(scale);
+        let wanted = &self.options.tasks;
+        for (_, tasks) in &mut all {
+            tasks.retain(|(name, _)| wanted.is_empty() || wanted.iter().any(|w| w == name));
+        }
+        all.retain(|(_, tasks)| !tasks.is_empty());
         let mut right: Vec<Vec<Option<Outcome>>> =
             all.iter().map(|(_, tasks)| vec![None; tasks.len()]).collect();
         let options = self.options;

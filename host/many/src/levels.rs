@@ -1,10 +1,12 @@
-//! Tasks that are no sum of portions, level by level: each device examines some candidates of a level, and all
-//! hear what each has found ([`Together`]).
+//! Tasks that devices do together and not each by itself ([`Together`]): frequent patterns level by level, of which each
+//! device examines some candidates and all hear what each has found; cliques on GPUs, which have the same lists of tasks.
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
@@ -150,7 +152,14 @@ pub(crate) fn run(
         }
         let metrics: Vec<DeviceMetrics> =
             outcomes.iter_mut().flat_map(|outcome| outcome.devices.drain(..)).collect();
+        // Of a run that was stopped each has what it counted itself.
+        let own = matches!(task, Task::Clique { .. }) && outcomes.iter().all(|o| !o.complete);
         let mut outcome = outcomes.swap_remove(0);
+        for more in outcomes.iter().filter(|_| own) {
+            for (count, more) in outcome.results.iter_mut().zip(&more.results) {
+                count.count += more.count;
+            }
+        }
         outcome.devices = metrics;
         outcome.warnings.extend(warnings);
         return Ok(outcome);
@@ -175,22 +184,38 @@ fn once(
         shared.stop();
     }
     let threads = (context.threads() / ready.len()).max(1);
-    let ended = AtomicUsize::new(0);
+    let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
+    // Candidates are counted as they are given out, for all devices together; of others each knows how far it is.
+    let candidates = matches!(task, Task::Fsm { .. });
+    let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {
         let started: Vec<_> = ready
             .iter()
-            .map(|device| {
-                let (shared, ended) = (&shared, &ended);
+            .zip(&progress)
+            .map(|(device, progress)| {
+                let (shared, caller, ended) = (&shared, &caller, &ended);
                 scope.spawn(move || {
                     // Also where it panics the others don't wait for it.
-                    let _ends = Ends { shared, ended };
-                    one(&names[device.at], device, task, shared, threads, context)
+                    let _ends = Ends { shared, caller, ended };
+                    one(
+                        &names[device.at],
+                        device,
+                        (task, candidates),
+                        (shared, progress, threads),
+                        context,
+                    )
                 })
             })
             .collect();
-        while ended.load(Relaxed) < started.len() {
+        while ended.load(Acquire) < started.len() {
             if context.cancel.is_cancelled() {
                 shared.stop();
+            }
+            if !candidates {
+                let all = progress.iter().map(|progress| progress.get());
+                let (done, total) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                context.progress.begin(total);
+                context.progress.add(done);
             }
             std::thread::park_timeout(LOOK);
         }
@@ -204,6 +229,7 @@ fn once(
 /// A thread that has ended.
 struct Ends<'a> {
     shared: &'a Shared,
+    caller: &'a Thread,
     ended: &'a AtomicUsize,
 }
 
@@ -212,27 +238,27 @@ impl Drop for Ends<'_> {
         if std::thread::panicking() {
             self.shared.stop();
         }
-        self.ended.fetch_add(1, Relaxed);
+        self.ended.fetch_add(1, Release);
+        self.caller.unpark();
     }
 }
 
 fn one(
     name: &str,
     device: &Ready<'_>,
-    task: &Task,
-    shared: &Shared,
-    threads: usize,
+    (task, candidates): (&Task, bool),
+    (shared, progress, threads): (&Shared, &Arc<Progress>, usize),
     context: &Context,
 ) -> Result<Outcome> {
-    let progress = Arc::new(Progress::default());
     let budget = context.budget.clone();
-    let own = Context { threads, cancel: shared.stop.clone(), progress, budget };
+    let own = Context { threads, cancel: shared.stop.clone(), progress: progress.clone(), budget };
+    let unseen = Progress::default();
     let member = Member {
         shared,
         own: AtomicUsize::new(0),
         all: AtomicUsize::new(0),
         waited: Mutex::default(),
-        progress: &context.progress,
+        progress: if candidates { &context.progress } else { &unseen },
     };
     let begun = Instant::now();
     let outcome = device.prepared.run_together(task, &member, &own);
@@ -246,8 +272,12 @@ fn one(
     outcome.devices.drain(..).for_each(|found| metrics.absorb(&found));
     let waited = *member.waited.lock().unwrap_or_else(PoisonError::into_inner);
     metrics.headline("share.busy", "s", Value::time(took.saturating_sub(waited)));
-    let (own, all) = (member.own.load(Relaxed) as f64, member.all.load(Relaxed) as f64);
-    metrics.headline("share.candidates", "", Value::Share { part: own, whole: all });
+    let (name, part, whole) = match candidates {
+        true => ("share.candidates", member.own.load(Relaxed), member.all.load(Relaxed)),
+        // Each has as many of the tasks.
+        false => ("share.portions", 1, shared.devices),
+    };
+    metrics.headline(name, "", Value::Share { part: part as f64, whole: whole as f64 });
     outcome.devices.push(metrics);
     Ok(outcome)
 }

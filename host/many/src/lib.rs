@@ -154,10 +154,14 @@ impl Engine for Many {
 }
 
 impl Many {
-    /// Whether the devices share the candidates of a task's levels: frequent patterns on devices of one kind
-    /// that can.
+    /// Whether the devices do a task together, one of one kind that can: frequent patterns, where they share the candidates
+    /// of each level, and cliques, where they share the tasks that each would have alone.
     fn by_levels(&self, task: &Task) -> bool {
-        matches!(task, Task::Fsm { .. })
+        let alike = || {
+            let names: Vec<String> = self.devices.iter().map(|device| device.name()).collect();
+            speeds::alike(names.iter().map(String::as_str))
+        };
+        (matches!(task, Task::Fsm { .. }) || matches!(task, Task::Clique { .. }) && alike())
             && !self.by_ids
             && self.devices.iter().all(|device| device.supports_together(task).is_ok())
     }
@@ -290,9 +294,15 @@ impl OnMany<'_> {
         let by_levels = self.many.by_levels(task);
         if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
             let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let mut outcome = levels::run(&self.many.names, &mut ready, task, context)?;
-            outcome.warnings.splice(0..0, self.warnings.iter().cloned());
-            return Ok(outcome);
+            match levels::run(&self.many.names, &mut ready, task, context) {
+                // Devices that turn out to differ; what is no sum of portions isn't done then.
+                Err(Error::Unsupported(_)) if shares::divisible(task, false).is_ok() => {}
+                outcome => {
+                    let mut outcome = outcome?;
+                    outcome.warnings.splice(0..0, self.warnings.iter().cloned());
+                    return Ok(outcome);
+                }
+            }
         }
         shares::divisible(task, sink.is_some()).map_err(together)?;
         let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

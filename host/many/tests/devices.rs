@@ -10,7 +10,7 @@ use gramer_engine::cpu::Cpu;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
 use gramer_engine::{Engine, Outcome, Prepared, Share, Sink, Units};
-use gramer_gpu::{Fault, Gpu, Settings, Strategy};
+use gramer_gpu::{ClassShape, Fault, Gpu, Settings, Strategy};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::generate::{Labels, Model, Recipe, generate};
@@ -165,6 +165,53 @@ fn an_opencl_device_beside_others() {
         agrees(&twice, &labelled, &task, 2);
         agrees(&mixed, &labelled, &task, 2);
     }
+}
+
+/// Several devices of one kind take the same tasks in turn; those that differ share by portions.
+#[test]
+fn cliques_by_opencl_devices_together() {
+    let model = Model::ErdosRenyiEdges { vertices: 90, edges: 1800 };
+    let recipe = Recipe { model, seed: 5, vertex_labels: None, edge_labels: None };
+    let context = Context::default();
+    let dense = renumber(&generate(&recipe, &context).unwrap(), &context).unwrap();
+    let small = vec![ClassShape::parse("1:32:1:8")];
+    // Larger roots are replaced by their arcs where cliques are large, else they are in global memory.
+    for (devices, classes) in [(2, vec![]), (3, small.clone())] {
+        for pivots in [Some(false), Some(true)] {
+            let settings = Settings { classes: classes.clone(), pivots, ..Settings::default() };
+            let open = || Some(Box::new(open(settings.clone())?) as Box<dyn Engine>);
+            let Some(all) = (0..devices).map(|_| open()).collect() else { return };
+            let many = Many::new(all);
+            let prepared = many.prepare(&dense, &context).unwrap();
+            for k in [4, 5, 6, 7, 8, 5] {
+                let task = Task::Clique { k };
+                let right = Cpu.run(&dense, &task, None, &context).unwrap();
+                let answer = prepared.run(&task, Units::All, None, &context).unwrap();
+                assert_eq!(answer.results, right.results, "{devices} {pivots:?} {k}");
+                assert!(answer.complete && right.results[0].count > 0, "{k}");
+                for device in &answer.devices {
+                    // A run of portions says how many runs it was.
+                    assert!(device.get("share.runs").is_none(), "{device:?}");
+                    let part = device.get("share.portions").and_then(Value::number);
+                    assert_eq!(part, Some(1.0 / devices as f64));
+                }
+            }
+            let stopped = Context::default();
+            stopped.cancel.cancel();
+            let outcome = prepared.run(&Task::Clique { k: 6 }, Units::All, None, &stopped).unwrap();
+            assert!(!outcome.complete && outcome.results.iter().all(|r| r.count == 0));
+        }
+    }
+    let settings = [vec![], small].map(|classes| Settings { classes, ..Settings::default() });
+    let unlike = settings.map(|settings| Some(Box::new(open(settings)?) as Box<dyn Engine>));
+    let Some(unlike) = unlike.into_iter().collect() else { return };
+    let unlike = Many::new(unlike);
+    let answer = unlike.run(&dense, &Task::Clique { k: 5 }, None, &context).unwrap();
+    assert_eq!(
+        answer.results,
+        Cpu.run(&dense, &Task::Clique { k: 5 }, None, &context).unwrap().results
+    );
+    assert!(answer.devices.iter().all(|device| device.get("share.runs").is_some()));
 }
 
 /// As `gpu:0,0,0,0` has it, by the strategies that several GPUs are measured with.

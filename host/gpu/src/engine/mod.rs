@@ -274,6 +274,10 @@ impl Engine for Gpu {
         self.supports(task, None)?;
         match task {
             Task::Fsm { .. } if self.strategy.is_none_or(|said| said == Strategy::Plan) => Ok(()),
+            // Triangles are counted faster at heads, of which there are no portions.
+            Task::Clique { k: 4.. } if self.strategy.is_none_or(|said| said == Strategy::Local) => {
+                Ok(())
+            }
             other => Err(Error::Unsupported(format!(
                 "several GPUs do the task {} in shares",
                 other.name()

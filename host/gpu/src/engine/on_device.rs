@@ -1,7 +1,8 @@
 //! A graph on the device, and each strategy's way to an answer.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gramer_engine::frequent::by_embeddings;
 use gramer_engine::{Count, Open, Outcome, Sink, Together, formulas, shares};
@@ -35,6 +36,10 @@ pub(super) struct OnDevice<'a> {
     pub(super) running: Mutex<()>,
     /// By [`Roots::deep`].
     roots: [OnceLock<Roots>; 2],
+    /// Its part of them where several devices count together.
+    parts: [Mutex<Option<local::Part>>; 2],
+    /// Another one for each graph on a device.
+    number: u64,
     /// `None`: they have no room.
     heads: OnceLock<Option<Heads>>,
     cycles: OnceLock<Cycles>,
@@ -47,12 +52,23 @@ pub(super) struct OnDevice<'a> {
     pub(super) decided: Mutex<Vec<Decided>>,
 }
 
+/// Numbers of graphs on devices.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
 /// The value of a cell, made by `make` if it has none.
 fn made<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
     if cell.get().is_none() {
         let _ = cell.set(make()?);
     }
     Ok(cell.get().expect("it was set above"))
+}
+
+/// Nothing where others were asked to stop.
+fn unless_stopped<T>(found: Result<T>) -> Result<Option<T>> {
+    match found {
+        Err(Error::Interrupted) => Ok(None),
+        other => other.map(Some),
+    }
 }
 
 /// What is known where others were asked to stop: nothing.
@@ -80,6 +96,8 @@ impl<'a> OnDevice<'a> {
             numbering,
             running: Mutex::new(()),
             roots: Default::default(),
+            parts: Default::default(),
+            number: NUMBERS.fetch_add(1, Relaxed),
             heads: OnceLock::new(),
             cycles: OnceLock::new(),
             edges: OnceLock::new(),
@@ -132,6 +150,33 @@ impl OnDevice<'_> {
         };
         // What was counted before the stop is a lower bound, unless roots were still being weighed.
         let count = if complete || k < 6 { self.resident.read()?[0] } else { 0 };
+        Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
+    }
+
+    /// Cliques of four vertices and more that other devices of this kind count as well: all get the count, or their own
+    /// if they stop.
+    pub(super) fn cliques_together(
+        &self,
+        k: usize,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let roots = self.roots(k)?;
+        let part = &self.parts[usize::from(Roots::deep(k))];
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        self.resident.begin()?;
+        let kept = (self.number, &mut *part);
+        let done = local::count_together(&self.resident, roots, k, kept, together, context);
+        let done = unless_stopped(done)?.unwrap_or(false);
+        let mut count = if done || k < 6 { self.resident.read()?[0] } else { 0 };
+        let mut complete = false;
+        if done {
+            let own = count.to_le_bytes().to_vec();
+            if let Some(all) = unless_stopped(together.join(usize::MAX, own))? {
+                count = all.iter().map(|own| number_of(own)).sum();
+                complete = true;
+            }
+        }
         Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
     }
 
@@ -330,6 +375,11 @@ impl OnDevice<'_> {
         })?;
         Ok(of_patterns(5, Induced::Vertex, counts, true))
     }
+}
+
+/// A count as [`Together::join`] has it.
+fn number_of(bytes: &[u8]) -> u128 {
+    bytes.try_into().map_or(0, u128::from_le_bytes)
 }
 
 /// The part of a task that a run does: the roots that count, and who takes embeddings.

@@ -100,15 +100,18 @@ impl Prepared for OnDevice<'_> {
         context: &Context,
     ) -> Result<Outcome> {
         self.gpu.supports_together(task)?;
-        let Task::Fsm { limit, support, measure } = task else {
-            unreachable!("it was refused above")
-        };
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
         let before = Before::of(&self.resident.device);
-        let asked = (*limit, *support, *measure);
-        let mut outcome = self.frequent(asked, None, Some(together), context)?;
-        outcome.devices.push(self.metrics(self.gpu.strategy(task)?, (false, None), before)?);
+        let mut outcome = match task {
+            Task::Clique { k } => self.cliques_together(*k, together, context)?,
+            Task::Fsm { limit, support, measure } => {
+                self.frequent((*limit, *support, *measure), None, Some(together), context)?
+            }
+            _ => unreachable!("it was refused above"),
+        };
+        let metrics = self.metrics(self.gpu.strategy(task)?, (false, None), before)?;
+        outcome.devices.push(metrics);
         Ok(outcome)
     }
 }

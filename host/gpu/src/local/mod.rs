@@ -10,6 +10,7 @@
 mod heads;
 mod pivots;
 mod roots;
+mod together;
 mod way;
 
 use std::fmt::Write;
@@ -30,6 +31,7 @@ pub(crate) use heads::Heads;
 pub use roots::ClassShape;
 pub(crate) use roots::Roots;
 use roots::{List, PARTS_EACH, Task, WHOLE, most_parts};
+pub(crate) use together::{Part, count_together};
 use way::Way;
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
@@ -129,8 +131,7 @@ pub(crate) fn count(
     context: &Context,
 ) -> Result<bool> {
     let extra = edges.map_or(Extra::Nothing, Extra::Edges);
-    let large = roots.large.as_deref().map(|large| (large, k - 1));
-    let parts: Vec<(&Roots, usize)> = large.into_iter().chain([(roots, k)]).collect();
+    let parts = roots.with_large(k);
     let mut heavy = vec![];
     for &(roots, k) in &parts {
         if k <= UNWEIGHED {
@@ -144,14 +145,7 @@ pub(crate) fn count(
     for (&(roots, k), heavy) in parts.iter().zip(&heavy) {
         let done = match heavy {
             None => run(graph, roots, k, extra, context)?,
-            Some(Weighed { roots: heavy, way: Way::Sets }) => run(graph, heavy, k, extra, context)?,
-            // Roots above all classes have no rows in local memory.
-            Some(Weighed { roots, way: Way::Pivots }) => {
-                let mut above = roots.all();
-                above[..roots.classes.len()].fill(0..0);
-                run_some(graph, roots, &above, k, extra, context)?
-                    && pivots::count(graph, roots, k, context)?
-            }
+            Some(weighed) => weighed.count(graph, k, extra, context)?,
         };
         if !done {
             return Ok(false);
@@ -171,6 +165,37 @@ struct Weighed {
     way: Way,
 }
 
+impl Weighed {
+    /// Queues the count of their cliques of `k`; `false` once the run was asked to stop.
+    fn count(
+        &self,
+        graph: &Resident,
+        k: usize,
+        extra: Extra<'_>,
+        context: &Context,
+    ) -> Result<bool> {
+        let Weighed { roots, way } = self;
+        match way {
+            Way::Sets => run(graph, roots, k, extra, context),
+            Way::Pivots => Weighed::count_by_pivots(graph, roots, k, context),
+        }
+    }
+
+    /// The same by pivots.
+    fn count_by_pivots(
+        graph: &Resident,
+        roots: &Roots,
+        k: usize,
+        context: &Context,
+    ) -> Result<bool> {
+        // Roots above all classes have no rows in local memory.
+        let mut above = roots.all();
+        above[..roots.classes.len()].fill(0..0);
+        Ok(run_some(graph, roots, &above, k, Extra::Nothing, context)?
+            && pivots::count(graph, roots, k, context)?)
+    }
+}
+
 /// The roots with the work that cliques of `k` make there; `None` once the run was asked to stop. Roots without a
 /// clique of five are left out, and light ones, whose cliques are counted while the others' work is looked at.
 ///
@@ -184,30 +209,58 @@ fn weighed(
     extra: Extra<'_>,
     context: &Context,
 ) -> Result<Option<Weighed>> {
+    let heavy = not_light(&graph.device, roots, k);
+    match weights(graph, roots, &heavy, k, extra, context)? {
+        Some(found) => by_weights(graph, roots, &found, k).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Whether cliques of `k` of light roots are counted beside the weighing of others.
+fn spares_light(device: &Device, k: usize) -> bool {
+    // For larger cliques such a root may be much work, and of pivots every root is a task.
+    k == UNWEIGHED + 1 && Way::of(device, k, f64::INFINITY) == Way::Sets
+}
+
+/// The tasks of each list that are weighed for cliques of `k`: the first ones.
+fn not_light(device: &Device, roots: &Roots, k: usize) -> Vec<Range<usize>> {
     /// Element tests of a root without much work: each that hits is an edge, and n edges make n² / 6 sets of four at
     /// most. Lists begin with the most tests.
     const LIGHT: f32 = 1000.0;
-    let device = &graph.device;
-    // For larger cliques such a root may be much work, and of pivots every root is a task.
-    let some = k == UNWEIGHED + 1 && Way::of(device, k, f64::INFINITY) == Way::Sets;
+    let some = spares_light(device, k);
     let heavy = |(at, list): (usize, &List)| {
         let light = |&tests: &f32| some && at < roots.classes.len() && tests <= LIGHT;
         0..list.weights.iter().position(light).unwrap_or(list.tasks.len())
     };
-    let weighed: Vec<Range<usize>> = roots.lists.iter().enumerate().map(heavy).collect();
+    roots.lists.iter().enumerate().map(heavy).collect()
+}
+
+/// The 4-cliques of the graphs of these tasks, by list; `None` once the run was asked to stop. Where light roots are
+/// spared, the cliques of `k` of all other tasks are counted.
+fn weights(
+    graph: &Resident,
+    roots: &Roots,
+    weighed: &[Range<usize>],
+    k: usize,
+    extra: Extra<'_>,
+    context: &Context,
+) -> Result<Option<Vec<Vec<u32>>>> {
+    let device = &graph.device;
     let sums: Vec<Buffer<u32>> = roots
         .lists
         .iter()
         .map(|list| Buffer::new(&device.place(), list.tasks.len(), "weights of tasks"))
         .collect::<Result<_>>()?;
-    if !run_some(graph, roots, &weighed, 5, Extra::PerTask(&sums), context)? {
+    if !run_some(graph, roots, weighed, 5, Extra::PerTask(&sums), context)? {
         return Ok(None);
     }
     let mark = device.mark()?;
-    let light = weighed.iter().zip(&roots.lists).map(|(heavy, list)| heavy.end..list.tasks.len());
-    let light: Vec<Range<usize>> = light.collect();
-    if some && !run_some(graph, roots, &light, k, extra, context)? {
-        return Ok(None);
+    if spares_light(device, k) {
+        let light = weighed.iter().zip(&roots.lists);
+        let light: Vec<_> = light.map(|(heavy, list)| heavy.end..list.tasks.len()).collect();
+        if !run_some(graph, roots, &light, k, extra, context)? {
+            return Ok(None);
+        }
     }
     device.wait(&mark)?;
     let mut found: Vec<Vec<u32>> = vec![];
@@ -218,6 +271,12 @@ fn weighed(
         }
         found.push(read);
     }
+    Ok(Some(found))
+}
+
+/// The roots by the 4-cliques of the graphs of each list's first tasks.
+fn by_weights(graph: &Resident, roots: &Roots, found: &[Vec<u32>], k: usize) -> Result<Weighed> {
+    let device = &graph.device;
     // Root, element tests, 4-cliques of its graph.
     let whole = |(list, found): (&List, &Vec<u32>)| -> Found {
         let tasks = list.tasks.iter().zip(&list.weights).zip(found);
@@ -236,14 +295,14 @@ fn weighed(
         all.retain(|root| root.2 != 0);
         all
     };
-    let found: Vec<Found> = roots.lists.iter().zip(&found).map(whole).collect();
+    let found: Vec<Found> = roots.lists.iter().zip(found).map(whole).collect();
     let classes = roots.classes.len();
     let sets = found[..classes].iter().flatten().map(|root| sets_of(root.2, k)).sum();
     let way = Way::of(device, k, sets);
     let parts = parts_by_work(graph, roots, &found, (k, way)).into_iter();
     let place = device.place_beside()?;
     let lists = parts.map(|parts| List::new(&place, parts)).collect::<Result<_>>()?;
-    Ok(Some(Weighed { roots: Roots { lists, ..roots.without_lists() }, way }))
+    Ok(Weighed { roots: Roots { lists, ..roots.without_lists() }, way })
 }
 
 /// The roots of each list as tasks with their weights, the heavy ones cut into parts.

@@ -1,7 +1,7 @@
 //! Roots of a graph by the width of their bitmaps' rows, as tasks on the device.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use gramer_graph::error::Result;
 
@@ -84,6 +84,8 @@ pub(crate) struct Roots {
     pub(super) arcs: Option<Arc<Arcs>>,
     /// Arcs of large roots, for cliques of one vertex less.
     pub(super) large: Option<Box<Roots>>,
+    /// What several devices must agree in to have the same tasks, once it was asked for.
+    pub(super) fingerprint: OnceLock<u64>,
 }
 
 /// A task: a root, and `part | parts << 16`.
@@ -99,6 +101,7 @@ pub(super) struct List {
 }
 
 impl List {
+    /// These tasks with their weights, those with the most first; in the same order where they are in it already.
     pub(super) fn new(place: &Place<'_>, tasks: Vec<(f32, Task)>) -> Result<Self> {
         let tasks = by_weight(tasks);
         let weights = tasks.iter().map(|t| t.0).collect();
@@ -163,7 +166,16 @@ impl Roots {
     pub(super) fn without_lists(&self) -> Self {
         let (deep, classes) = (self.deep, self.classes.clone());
         let (span, arcs) = (self.span, self.arcs.clone());
-        Roots { deep, classes, lists: vec![], span, tests: vec![], arcs, large: None }
+        Roots {
+            deep,
+            classes,
+            lists: vec![],
+            span,
+            tests: vec![],
+            arcs,
+            large: None,
+            fingerprint: OnceLock::new(),
+        }
     }
 
     /// Whether cliques of `k` are many sets below a pair of targets: such tasks have classes, and
@@ -222,6 +234,27 @@ impl Roots {
         Ok(roots)
     }
 
+    /// Roots with the size of the cliques that they count where these roots count cliques of `k`: the arcs of large
+    /// roots, whose cliques have a vertex less, come first.
+    pub(super) fn with_large(&self, k: usize) -> Vec<(&Roots, usize)> {
+        let large = self.large.as_deref().map(|large| (large, k - 1));
+        large.into_iter().chain([(self, k)]).collect()
+    }
+
+    /// Every so manyeth task of each list, from one of its first ones on; large roots have their own.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Unsupported`] where the budget has no room.
+    pub(super) fn every(&self, graph: &Resident, (from, step): (usize, usize)) -> Result<Self> {
+        let place = graph.device.place();
+        let some = |list: &List| {
+            let tasks = list.weights.iter().copied().zip(list.tasks.iter().copied());
+            List::new(&place, tasks.skip(from).step_by(step).collect())
+        };
+        let lists = self.lists.iter().map(some).collect::<Result<_>>()?;
+        Ok(Roots { lists, ..self.without_lists() })
+    }
+
     /// All tasks, by list.
     pub(super) fn all(&self) -> Vec<Range<usize>> {
         self.lists.iter().map(|list| 0..list.tasks.len()).collect()
@@ -251,7 +284,16 @@ impl Roots {
         }
         let list = |tasks| List::new(&graph.device.place(), tasks);
         let lists = tasks.into_iter().map(list).collect::<Result<_>>()?;
-        Ok(Roots { deep, classes, lists, span, tests: vec![], arcs, large: None })
+        Ok(Roots {
+            deep,
+            classes,
+            lists,
+            span,
+            tests: vec![],
+            arcs,
+            large: None,
+            fingerprint: OnceLock::new(),
+        })
     }
 
     /// Some of the arcs of large roots.
