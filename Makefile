@@ -82,6 +82,11 @@ bench-gpu: build ## Speed of the GPU engine beside public CUDA programs (GPU=gpu
 	cargo build --release --locked -p gramer-gpu --example bench
 	scripts/bench_gpu.py target/release/examples/bench $(GRAMER) $(GPU) target/bench-gpu.json $(foreach g,$(GRAPHS),--graph $(g))
 
+bench-gpus: setup ## The same tasks on one GPU and on several of this machine (COUNTS=1,2; target/bench-gpus.json)
+	cargo build --release --locked -p gramer-many --example scale
+	target/release/examples/scale target/bench-gpus.json --counts $(or $(COUNTS),1,2,4,8) --scales $(or $(SCALES),16,20)
+	scripts/bench_gpus.py target/bench-gpus.json
+
 bench-strategies: setup ## Matches on a GPU by the strategies plan and table, and by the chosen one (target/bench-strategies.json)
 	$(RELEASE) --bin gramer
 	scripts/bench_strategies.py target/release/gramer target/bench-strategies.json --device $(GPU)

@@ -79,15 +79,33 @@ const READER_GONE: u8 = 141;
 /// Set once a device doesn't answer, whose library would wait for it again on the way out, or takes long to be closed.
 pub static LEAVE_AT_ONCE: AtomicBool = AtomicBool::new(false);
 
+/// The device that `gramer mine` is to open, where its words name one and no other.
+fn only_device(words: &[OsString]) -> Option<&str> {
+    let mut words = words.iter().skip(1).map(|word| word.to_str().unwrap_or_default());
+    let mines = words.next() == Some("mine");
+    let mut named = vec![];
+    while let Some(word) = words.next() {
+        match word.strip_prefix("--device") {
+            Some("") => named.extend(words.next()),
+            Some(value) => named.extend(value.strip_prefix('=')),
+            None => {}
+        }
+    }
+    match named[..] {
+        [device] if mines => Some(device),
+        _ => None,
+    }
+}
+
 /// Runs the command line and returns the exit code: 0, 1 for failure, 2 for wrong usage, 130
 /// after Ctrl-C (143 and 129 after the signals TERM and HUP), 141 if nobody reads the output.
 pub fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
     // SAFETY: nothing has started a thread yet.
-    unsafe { gramer_gpu::platform::ask_for_little() }
+    unsafe { gramer_gpu::platform::ask_for_little(only_device(&words)) }
     gramer_graph::panics::install(|message| {
         let _ = writeln!(std::io::stderr(), "{message}");
     });
-    let words: Vec<OsString> = std::env::args_os().collect();
     let code = match Cli::read(&words) {
         Ok(cli) => run_command(cli),
         Err(e) => usage(&e, &words),
@@ -240,6 +258,23 @@ impl Cli {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_device_that_is_the_only_one_is_told_from_the_words() {
+        let of = |text: &str| {
+            let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+            only_device(&words).map(String::from)
+        };
+        assert_eq!(of("gramer mine clique -k 3 a.gramer --device gpu:1").as_deref(), Some("gpu:1"));
+        assert_eq!(of("gramer mine --device=gpu clique").as_deref(), Some("gpu"));
+        for none in [
+            "gramer mine clique",
+            "gramer devices --device gpu",
+            "gramer mine --device gpu --device cpu",
+        ] {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {

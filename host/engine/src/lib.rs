@@ -182,6 +182,11 @@ pub trait Engine: Send + Sync {
         self.name()
     }
 
+    /// Whether each run costs much beside its work, so that many small shares are dearer than a large one.
+    fn runs_cost(&self) -> bool {
+        false
+    }
+
     /// Whether this engine can do the task, on `graph` where that is known already.
     ///
     /// # Errors

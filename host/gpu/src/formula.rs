@@ -10,7 +10,7 @@ use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
-use crate::local::{self, Heads, Roots};
+use crate::local::{self, Heads, Member, Roots};
 use crate::memory::Buffer;
 use crate::picked::Picked;
 use crate::program::Program;
@@ -137,6 +137,37 @@ impl Cycles {
         }
         few.sort_unstable();
         many.sort_unstable();
+        self.some(graph, &few, &many)
+    }
+
+    /// The part of one of several devices that do the same task, of which the first one also does `beside` work: each has
+    /// about as much. An element test of cliques counts as a wedge: two H100 took 62 ms for the motifs of a random graph of
+    /// 2^20 vertices so, 69 with half a wedge and 88 with two.
+    ///
+    /// # Errors
+    /// As [`Cycles::of_share`].
+    pub fn of_member(&self, graph: &Resident, member: Member, beside: f64) -> Result<Self> {
+        let mut done = vec![0.0; member.of];
+        done[0] = beside;
+        let mut own = |works: &Works| {
+            let mut own = vec![];
+            // The heaviest come first.
+            for at in 0..works.len() {
+                let least = (0..member.of).min_by(|&a, &b| done[a].total_cmp(&done[b]));
+                let least = least.expect("there is a device");
+                done[least] += works.of(at..at + 1);
+                if least == member.own {
+                    own.push(at as u32);
+                }
+            }
+            own
+        };
+        let (many, few) = (own(&self.many_works), own(&self.few_works));
+        self.some(graph, &few, &many)
+    }
+
+    /// Those at some places, ascending.
+    fn some(&self, graph: &Resident, few: &[u32], many: &[u32]) -> Result<Self> {
         let of = |works: &Works, at: u32| works.of(at as usize..at as usize + 1);
         let few_works = Works::new(few.iter().map(|&at| of(&self.few_works, at)));
         let few: Vec<u32> = few.iter().map(|&at| self.few[at as usize]).collect();
@@ -316,6 +347,29 @@ pub(crate) fn four_of_share(
     }
     if !cycles.count(graph, context)? || !local::count(graph, &roots, 4, None, context)? {
         graph.device.finish()?;
+        return Ok(None);
+    }
+    graph.read().map(Some)
+}
+
+/// The part of one of several devices in the sums for four vertices, which add up. `cycles` are its own; the first one counts
+/// all 4-cliques, since the triangles of all arcs come with them.
+///
+/// # Errors
+/// As [`local::count`].
+pub(crate) fn four_of_member(
+    graph: &Resident,
+    roots: &Roots,
+    cycles: &Cycles,
+    edges: &Buffer<u32>,
+    member: Member,
+    context: &Context,
+) -> Result<Option<Sums>> {
+    if member.own == 0 {
+        return four(graph, roots, cycles, edges, context);
+    }
+    graph.begin()?;
+    if !cycles.count(graph, context)? {
         return Ok(None);
     }
     graph.read().map(Some)

@@ -53,7 +53,12 @@ pub(crate) fn by_images(
     let (mut found, mut buffers): (Vec<Count>, Vec<Buffer<u32>>) = (vec![], vec![]);
     let mut around_frequent = HashMap::new();
     let (mut first, mut candidates) = (1, vec![]);
-    if together.is_none() && max_vertices > 2 && max_edges > 1 && wedges::fits(device, by) {
+    let mut counted = max_vertices > 2 && max_edges > 1 && wedges::fits(device, by);
+    if let Some(together) = together {
+        // Candidates must be the same on all devices.
+        counted = together.join(0, vec![u8::from(counted)])?.iter().all(|own| own[..] == [1]);
+    }
+    if counted {
         let supports = Supports::new(device, by, labelled)?;
         found = supports.edges(support);
         around_frequent = around(found.iter().map(|edge| kind(&edge.pattern)));
@@ -73,12 +78,14 @@ pub(crate) fn by_images(
     for edges in first..=max_edges {
         context.progress.begin(candidates.len() as u64);
         let examined = Examine { device, by, candidates: &candidates, support, fault, context };
+        // The domains of paths are found sooner than they are told.
+        let together = together.filter(|_| !counted || edges > first);
         let mut level = match examined.level(&buffers, together, edges) {
             Ok(None) | Err(Error::Interrupted) => return Ok((found, false)),
             level => level?.expect("the other case is above"),
         };
         if let Some(together) = together {
-            level = examined.joined(level, together, edges)?;
+            level = examined.joined(level, together, edges, edges < max_edges)?;
         }
         let Level { known, supports, kept } = level;
         let patterns = known.iter().map(|known| known.pattern.clone());
@@ -161,14 +168,20 @@ impl Examine<'_> {
         Ok(Some(level))
     }
 
-    /// What all devices have found of a level, its domains in one buffer.
-    fn joined(&self, own: Level, together: &dyn Together, edges: usize) -> Result<Level> {
+    /// What all devices have found of a level, its domains in one buffer, if another level needs them.
+    fn joined(
+        &self,
+        own: Level,
+        together: &dyn Together,
+        edges: usize,
+        domains: bool,
+    ) -> Result<Level> {
         let words = |candidate: usize| {
             let Candidate { pattern, orbits, .. } = &self.candidates[candidate];
-            self.by.words(pattern, orbits)
+            if domains { self.by.words(pattern, orbits) } else { 0 }
         };
         let mut kept = vec![];
-        for buffer in &own.kept {
+        for buffer in own.kept.iter().filter(|_| domains) {
             let mut read = vec![0; buffer.len()];
             buffer.read(&self.device.queue, &mut read)?;
             kept.push(read);
@@ -180,7 +193,8 @@ impl Examine<'_> {
             .map(|(known, support)| {
                 // The domain of the first orbit comes first, and the others follow.
                 let At { buffer, first } = known.domains[0];
-                let words = kept[buffer][first as usize..][..words(known.candidate)].to_vec();
+                let own = kept.get(buffer).map_or(&[][..], |kept| &kept[first as usize..]);
+                let words = own[..words(known.candidate)].to_vec();
                 Exchanged { candidate: known.candidate, support, words }
             })
             .collect();
@@ -199,6 +213,9 @@ impl Examine<'_> {
         }
         // What was this device's own is among them.
         drop(own.kept);
+        if !domains {
+            return Ok(level);
+        }
         let place = self.device.place();
         level.kept.push(Buffer::of(&place, &domains_of_all, "domains of frequent patterns")?);
         Ok(level)

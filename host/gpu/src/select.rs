@@ -15,7 +15,8 @@ pub fn is_gpu(device: &str) -> bool {
 /// [`Error::Usage`] for an index or name that no device has, [`Error::Device`] where there is none.
 pub(crate) fn select(device: &str) -> Result<Handle> {
     if let Some(index) = index(device)
-        && let Some(handle) = nvidia().into_iter().nth(index)
+        && let name = format!("gpu:{index}")
+        && let Some(handle) = nvidia().into_iter().find(|handle| handle.found.device == name)
     {
         return Ok(handle);
     }
@@ -33,7 +34,7 @@ pub(crate) fn select(device: &str) -> Result<Handle> {
 }
 
 /// The index that a device is named by; that of the first GPU where none is.
-fn index(device: &str) -> Option<usize> {
+pub(crate) fn index(device: &str) -> Option<usize> {
     if device == "gpu" { Some(0) } else { device.strip_prefix("gpu:")?.parse().ok() }
 }
 

@@ -145,6 +145,11 @@ impl Pace {
         Pace { least: 1, most: if kept { 1 } else { usize::MAX }, kept }
     }
 
+    /// For a taker whose part of so many portions is known from the start: it takes that at once.
+    pub fn of_part(portions: usize) -> Self {
+        Pace { least: portions.max(1), most: portions.max(1), kept: false }
+    }
+
     /// The least number, at least one, and the largest.
     pub fn portions(&self) -> (usize, usize) {
         (self.least, self.most)
@@ -316,6 +321,18 @@ mod tests {
         let mut deal = Deal::new(0..6, 2);
         assert_eq!(deal.take_between(pace.portions()).len(), 1);
         assert_eq!(deal.take_between(pace.portions()).len(), 1);
+    }
+
+    #[test]
+    fn alike_takers_may_have_their_parts_at_once() {
+        let mut deal = Deal::new(0..128, 2);
+        let mut pace = Pace::of_part(64);
+        let first = deal.take_between(pace.portions());
+        assert_eq!((first.len(), deal.take_between(pace.portions()).len()), (64, 64));
+        // What a lost one leaves is dealt out.
+        deal.give_back(first);
+        pace.took(64, Duration::from_secs(64));
+        assert_eq!(deal.take_between(pace.portions()).len(), 32);
     }
 
     #[test]

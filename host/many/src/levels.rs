@@ -1,5 +1,6 @@
 //! Tasks that devices do together and not each by itself ([`Together`]): frequent patterns level by level, of which each
-//! device examines some candidates and all hear what each has found; cliques on GPUs, which have the same lists of tasks.
+//! device examines some candidates and all hear what each has found; what GPUs have the same lists of
+//! tasks of.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -17,6 +18,11 @@ use gramer_pattern::task::Task;
 use tracing::warn;
 
 use crate::{Ready, named};
+
+/// Whether devices do a task together by the tasks that each would have alone, if they can: what has no levels.
+pub(crate) fn by_tasks(task: &Task) -> bool {
+    matches!(task, Task::Clique { .. } | Task::Motif { .. })
+}
 
 /// A device gets what is left of a level divided by this and by the number of devices.
 const PART: usize = 4;
@@ -153,7 +159,7 @@ pub(crate) fn run(
         let metrics: Vec<DeviceMetrics> =
             outcomes.iter_mut().flat_map(|outcome| outcome.devices.drain(..)).collect();
         // Of a run that was stopped each has what it counted itself.
-        let own = matches!(task, Task::Clique { .. }) && outcomes.iter().all(|o| !o.complete);
+        let own = by_tasks(task) && outcomes.iter().all(|o| !o.complete);
         let mut outcome = outcomes.swap_remove(0);
         for more in outcomes.iter().filter(|_| own) {
             for (count, more) in outcome.results.iter_mut().zip(&more.results) {
@@ -186,7 +192,7 @@ fn once(
     let threads = (context.threads() / ready.len()).max(1);
     let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
     // Candidates are counted as they are given out, for all devices together; of others each knows how far it is.
-    let candidates = matches!(task, Task::Fsm { .. });
+    let candidates = !by_tasks(task);
     let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {
         let started: Vec<_> = ready
@@ -274,10 +280,12 @@ fn one(
     metrics.headline("share.busy", "s", Value::time(took.saturating_sub(waited)));
     let (name, part, whole) = match candidates {
         true => ("share.candidates", member.own.load(Relaxed), member.all.load(Relaxed)),
-        // Each has as many of the tasks.
+        // Each has as many of the tasks, where it doesn't say otherwise.
         false => ("share.portions", 1, shared.devices),
     };
-    metrics.headline(name, "", Value::Share { part: part as f64, whole: whole as f64 });
+    if metrics.get(name).is_none() {
+        metrics.headline(name, "", Value::Share { part: part as f64, whole: whole as f64 });
+    }
     outcome.devices.push(metrics);
     Ok(outcome)
 }

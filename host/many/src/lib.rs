@@ -155,13 +155,13 @@ impl Engine for Many {
 
 impl Many {
     /// Whether the devices do a task together, one of one kind that can: frequent patterns, where they share the candidates
-    /// of each level, and cliques, where they share the tasks that each would have alone.
+    /// of each level, and others, where they share the tasks that each would have alone.
     fn by_levels(&self, task: &Task) -> bool {
         let alike = || {
             let names: Vec<String> = self.devices.iter().map(|device| device.name()).collect();
             speeds::alike(names.iter().map(String::as_str))
         };
-        (matches!(task, Task::Fsm { .. }) || matches!(task, Task::Clique { .. }) && alike())
+        (matches!(task, Task::Fsm { .. }) || levels::by_tasks(task) && alike())
             && !self.by_ids
             && self.devices.iter().all(|device| device.supports_together(task).is_ok())
     }
@@ -315,6 +315,7 @@ impl OnMany<'_> {
             sink,
             context,
             kept,
+            at_once: self.many.devices.iter().all(|device| device.runs_cost()),
         };
         let mut outcome = run.on(&mut ready)?;
         outcome.warnings.splice(0..0, self.warnings.iter().cloned());

@@ -35,6 +35,8 @@ pub(crate) struct Run<'a> {
     pub context: &'a Context,
     /// Where finished portions are kept.
     pub kept: Option<&'a Checkpoint<'a>>,
+    /// Whether each run costs a device much: if devices are alike, each gets its part at once.
+    pub at_once: bool,
 }
 
 /// What all threads of a run look at.
@@ -45,6 +47,8 @@ struct Shared {
     /// Stops all devices.
     stop: Cancel,
     begun: Instant,
+    /// Of each device: portions that it has, and how far it is with them.
+    present: Vec<(AtomicUsize, Arc<Progress>)>,
 }
 
 impl Shared {
@@ -80,6 +84,37 @@ struct State {
     rivals: Rivals,
 }
 
+/// How much of the work is shown to be done.
+struct Shown<'a> {
+    portions: usize,
+    progress: &'a Progress,
+    done: u64,
+}
+
+impl<'a> Shown<'a> {
+    /// Units for each portion: a device may have its whole part at once.
+    const UNITS: u64 = 1024;
+
+    fn new(portions: usize, progress: &'a Progress) -> Self {
+        progress.begin(portions as u64 * Self::UNITS);
+        Shown { portions, progress, done: 0 }
+    }
+
+    /// Shows what was done since; never less, though devices begin again with each phase.
+    fn show(&mut self, shared: &Shared) {
+        let deal = &shared.state().deal;
+        let mut done = (self.portions - deal.left() - deal.out()) as u64 * Self::UNITS;
+        for (present, progress) in &shared.present {
+            let (part, whole) = progress.get();
+            let part = part.min(whole) as f64 / whole.max(1) as f64;
+            done += (part * (present.load(Acquire) as u64 * Self::UNITS) as f64) as u64;
+        }
+        let more = done.min(self.portions as u64 * Self::UNITS).saturating_sub(self.done);
+        self.progress.add(more);
+        self.done += more;
+    }
+}
+
 /// What became of a device.
 struct Done {
     /// Its outcomes, merged; none if it had none.
@@ -101,22 +136,26 @@ impl Run<'_> {
             Some(_) => Portions::of(view, self.units, PORTIONS_KEPT, self.whole),
         };
         let names = ready.iter().map(|device| self.names[device.at].as_str());
+        let alike = alike(names);
         let state = State {
             deal: Deal::new(0..portions.count(), takers),
-            speeds: (!alike(names)).then(|| Speeds::new(takers)),
+            speeds: (!alike).then(|| Speeds::new(takers)),
             rivals: Rivals::default(),
         };
+        let at_once = alike && self.at_once && self.kept.is_none() && self.sink.is_none();
+        let part = at_once.then(|| portions.count().div_ceil(takers));
         let shared = Shared {
             state: Mutex::new(state),
             changed: Condvar::new(),
             stop: Cancel::default(),
             begun: Instant::now(),
+            present: (0..takers).map(|_| Default::default()).collect(),
         };
         // A task may be so small that it ends before somebody looks again.
         if self.context.cancel.is_cancelled() {
             shared.stop.cancel();
         }
-        self.context.progress.begin(portions.count() as u64);
+        let mut progress = Shown::new(portions.count(), &self.context.progress);
         info!(devices = takers, portions = portions.count(), "the work is dealt out");
         // What computes on the host shares its threads; others take one that mostly waits.
         let threads = (self.context.threads() / takers).max(1);
@@ -130,7 +169,7 @@ impl Run<'_> {
                     let (caller, ended) = (&caller, &ended);
                     scope.spawn(move || {
                         let done = catch_unwind(AssertUnwindSafe(|| {
-                            self.device((taker, device), threads, shared, portions)
+                            self.device((taker, device), (threads, part), shared, portions)
                         }));
                         if done.is_err() {
                             shared.stop.cancel();
@@ -150,12 +189,14 @@ impl Run<'_> {
                     shared.state().rivals.stop();
                     shared.changed.notify_all();
                 }
+                progress.show(&shared);
                 std::thread::park_timeout(LOOK);
             }
             started.into_iter().map(|thread| thread.join().and_then(|done| done)).collect()
         });
         let all: Vec<Done> =
             all.into_iter().map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect();
+        progress.show(&shared);
         let left = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner).deal;
         let failed: Vec<bool> = all.iter().map(|done| done.error.is_some()).collect();
         let mut failed = failed.into_iter();
@@ -201,26 +242,30 @@ impl Run<'_> {
     fn device(
         &self,
         (taker, device): (usize, &Ready<'_>),
-        threads: usize,
+        (threads, part): (usize, Option<usize>),
         shared: &Shared,
         portions: &Portions,
     ) -> Done {
+        let (present, progress) = &shared.present[taker];
         let name = &self.names[device.at];
         let mut found: Option<Outcome> = None;
         let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);
         let (mut own, mut error) = (0usize, None);
-        let mut pace = Pace::new(self.kept.is_some());
+        let mut pace = part.map_or_else(|| Pace::new(self.kept.is_some()), Pace::of_part);
         while let Some((taken, run)) = self.next(shared, taker, pace.portions()) {
             let context = Context {
                 threads,
                 cancel: run.cancel.clone(),
-                progress: Arc::new(Progress::default()),
+                progress: progress.clone(),
                 budget: self.context.budget.clone(),
             };
+            progress.begin(0);
+            present.store(taken.len(), Release);
             let begun = Instant::now();
             let answer = portions.share(self.graph.view(), &taken).and_then(|share| {
                 device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
             });
+            present.store(0, Release);
             let took = begun.elapsed();
             busy += took;
             runs += 1;
@@ -252,7 +297,6 @@ impl Run<'_> {
                 Ok(true) => {
                     state.deal.done(&taken);
                     own += taken.len();
-                    self.context.progress.add(taken.len() as u64);
                 }
                 // A limit was reached, or the user wants no more.
                 Ok(false) => shared.stop.cancel(),

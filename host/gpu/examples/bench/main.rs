@@ -408,7 +408,7 @@ impl Bench<'_> {
 
 fn main() -> Result<(), Failure> {
     // SAFETY: nothing has started a thread yet.
-    unsafe { gramer_gpu::platform::ask_for_little() }
+    unsafe { gramer_gpu::platform::ask_for_little(std::env::args().nth(1).as_deref()) }
     let options = options()?;
     let peers = peers(&options.peers)?;
     let begun = Instant::now();

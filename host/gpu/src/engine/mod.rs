@@ -242,6 +242,10 @@ impl Engine for Gpu {
         format!("gpu, {strategy}, order {order}{signatures}")
     }
 
+    fn runs_cost(&self) -> bool {
+        true
+    }
+
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
         match task {
@@ -274,8 +278,12 @@ impl Engine for Gpu {
         self.supports(task, None)?;
         match task {
             Task::Fsm { .. } if self.strategy.is_none_or(|said| said == Strategy::Plan) => Ok(()),
-            // Triangles are counted faster at heads, of which there are no portions.
-            Task::Clique { k: 4.. } if self.strategy.is_none_or(|said| said == Strategy::Local) => {
+            Task::Clique { .. } if self.strategy.is_none_or(|said| said == Strategy::Local) => {
+                Ok(())
+            }
+            Task::Motif { k: 3..=5, .. }
+                if self.strategy.is_none_or(|s| s == Strategy::Formula) =>
+            {
                 Ok(())
             }
             other => Err(Error::Unsupported(format!(

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use gramer_engine::formulas::Sums;
 use gramer_engine::frequent::by_embeddings;
 use gramer_engine::{Count, Open, Outcome, Sink, Together, formulas, shares};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_pattern::task::{Induced, Measure, SizeLimit};
+use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 use gramer_pattern::{Dictionary, Pattern};
 
 use super::Gpu;
@@ -19,10 +20,10 @@ use crate::five;
 use crate::formula::{self, Cycles, Triangles};
 use crate::fsm;
 use crate::graph::Numbering;
-use crate::local::{self, Heads, Roots};
+use crate::local::{self, Heads, Member, Roots};
 use crate::memory::Buffer;
 use crate::picked::Picked;
-use crate::resident::Resident;
+use crate::resident::{Resident, SUMS};
 use crate::search::{self, Labels, Question, Rival};
 use crate::table::OnTable;
 use crate::wide::{self, Wanted};
@@ -38,6 +39,8 @@ pub(super) struct OnDevice<'a> {
     roots: [OnceLock<Roots>; 2],
     /// Its part of them where several devices count together.
     parts: [Mutex<Option<local::Part>>; 2],
+    /// The same of the wedges.
+    own_cycles: Mutex<Option<(Member, Cycles)>>,
     /// Another one for each graph on a device.
     number: u64,
     /// `None`: they have no room.
@@ -97,6 +100,7 @@ impl<'a> OnDevice<'a> {
             running: Mutex::new(()),
             roots: Default::default(),
             parts: Default::default(),
+            own_cycles: Mutex::default(),
             number: NUMBERS.fetch_add(1, Relaxed),
             heads: OnceLock::new(),
             cycles: OnceLock::new(),
@@ -173,11 +177,84 @@ impl OnDevice<'_> {
         if done {
             let own = count.to_le_bytes().to_vec();
             if let Some(all) = unless_stopped(together.join(usize::MAX, own))? {
-                count = all.iter().map(|own| number_of(own)).sum();
+                count = numbers_of(&all.concat()).iter().sum();
                 complete = true;
             }
         }
         Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
+    }
+
+    /// What one device does alone sooner than several do in shares: triangles, and motifs of three and five vertices. All get
+    /// the counts, and hear whether they found them.
+    pub(super) fn alone(
+        &self,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<(Outcome, bool)> {
+        let patterns = match task {
+            Task::Motif { k, .. } => Dictionary::of(*k).patterns().to_vec(),
+            _ => vec![Pattern::clique(3)],
+        };
+        let of = |counts: &[u128], complete| {
+            let results = patterns.iter().cloned().zip(counts);
+            let results = results.map(|(pattern, &count)| Count { pattern, count });
+            Outcome::new(results.collect(), complete)
+        };
+        let none = of(&vec![0; patterns.len()], false);
+        let Some(member) = unless_stopped(local::member(self.number, 0, together))? else {
+            return Ok((none, false));
+        };
+        let mut own = vec![];
+        if member.own == 0 {
+            let outcome = match task {
+                Task::Motif { k, induced } => self.motifs(*k, *induced, None, context)?,
+                _ => self.cliques(3, None, context)?,
+            };
+            if !outcome.complete {
+                return Ok((outcome, true));
+            }
+            own = outcome.results.iter().flat_map(|r| r.count.to_le_bytes()).collect();
+        }
+        let found = match unless_stopped(together.join(usize::MAX, own))? {
+            Some(all) => of(&numbers_of(&all.concat()), true),
+            None => none,
+        };
+        Ok((found, member.own == 0))
+    }
+
+    /// Motifs of four vertices that other devices of this kind count as well: all get the counts.
+    pub(super) fn motifs_of_four_together(
+        &self,
+        induced: Induced,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        let (resident, roots) = (&self.resident, self.roots(4)?);
+        let cycles = made(&self.cycles, || Cycles::new(resident))?;
+        let edges = self.triangles_of_arcs()?;
+        let member = match unless_stopped(roots.member(resident, self.number, together))? {
+            Some(member) => member,
+            None => return Ok(unfinished(4)),
+        };
+        let mut kept = self.own_cycles.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = match &*kept {
+            Some((of, own)) if *of == member => own,
+            _ => &kept.insert((member, cycles.of_member(resident, member, roots.work())?)).1,
+        };
+        let sums = formula::four_of_member(resident, roots, own, edges, member, context)?;
+        let Some(sums) = sums else { return Ok(unfinished(4)) };
+        let said = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
+        let Some(all) = unless_stopped(together.join(usize::MAX, said))? else {
+            return Ok(unfinished(4));
+        };
+        let mut sums = [0u128; SUMS];
+        for own in &all {
+            for (sum, own) in sums.iter_mut().zip(numbers_of(own)) {
+                *sum += own;
+            }
+        }
+        self.motifs_of(4, induced, &sums)
     }
 
     /// Counts a pattern by search, and hands what is found to the sink.
@@ -343,13 +420,16 @@ impl OnDevice<'_> {
                 outcome.open = open;
                 Ok(outcome)
             }
-            (Some(sums), None) => formulas::motifs(k, induced, &sums)
-                .map(|results| Outcome::new(results, true))
-                .ok_or_else(|| {
-                    Error::Device(format!("{}: its sums are none of a graph", self.gpu.name))
-                }),
+            (Some(sums), None) => self.motifs_of(k, induced, &sums),
             (None, _) => Ok(unfinished(k)),
         }
+    }
+
+    /// Motifs of three or four vertices from the sums of a whole graph.
+    fn motifs_of(&self, k: usize, induced: Induced, sums: &Sums) -> Result<Outcome> {
+        formulas::motifs(k, induced, sums).map(|results| Outcome::new(results, true)).ok_or_else(
+            || Error::Device(format!("{}: its sums are none of a graph", self.gpu.name)),
+        )
     }
 
     /// Room for a number of each arc.
@@ -377,9 +457,9 @@ impl OnDevice<'_> {
     }
 }
 
-/// A count as [`Together::join`] has it.
-fn number_of(bytes: &[u8]) -> u128 {
-    bytes.try_into().map_or(0, u128::from_le_bytes)
+/// Numbers as [`Together::join`] has them.
+fn numbers_of(bytes: &[u8]) -> Vec<u128> {
+    bytes.as_chunks().0.iter().map(|&bytes| u128::from_le_bytes(bytes)).collect()
 }
 
 /// The part of a task that a run does: the roots that count, and who takes embeddings.

@@ -241,6 +241,11 @@ impl Roots {
         large.into_iter().chain([(self, k)]).collect()
     }
 
+    /// The work of all tasks, in element tests.
+    pub fn work(&self) -> f64 {
+        self.lists.iter().map(|list| list.works.total()).sum()
+    }
+
     /// Every so manyeth task of each list, from one of its first ones on; large roots have their own.
     ///
     /// # Errors

@@ -40,37 +40,44 @@ impl Part {
     }
 }
 
-/// What devices must agree in.
-fn fingerprint(graph: &Resident, roots: &Roots) -> u64 {
-    *roots.fingerprint.get_or_init(|| {
-        let mut hash = Xxh3Default::new();
-        let limits = [graph.device.limits.units, graph.device.pivots.map_or(2, usize::from)];
-        let mut numbers = limits.to_vec();
-        for (roots, _) in roots.with_large(UNWEIGHED) {
-            for class in &roots.classes {
-                numbers.extend([class.words, class.lanes, class.roots, class.tile]);
+impl Roots {
+    /// What devices must agree in to have the same tasks.
+    fn fingerprint(&self, graph: &Resident) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let mut hash = Xxh3Default::new();
+            let limits = [graph.device.limits.units, graph.device.pivots.map_or(2, usize::from)];
+            let mut numbers = limits.to_vec();
+            for (roots, _) in self.with_large(UNWEIGHED) {
+                for class in &roots.classes {
+                    numbers.extend([class.words, class.lanes, class.roots, class.tile]);
+                }
+                for list in &roots.lists {
+                    numbers.push(list.tasks.len());
+                    let words: Vec<u8> =
+                        list.tasks.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
+                    hash.update(&words);
+                }
             }
-            for list in &roots.lists {
-                numbers.push(list.tasks.len());
-                let words: Vec<u8> =
-                    list.tasks.iter().flatten().flat_map(|word| word.to_le_bytes()).collect();
-                hash.update(&words);
-            }
-        }
-        numbers.iter().for_each(|&number| hash.update(&(number as u64).to_le_bytes()));
-        hash.digest()
-    })
+            numbers.iter().for_each(|&number| hash.update(&(number as u64).to_le_bytes()));
+            hash.digest()
+        })
+    }
+
+    /// The device's place among those that do a task with these roots; see [`member`].
+    pub fn member(&self, graph: &Resident, number: u64, together: &dyn Together) -> Result<Member> {
+        member(number, self.fingerprint(graph), together)
+    }
 }
 
-/// The device's place among those that do the task, which must agree in `same`; `number` is another one for each.
+/// The device's place among those that do a task, which must agree in `same`; `number` is another one for each.
 ///
 /// # Errors
-/// [`Error::Unsupported`] on all devices where they don't agree.
+/// [`Error::Unsupported`] on all devices where they don't agree; those of `together`.
 pub(crate) fn member(number: u64, same: u64, together: &dyn Together) -> Result<Member> {
     let said = [number.to_le_bytes(), same.to_le_bytes()].concat();
     let mut all = together.join(0, said.clone())?;
     if all.iter().any(|other| other[8..] != said[8..]) {
-        return Err(Error::Unsupported("GPUs that differ count cliques in shares".into()));
+        return Err(Error::Unsupported("GPUs that differ count in shares".into()));
     }
     all.sort_unstable();
     let own = all.iter().position(|other| *other == said);
@@ -90,7 +97,7 @@ pub(crate) fn count_together(
     together: &dyn Together,
     context: &Context,
 ) -> Result<bool> {
-    let member = member(number, fingerprint(graph, roots), together)?;
+    let member = roots.member(graph, number, together)?;
     if kept.as_ref().is_none_or(|kept| kept.member != member) {
         *kept = Some(Part::of(graph, roots, member)?);
     }
