@@ -26,14 +26,17 @@ pub(crate) fn by_tasks(task: &Task) -> bool {
 
 /// A device gets what is left of a level divided by this and by the number of devices.
 const PART: usize = 4;
+/// The same of devices for which each run costs much, once each has had `FIRST` of the part that would be its own.
+const LARGE_PART: usize = 2;
+const FIRST: (usize, usize) = (3, 4);
 /// How often who waits looks whether the run stops.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// What the devices have agreed on.
 #[derive(Default)]
 struct State {
-    /// By level: the first candidate that nobody has.
-    next: HashMap<usize, usize>,
+    /// By level: the first candidate that nobody has, and how often somebody took some.
+    next: HashMap<usize, (usize, usize)>,
     /// What those have found who have come to the end of the level.
     found: Vec<Vec<u8>>,
     /// Levels that all have come to the end of.
@@ -47,6 +50,8 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     devices: usize,
+    /// Whether each run costs a device much.
+    runs_cost: bool,
     stop: Cancel,
 }
 
@@ -75,13 +80,18 @@ impl Together for Member<'_> {
     fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
         self.shared.stop.check()?;
         let mut state = self.shared.lock();
-        let first = state.next.entry(level).or_insert_with(|| {
+        let (first, times) = state.next.entry(level).or_insert_with(|| {
             self.progress.begin(all as u64);
-            0
+            (0, 0)
         });
-        let size = (all - *first).div_ceil(PART * self.shared.devices);
+        let (left, devices) = (all - *first, self.shared.devices);
+        let size = match self.shared.runs_cost {
+            false => left.div_ceil(PART * devices),
+            true if *times < devices => (all * FIRST.0).div_ceil(FIRST.1 * devices).min(left),
+            true => left.div_ceil(LARGE_PART * devices),
+        };
         let range = *first..*first + size;
-        *first = range.end;
+        (*first, *times) = (range.end, *times + 1);
         self.own.fetch_add(size, Relaxed);
         self.progress.add(size as u64);
         Ok(range)
@@ -90,7 +100,7 @@ impl Together for Member<'_> {
     fn join(&self, level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
         let begun = Instant::now();
         let mut state = self.shared.lock();
-        self.all.fetch_add(state.next.get(&level).copied().unwrap_or(0), Relaxed);
+        self.all.fetch_add(state.next.get(&level).map_or(0, |next| next.0), Relaxed);
         let round = state.rounds;
         state.found.push(found);
         if state.found.len() == self.shared.devices {
@@ -118,7 +128,7 @@ impl Together for Member<'_> {
 /// Those of the devices; of a lost device only if it was the last one.
 pub(crate) fn run(
     names: &[String],
-    ready: &mut Vec<Ready<'_>>,
+    (ready, runs_cost): (&mut Vec<Ready<'_>>, bool),
     task: &Task,
     context: &Context,
 ) -> Result<Outcome> {
@@ -136,7 +146,7 @@ pub(crate) fn run(
             return Ok(outcome);
         }
         let (mut outcomes, mut lost) = (vec![], None);
-        let all = once(names, ready, task, context);
+        let all = once(names, (ready, runs_cost), task, context);
         let failed: Vec<bool> = all.iter().map(Result::is_err).collect();
         for result in all {
             match result {
@@ -175,7 +185,7 @@ pub(crate) fn run(
 /// One attempt of all devices.
 fn once(
     names: &[String],
-    ready: &[Ready<'_>],
+    (ready, runs_cost): (&[Ready<'_>], bool),
     task: &Task,
     context: &Context,
 ) -> Vec<Result<Outcome>> {
@@ -183,6 +193,7 @@ fn once(
         state: Mutex::default(),
         changed: Condvar::new(),
         devices: ready.len(),
+        runs_cost,
         stop: Cancel::default(),
     };
     // A task may be so small that it ends before somebody looks again.

@@ -115,6 +115,10 @@ impl Engine for Many {
         if self.by_ids { BY_IDS.into() } else { self.devices[0].rule() }
     }
 
+    fn runs_cost(&self) -> bool {
+        self.devices.iter().all(|device| device.runs_cost())
+    }
+
     fn supports(&self, task: &Task, graph: Option<&Graph>) -> Result<()> {
         task.check()?;
         self.devices
@@ -294,7 +298,8 @@ impl OnMany<'_> {
         let by_levels = self.many.by_levels(task);
         if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
             let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            match levels::run(&self.many.names, &mut ready, task, context) {
+            let ready = (&mut *ready, self.many.runs_cost());
+            match levels::run(&self.many.names, ready, task, context) {
                 // Devices that turn out to differ; what is no sum of portions isn't done then.
                 Err(Error::Unsupported(_)) if shares::divisible(task, false).is_ok() => {}
                 outcome => {
@@ -315,7 +320,7 @@ impl OnMany<'_> {
             sink,
             context,
             kept,
-            at_once: self.many.devices.iter().all(|device| device.runs_cost()),
+            at_once: self.many.runs_cost(),
         };
         let mut outcome = run.on(&mut ready)?;
         outcome.warnings.splice(0..0, self.warnings.iter().cloned());
