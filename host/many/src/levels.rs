@@ -19,16 +19,13 @@ use tracing::warn;
 
 use crate::{Ready, named};
 
-/// Whether devices do a task together by the tasks that each would have alone, if they can: what has no levels.
-pub(crate) fn by_tasks(task: &Task) -> bool {
-    matches!(task, Task::Clique { .. } | Task::Motif { .. })
-}
-
 /// A device gets what is left of a level divided by this and by the number of devices.
 const PART: usize = 4;
 /// The same of devices for which each run costs much, once each has had `FIRST` of the part that would be its own.
 const LARGE_PART: usize = 2;
 const FIRST: (usize, usize) = (3, 4);
+/// What a device says that has a part of the task from the beginning, and no candidates.
+const PART_OF: &str = "share.portions";
 /// How often who waits looks whether the run stops.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -166,10 +163,11 @@ pub(crate) fn run(
             Some(_) if !context.cancel.is_cancelled() => continue,
             _ => {}
         }
+        // Of a run that was stopped each has what it counted itself, where it had a part of its own.
+        let part = |outcome: &Outcome| outcome.devices.iter().any(|d| d.get(PART_OF).is_some());
+        let own = outcomes.iter().all(|outcome| !outcome.complete && part(outcome));
         let metrics: Vec<DeviceMetrics> =
             outcomes.iter_mut().flat_map(|outcome| outcome.devices.drain(..)).collect();
-        // Of a run that was stopped each has what it counted itself.
-        let own = by_tasks(task) && outcomes.iter().all(|o| !o.complete);
         let mut outcome = outcomes.swap_remove(0);
         for more in outcomes.iter().filter(|_| own) {
             for (count, more) in outcome.results.iter_mut().zip(&more.results) {
@@ -202,8 +200,6 @@ fn once(
     }
     let threads = (context.threads() / ready.len()).max(1);
     let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
-    // Candidates are counted as they are given out, for all devices together; of others each knows how far it is.
-    let candidates = !by_tasks(task);
     let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {
         let started: Vec<_> = ready
@@ -214,13 +210,7 @@ fn once(
                 scope.spawn(move || {
                     // Also where it panics the others don't wait for it.
                     let _ends = Ends { shared, caller, ended };
-                    one(
-                        &names[device.at],
-                        device,
-                        (task, candidates),
-                        (shared, progress, threads),
-                        context,
-                    )
+                    one(&names[device.at], device, task, (shared, progress, threads), context)
                 })
             })
             .collect();
@@ -228,7 +218,8 @@ fn once(
             if context.cancel.is_cancelled() {
                 shared.stop();
             }
-            if !candidates {
+            // Candidates are counted as they are given out. Without any each device knows how far it is.
+            if shared.lock().next.is_empty() {
                 let all = progress.iter().map(|progress| progress.get());
                 let (done, total) = all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
                 context.progress.begin(total);
@@ -263,19 +254,18 @@ impl Drop for Ends<'_> {
 fn one(
     name: &str,
     device: &Ready<'_>,
-    (task, candidates): (&Task, bool),
+    task: &Task,
     (shared, progress, threads): (&Shared, &Arc<Progress>, usize),
     context: &Context,
 ) -> Result<Outcome> {
     let budget = context.budget.clone();
     let own = Context { threads, cancel: shared.stop.clone(), progress: progress.clone(), budget };
-    let unseen = Progress::default();
     let member = Member {
         shared,
         own: AtomicUsize::new(0),
         all: AtomicUsize::new(0),
         waited: Mutex::default(),
-        progress: if candidates { &context.progress } else { &unseen },
+        progress: &context.progress,
     };
     let begun = Instant::now();
     let outcome = device.prepared.run_together(task, &member, &own);
@@ -289,13 +279,9 @@ fn one(
     outcome.devices.drain(..).for_each(|found| metrics.absorb(&found));
     let waited = *member.waited.lock().unwrap_or_else(PoisonError::into_inner);
     metrics.headline("share.busy", "s", Value::time(took.saturating_sub(waited)));
-    let (name, part, whole) = match candidates {
-        true => ("share.candidates", member.own.load(Relaxed), member.all.load(Relaxed)),
-        // Each has as many of the tasks, where it doesn't say otherwise.
-        false => ("share.portions", 1, shared.devices),
-    };
-    if metrics.get(name).is_none() {
-        metrics.headline(name, "", Value::Share { part: part as f64, whole: whole as f64 });
+    if metrics.get(PART_OF).is_none() {
+        let (own, all) = (member.own.load(Relaxed) as f64, member.all.load(Relaxed) as f64);
+        metrics.headline("share.candidates", "", Value::Share { part: own, whole: all });
     }
     outcome.devices.push(metrics);
     Ok(outcome)

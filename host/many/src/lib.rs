@@ -165,7 +165,8 @@ impl Many {
             let names: Vec<String> = self.devices.iter().map(|device| device.name()).collect();
             speeds::alike(names.iter().map(String::as_str))
         };
-        (matches!(task, Task::Fsm { .. }) || levels::by_tasks(task) && alike())
+        (matches!(task, Task::Fsm { .. })
+            || matches!(task, Task::Clique { .. } | Task::Motif { .. }) && alike())
             && !self.by_ids
             && self.devices.iter().all(|device| device.supports_together(task).is_ok())
     }

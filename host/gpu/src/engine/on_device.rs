@@ -158,13 +158,13 @@ impl OnDevice<'_> {
     }
 
     /// Cliques of four vertices and more that other devices of this kind count as well: all get the count, or their own
-    /// if they stop.
+    /// if they stop. Also the device's part of the work.
     pub(super) fn cliques_together(
         &self,
         k: usize,
         together: &dyn Together,
         context: &Context,
-    ) -> Result<Outcome> {
+    ) -> Result<(Outcome, f64)> {
         let roots = self.roots(k)?;
         let part = &self.parts[usize::from(Roots::deep(k))];
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,17 +181,19 @@ impl OnDevice<'_> {
                 complete = true;
             }
         }
-        Ok(Outcome::new(vec![Count { pattern: Pattern::clique(k), count }], complete))
+        let own = part.as_ref().map_or(0.0, |part| part.member().part());
+        let counts = vec![Count { pattern: Pattern::clique(k), count }];
+        Ok((Outcome::new(counts, complete), own))
     }
 
     /// What one device does alone sooner than several do in shares: triangles, and motifs of three and five vertices. All get
-    /// the counts, and hear whether they found them.
+    /// the counts, and what part of the work they had.
     pub(super) fn alone(
         &self,
         task: &Task,
         together: &dyn Together,
         context: &Context,
-    ) -> Result<(Outcome, bool)> {
+    ) -> Result<(Outcome, f64)> {
         let patterns = match task {
             Task::Motif { k, .. } => Dictionary::of(*k).patterns().to_vec(),
             _ => vec![Pattern::clique(3)],
@@ -203,7 +205,7 @@ impl OnDevice<'_> {
         };
         let none = of(&vec![0; patterns.len()], false);
         let Some(member) = unless_stopped(local::member(self.number, 0, together))? else {
-            return Ok((none, false));
+            return Ok((none, 0.0));
         };
         let mut own = vec![];
         if member.own == 0 {
@@ -212,7 +214,7 @@ impl OnDevice<'_> {
                 _ => self.cliques(3, None, context)?,
             };
             if !outcome.complete {
-                return Ok((outcome, true));
+                return Ok((outcome, 1.0));
             }
             own = outcome.results.iter().flat_map(|r| r.count.to_le_bytes()).collect();
         }
@@ -220,22 +222,22 @@ impl OnDevice<'_> {
             Some(all) => of(&numbers_of(&all.concat()), true),
             None => none,
         };
-        Ok((found, member.own == 0))
+        Ok((found, if member.own == 0 { 1.0 } else { 0.0 }))
     }
 
-    /// Motifs of four vertices that other devices of this kind count as well: all get the counts.
+    /// Motifs of four vertices that other devices of this kind count as well: all get the counts. Also the device's part of the work.
     pub(super) fn motifs_of_four_together(
         &self,
         induced: Induced,
         together: &dyn Together,
         context: &Context,
-    ) -> Result<Outcome> {
+    ) -> Result<(Outcome, f64)> {
         let (resident, roots) = (&self.resident, self.roots(4)?);
         let cycles = made(&self.cycles, || Cycles::new(resident))?;
         let edges = self.triangles_of_arcs()?;
         let member = match unless_stopped(roots.member(resident, self.number, together))? {
             Some(member) => member,
-            None => return Ok(unfinished(4)),
+            None => return Ok((unfinished(4), 0.0)),
         };
         let mut kept = self.own_cycles.lock().unwrap_or_else(PoisonError::into_inner);
         let own = match &*kept {
@@ -243,10 +245,10 @@ impl OnDevice<'_> {
             _ => &kept.insert((member, cycles.of_member(resident, member, roots.work())?)).1,
         };
         let sums = formula::four_of_member(resident, roots, own, edges, member, context)?;
-        let Some(sums) = sums else { return Ok(unfinished(4)) };
+        let Some(sums) = sums else { return Ok((unfinished(4), member.part())) };
         let said = sums.iter().flat_map(|sum| sum.to_le_bytes()).collect();
         let Some(all) = unless_stopped(together.join(usize::MAX, said))? else {
-            return Ok(unfinished(4));
+            return Ok((unfinished(4), member.part()));
         };
         let mut sums = [0u128; SUMS];
         for own in &all {
@@ -254,7 +256,7 @@ impl OnDevice<'_> {
                 *sum += own;
             }
         }
-        self.motifs_of(4, induced, &sums)
+        Ok((self.motifs_of(4, induced, &sums)?, member.part()))
     }
 
     /// Counts a pattern by search, and hands what is found to the sink.

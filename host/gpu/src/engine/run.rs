@@ -103,26 +103,28 @@ impl Prepared for OnDevice<'_> {
         let _one = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let _heeding = Heeding::begin(&context.cancel);
         let before = Before::of(&self.resident.device);
-        let mut alone = None;
-        let mut outcome = match task {
+        let (mut outcome, part) = match task {
             Task::Clique { k: 3 } | Task::Motif { k: 3 | 5, .. } => {
-                let (outcome, own) = self.alone(task, together, context)?;
-                alone = Some(own);
-                outcome
+                let (outcome, part) = self.alone(task, together, context)?;
+                (outcome, Some(part))
             }
-            Task::Clique { k } => self.cliques_together(*k, together, context)?,
+            Task::Clique { k } => {
+                let (outcome, part) = self.cliques_together(*k, together, context)?;
+                (outcome, Some(part))
+            }
             Task::Motif { induced, .. } => {
-                self.motifs_of_four_together(*induced, together, context)?
+                let (outcome, part) = self.motifs_of_four_together(*induced, together, context)?;
+                (outcome, Some(part))
             }
             Task::Fsm { limit, support, measure } => {
-                self.frequent((*limit, *support, *measure), None, Some(together), context)?
+                let asked = (*limit, *support, *measure);
+                (self.frequent(asked, None, Some(together), context)?, None)
             }
             _ => unreachable!("it was refused above"),
         };
         let mut metrics = self.metrics(self.gpu.strategy(task)?, (false, None), before)?;
-        if let Some(own) = alone {
-            let all = Value::Share { part: f64::from(u8::from(own)), whole: 1.0 };
-            metrics.headline("share.portions", "", all);
+        if let Some(part) = part {
+            metrics.headline("share.portions", "", Value::Share { part, whole: 1.0 });
         }
         outcome.devices.push(metrics);
         Ok(outcome)

@@ -25,6 +25,13 @@ pub(crate) struct Member {
     pub of: usize,
 }
 
+impl Member {
+    /// Its part of what all have as much of.
+    pub fn part(self) -> f64 {
+        1.0 / self.of as f64
+    }
+}
+
 /// What a device keeps for cliques that it counts with others.
 pub(crate) struct Part {
     member: Member,
@@ -33,6 +40,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
+    /// Whose part it is.
+    pub fn member(&self) -> Member {
+        self.member
+    }
+
     fn of(graph: &Resident, roots: &Roots, member: Member) -> Result<Self> {
         let parts = roots.with_large(UNWEIGHED);
         let own = |(roots, _): (&Roots, usize)| roots.every(graph, (member.own, member.of));
