@@ -76,6 +76,7 @@ SUITE = [
     ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
     ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
     ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
+    ("directed", "arguments_out_of_range_are_refused", 0, CONTROL),
     ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
 ]
 NAMES = ["bench", "results", "stops", "counters", "directed"]
