@@ -434,7 +434,25 @@ fn number(name: &str) -> Option<u64> {
 /// registers begin with other values.
 fn fresh(library: &std::path::Path, model: &mut Model, seed: u64) {
     if seed % 50 == 0 && number("GRAMER_INITIAL").is_none() {
-        *model = Model::start(library, 1 + (seed / 50) as u32, &[]).unwrap();
+        *model = Model::start(library, initial(seed), &[]).unwrap();
+    }
+}
+
+/// The seed of the registers' first values for a case: a model takes 1 to 2^31 - 1, and those of `make
+/// test-long` are times.
+fn initial(seed: u64) -> u32 {
+    1 + (seed / 50 % (i32::MAX as u64)) as u32
+}
+
+#[test]
+fn every_seed_of_a_case_has_first_values() {
+    for (seed, expected) in
+        [(0, 1), (50, 2), (99, 2), (50 * (i32::MAX as u64 - 1), i32::MAX as u32)]
+    {
+        assert_eq!(initial(seed), expected, "seed {seed}");
+    }
+    for seed in [17_955_742_147_600, u64::MAX] {
+        assert!((1..=i32::MAX as u32).contains(&initial(seed)), "seed {seed}");
     }
 }
 
