@@ -11,7 +11,7 @@ mkdir -p "$out"
 export GRAMER_COVERAGE=${GRAMER_COVERAGE:-lines} GRAMER_COVERAGE_OUT=$out GRAMER_REQUIRE_RTL=1
 export GRAMER_CASES=${GRAMER_CASES:-60}
 # Other machines have the same lines, but for the variants that the reasons name.
-cargo test --locked --workspace --test core -- \
+cargo test --locked --workspace --test core --test control -- \
   --skip paper --skip counters_are --skip without_compaction --skip uniform --skip counts_stay
 verilator_coverage --write "$out/merged.dat" "$out"/*-*.dat
 scripts/coverage.py "$out/merged.dat"

@@ -20,7 +20,7 @@ Faults of the set core (rtl/set) are judged by the unit bench of their module, b
 counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs); those of
 search plans (gramer_set_plan*, gramer_set_recorder) by the bench of gramer_set_plan and by sim/tests/set_plans.rs instead.
 
-`--set` judges those alone.
+`--set` judges those alone, `--paper` those of the paper's core.
 
 `--results` says how strong the tests of the whole core are alone: each fault that its bench caught is also
 judged by all of the suite after it. docs/hardware/mutants.md has both, mutants-set.md what is known of the set core.
@@ -76,6 +76,7 @@ SUITE = [
     ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
     ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
     ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
+    ("directed", "arguments_out_of_range_are_refused", 0, CONTROL),
     ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
 ]
 NAMES = ["bench", "results", "stops", "counters", "directed"]
@@ -361,7 +362,9 @@ def arguments():
     parser.add_argument("--seed", type=int, default=SEED, help="of --draw")
     parser.add_argument("--total", type=int, default=TOTAL, help="of --draw, of the paper's core")
     parser.add_argument("--total-set", type=int, default=TOTAL_SET, help="of --draw, of the set core")
-    parser.add_argument("--set", action="store_true", help="only faults of the set core")
+    own = parser.add_mutually_exclusive_group()
+    own.add_argument("--set", action="store_true", help="only faults of the set core")
+    own.add_argument("--paper", action="store_true", help="only faults of the paper's core")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     return parser.parse_args()
 
@@ -382,7 +385,9 @@ def choose(chosen, equivalent, options):
         return wanted + random.Random(options.seed).sample(others, max(0, QUICK - len(wanted)))
     # A bench tells soonest; those that no check will notice take longest.
     wanted = sorted(chosen, key=lambda f: (key(f) in equivalent, not bench_of(f["module"])))
-    return [f for f in wanted if f["module"].startswith(SET)] if options.set else wanted
+    if options.set or options.paper:
+        return [f for f in wanted if f["module"].startswith(SET) == options.set]
+    return wanted
 
 
 def build_models(judge, wanted, results):

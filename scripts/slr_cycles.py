@@ -49,7 +49,8 @@ def main():
         rows.append(f"| {title} | " + " | ".join(cells) + " |")
     text = ("# Registers between regions: cycles\n\n"
             "Written by `make slr-cycles`: cycles of the paper's machine in descending order, by its `slr_registers`\n"
-            "([rtl.md](rtl.md)). With each the counts are the same.\n\n"
+            "([rtl.md](rtl.md)). With each the counts are the same. Citeseer is read from its list of edges here, which has\n"
+            "no vertices without edges, and from `citeseer.lg` in cycles.md, which has 48: the cycles differ a little.\n\n"
             "| task | " + " | ".join(map(str, REGISTERS)) + " |\n" + "|---" * (1 + len(REGISTERS)) + "|\n"
             + "\n".join(rows) + "\n")
     part = REPORT.with_suffix(".part")

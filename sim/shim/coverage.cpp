@@ -1,9 +1,10 @@
 // The shim of a model that counts which lines ran and which bits toggled: when an instance goes, its
 // counts are written to a file of their own in the folder that `GRAMER_COVERAGE_OUT` names
 // (target/coverage by default), for verilator_coverage.
+#include <stdlib.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -11,17 +12,21 @@
 #include "verilated_cov.h"
 #include MODEL_HEADER
 
-static std::atomic<unsigned> coverage_files{0};
-
 class CoveredModel : public MODEL_CLASS {
  public:
   CoveredModel(VerilatedContext* context, const char* name) : MODEL_CLASS{context, name} {}
 
   ~CoveredModel() {
     const char* folder = std::getenv("GRAMER_COVERAGE_OUT");
-    const std::string path = std::string(folder ? folder : "target/coverage") + "/" +
-                             std::to_string(getpid()) + "-" + std::to_string(coverage_files++) +
-                             ".dat";
+    // A process has several models, each with this code of its own: no counter is shared by all.
+    std::string path = std::string(folder ? folder : "target/coverage") + "/" +
+                       std::to_string(getpid()) + "-XXXXXX.dat";
+    const int file = mkstemps(path.data(), 4);
+    if (file < 0) {
+      std::perror(path.c_str());
+      std::abort();
+    }
+    close(file);
     contextp()->coveragep()->write(path.c_str());
   }
 };
