@@ -40,7 +40,7 @@ WORK = ROOT / "target" / "bench"
 PEERS = ROOT / "docs" / "bench" / "peers.csv"
 THREADS = ROOT / "docs" / "bench" / "threads.csv"
 REPORT = ROOT / "docs" / "bench" / "README.md"
-REVISIONS = ROOT / "docs" / "bench" / "revisions.csv"
+CHAIN = ROOT / "docs" / "bench" / "chain.csv"
 REPEAT = 5
 # No task is run again once its runs took so many seconds.
 ENOUGH = 1.0
@@ -219,10 +219,10 @@ def tables(beside, earlier, today):
 
 
 def chained(beside):
-    """The section of the report that goes by docs/bench/revisions.csv, if there is one."""
-    if not REVISIONS.exists():
+    """The section of the report that goes by docs/bench/chain.csv, if there is one."""
+    if not CHAIN.exists():
         return []
-    with open(REVISIONS) as file:
+    with open(CHAIN) as file:
         return ["", *bench_chain.section(beside, bench_chain.Revisions(file))]
 
 

@@ -1,7 +1,7 @@
 """How many times as fast as the public programs gramer is today, as a chain of two runs on two machines.
 
 docs/bench/peers.csv has their seconds and those of the revision THEN beside each other on one machine;
-docs/bench/revisions.csv has those of THEN and of a later one beside each other on another (`make bench-compare`).
+docs/bench/chain.csv has those of THEN and of a later one beside each other on another (`make bench-chain`).
 Their product, (theirs ÷ ours of THEN) × (ours of THEN ÷ ours today), is no measurement side by side: two programs
 need not gain alike by a change of machine.
 
@@ -32,14 +32,14 @@ def aim(task, theirs):
 
 
 class Revisions:
-    """The rows of revisions.csv, and the number of the later revision."""
+    """The rows of chain.csv, the number of the later revision, and the machine."""
 
     def __init__(self, file):
-        self.rows, self.after = {}, None
+        self.rows, self.after, self.machine = {}, None, None
         for row in csv.DictReader(file):
             if row["before"] != THEN:
-                raise ValueError(f"revisions.csv is of {row['before']}, but the public programs ran beside {THEN}")
-            self.after = row["after"]
+                raise ValueError(f"chain.csv is of {row['before']}, but the public programs ran beside {THEN}")
+            self.after, self.machine = row["after"], row["machine"]
             seconds = [float(row[key]) if row[key] else None for key in ("before_s", "after_s")]
             self.rows[row["graph"], row["task"], row["source"]] = seconds
 
@@ -49,7 +49,7 @@ class Revisions:
 
 
 def pace(beside, revisions, run):
-    """Seconds of THEN on the machine of revisions.csv by those on the machine of a run: the median."""
+    """Seconds of THEN on the machine of chain.csv by those on the machine of a run: the median."""
     known = []
     for row in beside:
         before, then = revisions.seconds(row, "image")[0], row["image"].value
@@ -88,8 +88,8 @@ def section(beside, revisions):
     paces = {run: pace(beside, revisions, run) for run in {row["run"] for row in beside}}
     lines = ["## Today beside them, by a chain of two runs", "",
              f"No measurement side by side. *Times then* is the public programs' seconds in those of revision `{THEN}`, which "
-             f"ran beside them. That revision and `{revisions.after}` ran in turn on the machine of "
-             "[revisions](revisions.md); *times since* is the least seconds of the one in those of the other. *Chain* is the "
+             f"ran beside them. That revision and `{revisions.after}` ran in turn on another machine ({revisions.machine}; "
+             "`make bench-chain`); *times since* is the least seconds of the one in those of the other. *Chain* is the "
              "product. Where either run of the older revision was stopped, theirs are converted by the median of its "
              "seconds on both machines instead (~). Where theirs was stopped, it is at least that (>). *Aim* holds for images: "
              f"1.5 for cliques of 6 and more and motifs of 3, 1.2 for matches, 4 for maximal cliques, else 1; 1 where theirs "

@@ -201,11 +201,11 @@ class Cycles(unittest.TestCase):
                       f"order of comparison, {spans[1]} in the paper's order", readme)
 
 
-REVISIONS = """before,after,graph,task,source,runs,before_s,after_s,ratio,ratio_of_medians,verdict
-d6ea039c3192,new,g,3-clique,image,4,1.5,0.5,,,faster
-d6ea039c3192,new,g,3-clique,text,4,4.0,8.0,,,slower
-d6ea039c3192,new,g,8-clique,image,4,,1.0,,,before: stopped after 7 s
-d6ea039c3192,new,g,5-clique,image,4,2.0,0.5,,,faster
+REVISIONS = """machine,before,after,graph,task,source,runs,before_s,after_s,ratio,ratio_of_medians,verdict
+chip,d6ea039c3192,new,g,3-clique,image,4,1.5,0.5,,,faster
+chip,d6ea039c3192,new,g,3-clique,text,4,4.0,8.0,,,slower
+chip,d6ea039c3192,new,g,8-clique,image,4,,1.0,,,before: stopped after 7 s
+chip,d6ea039c3192,new,g,5-clique,image,4,2.0,0.5,,,faster
 """
 
 
@@ -216,6 +216,7 @@ class Chain(unittest.TestCase):
     def test_a_chain_is_the_product_of_two_runs(self):
         # Then 1.0 / 0.5, since then 1.5 / 0.5; from text 1.0 / 2.0 and 4.0 / 8.0.
         self.assertIn("| a | g | 3-clique | fast | 2.00 | 3.00 | 6.00 | 1 | **0.25** |", self.section())
+        self.assertIn("`new` ran in turn on another machine (chip; `make bench-chain`)", self.section())
         # Theirs was stopped after 5 s of ours of 1, and ours since takes a quarter.
         self.assertIn("| b | g | 5-clique | none ended | – | 4.00 | > 20.00 | 1 | – |", self.section())
 
