@@ -30,6 +30,9 @@ import subprocess
 import sys
 import time
 
+import bench_chain
+from bench_chain import kind
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 GRAMER = pathlib.Path(os.environ.get("GRAMER", ROOT / "target" / "release" / "gramer"))
 DATA = pathlib.Path(os.environ.get("GRAMER_DATA", ROOT.parent / "shared" / "data"))
@@ -37,6 +40,7 @@ WORK = ROOT / "target" / "bench"
 PEERS = ROOT / "docs" / "bench" / "peers.csv"
 THREADS = ROOT / "docs" / "bench" / "threads.csv"
 REPORT = ROOT / "docs" / "bench" / "README.md"
+CHAIN = ROOT / "docs" / "bench" / "chain.csv"
 REPEAT = 5
 # No task is run again once its runs took so many seconds.
 ENOUGH = 1.0
@@ -161,13 +165,6 @@ def tally(beside, source):
     return words
 
 
-def kind(task):
-    """Rows of a table belong together by this: cliques, motifs, …"""
-    if task.startswith(("fsm", "match")):
-        return task.split("-")[0]
-    return "-".join(task.split("-")[:2])
-
-
 def by_kind(beside):
     """A table of outcomes by kind of task: rows, and wins, losses and the rest from image and text."""
     kinds = {}
@@ -219,6 +216,14 @@ def tables(beside, earlier, today):
         found = now({"graph": graph, "task": task})
         lines.append(f"| {graph} | {task} | {found['image']} | {found['text']} |")
     return lines
+
+
+def chained(beside):
+    """The section of the report that goes by docs/bench/chain.csv, if there is one."""
+    if not CHAIN.exists():
+        return []
+    with open(CHAIN) as file:
+        return ["", *bench_chain.section(beside, bench_chain.Revisions(file))]
 
 
 def task_words(task, graph, queries):
@@ -479,7 +484,7 @@ saves in the small rows is that.
 
 Of the rows in one run, {tally(beside, "image")};
 {tally(beside, "text")}.
-""", *by_kind(beside), "", f"Today: {machine}.", "", *tables(beside, earlier, today), "",
+""", *by_kind(beside), "", f"Today: {machine}.", "", *tables(beside, earlier, today), *chained(beside), "",
              "Tasks: `K-clique` cliques of K vertices, `K-motif` vertex-induced motifs of K vertices "
              "(`-edge`: edge-induced), `maximal` maximal cliques, `fsm-E-S` labelled patterns of up to E "
              "edges with minimum-image support S, `match-Q` embeddings (all mappings) of the query Q of "

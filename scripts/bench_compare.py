@@ -12,7 +12,7 @@ A row is slower where both are over LIMIT. Each revision mines images that it wr
 Once all rows have run, those that are slower or near it run as often again, and then once more: what else a busy
 machine does lasts a while. All runs of a row count, whichever side of LIMIT they were on.
 
-Writes target/bench-compare/BEFORE.csv, and a page to FILE of --page. Exit code 1 if a row is slower or failed
+Writes target/bench-compare/BEFORE.csv, the same to FILE of --table, and a page to FILE of --page. Exit code 1 if a row is slower or failed
 after, 2 for wrong usage.
 """
 
@@ -78,26 +78,30 @@ class Row:
 
     def needs_more(self):
         """Whether both should run again in this round."""
-        if any(self.failed):
+        going = [seconds for seconds, why in zip(self.seconds, self.failed) if not why]
+        if not going:
             return False
-        runs = min(map(len, self.seconds))
-        short = all(sum(seconds) < self.rounds * ENOUGH for seconds in self.seconds)
+        runs = min(map(len, going))
+        short = all(sum(seconds) < self.rounds * ENOUGH for seconds in going)
         return runs < self.rounds * REPEAT or (short and runs < self.rounds * MOST)
 
     def run(self, words, run=bench.one_run):
-        """A round of runs in turn; `words` are the command lines of before and after."""
+        """A round of runs in turn; `words` are the command lines of before and after. Where one is stopped or fails,
+        the other goes on alone: its seconds are known then."""
         self.rounds += 1
         while self.needs_more():
             for which in (0, 1, 1, 0):
+                if self.failed[which]:
+                    continue
                 try:
                     took = run(words[which])
                 except bench.Failed as failed:
                     self.failed[which] = "failed"
                     print(f"{self.name()}: {failed}", file=sys.stderr)
-                    return
+                    continue
                 if took is None:
                     self.failed[which] = f"stopped after {bench.LIMIT:.0f} s"
-                    return
+                    continue
                 self.seconds[which].append(took)
 
 
@@ -173,6 +177,15 @@ def cells(row):
     least = [f"{min(seconds):.4f}" if seconds else "" for seconds in row.seconds]
     numbers = [f"{ratio:.3f}" for ratio in ratios] if ratios else ["", ""]
     return [row.graph, row.task, row.source, len(row.seconds[1]), *least, *numbers, row.verdict()]
+
+
+def write_table(path, rows, before, after, machine):
+    """A line per row, with both revisions and the machine."""
+    with open(path, "w") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["machine", "before", "after", "graph", "task", "source", "runs", "before_s", "after_s", "ratio",
+                        "ratio_of_medians", "verdict"])
+        table.writerows([machine, before, after, *cells(row)] for row in rows)
 
 
 def report(rows, revisions, machine):
@@ -256,11 +269,12 @@ def main():
     parser.add_argument("--minutes", type=float, default=10, help="begin no row after so many (10)")
     parser.add_argument("--jobs", type=int, default=1, help="rows at a time, up to the number of processors (1)")
     parser.add_argument("--page", type=pathlib.Path, metavar="FILE", help="write a page of all rows, as docs/bench has")
+    parser.add_argument("--table", type=pathlib.Path, metavar="FILE", help="write the table, as bench_chain.py reads it")
     parser.add_argument("before", metavar="BEFORE", help="a revision")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only rows that contain one of these")
     options = parser.parse_args()
-    if options.page and options.words:
-        sys.exit("bench_compare: --page needs all rows, so it takes no words")
+    if (options.page or options.table) and options.words:
+        sys.exit("bench_compare: --page and --table need all rows, so they take no words")
     if not 1 <= options.jobs <= len(os.sched_getaffinity(0)):
         sys.exit(f"bench_compare: --jobs is {options.jobs}, but must be 1 to {len(os.sched_getaffinity(0))}")
     if not (bench.DATA / "ground_truth.tsv").is_file():
@@ -281,13 +295,11 @@ def main():
     begun, load = time.monotonic(), os.getloadavg()[0]
     work = [(row, command_lines(row, old, new), begun + 60 * options.minutes) for row in rows]
     rows = in_rounds(work, lambda some: done(some, options.jobs))
-    with open(WORK / f"{old[0].name}.csv", "w") as file:
-        table = csv.writer(file)
-        table.writerow(["graph", "task", "source", "runs", "before_s", "after_s", "ratio", "ratio_of_medians", "verdict"])
-        table.writerows(map(cells, rows))
+    machine = (f"{bench.processor()}, {os.cpu_count()} cores, {options.jobs} rows at a time, load {load:.1f} "
+               f"before it began, {time.monotonic() - begun:.0f} s in all")
+    for table in filter(None, (WORK / f"{old[0].name}.csv", options.table)):
+        write_table(table, rows, commit[:12], git("rev-parse", "--short=12", "HEAD"), machine)
     if options.page:
-        machine = (f"{bench.processor()}, {os.cpu_count()} cores, {options.jobs} rows at a time, load {load:.1f} "
-                   f"before it began, {time.monotonic() - begun:.0f} s in all")
         options.page.write_text(report(rows, revisions, machine))
     lines, code = summary(rows)
     print("\n".join(lines))

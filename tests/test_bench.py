@@ -17,8 +17,9 @@ def load(name):
     return module
 
 
-bench, cycles, bench_gpu = load("bench"), load("cycles"), load("bench_gpu")
 sys.path.insert(0, str(ROOT / "scripts"))
+bench, cycles, bench_gpu = load("bench"), load("cycles"), load("bench_gpu")
+bench_chain = bench.bench_chain
 bench_compare = load("bench_compare")
 PEERS = """run,graph,task,system,cpu_s,peak_mib,ours_image_s,ours_text_s
 2026-11-22-a,g,3-clique,fast,1.0,,0.5,2.0
@@ -198,6 +199,48 @@ class Cycles(unittest.TestCase):
         spans = [f"{min(s):.0f} to {max(s):.0f} %" for s in shares.values()]
         self.assertIn(f"the kernel takes {spans[0]} of the paper's times less their set-up in the default "
                       f"order of comparison, {spans[1]} in the paper's order", readme)
+
+
+REVISIONS = """machine,before,after,graph,task,source,runs,before_s,after_s,ratio,ratio_of_medians,verdict
+chip,d6ea039c3192,new,g,3-clique,image,4,1.5,0.5,,,faster
+chip,d6ea039c3192,new,g,3-clique,text,4,4.0,8.0,,,slower
+chip,d6ea039c3192,new,g,8-clique,image,4,,1.0,,,before: stopped after 7 s
+chip,d6ea039c3192,new,g,5-clique,image,4,2.0,0.5,,,faster
+"""
+
+
+class Chain(unittest.TestCase):
+    def section(self, revisions=REVISIONS):
+        return "\n".join(bench_chain.section(rows()[0], bench_chain.Revisions(io.StringIO(revisions))))
+
+    def test_a_chain_is_the_product_of_two_runs(self):
+        # Then 1.0 / 0.5, since then 1.5 / 0.5; from text 1.0 / 2.0 and 4.0 / 8.0.
+        self.assertIn("| a | g | 3-clique | fast | 2.00 | 3.00 | 6.00 | 1 | **0.25** |", self.section())
+        self.assertIn("`new` ran in turn on another machine (chip; `make bench-chain`)", self.section())
+        # Theirs was stopped after 5 s of ours of 1, and ours since takes a quarter.
+        self.assertIn("| b | g | 5-clique | none ended | – | 4.00 | > 20.00 | 1 | – |", self.section())
+
+    def test_where_then_was_stopped_the_machines_pace_stands_for_it(self):
+        # Then took 0.5 s there and 1.5 here, so that their 0.6 s are 1.8.
+        self.assertIn("| a | g | 8-clique | fast | – | – | ~ 1.80 | 1.5 | – |", self.section())
+
+    def test_what_falls_short_and_what_cannot_be_told_is_named(self):
+        text = self.section(REVISIONS.replace("8-clique,image,4,,1.0", "8-clique,image,4,,2.0"))
+        self.assertIn("**~ 0.90**", text)
+        self.assertIn("Short of the aim from an image: g 8-clique (a), 0.90 of 1.5.", text)
+        self.assertIn("Not to be told, since nothing of theirs or of today ended: g 5-motif (b).", text)
+        self.assertIn("| 8-clique | 1 | 1 | 0 | 0 |", text)
+
+    def test_the_aims(self):
+        aims = {"3-clique": 1.0, "6-clique": 1.5, "12-clique": 1.5, "3-motif": 1.5, "5-motif": 1.0, "maximal": 4.0,
+                "match-dense_4_1": 1.2, "fsm-3-100": 1.0}
+        for task, aim in aims.items():
+            self.assertEqual(bench_chain.aim(task, 0.006), aim)
+            self.assertEqual(bench_chain.aim(task, 0.005), 1.0)
+
+    def test_figures_of_another_revision_are_refused(self):
+        with self.assertRaisesRegex(ValueError, "is of other, but the public programs ran beside d6ea039c3192"):
+            self.section(REVISIONS.replace("d6ea039c3192", "other"))
 
 
 class TwoRevisions(unittest.TestCase):

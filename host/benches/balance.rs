@@ -1,8 +1,15 @@
 //! How evenly the CPU engine's threads share the work: CPU seconds of the busiest thread over the mean.
 //!
-//! `cargo bench --bench balance [-- [--threads N] [FILTER…]]`: tasks that take seconds, on the real
+//! `cargo bench --bench balance [-- [--speed-up] [--threads N] [FILTER…]]`: tasks that take seconds, on the real
 //! graphs (`$GRAMER_DATA`), with 2 threads unless another number is given. FILTER chooses by part of
 //! `GRAPH TASK`.
+//!
+//! With `--speed-up` it prints something else: the wall seconds of each task with one thread and with N (the least of
+//! [`REPEAT`] runs) and their ratio, on the real graphs and on random ones, which it makes itself; reading, making and
+//! ranking of graphs are not counted, all that follows is. The ratio of a task that takes one thread less than
+//! [`LONG`] seconds is in brackets, and the last line is of the others. Where its CPU seconds are fewer than its wall
+//! seconds, the machine had other work and the ratio says little. Both must give the same answer. After
+//! `--seconds S` (240) no run is begun any more, and the rows that are left say so.
 //!
 //! The system's account of each thread is read every millisecond, so a thread's last millisecond may
 //! be missing. *Before and after* is what the calling thread did itself, while no other worked: ranking is
@@ -16,6 +23,8 @@
 //! is the busiest thread over the mean where none is held up. *Busiest* is that of the seconds as they were: the busiest
 //! threads of the phases, which follow each other, are added up, and so are the means.
 
+#[path = "common/cpu_time.rs"]
+mod cpu_time;
 #[path = "../tests/common/environment.rs"]
 mod environment;
 
@@ -24,11 +33,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use gramer::engine::{Engine, cpu::Cpu};
+use gramer::engine::{Count, Engine, cpu::Cpu};
+use gramer::graph::generate::{Labels, Model, Recipe, generate};
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::prepare::renumber;
-use gramer::task::Induced;
-use gramer::{Context, Graph, Task};
+use gramer::task::{Induced, Measure, SizeLimit};
+use gramer::{Context, Graph, Pattern, Task};
 
 /// CPU seconds of each thread of this process, by number.
 fn accounts() -> BTreeMap<u32, f64> {
@@ -117,17 +127,32 @@ fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
     println!("{name:28} {threads:7} {wall:8.2} {all:15.2} {main:16.2} {busiest:18.3} {equal:13.3}");
 }
 
+/// Runs with many threads, of which the shortest counts.
+const REPEAT: usize = 2;
+/// Seconds of one thread from which on a ratio counts.
+const LONG: f64 = 5.0;
+/// What so many threads as there are cores should reach, in shares of their number: 12 times with 16.
+const SHARE: f64 = 0.75;
+
 fn main() {
     let mut words = std::env::args().skip(1).filter(|a| a != "--bench");
-    let (mut threads, mut filters) = (2, vec![]);
+    let (mut threads, mut filters, mut speed_up, mut budget) = (2, vec![], false, 240.0);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--threads" => {
                 let number = words.next().and_then(|n| n.parse().ok());
                 threads = number.expect("--threads takes a number");
             }
+            "--seconds" => {
+                let number = words.next().and_then(|n| n.parse().ok());
+                budget = number.expect("--seconds takes a number");
+            }
+            "--speed-up" => speed_up = true,
             _ => filters.push(word),
         }
+    }
+    if speed_up {
+        return speed_ups(threads, budget, &filters);
     }
     let Some(data) = environment::data() else { return };
     let motif = |k| Task::Motif { k, induced: Induced::Vertex };
@@ -169,4 +194,150 @@ fn graph(path: &Path) -> Graph {
     let context = Context::with_threads(1);
     let graph = read_graph(path, &ReadOptions::default(), &context).expect("a graph");
     renumber(&graph, &context).expect("not interrupted")
+}
+
+/// Where a graph comes from.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    /// A file below the folder of the real graphs.
+    File(&'static str),
+    /// R-MAT with the probabilities of Graph500: log2 of the number of vertices, edges per vertex, and labels.
+    Rmat(u32, u64, Option<Labels>),
+    /// Each edge with this probability.
+    Random(u64, f64),
+    /// Barabási and Albert's model: vertices, edges per vertex.
+    Preferential(u64, u64),
+}
+
+impl Origin {
+    /// The graph, ranked; `None` if the real graphs aren't there.
+    fn graph(self, context: &Context) -> Option<Graph> {
+        let graph = match self {
+            Origin::File(file) => {
+                let path = environment::data()?.join(file);
+                read_graph(&path, &ReadOptions::default(), context)
+            }
+            Origin::Rmat(scale, edge_factor, vertex_labels) => {
+                let model = Model::Rmat { scale, edge_factor, a: 0.57, b: 0.19, c: 0.19 };
+                generate(&Recipe { model, seed: 1, vertex_labels, edge_labels: None }, context)
+            }
+            Origin::Random(vertices, p) => {
+                let model = Model::ErdosRenyiProbability { vertices, p };
+                generate(
+                    &Recipe { model, seed: 1, vertex_labels: None, edge_labels: None },
+                    context,
+                )
+            }
+            Origin::Preferential(vertices, edges_per_vertex) => {
+                let model = Model::BarabasiAlbert { vertices, edges_per_vertex };
+                generate(
+                    &Recipe { model, seed: 1, vertex_labels: None, edge_labels: None },
+                    context,
+                )
+            }
+        };
+        let graph = graph.expect("a graph");
+        Some(renumber(&graph, context).expect("not interrupted"))
+    }
+}
+
+/// The tasks of `--speed-up`, those on one graph together.
+fn long_tasks() -> Vec<(&'static str, Origin, &'static str, Task)> {
+    let motif = |k| Task::Motif { k, induced: Induced::Vertex };
+    let fsm = |max_vertices, support, measure| Task::Fsm {
+        limit: SizeLimit::MaxVertices(max_vertices),
+        support,
+        measure,
+    };
+    // Two 4-cycles that share an edge, with a diagonal, and two leaves.
+    let edges = [(0, 1), (1, 2), (2, 3), (3, 0), (1, 4), (4, 5), (5, 2), (0, 2), (3, 6), (5, 7)];
+    let mut ladder = Pattern::from_edges(8, &edges);
+    (0..8).for_each(|v| ladder.set_vertex_label(v, v as u32 % 4));
+    let ladder = Task::Match { pattern: ladder, induced: Induced::Vertex, mappings: true };
+    let labels = |count| Some(Labels { count, exponent: 0.0 });
+    let (rmat15, wiki) = ("rmat15/rmat15.txt.zst", "wiki-vote/wiki-vote.txt.zst");
+    let stanford = "web-stanford/edges_directed.txt.zst";
+    vec![
+        ("rmat15", Origin::File(rmat15), "8-clique", Task::Clique { k: 8 }),
+        ("rmat15", Origin::File(rmat15), "5-motif", motif(5)),
+        ("wiki-vote", Origin::File(wiki), "6-motif", motif(6)),
+        ("web-stanford", Origin::File(stanford), "5-motif", motif(5)),
+        ("random R-MAT 2^18x20", Origin::Rmat(18, 20, None), "5-clique", Task::Clique { k: 5 }),
+        ("random R-MAT 2^18x20", Origin::Rmat(18, 20, None), "4-motif", motif(4)),
+        ("random G(420, 0.5)", Origin::Random(420, 0.5), "maximal", Task::MaximalCliques),
+        ("random BA 2^17x8", Origin::Preferential(1 << 17, 8), "5-motif", motif(5)),
+        (
+            "labelled R-MAT 2^12x16",
+            Origin::Rmat(12, 16, labels(8)),
+            "fsm",
+            fsm(4, 1000, Measure::Embeddings),
+        ),
+        (
+            "labelled R-MAT 2^16x16",
+            Origin::Rmat(16, 16, labels(8)),
+            "fsm mni",
+            fsm(4, 1000, Measure::Mni),
+        ),
+        ("labelled R-MAT 2^13x16", Origin::Rmat(13, 16, labels(8)), "match", ladder),
+    ]
+}
+
+/// Wall seconds of a task, CPU seconds of the calling thread, and the answer.
+fn timed(graph: &Graph, task: &Task, threads: usize) -> (f64, f64, Vec<Count>) {
+    let context = Context::with_threads(threads);
+    let (begun, before) = (Instant::now(), cpu_time::of_thread());
+    let outcome = Cpu.run(graph, task, None, &context).expect("an outcome");
+    let cpu = (cpu_time::of_thread() - before).as_secs_f64();
+    let seconds = begun.elapsed().as_secs_f64();
+    assert!(outcome.complete, "nothing interrupts it");
+    (seconds, cpu, outcome.results)
+}
+
+/// Prints how much sooner `threads` threads are done than one.
+fn speed_ups(threads: usize, budget: f64, filters: &[String]) {
+    let begun = Instant::now();
+    let cores = std::thread::available_parallelism().map_or(0, usize::from);
+    println!("{cores} cores");
+    println!("{:36} threads  1 thread s  its CPU s  wall s  times", "graph and task");
+    let mut last: Option<(Origin, Option<Graph>)> = None;
+    let (mut least, mut rows, mut enough) = (f64::INFINITY, 0, 0);
+    for (folder, origin, name, task) in long_tasks() {
+        let name = format!("{folder} {name}");
+        if !filters.is_empty() && !filters.iter().any(|f| name.contains(f.as_str())) {
+            continue;
+        }
+        if begun.elapsed().as_secs_f64() > budget {
+            println!("{name:36} not run: {budget:.0} s were used up");
+            continue;
+        }
+        if last.as_ref().is_none_or(|(made, _)| *made != origin) {
+            last = Some((origin, origin.graph(&Context::with_threads(threads))));
+        }
+        let Some((_, Some(graph))) = &last else {
+            println!("{name:36} not run: the real graphs aren't there");
+            continue;
+        };
+        // One thread mines on the thread that asks.
+        let (one, cpu, answer) = timed(graph, &task, 1);
+        let mut many = f64::INFINITY;
+        for _ in 0..REPEAT {
+            let (seconds, _, same) = timed(graph, &task, threads);
+            assert_eq!(same, answer, "{name}: the answer depends on the number of threads");
+            many = many.min(seconds);
+        }
+        let times = one / many;
+        let long = one >= LONG;
+        let shown = if long { format!("{times:.2}") } else { format!("({times:.2})") };
+        println!("{name:36} {threads:7} {one:11.2} {cpu:10.2} {many:7.2}  {shown}");
+        if long {
+            rows += 1;
+            least = least.min(times);
+            enough += usize::from(times >= SHARE * threads as f64);
+        }
+    }
+    let aim = SHARE * threads as f64;
+    println!(
+        "{rows} tasks of {LONG:.0} s or more: {enough} at {aim:.1} times or above, the least {least:.2}; {:.0} s in all",
+        begun.elapsed().as_secs_f64()
+    );
 }

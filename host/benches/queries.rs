@@ -1,9 +1,9 @@
 //! How fast query sets are matched: CPU seconds of one thread.
 //!
-//! `cargo bench --bench queries [-- [--seconds S] [--slowest N] [FILTER…]]`: the sets
+//! `cargo bench --bench queries [-- [--seconds S] [--slowest N] [--first N] [FILTER…]]`: the sets
 //! `queries_rapids` of sm-yeast, sm-hprd and sm-wordnet, 4 to 32 vertices a query, once up to 10^5
 //! embeddings a query, as the literature does it, and once counting all. A query is given up after
-//! S seconds (10). FILTER chooses by part of
+//! S CPU seconds (10). Of each set the first N queries are taken (all). FILTER chooses by part of
 //! `GRAPH/SET/MODE`, as in `sm-hprd/query_dense_8/all`. Needs the real graphs (`$GRAMER_DATA`).
 
 #[path = "common/cpu_time.rs"]
@@ -15,7 +15,9 @@ mod query_sets;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 use gramer::engine::{Engine, Sink, cpu::Cpu};
@@ -55,14 +57,16 @@ struct Sum {
 
 fn main() {
     let mut words = std::env::args().skip(1).filter(|a| a != "--bench");
-    let (mut patience, mut slowest, mut filters) = (10.0, 1, vec![]);
+    let (mut patience, mut slowest, mut first, mut filters) = (10.0, 1, usize::MAX, vec![]);
     while let Some(word) = words.next() {
         let number = |next: Option<String>| {
-            next.and_then(|n| n.parse().ok()).expect("--seconds and --slowest take a number")
+            next.and_then(|n| n.parse().ok())
+                .expect("--seconds, --slowest and --first take a number")
         };
         match word.as_str() {
             "--seconds" => patience = number(words.next()),
             "--slowest" => slowest = number(words.next()) as usize,
+            "--first" => first = number(words.next()) as usize,
             _ => filters.push(word),
         }
     }
@@ -83,6 +87,10 @@ fn main() {
             let set = name.rsplit_once('_').expect("a number").0.to_string();
             sets.entry((size(&name).expect("a size"), set)).or_default().push((name, pattern));
         }
+        for queries in sets.values_mut() {
+            queries.sort_by_key(|(name, _)| number_of(name));
+            queries.truncate(first);
+        }
         for mode in ["limit", "all"] {
             for ((_, set), queries) in &sets {
                 let name = format!("{folder}/{set}/{mode}");
@@ -99,6 +107,26 @@ fn size(name: &str) -> Option<usize> {
     name.split('_').nth(2)?.parse().ok()
 }
 
+/// How often it is looked how long a query has taken.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The system's account of the calling thread.
+fn account() -> PathBuf {
+    let thread = std::fs::read_link("/proc/thread-self").expect("a thread's account in /proc");
+    Path::new("/proc").join(thread).join("schedstat")
+}
+
+/// CPU seconds of a thread so far.
+fn spent(account: &Path) -> f64 {
+    let told = std::fs::read_to_string(account).unwrap_or_default();
+    told.split_whitespace().next().and_then(|ns| ns.parse().ok()).map_or(0.0, |ns: f64| ns / 1e9)
+}
+
+/// The 7 in `query_dense_16_7`.
+fn number_of(name: &str) -> Option<usize> {
+    name.rsplit_once('_')?.1.parse().ok()
+}
+
 fn run(graph: &Graph, queries: &[(String, Pattern)], limited: bool, patience: f64) -> Sum {
     let mut sum = Sum { queries: queries.len(), ..Sum::default() };
     for (name, pattern) in queries {
@@ -106,9 +134,13 @@ fn run(graph: &Graph, queries: &[(String, Pattern)], limited: bool, patience: f6
         let context = Context::with_threads(1);
         let cancel = context.cancel.clone();
         let (done, finished) = std::sync::mpsc::channel::<()>();
+        let account = account();
+        let begun = spent(&account);
         let watch = std::thread::spawn(move || {
-            if finished.recv_timeout(Duration::from_secs_f64(patience)).is_err() {
-                cancel.cancel();
+            while let Err(RecvTimeoutError::Timeout) = finished.recv_timeout(LOOK) {
+                if spent(&account) - begun > patience {
+                    return cancel.cancel();
+                }
             }
         });
         let sink = Limit(AtomicU64::new(0));

@@ -229,26 +229,37 @@ fn greedy_order(
     estimates: &Estimates,
     closed: &impl Fn(VertexSet) -> bool,
 ) -> (f64, Vec<usize>, VertexSet) {
+    (0..pattern.vertices())
+        .map(|root| greedy_from(root, pattern, estimates, closed))
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .expect("a pattern has a vertex")
+}
+
+/// The order that begins with `root` and goes on with the fewest candidates; what comes out is that of
+/// [`greedy_order`].
+pub(super) fn greedy_from(
+    root: usize,
+    pattern: &Pattern,
+    estimates: &Estimates,
+    closed: &impl Fn(VertexSet) -> bool,
+) -> (f64, Vec<usize>, VertexSet) {
     let n = pattern.vertices();
     let all = all_vertices(n);
-    let from = |root: usize| {
-        let (mut placed, mut mappings) = (1 << root, estimates.candidates[root]);
-        let (mut cost, mut order) = (mappings, vec![root]);
-        while placed != all && !closed(placed) {
-            let (w, extensions) = (0..n)
-                .filter(|w| placed >> w & 1 == 0)
-                .filter_map(|w| Some((w, estimates.extensions(pattern, placed, w)?)))
-                .min_by(|a, b| a.1.total_cmp(&b.1))
-                .expect("the pattern is connected");
-            let sets = f64::from((pattern.neighbours(w) & placed).count_ones());
-            cost = cost + mappings * extensions + mappings * sets;
-            mappings *= extensions;
-            placed |= 1 << w;
-            order.push(w);
-        }
-        (cost, order, placed)
-    };
-    (0..n).map(from).min_by(|a, b| a.0.total_cmp(&b.0)).expect("a pattern has a vertex")
+    let (mut placed, mut mappings) = (1 << root, estimates.candidates[root]);
+    let (mut cost, mut order) = (mappings, vec![root]);
+    while placed != all && !closed(placed) {
+        let (w, extensions) = (0..n)
+            .filter(|w| placed >> w & 1 == 0)
+            .filter_map(|w| Some((w, estimates.extensions(pattern, placed, w)?)))
+            .min_by(|a, b| a.1.total_cmp(&b.1))
+            .expect("the pattern is connected");
+        let sets = f64::from((pattern.neighbours(w) & placed).count_ones());
+        cost = cost + mappings * extensions + mappings * sets;
+        mappings *= extensions;
+        placed |= 1 << w;
+        order.push(w);
+    }
+    (cost, order, placed)
 }
 
 #[cfg(test)]

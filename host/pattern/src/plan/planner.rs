@@ -4,13 +4,16 @@
 use gramer_graph::{Label, NO_LABEL};
 
 use super::candidates::Candidates;
-use super::matching_order::{Estimates, matching_order};
+use super::matching_order::{Estimates, greedy_from, matching_order};
 use super::search::{
     CandidateSet, FORMULA_VERTICES, Formula, List, MEMO_VERTICES, Partitions, SCHEMA, SearchPlan,
     Source, Step, Then, bits,
 };
 use super::symmetry::Restrictions;
 use crate::{MAX_VERTICES, Pattern, VertexSet, all_vertices, automorphism_count};
+
+/// What a plan takes to be made and weighed, in elements that a search visits.
+const LOOK: f64 = 20_000.0;
 
 /// Whether the vertices outside `placed` can all be counted by formulas, conditions apart.
 pub fn closed(pattern: &Pattern, space: &dyn Candidates, induced: bool, placed: VertexSet) -> bool {
@@ -247,6 +250,11 @@ impl Growth<'_> {
                 deciding != placed && deciding.count_ones() as usize <= MEMO_VERTICES && rest != 0;
             (worthwhile && !self.emit).then(|| bits(deciding).collect())
         };
+        // Below each choice of the images that decide it is searched once, however often it is come to.
+        let visits = memo.iter().fold(visits, |visits, deciding: &Vec<usize>| {
+            let keys = deciding.iter().map(|&u| planner.estimates.candidates[u]);
+            visits.min(keys.product())
+        });
         self.steps.push(Step {
             vertex: v,
             class: planner.space.class(v),
@@ -455,6 +463,17 @@ impl Planner<'_> {
         let closed = |placed| closed(self.pattern, self.space, self.induced, placed);
         let by_formula = matching_order(self.pattern, self.estimates, closed);
         let (mut best, mut least) = self.plan(&by_formula, &Restrictions::none(n), false);
+        // The orders were chosen by what a chain of steps costs. Parts that are counted apart and numbers that are
+        // kept are known once there is a plan.
+        if least > LOOK * n as f64 {
+            for root in 0..n {
+                let (_, order, _) = greedy_from(root, self.pattern, self.estimates, &|_| false);
+                let (plan, cost) = self.plan(&order, &Restrictions::none(n), false);
+                if cost < least {
+                    (best, least) = (plan, cost);
+                }
+            }
+        }
         if automorphism_count(self.pattern) == 1 {
             return best;
         }

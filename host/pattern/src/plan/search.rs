@@ -22,7 +22,7 @@ pub const SCHEMA: u32 = 1;
 pub(crate) const FORMULA_VERTICES: usize = 5;
 
 /// Most vertices whose images are the key of a kept number.
-pub(crate) const MEMO_VERTICES: usize = 4;
+pub(crate) const MEMO_VERTICES: usize = 8;
 
 /// The members of a set of pattern vertices, ascending.
 #[inline]
@@ -124,7 +124,7 @@ pub struct Step {
     pub sets: Vec<usize>,
     /// The parts whose numbers are multiplied; none stand for 1.
     pub then: Vec<Then>,
-    /// If the number of mappings below depends only on the images of these (at most four of the
+    /// If the number of mappings below depends only on the images of these (at most eight of the
     /// vertices placed before): the key under which it may be kept.
     pub memo: Option<Vec<usize>>,
 }

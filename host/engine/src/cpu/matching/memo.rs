@@ -6,7 +6,7 @@ const MOST: usize = 1 << 16;
 /// Lookups after which a table without use is given up.
 const TRIAL: u64 = 1 << 12;
 
-/// Never a key: positions are below 2^32 − 1.
+/// Never a key: one has less than 128 bits.
 const NO_KEY: u128 = u128::MAX;
 
 /// A table of numbers by key, direct-mapped: an entry gives way to the next one at its place.
@@ -34,7 +34,7 @@ impl Memo {
         (mixed >> 40) as usize & (self.entries.len() - 1)
     }
 
-    /// The number that was found for these positions, at most four.
+    /// The number that was found for this key: the positions of some images, a number of bits for each.
     pub fn get(&mut self, key: u128) -> Option<u128> {
         if self.given_up {
             return None;

@@ -117,6 +117,8 @@ pub(super) struct Search<'a> {
     pub(super) blocks: Vec<Vec<u32>>,
     scratch: Vec<u32>,
     memos: Vec<Memo>,
+    /// By pattern vertex: how many bits the positions of its candidates have.
+    pub(super) widths: Vec<u32>,
     patience: usize,
     stopped: bool,
     /// Mappings found, and whether they became more than 128 bits hold.
@@ -134,6 +136,7 @@ impl<'a> Search<'a> {
         representative: Option<&'a Representative<'a>>,
         context: &'a Context,
     ) -> Self {
+        let width = |v| usize::BITS - space.candidates(v).leading_zeros();
         Search {
             plan,
             space,
@@ -149,6 +152,7 @@ impl<'a> Search<'a> {
             blocks: vec![],
             scratch: vec![],
             memos: (0..pattern.vertices()).map(|_| Memo::new(context.budget.is_some())).collect(),
+            widths: (0..pattern.vertices()).map(width).collect(),
             patience: PATIENCE,
             stopped: false,
             count: 0,
@@ -301,11 +305,19 @@ impl<'a> Search<'a> {
         Conclusion::some(product)
     }
 
+    /// Whether the positions of these vertices are a key of a [`Memo`].
+    #[inline]
+    pub(super) fn fits(&self, deciding: &[usize]) -> bool {
+        deciding.len() <= 2 || deciding.iter().map(|&u| self.widths[u]).sum::<u32>() < u128::BITS
+    }
+
     /// Tries all candidates of a step's vertex, or those at the positions `part` of its list.
     fn step(&mut self, step: &'a Step, part: Option<Range<u32>>) -> Conclusion {
         let key = match &step.memo {
-            Some(deciding) if part.is_none() => {
-                let key = deciding.iter().fold(0, |k, &u| k << 32 | u128::from(self.positions[u]));
+            Some(deciding) if part.is_none() && self.fits(deciding) => {
+                let append =
+                    |key, &u: &usize| key << self.widths[u] | u128::from(self.positions[u]);
+                let key = deciding.iter().fold(0, append);
                 let memo = &mut self.memos[step.vertex];
                 if let Some(count) = memo.get(key) {
                     let reasons = deciding.iter().fold(0, |m, &u| m | 1 << u);

@@ -87,6 +87,67 @@ proptest! {
     }
 }
 
+/// Long cycles with chords, whose labels recur, so that many images decide what is below a step.
+fn ladder(labels: &[u32], chords: &[(usize, usize)]) -> Pattern {
+    let n = labels.len();
+    let mut pattern = Pattern::new(n);
+    for (v, &label) in labels.iter().enumerate() {
+        pattern.add_edge(v, (v + 1) % n);
+        pattern.set_vertex_label(v, label);
+    }
+    for &(u, v) in chords {
+        if u % n != v % n {
+            pattern.add_edge(u % n, v % n);
+        }
+    }
+    pattern
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn numbers_that_are_kept_change_nothing(
+        labels in prop::collection::vec(0u32..4, 40..70),
+        edges in prop::collection::vec((0usize..70, 0usize..70), 150..300),
+        wanted in prop::collection::vec(0u32..4, 9..13),
+        chords in prop::collection::vec((0usize..13, 0usize..13), 0..5),
+        induced in any::<bool>(),
+    ) {
+        let graph = graph(&labels, &edges);
+        let pattern = ladder(&wanted, &chords);
+        let kind = if induced { Induced::Vertex } else { Induced::Edge };
+        let mut plan = SearchPlan::of(&pattern, kind, true, false);
+        let context = Context::with_threads(1);
+        let count = |plan: &SearchPlan| {
+            execute_plan(&graph, plan, Units::All, None, &context).unwrap()
+        };
+        let kept = count(&plan);
+        plan.steps.iter_mut().for_each(|step| step.memo = None);
+        prop_assert_eq!(kept, count(&plan));
+    }
+}
+
+#[test]
+fn a_number_may_be_kept_by_more_than_four_images_or_not_if_their_positions_need_too_many_bits() {
+    // A cycle of twelve with the labels of a ladder's sides: what is left depends on images in use, too.
+    let labels: Vec<u32> = (0..12).map(|v| v % 4).collect();
+    let pattern = ladder(&labels, &[(0, 6), (3, 9)]);
+    let plan = SearchPlan::of(&pattern, Induced::Edge, true, false);
+    let most = plan.steps.iter().filter_map(|step| step.memo.as_ref()).map(Vec::len).max();
+    assert!(most > Some(4), "{most:?}");
+    assert!(plan.check().is_ok());
+    let edges: Vec<_> = (0..200).map(|i| (i * 7 % 48, i * 13 % 48 + i % 3)).collect();
+    let labels: Vec<u32> = (0..50).map(|v| v % 4).collect();
+    let graph = graph(&labels, &edges);
+    let mut space = Space::of_plan(graph.view(), &plan);
+    let context = Context::with_threads(1);
+    let lists = space.build_lists(&plan, &context.cancel).unwrap();
+    let mut search = Search::new(&plan, &space, &lists, &pattern, None, None, &context);
+    assert!(search.fits(&[0, 1, 2, 3, 4, 5, 6, 7]));
+    search.widths.fill(32);
+    assert!(search.fits(&[0, 1, 2]) && !search.fits(&[0, 1, 2, 3]));
+}
+
 fn space<'g>(graph: &'g Graph, pattern: &Pattern, induced: bool) -> Space<'g> {
     Space::new(graph.view(), pattern, induced, &Cancel::default()).unwrap()
 }
