@@ -1,4 +1,4 @@
-//! Tasks that are no sum of portions, level by level: each device examines some candidates of a level, and all
+//! Tasks that are no sum of portions, or have closed forms for the whole graph, level by level: each device examines some candidates of a level, and all
 //! hear what each has found ([`Together`]).
 
 use std::collections::HashMap;
@@ -39,6 +39,8 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     devices: usize,
+    /// Of all devices.
+    threads: usize,
     stop: Cancel,
 }
 
@@ -64,6 +66,10 @@ struct Member<'a> {
 }
 
 impl Together for Member<'_> {
+    fn threads(&self) -> usize {
+        self.shared.threads
+    }
+
     fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
         self.shared.stop.check()?;
         let mut state = self.shared.lock();
@@ -164,17 +170,18 @@ fn once(
     task: &Task,
     context: &Context,
 ) -> Vec<Result<Outcome>> {
+    let threads = (context.threads() / ready.len()).max(1);
     let shared = Shared {
         state: Mutex::default(),
         changed: Condvar::new(),
         devices: ready.len(),
+        threads: threads * ready.len(),
         stop: Cancel::default(),
     };
     // A task may be so small that it ends before somebody looks again.
     if context.cancel.is_cancelled() {
         shared.stop();
     }
-    let threads = (context.threads() / ready.len()).max(1);
     let ended = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let started: Vec<_> = ready

@@ -154,12 +154,9 @@ impl Engine for Many {
 }
 
 impl Many {
-    /// Whether the devices share the candidates of a task's levels: frequent patterns on devices of one kind
-    /// that can.
+    /// Whether the devices share the candidates of a task's levels: devices of one kind that can.
     fn by_levels(&self, task: &Task) -> bool {
-        matches!(task, Task::Fsm { .. })
-            && !self.by_ids
-            && self.devices.iter().all(|device| device.supports_together(task).is_ok())
+        !self.by_ids && self.devices.iter().all(|device| device.supports_together(task).is_ok())
     }
 
     /// Counts with a [`Checkpoint`]: goes on from its file where that is there, and leaves it there, so
@@ -287,7 +284,7 @@ impl OnMany<'_> {
     ) -> Result<Outcome> {
         self.many.supports(task, Some(self.graph))?;
         units.check(self.graph.view())?;
-        let by_levels = self.many.by_levels(task);
+        let by_levels = !self.whole && self.many.by_levels(task);
         if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
             let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let mut outcome = levels::run(&self.many.names, &mut ready, task, context)?;
