@@ -121,15 +121,21 @@ fn jobs_of_1_2_and_4_ranks_answer_as_a_plain_run_also_over_tcp() {
         let output = over_tcp.arg("--distribute").output().unwrap();
         assert_eq!(answer(&output), whole, "{words:?} over TCP");
     }
-    // Each takes part where there is enough to do.
-    let words = ["mine", "motif", "-k", "5", &graph(folder.path(), 10, false), "--json"];
-    let output = run(2, &words);
-    let document = document(&output);
-    let devices = document["devices"].as_array().unwrap();
-    let parts = devices.iter().filter_map(|d| d["metrics"]["share.portions"]["value"].as_f64());
-    let parts: Vec<f64> = parts.collect();
-    assert!(parts.len() == 2 && parts.iter().all(|part| *part > 0.0), "{devices:?}");
-    assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
+    // Each takes part where there is enough to do: in portions, or in the phases of closed forms.
+    let large = graph(folder.path(), 12, false);
+    for (task, name) in
+        [(["clique", "-k", "5"], "share.portions"), (["motif", "-k", "5"], "share.candidates")]
+    {
+        let words = [&["mine"], &task[..], &[&large, "--json"]].concat();
+        let output = run(2, &words);
+        assert_eq!(answer(&output), answer(&plain(&words)));
+        let document = document(&output);
+        let devices = document["devices"].as_array().unwrap();
+        let parts = devices.iter().filter_map(|d| d["metrics"][name]["value"].as_f64());
+        let parts: Vec<f64> = parts.collect();
+        assert!(parts.len() == 2 && parts.iter().all(|part| *part > 0.0), "{devices:?}");
+        assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
+    }
 }
 
 #[test]

@@ -24,13 +24,18 @@ const PORTIONS_EACH: usize = 64;
 /// # Errors
 /// Those of the checkpoint and of the engines of all ranks; [`Error::Device`] that names a rank which
 /// doesn't go with the others or isn't heard any more. What was finished is in the checkpoint.
-pub fn run<'g>(cluster: &mut Cluster, job: &Job<'g, '_>, context: &Context) -> Result<Mined<'g>> {
-    let hellos = gather(cluster, job, context)?;
+pub fn run<'g>(
+    cluster: &mut Cluster,
+    job: &Job<'g, '_>,
+    hellos: &[Hello],
+    context: &Context,
+) -> Result<Mined<'g>> {
     let by_ids = hellos.iter().any(|hello| hello.rule != hellos[0].rule);
     if by_ids {
         shares::divisible_by_ids(job.task)?;
     }
-    let mut start = Start { by_ids, portions: PORTIONS_EACH * cluster.size(), rest: None };
+    let portions = PORTIONS_EACH * cluster.size();
+    let mut start = Start { levels: None, by_ids, portions, rest: None };
     let kept = match job.keeping {
         None => None,
         Some(keeping) => {
@@ -89,7 +94,7 @@ pub fn run<'g>(cluster: &mut Cluster, job: &Job<'g, '_>, context: &Context) -> R
 
 /// Waits until all ranks have said what they are, and compares that.
 pub fn gather(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<Vec<Hello>> {
-    let own = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), &context.cancel)?;
+    let own = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), context)?;
     let mut all: Vec<Option<Hello>> = vec![None; cluster.size()];
     cluster.hosts[0] = Some(own.host.clone());
     all[0] = Some(own);

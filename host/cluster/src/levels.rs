@@ -1,5 +1,6 @@
-//! Tasks that are no sum of shares, level by level: all ranks examine some candidates of a level, and all
-//! hear what each has found. Rank 0 deals candidates and passes on what is found.
+//! Tasks level by level: all ranks examine some candidates of a level, and all hear what each has found. Rank 0
+//! deals candidates and passes on what is found. Such are those that are no sum of shares, and those for which the
+//! whole graph has closed forms.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -13,9 +14,8 @@ use gramer_engine::{Outcome, Together};
 use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 
-use crate::dealer::gather;
-use crate::message::{Failure, Message, Start, pack, processor_time, unpack};
-use crate::worker::{ask, wait_for_start};
+use crate::message::{Failure, Hello, Message, Start, pack, processor_time, unpack};
+use crate::worker::ask;
 use crate::{BEAT, Cluster, Job, LOOK};
 
 /// A rank gets what is left of a level divided by this and by the number of all threads.
@@ -37,12 +37,16 @@ enum Asked {
 }
 
 /// Passes on what the threads of the engine ask.
-struct Asking(Mutex<Sender<Asked>>);
+struct Asking {
+    to: Mutex<Sender<Asked>>,
+    /// Of all ranks.
+    threads: usize,
+}
 
 impl Asking {
     fn ask<R>(&self, asked: impl FnOnce(Sender<Result<R>>) -> Asked) -> Result<R> {
         let (reply, replied) = channel();
-        let to = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let to = self.to.lock().unwrap_or_else(PoisonError::into_inner).clone();
         // Who has gone answers nothing: the job stops.
         to.send(asked(reply)).map_err(|_| Error::Interrupted)?;
         replied.recv().unwrap_or(Err(Error::Interrupted))
@@ -50,6 +54,10 @@ impl Asking {
 }
 
 impl Together for Asking {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
     fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
         self.ask(|reply| Asked::Next { level, all, reply })
     }
@@ -62,7 +70,7 @@ impl Together for Asking {
 /// Runs the engine in a thread of its own, and `listen` here, which hears what it asks.
 fn beside_engine<R>(
     job: &Job<'_, '_>,
-    context: &Context,
+    (context, threads): (&Context, usize),
     stop: &Cancel,
     listen: impl FnOnce(&Receiver<Asked>) -> R,
 ) -> R {
@@ -71,7 +79,7 @@ fn beside_engine<R>(
     let own = Context { cancel: stop.clone(), progress, ..context.clone() };
     std::thread::scope(|scope| {
         let engine = scope.spawn(move || {
-            let asking = Asking(Mutex::new(said.clone()));
+            let asking = Asking { to: Mutex::new(said.clone()), threads };
             let outcome = job.engine.run_together(job.graph, job.task, &asking, &own);
             // Whoever doesn't listen any more knows enough.
             let _ = said.send(Asked::Ended(outcome.map(Box::new)));
@@ -84,15 +92,19 @@ fn beside_engine<R>(
     })
 }
 
-/// A rank above 0.
+/// A rank above 0; all ranks have so many threads.
 ///
 /// # Errors
 /// As `worker::run`.
-pub fn work(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<()> {
-    let mut asked = false;
-    wait_for_start(cluster, job, context, &mut asked)?;
+pub fn work(
+    cluster: &mut Cluster,
+    job: &Job<'_, '_>,
+    threads: usize,
+    context: &Context,
+    mut asked: bool,
+) -> Result<()> {
     let stop = Cancel::default();
-    beside_engine(job, context, &stop, |heard| {
+    beside_engine(job, (context, threads), &stop, |heard| {
         let (mut nexts, mut join) = (VecDeque::new(), None);
         let (mut beat, mut last, mut ended) = (Instant::now(), Instant::now(), false);
         loop {
@@ -171,6 +183,8 @@ struct Level {
 
 struct Dealing<'a> {
     context: &'a Context,
+    /// Of all ranks.
+    threads: usize,
     ranks: Vec<Rank>,
     level: Level,
     candidates: usize,
@@ -182,8 +196,12 @@ struct Dealing<'a> {
 ///
 /// # Errors
 /// As `dealer::run`.
-pub fn deal(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<Outcome> {
-    let hellos = gather(cluster, job, context)?;
+pub fn deal(
+    cluster: &mut Cluster,
+    job: &Job<'_, '_>,
+    hellos: &[Hello],
+    context: &Context,
+) -> Result<Outcome> {
     if hellos.iter().any(|hello| hello.rule != hellos[0].rule) {
         return Err(Error::Unsupported(
             "ranks with devices of different kinds don't share frequent patterns by minimum-image \
@@ -191,7 +209,8 @@ pub fn deal(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Resu
                 .into(),
         ));
     }
-    let start = Start { by_ids: false, portions: 0, rest: None };
+    let threads = hellos.iter().map(|hello| hello.threads).sum();
+    let start = Start { levels: Some(threads), by_ids: false, portions: 0, rest: None };
     cluster.say_to_all(&Message::Start(start))?;
     let rank = || Rank {
         examined: 0,
@@ -201,9 +220,11 @@ pub fn deal(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Resu
         processor: Duration::ZERO,
     };
     let ranks = (0..cluster.size()).map(|_| rank()).collect();
-    let dealing = Dealing { context, ranks, level: Level::default(), candidates: 0, join: None };
+    let level = Level::default();
+    let dealing = Dealing { context, threads, ranks, level, candidates: 0, join: None };
     let stop = Cancel::default();
-    let outcome = beside_engine(job, context, &stop, |heard| dealing.run(cluster, heard, &stop))?;
+    let outcome =
+        beside_engine(job, (context, threads), &stop, |heard| dealing.run(cluster, heard, &stop))?;
     cluster.say_to_all(&Message::Over)?;
     Ok(outcome)
 }
@@ -297,7 +318,7 @@ impl Dealing<'_> {
                 self.level.number
             )));
         }
-        let takers = PART * self.context.threads() * self.ranks.len();
+        let takers = PART * self.threads;
         let first = self.level.next;
         self.level.next += ((all - first) / takers).max(1).min(all - first);
         let range = first..self.level.next;

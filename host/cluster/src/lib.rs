@@ -10,7 +10,8 @@
 //! the same graph, task and version is checked before anything is mined.
 //!
 //! Minimum-image support is no sum of portions. Its candidates are dealt instead, level by level, and all
-//! ranks get the domains of those that are frequent (`levels`).
+//! ranks get the domains of those that are frequent (`levels`). In the same way ranks whose engines all can
+//! share the sums of a closed form, which one engine has for the whole graph alone.
 //!
 //! A device that fails leaves its portions to other ranks, with a warning, as it does on one host. A rank
 //! that fails in another way, or says nothing any more, ends the job.
@@ -149,7 +150,7 @@ pub fn supports(task: &Task, listed: bool) -> Result<()> {
     })
 }
 
-/// Whether a task is done level by level rather than in portions.
+/// Whether a task can be done level by level alone, not in portions.
 fn by_levels(task: &Task) -> bool {
     matches!(task, Task::Fsm { measure: Measure::Mni, .. })
 }
@@ -194,18 +195,24 @@ impl Cluster {
         job.engine.supports(job.task, Some(job.graph))?;
         if by_levels(job.task) {
             job.engine.supports_together(job.task)?;
-            return match self.rank() {
-                0 => {
-                    let outcome = levels::deal(self, job, context)?;
-                    Ok(Some(Mined { outcome, kept: None }))
-                }
-                _ => levels::work(self, job, context).map(|()| None),
-            };
         }
-        match self.rank() {
-            0 => dealer::run(self, job, context).map(Some),
-            _ => worker::run(self, job, context).map(|()| None),
+        if self.rank() != 0 {
+            let mut asked = false;
+            let start = worker::wait_for_start(self, job, context, &mut asked)?;
+            match start.levels {
+                Some(threads) => levels::work(self, job, threads, context, asked)?,
+                None => worker::run(self, job, &start, context, asked)?,
+            }
+            return Ok(None);
         }
+        let hellos = dealer::gather(self, job, context)?;
+        // What lies in a checkpoint is of shares.
+        let can = |hello: &message::Hello| hello.together && hello.rule == hellos[0].rule;
+        if by_levels(job.task) || job.keeping.is_none() && hellos.iter().all(can) {
+            let outcome = levels::deal(self, job, &hellos, context)?;
+            return Ok(Some(Mined { outcome, kept: None }));
+        }
+        dealer::run(self, job, &hellos, context).map(Some)
     }
 
     /// Says how many embeddings the list of this rank has, once it is in its place. Rank 0 gets the

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use gramer_engine::work::Share;
 use gramer_engine::{BY_IDS, Engine, Outcome};
 use gramer_graph::Graph;
-use gramer_graph::context::Cancel;
+use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_many::checkpoint::Fingerprint;
 use gramer_pattern::task::Task;
@@ -27,6 +27,10 @@ pub struct Hello {
     pub rule: String,
     /// Whether it lists embeddings.
     pub listed: bool,
+    /// Whether its engine can do the task level by level.
+    pub together: bool,
+    /// Threads that mine.
+    pub threads: usize,
 }
 
 impl Hello {
@@ -39,15 +43,20 @@ impl Hello {
         graph: &Graph,
         task: &Task,
         listed: bool,
-        cancel: &Cancel,
+        context: &Context,
     ) -> Result<Self> {
+        // What memory is limited to differs from rank to rank, and with it the way to an answer.
+        let together =
+            !listed && context.budget.is_none() && engine.supports_together(task).is_ok();
         Ok(Hello {
             gramer: env!("CARGO_PKG_VERSION").into(),
             host: host(),
-            graph: Fingerprint::of(graph, cancel)?,
+            graph: Fingerprint::of(graph, &context.cancel)?,
             task: task.clone(),
             rule: engine.rule(),
             listed,
+            together,
+            threads: context.threads(),
         })
     }
 
@@ -85,6 +94,8 @@ impl Hello {
 /// How all work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Start {
+    /// Whether the task is done level by level, by so many threads in all.
+    pub levels: Option<usize>,
     /// Whether engines take the common rule.
     pub by_ids: bool,
     /// Portions that were wished for.

@@ -1,13 +1,14 @@
 //! Ranks as threads of one process: counts, checkpoints, failures, stops.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::metrics::Value;
 use gramer_engine::reference::Reference;
 use gramer_engine::{Prepared, Units};
+use gramer_graph::budget::Budget;
 use gramer_graph::{Builder, VertexId};
 use gramer_many::Many;
 use gramer_pattern::Pattern;
@@ -83,14 +84,17 @@ fn any_number_of_ranks_has_the_answer_of_a_plain_run() {
             let outcome = mined.next().unwrap().unwrap();
             assert_eq!(mined.filter(Option::is_none).count(), size - 1);
             // What engines measure stands behind what is known of their ranks.
-            let portions =
-                outcome.devices.iter().filter_map(|device| match device.get("share.portions")? {
-                    Value::Share { part, whole } => Some(part / whole),
-                    other => panic!("{other:?}"),
-                });
-            let portions: Vec<f64> = portions.collect();
-            assert_eq!(portions.len(), size, "{task:?}");
-            assert!((portions.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{task:?}: {portions:?}");
+            let levels = Cpu.supports_together(&task).is_ok();
+            let name = if levels { "share.candidates" } else { "share.portions" };
+            let parts: Vec<f64> = outcome
+                .devices
+                .iter()
+                .filter_map(|device| device.get(name).and_then(Value::number))
+                .collect();
+            assert_eq!(parts.len(), size, "{task:?}");
+            let shared = parts.iter().sum::<f64>();
+            // What takes no time each rank does whole.
+            assert!(levels && shared == 0.0 || (shared - 1.0).abs() < 1e-9, "{task:?}: {parts:?}");
             assert_eq!(said(outcome), plain(&graph, &task), "{task:?} on {size}");
         }
     }
@@ -151,6 +155,57 @@ fn levels_are_of_engines_of_one_kind() {
     });
     let text = said[0].as_deref().unwrap();
     assert!(text.contains("devices of one kind"), "{text}");
+}
+
+/// A graph on which the phases of a closed form are worth it to be shared.
+#[test]
+fn ranks_share_the_phases_of_closed_forms() {
+    let mut builder = Builder::new();
+    for v in 0..3000u64 {
+        // Few vertices are next to many.
+        (1..40).for_each(|d| builder.edge(v, (v * 31 + d * d * d) % (1 + v % 7 * v / 3 + 40)));
+    }
+    let graph = builder.build();
+    let pattern = gramer_pattern::named("diamond").unwrap();
+    for task in [
+        Task::Motif { k: 5, induced: Induced::Vertex },
+        Task::Match { pattern, induced: Induced::Vertex, mappings: false },
+    ] {
+        for size in [1, 3] {
+            let mined = on_ranks(size, |cluster| {
+                let job =
+                    Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+                // Ranks may have different numbers of threads.
+                let context = Context::with_threads(1 + cluster.rank() % 2);
+                cluster.mine(&job, &context).unwrap().map(|mined| mined.outcome)
+            });
+            let outcome = mined.into_iter().next().unwrap().unwrap();
+            let parts: Vec<f64> = outcome
+                .devices
+                .iter()
+                .filter_map(|device| device.get("share.candidates").and_then(Value::number))
+                .collect();
+            assert!(parts.len() == size && parts.iter().all(|part| *part > 0.0), "{parts:?}");
+            assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
+            assert_eq!(said(outcome), plain(&graph, &task), "{task:?} on {size}");
+        }
+    }
+}
+
+/// The memory of a rank may be limited, which makes its way to an answer another one.
+#[test]
+fn a_rank_with_little_memory_has_its_share_in_portions() {
+    let (graph, task) = (graph(17), Task::Motif { k: 5, induced: Induced::Vertex });
+    let mined = on_ranks(2, |cluster| {
+        let job = Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+        let mut context = Context::with_threads(1);
+        let budget = Budget { bytes: 1 << 30, folder: std::env::temp_dir() };
+        context.budget = (cluster.rank() == 1).then(|| Arc::new(budget));
+        cluster.mine(&job, &context).unwrap().map(|mined| mined.outcome)
+    });
+    let outcome = mined.into_iter().next().unwrap().unwrap();
+    assert!(outcome.devices[0].get("share.portions").is_some(), "{:?}", outcome.devices);
+    assert_eq!(said(outcome), plain(&graph, &task));
 }
 
 /// Gathers what is listed, as a set would be too kind.
@@ -336,7 +391,7 @@ fn a_rank_that_says_nothing_any_more_ends_the_job() {
     let errors = on_ranks(2, |cluster| {
         let context = Context::with_threads(1);
         if cluster.rank() == 1 {
-            let hello = message::Hello::new(&Cpu, &graph, &task, false, &context.cancel).unwrap();
+            let hello = message::Hello::new(&Cpu, &graph, &task, false, &context).unwrap();
             cluster.say(0, &Message::Hello(Box::new(hello))).unwrap();
             return Ok(());
         }

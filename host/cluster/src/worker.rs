@@ -15,14 +15,18 @@ use crate::{BEAT, Cluster, Job, LOOK};
 ///
 /// # Errors
 /// [`Error::Interrupted`] if rank 0 ends the job before, [`Error::Device`] if it isn't heard any more.
-pub fn run(cluster: &mut Cluster, job: &Job<'_, '_>, context: &Context) -> Result<()> {
-    let mut asked = false;
-    let start = wait_for_start(cluster, job, context, &mut asked)?;
+pub fn run(
+    cluster: &mut Cluster,
+    job: &Job<'_, '_>,
+    start: &Start,
+    context: &Context,
+    asked: bool,
+) -> Result<()> {
     let stop = Cancel::default();
     let (orders, ordered) = channel();
     let (said, heard) = channel();
     std::thread::scope(|scope| {
-        let (start, stop) = (&start, &stop);
+        let stop = &stop;
         let taker = scope.spawn(move || take(job, start, context, stop, &ordered, &said));
         let ended = listen(cluster, &orders, &heard, stop, context, asked);
         // No more orders, and what goes on isn't wanted.
@@ -43,7 +47,7 @@ pub fn wait_for_start(
     context: &Context,
     asked: &mut bool,
 ) -> Result<Start> {
-    let hello = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), &context.cancel)?;
+    let hello = Hello::new(job.engine, job.graph, job.task, job.sink.is_some(), context)?;
     cluster.say(0, &Message::Hello(Box::new(hello)))?;
     loop {
         match cluster.hear_rank_0()? {

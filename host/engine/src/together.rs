@@ -2,7 +2,8 @@
 //!
 //! Minimum-image support is no sum over work units, but its candidates are independent within a level: each
 //! process examines some of them, and all get the domains of those that are frequent, from which the next
-//! level inherits.
+//! level inherits. A closed form is made of sums, each of which needs the ones before it: a *level* is then one
+//! of these sums, a *candidate* a group of the work units over which it goes.
 
 use std::ops::Range;
 
@@ -10,6 +11,9 @@ use gramer_graph::error::Result;
 
 /// The processes of a task. All ask for the same levels in the same order.
 pub trait Together: Sync {
+    /// Threads that mine, of all processes together; all are told the same number.
+    fn threads(&self) -> usize;
+
     /// The next of the `all` candidates of a level for this process, in no other range; an empty one when
     /// none are left. Any of its threads may ask.
     ///
@@ -34,6 +38,7 @@ pub(crate) mod tests {
 
     /// Threads as processes.
     pub(crate) struct Threads {
+        count: usize,
         barrier: Barrier,
         next: Mutex<HashMap<usize, usize>>,
         found: Mutex<Vec<Vec<u8>>>,
@@ -42,11 +47,15 @@ pub(crate) mod tests {
     impl Threads {
         pub(crate) fn new(count: usize) -> Self {
             let barrier = Barrier::new(count);
-            Threads { barrier, next: Mutex::default(), found: Mutex::default() }
+            Threads { count, barrier, next: Mutex::default(), found: Mutex::default() }
         }
     }
 
     impl Together for Threads {
+        fn threads(&self) -> usize {
+            self.count
+        }
+
         fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
             let mut next = self.next.lock().unwrap();
             let at = next.entry(level).or_default();

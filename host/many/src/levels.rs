@@ -1,6 +1,5 @@
-//! Tasks that devices do together and not each by itself ([`Together`]): frequent patterns level by level, of which each
-//! device examines some candidates and all hear what each has found; what GPUs have the same lists of
-//! tasks of.
+//! Tasks that devices do together and not each by itself ([`Together`]): frequent patterns and closed forms level by level, of
+//! which each device examines some candidates and all hear what each has found; and what GPUs have the same lists of tasks of.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -49,6 +48,8 @@ struct Shared {
     devices: usize,
     /// Whether each run costs a device much.
     runs_cost: bool,
+    /// Of all devices.
+    threads: usize,
     stop: Cancel,
 }
 
@@ -74,6 +75,10 @@ struct Member<'a> {
 }
 
 impl Together for Member<'_> {
+    fn threads(&self) -> usize {
+        self.shared.threads
+    }
+
     fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
         self.shared.stop.check()?;
         let mut state = self.shared.lock();
@@ -187,18 +192,19 @@ fn once(
     task: &Task,
     context: &Context,
 ) -> Vec<Result<Outcome>> {
+    let threads = (context.threads() / ready.len()).max(1);
     let shared = Shared {
         state: Mutex::default(),
         changed: Condvar::new(),
         devices: ready.len(),
         runs_cost,
+        threads: threads * ready.len(),
         stop: Cancel::default(),
     };
     // A task may be so small that it ends before somebody looks again.
     if context.cancel.is_cancelled() {
         shared.stop();
     }
-    let threads = (context.threads() / ready.len()).max(1);
     let (caller, ended) = (std::thread::current(), AtomicUsize::new(0));
     let progress: Vec<Arc<Progress>> = ready.iter().map(|_| Arc::default()).collect();
     std::thread::scope(|scope| {

@@ -158,16 +158,15 @@ impl Engine for Many {
 }
 
 impl Many {
-    /// Whether the devices do a task together, one of one kind that can: frequent patterns, where they share the candidates
-    /// of each level, and others, where they share the tasks that each would have alone.
+    /// Whether the devices do a task together, those of one kind that can: frequent patterns and closed forms, where they share the
+    /// candidates of each level, and others, where they share the tasks that each would have alone.
     fn by_levels(&self, task: &Task) -> bool {
         let alike = || {
             let names: Vec<String> = self.devices.iter().map(|device| device.name()).collect();
             speeds::alike(names.iter().map(String::as_str))
         };
-        (matches!(task, Task::Fsm { .. })
-            || matches!(task, Task::Clique { .. } | Task::Motif { .. }) && alike())
-            && !self.by_ids
+        !self.by_ids
+            && (matches!(task, Task::Fsm { .. }) || alike())
             && self.devices.iter().all(|device| device.supports_together(task).is_ok())
     }
 
@@ -296,7 +295,7 @@ impl OnMany<'_> {
     ) -> Result<Outcome> {
         self.many.supports(task, Some(self.graph))?;
         units.check(self.graph.view())?;
-        let by_levels = self.many.by_levels(task);
+        let by_levels = !self.whole && self.many.by_levels(task);
         if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
             let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let ready = (&mut *ready, self.many.runs_cost());

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gramer_graph::context::{Cancel, Context, Looks};
 use gramer_graph::{VertexId, View};
 
-use super::{Job, Starts, run_units};
+use super::phase::Ran;
+use super::{Job, Starts};
 
 /// Sums that threads share, one per arc or vertex.
 pub(super) struct Sums {
@@ -76,21 +77,19 @@ pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
 }
 
 /// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`.
-/// Returns the threads' states and whether the run was finished.
-pub(super) fn triangles<S: Send>(
+pub(super) fn triangles<'a, S: Send>(
     graph: View<'_>,
-    context: &Context,
+    job: Job<'a>,
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, [VertexId; 3], [usize; 3]) + Sync,
-) -> (Vec<S>, bool) {
+) -> Ran<'a, S> {
+    let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
     let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(before).collect();
     let list = |v: VertexId| ends[v as usize] as usize;
-    let units =
-        Starts::vertices(graph).units(Job::whole(context), list, |v| (list(v) as u64).pow(2));
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
+    let ran = job.run(
         &units,
-        context,
         || (make(), vec![u32::MAX; graph.vertices()]),
         |(state, place), unit| {
             let v = unit.start;
@@ -121,5 +120,5 @@ pub(super) fn triangles<S: Send>(
             flow
         },
     );
-    (states.into_iter().map(|s| s.0).collect(), complete)
+    ran.map(|state| state.0)
 }

@@ -111,7 +111,7 @@ impl Prepared for ByIds<'_> {
     ) -> Result<Outcome> {
         task.check()?;
         shares::check(self.resident.graph, task, units, sink)?;
-        let job = Job { units, sink, context };
+        let job = Job { units, sink, context, others: None };
         let outcome = match task {
             Task::Clique { k } => clique::run(&self.resident, *k, job),
             Task::Motif { k, induced } => self.motifs(*k, *induced, job),

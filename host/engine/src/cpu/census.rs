@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
-use super::{Job, Starts, run_units};
+use super::phase::Ran;
+use super::{Job, Starts};
 
 /// Largest set.
 pub(super) const MAX_SIZE: usize = 6;
@@ -106,24 +107,22 @@ impl<'a> Frontier<'a> {
 }
 
 /// Visits every connected set of `size` vertices once: `visit(state, frontier, last)` gets the
-/// set without its last vertex, and that. Returns the threads' states and whether the run was
-/// finished.
-pub(super) fn run<S: Send>(
+/// set without its last vertex, and that.
+pub(super) fn run<'a, S: Send>(
     graph: View<'_>,
     size: usize,
-    job: Job<'_>,
+    job: Job<'a>,
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, &Frontier<'_>, VertexId) -> ControlFlow<()> + Sync,
-) -> (Vec<S>, bool) {
+) -> Ran<'a, S> {
     assert!((1..=MAX_SIZE).contains(&size));
     let context = job.context;
     let larger = |v: VertexId| graph.degree(v) - graph.neighbours(v).partition_point(|&u| u < v);
     let list = |v| if size == 1 { 1 } else { larger(v) };
     let weight = |v: VertexId| (larger(v) as u64 + 1).pow(size as u32 - 1);
     let units = Starts::vertices(graph).units(job, list, weight);
-    let (states, complete) = run_units(
+    let ran = job.run(
         &units,
-        context,
         || (make(), Frontier::new(graph), vec![vec![]; size]),
         |(state, frontier, lists), unit| {
             let root = unit.start;
@@ -153,7 +152,7 @@ pub(super) fn run<S: Send>(
             flow
         },
     );
-    (states.into_iter().map(|s| s.0).collect(), complete)
+    ran.map(|state| state.0)
 }
 
 /// Lets `v` join, then every later vertex of the extension list `rest` and every vertex that `v`

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Pattern, automorphism_count};
 
-use super::{Job, Starts, run_units};
+use super::{Job, Starts};
 use crate::work::{Groups, WorkUnit};
 
 /// Paths of two edges from a root, by end. Reset by visiting them again.
@@ -87,9 +87,8 @@ pub(super) fn within(
 /// so that lists after it are short) to the same end.
 pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
-    let (states, complete) = run_units(
+    let ran = job.run(
         &ends(graph, job),
-        context,
         || (0u128, Paths::new(graph.vertices())),
         |(total, paths), unit| {
             let (root, ends) = (unit.start, ends_of(unit));
@@ -108,7 +107,7 @@ pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             ControlFlow::Continue(())
         },
     );
-    (states.iter().map(|s| s.0).sum(), complete)
+    ran.sum(|state| state.0)
 }
 
 /// What [`five_of`] makes the number of 5-cycles of: for the smallest vertex a and the edge c–d opposite to it, the pairs of
@@ -123,9 +122,8 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
         /// By vertex: whether it is next to the root.
         near: Vec<bool>,
     }
-    let (states, complete) = run_units(
+    let ran = job.run(
         &ends(graph, job),
-        context,
         || State {
             total: 0,
             paths: Paths::new(graph.vertices()),
@@ -174,8 +172,8 @@ pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
             ControlFlow::Continue(())
         },
     );
+    let (total, complete) = ran.sum(|state| state.total as u128);
     let (meeting, all_met) = meeting_pairs(graph, job);
-    let total = states.iter().map(|s| s.total as u128).sum();
     ([total, meeting], complete && all_met)
 }
 
@@ -190,9 +188,8 @@ fn meeting_pairs(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
     let units = Starts::vertices(graph).units(job, before, |v| (before(v) as u64).pow(2));
-    let (states, complete) = run_units(
+    let ran = job.run(
         &units,
-        context,
         || (0u128, vec![u32::MAX; graph.vertices()]),
         |(total, position), unit| {
             let z = unit.start;
@@ -219,20 +216,19 @@ fn meeting_pairs(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             ControlFlow::Continue(())
         },
     );
-    (states.iter().map(|s| s.0).sum(), complete)
+    ran.sum(|state| state.0)
 }
 
 /// Number of closed walks of six steps.
 pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
-    let (states, complete) = run_units(
+    let ran = job.run(
         // A root is divided by the vertices that its walks of three steps end at.
         &Starts::vertices(graph).units(
             job,
             |v| if graph.degree(v) == 0 { 0 } else { graph.vertices() },
             |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum(),
         ),
-        context,
         || (0u128, [vec![0u64; graph.vertices()], vec![0u64; graph.vertices()]], [vec![], vec![]]),
         |(total, [two, three], [ends_of_two, ends_of_three]), unit| {
             let every = 0..graph.vertices() as VertexId;
@@ -282,7 +278,7 @@ pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             ControlFlow::Continue(())
         },
     );
-    (states.iter().map(|s| s.0).sum(), complete)
+    ran.sum(|state| state.0)
 }
 
 /// Number of 6-cycles, from the closed walks of six steps: a walk that visits a vertex twice runs
@@ -339,7 +335,7 @@ mod tests {
         }
         let g = b.build();
         let context = Context::with_threads(2);
-        let job = Job { units: Units::All, sink: None, context: &context };
+        let job = Job { units: Units::All, sink: None, context: &context, others: None };
         // n! / (n - k)! / 2k.
         assert_eq!(four(g.view(), job), (210, true));
         let (sums, complete) = five(g.view(), job);

@@ -14,6 +14,7 @@ mod maximal;
 mod motif;
 mod oriented;
 mod per;
+mod phase;
 mod sets;
 mod triangle;
 mod units;
@@ -37,6 +38,7 @@ use super::estimate::{Estimated, Precision};
 use super::per::{Per, PerOutcome};
 use super::{Engine, Outcome, Prepared, Sink, Together, Units, shares};
 use oriented::Oriented;
+use phase::Others;
 
 /// Mines on the machine's own cores.
 #[derive(Debug, Clone, Copy, Default)]
@@ -70,7 +72,9 @@ impl Engine for Cpu {
     fn supports_together(&self, task: &Task) -> Result<()> {
         task.check()?;
         match task {
-            Task::Fsm { measure: Measure::Mni, .. } => Ok(()),
+            Task::Fsm { measure: Measure::Mni, .. } | Task::Motif { .. } | Task::Match { .. } => {
+                Ok(())
+            }
             other => Err(super::not_together(&self.name(), other)),
         }
     }
@@ -123,12 +127,14 @@ pub(crate) struct Job<'a> {
     /// Takes embeddings.
     pub sink: Option<&'a dyn Sink>,
     pub context: &'a Context,
+    /// Other processes that do the same.
+    pub others: Option<&'a Others<'a>>,
 }
 
 impl<'a> Job<'a> {
     /// All units of a graph, counted.
     pub fn whole(context: &'a Context) -> Self {
-        Job { units: Units::All, sink: None, context }
+        Job { units: Units::All, sink: None, context, others: None }
     }
 }
 
@@ -143,6 +149,19 @@ impl Prepared for Resident<'_> {
         match task {
             Task::Fsm { limit, support, measure: Measure::Mni } => {
                 fsm::run_together(self.graph, *limit, *support, together, context)
+            }
+            Task::Motif { .. } | Task::Match { .. } => {
+                let others = Others::new(together, context);
+                let job = Job { others: Some(&others), ..Job::whole(context) };
+                let outcome = match task {
+                    Task::Motif { k, induced } => motif::run(self, *k, *induced, job),
+                    Task::Match { pattern, induced, mappings } => {
+                        matching::run(self, pattern, *induced, *mappings, job)
+                    }
+                    _ => unreachable!("it is one of these"),
+                };
+                others.check()?;
+                outcome
             }
             other => Err(super::not_together("cpu", other)),
         }
@@ -160,7 +179,7 @@ impl Prepared for Resident<'_> {
         budget::check(self.graph.vertices(), task, context)?;
         let share = units.share().is_some();
         let _span = info_span!("mine", engine = "cpu", task = task.name(), share).entered();
-        let job = Job { units, sink, context };
+        let job = Job { units, sink, context, others: None };
         let outcome = match task {
             Task::Clique { k } => clique::run(self, *k, job),
             Task::CliqueSizes { smallest, largest } => {

@@ -14,7 +14,7 @@ use gramer_graph::{VertexId, View};
 
 use super::budget::has_room;
 use super::sets::Bitmap;
-use super::{Job, Starts, run_units};
+use super::{Job, Starts};
 
 /// Vertices whose adjacency is kept as bits: 8 words, one cache line per vertex.
 const HUBS: usize = 512;
@@ -64,9 +64,8 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
         len => len as usize,
     };
     let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
-    let (states, complete) = run_units(
+    let ran = job.run(
         &units,
-        context,
         || (0u128, Bitmap::new(vertices.max(HUBS))),
         |(total, marked), unit| {
             let of = before[unit.start as usize];
@@ -89,7 +88,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             flow
         },
     );
-    (states.iter().map(|s| s.0).sum(), complete)
+    ran.sum(|state| state.0)
 }
 
 /// Lists that are gone through between two looks at the stop flag.

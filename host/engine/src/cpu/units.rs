@@ -4,8 +4,9 @@
 //! fixed beforehand; a vertex with more than its share of the work is cut into several units, so that
 //! even one hub keeps all threads busy.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::parallel::on_threads;
@@ -13,6 +14,7 @@ use gramer_graph::{VertexId, View};
 use tracing::{Span, debug_span};
 
 use super::Job;
+use super::phase::Phase;
 use crate::work::{self, Cut, Groups, WorkUnit, cut_each};
 
 /// How many groups of units each thread should find at least, if the graph has as many start edges.
@@ -47,7 +49,9 @@ impl<'a> Starts<'a> {
         list: impl Fn(u32) -> usize,
         weight: impl Fn(u32) -> u64,
     ) -> Groups {
-        let groups = job.context.threads() as u64 * GROUPS_A_THREAD;
+        // Processes that share the work have the same groups, however many threads each has.
+        let threads = job.others.map_or(job.context.threads(), |others| others.threads());
+        let groups = threads as u64 * GROUPS_A_THREAD;
         let cut = Cut { groups, exceed: true, divide: true, most: usize::MAX };
         if job.context.budget.is_some() {
             return cut_each(&|each| self.weighed(job, &list, &weight, each), cut);
@@ -113,7 +117,18 @@ pub(crate) fn run_units<S: Send>(
     if let Some(done) = by_rayon::run(units, context, &make, &work) {
         return done;
     }
-    let dealt = Dealt::begin(units, context);
+    run_dealt(units, context, None, make, work)
+}
+
+/// The same, or the part of the units that this process gets in a phase.
+pub(super) fn run_dealt<S: Send>(
+    units: &Groups,
+    context: &Context,
+    phase: Option<Phase<'_>>,
+    make: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, &WorkUnit) -> ControlFlow<()> + Sync,
+) -> (Vec<S>, bool) {
+    let dealt = Dealt::begin(units, context, phase);
     let threads = context.threads().min(units.len()).max(1);
     let _span = span(units, context).entered();
     let states = on_threads(threads, |_| {
@@ -143,22 +158,46 @@ struct Dealt<'a> {
     units: &'a Groups,
     context: &'a Context,
     next: AtomicUsize,
+    /// Where the groups are shared with other processes, and those that this one has left.
+    phase: Option<(Phase<'a>, Mutex<Range<usize>>)>,
     /// Whether the run ends before all are done.
     broken: AtomicBool,
 }
 
 impl<'a> Dealt<'a> {
-    fn begin(units: &'a Groups, context: &'a Context) -> Self {
+    fn begin(units: &'a Groups, context: &'a Context, phase: Option<Phase<'a>>) -> Self {
         context.progress.begin(units.len() as u64);
         let broken = AtomicBool::new(context.cancel.is_cancelled());
-        Dealt { units, context, next: AtomicUsize::new(0), broken }
+        let phase = phase.map(|phase| (phase, Mutex::new(0..0)));
+        Dealt { units, context, next: AtomicUsize::new(0), phase, broken }
     }
 
     /// The next group, if the run goes on.
     fn next(&self) -> Option<&'a [WorkUnit]> {
+        if let Some((phase, left)) = &self.phase {
+            return self.next_of(*phase, left);
+        }
         let group = self.next.fetch_add(1, Ordering::Relaxed);
         let ended = group >= self.units.len() || self.broken.load(Ordering::Relaxed);
         (!ended).then(|| self.units.group(group))
+    }
+
+    /// The next group of those that this process has or gets.
+    fn next_of(&self, phase: Phase<'_>, left: &Mutex<Range<usize>>) -> Option<&'a [WorkUnit]> {
+        // Whoever finds nothing asks, and the other threads wait for the answer.
+        let mut left = left.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.ended() {
+            self.broken.store(true, Ordering::Relaxed);
+            return None;
+        }
+        if left.is_empty() {
+            let Some(got) = phase.next(self.units.len()) else {
+                self.broken.store(true, Ordering::Relaxed);
+                return None;
+            };
+            *left = got;
+        }
+        left.next().map(|group| self.units.group(group))
     }
 
     /// Whether the run ends before the next unit.
@@ -183,7 +222,7 @@ mod tests {
     }
 
     fn all(context: &Context) -> Job<'_> {
-        Job { units: Units::All, sink: None, context }
+        Job { units: Units::All, sink: None, context, others: None }
     }
 
     #[test]

@@ -82,48 +82,44 @@ pub(crate) fn choose(n: u128, k: u128) -> u128 {
 }
 
 impl Sums {
+    /// The sums, in the order of the fields.
+    pub(crate) fn numbers(&mut self) -> [&mut u128; 26] {
+        [
+            &mut self.star,
+            &mut self.fork,
+            &mut self.path,
+            &mut self.tailed,
+            &mut self.cricket,
+            &mut self.bull,
+            &mut self.lollipop,
+            &mut self.butterfly,
+            &mut self.diamond,
+            &mut self.dart,
+            &mut self.kite,
+            &mut self.cycle4,
+            &mut self.banner,
+            &mut self.house,
+            &mut self.gem,
+            &mut self.book,
+            &mut self.wheel,
+            &mut self.clique4,
+            &mut self.clique4_tail,
+            &mut self.clique4_roof,
+            &mut self.nearly_clique,
+            &mut self.collision_edge,
+            &mut self.collisions,
+            &mut self.triangles,
+            &mut self.cycles,
+            &mut self.cliques,
+        ]
+    }
+
     /// Adds what was found elsewhere.
     pub fn add(&mut self, other: &Sums) {
-        let Sums { star, fork, path, tailed, cricket, bull, lollipop, butterfly, .. } = other;
-        self.star += star;
-        self.fork += fork;
-        self.path += path;
-        self.tailed += tailed;
-        self.cricket += cricket;
-        self.bull += bull;
-        self.lollipop += lollipop;
-        self.butterfly += butterfly;
-        let Sums { diamond, dart, kite, cycle4, banner, house, gem, book, .. } = other;
-        self.diamond += diamond;
-        self.dart += dart;
-        self.kite += kite;
-        self.cycle4 += cycle4;
-        self.banner += banner;
-        self.house += house;
-        self.gem += gem;
-        self.book += book;
-        let Sums {
-            wheel,
-            clique4,
-            clique4_tail,
-            clique4_roof,
-            nearly_clique,
-            collision_edge,
-            collisions,
-            triangles,
-            ..
-        } = other;
-        self.wheel += wheel;
-        self.clique4 += clique4;
-        self.clique4_tail += clique4_tail;
-        self.clique4_roof += clique4_roof;
-        self.nearly_clique += nearly_clique;
-        self.collision_edge += collision_edge;
-        self.collisions += collisions;
-        self.triangles += triangles;
-        let Sums { cycles, cliques, .. } = other;
-        self.cycles += cycles;
-        self.cliques += cliques;
+        let mut other = other.clone();
+        for (sum, other) in self.numbers().into_iter().zip(other.numbers()) {
+            *sum += *other;
+        }
     }
 
     /// The edge-induced numbers in the order of the dictionary; `None` for numbers that are no sums of a

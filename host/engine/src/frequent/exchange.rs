@@ -117,6 +117,10 @@ mod tests {
     struct Other(Vec<u8>);
 
     impl Together for Other {
+        fn threads(&self) -> usize {
+            1
+        }
+
         fn next(&self, _: usize, all: usize) -> Result<Range<usize>> {
             Ok(all..all)
         }

@@ -21,6 +21,7 @@ pub struct Groups {
     units: Vec<WorkUnit>,
     /// Group i is `units[ends[i - 1]..ends[i]]`.
     ends: Vec<usize>,
+    work: u64,
 }
 
 impl Groups {
@@ -33,6 +34,12 @@ impl Groups {
     /// Whether there is no unit.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
+    }
+
+    /// The estimated work of all groups.
+    #[inline]
+    pub fn work(&self) -> u64 {
+        self.work
     }
 
     /// The units of a group; there is at least one.
@@ -93,7 +100,8 @@ struct Cutter {
 impl Cutter {
     fn new(total: u64, cut: Cut) -> Self {
         let share = (total / cut.groups.max(1)).max(1);
-        Cutter { cut, share, groups: Groups::default(), begun: 0, sum: 0 }
+        let groups = Groups { work: total, ..Groups::default() };
+        Cutter { cut, share, groups, begun: 0, sum: 0 }
     }
 
     /// Takes a unit, whole or in pieces.

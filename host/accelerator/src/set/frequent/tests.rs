@@ -236,6 +236,10 @@ struct Threads {
 }
 
 impl Together for Threads {
+    fn threads(&self) -> usize {
+        1
+    }
+
     fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
         let mut next = self.next.lock().unwrap();
         let at = match next.iter_mut().find(|(of, _)| *of == level) {

@@ -146,9 +146,8 @@ fn by_size(
     let context = job.context;
     let units = units(graph, oriented, sizes.start, job);
     let none = Leaves::new(sizes.clone(), oriented.degeneracy());
-    let (states, complete) = run_units(
+    let ran = job.run(
         &units,
-        context,
         || (Local::new(true), none.clone()),
         |(local, leaves), unit| {
             local.enter(oriented, unit.start);
@@ -158,21 +157,22 @@ fn by_size(
             }
         },
     );
-    let mut states = states.into_iter().map(|(_, leaves)| leaves);
-    let mut sum = states.next().expect("there is a thread");
-    states.for_each(|leaves| sum.merge(&leaves));
-    let mut counts = sum.counts()?;
-    // Sizes beyond the degeneracy have no cliques.
-    counts.resize(sizes.len(), 0);
-    Ok((counts, complete))
+    ran.sums(|states| {
+        let mut states = states.into_iter().map(|(_, leaves)| leaves);
+        let mut sum = states.next().expect("there is a thread");
+        states.for_each(|leaves| sum.merge(&leaves));
+        let mut counts = sum.counts()?;
+        // Sizes beyond the degeneracy have no cliques.
+        counts.resize(sizes.len(), 0);
+        Ok(counts)
+    })
 }
 
 fn enumerated(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let units = units(graph, oriented, k, job);
-    let (states, complete) = run_units(
+    let ran = job.run(
         &units,
-        context,
         || (Local::new(false), Counter::default()),
         |(local, counter), unit| {
             local.enter(oriented, unit.start);
@@ -182,7 +182,7 @@ fn enumerated(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>)
             }
         },
     );
-    (states.iter().map(|(_, counter)| counter.cliques).sum(), complete)
+    ran.sum(|(_, counter)| counter.cliques)
 }
 
 /// As [`pivoting_is_faster`], from one sample of the graph for all runs.

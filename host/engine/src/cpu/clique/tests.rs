@@ -34,7 +34,7 @@ fn graph(vertices: u64, edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
 }
 
 fn whole(context: &Context) -> Job<'_> {
-    Job { units: Units::All, sink: None, context }
+    Job { units: Units::All, sink: None, context, others: None }
 }
 
 /// Each way, cut into as many units as there are.

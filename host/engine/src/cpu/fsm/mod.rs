@@ -119,7 +119,7 @@ fn list_occurrences(
     context: &Context,
 ) -> Result<bool> {
     for Count { pattern, .. } in reported {
-        let job = Job { units: Units::All, sink: Some(sink), context };
+        let job = Job { units: Units::All, sink: Some(sink), context, others: None };
         let listed =
             super::matching::run(&super::Resident::new(graph), pattern, Induced::Edge, false, job)?;
         if !listed.complete {

@@ -12,7 +12,7 @@ use gramer_pattern::task::{Measure, SizeLimit};
 use gramer_pattern::{Pattern, automorphism_orbits_chain};
 
 fn job<'a>(sink: &'a Keep, context: &'a Context) -> Job<'a> {
-    Job { units: Units::All, sink: Some(sink), context }
+    Job { units: Units::All, sink: Some(sink), context, others: None }
 }
 
 /// SplitMix64.
@@ -258,7 +258,7 @@ fn minimum_image_support_in_several_processes() {
             limit,
             8,
             Measure::Mni,
-            Job { units: Units::All, sink: None, context: &context },
+            Job { units: Units::All, sink: None, context: &context, others: None },
         );
         let whole = whole.unwrap();
         let together = crate::together::tests::Threads::new(3);

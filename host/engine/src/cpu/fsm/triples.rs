@@ -90,7 +90,7 @@ pub(super) fn count(
     };
     let after = |v: u32| rows.after(v, v).0.len();
     // A vertex's pairs are counted with the first part of its list; triangles need it in parts.
-    let job = Job { units: Units::All, sink: None, context };
+    let job = Job { units: Units::All, sink: None, context, others: None };
     let units = Starts::numbered(graph, rows.originals()).units(
         job,
         |v| after(v).max(1),

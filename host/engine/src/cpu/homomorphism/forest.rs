@@ -5,12 +5,15 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Cancel;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Node};
 
 use super::{Failed, Values};
-use crate::cpu::{Job, Starts, run_units};
+use crate::cpu::{Job, Starts};
+
+/// Bits of half a number.
+const HALF: u32 = 64;
 
 /// What a lookup in a short list costs beside a step along a row.
 const LOOKUP: usize = 8;
@@ -22,8 +25,9 @@ pub(super) fn count(
     plan: &HomomorphismPlan,
     vertices: &[Option<Values>],
     edges: &BTreeMap<(usize, usize), Values>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<u128, Failed> {
+    let context = job.context;
     // Threads read the tables, so that they need no count of who holds them.
     let vertices: Vec<Option<&[u64]>> =
         vertices.iter().map(|values| values.as_ref().map(|v| v.as_slice())).collect();
@@ -35,10 +39,9 @@ pub(super) fn count(
     };
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>() + 1;
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, weight);
+    let ran = job.run(
         &units,
-        context,
         || Walk {
             graph,
             plan,
@@ -65,14 +68,23 @@ pub(super) fn count(
             }
         },
     );
-    if states.iter().any(|walk| walk.overflow) {
+    // All processes have to know whether one's numbers are too large; halves of these don't overflow.
+    let sums = ran.sums(|states| {
+        let overflow = states.iter().any(|walk| walk.overflow);
+        let sum = states.iter().try_fold(0u128, |sum, walk| sum.checked_add(walk.total));
+        let known = sum.filter(|_| !overflow);
+        let sum = known.unwrap_or(0);
+        Ok([u128::from(known.is_none()), sum >> HALF, sum & ((1 << HALF) - 1)])
+    });
+    let ([overflows, high, low], complete) = sums.map_err(|_| Failed::Stopped)?;
+    if overflows > 0 {
         return Err(Failed::Overflow);
     }
     if !complete {
         return Err(Failed::Stopped);
     }
-    let sum = states.iter().try_fold(0u128, |sum, walk| sum.checked_add(walk.total));
-    sum.ok_or(Failed::Overflow)
+    let high = high.checked_mul(1 << HALF).ok_or(Failed::Overflow)?;
+    high.checked_add(low).ok_or(Failed::Overflow)
 }
 
 /// Images with the number of ways that each stands for.

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use gramer_graph::View;
-use gramer_graph::context::Context;
 use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, Table, quotients};
 use gramer_pattern::{Pattern, automorphism_count};
+
+use super::Job;
 
 /// Bytes of tables that are kept from one pattern to the next.
 const KEPT_BYTES: usize = 1 << 29;
@@ -50,8 +51,8 @@ impl Decomposition {
     }
 
     /// The number of occurrences.
-    pub fn count(&self, graph: View<'_>, context: &Context) -> Result<u128, Failed> {
-        let mut homomorphisms = Homomorphisms::new(graph, context);
+    pub fn count(&self, graph: View<'_>, job: Job<'_>) -> Result<u128, Failed> {
+        let mut homomorphisms = Homomorphisms::new(graph, job);
         let mut sum = 0i128;
         for (plan, coefficient) in &self.parts {
             let number =
@@ -73,12 +74,12 @@ pub(super) fn numbers(
     graph: View<'_>,
     patterns: &[&Pattern],
     shape: &Shape,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Vec<u128>, Failed> {
     if graph.vertices() > THREAD_BYTES / 12 || graph.neighbours.len() > u32::MAX as usize {
         return Err(Failed::Overflow);
     }
-    let mut homomorphisms = Homomorphisms::new(graph, context);
+    let mut homomorphisms = Homomorphisms::new(graph, job);
     let plans = patterns.iter().map(|pattern| HomomorphismPlan::of(pattern, shape));
     plans.map(|plan| homomorphisms.count(&plan)).collect()
 }
@@ -124,7 +125,7 @@ pub(super) type Values = Rc<Vec<u64>>;
 /// Counts homomorphisms; what patterns share is made once.
 struct Homomorphisms<'a> {
     graph: View<'a>,
-    context: &'a Context,
+    job: Job<'a>,
     /// Number 0 stands for ones everywhere.
     values: Vec<Values>,
     /// Tables, made from numbers in `values`.
@@ -133,10 +134,10 @@ struct Homomorphisms<'a> {
 }
 
 impl<'a> Homomorphisms<'a> {
-    fn new(graph: View<'a>, context: &'a Context) -> Self {
+    fn new(graph: View<'a>, job: Job<'a>) -> Self {
         Homomorphisms {
             graph,
-            context,
+            job,
             values: vec![Rc::default()],
             known: BTreeMap::new(),
             turned: None,
@@ -161,7 +162,7 @@ impl<'a> Homomorphisms<'a> {
             });
         }
         let edges = plan.edges.iter().map(|(&edge, &at)| (edge, table(at).expect("not ones")));
-        forest::count(self.graph, plan, &vertices, &edges.collect(), self.context)
+        forest::count(self.graph, plan, &vertices, &edges.collect(), self.job)
     }
 
     /// The number of a table in `values`, made now if it isn't there.
@@ -180,13 +181,13 @@ impl<'a> Homomorphisms<'a> {
         }
         let of = |number: usize| (number != 0).then(|| Rc::clone(&self.values[number]));
         let (a, b, c) = (of(key[1]), of(key[2]), of(key[3]));
-        let (graph, context) = (self.graph, self.context);
+        let (graph, job) = (self.graph, self.job);
         let made = match table {
-            Table::Leaf { .. } => tables::leaf(graph, a.as_deref(), b.as_deref(), context)?,
+            Table::Leaf { .. } => tables::leaf(graph, a.as_deref(), b.as_deref(), job.context)?,
             Table::Ear { .. } => {
                 let turned = self.turned()?;
                 let [a, b, c] = [&a, &b, &c].map(Option::as_deref);
-                tables::ear(graph, &turned, a, b, c, context)?
+                tables::ear(graph, &turned, [a, b, c], job)?
             }
             Table::Product(..) => {
                 let (a, b) = (a.expect("not ones"), b.expect("not ones"));
@@ -208,7 +209,8 @@ impl<'a> Homomorphisms<'a> {
         if let Some(turned) = &self.turned {
             return Ok(Rc::clone(turned));
         }
-        let made = super::arcs::turned(self.graph, &self.context.cancel).ok_or(Failed::Stopped)?;
+        let made =
+            super::arcs::turned(self.graph, &self.job.context.cancel).ok_or(Failed::Stopped)?;
         let made = Rc::new(made);
         self.turned = Some(Rc::clone(&made));
         Ok(made)
@@ -220,6 +222,7 @@ mod tests {
     use super::*;
     use crate::interpreter::interpret;
     use gramer_graph::Builder;
+    use gramer_graph::context::Context;
     use gramer_pattern::plan::search::SearchPlan;
     use gramer_pattern::task::Induced;
     use std::ops::ControlFlow;
@@ -259,7 +262,7 @@ mod tests {
             let context = Context::with_threads(threads);
             let decomposition =
                 Decomposition::new(graph.view(), &pattern, &shape(graph.view())).unwrap();
-            let counted = decomposition.count(graph.view(), &context).unwrap();
+            let counted = decomposition.count(graph.view(), Job::whole(&context)).unwrap();
             let plan = SearchPlan::of(&pattern, Induced::Edge, false, true);
             let met = interpret(&plan, graph.view(), |_| ControlFlow::Continue(())).unwrap();
             proptest::prop_assert_eq!(counted, met, "{:?}", pattern);
@@ -278,10 +281,10 @@ mod tests {
         let star = Pattern::from_edges(8, &edges);
         let decomposition = Decomposition::new(graph.view(), &star, &shape(graph.view())).unwrap();
         let context = Context::with_threads(1);
-        assert_eq!(decomposition.count(graph.view(), &context), Err(Failed::Overflow));
+        assert_eq!(decomposition.count(graph.view(), Job::whole(&context)), Err(Failed::Overflow));
         context.cancel.cancel();
         let path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
         let decomposition = Decomposition::new(graph.view(), &path, &shape(graph.view())).unwrap();
-        assert_eq!(decomposition.count(graph.view(), &context), Err(Failed::Stopped));
+        assert_eq!(decomposition.count(graph.view(), Job::whole(&context)), Err(Failed::Stopped));
     }
 }

@@ -57,16 +57,14 @@ pub(super) fn leaf(
 pub(super) fn ear(
     graph: View<'_>,
     turned: &[u32],
-    vertex: Option<&Vec<u64>>,
-    first: Option<&Vec<u64>>,
-    second: Option<&Vec<u64>>,
-    context: &Context,
+    [vertex, first, second]: [Option<&Vec<u64>>; 3],
+    job: Job<'_>,
 ) -> Result<Vec<u64>, Failed> {
-    let sums = Sums::new(graph.neighbours.len(), context);
+    let sums = Sums::new(graph.neighbours.len(), job.context);
     let even = first.map(Vec::as_ptr) == second.map(Vec::as_ptr);
-    let (_, complete) = arcs::triangles(
+    let ran = arcs::triangles(
         graph,
-        context,
+        job,
         || (),
         |(), [v, u, w], [vu, vw, uw]| {
             let [uv, wv, wu] = [vu, vw, uw].map(|arc| turned[arc] as usize);
@@ -90,7 +88,9 @@ pub(super) fn ear(
             }
         },
     );
-    let mut values = finish(sums, complete)?;
+    let mut values = ran.table(sums.finish()).ok_or_else(|| {
+        if job.context.cancel.is_cancelled() { Failed::Stopped } else { Failed::Overflow }
+    })?;
     if even {
         // The same both ways, and only the arcs to smaller vertices were added to.
         for arc in 0..values.len() {

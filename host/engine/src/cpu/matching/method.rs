@@ -1,6 +1,5 @@
 //! Unlabelled patterns that are only counted: whether a search is the best way to their number.
 
-use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::Pattern;
 use gramer_pattern::plan::homomorphism::Shape;
@@ -64,7 +63,7 @@ pub(super) fn count(
     pattern: &Pattern,
     induced: Induced,
     search: f64,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Option<(u128, bool, Method)>> {
     let k = pattern.vertices();
     let edges = pattern.edge_count();
@@ -72,13 +71,12 @@ pub(super) fn count(
         return Ok(None);
     }
     if edges == k * (k - 1) / 2 {
-        let (count, complete) = clique::count(graph, k, Job::whole(context))?;
+        let (count, complete) = clique::count(graph, k, job)?;
         return Ok(Some((count, complete, Method::Cliques)));
     }
     let view = graph.graph.view();
     let ring = edges == k && (0..k).all(|v| pattern.degree(v) == 2);
     if ring && induced == Induced::Edge && (k == 4 || k == 5) {
-        let job = Job::whole(context);
         let (count, complete) = if k == 4 {
             cycle::four(view, job)
         } else {
@@ -95,7 +93,7 @@ pub(super) fn count(
         .flatten()
         .filter(|decomposition| decomposition.cost < search.min(motifs));
     if let Some(decomposition) = decomposition {
-        match decomposition.count(view, context) {
+        match decomposition.count(view, job) {
             Ok(count) => return Ok(Some((count, true, Method::Homomorphisms))),
             Err(Failed::Stopped) => return Ok(Some((0, false, Method::Homomorphisms))),
             // Another way has smaller numbers between.
@@ -105,7 +103,7 @@ pub(super) fn count(
     if motifs >= search {
         return Ok(None);
     }
-    let (count, complete) = motif::one(graph, pattern, induced, context)?;
+    let (count, complete) = motif::one(graph, pattern, induced, job)?;
     Ok(Some((count, complete, Method::Motifs)))
 }
 

@@ -41,7 +41,7 @@ use gramer_pattern::task::Induced;
 use gramer_pattern::{MAX_VERTICES, Pattern, automorphism_count};
 use tracing::info;
 
-use super::{Job, Resident, Starts, run_units, sets};
+use super::{Job, Resident, Starts, sets};
 use method::Method;
 use occurrence::Representative;
 use search::Search;
@@ -107,8 +107,7 @@ fn without_search(
     }
     let estimates = unlabelled(resident.graph, pattern);
     let search = SearchPlan::estimated(pattern, induced, &estimates).cost as f64;
-    let Some((count, complete, method)) =
-        method::count(resident, pattern, induced, search, job.context)?
+    let Some((count, complete, method)) = method::count(resident, pattern, induced, search, job)?
     else {
         return Ok(None);
     };
@@ -228,7 +227,7 @@ pub fn execute_plan(
 ) -> Result<(u128, bool)> {
     units.check(graph.view())?;
     let mut space = Space::of_plan(graph.view(), plan);
-    execute(plan, &mut space, &plan.pattern, None, Job { units, sink, context })
+    execute(plan, &mut space, &plan.pattern, None, Job { units, sink, context, others: None })
 }
 
 /// The same, with embeddings handed on under the name of `given`, the pattern as it was asked for.
@@ -253,19 +252,21 @@ fn execute(
     let lists = space.build_lists(plan, &context.cancel)?;
     let space = &*space;
     let units = units(plan, space, &lists, job);
-    let (states, complete) = run_units(
+    let ran = job.run(
         &units,
-        context,
         || Search::new(plan, space, &lists, given, sink, representative, context),
         |search, unit| search.unit(unit.start, unit.first..unit.limit),
     );
-    let mut count = 0u128;
-    for state in &states {
-        if state.overflow {
-            return Err(too_many());
+    let ([count], complete) = ran.sums(|states| {
+        let mut count = 0u128;
+        for state in &states {
+            if state.overflow {
+                return Err(too_many());
+            }
+            count = count.checked_add(state.count).ok_or_else(too_many)?;
         }
-        count = count.checked_add(state.count).ok_or_else(too_many)?;
-    }
+        Ok([count])
+    })?;
     Ok((count, complete))
 }
 

@@ -13,10 +13,10 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use gramer_graph::context::{Cancel, Context, Looks};
+use gramer_graph::context::{Cancel, Looks};
 use gramer_graph::{VertexId, View};
 
-use super::super::{Job, Starts, run_units};
+use super::super::{Job, Starts};
 use super::edges::EdgeCounts;
 use crate::work::WorkUnit;
 
@@ -130,8 +130,11 @@ impl Thirds {
     /// Most entries: 1 GiB.
     const MOST: u64 = 1 << 28;
 
-    /// Room for all lists; `None` if there are too many.
-    pub fn new(graph: View<'_>, counts: &EdgeCounts) -> Option<Self> {
+    /// The same where processes tell each other all of them: 256 MiB.
+    const MOST_TOLD: u64 = 1 << 26;
+
+    /// Room for all lists; `None` if there are too many. `told`: other processes are told of them.
+    pub fn new(graph: View<'_>, counts: &EdgeCounts, told: bool) -> Option<Self> {
         let mut starts = Vec::with_capacity(graph.neighbours.len() + 1);
         let mut end = 0;
         starts.push(0);
@@ -143,7 +146,8 @@ impl Thirds {
                 starts.push(end);
             }
         }
-        (end <= Self::MOST).then(|| Thirds {
+        let most = if told { Self::MOST_TOLD } else { Self::MOST };
+        (end <= most).then(|| Thirds {
             starts,
             members: std::iter::repeat_with(|| AtomicU32::new(0)).take(end as usize).collect(),
             chosen: std::iter::repeat_with(|| AtomicBool::new(false))
@@ -159,6 +163,32 @@ impl Thirds {
             place.store(v, Ordering::Relaxed);
         }
         self.chosen[arc].store(chosen, Ordering::Relaxed);
+    }
+
+    /// These arcs with their lists, for [`Thirds::read`].
+    pub fn write(&self, arcs: impl Iterator<Item = usize>) -> Vec<u8> {
+        let mut bytes = vec![];
+        for arc in arcs {
+            bytes.extend((arc as u64).to_le_bytes());
+            bytes.push(self.chosen[arc].load(Ordering::Relaxed).into());
+            self.list(arc).for_each(|v| bytes.extend(v.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// Sets lists of another process; `None` for what isn't of this graph.
+    pub fn read(&self, mut bytes: &[u8]) -> Option<()> {
+        while !bytes.is_empty() {
+            let (arc, rest) = bytes.split_first_chunk()?;
+            let (chosen, rest) = rest.split_first()?;
+            let arc = usize::try_from(u64::from_le_bytes(*arc)).ok()?;
+            let length = self.starts.get(arc.checked_add(1)?)? - self.starts[arc];
+            let (list, rest) = rest.split_at_checked(length as usize * size_of::<VertexId>())?;
+            let (list, _) = list.as_chunks();
+            self.set(arc, list.iter().map(|v| VertexId::from_le_bytes(*v)), *chosen == 1);
+            bytes = rest;
+        }
+        Some(())
     }
 
     fn list(&self, arc: usize) -> impl DoubleEndedIterator<Item = VertexId> + '_ {
@@ -234,8 +264,9 @@ pub(super) fn of_three(
     graph: View<'_>,
     hubs: &Hubs,
     thirds: Option<&Thirds>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Option<(u128, u128)> {
+    let context = job.context;
     let ordinary = |v: &&VertexId| hubs.number(**v).is_none();
     let weight = |v: VertexId| {
         let over = graph.neighbours(v).iter().filter(ordinary);
@@ -243,10 +274,9 @@ pub(super) fn of_three(
     };
     // A vertex is divided by the other ends of its pairs, which are smaller.
     let list = |v: VertexId| if graph.degree(v) < 3 { 0 } else { v as usize };
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, weight);
+    let ran = job.run(
         &units,
-        context,
         || (0u128, 0u128, vec![0u32; graph.vertices()], vec![0; graph.vertices()]),
         |(total, on_edges, paths, ends), unit| {
             let near = hubs.near[unit.start as usize];
@@ -285,10 +315,11 @@ pub(super) fn of_three(
         },
     );
     let triples = hubs.triples(&context.cancel)?;
-    complete.then(|| {
-        let on_edges = states.iter().map(|s| s.1).sum();
-        (states.iter().map(|s| s.0).sum::<u128>() + triples, on_edges)
-    })
+    let of = |states: Vec<(u128, u128, _, _)>| {
+        Ok([states.iter().map(|s| s.0).sum(), states.iter().map(|s| s.1).sum()])
+    };
+    let ([total, on_edges], complete): ([u128; 2], _) = ran.sums(of).ok()?;
+    complete.then_some((total + triples, on_edges))
 }
 
 /// Over the chosen edges u–v opposite to the start a of a unit, and the other common neighbours b of u

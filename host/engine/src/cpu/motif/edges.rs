@@ -6,7 +6,7 @@ use gramer_graph::context::{Context, Looks};
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
-use super::super::{Job, cycle, run_units};
+use super::super::{Job, cycle};
 
 /// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
 /// its edge is in.
@@ -18,19 +18,19 @@ pub(in super::super) struct EdgeCounts {
 
 impl EdgeCounts {
     /// Counts; `None` once the run is asked to stop.
-    pub fn new(graph: View<'_>, context: &Context) -> Option<Self> {
+    pub fn new(graph: View<'_>, job: Job<'_>) -> Option<Self> {
         let counts =
-            EdgeCounts { cycles: cycles(graph, context)?, ..Self::with_triangles(graph, context)? };
-        counts.of_both_arcs(graph, context)
+            EdgeCounts { cycles: cycles(graph, job)?, ..Self::with_triangles(graph, job)? };
+        counts.of_both_arcs(graph, job.context)
     }
 
     /// Counts triangles alone; `None` once the run is asked to stop.
-    pub fn of_triangles(graph: View<'_>, context: &Context) -> Option<Self> {
-        Self::with_triangles(graph, context)?.of_both_arcs(graph, context)
+    pub fn of_triangles(graph: View<'_>, job: Job<'_>) -> Option<Self> {
+        Self::with_triangles(graph, job)?.of_both_arcs(graph, job.context)
     }
 
-    fn with_triangles(graph: View<'_>, context: &Context) -> Option<Self> {
-        Some(EdgeCounts { triangles: triangles(graph, context)?, cycles: vec![] })
+    fn with_triangles(graph: View<'_>, job: Job<'_>) -> Option<Self> {
+        Some(EdgeCounts { triangles: triangles(graph, job)?, cycles: vec![] })
     }
 
     fn of_both_arcs(self, graph: View<'_>, context: &Context) -> Option<Self> {
@@ -85,28 +85,28 @@ fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
 }
 
 /// Triangles by arc that leads to a smaller vertex.
-fn triangles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
-    let found = Sums::new(graph.neighbours.len(), context);
-    let (_, complete) = arcs::triangles(
+fn triangles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
+    let found = Sums::new(graph.neighbours.len(), job.context);
+    let ran = arcs::triangles(
         graph,
-        context,
+        job,
         || (),
         |(), _, arcs| {
             arcs.into_iter().for_each(|arc| found.add(arc, 1));
         },
     );
-    found.finish().filter(|_| complete)
+    ran.table(found.finish())
 }
 
 /// 4-cycles by arc: each is met from its smallest vertex, the root, as two paths of two edges to
 /// the same end. A root with much work is divided by its ends.
-fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
+fn cycles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
+    let context = job.context;
     let found = Sums::new(graph.neighbours.len(), context);
     let vertices = graph.vertices();
-    let units = cycle::ends(graph, Job::whole(context));
-    let (_, complete) = run_units(
+    let units = cycle::ends(graph, job);
+    let ran = job.run(
         &units,
-        context,
         || (vec![0u32; vertices], vec![]),
         |(paths, ends): &mut (Vec<u32>, Vec<VertexId>), unit| {
             let root = unit.start;
@@ -151,5 +151,5 @@ fn cycles(graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
             ControlFlow::Continue(())
         },
     );
-    found.finish().filter(|_| complete)
+    ran.table(found.finish())
 }

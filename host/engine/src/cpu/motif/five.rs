@@ -7,10 +7,9 @@
 
 use std::ops::ControlFlow;
 
-use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
-use super::super::{Job, Starts, run_units};
+use super::super::{Job, Starts};
 use super::collisions::{self, Hubs, Thirds};
 use super::edges::EdgeCounts;
 use super::neighbourhood::Neighbourhood;
@@ -92,13 +91,13 @@ pub(super) fn edge_induced(
     graph: View<'_>,
     cycles: u128,
     cliques: u128,
-    context: &Context,
+    job: Job<'_>,
 ) -> Option<Vec<u128>> {
-    let counts = EdgeCounts::new(graph, context)?;
-    let hubs = Hubs::new(graph, &context.cancel)?;
-    let thirds = Thirds::new(graph, &counts);
-    let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), context)?;
-    let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), context)?;
+    let counts = EdgeCounts::new(graph, job)?;
+    let hubs = Hubs::new(graph, &job.context.cancel)?;
+    let thirds = Thirds::new(graph, &counts, job.others.is_some());
+    let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), job)?;
+    let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), job)?;
     sums.collision_edge += on_edges;
     (sums.triangles, sums.cycles, sums.cliques) = (counts.all_triangles(), cycles, cliques);
     sums.collisions = collisions;
@@ -112,16 +111,19 @@ fn sums(
     counts: &EdgeCounts,
     hubs: &Hubs,
     thirds: Option<&Thirds>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Option<Sums> {
+    let context = job.context;
     let list = |v: VertexId| graph.degree(v);
     let weight = |v: VertexId| 1 + (graph.degree(v) as u64).pow(2);
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, weight);
+    let ran = job.run(
         &units,
-        context,
-        || (Sums::default(), Neighbourhood::new(graph, counts), collisions::Counter::new(graph)),
-        |(sums, near, counter), unit| {
+        || {
+            let near = Neighbourhood::new(graph, counts);
+            (Sums::default(), near, collisions::Counter::new(graph), vec![])
+        },
+        |(sums, near, counter, set), unit| {
             let v = unit.start;
             if unit.first == 0 {
                 sums.vertex(graph, counts, v);
@@ -152,6 +154,9 @@ fn sums(
                 let by_pairs = thirds.is_some() && pairs < counter.steps(common.clone(), hubs);
                 if let Some(thirds) = thirds {
                     thirds.set(arc, common.clone(), by_pairs);
+                    if job.others.is_some() {
+                        set.push(arc);
+                    }
                 }
                 if !by_pairs && t > 1 {
                     // The edge's own two ends see all of the common neighbours.
@@ -162,9 +167,22 @@ fn sums(
             ControlFlow::Continue(())
         },
     );
-    complete.then(|| {
-        let mut all = Sums::default();
-        states.iter().for_each(|(sums, ..)| all.add(sums));
-        all
-    })
+    // Each process sets lists of its own units, and needs all of them.
+    let set = |states: &[(_, _, _, Vec<usize>)]| {
+        let arcs = states.iter().flat_map(|state| state.3.iter().copied());
+        thirds.map_or(vec![], |thirds| thirds.write(arcs))
+    };
+    let take = |bytes: &[u8]| match thirds {
+        Some(thirds) => thirds.read(bytes),
+        None => bytes.is_empty().then_some(()),
+    };
+    let mut all = Sums::default();
+    let (numbers, complete) = ran
+        .sums_beside(set, take, |states| {
+            states.iter().for_each(|(sums, ..)| all.add(sums));
+            Ok(all.numbers().map(|sum| *sum))
+        })
+        .ok()?;
+    all.numbers().into_iter().zip(numbers).for_each(|(sum, number)| *sum = number);
+    complete.then_some(all)
 }

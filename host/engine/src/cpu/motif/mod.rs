@@ -13,7 +13,6 @@ use std::ops::ControlFlow;
 
 use crate::formulas::vertex_induced as vertex_induced_from;
 use crate::{Count, Open, Outcome, Sink};
-use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::motif::{MotifPlan, copies};
@@ -32,7 +31,7 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     let (counts, complete) = match job.sink {
         None if job.units.share().is_none() => {
-            let (counts, complete) = whole(graph, k, job.context)?;
+            let (counts, complete) = whole(graph, k, job)?;
             (if induced == Induced::Edge { edge_induced(k, &counts) } else { counts }, complete)
         }
         None => {
@@ -55,10 +54,10 @@ pub(super) fn one(
     graph: &Resident<'_>,
     pattern: &Pattern,
     induced: Induced,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<(u128, bool)> {
     let k = pattern.vertices();
-    let (counts, complete) = whole(graph, k, context)?;
+    let (counts, complete) = whole(graph, k, job)?;
     let counts = match induced {
         Induced::Vertex => counts,
         Induced::Edge => edge_induced(k, &counts),
@@ -68,9 +67,10 @@ pub(super) fn one(
 }
 
 /// Vertex-induced counts of the whole graph by number of the pattern, and whether the run was
-/// finished; zeros if not. Closed forms need sums over all edges first, so shares go without them.
-fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(Vec<u128>, bool)> {
-    let (job, view) = (Job::whole(context), graph.graph.view());
+/// finished; zeros if not. Closed forms need sums over all edges first, so shares go without them; `job` has
+/// all units, and may have other processes.
+fn whole(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
+    let (context, view) = (job.context, graph.graph.view());
     let found = match k {
         3 => {
             // Pairs of neighbours: those that are adjacent are in triangles, three in each.
@@ -86,29 +86,29 @@ fn whole(graph: &Resident<'_>, k: usize, context: &Context) -> Result<(Vec<u128>
             let (cliques, complete) = clique::count(graph, k, job)?;
             let (pairs, whole) = cycle::five(view, job);
             (complete && whole)
-                .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, context))
+                .then(|| five::edge_induced(view, cycle::five_of(pairs), cliques, job))
                 .flatten()
                 .map(|counts| vertex_induced_from(k, &counts).expect("they are those of a graph"))
         }
         // It lists the common neighbours of all edges.
         6 if context.budget.is_none() => {
-            match six::vertex_induced(graph, || smaller_edge_induced(graph, context), context)? {
+            match six::vertex_induced(graph, || smaller_edge_induced(graph, job), job)? {
                 six::Counted::All(counts) => Some(counts),
                 six::Counted::Stopped => None,
-                six::Counted::NotHere => by_equations(graph, k, context),
+                six::Counted::NotHere => by_equations(graph, k, job),
             }
         }
-        _ => by_equations(graph, k, context),
+        _ => by_equations(graph, k, job),
     };
     let complete = found.is_some();
     Ok((found.unwrap_or_else(|| zeros(k)), complete))
 }
 
 /// Edge-induced counts of the patterns of 3, 4 and 5 vertices; `None` if the run was not finished.
-fn smaller_edge_induced(graph: &Resident<'_>, context: &Context) -> Result<Option<[Vec<u128>; 3]>> {
+fn smaller_edge_induced(graph: &Resident<'_>, job: Job<'_>) -> Result<Option<[Vec<u128>; 3]>> {
     let mut all = [vec![], vec![], vec![]];
     for (k, counts) in (3..).zip(&mut all) {
-        let (found, complete) = whole(graph, k, context)?;
+        let (found, complete) = whole(graph, k, job)?;
         if !complete {
             return Ok(None);
         }
@@ -118,10 +118,10 @@ fn smaller_edge_induced(graph: &Resident<'_>, context: &Context) -> Result<Optio
 }
 
 /// Vertex-induced counts of the whole graph by the equations of [`MotifPlan`].
-fn by_equations(graph: &Resident<'_>, k: usize, context: &Context) -> Option<Vec<u128>> {
+fn by_equations(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Option<Vec<u128>> {
     info!(k, "motifs are solved for from sums over edges, the cliques and the cycles");
     let mut sums = vec![];
-    add_sums(graph, k, Job::whole(context), &mut sums).then(|| vertex_induced(k, &sums))
+    add_sums(graph, k, job, &mut sums).then(|| vertex_induced(k, &sums))
 }
 
 /// An answer from the sums of all units, as [`Open::Motifs`] holds them; `None` if they aren't
@@ -235,30 +235,32 @@ fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
 /// The sums A of the plan's equations.
 fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, job: Job<'_>) -> (Vec<u128>, bool) {
     let make = || (vec![0u128; plan.sums()], [0u32; 1 << census::MAX_SIZE]);
-    let (states, complete) =
-        census::run(graph, k - 2, job, make, |(sums, outside), frontier, last| {
-            frontier.outside(last, outside);
-            for term in plan.terms(frontier.bits_with(last)) {
-                let first = outside[term.first as usize] as u64;
-                if first == 0 {
-                    continue;
-                }
-                let pairs = if term.first == term.second {
-                    first * (first - 1) / 2
-                } else {
-                    first * outside[term.second as usize] as u64
-                };
-                sums[term.sum as usize] += pairs as u128;
+    let ran = census::run(graph, k - 2, job, make, |(sums, outside), frontier, last| {
+        frontier.outside(last, outside);
+        for term in plan.terms(frontier.bits_with(last)) {
+            let first = outside[term.first as usize] as u64;
+            if first == 0 {
+                continue;
             }
-            ControlFlow::Continue(())
-        });
-    let mut sums = vec![0; plan.sums()];
-    for (state, _) in &states {
-        for (sum, part) in sums.iter_mut().zip(state) {
-            *sum += part;
+            let pairs = if term.first == term.second {
+                first * (first - 1) / 2
+            } else {
+                first * outside[term.second as usize] as u64
+            };
+            sums[term.sum as usize] += pairs as u128;
         }
-    }
-    (sums, complete)
+        ControlFlow::Continue(())
+    });
+    let sums = ran.sums(|states| {
+        let mut sums = vec![0; plan.sums()];
+        for (state, _) in &states {
+            for (sum, part) in sums.iter_mut().zip(state) {
+                *sum += part;
+            }
+        }
+        Ok(sums)
+    });
+    sums.unwrap_or_default()
 }
 
 /// Visits every embedding; counts by number of the pattern, and whether the run was finished.
@@ -273,50 +275,50 @@ pub(super) fn list(
     let dictionary = Dictionary::of(k);
     let patterns = dictionary.patterns();
     let make = || (vec![0u128; patterns.len()], Vec::with_capacity(k));
-    let (states, complete) =
-        census::run(graph.graph.view(), k, job, make, |(counts, members), frontier, last| {
-            if context.cancel.is_cancelled() {
-                return ControlFlow::Break(());
-            }
-            members.clear();
-            members.extend_from_slice(&frontier.members);
-            members.push(last);
-            let mut emit = |bits: u32| {
-                let Some(number) = dictionary.number(bits) else {
-                    return ControlFlow::Continue(());
-                };
-                counts[number] += 1;
-                let order = &dictionary.order(bits)[..k];
-                let embedding: Vec<VertexId> = order.iter().map(|&v| members[v as usize]).collect();
-                sink.embedding(&patterns[number], &embedding)
+    let ran = census::run(graph.graph.view(), k, job, make, |(counts, members), frontier, last| {
+        if context.cancel.is_cancelled() {
+            return ControlFlow::Break(());
+        }
+        members.clear();
+        members.extend_from_slice(&frontier.members);
+        members.push(last);
+        let mut emit = |bits: u32| {
+            let Some(number) = dictionary.number(bits) else {
+                return ControlFlow::Continue(());
             };
-            let all = frontier.bits_with(last);
-            match induced {
-                Induced::Vertex => emit(all),
-                Induced::Edge => {
-                    // Each connected subset of the edges is an occurrence of its own.
-                    let mut kept = all;
-                    while kept != 0 {
-                        emit(kept)?;
-                        kept = (kept - 1) & all;
-                    }
-                    ControlFlow::Continue(())
+            counts[number] += 1;
+            let order = &dictionary.order(bits)[..k];
+            let embedding: Vec<VertexId> = order.iter().map(|&v| members[v as usize]).collect();
+            sink.embedding(&patterns[number], &embedding)
+        };
+        let all = frontier.bits_with(last);
+        match induced {
+            Induced::Vertex => emit(all),
+            Induced::Edge => {
+                // Each connected subset of the edges is an occurrence of its own.
+                let mut kept = all;
+                while kept != 0 {
+                    emit(kept)?;
+                    kept = (kept - 1) & all;
                 }
+                ControlFlow::Continue(())
             }
-        });
+        }
+    });
     let mut counts = vec![0; patterns.len()];
-    for (state, _) in &states {
+    for (state, _) in &ran.states {
         for (count, part) in counts.iter_mut().zip(state) {
             *count += part;
         }
     }
-    (counts, complete)
+    (counts, ran.complete)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use gramer_graph::Builder;
+    use gramer_graph::context::Context;
 
     /// Edges as drawn, a part of them joined to few vertices so that these become hubs.
     fn graph(edges: &[(u64, u64)], hubs: u64) -> gramer_graph::Graph {
@@ -342,9 +344,9 @@ mod tests {
             let context = Context::with_threads(threads);
             let resident = Resident::new(&graph);
             for k in [3, 5, 6] {
-                let (by_forms, complete) = whole(&resident, k, &context).unwrap();
+                let (by_forms, complete) = whole(&resident, k, Job::whole(&context)).unwrap();
                 proptest::prop_assert!(complete);
-                proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, &context));
+                proptest::prop_assert_eq!(Some(by_forms), by_equations(&resident, k, Job::whole(&context)));
             }
         }
     }
@@ -369,8 +371,8 @@ mod tests {
         let graph = builder.build();
         let context = Context::with_threads(2);
         let resident = Resident::new(&graph);
-        let (counts, complete) = whole(&resident, 5, &context).unwrap();
+        let (counts, complete) = whole(&resident, 5, Job::whole(&context)).unwrap();
         assert!(complete);
-        assert_eq!(Some(counts), by_equations(&resident, 5, &context));
+        assert_eq!(Some(counts), by_equations(&resident, 5, Job::whole(&context)));
     }
 }

@@ -15,9 +15,9 @@ use gramer_graph::{VertexId, View};
 use gramer_pattern::Dictionary;
 use gramer_pattern::task::Induced;
 
-use super::super::Resident;
 use super::super::arcs::{self, Sums};
 use super::super::motif::EdgeCounts;
+use super::super::{Job, Resident};
 use super::cliques;
 use crate::Count;
 use crate::per::{Column, Numbers, Orbits, Per, PerOutcome};
@@ -94,8 +94,8 @@ impl<'a> Parts<'a> {
     fn new(graph: &Resident<'a>, k: usize, per: Per, context: &Context) -> Result<Self> {
         let view = graph.graph.view();
         let counts = match k {
-            3 => EdgeCounts::of_triangles(view, context),
-            _ => EdgeCounts::new(view, context),
+            3 => EdgeCounts::of_triangles(view, Job::whole(context)),
+            _ => EdgeCounts::new(view, Job::whole(context)),
         };
         let counts = counts.ok_or_else(|| missing(context))?;
         let mut looks = Looks::new(&context.cancel);
@@ -136,8 +136,8 @@ impl<'a> Parts<'a> {
                 others.add(v as usize, other);
             }
         };
-        let (_, complete) = arcs::triangles(self.view, context, || (), visit);
-        others.finish().filter(|_| complete).map(|others| (others, vec![]))
+        let ran = arcs::triangles(self.view, Job::whole(context), || (), visit);
+        others.finish().filter(|_| ran.complete).map(|others| (others, vec![]))
     }
 
     fn of_edges(&self, context: &Context) -> Option<(Vec<u64>, Vec<u64>)> {
@@ -154,8 +154,8 @@ impl<'a> Parts<'a> {
                 thirds.add(arc, third);
             }
         };
-        let (_, complete) = arcs::triangles(self.view, context, || (), visit);
-        others.finish().zip(thirds.finish()).filter(|_| complete)
+        let ran = arcs::triangles(self.view, Job::whole(context), || (), visit);
+        others.finish().zip(thirds.finish()).filter(|_| ran.complete)
     }
 
     /// The columns, in order.

@@ -214,7 +214,7 @@ pub(super) fn list(
         let trie = Trie::new(&rows, labels.classes(), &allowed, max + 1);
         Walker::new(&rows, trie, context)
     };
-    let all = Job { units: Units::All, sink: Some(sink), context };
+    let all = Job { units: Units::All, sink: Some(sink), context, others: None };
     let (_, whole) = run_units(&units(graph, &rows, all), context, make, |walker, unit| {
         let mut visit = Listing { max, sink, aligned: &aligned };
         walker.unit(&mut visit, unit.start, unit.range())

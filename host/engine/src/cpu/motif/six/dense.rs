@@ -7,7 +7,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Cancel;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::plan::system::MotifSystem;
 
@@ -15,7 +15,7 @@ use super::common::{Columns, Common, Sparse, shared, shared_by_three};
 use super::moments::{Group, Kind, Moments};
 use super::triples::Triples;
 use crate::cpu::arcs::turned;
-use crate::cpu::{Job, Starts, run_units};
+use crate::cpu::{Job, Starts};
 
 const NONE: u32 = u32::MAX;
 
@@ -24,8 +24,9 @@ pub(super) fn sums(
     graph: View<'_>,
     common: &Common,
     system: &MotifSystem,
-    context: &Context,
+    job: Job<'_>,
 ) -> Option<Vec<u128>> {
+    let context = job.context;
     let columns = Columns::new(graph);
     let triples = Triples::new(graph, common, context)?;
     let turned = turned(graph, &context.cancel)?;
@@ -33,10 +34,9 @@ pub(super) fn sums(
     let list = |v: VertexId| graph.degree(v);
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, weight);
+    let ran = job.run(
         &units,
-        context,
         || Root::new(known),
         |state, unit| {
             state.enter(unit.start);
@@ -45,11 +45,12 @@ pub(super) fn sums(
             flow
         },
     );
-    complete.then(|| {
+    let sums = ran.sums(|states| {
         let mut sums = vec![0; system.sums()];
         states.into_iter().for_each(|state| state.moments.add_to(&mut sums, system));
-        sums
-    })
+        Ok(sums)
+    });
+    sums.ok().and_then(|(sums, complete)| complete.then_some(sums))
 }
 
 /// What is known of the graph, for all threads.

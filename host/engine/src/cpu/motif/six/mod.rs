@@ -14,7 +14,6 @@ mod triples;
 mod walks;
 
 use gramer_graph::View;
-use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::plan::homomorphism::folded;
 use gramer_pattern::plan::system::{MOST_VERTICES, MotifSystem, Source};
@@ -50,8 +49,9 @@ pub(super) enum Counted {
 pub(super) fn vertex_induced(
     graph: &Resident<'_>,
     smaller: impl FnOnce() -> Result<Option<[Vec<u128>; 3]>>,
-    context: &Context,
+    job: Job<'_>,
 ) -> Result<Counted> {
+    let context = job.context;
     let view = graph.graph.view();
     let stopped =
         || if context.cancel.is_cancelled() { Counted::Stopped } else { Counted::NotHere };
@@ -68,7 +68,7 @@ pub(super) fn vertex_induced(
     let system = MotifSystem::of_six();
     let patterns = Dictionary::of(K).patterns();
     let Some(common) = Common::new(view, context) else { return Ok(stopped()) };
-    let Some(special) = specials(view, &common, context) else { return Ok(Counted::Stopped) };
+    let Some(special) = specials(view, &common, job) else { return Ok(Counted::Stopped) };
     let wanted: Vec<usize> = system
         .sources()
         .filter_map(|source| match source {
@@ -77,17 +77,17 @@ pub(super) fn vertex_induced(
         })
         .collect();
     let by_tables: Vec<&Pattern> = wanted.iter().map(|&n| &patterns[n]).collect();
-    let by_tables = match homomorphism::numbers(view, &by_tables, &shape, context) {
+    let by_tables = match homomorphism::numbers(view, &by_tables, &shape, job) {
         Ok(numbers) => numbers,
         Err(Failed::Stopped) => return Ok(Counted::Stopped),
         Err(Failed::Overflow) => return Ok(Counted::NotHere),
     };
     let Some(smaller) = smaller()? else { return Ok(Counted::Stopped) };
-    let (cliques, complete) = clique::count(graph, K, Job::whole(context))?;
+    let (cliques, complete) = clique::count(graph, K, job)?;
     if !complete {
         return Ok(Counted::Stopped);
     }
-    let Some(sums) = dense::sums(view, &common, system, context) else {
+    let Some(sums) = dense::sums(view, &common, system, job) else {
         return Ok(Counted::Stopped);
     };
     let smaller = Smaller { view, counts: smaller };
@@ -149,10 +149,10 @@ enum Number {
 
 /// The patterns that are counted together, by number in the dictionary; `None` once the run is asked
 /// to stop.
-fn specials(view: View<'_>, common: &Common, context: &Context) -> Option<Vec<(usize, Number)>> {
+fn specials(view: View<'_>, common: &Common, job: Job<'_>) -> Option<Vec<(usize, Number)>> {
     use Number::{Homomorphisms, Occurrences};
-    let walked = walks::count(view, common, context)?;
-    let sides = sides::count(view, context)?;
+    let walked = walks::count(view, common, job)?;
+    let sides = sides::count(view, job)?;
     let cycle = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)];
     let with = |more: &[(usize, usize)]| [&cycle[..], more].concat();
     let across = [(0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5), (2, 3), (2, 4), (2, 5)];
@@ -216,6 +216,7 @@ fn specials(view: View<'_>, common: &Common, context: &Context) -> Option<Vec<(u
 mod tests {
     use super::*;
     use gramer_graph::Builder;
+    use gramer_graph::context::Context;
 
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
@@ -234,16 +235,16 @@ mod tests {
             let counts = [3, 4, 5].map(|k| {
                 super::super::edge_induced(
                     k,
-                    &super::super::by_equations(&resident, k, &context).unwrap(),
+                    &super::super::by_equations(&resident, k, Job::whole(&context)).unwrap(),
                 )
             });
             let smaller = Smaller { view, counts };
             let patterns = Dictionary::of(K).patterns();
             let all: Vec<&Pattern> = patterns.iter().collect();
             let shape = homomorphism::shape(view);
-            let numbers = homomorphism::numbers(view, &all, &shape, &context).unwrap();
+            let numbers = homomorphism::numbers(view, &all, &shape, Job::whole(&context)).unwrap();
             let common = Common::new(view, &context).unwrap();
-            let specials = specials(view, &common, &context).unwrap();
+            let specials = specials(view, &common, Job::whole(&context)).unwrap();
             for (n, number) in specials {
                 let expected = smaller.occurrences(&patterns[n], numbers[n]);
                 let found = match number {

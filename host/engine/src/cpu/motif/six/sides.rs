@@ -16,11 +16,11 @@
 
 use std::ops::ControlFlow;
 
-use gramer_graph::context::{Cancel, Context};
+use gramer_graph::context::Cancel;
 use gramer_graph::{VertexId, View};
 
 use super::common::{shared, shared_by_three};
-use crate::cpu::{Job, Starts, run_units};
+use crate::cpu::{Job, Starts};
 
 const NONE: u32 = u32::MAX;
 /// Most numbers of a root's table: 48 MiB. Tests have both, roots with a table and without.
@@ -43,17 +43,17 @@ pub(super) struct Sides {
 }
 
 /// The numbers; `None` once the run is asked to stop.
-pub(super) fn count(graph: View<'_>, context: &Context) -> Option<Sides> {
+pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
+    let context = job.context;
     let list = |v: VertexId| graph.degree(v).min(1);
     let weight = |v: VertexId| {
         let row = graph.neighbours(v);
         let before = &row[..row.partition_point(|&u| u < v)];
         before.iter().map(|&u| graph.degree(u) as u64).sum::<u64>() * before.len() as u64 + 1
     };
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, weight);
+    let ran = job.run(
         &units,
-        context,
         || Last::new(graph),
         |state, unit| {
             state.enter(unit.start);
@@ -62,16 +62,17 @@ pub(super) fn count(graph: View<'_>, context: &Context) -> Option<Sides> {
             flow
         },
     );
-    complete.then(|| {
-        let mut all = Sides::default();
+    let sums = ran.sums(|states| {
+        let mut sums = [0; 4];
         for Last { found, .. } in &states {
-            all.bipartite_and_edge += found.bipartite_and_edge;
-            all.clique_and_caps += found.clique_and_caps;
-            all.bipartite += found.bipartite;
-            all.prism += found.prism;
+            let Sides { bipartite_and_edge, clique_and_caps, bipartite, prism } = found;
+            let found = [bipartite_and_edge, clique_and_caps, bipartite, prism];
+            sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
         }
-        all
-    })
+        Ok(sums)
+    });
+    let ([bipartite_and_edge, clique_and_caps, bipartite, prism], complete) = sums.ok()?;
+    complete.then_some(Sides { bipartite_and_edge, clique_and_caps, bipartite, prism })
 }
 
 /// A thread's state. The neighbours before the root have numbers by their position in its row, and

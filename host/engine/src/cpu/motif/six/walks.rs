@@ -6,11 +6,10 @@
 
 use std::ops::ControlFlow;
 
-use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
 use super::common::Common;
-use crate::cpu::{Job, Starts, run_units};
+use crate::cpu::{Job, Starts};
 
 /// Numbers of homomorphisms.
 #[derive(Debug, Clone, Default)]
@@ -50,36 +49,39 @@ pub(super) struct Walked {
 }
 
 impl Walked {
-    fn add(&mut self, other: &Walked) {
-        self.tailed_cycle += other.tailed_cycle;
-        self.eared_cycle += other.eared_cycle;
-        self.six_cycle += other.six_cycle;
-        self.domino += other.domino;
-        self.theta += other.theta;
-        self.cycle_and_tail += other.cycle_and_tail;
-        self.cycle_and_triangle += other.cycle_and_triangle;
-        self.cycle_and_ear += other.cycle_and_ear;
-        self.cycle_and_ears += other.cycle_and_ears;
-        self.clique_and_tail += other.clique_and_tail;
-        self.clique_and_triangle += other.clique_and_triangle;
-        self.clique_and_path += other.clique_and_path;
-        self.diamond_and_path += other.diamond_and_path;
-        self.triangle_and_paths += other.triangle_and_paths;
-        self.fan_and_path += other.fan_and_path;
-        self.wheel += other.wheel;
+    /// The numbers, in the order of the fields.
+    fn numbers(&mut self) -> [&mut u128; 16] {
+        [
+            &mut self.tailed_cycle,
+            &mut self.eared_cycle,
+            &mut self.six_cycle,
+            &mut self.domino,
+            &mut self.theta,
+            &mut self.cycle_and_tail,
+            &mut self.cycle_and_triangle,
+            &mut self.cycle_and_ear,
+            &mut self.cycle_and_ears,
+            &mut self.clique_and_tail,
+            &mut self.clique_and_triangle,
+            &mut self.clique_and_path,
+            &mut self.diamond_and_path,
+            &mut self.triangle_and_paths,
+            &mut self.fan_and_path,
+            &mut self.wheel,
+        ]
     }
 }
 
 /// The numbers; `None` once the run is asked to stop.
-pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Option<Walked> {
+pub(super) fn count(graph: View<'_>, common: &Common, job: Job<'_>) -> Option<Walked> {
+    let context = job.context;
     let weight =
         |v: VertexId| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum::<u64>();
     let list = |v: VertexId| graph.degree(v).min(1);
     let at_vertex = AtVertex::new(graph, common);
-    let units = Starts::vertices(graph).units(Job::whole(context), list, weight);
-    let (states, complete) = run_units(
+    let units = Starts::vertices(graph).units(job, list, weight);
+    let ran = job.run(
         &units,
-        context,
         || Start::new(graph, common, &at_vertex),
         |state, unit| {
             state.two_steps(unit.start);
@@ -95,14 +97,20 @@ pub(super) fn count(graph: View<'_>, common: &Common, context: &Context) -> Opti
             flow
         },
     );
-    complete.then(|| {
-        let mut all = Walked::default();
-        states.iter().for_each(|state| all.add(&state.found));
-        // From both ends.
-        all.tailed_cycle /= 2;
-        all.eared_cycle /= 2;
-        all
-    })
+    let sums = ran.sums(|mut states| {
+        let mut sums = [0; 16];
+        for state in &mut states {
+            sums.iter_mut().zip(state.found.numbers()).for_each(|(sum, found)| *sum += *found);
+        }
+        Ok(sums)
+    });
+    let (sums, complete) = sums.ok()?;
+    let mut all = Walked::default();
+    all.numbers().into_iter().zip(sums).for_each(|(number, sum)| *number = sum);
+    // From both ends.
+    all.tailed_cycle /= 2;
+    all.eared_cycle /= 2;
+    complete.then_some(all)
 }
 
 /// The lower half of a number: walks inside a neighbourhood. The upper one: walks of two steps.

@@ -1,6 +1,7 @@
 //! The ways of counting agree where a graph is large enough for all of them.
 
 use super::*;
+use gramer_graph::context::Context;
 use gramer_graph::{Builder, Graph};
 
 /// A graph whose first 90 vertices are next to most of the others.
@@ -55,7 +56,7 @@ fn with_and_without_tables_and_by_triples_and_pairs() {
 fn a_run_that_is_stopped_gives_no_number() {
     let graph = graph(40, 5);
     let context = Context::with_threads(1);
-    assert!(count(graph.view(), &context).is_some());
+    assert!(count(graph.view(), Job::whole(&context)).is_some());
     context.cancel.cancel();
-    assert!(count(graph.view(), &context).is_none());
+    assert!(count(graph.view(), Job::whole(&context)).is_none());
 }
