@@ -46,8 +46,11 @@ impl Hello {
         context: &Context,
     ) -> Result<Self> {
         // What memory is limited to differs from rank to rank, and with it the way to an answer.
-        let together =
-            !listed && context.budget.is_none() && engine.supports_together(task).is_ok();
+        // GPUs do tasks together that they have the same lists for, which those of several machines may not have.
+        let together = !listed
+            && context.budget.is_none()
+            && !engine.runs_cost()
+            && engine.supports_together(task).is_ok();
         Ok(Hello {
             gramer: env!("CARGO_PKG_VERSION").into(),
             host: host(),
