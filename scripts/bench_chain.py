@@ -5,7 +5,7 @@ docs/bench/chain.csv has those of THEN and of a later one beside each other on a
 Their product, (theirs ÷ ours of THEN) × (ours of THEN ÷ ours today), is no measurement side by side: two programs
 need not gain alike by a change of machine.
 
-Where either run of THEN was stopped, there is no such product. The seconds of THEN on both machines, in all other rows
+Where either run of THEN was stopped or there is none, there is no such product. The seconds of THEN on both machines, in all other rows
 of the run, say how fast they are beside each other: their median is the pace, and (theirs × pace) ÷ ours today
 stands for the chain. It is rougher, and marked with ~.
 """
@@ -90,7 +90,7 @@ def section(beside, revisions):
              f"No measurement side by side. *Times then* is the public programs' seconds in those of revision `{THEN}`, which "
              f"ran beside them. That revision and `{revisions.after}` ran in turn on another machine ({revisions.machine}; "
              "`make bench-chain`); *times since* is the least seconds of the one in those of the other. *Chain* is the "
-             "product. Where either run of the older revision was stopped, theirs are converted by the median of its "
+             "product. Where either run of the older revision was stopped or there is none, theirs are converted by the median of its "
              "seconds on both machines instead (~). Where theirs was stopped, it is at least that (>). *Aim* holds for images: "
              f"1.5 for cliques of 6 and more and motifs of 3, 1.2 for matches, 4 for maximal cliques, else 1; 1 where theirs "
              f"took {1000 * SHORT:.0f} ms or less. What falls short of it, and from text of 1, is **bold**.", "",

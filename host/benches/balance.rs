@@ -264,7 +264,7 @@ fn long_tasks() -> Vec<(&'static str, Origin, &'static str, Task)> {
         ("web-stanford", Origin::File(stanford), "5-motif", motif(5)),
         ("random R-MAT 2^18x20", Origin::Rmat(18, 20, None), "5-clique", Task::Clique { k: 5 }),
         ("random R-MAT 2^18x20", Origin::Rmat(18, 20, None), "4-motif", motif(4)),
-        ("random G(420, 0.5)", Origin::Random(420, 0.5), "maximal", Task::MaximalCliques),
+        ("random G(470, 0.5)", Origin::Random(470, 0.5), "maximal", Task::MaximalCliques),
         ("random BA 2^17x8", Origin::Preferential(1 << 17, 8), "5-motif", motif(5)),
         (
             "labelled R-MAT 2^12x16",
