@@ -161,17 +161,18 @@ fn levels_are_of_engines_of_one_kind() {
 #[test]
 fn ranks_share_the_phases_of_closed_forms() {
     let mut builder = Builder::new();
-    for v in 0..3000u64 {
+    for v in 0..1500u64 {
         // Few vertices are next to many.
-        (1..40).for_each(|d| builder.edge(v, (v * 31 + d * d * d) % (1 + v % 7 * v / 3 + 40)));
+        (1..30).for_each(|d| builder.edge(v, (v * 31 + d * d * d) % (1 + v % 7 * v / 3 + 40)));
     }
     let graph = builder.build();
     let pattern = gramer_pattern::named("diamond").unwrap();
+    let mut took_part = 0;
     for task in [
         Task::Motif { k: 5, induced: Induced::Vertex },
         Task::Match { pattern, induced: Induced::Vertex, mappings: false },
     ] {
-        for size in [1, 3] {
+        for size in [1, 3, 3] {
             let mined = on_ranks(size, |cluster| {
                 let job =
                     Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
@@ -185,11 +186,14 @@ fn ranks_share_the_phases_of_closed_forms() {
                 .iter()
                 .filter_map(|device| device.get("share.candidates").and_then(Value::number))
                 .collect();
-            assert!(parts.len() == size && parts.iter().all(|part| *part > 0.0), "{parts:?}");
+            assert_eq!(parts.len(), size, "{parts:?}");
+            // On a busy machine one may have done all before another asks.
+            took_part = took_part.max(parts.iter().filter(|part| **part > 0.0).count());
             assert!((parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
             assert_eq!(said(outcome), plain(&graph, &task), "{task:?} on {size}");
         }
     }
+    assert!(took_part > 1, "nobody shared anything");
 }
 
 /// The memory of a rank may be limited, which makes its way to an answer another one.

@@ -12,12 +12,20 @@
 // New elements go to a block of the warp's own; with the last block of the pool taken, or after its share
 // of steps, a warp writes down where it is, and the next launch goes on there.
 
+#ifdef DEFER
+#define WAITS , __global const uint *restrict marks, const uint first_mark
+#define IS_ADMITTED(i) && (admitted >> (i) & 1u) != 0
+#else
+#define WAITS
+#define IS_ADMITTED(i)
+#endif
+
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void extend(__global const uint *restrict offsets, __global const uint *slots,
             __global const uint *pages, __global const uint *cold, __global const uint *labels,
             __global uint *arena, __constant uint *shape, volatile __global uint *control,
             __global uint *states, const uint budget, const uint fresh, __global uint *restrict sums,
-            __global uint *restrict fault) {
+            __global uint *restrict fault WAITS) {
     __local uint ids[WINDOW], parents[WINDOW], row_from[WINDOW], row_size[WINDOW], row_end[WINDOW];
     __local uint prefix[MOST_DEPTHS], found[TILE], tile[TILE], bloom[BLOOM_WORDS];
     __local uint queue[2 * LANES], queue_at[2 * LANES], queue_row[2 * LANES];
@@ -63,6 +71,9 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
         active = false;
         work += 1;
 
+#ifdef DEFER
+        const uint admitted = marks[2 * (first_mark + window) + 1];
+#endif
         // The window's elements. A block's are at its front, so the window's are as well.
         uint size = min(WINDOW, rows - window * WINDOW);
         if (column[2] != NONE) {
@@ -116,6 +127,16 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
             }
             SYNC;
             const uint base = shared[0], least = shared[1];
+#ifdef DEFER
+            // Those that wait for pages come in another pass; with none left the group does.
+            if ((admitted >> start & (NONE >> (WINDOW - (end - start)))) == 0) {
+                SYNC;
+                start = end;
+                flat = 0;
+                tile_from = NONE;
+                continue;
+            }
+#endif
             const uint base_end = with_tile ? offsets[prefix[base] + 1] : 0;
             if (with_tile && tile_from == NONE)
                 tile_from = offsets[prefix[base]];
@@ -172,7 +193,7 @@ void extend(__global const uint *restrict offsets, __global const uint *slots,
                     // elements where the list is much longer.
                     for (uint i = lane; i < WINDOW; i += LANES) {
                         uint mine = 0;
-                        if (i >= start && i < end) {
+                        if (i >= start && i < end IS_ADMITTED(i)) {
                             const uint v = INDEX(ids[i], vertices, 68);
                             uint from = offsets[v], to = offsets[v + 1];
                             mine = with_list ? to - from : in_all;

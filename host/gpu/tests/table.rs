@@ -207,18 +207,85 @@ fn hot_pages_are_chosen_by_every_rule_and_nothing_else_changes() {
     let graph = plain(Model::Rmat { scale: 9, edge_factor: 10, a: 0.57, b: 0.19, c: 0.19 }, 5);
     let task = Task::Clique { k: 4 };
     let right = answer(&Cpu, &graph, &task).results;
-    let mut hot = vec![];
-    for access in [Access::Heat, Access::Recent, Access::Cold] {
+    let (mut hot, mut rows) = (vec![], None);
+    for access in [Access::Heat, Access::Recent, Access::Cold, Access::Defer] {
         let settings = TableSettings { access, ..TableSettings::default() };
         let Some(gpu) = open(table(Some(20 << 10), settings)) else { return };
         let outcome = answer(&gpu, &graph, &task);
         assert_eq!(outcome.results, right);
+        let elements = number(&outcome, "table.rows");
+        assert!(rows.is_none_or(|rows| rows == elements), "{access:?}");
+        rows = Some(elements);
         let of = |name| number(&outcome, name);
         hot.push(of("pages.hot") / (of("pages.hot") + of("pages.cold")));
         assert!(of("pages.hits.fixed") > 0.0 && of("pages.slots") < of("pages.number"));
         assert_eq!(of("pages.copied") > 0.0, access != Access::Cold);
     }
-    assert!(hot[0] > 0.3 && hot[1] > 0.0 && hot[2] == 0.0, "{hot:?}");
+    assert!(hot[0] > 0.3 && hot[1] > 0.0 && hot[2] == 0.0 && hot[3] == 1.0, "{hot:?}");
+}
+
+/// A device that can't read the host's memory: elements wait for their pages, at every budget from the least on.
+#[test]
+fn elements_wait_for_their_pages_and_counts_are_the_same() {
+    let graph = plain(Model::Rmat { scale: 8, edge_factor: 10, a: 0.57, b: 0.19, c: 0.19 }, 5);
+    let labelled = labelled(3);
+    let mut path = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3)]);
+    (0..4).for_each(|v| path.set_vertex_label(v, v as u32 % 3));
+    [(0, 1), (1, 2), (2, 3)].iter().for_each(|&(u, v)| path.set_edge_label(u, v, (u % 2) as u32));
+    let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+    let matched = |pattern, induced| Task::Match { pattern, induced, mappings: true };
+    let tasks = [
+        (&graph, Task::Clique { k: 4 }),
+        (&graph, matched(Pattern::from_edges(3, &[(0, 1), (1, 2)]), Induced::Vertex)),
+        (&labelled, matched(square, Induced::Vertex)),
+        (&labelled, matched(path, Induced::Edge)),
+    ];
+    let settings = |traversal, without| TableSettings {
+        access: Access::Defer,
+        traversal,
+        without,
+        host_memory: Some(1 << 30),
+        ..TableSettings::default()
+    };
+    let (mut refills, mut most, mut paged) = (0.0, 0.0f64, 0);
+    for (graph, task) in &tasks {
+        let right = answer(&Cpu, graph, task).results;
+        for traversal in [Traversal::Depth, Traversal::Breadth] {
+            let of = |memory| open(table(Some(memory), settings(traversal, Without::default())));
+            let Some(gpu) = of(1 << 10) else { return };
+            let text = gpu.run(graph, task, None, &Context::default()).unwrap_err().to_string();
+            let named = text.split("the setting `memory` at least ").nth(1).unwrap();
+            let least: u64 = named.split('K').next().unwrap().parse().unwrap();
+            for kib in [least, least + least / 2] {
+                let Some(gpu) = of(kib << 10) else { return };
+                let outcome = answer(&gpu, graph, task);
+                assert_eq!(outcome.results, right, "{task:?} {traversal:?} {kib} KiB");
+                let (limit, peak) = gpu.memory().unwrap();
+                assert!(limit == kib << 10 && peak <= limit);
+                if outcome.devices[0].get("pages.slots").is_none() {
+                    continue;
+                }
+                paged += 1;
+                assert_eq!(number(&outcome, "pages.cold"), 0.0);
+                assert!(number(&outcome, "pages.copied") > 0.0);
+                assert!(number(&outcome, "pages.hot") > 0.0);
+                refills += number(&outcome, "pool.refills");
+                most = most.max(number(&outcome, "pages.passes"));
+            }
+        }
+    }
+    assert!(refills > 0.0 && most > 20.0 && paged >= 8, "{refills} {most} {paged}");
+    // Groups of one element wait one by one.
+    let without = Without { groups: true, ..Without::default() };
+    let Some(gpu) = open(table(Some(24 << 10), settings(Traversal::Depth, without))) else {
+        return;
+    };
+    let right = answer(&Cpu, &graph, &tasks[0].1).results;
+    assert_eq!(answer(&gpu, &graph, &tasks[0].1).results, right);
+    // What reads the graph in other ways says so.
+    let motifs = Task::Motif { k: 4, induced: Induced::Vertex };
+    let error = gpu.run(&graph, &motifs, None, &Context::default()).unwrap_err().to_string();
+    assert!(error.contains("no element waits for its pages"), "{error}");
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl<'a> OnTable<'a> {
         let wanted = Wanted { share: true, ..Steps::pattern(words).wanted };
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             *held = None;
-            match TableGraph::new(device, &self.by, self.graph, wanted, self.settings) {
+            match TableGraph::new(device, &self.by, self.graph, wanted, self.settings.access) {
                 Ok(made) => *held = Some(made),
                 // It would do with less memory than there is.
                 Err(Error::Unsupported(_)) => return Ok(false),

@@ -10,8 +10,7 @@ use crate::graph::ByDegree;
 use crate::memory::Buffer;
 use crate::resident::{SLOTS, SUM_WORDS, check_fault, wide_sums};
 
-use super::TableSettings;
-use super::pages::{PageShape, Paged};
+use super::pages::{Access, FIRST_WORDS, PageShape, Paged, marks};
 use super::shape::{LANES, LEAST_REGION, SHAPE_WORDS, Whole};
 
 /// Sums of a run, as in `table.clh`.
@@ -62,6 +61,13 @@ pub(super) enum Lists {
     Paged(Box<Paged>),
 }
 
+impl Lists {
+    /// Whether elements wait until their pages are on the device.
+    pub fn wait(&self) -> bool {
+        matches!(self, Lists::Paged(paged) if paged.marks().is_some())
+    }
+}
+
 /// A graph on the device, with the room for tables.
 pub(super) struct TableGraph {
     pub device: Arc<Device>,
@@ -106,6 +112,8 @@ struct Sizes {
     warps: usize,
     /// Most words of the arena.
     most_arena: u64,
+    /// Entries of the longest list, where elements wait until their lists are on the device.
+    longest: Option<usize>,
 }
 
 /// Bytes of the smallest arena.
@@ -138,14 +146,34 @@ impl Sizes {
         (8 * pages, 4 << bits << u32::from(self.wanted.edge_labels))
     }
 
+    /// The fewest slots: where elements wait for pages, for the lists of one.
+    fn least_slots(&self, bits: u32) -> u64 {
+        let Some(longest) = self.longest else { return 1 };
+        let pages = PageShape::pages(bits, self.entries).max(1);
+        let list = longest.div_ceil(1 << bits) + 1;
+        pages.min(list * self.wanted.columns.max(1)) as u64
+    }
+
+    /// The fewest bytes of the page table and the slots.
+    fn least_paged(&self, bits: u32) -> u64 {
+        let (table, slot) = self.paged(bits);
+        table + self.least_slots(bits) * slot
+    }
+
+    /// Bytes of the marks of elements, beside an arena of so many words.
+    fn marks(&self, arena_words: u64) -> u64 {
+        match self.longest {
+            Some(_) => 4 * (marks(self.vertices, arena_words) + FIRST_WORDS as u64),
+            None => 0,
+        }
+    }
+
     /// The least that would do.
     fn least(&self) -> u64 {
-        let paged = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| {
-            let (table, slot) = self.paged(bits);
-            table + slot
-        });
-        let lists = paged.min().expect("there are sizes").min(self.list_bytes());
-        self.fixed(1) + self.least_arena() + lists
+        let least_arena = self.least_arena();
+        let paged = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| self.least_paged(bits));
+        let paged = paged.min().expect("there are sizes") + self.marks(least_arena / 4);
+        self.fixed(1) + least_arena + paged.min(self.list_bytes())
     }
 
     fn divide(&self) -> Result<Shares> {
@@ -172,22 +200,35 @@ impl Sizes {
             return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
         }
         // Large pages, unless that leaves few slots; then those that leave any.
-        let one = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| self.paged(bits)).map(|(t, s)| t + s);
+        let one = (PAGE_BITS.1..=PAGE_BITS.0).map(|bits| self.least_paged(bits));
         let most = (rest / 2).max(one.min().expect("there are sizes"));
-        let most = most.min(rest.saturating_sub(self.least_arena()));
+        let least_arena = self.least_arena();
+        let most = most.min(rest.saturating_sub(least_arena + self.marks(least_arena / 4)));
         let slots = |bits: u32| {
             let (table, slot) = self.paged(bits);
             most.saturating_sub(table) / slot
         };
+        let fit = |bits: &u32| slots(*bits) >= self.least_slots(*bits);
         let page_bits = (PAGE_BITS.1..=PAGE_BITS.0)
             .rev()
+            .filter(fit)
             .find(|&bits| slots(bits) >= ENOUGH_SLOTS)
-            .or_else(|| (PAGE_BITS.1..=PAGE_BITS.0).max_by_key(|&bits| slots(bits)))
-            .expect("there are sizes");
+            .or_else(|| (PAGE_BITS.1..=PAGE_BITS.0).filter(fit).max_by_key(|&bits| slots(bits)));
+        let Some(page_bits) = page_bits else {
+            // There is room for the lists, though not for large tables beside them.
+            let arena_words = arena(rest - self.list_bytes());
+            return Ok(Shares { warps, page_bits: 0, slots: 0, arena_words });
+        };
         let (table, slot) = self.paged(page_bits);
         let pages = PageShape::pages(page_bits, self.entries) as u64;
         let slots = slots(page_bits).clamp(1, pages.max(1));
-        let arena_words = arena(rest - table - slots * slot);
+        let mut arena_words = arena(rest - table - slots * slot);
+        if self.longest.is_some() {
+            // Marks take 1/16 of the arena, and what is rounded up.
+            let room = rest - table - slots * slot - self.marks(0);
+            let least = least_arena / 4;
+            arena_words = arena_words.min((room.saturating_sub(64) / 17 * 4).max(least));
+        }
         Ok(Shares { warps, page_bits, slots: slots as usize, arena_words })
     }
 }
@@ -208,7 +249,7 @@ impl TableGraph {
         by: &ByDegree,
         graph: &Graph,
         wanted: Wanted,
-        settings: &TableSettings,
+        access: Access,
     ) -> Result<Self> {
         if device.limits.group < LANES {
             return Err(Error::Unsupported(format!(
@@ -234,7 +275,10 @@ impl TableGraph {
         let warps = warps.min(entries.div_ceil(LANES)).max(1);
         let limit = device.budget.free();
         let most_arena = if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA };
-        let shares = Sizes { limit, vertices, entries, wanted, warps, most_arena }.divide()?;
+        let longest = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max();
+        let longest = (access == Access::Defer).then(|| longest.unwrap_or(0));
+        let sizes = Sizes { limit, vertices, entries, wanted, warps, most_arena, longest };
+        let shares = sizes.divide()?;
         let place = device.place();
         let offsets = Buffer::of(&place, offsets, "the graph's offsets")?;
         let view = graph.view();
@@ -252,8 +296,9 @@ impl TableGraph {
                 Lists::Whole(words)
             }
             slots => {
-                let (bits, access) = (shares.page_bits, settings.access);
-                let shape = PageShape { bits, slots, labelled: wanted.edge_labels, access };
+                let (bits, labelled) = (shares.page_bits, wanted.edge_labels);
+                let marks = marks(vertices, shares.arena_words) as usize;
+                let shape = PageShape { bits, slots, labelled, access, marks };
                 Lists::Paged(Box::new(Paged::new(device, &parts, shape)?))
             }
         };
@@ -309,7 +354,7 @@ impl TableGraph {
             Lists::Paged(paged) => [
                 Arg::Buffer(paged.slots.raw()),
                 Arg::Buffer(paged.table.raw()),
-                Arg::Buffer(paged.cold.raw()),
+                paged.cold().unwrap_or(none),
             ],
         }
     }
@@ -338,12 +383,23 @@ mod tests {
             share: false,
             levels: 3,
         };
-        Sizes { limit, vertices: 1000, entries: 50_000, wanted, warps: 64, most_arena: MOST_ARENA }
+        Sizes {
+            limit,
+            vertices: 1000,
+            entries: 50_000,
+            wanted,
+            warps: 64,
+            most_arena: MOST_ARENA,
+            longest: None,
+        }
     }
 
     #[test]
     fn every_budget_from_the_least_on_is_divided_and_none_is_exceeded() {
-        for breadth in [false, true] {
+        for (breadth, longest) in
+            [(false, None), (true, None), (false, Some(700)), (true, Some(3)), (false, Some(0))]
+        {
+            let sizes = |limit, breadth| Sizes { longest, ..sizes(limit, breadth) };
             let least = sizes(0, breadth).least();
             let text = sizes(least - 1, breadth).divide().unwrap_err().to_string();
             assert!(
@@ -358,7 +414,8 @@ mod tests {
                     0 => all.list_bytes(),
                     slots => {
                         let (table, slot) = all.paged(shares.page_bits);
-                        table + slots as u64 * slot
+                        assert!(slots as u64 >= all.least_slots(shares.page_bits), "{limit}");
+                        table + slots as u64 * slot + all.marks(shares.arena_words)
                     }
                 };
                 let sum = all.fixed(shares.warps) + lists + 4 * shares.arena_words;

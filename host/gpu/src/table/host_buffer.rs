@@ -80,6 +80,12 @@ impl HostBuffer {
     }
 }
 
+/// Whether kernels read buffers in the host's memory where they lie.
+pub(crate) fn is_zero_copy(context: &Context) -> bool {
+    let device = Device::new(context.default_device());
+    device.host_unified_memory().is_ok_and(|unified| unified) || create_buffer_nv(context).is_some()
+}
+
 /// The function of `cl_nv_create_buffer`, where the device's driver has it.
 fn create_buffer_nv(context: &Context) -> Option<CreateBuffer> {
     static LOADER: OnceLock<Option<libloading::Library>> = OnceLock::new();

@@ -251,6 +251,7 @@ impl<'a> OnTable<'a> {
         let mut defines = format!("#define LANES {}u\n", lanes(device));
         for (name, set) in [
             ("PAGED", matches!(lists, Lists::Paged(_))),
+            ("DEFER", lists.wait()),
             ("NO_GROUPS", without.groups),
             ("NO_FILTER", without.filter),
             ("PLAIN_LAYOUT", without.layout),
@@ -279,7 +280,8 @@ impl<'a> OnTable<'a> {
         if held.as_ref().is_none_or(|h| h.wanted != wanted) {
             // First out, then in.
             *held = None;
-            *held = Some(TableGraph::new(device, &self.by, self.graph, wanted, self.settings)?);
+            let access = self.settings.access.on(device);
+            *held = Some(TableGraph::new(device, &self.by, self.graph, wanted, access)?);
         }
         let graph = held.as_mut().expect("it was put there");
         let program = self.program(device, &graph.lists)?;
@@ -376,6 +378,7 @@ fn report(metrics: &mut DeviceMetrics, graph: &TableGraph, sums: &[u128; SUMS], 
     metrics.detail("pages.slots", "", Value::Setting(paged.heat.slots() as u64));
     metrics.detail("pages.bytes", "bytes", Value::Setting(bytes));
     metrics.detail("pages.copied", "", Value::Count(paged.copied));
+    metrics.detail("pages.passes", "", Value::Count(paged.passes));
     metrics.detail("pages.hot", "bytes", count(4 * sums[3]));
     metrics.detail("pages.cold", "bytes", count(4 * sums[4]));
     metrics.detail("pages.hits", "", share(hits.heat));

@@ -17,8 +17,8 @@ use crate::device::{Arg, Device};
 use crate::memory::Buffer;
 use crate::program::Program;
 
-use super::host_buffer::HostBuffer;
-use super::shape::NONE;
+use super::host_buffer::{HostBuffer, is_zero_copy};
+use super::shape::{LANES, NONE};
 
 /// Which pages are copied to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +30,19 @@ pub enum Access {
     Recent,
     /// None: all are read in the host's memory.
     Cold,
+    /// Those that most of what waits needs: an element waits until all of its pages are copied, and nothing is
+    /// read in the host's memory.
+    Defer,
+}
+
+impl Access {
+    /// What is done on a device: where kernels can't read the host's memory, elements wait for pages.
+    pub(super) fn on(self, device: &Device) -> Self {
+        match self {
+            Access::Heat if !is_zero_copy(device.place().context) => Access::Defer,
+            asked => asked,
+        }
+    }
 }
 
 impl Choice for Access {
@@ -37,6 +50,11 @@ impl Choice for Access {
         (Access::Heat, "heat", "The pages with the greatest access heat"),
         (Access::Recent, "recent", "The pages that the last extension read most"),
         (Access::Cold, "cold", "No page"),
+        (
+            Access::Defer,
+            "defer",
+            "Pages that are waited for: the device reads no memory of the host",
+        ),
     ];
 }
 
@@ -103,8 +121,10 @@ impl Heat {
             }
             Access::Recent => self.recent.clone(),
             Access::Cold => vec![0.0; reads.len()],
+            // Chosen pass by pass.
+            Access::Defer => vec![],
         };
-        let changes = self.exchange(&score);
+        let changes = if score.is_empty() { vec![] } else { self.exchange(&score, WORTH) };
         let on = |set: &dyn Fn(usize) -> bool| -> f64 {
             (0..reads.len()).filter(|&p| set(p)).map(|p| reads[p]).sum()
         };
@@ -121,8 +141,41 @@ impl Heat {
         changes
     }
 
-    /// Gives slots to pages by their scores.
-    fn exchange(&mut self, score: &[f64]) -> Vec<(u32, u32)> {
+    /// Gives slots to the pages that most elements wait for, these before all; the pages to be copied with
+    /// their slots.
+    ///
+    /// # Panics
+    /// If there are fewer slots than pages in `first`.
+    fn pass(&mut self, waiting: &[f64], first: &[u32]) -> Vec<(u32, u32)> {
+        assert!(first.len() <= self.slots, "the least budget has slots for what one element reads");
+        let mut score = waiting.to_vec();
+        first.iter().for_each(|&page| score[page as usize] = f64::INFINITY);
+        self.exchange(&score, 0.0)
+    }
+
+    /// Which page each slot has.
+    fn state(&self) -> Vec<u32> {
+        self.page_of.clone()
+    }
+
+    /// Brings pages back to their slots; those to be copied with their slots.
+    fn restore(&mut self, state: &[u32]) -> Vec<(u32, u32)> {
+        let mut changes = vec![];
+        for (slot, (now, &then)) in self.page_of.iter_mut().zip(state).enumerate() {
+            if *now != then && then != NONE {
+                changes.push((then, slot as u32));
+            }
+            *now = then;
+        }
+        self.slot_of.fill(NONE);
+        for (slot, &page) in state.iter().enumerate().filter(|(_, page)| **page != NONE) {
+            self.slot_of[page as usize] = slot as u32;
+        }
+        changes
+    }
+
+    /// Gives slots to pages by their scores, where that wins more than `least`.
+    fn exchange(&mut self, score: &[f64], least: f64) -> Vec<(u32, u32)> {
         let of = |page: u32| score[page as usize];
         let wanted = hottest(score, self.slots);
         let mut stays = vec![false; score.len()];
@@ -143,7 +196,7 @@ impl Heat {
         let mut changes = vec![];
         for (page, slot) in new.into_iter().zip(slots) {
             let old = self.page_of[slot as usize];
-            if of(page) - worth(old) <= WORTH {
+            if of(page) - worth(old) <= least {
                 break;
             }
             if old != NONE {
@@ -183,6 +236,52 @@ fn hottest(score: &[f64], count: usize) -> Vec<u32> {
     pages
 }
 
+/// Where pages are copied from.
+enum Source {
+    /// Memory that kernels read.
+    Cold(HostBuffer),
+    /// Memory of the host alone.
+    Host(Deferred),
+}
+
+/// Lists that the device can't read, and what is known of the elements that wait for pages of them.
+struct Deferred {
+    entries: Vec<u32>,
+    labels: Vec<u32>,
+    /// By 32 elements of a column two words of bits: those that are done, and those of this pass.
+    marks: Buffer<u32>,
+    /// The first element that waits, and the entries that it needs, from and to for each of its lists.
+    first: Buffer<u32>,
+}
+
+/// Words of what is said of the first element that waits; as in `pages.cl`.
+pub(super) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
+/// Most vertices of an embedding; as in `table.clh`.
+const MOST_DEPTHS: usize = 16;
+
+/// Where the marks of a column begin, in words: those of columns in the arena lie behind those of all vertices.
+pub(super) fn marks_of(vertices: usize, ids: u32) -> usize {
+    match ids {
+        NONE => 0,
+        ids => 2 * (vertices.div_ceil(LANES) + ids as usize / LANES),
+    }
+}
+
+/// Words of all marks.
+pub(super) fn marks(vertices: usize, arena_words: u64) -> u64 {
+    2 * ((vertices.div_ceil(LANES) + 1) as u64 + arena_words.div_ceil(LANES as u64))
+}
+
+/// What kernels are told of an extension's elements.
+pub(super) struct Rows {
+    /// How many places there are.
+    pub rows: u32,
+    /// Where their marks begin, in words.
+    pub marks: usize,
+    /// The graph's offsets, the arena and the shape.
+    pub args: [Arg; 3],
+}
+
 /// Lists in pages.
 pub(super) struct Paged {
     pub bits: u32,
@@ -191,10 +290,12 @@ pub(super) struct Paged {
     pub slots: Buffer<u32>,
     pub table: Buffer<u32>,
     reads: Buffer<u32>,
-    pub cold: HostBuffer,
+    source: Source,
     pub heat: Heat,
     /// Pages that were copied.
     pub copied: u64,
+    /// Passes over elements that waited.
+    pub passes: u64,
 }
 
 /// Sizes of [`Paged`].
@@ -204,6 +305,8 @@ pub(super) struct PageShape {
     pub slots: usize,
     pub labelled: bool,
     pub access: Access,
+    /// Words of marks, where elements wait for pages.
+    pub marks: usize,
 }
 
 impl PageShape {
@@ -232,9 +335,18 @@ impl Paged {
             slots: Buffer::new(&place, words, "hot pages")?,
             table: Buffer::of(&place, &slot_table, "the page table")?,
             reads: Buffer::new(&place, pages, "the heat of pages")?,
-            cold: HostBuffer::of(place.context, place.queue, place.device, parts)?,
+            source: match shape.access {
+                Access::Defer => Source::Host(Deferred {
+                    entries: parts[0].to_vec(),
+                    labels: parts[1].to_vec(),
+                    marks: Buffer::new(&place, shape.marks, "marks of what waits for pages")?,
+                    first: Buffer::new(&place, FIRST_WORDS, "what waits first")?,
+                }),
+                _ => Source::Cold(HostBuffer::of(place.context, place.queue, place.device, parts)?),
+            },
             heat: Heat::new(pages, shape.slots, shape.access),
             copied: 0,
+            passes: 0,
         })
     }
 
@@ -263,6 +375,11 @@ impl Paged {
             reads.iter_mut().zip(&part).for_each(|(sum, &n)| *sum += f64::from(n));
         }
         let changes = self.heat.extension(&reads);
+        self.copy(device, program, &changes)
+    }
+
+    /// Copies pages to slots.
+    fn copy(&mut self, device: &Device, program: &Program, changes: &[(u32, u32)]) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -270,6 +387,22 @@ impl Paged {
         let (pages, slots, bits) = (self.heat.slot_of.len(), self.heat.slots(), self.bits);
         debug!(changes = changes.len(), pages, slots, bits, "pages are exchanged");
         self.table.write(&device.queue, &self.heat.slot_of)?;
+        let cold = match &self.source {
+            Source::Cold(cold) => cold,
+            Source::Host(host) => {
+                for &(page, slot) in changes {
+                    let from = (page as usize) << bits;
+                    let to = host.entries.len().min(from + (1 << bits));
+                    let place = (slot as usize) << bits << u32::from(self.labelled);
+                    self.slots.write_at(&device.queue, place, &host.entries[from..to])?;
+                    if self.labelled {
+                        let place = place + (1 << bits);
+                        self.slots.write_at(&device.queue, place, &host.labels[from..to])?;
+                    }
+                }
+                return Ok(());
+            }
+        };
         // As many at a time as the buffer of reads has room for, which isn't needed now.
         for part in changes.chunks((self.reads.len() / 2).max(1)) {
             let pairs: Vec<u32> = part.iter().flat_map(|&(page, slot)| [page, slot]).collect();
@@ -282,17 +415,124 @@ impl Paged {
                 &own
             };
             let args = [
-                Arg::Buffer(self.cold.raw()),
+                Arg::Buffer(cold.raw()),
                 Arg::Buffer(self.slots.raw()),
                 Arg::Buffer(list.raw()),
                 Arg::U32(self.bits),
                 Arg::U32(self.labelled.into()),
                 Arg::U32(self.entries),
             ];
-            device.launch(program, "fill_pages", &args, part.len(), super::shape::LANES)?;
+            device.launch(program, "fill_pages", &args, part.len(), LANES)?;
             device.finish()?;
         }
         Ok(())
+    }
+
+    /// The host's lists, as kernels take them; none where they can't read them.
+    pub fn cold(&self) -> Option<Arg> {
+        match &self.source {
+            Source::Cold(cold) => Some(Arg::Buffer(cold.raw())),
+            Source::Host(_) => None,
+        }
+    }
+
+    /// The marks, where elements wait for pages.
+    pub fn marks(&self) -> Option<Arg> {
+        match &self.source {
+            Source::Cold(_) => None,
+            Source::Host(host) => Some(Arg::Buffer(host.marks.raw())),
+        }
+    }
+
+    /// Which page each slot has, where elements wait for pages.
+    pub fn state(&self) -> Option<Vec<u32>> {
+        matches!(self.source, Source::Host(_)).then(|| self.heat.state())
+    }
+
+    /// Brings the pages back to the slots that they had.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn restore(&mut self, device: &Device, program: &Program, state: &[u32]) -> Result<()> {
+        let changes = self.heat.restore(state);
+        self.table.write(&device.queue, &self.heat.slot_of)?;
+        self.copy(device, program, &changes)
+    }
+
+    /// Before the first pass over elements: none of them is done.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn begin_passes(&mut self, device: &Device, rows: &Rows) -> Result<()> {
+        let Source::Host(host) = &mut self.source else { return Ok(()) };
+        let zeros = vec![0; 2 * (rows.rows as usize).div_ceil(LANES)];
+        host.marks.write_at(&device.queue, rows.marks, &zeros)
+    }
+
+    /// Before a pass: copies the pages that most elements wait for, and marks the elements that have all
+    /// of theirs. Whether others wait then.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn pass(
+        &mut self,
+        device: &Device,
+        program: &Program,
+        rows: &Rows,
+        first_pass: bool,
+    ) -> Result<bool> {
+        let Source::Host(host) = &mut self.source else { return Ok(false) };
+        let Rows { rows: all, marks, args } = rows;
+        self.passes += 1;
+        let bits = self.bits;
+        let waits = [Arg::Buffer(host.marks.raw()), Arg::U32((marks / 2) as u32)];
+        let groups =
+            |rows: u32| (rows as usize).div_ceil(LANES * LANES).clamp(1, 64 * device.limits.units);
+        host.first.write(&device.queue, &[NONE])?;
+        let mut part = vec![0; self.heat.slot_of.len()];
+        let mut reads = vec![0.0; part.len()];
+        for from in (0..*all).step_by(MOST_ROWS as usize) {
+            let to = (*all).min(from + MOST_ROWS);
+            self.reads.zero(&device.queue)?;
+            let mut list = args.to_vec();
+            list.extend([Arg::U32(from), Arg::U32(to), Arg::Buffer(self.reads.raw())]);
+            list.extend(waits);
+            list.push(Arg::Buffer(host.first.raw()));
+            device.launch(program, "waiting", &list, groups(to - from), LANES)?;
+            self.reads.read(&device.queue, &mut part)?;
+            reads.iter_mut().zip(&part).for_each(|(sum, &n)| *sum += f64::from(n));
+        }
+        let mut list = args.to_vec();
+        list.push(Arg::Buffer(host.first.raw()));
+        device.launch(program, "needs", &list, 1, 1)?;
+        let mut said = vec![0; FIRST_WORDS];
+        host.first.read(&device.queue, &mut said)?;
+        let mut needed: Vec<u32> = vec![];
+        if said[0] != NONE {
+            for list in said[2..].chunks_exact(2).filter(|list| list[0] < list[1]) {
+                needed.extend(list[0] >> bits..=(list[1] - 1) >> bits);
+            }
+            needed.sort_unstable();
+            needed.dedup();
+        }
+        if first_pass {
+            self.heat.extension(&reads);
+        }
+        let changes = self.heat.pass(&reads, &needed);
+        if !changes.is_empty() {
+            self.table.write(&device.queue, &self.heat.slot_of)?;
+        }
+        self.copy(device, program, &changes)?;
+        let Source::Host(host) = &mut self.source else { return Ok(false) };
+        host.first.write(&device.queue, &[NONE, 0])?;
+        let mut list = args.to_vec();
+        list.push(Arg::Buffer(self.table.raw()));
+        list.extend(waits);
+        list.push(Arg::Buffer(host.first.raw()));
+        device.launch(program, "admit", &list, groups(*all), LANES)?;
+        let mut said = [0; 2];
+        host.first.read(&device.queue, &mut said)?;
+        Ok(said[1] > 0)
     }
 }
 
@@ -323,6 +563,21 @@ mod tests {
         assert_eq!(heat.extension(&[0.0, 600.0]), []);
         // Page 0: 1/3 · 0 + 2/3 · 900 = 600; page 1: 1/3 · 900 + 2/3 · 900 = 900.
         assert_eq!(heat.extension(&[0.0, 900.0]), [(1, 0)]);
+    }
+
+    #[test]
+    fn what_waits_first_gets_its_pages_and_pages_come_back() {
+        let mut heat = Heat::new(5, 2, Access::Defer);
+        assert_eq!(heat.extension(&[9.0, 5.0, 7.0, 0.0, 0.0]), []);
+        assert_eq!(heat.pass(&[9.0, 5.0, 7.0, 0.0, 0.0], &[1]), [(1, 0), (0, 1)]);
+        let state = heat.state();
+        assert_eq!(state, [1, 0]);
+        // Nobody waits for page 0 any more, and it stays where nothing else is wanted.
+        assert_eq!(heat.pass(&[0.0, 5.0, 0.0, 0.0, 0.0], &[1]), []);
+        assert_eq!(heat.pass(&[0.0, 0.0, 7.0, 1.0, 0.0], &[2, 3]), [(2, 0), (3, 1)]);
+        assert_eq!(heat.restore(&state), [(1, 0), (0, 1)]);
+        assert_eq!(heat.slot_of, [1, 0, NONE, NONE, NONE]);
+        assert_eq!(heat.restore(&state), []);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::device::Arg;
 use crate::program::Program;
 
 use super::graph::{CONTROL_WORDS, Lists, TableGraph, lanes};
+use super::pages::{Rows, marks_of};
 use super::shape::{Column, Depth, LANES, Region, Shape};
 
 /// How long a slice should take.
@@ -160,14 +161,14 @@ impl<'a> Run<'a> {
         let windows = rows.div_ceil(LANES as u32);
         for (at, step) in steps.iter().enumerate() {
             self.describe(level, (rows, out), step)?;
-            self.choose_pages(level, rows)?;
-            let mut next = 0u32;
+            let mut waits = self.first_pages(level, rows)?;
+            let (mut next, mut first_pass) = (0u32, true);
             loop {
                 if self.context.cancel.is_cancelled() {
                     return Ok(false);
                 }
                 let said = self.slice(level, [next, 0, blocks, 0], fresh)?;
-                if self.columns.len() == 1 && self.extends_to_the_end {
+                if self.columns.len() == 1 && self.extends_to_the_end && first_pass {
                     let reached = said[0].min(windows) - next.min(windows);
                     self.context.progress.add(u64::from(reached) * LANES as u64);
                 }
@@ -176,22 +177,74 @@ impl<'a> Run<'a> {
                 if let Some(region) = out {
                     (blocks, fresh) = (said[2].min(region.blocks), false);
                     let all_taken = said[2] > region.blocks;
-                    let ends = done && at + 1 == steps.len();
+                    let ends = done && !waits && at + 1 == steps.len();
                     if blocks > 0 && (all_taken || ends) {
                         self.used.blocks += u64::from(blocks);
                         self.used.refills += u64::from(all_taken);
+                        let pages = self.pages();
                         if !full(self, region, blocks)? {
                             return Ok(false);
                         }
+                        // Whoever is in the midst of an element still needs its pages.
+                        self.pages_again(pages.as_deref())?;
                         (blocks, fresh) = (0, true);
                     }
                 }
-                if done {
+                if done && waits {
+                    waits = self.next_pages(level, rows, false)?;
+                    (next, first_pass) = (0, false);
+                } else if done {
                     break;
                 }
             }
         }
         Ok(true)
+    }
+
+    /// The pages for an extension, or for the first of its passes; whether elements wait for others.
+    fn first_pages(&mut self, level: usize, rows: u32) -> Result<bool> {
+        let told = self.rows(level, rows);
+        let TableGraph { device, lists, .. } = &mut *self.graph;
+        match lists {
+            Lists::Paged(paged) if paged.marks().is_some() => paged.begin_passes(device, &told)?,
+            _ => {
+                self.choose_pages(level, rows)?;
+                return Ok(false);
+            }
+        }
+        self.next_pages(level, rows, true)
+    }
+
+    /// The pages for the next pass of an extension; whether elements wait for others.
+    fn next_pages(&mut self, level: usize, rows: u32, first: bool) -> Result<bool> {
+        let told = self.rows(level, rows);
+        let TableGraph { device, lists, .. } = &mut *self.graph;
+        let Lists::Paged(paged) = lists else { return Ok(false) };
+        paged.pass(device, self.program, &told, first)
+    }
+
+    /// What kernels are told of the last column's elements.
+    fn rows(&self, level: usize, rows: u32) -> Rows {
+        let last = self.columns.last().expect("there is a column");
+        let TableGraph { offsets, arena, levels, vertices, .. } = &*self.graph;
+        let args = [offsets.raw(), arena.raw(), levels[level].shape.raw()].map(Arg::Buffer);
+        Rows { rows, marks: marks_of(*vertices, last.ids), args }
+    }
+
+    /// Which page each slot has, where elements wait for pages.
+    fn pages(&self) -> Option<Vec<u32>> {
+        match &self.graph.lists {
+            Lists::Paged(paged) => paged.state(),
+            Lists::Whole(_) => None,
+        }
+    }
+
+    fn pages_again(&mut self, state: Option<&[u32]>) -> Result<()> {
+        let TableGraph { device, lists, .. } = &mut *self.graph;
+        match (lists, state) {
+            (Lists::Paged(paged), Some(state)) => paged.restore(device, self.program, state),
+            _ => Ok(()),
+        }
     }
 
     /// Tells kernels of the columns, of the new one and of what is looked for.
@@ -229,7 +282,7 @@ impl<'a> Run<'a> {
         let level = &graph.levels[level];
         let labels = graph.labels.as_ref().map_or(graph.fault.raw(), |l| l.raw());
         let [slots, pages, cold] = graph.list_args();
-        let args = [
+        let mut args = vec![
             Arg::Buffer(graph.offsets.raw()),
             slots,
             pages,
@@ -244,6 +297,13 @@ impl<'a> Run<'a> {
             Arg::Buffer(graph.sums.raw()),
             Arg::Buffer(graph.fault.raw()),
         ];
+        if let Lists::Paged(paged) = &graph.lists
+            && let Some(marks) = paged.marks()
+        {
+            let last = self.columns.last().expect("there is a column");
+            let first = marks_of(graph.vertices, last.ids) / 2;
+            args.extend([marks, Arg::U32(first as u32)]);
+        }
         let begun = Instant::now();
         let kernel = if self.edges { "extend_edges" } else { "extend" };
         device.launch(self.program, kernel, &args, graph.warps, lanes(&device))?;

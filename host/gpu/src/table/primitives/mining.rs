@@ -7,7 +7,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 
 use super::super::graph::{TableGraph, Wanted, lanes};
-use super::super::pages::PageShape;
+use super::super::pages::{Access, PageShape};
 use super::super::run::{Run, Step};
 use super::super::shape::{LANES, NONE, Whole};
 use super::super::store::{Room, Segment};
@@ -116,7 +116,15 @@ impl<'a> Mining<'a> {
             share: false,
             levels: 1,
         };
-        let held = TableGraph::new(gpu.device()?, &by, graph, wanted, gpu.of_tables())?;
+        let access = gpu.of_tables().access;
+        if access == Access::Defer {
+            return Err(Error::Unsupported(
+                "motifs, frequent patterns and programs over tables read the graph in the host's memory, and \
+                 no element waits for its pages: leave the setting `access` out, or take `recent` or `cold`"
+                    .into(),
+            ));
+        }
+        let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
         Ok(Mining { gpu, context: context.clone(), by, labels, held: Mutex::new(held) })
     }
 
