@@ -40,7 +40,6 @@ WORK = ROOT / "target" / "bench"
 PEERS = ROOT / "docs" / "bench" / "peers.csv"
 THREADS = ROOT / "docs" / "bench" / "threads.csv"
 REPORT = ROOT / "docs" / "bench" / "README.md"
-CHAIN = ROOT / "docs" / "bench" / "chain.csv"
 REPEAT = 5
 # No task is run again once its runs took so many seconds.
 ENOUGH = 1.0
@@ -220,10 +219,9 @@ def tables(beside, earlier, today):
 
 def chained(beside):
     """The section of the report that goes by docs/bench/chain.csv, if there is one."""
-    if not CHAIN.exists():
-        return []
-    with open(CHAIN) as file:
-        return ["", *bench_chain.section(beside, bench_chain.Revisions(file))]
+    chain = REPORT.with_name("chain.csv")
+    lines = chain.read_text().splitlines() if chain.exists() else []
+    return ["", *bench_chain.section(beside, bench_chain.Revisions(lines))] if lines else []
 
 
 def task_words(task, graph, queries):

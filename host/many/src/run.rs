@@ -246,26 +246,15 @@ impl Run<'_> {
         shared: &Shared,
         portions: &Portions,
     ) -> Done {
-        let (present, progress) = &shared.present[taker];
         let name = &self.names[device.at];
         let mut found: Option<Outcome> = None;
         let (mut metrics, mut busy, mut runs) = (DeviceMetrics::of(name), Duration::ZERO, 0u64);
         let (mut own, mut error) = (0usize, None);
         let mut pace = part.map_or_else(|| Pace::new(self.kept.is_some()), Pace::of_part);
         while let Some((taken, run)) = self.next(shared, taker, pace.portions()) {
-            let context = Context {
-                threads,
-                cancel: run.cancel.clone(),
-                progress: progress.clone(),
-                budget: self.context.budget.clone(),
-            };
-            progress.begin(0);
-            present.store(taken.len(), Release);
             let begun = Instant::now();
-            let answer = portions.share(self.graph.view(), &taken).and_then(|share| {
-                device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
-            });
-            present.store(0, Release);
+            let present = &shared.present[taker];
+            let answer = self.answer(device, (&taken, &run), (threads, present), portions);
             let took = begun.elapsed();
             busy += took;
             runs += 1;
@@ -321,6 +310,29 @@ impl Run<'_> {
         metrics.headline("share.portions", "", part);
         metrics.detail("share.runs", "", Value::Count(runs));
         Done { outcome: found, metrics, error }
+    }
+
+    /// What a device finds in some portions; meanwhile others see how far it is.
+    fn answer(
+        &self,
+        device: &Ready<'_>,
+        (taken, run): (&[usize], &Begun),
+        (threads, (present, progress)): (usize, &(AtomicUsize, Arc<Progress>)),
+        portions: &Portions,
+    ) -> Result<Outcome> {
+        let context = Context {
+            threads,
+            cancel: run.cancel.clone(),
+            progress: progress.clone(),
+            budget: self.context.budget.clone(),
+        };
+        progress.begin(0);
+        present.store(taken.len(), Release);
+        let answer = portions.share(self.graph.view(), taken).and_then(|share| {
+            device.prepared.run(self.task, Units::Share(&share), self.sink, &context)
+        });
+        present.store(0, Release);
+        answer
     }
 
     /// The next portions, once there are some, between `least` and `most` of them, or those that another

@@ -233,6 +233,17 @@ impl Sizes {
     }
 }
 
+/// Whether a device has work-groups that are large enough.
+fn has_lanes(device: &Device) -> Result<()> {
+    let (label, lanes) = (device.label(), device.limits.group);
+    if lanes < LANES {
+        return Err(Error::Unsupported(format!(
+            "the strategy table needs work-groups of {LANES} lanes, and {label} has {lanes}; use another strategy"
+        )));
+    }
+    Ok(())
+}
+
 impl TableGraph {
     /// The most roots that the arena has room for beside tables; at least [`LANES`] if they are wanted.
     pub fn most_roots(&self) -> usize {
@@ -251,14 +262,7 @@ impl TableGraph {
         wanted: Wanted,
         access: Access,
     ) -> Result<Self> {
-        if device.limits.group < LANES {
-            return Err(Error::Unsupported(format!(
-                "the strategy table needs work-groups of {LANES} lanes, and {} has {}; use another \
-                 strategy",
-                device.label(),
-                device.limits.group
-            )));
-        }
+        has_lanes(device)?;
         let own;
         let (offsets, ends): (&[u32], &[u32]) = match wanted.oriented {
             true => {

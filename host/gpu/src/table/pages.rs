@@ -7,6 +7,8 @@
 //! difference is worth its copy: five lines of 128 bytes, read one by one over the bus, take as long as a
 //! page of 4 KiB at once.
 
+mod waits;
+
 use std::ops::Range;
 
 use gramer_graph::choice::Choice;
@@ -19,6 +21,7 @@ use crate::program::Program;
 
 use super::host_buffer::{HostBuffer, is_zero_copy};
 use super::shape::{LANES, NONE};
+pub(super) use waits::{FIRST_WORDS, Rows, marks, marks_of};
 
 /// Which pages are copied to the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -254,34 +257,6 @@ struct Deferred {
     first: Buffer<u32>,
 }
 
-/// Words of what is said of the first element that waits; as in `pages.cl`.
-pub(super) const FIRST_WORDS: usize = 2 + 2 * MOST_DEPTHS;
-/// Most vertices of an embedding; as in `table.clh`.
-const MOST_DEPTHS: usize = 16;
-
-/// Where the marks of a column begin, in words: those of columns in the arena lie behind those of all vertices.
-pub(super) fn marks_of(vertices: usize, ids: u32) -> usize {
-    match ids {
-        NONE => 0,
-        ids => 2 * (vertices.div_ceil(LANES) + ids as usize / LANES),
-    }
-}
-
-/// Words of all marks.
-pub(super) fn marks(vertices: usize, arena_words: u64) -> u64 {
-    2 * ((vertices.div_ceil(LANES) + 1) as u64 + arena_words.div_ceil(LANES as u64))
-}
-
-/// What kernels are told of an extension's elements.
-pub(super) struct Rows {
-    /// How many places there are.
-    pub rows: u32,
-    /// Where their marks begin, in words.
-    pub marks: usize,
-    /// The graph's offsets, the arena and the shape.
-    pub args: [Arg; 3],
-}
-
 /// Lists in pages.
 pub(super) struct Paged {
     pub bits: u32,
@@ -442,97 +417,6 @@ impl Paged {
             Source::Cold(_) => None,
             Source::Host(host) => Some(Arg::Buffer(host.marks.raw())),
         }
-    }
-
-    /// Which page each slot has, where elements wait for pages.
-    pub fn state(&self) -> Option<Vec<u32>> {
-        matches!(self.source, Source::Host(_)).then(|| self.heat.state())
-    }
-
-    /// Brings the pages back to the slots that they had.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Device`].
-    pub fn restore(&mut self, device: &Device, program: &Program, state: &[u32]) -> Result<()> {
-        let changes = self.heat.restore(state);
-        self.table.write(&device.queue, &self.heat.slot_of)?;
-        self.copy(device, program, &changes)
-    }
-
-    /// Before the first pass over elements: none of them is done.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Device`].
-    pub fn begin_passes(&mut self, device: &Device, rows: &Rows) -> Result<()> {
-        let Source::Host(host) = &mut self.source else { return Ok(()) };
-        let zeros = vec![0; 2 * (rows.rows as usize).div_ceil(LANES)];
-        host.marks.write_at(&device.queue, rows.marks, &zeros)
-    }
-
-    /// Before a pass: copies the pages that most elements wait for, and marks the elements that have all
-    /// of theirs. Whether others wait then.
-    ///
-    /// # Errors
-    /// [`gramer_graph::Error::Device`].
-    pub fn pass(
-        &mut self,
-        device: &Device,
-        program: &Program,
-        rows: &Rows,
-        first_pass: bool,
-    ) -> Result<bool> {
-        let Source::Host(host) = &mut self.source else { return Ok(false) };
-        let Rows { rows: all, marks, args } = rows;
-        self.passes += 1;
-        let bits = self.bits;
-        let waits = [Arg::Buffer(host.marks.raw()), Arg::U32((marks / 2) as u32)];
-        let groups =
-            |rows: u32| (rows as usize).div_ceil(LANES * LANES).clamp(1, 64 * device.limits.units);
-        host.first.write(&device.queue, &[NONE])?;
-        let mut part = vec![0; self.heat.slot_of.len()];
-        let mut reads = vec![0.0; part.len()];
-        for from in (0..*all).step_by(MOST_ROWS as usize) {
-            let to = (*all).min(from + MOST_ROWS);
-            self.reads.zero(&device.queue)?;
-            let mut list = args.to_vec();
-            list.extend([Arg::U32(from), Arg::U32(to), Arg::Buffer(self.reads.raw())]);
-            list.extend(waits);
-            list.push(Arg::Buffer(host.first.raw()));
-            device.launch(program, "waiting", &list, groups(to - from), LANES)?;
-            self.reads.read(&device.queue, &mut part)?;
-            reads.iter_mut().zip(&part).for_each(|(sum, &n)| *sum += f64::from(n));
-        }
-        let mut list = args.to_vec();
-        list.push(Arg::Buffer(host.first.raw()));
-        device.launch(program, "needs", &list, 1, 1)?;
-        let mut said = vec![0; FIRST_WORDS];
-        host.first.read(&device.queue, &mut said)?;
-        let mut needed: Vec<u32> = vec![];
-        if said[0] != NONE {
-            for list in said[2..].chunks_exact(2).filter(|list| list[0] < list[1]) {
-                needed.extend(list[0] >> bits..=(list[1] - 1) >> bits);
-            }
-            needed.sort_unstable();
-            needed.dedup();
-        }
-        if first_pass {
-            self.heat.extension(&reads);
-        }
-        let changes = self.heat.pass(&reads, &needed);
-        if !changes.is_empty() {
-            self.table.write(&device.queue, &self.heat.slot_of)?;
-        }
-        self.copy(device, program, &changes)?;
-        let Source::Host(host) = &mut self.source else { return Ok(false) };
-        host.first.write(&device.queue, &[NONE, 0])?;
-        let mut list = args.to_vec();
-        list.push(Arg::Buffer(self.table.raw()));
-        list.extend(waits);
-        list.push(Arg::Buffer(host.first.raw()));
-        device.launch(program, "admit", &list, groups(*all), LANES)?;
-        let mut said = [0; 2];
-        host.first.read(&device.queue, &mut said)?;
-        Ok(said[1] > 0)
     }
 }
 

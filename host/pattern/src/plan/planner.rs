@@ -230,6 +230,13 @@ impl Growth<'_> {
         }
     }
 
+    /// The vertices whose images decide how many mappings there are below `v`, where these are kept.
+    fn memo(&self, v: usize, rest: VertexSet, placed: VertexSet) -> Option<Vec<usize>> {
+        let deciding = bits(rest | 1 << v).fold(0, |m, w| m | self.depends(w)) & placed;
+        let few = deciding.count_ones() as usize <= MEMO_VERTICES;
+        (deciding != placed && few && rest != 0 && !self.emit).then(|| bits(deciding).collect())
+    }
+
     /// Adds the step of `v`, with everything after it, and returns its number. `rest` are the
     /// vertices to be mapped below, `sets` the sets that they have so far, `visits` how often the
     /// step is expected to be entered.
@@ -244,17 +251,10 @@ impl Growth<'_> {
         let planner = self.planner;
         let number = self.steps.len();
         let source = sets[v].map(|set| self.source(v, placed, set));
-        let memo = {
-            let deciding = bits(rest | 1 << v).fold(0, |m, w| m | self.depends(w)) & placed;
-            let worthwhile =
-                deciding != placed && deciding.count_ones() as usize <= MEMO_VERTICES && rest != 0;
-            (worthwhile && !self.emit).then(|| bits(deciding).collect())
-        };
+        let memo = self.memo(v, rest, placed);
         // Below each choice of the images that decide it is searched once, however often it is come to.
-        let visits = memo.iter().fold(visits, |visits, deciding: &Vec<usize>| {
-            let keys = deciding.iter().map(|&u| planner.estimates.candidates[u]);
-            visits.min(keys.product())
-        });
+        let keys = |of: &usize| planner.estimates.candidates[*of];
+        let visits = memo.as_ref().map_or(visits, |of| visits.min(of.iter().map(keys).product()));
         self.steps.push(Step {
             vertex: v,
             class: planner.space.class(v),

@@ -44,7 +44,6 @@ pub(super) struct Sides {
 
 /// The numbers; `None` once the run is asked to stop.
 pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
-    let context = job.context;
     let list = |v: VertexId| graph.degree(v).min(1);
     let weight = |v: VertexId| {
         let row = graph.neighbours(v);
@@ -57,7 +56,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
         || Last::new(graph),
         |state, unit| {
             state.enter(unit.start);
-            let flow = state.occurrences(&context.cancel);
+            let flow = state.occurrences(&job.context.cancel);
             state.leave();
             flow
         },
@@ -65,7 +64,7 @@ pub(super) fn count(graph: View<'_>, job: Job<'_>) -> Option<Sides> {
     let sums = ran.sums(|states| {
         let mut sums = [0; 4];
         for Last { found, .. } in &states {
-            let Sides { bipartite_and_edge, clique_and_caps, bipartite, prism } = found;
+            let Sides { bipartite_and_edge, clique_and_caps, bipartite, prism } = *found;
             let found = [bipartite_and_edge, clique_and_caps, bipartite, prism];
             sums.iter_mut().zip(found).for_each(|(sum, found)| *sum += found);
         }
