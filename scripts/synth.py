@@ -88,7 +88,8 @@ REGISTERS = {
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
     r"(equal|ones11|a_bank|value|sum|group|pair)_q$": "all of them are used at once",
     r"(a_low|b_low)_q$": "all of them are compared at once",
-    r"(token|stage|access|entry|for)_q$": "stages of a pipeline",
+    r"(token|stage|access|entry|for|end)_q$": "stages of a pipeline",
+    r"(?<![a-z_])(mark|at)_q$": "each walker has its own, and several of them change in a cycle",
 }
 
 

@@ -3,8 +3,8 @@
 // found by the intersector; members that are left go on with their line, once it has met all that may
 // match. A list without a stored set is copied, a stored set without a list is gone through.
 //
-//   op ─► first line ─┬─► step ─► read of the stored line ─► intersector ─► members ─► out
-//   lines of the list ┘                                  └─► range, images ─┘
+//   op ─► its set ─► first line ─┬─► step ─► read of the stored line ─► intersector ─► members ─► out
+//   lines of the list ───────────┘                                  └─► range, images ─┘
 //
 // Nothing waits behind the step: whoever takes members takes a line each cycle. Members that are listed take longer,
 // so a step of theirs waits until there is room for all that are on their way.
@@ -14,7 +14,7 @@ module gramer_set_plan_merger
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // Operations
+  // Operations, whose stored sets are complete
   input  logic    valid_i,
   output logic    pop_o,
   input  set_op_t op_i,
@@ -25,11 +25,11 @@ module gramer_set_plan_merger
   input  line_t   line_i,
   input  meta_t   meta_i,
   // Stored sets: the one that `set_o` names, and the last id of a line, at once
+  output plan_walker_t set_walker_o,
   output logic [SET_W-1:0] set_o,
   input  stored_t set_i,
   output set_at_t max_at_o,
   input  id_t     max_i,
-  input  logic    made_i,   // pulse: a set is complete
   output logic    read_o,
   output set_at_t read_at_o,
   input  line_t   held_i,   // two cycles after the read
@@ -38,13 +38,16 @@ module gramer_set_plan_merger
   output step_t   step_o,
   output line_t   streamed_o,
   input  lanes_t  match_i,  // two cycles after the step
-  // Members of a line, or the end of an operation
+  // Members of a line, and ends of operations, each after its members and beside another's
   output logic       valid_o,
   output line_t      line_o,
   output lanes_t     lanes_o,
   output plan_step_t plan_step_o,
+  output logic       ends_o,
+  output plan_end_t  end_o,
   output logic       cut_o, // entries of the line are above the limit
-  output logic       busy_o
+  output logic       busy_o,
+  output plan_events_t events_o // what the cycle before was for
 );
 
   // ---------------------------------------------------------------- streamed lines
@@ -89,31 +92,83 @@ module gramer_set_plan_merger
 
   // ---------------------------------------------------------------- stored lines
 
-  // h: the line in hand; m, n: last ids of the ones after it, fetched ahead.
-  logic       h_valid_q, h_end_q, m_valid_q, m_end_q, n_valid_q, n_last_q;
-  set_at_t    h_at_q, next_q, last_q; // next: to be fetched
-  logic       left_q;                 // there is one to be fetched
-  id_t        h_max_q, m_max_q, n_max_q;
-  logic       start, advance, h_load, m_load, n_load;
+  // h: the line in hand; m: the one after it, whose last id is fetched ahead; next: the one after those, whose
+  // last id comes at once, and may be in hand in the next cycle.
+  logic       h_end_q, m_valid_q, m_end_q, next_end;
+  set_at_t    h_at_q, next_q, last_q;
+  logic       left_q;                 // there is a next one
+  id_t        h_max_q, m_max_q;
+  logic       start, advance, m_load, next_take;
+
+  // ---------------------------------------------------------------- the next operation, and its set
+
+  logic    walks, needs, p_valid_q, p_end_q, p_more_q, p_none_q;
+  set_op_t p_op_q;
+  set_at_t p_at_q, p_next_q, p_last_q;
+  id_t     p_max_q;
+
+  assign walks        = op_i.word.kind == 2'(WORD_WALK);
+  assign needs        = op_i.word.stored && !walks;
+  assign pop_o        = valid_i && (!p_valid_q || start);
+  assign set_o        = op_i.word.from;
+  assign set_walker_o = op_i.walker;
+
+  always_ff @(posedge clk_i) begin
+    p_valid_q <= !rst_i && (pop_o || (p_valid_q && !start));
+    if (pop_o) begin
+      p_op_q   <= op_i;
+      p_at_q   <= walks ? op_i.at : set_i.base;
+      p_max_q  <= set_i.first_max;
+      p_none_q <= needs && set_i.lines == '0;
+      p_end_q  <= walks || set_i.lines == set_end_t'(1) || set_i.first_max >= op_i.limit;
+      p_more_q <= needs && set_i.lines > set_end_t'(1);
+      p_next_q <= set_i.base + 1'b1;
+      p_last_q <= set_i.base + set_at_t'(set_i.lines) - 1'b1;
+    end
+  end
 
   // ---------------------------------------------------------------- operations
 
-  typedef enum logic [2:0] { IDLE, MERGE, COPY, THROUGH, DRAIN, FINISH } state_e;
+  typedef enum logic [2:0] { IDLE, MERGE, COPY, THROUGH, DRAIN } state_e;
 
-  state_e     state_q, ended;
+  state_e     state_q, begins;
   set_op_t    op_q;
-  logic       go, emit, low, high, walks, needs, none, finishes, waits;
-  logic [SET_W:0] making_q; // sets that are not complete
+  logic       go, emit, low, high, done, waits, wants_end, finishes_q, p_empty, owes, owed_q;
+  plan_end_t  owed_of, owed_of_q;
 
-  assign walks     = op_i.word.kind == 2'(WORD_WALK);
-  assign needs     = op_i.word.stored && !walks;
-  assign start     = state_q == IDLE && valid_i && !(needs && making_q != '0)
-                     && !(op_i.word.kind == 2'(WORD_LIST) && !room_i);
-  assign waits     = op_q.word.kind == 2'(WORD_LIST) && !room_i;
-  assign pop_o     = start;
-  assign set_o     = op_i.word.from;
-  assign none      = needs && set_i.lines == '0;
-  assign max_at_o  = next_q;
+  // What an operation begins with. Sets that are stored or listed, pairs and terms want a word of the end; of no
+  // members there are no pairs.
+  assign wants_end = p_op_q.word.kind == 2'(WORD_MAKE) || p_op_q.word.kind == 2'(WORD_LIST)
+                     || (p_op_q.word.kind == 2'(WORD_COUNT) && p_op_q.word.term != TERM_SUM);
+
+  assign p_empty   = p_none_q && !p_op_q.word.streams; // it has an end alone, or nothing
+
+  always_comb begin
+    if (p_op_q.word.kind == 2'(WORD_WALK)) begins = THROUGH;
+    else if (!p_op_q.word.stored) begins = COPY;
+    else if (p_none_q) begins = p_op_q.word.streams ? DRAIN : IDLE;
+    else begins = p_op_q.word.streams ? MERGE : THROUGH;
+  end
+
+  // One begins in the cycle of the last step before it. The word of the end comes a cycle after that: then
+  // the next one is of another kind, so that whoever takes members takes one thing a cycle; counting can do both.
+  assign start    = p_valid_q
+                    && (state_q == IDLE
+                        || (done && !(finishes_q
+                                      && (p_empty || (p_op_q.word.kind == op_q.word.kind
+                                                      && p_op_q.word.kind != 2'(WORD_COUNT))))))
+                    && !(p_op_q.word.kind == 2'(WORD_LIST) && !room_i);
+  assign owes     = (done && finishes_q) || (start && p_empty && wants_end);
+
+  always_comb begin
+    owed_of = '{walker: op_q.walker, kind: op_q.word.kind, term: op_q.word.term, to: op_q.word.to};
+    if (!(done && finishes_q))
+      owed_of = '{walker: p_op_q.walker, kind: p_op_q.word.kind, term: p_op_q.word.term,
+                  to: p_op_q.word.to};
+  end
+
+  assign waits    = op_q.word.kind == 2'(WORD_LIST) && !room_i;
+  assign max_at_o = next_q;
 
   assign low  = h_max_q <= b_high_q;
   assign high = b_high_q <= h_max_q;
@@ -123,101 +178,83 @@ module gramer_set_plan_merger
     emit    = 1'b0;
     advance = 1'b0;
     b_take  = 1'b0;
+    done    = 1'b0; // after this step
     unique case (state_q)
       MERGE: begin
-        go      = b_valid_q && h_valid_q && !waits;
+        go      = b_valid_q && !waits;
         emit    = low || b_last_q;
         advance = go && emit && !h_end_q;
-        b_take  = go && high;
+        b_take  = go && (high || (emit && h_end_q));
+        done    = go && b_last_q && (h_end_q || (high && !op_q.word.difference));
       end
       COPY: begin
         go      = b_valid_q && !waits;
         emit    = 1'b1;
         b_take  = go;
+        done    = go && b_last_q;
       end
       THROUGH: begin
-        go      = h_valid_q && !waits;
+        go      = !waits;
         emit    = 1'b1;
         advance = go && !h_end_q;
+        done    = go && h_end_q;
       end
-      DRAIN: b_take = b_valid_q;
+      DRAIN: begin
+        b_take  = b_valid_q;
+        done    = b_valid_q && b_last_q;
+      end
       default: ;
     endcase
   end
 
-  // After the last step of an operation. Sets that are stored or listed, and pairs, want a word of the end.
-  assign finishes = op_q.word.kind == 2'(WORD_MAKE) || op_q.word.kind == 2'(WORD_LIST)
-                    || (op_q.word.kind == 2'(WORD_COUNT) && op_q.word.pairs);
-  assign ended    = finishes ? FINISH : IDLE;
-
-  assign h_load = m_valid_q && (!h_valid_q || advance);
-  assign m_load = n_valid_q && (!m_valid_q || h_load);
-  assign n_load = left_q && (!n_valid_q || m_load);
+  assign next_take = left_q && (!m_valid_q || advance);
+  assign m_load    = next_take && (m_valid_q || !advance);
+  assign next_end  = next_q == last_q || max_i >= op_q.limit;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       state_q   <= IDLE;
-      making_q  <= '0;
-      h_valid_q <= 1'b0;
+      owed_q    <= 1'b0;
       m_valid_q <= 1'b0;
-      n_valid_q <= 1'b0;
       left_q    <= 1'b0;
     end else begin
-      making_q <= making_q + (SET_W+1)'(start && op_i.word.kind == 2'(WORD_MAKE))
-                  - (SET_W+1)'(made_i);
-      unique case (state_q)
-        IDLE: if (start) begin
-          if (walks) state_q <= THROUGH;
-          else if (!op_i.word.stored) state_q <= COPY;
-          else if (none)
-            state_q <= op_i.word.streams ? DRAIN
-                       : op_i.word.kind == 2'(WORD_MAKE) || op_i.word.kind == 2'(WORD_LIST) ? FINISH
-                       : IDLE;
-          else state_q <= op_i.word.streams ? MERGE : THROUGH;
-        end
-        MERGE: if (go && emit && h_end_q)
-          state_q <= high && b_last_q ? ended : DRAIN;
-        else if (go && high && b_last_q)
-          state_q <= op_q.word.difference ? THROUGH : ended;
-        COPY: if (go && b_last_q) state_q <= ended;
-        THROUGH: if (go && h_end_q) state_q <= ended;
-        DRAIN: if (b_valid_q && b_last_q) state_q <= ended;
-        default: state_q <= IDLE; // FINISH
+      if (start) state_q <= begins;
+      else unique case (state_q)
+        MERGE: if (done) state_q <= IDLE;
+        else if (go && emit && h_end_q) state_q <= DRAIN;
+        else if (go && high && b_last_q) state_q <= THROUGH; // of a difference
+        COPY, THROUGH, DRAIN: if (done) state_q <= IDLE;
+        default: ;
       endcase
+      owed_q <= owes;
       if (start) begin
-        h_valid_q <= walks || (needs && !none);
         m_valid_q <= 1'b0;
-        n_valid_q <= 1'b0;
-        left_q    <= needs && set_i.lines > set_end_t'(1);
+        left_q    <= p_more_q;
       end else begin
-        h_valid_q <= h_load || (h_valid_q && !advance);
-        m_valid_q <= m_load || (m_valid_q && !h_load);
-        n_valid_q <= n_load || (n_valid_q && !m_load);
-        if (n_load && next_q == last_q) left_q <= 1'b0;
+        m_valid_q <= m_load || (m_valid_q && !advance);
+        if (next_take && next_q == last_q) left_q <= 1'b0;
       end
     end
+    owed_of_q <= owed_of;
     if (start) begin
-      op_q    <= op_i;
-      h_at_q  <= walks ? op_i.at : set_i.base;
-      h_max_q <= set_i.first_max;
-      h_end_q <= walks || set_i.lines == set_end_t'(1) || set_i.first_max >= op_i.limit;
-      next_q  <= set_i.base + 1'b1;
-      last_q  <= set_i.base + set_at_t'(set_i.lines) - 1'b1;
+      op_q       <= p_op_q;
+      finishes_q <= wants_end || (p_op_q.word.kind == 2'(WORD_COUNT) && p_op_q.word.pairs);
+      h_at_q     <= p_at_q;
+      h_max_q    <= p_max_q;
+      h_end_q    <= p_end_q;
+      next_q     <= p_next_q;
+      last_q     <= p_last_q;
     end else begin
-      if (advance) h_at_q <= h_at_q + 1'b1;
-      if (h_load) begin
-        h_max_q <= m_max_q;
-        h_end_q <= m_end_q;
+      if (advance) begin
+        h_at_q  <= h_at_q + 1'b1;
+        h_max_q <= m_valid_q ? m_max_q : max_i;
+        h_end_q <= m_valid_q ? m_end_q : next_end;
       end
       if (m_load) begin
-        m_max_q <= n_max_q;
-        m_end_q <= n_last_q || n_max_q >= op_q.limit;
+        m_max_q <= max_i;
+        m_end_q <= next_end;
       end
-      if (n_load) begin
-        n_max_q  <= max_i;
-        n_last_q <= next_q == last_q;
-        next_q   <= next_q + 1'b1;
-      end
+      if (next_take) next_q <= next_q + 1'b1;
     end
   end
 
@@ -232,15 +269,16 @@ module gramer_set_plan_merger
   assign read_at_o = h_at_q;
 
   always_ff @(posedge clk_i) begin
-    e_valid_q <= !rst_i && (go || state_q == FINISH);
+    e_valid_q <= !rst_i && go;
     f_valid_q <= !rst_i && e_valid_q;
     e_line_q  <= b_line_q;
     e_lanes_q <= b_lanes_q;
     e_step_q  <= '{
-      kind: op_q.word.kind, to: op_q.word.to, pairs: op_q.word.pairs,
+      walker: op_q.walker, kind: op_q.word.kind, to: op_q.word.to, pairs: op_q.word.pairs,
+      kept: op_q.word.kind == 2'(WORD_COUNT) && finishes_q,
       meet: op_q.word.stored && op_q.word.streams && !op_q.word.difference,
-      compare: state_q == MERGE, copy: state_q == COPY, emit: go && emit,
-      ends: state_q == FINISH, low: op_q.low, limit: op_q.limit, images: op_q.images
+      compare: state_q == MERGE, copy: state_q == COPY, emit: emit, low: op_q.low,
+      limit: op_q.limit, images: op_q.images
     };
     f_line_q  <= e_line_q;
     f_lanes_q <= e_lanes_q;
@@ -292,24 +330,50 @@ module gramer_set_plan_merger
 
   always_ff @(posedge clk_i) begin
     if (rst_i) match_q <= '0;
-    else if (i_valid_q) match_q <= i_step_q.emit || i_step_q.ends ? '0 : matched;
-    valid_o     <= !rst_i && i_valid_q && (i_step_q.emit || i_step_q.ends);
+    else if (i_valid_q) match_q <= i_step_q.emit ? '0 : matched;
+    valid_o     <= !rst_i && i_valid_q && i_step_q.emit;
     line_o      <= i_line_q;
-    lanes_o     <= i_step_q.emit ? keep : '0;
+    lanes_o     <= keep;
     plan_step_o <= i_step_q;
     cut_o       <= (i_lanes_q & ~i_below_q) != '0;
   end
 
-  assign busy_o = state_q != IDLE || e_valid_q || f_valid_q || g_valid_q || i_valid_q || valid_o;
+  // ---------------------------------------------------------------- ends, behind the members
+
+  localparam int unsigned STAGES = 4; // e, f, g, i
+
+  logic [STAGES-1:0] ends_q;
+  plan_end_t         end_q [STAGES];
+
+  always_ff @(posedge clk_i) begin
+    ends_q   <= rst_i ? '0 : STAGES'({ends_q, owed_q});
+    end_q[0] <= owed_of_q;
+    for (int s = 1; s < STAGES; s++) end_q[s] <= end_q[s-1];
+    ends_o <= !rst_i && ends_q[STAGES-1];
+    end_o  <= end_q[STAGES-1];
+  end
+
+  assign busy_o = state_q != IDLE || p_valid_q || e_valid_q || f_valid_q || g_valid_q || i_valid_q
+                  || valid_o || owed_q || ends_q != '0 || ends_o;
+
+  // A cycle is for one of these at the most; without an operation, or waiting for room for records, for none.
+  always_ff @(posedge clk_i) begin
+    events_o.step <= !rst_i && go;
+    events_o.pass <= !rst_i && ((state_q == IDLE && owed_q) || (state_q == DRAIN && b_valid_q));
+    events_o.line <= !rst_i && !waits && !b_valid_q
+                     && (state_q == COPY || state_q == DRAIN || state_q == MERGE);
+  end
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(line_valid_i && line_ready_o && state_q == IDLE && !valid_i))
+    assert (!(line_valid_i && line_ready_o && state_q == IDLE && !p_valid_q && !valid_i))
       else $error("a line without an operation");
-    assert (!(made_i && making_q == '0)) else $error("a set is made twice");
-    assert (!(start && needs && making_q != '0)) else $error("a set is used before it is there");
-    assert (!(h_valid_q && m_valid_q && h_max_q >= m_max_q && !h_end_q && state_q == MERGE))
+    assert (!(advance && !m_valid_q && !left_q)) else $error("a stored set ends too early");
+    assert (!(m_valid_q && h_max_q >= m_max_q && !h_end_q && state_q == MERGE))
       else $error("a stored set is not in order");
+    assert (!(ends_o && valid_o && end_o.kind == plan_step_o.kind && end_o.kind != 2'(WORD_COUNT)))
+      else $error("members beside an end of their kind");
+    assert (!(done && finishes_q && start && p_empty && wants_end)) else $error("two ends at once");
     assert (!(state_q == IDLE && match_q != '0 && !e_valid_q && !f_valid_q && !g_valid_q
               && !i_valid_q)) else $error("matches are left over");
   end

@@ -1,6 +1,7 @@
 // Members of lines become lines without holes, one after another in the memory for sets, a line a cycle. What is
-// stored lies on a stack: a level's sets above those of the levels before it. Beside it the table of
-// stored sets, and the last id of each line, from which the merger tells its steps.
+// stored lies on stacks, one for each walker in a part of the memory of its own: a level's sets above those of
+// the levels before it. Beside it the table of stored sets, and the last id of each line, from which the merger
+// tells its steps. Sets come one after another, whoever's they are, so what is packed is that of one.
 //
 //   line, lanes ─► holes below each ─► close holes of 1, 2 ─► of 4, 8 ─► turn behind what is there ─► line full? write
 module gramer_set_plan_packer
@@ -9,28 +10,32 @@ module gramer_set_plan_packer
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // Members of a set that is made, or its end
+  // Members of a set that is made, or its end, with which lanes mean nothing
   input  logic    valid_i,
   input  line_t   line_i,
   input  lanes_t  lanes_i,
   input  logic    ends_i,
+  input  plan_walker_t walker_i,
   input  logic [SET_W-1:0] to_i,
   // Memory for sets
   output logic    write_o,
   output set_at_t write_at_o,
   output line_t   write_line_o,
-  // The stack
-  input  logic    mark_i,
-  input  logic    rewind_i,
-  input  level_at_t level_i,
-  output logic    made_o,  // pulse: a set is complete
-  output logic    empty_o, // one since the last rewind is empty
+  // The stacks
+  // The memory has 1 << `parts_i` parts, of the first walkers; stays while there are sets
+  input  parts_t  parts_i,
+  input  logic [PLAN_WALKERS-1:0] mark_i,
+  input  logic [PLAN_WALKERS-1:0] rewind_i,
+  input  level_at_t level_i [PLAN_WALKERS],
+  output logic [PLAN_WALKERS-1:0] made_o,  // pulse: a set is complete
+  output logic [PLAN_WALKERS-1:0] empty_o, // one since the last rewind is empty
   output logic    full_o,  // a set had no room; stays
-  // Stored sets: for the merger at once, for the walker a cycle later
+  // Stored sets: for the merger at once, for the walkers a cycle later
+  input  plan_walker_t set_walker_i,
   input  logic [SET_W-1:0] set_i,
   output stored_t set_o,
-  input  logic [SET_W-1:0] walk_i,
-  output stored_t walk_o,
+  input  logic [SET_W-1:0] walk_i [PLAN_WALKERS],
+  output stored_t walk_o [PLAN_WALKERS],
   input  set_at_t max_at_i,
   output id_t     max_o,
   output logic    busy_o
@@ -49,6 +54,7 @@ module gramer_set_plan_packer
   lane_t     holes [LANES], a_holes_q [LANES];
   lane_end_t a_count_q;
   logic [SET_W-1:0] a_to_q;
+  plan_walker_t   a_walker_q;
 
   // By quarters, so that no sum is long.
   logic [2:0] quarter [LINE_QUARTERS]; // members of each
@@ -75,6 +81,7 @@ module gramer_set_plan_packer
     a_lanes_q <= lanes_i;
     a_holes_q <= holes;
     a_to_q    <= to_i;
+    a_walker_q <= walker_i;
     a_count_q <= (lane_end_t'(quarter[0]) + lane_end_t'(quarter[1]))
                  + (lane_end_t'(quarter[2]) + lane_end_t'(quarter[3]));
   end
@@ -87,6 +94,7 @@ module gramer_set_plan_packer
   lane_t     b_holes_q [LANES];
   lane_end_t b_count_q, c_count_q;
   logic [SET_W-1:0] b_to_q, c_to_q;
+  plan_walker_t   b_walker_q, c_walker_q;
 
   // Layers of one and of two lanes.
   line_t  one_line, two_line, four_line, eight_line;
@@ -143,11 +151,13 @@ module gramer_set_plan_packer
     b_holes_q <= two_holes;
     b_count_q <= a_count_q;
     b_to_q    <= a_to_q;
+    b_walker_q <= a_walker_q;
     c_valid_q <= !rst_i && b_valid_q;
     c_ends_q  <= b_ends_q;
     c_line_q  <= eight_line;
     c_count_q <= b_count_q;
     c_to_q    <= b_to_q;
+    c_walker_q <= b_walker_q;
   end
 
   // ---------------------------------------------------------------- d, e: and behind the members that wait
@@ -157,6 +167,7 @@ module gramer_set_plan_packer
   lane_t     filled_q, d_filled_q, e_filled_q; // members that wait for a whole line
   lane_end_t filled;
   logic [SET_W-1:0] d_to_q, e_to_q;
+  plan_walker_t   d_walker_q, e_walker_q;
 
   assign filled = lane_end_t'(filled_q) + c_count_q;
 
@@ -167,13 +178,15 @@ module gramer_set_plan_packer
     else if (c_valid_q) filled_q <= c_ends_q ? '0 : filled[LANE_W-1:0];
     d_ends_q   <= c_ends_q;
     d_to_q     <= c_to_q;
+    d_walker_q <= c_walker_q;
     d_filled_q <= filled_q;
-    d_over_q   <= filled[LANE_W];
+    d_over_q   <= filled[LANE_W] && !c_ends_q;
     for (int l = 0; l < LANES; l++)
       d_line_q[l*ENTRY_W +: ENTRY_W]
         <= c_line_q[32'(lane_t'(lane_t'(l) - lane_t'(filled_q[1:0])))*ENTRY_W +: ENTRY_W];
     e_ends_q   <= d_ends_q;
     e_to_q     <= d_to_q;
+    e_walker_q <= d_walker_q;
     e_filled_q <= d_filled_q;
     e_over_q   <= d_over_q;
     for (int l = 0; l < LANES; l++)
@@ -187,6 +200,7 @@ module gramer_set_plan_packer
   logic   f_write_q, f_ends_q;
   lane_t  f_last_q; // lane of the line's last member
   logic [SET_W-1:0] f_to_q;
+  plan_walker_t f_walker_q;
 
   always_comb
     for (int l = 0; l < LANES; l++)
@@ -198,29 +212,38 @@ module gramer_set_plan_packer
     f_write_q <= !rst_i && e_valid_q && (e_ends_q ? e_filled_q != '0 : e_over_q);
     f_ends_q  <= !rst_i && e_valid_q && e_ends_q;
     f_to_q    <= e_to_q;
+    f_walker_q <= e_walker_q;
     f_line_q  <= merged;
     f_last_q  <= e_ends_q ? e_filled_q - 1'b1 : '1;
   end
 
-  // ---------------------------------------------------------------- the stack, the table
+  // ---------------------------------------------------------------- the stacks, the table
 
-  set_end_t at_q, start_q, f_next, mark_q [PLACED];
+  // Lines of a walker's part that are in use, and were at each mark: the part's first line is no part of them.
+  set_end_t at_q [PLAN_WALKERS], mark_q [PLAN_WALKERS][PLACED];
+  set_end_t f_at, lines_q, lines; // lines: of the set in hand
+  logic     f_over;
+  set_at_t  f_line_at, base_q;    // base: its first line
   logic     g_write_q, g_first_q, g_ends_q, h_ends_q;
   set_at_t  g_at_q;
   id_t      g_max, g_max_q, first_max_q;
   set_end_t g_lines_q;
   logic [SET_W-1:0] g_to_q, h_to_q;
+  plan_walker_t  g_walker_q, h_walker_q;
   stored_t  h_stored_q;
   set_at_t  g_base_q;
 
-  (* ram_style = "distributed" *) stored_t merge_sets [PLAN_SETS];
-  (* ram_style = "distributed" *) stored_t walk_sets [PLAN_SETS];
+  (* ram_style = "distributed" *) stored_t merge_sets [PLAN_SETS << PLAN_WALKER_W];
   (* ram_style = "distributed" *) id_t     maxima [SET_LINES];
 
-  assign write_o      = f_write_q && !at_q[SET_AT_W];
-  assign write_at_o   = at_q[SET_AT_W-1:0];
+  assign f_at      = at_q[f_walker_q];
+  assign f_over    = f_at[32'(SET_AT_W) - 32'(parts_i)];
+  assign f_line_at = f_at[SET_AT_W-1:0] | (SET_AT_W'(f_walker_q) << (32'(SET_AT_W) - 32'(parts_i)));
+
+  assign write_o      = f_write_q && !f_over;
+  assign write_at_o   = f_line_at;
   assign write_line_o = f_line_q;
-  assign f_next       = at_q + set_end_t'(write_o);
+  assign lines        = lines_q + set_end_t'(write_o);
 
   always_comb begin
     g_max = '0;
@@ -229,58 +252,79 @@ module gramer_set_plan_packer
   end
 
   always_ff @(posedge clk_i) begin
+    for (int w = 0; w < PLAN_WALKERS; w++) begin
+      if (rst_i) at_q[w] <= '0;
+      else if (rewind_i[w]) at_q[w] <= level_i[w] == '0 ? '0 : mark_q[w][level_i[w]];
+      else if (write_o && f_walker_q == plan_walker_t'(w)) at_q[w] <= at_q[w] + 1'b1;
+      if (mark_i[w]) mark_q[w][level_i[w]] <= at_q[w];
+    end
     if (rst_i) begin
-      at_q    <= '0;
-      start_q <= '0;
+      lines_q <= '0;
       full_o  <= 1'b0;
     end else begin
-      if (rewind_i) begin
-        at_q    <= level_i == '0 ? '0 : mark_q[level_i];
-        start_q <= level_i == '0 ? '0 : mark_q[level_i];
-      end else begin
-        at_q <= f_next;
-        if (f_ends_q) start_q <= f_next;
-      end
-      if (f_write_q && at_q[SET_AT_W]) full_o <= 1'b1;
+      lines_q <= f_ends_q ? '0 : lines;
+      if (f_write_q && f_over) full_o <= 1'b1;
     end
-    if (mark_i) mark_q[level_i] <= at_q;
+    if (lines_q == '0) base_q <= f_line_at;
 
     g_write_q <= write_o;
-    g_first_q <= at_q == start_q;
-    g_at_q    <= at_q[SET_AT_W-1:0];
+    g_first_q <= lines_q == '0;
+    g_at_q    <= f_line_at;
     g_max_q   <= g_max;
     g_ends_q  <= !rst_i && f_ends_q;
     g_to_q    <= f_to_q;
-    g_base_q  <= start_q[SET_AT_W-1:0];
-    g_lines_q <= f_next - start_q;
+    g_walker_q <= f_walker_q;
+    g_base_q  <= lines_q == '0 ? f_line_at : base_q;
+    g_lines_q <= lines;
     if (g_write_q) maxima[g_at_q] <= g_max_q;
     if (g_write_q && g_first_q) first_max_q <= g_max_q;
 
     h_ends_q   <= !rst_i && g_ends_q;
     h_to_q     <= g_to_q;
+    h_walker_q <= g_walker_q;
     h_stored_q <= '{first_max: g_write_q && g_first_q ? g_max_q : first_max_q,
                     lines: g_lines_q, base: g_base_q};
-    if (h_ends_q) begin
-      merge_sets[h_to_q] <= h_stored_q;
-      walk_sets[h_to_q]  <= h_stored_q;
+    if (h_ends_q) merge_sets[{h_walker_q, h_to_q}] <= h_stored_q;
+    for (int w = 0; w < PLAN_WALKERS; w++) begin
+      made_o[w] <= !rst_i && h_ends_q && h_walker_q == plan_walker_t'(w);
+      if (rst_i || rewind_i[w]) empty_o[w] <= 1'b0;
+      else if (h_ends_q && h_walker_q == plan_walker_t'(w) && h_stored_q.lines == '0)
+        empty_o[w] <= 1'b1;
     end
-    made_o <= !rst_i && h_ends_q;
-    if (rst_i || rewind_i) empty_o <= 1'b0;
-    else if (h_ends_q && h_stored_q.lines == '0) empty_o <= 1'b1;
-    walk_o <= walk_sets[walk_i];
   end
 
-  assign set_o  = merge_sets[set_i];
+  for (genvar w = 0; w < PLAN_WALKERS; w++) begin : gen_walk
+    (* ram_style = "distributed" *) stored_t walk_sets [PLAN_SETS];
+
+    always_ff @(posedge clk_i) begin
+      if (h_ends_q && h_walker_q == plan_walker_t'(w)) walk_sets[h_to_q] <= h_stored_q;
+      walk_o[w] <= walk_sets[walk_i[w]];
+    end
+  end
+
+  assign set_o  = merge_sets[{set_walker_i, set_i}];
   assign max_o  = maxima[max_at_i];
   assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || f_ends_q
-                  || g_ends_q || h_ends_q || made_o;
+                  || g_ends_q || h_ends_q || made_o != '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(rewind_i && (busy_o || filled_q != '0)))
-      else $error("a set is dropped while it is made");
-    assert (!(rewind_i && mark_i)) else $error("a mark and a rewind at once");
+    for (int w = 0; w < PLAN_WALKERS; w++) begin
+      assert (!(rewind_i[w]
+                && ((a_valid_q && a_walker_q == plan_walker_t'(w))
+                    || (b_valid_q && b_walker_q == plan_walker_t'(w))
+                    || (c_valid_q && c_walker_q == plan_walker_t'(w))
+                    || (d_valid_q && d_walker_q == plan_walker_t'(w))
+                    || (e_valid_q && e_walker_q == plan_walker_t'(w))
+                    || (f_write_q && f_walker_q == plan_walker_t'(w))
+                    || (g_ends_q && g_walker_q == plan_walker_t'(w))
+                    || (h_ends_q && h_walker_q == plan_walker_t'(w)))))
+        else $error("a set is dropped while it is made");
+      assert (!(rewind_i[w] && mark_i[w])) else $error("a mark and a rewind at once");
+    end
     assert (!(d_valid_q && d_ends_q && d_over_q)) else $error("members after a set's end");
+    assert (!(e_valid_q && f_write_q && !f_ends_q && lines_q != '0 && e_walker_q != f_walker_q))
+      else $error("a set of two walkers");
   end
 `endif
 

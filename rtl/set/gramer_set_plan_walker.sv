@@ -6,7 +6,8 @@
 //             ▲        └─ walk ─► a line of candidates ─► next candidate ─┐
 //             └────────────────────────── words of the next level ◄───────┘
 //
-// The walker waits for sets that it needs, and doesn't wait for what is only counted or listed.
+// The walker waits for sets that it needs, and doesn't wait for what is only counted or listed. A PU has several
+// walkers, each with a unit of its own: while one waits, others go on.
 module gramer_set_plan_walker
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -21,7 +22,8 @@ module gramer_set_plan_walker
   input  logic  unit_valid_i,
   output logic  unit_take_o,
   input  unit_t unit_i,
-  // Operations. The limit comes later: bounds and conflicts are masks of the images
+  // Operations whose stored set is complete. The limit comes later: bounds and conflicts are masks of the images;
+  // so does the walker's number
   output logic    op_valid_o,
   input  logic    op_ready_i,
   output set_op_t op_o,
@@ -39,6 +41,7 @@ module gramer_set_plan_walker
   input  lanes_t  walked_lanes_i,
   input  logic    walked_cut_i, // it has entries above the limit: no line after it has others
   // State and events
+  output logic  idle_o, // a unit would be taken
   output logic    busy_o,
   output logic    unit_done_o
 );
@@ -70,9 +73,11 @@ module gramer_set_plan_walker
   logic [RANGE_W-1:0] first_q, last_q;
   logic [PENDING_W-1:0] pending_q;  // sets that are being made
   logic       settled_q;            // none is, and none was handed on in the last cycle
+  logic [PLAN_SETS-1:0] making_q;   // those among which they are
+  logic       wanting_q;            // the word in hand wants one of those
   line_t      line;
   entry_t     picked;
-  logic       make, count, pushed, nothing, pick;
+  logic       make, count, goes_on, pushed, nothing, pick, wanting;
   images_t    images;
 
   // ---------------------------------------------------------------- words
@@ -93,24 +98,29 @@ module gramer_set_plan_walker
     if (word_write_i && 32'(word_at_i) < PLAN_LABELS)
       ranges[word_at_i[LABEL_AT_W-1:0]] <= word_i[$bits(label_range_t)-1:0];
     if (state_q == FETCH || state_q == LINE_WORD) begin
-      word_q  <= word;
-      range_q <= ranges[word.label];
+      word_q    <= word;
+      range_q   <= ranges[word.label];
+      wanting_q <= word.stored && making_q[word.from];
     end
   end
 
   assign make  = word_q.kind == 2'(WORD_MAKE);
   assign count = word_q.kind == 2'(WORD_COUNT) || word_q.kind == 2'(WORD_LIST);
+  // Another word follows on this level.
+  assign goes_on = make || (count && (word_q.term == TERM_FIRST || word_q.term == TERM_SECOND));
 
   // ---------------------------------------------------------------- operations
 
   always_comb begin
     for (int l = 0; l < PLACED; l++) images[l] = entry_q[l].id;
-    op_o = '{word: word_q, at: set_at_t'(here_q.at), source: entry_q[0],
+    op_o = '{walker: '0, word: word_q, at: set_at_t'(here_q.at), source: entry_q[0],
              low: range_q.low, limit: range_q.high, images: images};
     for (int l = 1; l < PLACED; l++) if (word_q.of == 3'(l)) op_o.source = entry_q[l];
   end
 
-  assign op_valid_o = (state_q == DECODE && (make || count)) || state_q == LINE;
+  // A set that is being made is waited for here: whoever is behind would hold up those of other walkers.
+  assign wanting    = wanting_q && !settled_q;
+  assign op_valid_o = (state_q == DECODE && (make || count) && !wanting) || state_q == LINE;
   assign pushed     = op_valid_o && op_ready_i;
   assign set_o      = word_q.from;
 
@@ -142,7 +152,8 @@ module gramer_set_plan_walker
   end
 
   assign pick        = state_q == PICK && any_q && settled_q;
-  assign unit_take_o = state_q == IDLE && unit_valid_i && settled_q;
+  assign idle_o      = state_q == IDLE && settled_q;
+  assign unit_take_o = idle_o && unit_valid_i;
   assign mark_o      = state_q == ENTER;
   assign rewind_o    = pick || unit_take_o;
   assign level_o     = state_q == IDLE ? '0 : level_q;
@@ -155,12 +166,15 @@ module gramer_set_plan_walker
       level_q   <= '0;
       pending_q <= '0;
       settled_q <= 1'b1;
+      making_q  <= '0;
       any_q     <= 1'b0;
       tight_q   <= 1'b0;
     end else begin
       pending_q <= pending_q + PENDING_W'(pushed && make && state_q == DECODE)
                    - PENDING_W'(made_i);
       settled_q <= !(pushed && make) && pending_q == PENDING_W'(made_i);
+      if (settled_q) making_q <= '0;
+      if (pushed && make && state_q == DECODE) making_q[word_q.to] <= 1'b1;
       unique case (state_q)
         IDLE: if (unit_take_o) begin
           state_q <= FETCH;
@@ -168,7 +182,7 @@ module gramer_set_plan_walker
           at_q    <= PLAN_AT_W'(PLAN_LABELS);
         end
         FETCH: state_q <= DECODE;
-        DECODE: if (make) begin
+        DECODE: if (goes_on) begin
           if (pushed) begin
             at_q    <= at_q + 1'b1;
             state_q <= FETCH;

@@ -66,6 +66,7 @@ module gramer_set_pu
   logic       planning_q; // a run of a search plan; stays until the next header
   logic       plan_take, plan_issue_valid, plan_line_ready, plan_write, plan_read, plan_step_valid;
   logic       plan_add, plan_busy, plan_done, plan_list;
+  plan_events_t plan_events;
   line_at_t   plan_issue_line;
   meta_t      plan_issue_meta;
   set_at_t    plan_write_at, plan_read_at;
@@ -78,7 +79,7 @@ module gramer_set_pu
     always_ff @(posedge clk_i) planning_q <= !rst_i && plan_i[0].operation == 4'(OP_PLAN);
 
     gramer_set_plan #(.VALUE_W(VALUE_W)) i_plan (
-      .clk_i, .rst_i, .word_write_i, .word_at_i, .word_i,
+      .clk_i, .rst_i, .word_write_i, .word_at_i, .word_i, .parts_i (parts_t'(plan_i[1].k)),
       .unit_valid_i (planning_q && unit_valid), .unit_take_o (plan_take), .unit_i (unit),
       .issue_valid_o (plan_issue_valid), .issue_ready_i (issue_ready),
       .issue_line_o (plan_issue_line), .issue_meta_o (plan_issue_meta),
@@ -90,7 +91,7 @@ module gramer_set_pu
       .match_i (match),
       .record_valid_o, .record_ready_i, .record_o,
       .add_o (plan_add), .value_o (plan_value), .full_o, .busy_o (plan_busy),
-      .unit_done_o (plan_done), .list_o (plan_list)
+      .unit_done_o (plan_done), .list_o (plan_list), .events_o (plan_events)
     );
   end else begin : gen_no_plan
     logic unused;
@@ -114,6 +115,7 @@ module gramer_set_pu
     assign plan_busy        = 1'b0;
     assign plan_done        = 1'b0;
     assign plan_list        = 1'b0;
+    assign plan_events      = '0;
     assign full_o           = 1'b0;
     assign record_valid_o   = 1'b0;
     assign record_o         = '0;
@@ -323,6 +325,11 @@ module gramer_set_pu
       if (map_entries != '0)
         counters_q[CNT_PU_MAP_ENTRIES] <= counters_q[CNT_PU_MAP_ENTRIES] + 64'(map_entries);
       if (marked) counters_q[CNT_PU_MARKS] <= counters_q[CNT_PU_MARKS] + 64'(map_marks);
+      // A machine without plans has none of these.
+      if (plan_events.step) counters_q[CNT_PU_PLAN_STEPS] <= counters_q[CNT_PU_PLAN_STEPS] + 1'b1;
+      if (plan_events.pass) counters_q[CNT_PU_PLAN_PASSES] <= counters_q[CNT_PU_PLAN_PASSES] + 1'b1;
+      if (plan_events.line)
+        counters_q[CNT_PU_PLAN_NO_LINE] <= counters_q[CNT_PU_PLAN_NO_LINE] + 1'b1;
       if (running_i && !held_q)
         counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
       if (running_i && held_q && !stepped_q && !level_event && !map_access)

@@ -33,6 +33,8 @@ package gramer_set_types_pkg;
   localparam int unsigned LABEL_AT_W = $clog2(PLAN_LABELS);
   localparam int unsigned SET_AT_W   = SLOT_W + LLINE_W; // a line of the memory for sets
   localparam int unsigned SET_LINES  = 1 << SET_AT_W;
+  localparam int unsigned PLAN_WALKER_W = PLAN_WALKERS > 1 ? $clog2(PLAN_WALKERS) : 1;
+  localparam int unsigned PARTS_W    = 2; // log2 of the parts that walkers have of it
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
@@ -74,6 +76,7 @@ package gramer_set_types_pkg;
 
   // A word of a search plan, as it comes in the in-stream.
   typedef struct packed {
+    logic [1:0]       term;       // count: TERM_SUM and so on
     logic [LABEL_AT_W-1:0] label; // members have ids in its range
     logic [6:0]       conflicts;  // vertices whose images are left out
     logic [6:0]       bounds;     // vertices whose images are above all members
@@ -86,6 +89,12 @@ package gramer_set_types_pkg;
     logic             difference; // both: members that are not in the list; else those that are
     logic [1:0]       kind;
   } plan_word_t;
+
+  // What is done with what a word counts.
+  localparam logic [1:0] TERM_SUM    = 2'd0; // it is added to the sum
+  localparam logic [1:0] TERM_FIRST  = 2'd1; // it is kept, and the next word follows
+  localparam logic [1:0] TERM_SECOND = 2'd2; // the same
+  localparam logic [1:0] TERM_LAST   = 2'd3; // the product of those two less this is added
 
   // The ids that vertices with a label have, as they come in the in-stream: they follow each other.
   typedef struct packed {
@@ -101,6 +110,8 @@ package gramer_set_types_pkg;
   typedef logic [SET_AT_W-1:0]   set_at_t;  // a line of the memory for sets
   typedef logic [SET_AT_W:0]     set_end_t; // or the one after the last
   typedef logic [LEVEL_AT_W-1:0] level_at_t;
+  typedef logic [PLAN_WALKER_W-1:0] plan_walker_t; // of a PU
+  typedef logic [PARTS_W-1:0]    parts_t;
   typedef logic [PLACED-1:0][ID_W-1:0] images_t; // of the vertices that are placed
 
   // An embedding that is listed: the image of the last vertex, then those of the others in their order.
@@ -111,6 +122,7 @@ package gramer_set_types_pkg;
 
   // A set to make, to count or to list, or a line of one to walk along.
   typedef struct packed {
+    plan_walker_t    walker; // whose set it is
     plan_word_t word;
     set_at_t    at;     // walk: the line
     entry_t     source; // whose list is streamed
@@ -121,18 +133,34 @@ package gramer_set_types_pkg;
 
   // What a step of two lines needs to know of its operation.
   typedef struct packed {
+    plan_walker_t          walker;
     logic [1:0]       kind;
     logic [SET_W-1:0] to;
     logic             pairs;
+    logic             kept;    // count: what is counted goes on once it is complete
     logic             meet;    // members are those that match; else those that don't
     logic             compare; // there are two lines
     logic             copy;    // the members come from the streamed line
     logic             emit;    // the last step of a stored line, or of a streamed one that is copied
-    logic             ends;    // the operation ends here, and there is no line
     id_t              low;
     id_t              limit;
     images_t          images;
   } plan_step_t;
+
+  // The end of a set that is stored or listed, or of one whose members are counted together.
+  typedef struct packed {
+    plan_walker_t     walker;
+    logic [1:0]       kind;
+    logic [1:0]       term;
+    logic [SET_W-1:0] to;
+  } plan_end_t;
+
+  // What a cycle of a plan's merger was for.
+  typedef struct packed {
+    logic line; // a line of a list is waited for
+    logic pass; // a line that is of no use, or the end of a set
+    logic step;
+  } plan_events_t;
 
   // A stored set.
   typedef struct packed {

@@ -24,6 +24,7 @@ package gramer_set_pkg;
   localparam int unsigned SUMS            = 8;
   localparam int unsigned K_MOST          = 16;
   localparam int unsigned PLAN_LEVELS     = 0;
+  localparam int unsigned PLAN_WALKERS    = 1;
   localparam int unsigned PLAN_WORDS      = 40;
   localparam int unsigned PLAN_LABELS     = 2;
   localparam int unsigned PLAN_SETS       = 32;

@@ -78,7 +78,10 @@ module set_plan_merger_proof
   step_t      step, match_step;
   lanes_t     match, out_lanes;
   plan_step_t out_step;
-  logic       read_q, cut;
+  logic       read_q, cut, ends;
+  plan_end_t  out_end;
+  plan_walker_t walker;
+  plan_events_t events;
   logic [SET_W-1:0] set_at;
 
   always_comb begin
@@ -106,11 +109,11 @@ module set_plan_merger_proof
     .valid_i (valid), .pop_o (pop), .op_i (op), .room_i (1'b1), // the bench takes it away
     .line_valid_i (line_valid), .line_ready_o (line_ready),
     .line_i (line_of(list_q, list_count_q, second_q)), .meta_i (meta),
-    .set_o (set_at), .set_i (set), .max_at_o (max_at), .max_i (max_of(max_at[0])),
-    .made_i (1'b0), .read_o (read), .read_at_o (read_at), .held_i (held_q),
+    .set_walker_o (walker), .set_o (set_at), .set_i (set), .max_at_o (max_at), .max_i (max_of(max_at[0])),
+    .read_o (read), .read_at_o (read_at), .held_i (held_q),
     .step_valid_o (step_valid), .step_o (step), .streamed_o (streamed), .match_i (match),
     .valid_o (out_valid), .line_o (out_line), .lanes_o (out_lanes), .plan_step_o (out_step),
-    .cut_o (cut), .busy_o (busy)
+    .ends_o (ends), .end_o (out_end), .cut_o (cut), .busy_o (busy), .events_o (events)
   );
 
   gramer_set_intersector i_intersector (
@@ -119,7 +122,6 @@ module set_plan_merger_proof
   );
 
   wire takes = line_valid && line_ready;
-  wire ends  = out_valid && out_step.ends;
 
   logic [IDS-1:0] found; // by this line
   logic       behind; // a member isn't above all before it
@@ -196,7 +198,10 @@ module set_plan_merger_proof
         assert ((found & ~wanted) == '0);                        // no other member
         assert (!behind);                                        // in order, once
       end
-      if (ends) assert (seen_q == wanted && found == '0); // none is missing
+      if (ends) begin
+        assert (!out_q && out_end.kind == (makes_q ? 2'(WORD_MAKE) : 2'(WORD_COUNT)));
+        assert (seen_q == wanted && found == '0);              // none is missing
+      end
       if (pop) assert (valid);
       if (out_q && came_q) assert (line_ready);                  // nothing is left inside
       assert (time_q < 5'(CYCLES));                              // and it ends

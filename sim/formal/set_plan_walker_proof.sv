@@ -21,7 +21,7 @@ module set_plan_walker_proof
   localparam int unsigned WORDS = 4;
 
   logic       started_q = 1'b0;
-  logic       deep_q, stalls_q, unit_q, unit_take, op_valid, mark, rewind, busy, done, empty_q, asked_q;
+  logic       deep_q, stalls_q, unit_q, unit_take, op_valid, mark, rewind, idle, busy, done, empty_q, asked_q;
   logic [1:0] lines_q;
   logic [2:0] written_q;
   line_t      line;
@@ -56,7 +56,7 @@ module set_plan_walker_proof
     .made_i, .empty_i (empty_q || (made_i && lines_q == '0)), .set_o (set_at), .set_i (set),
     .mark_o (mark), .rewind_o (rewind), .level_o (level),
     .walked_i, .walked_line_i (line), .walked_lanes_i (lanes_i), .walked_cut_i (cut_i),
-    .busy_o (busy), .unit_done_o (done)
+    .idle_o (idle), .busy_o (busy), .unit_done_o (done)
   );
 
   // What is left to do, by vertex: candidates of the line in hand, lines that were asked for.
@@ -200,7 +200,7 @@ module set_plan_walker_proof
       if (asked_q) assert (op_valid && op == op_q);
       if (done) assert (made_once_q && !making_q && !waits_q && over1 && over2 && ended_q == '0);
       if (mark || (rewind && !unit_take)) assert (!making_q);
-      if (unit_q && ended_q == '0 && !done) assert (busy);
+      if (unit_q && ended_q == '0 && !done) assert (busy && !idle);
       assert (idle_q < 4'd10); // from a vertex' last candidate to the next one of the vertex before
       cover (push && fresh2 && counts_q == 3'd1); // and on with the vertex before
       cover (done && !deep_q && lines_q == 2'd2 && counts_q == 3'd4);

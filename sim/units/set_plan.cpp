@@ -12,11 +12,12 @@ struct Model {
   const std::vector<Word> &words;
   const Labels &labels;
   uint32_t first, last;
+  unsigned room; // lines of a walker's part
   std::vector<uint32_t> images;
   std::vector<std::vector<uint32_t>> sets = std::vector<std::vector<uint32_t>>(PLAN_SETS);
   std::vector<std::vector<uint32_t>> listed; // the member, then the images
-  uint64_t visits = 0;
-  bool full = false;
+  uint64_t visits = 0, kept[2] = {};
+  bool full = false, less = false; // less: than nothing, which no plan means
 
   std::vector<uint32_t> members(const Word &w) const {
     std::vector<uint32_t> list = w.streams ? image.list(images[w.of]) : std::vector<uint32_t>(), out;
@@ -43,7 +44,7 @@ struct Model {
       if (w.kind == WORD_MAKE) {
         sets[w.to] = members(w);
         top += uint32_t(sets[w.to].size() + 15) / 16;
-        if (top > SET_LINES) full = true;
+        if (top > room) full = true;
         if (full || visits > 60000) return 0;
         empty |= sets[w.to].empty();
       } else if (w.kind == WORD_LIST) {
@@ -55,6 +56,14 @@ struct Model {
         return all.size();
       } else if (w.kind == WORD_COUNT) {
         const uint64_t n = members(w).size();
+        if (w.term == TERM_FIRST || w.term == TERM_SECOND) {
+          kept[w.term - TERM_FIRST] = n;
+          continue;
+        }
+        if (w.term == TERM_LAST) {
+          less |= kept[0] * kept[1] < n;
+          return kept[0] * kept[1] - n;
+        }
         return w.pairs ? n * (n - 1) / 2 * (n != 0) : n;
       } else {
         if (empty) return 0;
@@ -81,14 +90,15 @@ struct Model {
 int main(int argc, char **argv) {
   Bench b("set_plan",
           {"one level", "two levels", "three levels", "four levels", "counted from a list", "counted from a set",
-           "pairs", "a difference", "an intersection", "a set that is narrowed", "bounds", "conflicts", "a label",
+           "pairs", "products", "a difference", "an intersection", "a set that is narrowed", "bounds", "conflicts", "a label",
            "a list of a quarter-line", "a rounded size", "a set of several lines", "an empty set",
            "a range of lines", "no room", "listed from a list", "listed from a set", "records wait", "many of one operation",
-           "nothing to list", "lines come at once", "lines come late", "several units"},
+           "nothing to list", "lines come at once", "lines come late", "several units", "each number of walkers", "a unit for each walker"},
           argc, argv);
   auto &d = *b.dut;
   d.word_write_i = d.unit_valid_i = d.line_valid_i = d.issue_ready_i = d.record_ready_i = 0;
   struct Answer { uint64_t when; uint32_t line; uint64_t meta; };
+  unsigned cuts = 0;
   for (int n = 0; n < 260; ++n) {
     d.unit_valid_i = d.line_valid_i = d.issue_ready_i = 0;
     b.reset(d.rst_i);
@@ -136,27 +146,43 @@ int main(int argc, char **argv) {
         words.push_back(w);
       }
       Word w;
-      if (last) w.kind = n % 2 ? WORD_LIST : WORD_COUNT, operands(w), w.pairs = b.chance(25);
+      // A product of two sets without what they have in common: of any sets, as long as it isn't below 0.
+      const bool product = last && n % 4 == 2;
+      for (unsigned term = TERM_FIRST; product && term < TERM_LAST; ++term) {
+        Word first;
+        first.kind = WORD_COUNT, first.term = term, operands(first);
+        words.push_back(first);
+      }
+      if (product) w.term = TERM_LAST, w.bounds = seen;
+      if (last) w.kind = n % 2 ? WORD_LIST : WORD_COUNT, operands(w), w.pairs = !product && b.chance(25);
       else {
         w.kind = WORD_WALK, w.stored = 1, w.from = b.random(sets);
         fill(w);
       }
       words.push_back(w);
     }
+    // Walkers, each with a part of the memory for sets.
+    unsigned cut = b.random(4);
+    d.parts_i = cut;
+    while (1u << cut > PLAN_WALKERS) --cut;
+    const unsigned walkers = 1u << cut;
+    cuts |= walkers;
+    b.hit("each number of walkers", cuts == 2 * PLAN_WALKERS - 1);
     // Units that aren't too long.
     std::vector<uint64_t> units;
-    std::deque<std::vector<uint32_t>> records;
+    std::map<std::vector<uint32_t>, unsigned> records; // of several units in any order
+    size_t missing = 0;
     uint64_t expected = 0, visits = 0;
     bool full = false;
-    for (int tries = 0; tries < 8 && visits < 20000 && !full; ++tries) {
+    for (int tries = 0; tries < 8 + int(walkers) && visits < 20000 && !full; ++tries) {
       const uint32_t root = b.random(kind == 2 && tries < 2 ? 4 : vertices);
       const bool range = levels > 1 && b.chance(25);
-      Model model{image, words, labels, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : 4095, {}};
+      Model model{image, words, labels, range ? uint32_t(b.random(3)) : 0, range ? uint32_t(b.random(4)) : 4095, SET_LINES / walkers, {}};
       model.images.push_back(image.entries[root]);
       const uint64_t sum = model.level(0, 0);
-      if (model.visits > 60000 || model.listed.size() > 3000) continue;
+      if (model.visits > 60000 || model.listed.size() > 3000 || model.less) continue;
       visits += model.visits, full |= model.full, expected += sum;
-      records.insert(records.end(), model.listed.begin(), model.listed.end());
+      for (auto &record : model.listed) ++records[record], ++missing;
       b.hit("many of one operation", levels == 1 && model.listed.size() > 64);
       b.hit("nothing to list", n % 2 && !sum && model.visits > 8);
       units.push_back(uint64_t(image.entries[root] & ID) | uint64_t(image.entries[root] >> ID_W) << 26
@@ -180,7 +206,7 @@ int main(int argc, char **argv) {
     const bool lists = end.kind == WORD_LIST;
     b.hit(lists ? "listed from a list" : "counted from a list", !end.stored);
     b.hit(lists ? "listed from a set" : "counted from a set", !end.streams);
-    b.hit("pairs", end.pairs && !lists);
+    b.hit("pairs", end.pairs && !lists), b.hit("products", end.term && expected);
     const char *depth[] = {"one level", "two levels", "three levels", "four levels"};
     b.hit(depth[levels - 1]), b.hit("several units", units.size() > 2);
     const unsigned late = b.chance(50) ? 40 : 0, stalls = b.chance(50) ? 40 : 0, held_back = b.chance(50) ? 0 : 20 + b.random(75);
@@ -208,6 +234,9 @@ int main(int argc, char **argv) {
       d.match_i = match2;
       b.settle();
       at += d.unit_take_o;
+      b.hit("a unit for each walker", walkers > 1 && at - done >= walkers);
+      // Ends are told a cycle late, one after another.
+      b.check(at - done <= 2 * walkers, "plan %d: more units than walkers", n);
       done += d.unit_done_o;
       if (d.add_o) sum += d.value_o;
       b.hit("records wait", d.record_valid_o && !d.record_ready_i);
@@ -215,12 +244,14 @@ int main(int argc, char **argv) {
         std::vector<unsigned> widths{1};
         widths.insert(widths.end(), PLACED + 1, ID_W);
         const auto got = unpack(d.record_o, widths);
-        b.check(!records.empty(), "plan %d: a record more", n);
         b.equal(got[0], end.pairs, "the size of a record");
-        for (size_t at = 0; at < records.front().size(); ++at) b.equal(got[1 + PLACED - at], records.front()[at], "an id of a record");
-        records.pop_front();
+        std::vector<uint32_t> record(levels + 1);
+        for (size_t at = 0; at < record.size(); ++at) record[at] = uint32_t(got[1 + PLACED - at]);
+        auto found = records.find(record);
+        b.check(found != records.end(), "plan %d: a record that is none", n);
+        if (!--found->second) records.erase(found);
+        --missing;
       }
-      // In the cycle in which a unit is taken it isn't at work yet; what was counted ends a few cycles later.
       if (quiet > 1) b.check(!d.record_valid_o, "plan %d: something is listed after the end", n);
       if (quiet > 1) b.check(!d.issue_valid_o, "plan %d: a list is asked for after the end", n);
       if (quiet > 8) b.check(!d.add_o, "plan %d: something is counted after the end", n);
@@ -255,7 +286,7 @@ int main(int argc, char **argv) {
       b.check(sum == expected, "plan %d of %u levels, %zu words, %zu units, kind %u: %llu instead of %llu", n, levels,
               words.size(), units.size(), kind, (unsigned long long)sum, (unsigned long long)expected);
       b.equal(done, units.size(), "units that are done");
-      b.check(records.empty(), "plan %d: %zu records are missing", n, records.size());
+      b.check(!missing, "plan %d: %zu records are missing", n, missing);
       b.check(answers.empty(), "plan %d: lines are left", n);
     }
     if (std::getenv("VERBOSE")) {

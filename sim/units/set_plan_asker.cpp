@@ -43,8 +43,9 @@ int main(int argc, char **argv) {
   auto random_operation = [&](bool small) {
     Operation o;
     Word &w = o.word;
+    o.walker = b.random(PLAN_WALKERS);
     w.kind = b.random(3), w.difference = b.random(2), w.pairs = b.random(2), w.stored = b.random(2);
-    w.streams = b.chance(70), w.of = b.random(7), w.from = b.random(PLAN_SETS), w.to = b.random(PLAN_SETS);
+    w.streams = b.chance(70), w.of = b.random(7), w.from = b.random(PLAN_SETS), w.to = b.random(PLAN_SETS), w.term = b.random(4);
     const unsigned bounds = b.random(4);
     w.bounds = bounds == 0 ? 0 : bounds == 1 ? 1u << b.random(PLACED) : bounds == 2 ? (1u << PLACED) - 1 : b.random(1 << PLACED);
     w.conflicts = b.chance(25) ? 0 : b.chance(25) ? (1u << PLACED) - 1 : b.random(1 << PLACED);

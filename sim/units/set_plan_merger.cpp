@@ -17,10 +17,10 @@ struct Stored {
 /// What comes out: a member, the end of a set, or a line to walk along.
 struct Out {
   enum { MEMBER, END, WALKED } what;
-  unsigned kind, to;
+  unsigned walker, kind, to;
   uint32_t entry = 0;
   Line line = {};
-  unsigned lanes = 0, cut = 0;
+  unsigned lanes = 0, cut = 0, kept = 0;
 };
 struct Task {
   Operation op;
@@ -56,17 +56,17 @@ unsigned reads_of(const Operation &o, const Stored &stored, const std::vector<St
 
 int main(int argc, char **argv) {
   Bench b("set_plan_merger",
-          {"an intersection", "a difference", "a copy", "a set gone through", "a line walked along", "pairs", "nothing in common",
+          {"an intersection", "a difference", "a copy", "a set gone through", "a line walked along", "pairs", "terms", "a term of an empty set", "nothing in common",
            "everything in common", "an empty stored set", "a set of several lines", "a list of several lines", "a line of padding",
            "the list ends first", "the set ends first", "a limit in the first line", "a limit in a later line", "a limit below all",
-           "a limit above all", "entries below the range", "entries above the limit", "images left out", "a list in a line's middle", "waits for a set", "lines come at once",
+           "a limit above all", "entries below the range", "entries above the limit", "images left out", "a list in a line's middle", "lines come at once",
            "lines come late", "an operation behind another at once", "one set into itself", "listed", "nothing to list", "waits for room",
-           "waits for room to begin"},
+           "waits for room to begin", "an end beside another's members", "a step a cycle over operations"},
           argc, argv);
   auto &d = *b.dut;
-  d.valid_i = d.line_valid_i = d.made_i = d.room_i = 0;
+  d.valid_i = d.line_valid_i = d.room_i = 0;
   for (int n = 0; n < 250; ++n) {
-    d.valid_i = d.line_valid_i = d.made_i = 0;
+    d.valid_i = d.line_valid_i = 0;
     b.reset(d.rst_i);
     std::vector<Line> memory(SET_LINES, Line(16));
     std::vector<uint32_t> maxima(SET_LINES);
@@ -101,9 +101,10 @@ int main(int argc, char **argv) {
       Task task;
       Operation &o = task.op;
       Word &w = o.word;
+      o.walker = b.random(PLAN_WALKERS);
       w.kind = b.chance(20) ? WORD_WALK : b.chance(50) ? WORD_MAKE : b.chance(50) ? WORD_COUNT : WORD_LIST;
       w.stored = w.kind == WORD_WALK || b.chance(75), w.streams = w.kind != WORD_WALK && (!w.stored || b.chance(80));
-      w.difference = b.random(2), w.pairs = w.kind != WORD_MAKE && w.kind != WORD_WALK && b.chance(30), w.from = b.random(known);
+      w.difference = b.random(2), w.pairs = w.kind != WORD_MAKE && w.kind != WORD_WALK && b.chance(30), w.term = w.kind == WORD_COUNT && b.chance(40) ? b.random(4) : 0, w.from = b.random(known);
       w.to = b.chance(20) ? w.from : b.random(std::min<unsigned>(known + 1, PLAN_SETS));
       w.of = b.random(7), w.bounds = b.random(128), w.conflicts = b.random(128); // the merger has limit and images instead
       const Stored from = later[w.from];
@@ -140,7 +141,7 @@ int main(int argc, char **argv) {
         if ((!w.stored || !w.streams || in != bool(w.difference)) && !left_out(o, e)) members.push_back(e);
       }
       if (w.kind == WORD_WALK) {
-        Out walked{Out::WALKED, w.kind, w.to, 0, Line(16, NONE)};
+        Out walked{Out::WALKED, o.walker, w.kind, w.to, 0, Line(16, NONE)};
         for (unsigned lane = 0; lane < 16; ++lane) {
           const size_t e = (o.at - from.base) * 16 + lane;
           if (e >= from.members.size()) continue;
@@ -151,10 +152,10 @@ int main(int argc, char **argv) {
         b.hit("entries above the limit", walked.cut);
       } else {
         if (w.kind == WORD_MAKE && top + members.size() / 16 + 1 > SET_LINES) break;
-        for (uint32_t e : members) out.push_back({Out::MEMBER, w.kind, w.to, e});
+        for (uint32_t e : members) out.push_back({Out::MEMBER, o.walker, w.kind, w.to, e, {}, 0, 0, w.kind == WORD_COUNT && (w.pairs || w.term)});
         // Of an empty set that is gone through there are no pairs to add up.
         const bool nothing = w.stored && !w.streams && !from.lines();
-        if (w.kind == WORD_MAKE || w.kind == WORD_LIST || (w.pairs && !nothing)) out.push_back({Out::END, w.kind, w.to});
+        if (w.kind == WORD_MAKE || w.kind == WORD_LIST || w.term || (w.pairs && !nothing)) out.push_back({Out::END, o.walker, w.kind, w.to, w.term});
         b.hit("listed", w.kind == WORD_LIST && !members.empty()), b.hit("nothing to list", w.kind == WORD_LIST && nothing);
         if (w.kind == WORD_MAKE) {
           later[w.to] = Stored{top, members};
@@ -164,7 +165,8 @@ int main(int argc, char **argv) {
       reads += reads_of(o, from, task.lines);
       const bool both = w.stored && w.streams && from.lines();
       b.hit("an intersection", both && !w.difference), b.hit("a difference", both && w.difference), b.hit("a copy", !w.stored);
-      b.hit("a set gone through", w.stored && !w.streams && w.kind != WORD_WALK), b.hit("a line walked along", w.kind == WORD_WALK), b.hit("pairs", w.pairs);
+      b.hit("a set gone through", w.stored && !w.streams && w.kind != WORD_WALK), b.hit("a line walked along", w.kind == WORD_WALK), b.hit("pairs", w.pairs), b.hit("terms", w.term);
+      b.hit("a term of an empty set", w.term && w.stored && !w.streams && !from.lines());
       b.hit("nothing in common", both && !w.difference && members.empty());
       b.hit("everything in common", both && !w.difference && members.size() == from.members.size());
       b.hit("an empty stored set", w.stored && !from.lines() && w.streams), b.hit("a set of several lines", from.lines() > 2 && both);
@@ -191,22 +193,24 @@ int main(int argc, char **argv) {
     const unsigned roomless = b.chance(50) ? 0 : 20 + b.random(75);
     b.hit("lines come at once", !late), b.hit("lines come late", late);
     Line held(16), read_line(16);
-    bool read = false, popped_before = false;
+    bool read = false, popped_before = false, read_before = false;
     uint32_t match1 = 0, match2 = 0;
     unsigned seen = 0, sets = 0, own_reads = 0;
     uint64_t read_at = 0;
-    bool alone = false; // a set without a list is gone through
-    bool lists = false; // what is at work is listed
+    // Operations that were taken, as far as stored lines are read for them: the first one is at work.
+    struct Taken { bool lists, alone; unsigned reads; };
+    std::deque<Taken> taken;
+    std::map<unsigned, unsigned> in_the_making; // how often each set is
     int64_t owed = 0; // lines of operations that were taken; below 0: of the one that waits, too
     for (uint64_t limit = 60000, quiet = 0; quiet < 12;) {
-      d.made_i = !making.empty() && making.front().first <= b.cycle;
-      if (d.made_i) {
-        table[making_to.front()] = making.front().second, store(making.front().second);
+      if (!making.empty() && making.front().first <= b.cycle) {
+        table[making_to.front()] = making.front().second, store(making.front().second), --in_the_making[making_to.front()];
         making.pop_front(), making_to.pop_front(), --sets;
       }
-      // The walker knows the sets along which it goes.
+      // The walker knows the sets along which it goes, and waits for those that it uses.
       const bool walks = !tasks.empty() && tasks.front().op.word.kind == WORD_WALK;
-      d.valid_i = !tasks.empty() && !(walks && sets) && !b.chance(gaps);
+      const bool wants = !tasks.empty() && tasks.front().op.word.stored && in_the_making[tasks.front().op.word.from];
+      d.valid_i = !tasks.empty() && !(walks && sets) && !wants && !b.chance(gaps);
       if (d.valid_i) drive_operation(d.op_i, tasks.front().op);
       d.line_valid_i = !lines.empty() && owed + (d.valid_i ? int64_t(tasks.front().lines.size()) : 0) > 0 && !b.chance(late);
       if (!lines.empty()) {
@@ -222,31 +226,49 @@ int main(int argc, char **argv) {
       pack(d.set_i, {{set.lines() ? set.max(0) : b.random(ID), ID_W}, {set.lines(), place_bits() + 1}, {set.base, place_bits()}});
       d.max_i = maxima[d.max_at_o];
       b.settle();
-      b.hit("waits for a set", d.valid_i && !d.pop_o && sets && tasks.front().op.word.stored);
+      if (d.valid_i) b.equal(d.set_walker_o, tasks.front().op.walker, "whose stored set it is");
       b.hit("an operation behind another at once", d.pop_o && popped_before);
       popped_before = d.busy_o;
-      const bool begins = d.valid_i && tasks.front().op.word.kind == WORD_LIST;
-      b.hit("waits for room to begin", begins && !d.pop_o && !d.room_i && !d.busy_o);
-      b.hit("waits for room", lists && !d.room_i && alone && own_reads && d.busy_o && !d.read_o);
-      b.check(!(d.read_o && lists && !d.room_i), "a step without room for its members");
+      while (!taken.empty() && !taken.front().reads) taken.pop_front(), own_reads = 0;
+      const bool listed = !taken.empty() && taken.front().lists, alone = !taken.empty() && taken.front().alone;
+      b.hit("waits for room to begin", listed && alone && !own_reads && !d.room_i && d.busy_o && !read_before);
+      b.hit("waits for room", listed && !d.room_i && alone && own_reads && d.busy_o && !d.read_o);
+      b.check(!(d.read_o && taken.empty()), "a stored line that nobody needs");
+      b.check(!(d.read_o && listed && !d.room_i), "a step without room for its members");
+      b.hit("a step a cycle over operations", d.read_o && read_before && !own_reads);
+      read_before = d.read_o;
       if (d.pop_o) {
         b.check(d.valid_i, "an operation that isn't there");
-        b.check(!begins || d.room_i, "an operation without room begins");
-        lists = begins;
+        const Operation &o = tasks.front().op;
+        taken.push_back({o.word.kind == WORD_LIST, !o.word.streams, reads_of(o, table[o.word.from], tasks.front().lines)});
         owed += tasks.front().lines.size();
-        sets += tasks.front().op.word.kind == WORD_MAKE;
-        alone = !tasks.front().op.word.streams, own_reads = 0;
+        if (o.word.kind == WORD_MAKE) ++sets, ++in_the_making[o.word.to];
         tasks.pop_front();
       }
       if (d.line_valid_i && d.line_ready_o) lines.pop_front(), --owed;
+      // An end comes after its members, and may be beside those of the next operation.
+      if (d.ends_o) {
+        const auto fields = unpack(d.end_o, {walker_bits(), 2, 2, 5});
+        b.hit("an end beside another's members", d.valid_o && d.lanes_o);
+        b.check(!out.empty() && out.front().what == Out::END, "run %d: the end comes before member %u", n, out.empty() ? 0 : out.front().entry & ID);
+        b.equal(fields[0], out.front().walker, "the walker of the end"), b.equal(fields[1], out.front().kind, "the kind of the end");
+        b.equal(fields[2], out.front().entry, "the term"), b.equal(fields[3], out.front().to, "the set that ends");
+        if (fields[1] == WORD_MAKE) {
+          now.base = bases, bases += now.lines();
+          const uint64_t earliest = making.empty() ? b.cycle : making.back().first;
+          making.push_back({std::max(b.cycle + 8, earliest + 1) + b.random(10), now}), making_to.push_back(unsigned(fields[3]));
+          now.members.clear();
+        }
+        out.pop_front();
+      }
       if (d.valid_o) {
-        std::vector<unsigned> widths{2, 5, 1, 1, 1, 1, 1, 1, ID_W, ID_W};
+        std::vector<unsigned> widths{walker_bits(), 2, 5, 1, 1, 1, 1, 1, 1, ID_W, ID_W};
         widths.insert(widths.end(), PLACED, ID_W);
         const auto fields = unpack(d.plan_step_o, widths);
-        const bool ends = fields[7];
         const Line line = line_of(d.line_o);
-        if (fields[0] == WORD_WALK) {
+        if (fields[1] == WORD_WALK) {
           b.check(!out.empty() && out.front().what == Out::WALKED, "a line that nobody walks along");
+          b.equal(fields[0], out.front().walker, "who walks along it");
           b.equal(d.lanes_o, out.front().lanes, "candidates");
           b.equal(d.cut_o, out.front().cut, "cut");
           b.check(line == out.front().line, "the line of candidates");
@@ -255,20 +277,10 @@ int main(int argc, char **argv) {
           for (unsigned lane = 0; lane < 16; ++lane) {
             if (!(d.lanes_o >> lane & 1)) continue;
             b.check(!out.empty() && out.front().what == Out::MEMBER, "run %d: member %u that is none", n, line[lane] & ID);
-            b.equal(line[lane], out.front().entry, "a member");
-            b.equal(fields[0], out.front().kind, "the kind"), b.equal(fields[1], out.front().to, "the set");
-            if (fields[0] == WORD_MAKE) now.members.push_back(line[lane]);
-            out.pop_front();
-          }
-          if (ends) {
-            b.check(!out.empty() && out.front().what == Out::END, "run %d: the end comes before member %u", n, out.empty() ? 0 : out.front().entry & ID);
-            b.equal(fields[0], out.front().kind, "the kind of the end"), b.equal(fields[1], out.front().to, "the set that ends");
-            if (fields[0] == WORD_MAKE) {
-              now.base = bases, bases += now.lines();
-              const uint64_t earliest = making.empty() ? b.cycle : making.back().first;
-              making.push_back({std::max(b.cycle + 8, earliest + 1) + b.random(10), now}), making_to.push_back(unsigned(fields[1]));
-              now.members.clear();
-            }
+            b.equal(line[lane], out.front().entry, "a member"), b.equal(fields[0], out.front().walker, "the walker");
+            b.equal(fields[1], out.front().kind, "the kind"), b.equal(fields[2], out.front().to, "the set");
+            b.equal(fields[4], out.front().kept, "whether it is kept");
+            if (fields[1] == WORD_MAKE) now.members.push_back(line[lane]);
             out.pop_front();
           }
         }
@@ -288,9 +300,9 @@ int main(int argc, char **argv) {
       if (read) read_line = memory[d.read_at_o];
       seen += d.read_o;
       if (d.read_o) {
-        // The first lines' last ids are on their way; then there is a line each cycle.
-        if (alone && !lists && own_reads > 1) b.equal(b.cycle, read_at + 1, "the cycle of a stored line");
-        ++own_reads, read_at = b.cycle;
+        // There is a line each cycle.
+        if (alone && !listed && own_reads) b.equal(b.cycle, read_at + 1, "the cycle of a stored line");
+        ++own_reads, read_at = b.cycle, --taken.front().reads;
       }
       b.rise();
       quiet = tasks.empty() && making.empty() && !d.busy_o ? quiet + 1 : 0;

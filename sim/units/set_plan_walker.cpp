@@ -42,6 +42,8 @@ struct Walk {
       Event e = event(w);
       if (w.kind == WORD_COUNT) {
         events.push_back(e);
+        b.hit("terms", w.term == TERM_LAST);
+        if (w.term == TERM_FIRST || w.term == TERM_SECOND) continue;
         return;
       }
       if (w.kind == WORD_MAKE) {
@@ -88,7 +90,7 @@ int main(int argc, char **argv) {
           {"a level", "two levels", "all levels", "as many words as there are", "one word on a level", "several sets on a level", "an empty set",
            "a set made again", "a range of lines", "a range without lines", "no candidate in a line", "every lane a candidate",
            "several lines of candidates", "cut before the last line", "operations wait", "operations are taken at once", "answers at once",
-           "answers late", "several units", "a unit at once behind another", "a mark at each level", "a rewind at each level", "a label", "another label than before", "reset in between"},
+           "answers late", "several units", "a unit at once behind another", "a mark at each level", "a rewind at each level", "a label", "another label than before", "waits for its set", "terms", "reset in between"},
           argc, argv);
   auto &d = *b.dut;
   d.word_write_i = d.unit_valid_i = d.op_ready_i = d.made_i = d.walked_i = d.empty_i = 0;
@@ -121,6 +123,14 @@ int main(int argc, char **argv) {
       w.kind = last ? WORD_COUNT : WORD_WALK;
       // Along a set that there is: one of this level, or one of the root's that stays.
       if (!last) w.from = made.empty() ? words[0].to : made[b.random(made.size())];
+      if (last && !wide && b.chance(30)) {
+        for (unsigned term : {TERM_FIRST, TERM_SECOND}) {
+          Word first = filled(l);
+          first.kind = WORD_COUNT, first.term = term;
+          words.push_back(first);
+        }
+        w.term = TERM_LAST;
+      }
       words.push_back(w);
       b.hit("one word on a level", sets == 0 && l), b.hit("several sets on a level", sets > 1);
     }
@@ -184,6 +194,9 @@ int main(int argc, char **argv) {
       pack(d.set_i, {{shown.first_max, ID_W}, {shown.lines, place_bits() + 1}, {shown.base, place_bits()}});
       b.settle();
       b.hit("operations wait", d.op_valid_o && !d.op_ready_i);
+      b.equal(d.unit_take_o, d.unit_valid_i && d.idle_o, "a unit is taken");
+      if (!making.empty() && !d.op_valid_o && !events.empty() && !events.front().done && events.front().op.word.kind != WORD_WALK)
+        for (const Made &m : making) b.hit("waits for its set", events.front().op.word.stored && m.to == events.front().op.word.from);
       if (d.unit_take_o) {
         b.check(!units.empty(), "a unit that isn't there");
         b.hit("a unit at once behind another", d.unit_done_o);
@@ -197,13 +210,15 @@ int main(int argc, char **argv) {
         b.check(!events.empty() && !events.front().done, "plan %d: an operation too much", n);
         const Event &e = events.front();
         const auto got = unpack(d.op_o, operation_widths());
-        b.equal(got[0], e.op.word.bits(), "the word");
-        if (e.op.word.kind == WORD_WALK) b.equal(got[1], e.op.at, "the line of the set");
-        if (e.op.word.streams && e.op.word.kind != WORD_WALK) b.equal(got[2], e.op.source, "the list");
-        b.equal(got[3], e.op.low, "the range of the label"), b.equal(got[4], e.op.limit, "its end");
+        b.equal(got[1], e.op.word.bits(), "the word");
+        for (const Made &m : making)
+          b.check(e.op.word.kind == WORD_WALK || !e.op.word.stored || m.to != e.op.word.from, "a set is used before it is there");
+        if (e.op.word.kind == WORD_WALK) b.equal(got[2], e.op.at, "the line of the set");
+        if (e.op.word.streams && e.op.word.kind != WORD_WALK) b.equal(got[3], e.op.source, "the list");
+        b.equal(got[4], e.op.low, "the range of the label"), b.equal(got[5], e.op.limit, "its end");
         b.hit("a label", e.op.word.label), b.hit("another label than before", e.op.word.label != labelled);
         labelled = e.op.word.label;
-        for (unsigned v = 0; v <= e.level; ++v) b.equal(got[5 + PLACED - 1 - v], e.op.images[v], "an image");
+        for (unsigned v = 0; v <= e.level; ++v) b.equal(got[6 + PLACED - 1 - v], e.op.images[v], "an image");
         if (d.op_ready_i) {
           if (e.op.word.kind == WORD_MAKE) {
             const uint64_t earliest = making.empty() ? b.cycle : making.back().when;

@@ -42,19 +42,22 @@ struct Image {
 /// A word of a plan.
 struct Word {
   unsigned kind = 0, difference = 0, pairs = 0, stored = 0, streams = 0, of = 0, from = 0, to = 0, bounds = 0,
-           conflicts = 0, label = 0;
+           conflicts = 0, label = 0, term = 0;
   uint64_t bits() const {
     return uint64_t(kind) << IN_WORD_KIND_AT | uint64_t(difference) << IN_WORD_DIFFERENCE_AT
            | uint64_t(pairs) << IN_WORD_PAIRS_AT | uint64_t(stored) << IN_WORD_STORED_AT
            | uint64_t(streams) << IN_WORD_STREAMS_AT | uint64_t(of) << IN_WORD_OF_AT
            | uint64_t(from) << IN_WORD_FROM_AT | uint64_t(to) << IN_WORD_TO_AT
            | uint64_t(bounds) << IN_WORD_BOUNDS_AT | uint64_t(conflicts) << IN_WORD_CONFLICTS_AT
-           | uint64_t(label) << IN_WORD_LABEL_AT;
+           | uint64_t(label) << IN_WORD_LABEL_AT | uint64_t(term) << IN_WORD_TERM_AT;
   }
 };
 
 /// Bits of a word.
-constexpr unsigned WORD_BITS = IN_WORD_LABEL_AT + IN_WORD_LABEL_BITS;
+constexpr unsigned WORD_BITS = IN_WORD_TERM_AT + IN_WORD_TERM_BITS;
+
+/// What is done with what a word counts.
+enum Term { TERM_SUM, TERM_FIRST, TERM_SECOND, TERM_LAST };
 
 /// The ids of each label, [low, high): 0 is any label, others are random, and some have no vertex.
 struct Labels {
@@ -80,10 +83,17 @@ template <class D> inline void write_plan(Bench &b, D &d, const Labels &labels, 
   d.word_write_i = 0;
 }
 
+/// Bits of a walker's number, one where there is one walker.
+constexpr unsigned walker_bits() {
+  unsigned bits = 1;
+  while (1u << bits < PLAN_WALKERS) ++bits;
+  return bits;
+}
+
 /// A set to make, to count, or a line of one to walk along: `set_op_t`.
 struct Operation {
   Word word;
-  uint32_t at = 0, source = 0, low = 0, limit = ID;
+  uint32_t walker = 0, at = 0, source = 0, low = 0, limit = ID;
   std::vector<uint32_t> images = std::vector<uint32_t>(PLACED);
 };
 
@@ -94,21 +104,21 @@ constexpr unsigned place_bits() {
   return bits;
 }
 
-/// The fields of `set_op_t`, the word in two parts.
+/// The fields of `set_op_t`.
 inline std::vector<unsigned> operation_widths() {
-  std::vector<unsigned> widths{WORD_BITS, place_bits(), ID_W + SIZE_W, ID_W, ID_W};
+  std::vector<unsigned> widths{walker_bits(), WORD_BITS, place_bits(), ID_W + SIZE_W, ID_W, ID_W};
   widths.insert(widths.end(), PLACED, ID_W);
   return widths;
 }
 template <class P> inline void drive_operation(P &pin, const Operation &o) {
-  std::vector<Field> fields{{o.word.bits(), WORD_BITS}, {o.at, place_bits()}, {o.source, ID_W + SIZE_W}, {o.low, ID_W}, {o.limit, ID_W}};
+  std::vector<Field> fields{{o.walker, walker_bits()}, {o.word.bits(), WORD_BITS}, {o.at, place_bits()}, {o.source, ID_W + SIZE_W}, {o.low, ID_W}, {o.limit, ID_W}};
   for (unsigned v = PLACED; v-- > 0;) fields.push_back({o.images[v], ID_W});
   pack(pin, fields);
 }
-/// Word, place, source, range, then the images from the last one on.
+/// Walker, word, place, source, range, then the images from the last one on.
 template <class P> inline bool is_operation(const P &pin, const Operation &o) {
   const auto got = unpack(pin, operation_widths());
-  bool same = got[0] == o.word.bits() && got[1] == o.at && got[2] == o.source && got[3] == o.low && got[4] == o.limit;
-  for (unsigned v = 0; v < PLACED; ++v) same &= got[5 + v] == o.images[PLACED - 1 - v];
+  bool same = got[0] == o.walker && got[1] == o.word.bits() && got[2] == o.at && got[3] == o.source && got[4] == o.low && got[5] == o.limit;
+  for (unsigned v = 0; v < PLACED; ++v) same &= got[6 + v] == o.images[PLACED - 1 - v];
   return same;
 }

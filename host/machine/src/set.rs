@@ -34,6 +34,15 @@ pub struct SetCore {
     /// to [`PLAN_LEVELS`]; 0: no plans.
     #[serde(default)]
     pub plan_levels: u32,
+    /// Units of a PU that go through a search plan at the same time, each in a part of the memory for sets: a power of
+    /// two up to [`PLAN_WALKERS`].
+    #[serde(default = "one")]
+    pub plan_walkers: u32,
+}
+
+/// So many where nothing is said.
+fn one() -> u32 {
+    1
 }
 
 /// Bits of an entry that are the id of a vertex: the quarter-line address of its block.
@@ -77,6 +86,8 @@ pub const MAP_LINES: u32 = ((1 << LEVEL_BITS) - 3) / ENTRIES_A_LINE;
 
 /// Most vertices that a search plan places before the one that it counts.
 pub const PLAN_LEVELS: u32 = 7;
+/// Most units of a PU that go through a search plan at the same time.
+pub const PLAN_WALKERS: u32 = 8;
 /// Words of a search plan at the most, whole beats of them.
 pub const PLAN_WORDS: u32 = 40;
 /// Words of a beat.
@@ -116,6 +127,10 @@ pub const fn size_quarters(size: u32) -> u32 {
         _ => (4 + size % 4) << ((size - SIZE_ROUNDED) / 4 + 3),
     }
 }
+
+/// Counters of a PU that a machine with plans has besides those of all: what the cycles are for in which a search plan's
+/// sets are made, counted and gone along. In the others there is no operation, or records have no room.
+pub const PLAN_COUNTERS: [&str; 3] = ["plan_steps", "plan_passes", "plan_no_line"];
 
 /// Operations of a plan, by their numbers.
 pub const OPERATIONS: [(&str, &str); 5] = [
@@ -192,6 +207,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("MAP_WORDS", s.map_words, "words of a bank");
     number("MAP_ENTRIES", MAP_ENTRIES, "entries of a word");
     number("PLAN_LEVELS", s.plan_levels, "vertices that a search plan places; 0: no plans");
+    number("PLAN_WALKERS", s.plan_walkers, "units of a PU that go through one at the same time");
     number("PLAN_WORDS", PLAN_WORDS, "words of a search plan at the most");
     number(
         "PLAN_LABELS",
@@ -232,12 +248,17 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
         number(&format!("STATUS_{}", name.to_uppercase()), at, what);
     }
     all.extend(verilog::surroundings(a));
+    // The RTL names them in what a machine without plans leaves out.
+    for name in PLAN_COUNTERS.iter().filter(|_| s.plan_levels == 0) {
+        let name = format!("CNT_PU_{}", name.to_uppercase());
+        all.push((name, 0, "not there".into()));
+    }
     all.extend(a.streams.numbers());
     all
 }
 
 /// Fields that programs and the core use, with their bits.
-const FIELDS: [(&str, &str, u32); 20] = [
+const FIELDS: [(&str, &str, u32); 21] = [
     ("plan", "operation", 4),
     ("plan", "k", 5),
     ("label", "low", ID_BITS),
@@ -253,6 +274,7 @@ const FIELDS: [(&str, &str, u32); 20] = [
     ("word", "bounds", PLAN_LEVELS),
     ("word", "conflicts", PLAN_LEVELS),
     ("word", "label", PLAN_LABELS.ilog2()),
+    ("word", "term", 2),
     ("unit", "address", ID_BITS),
     ("unit", "quarters", 12),
     ("unit", "plan", 2),
@@ -282,6 +304,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
         ("set.row_words", s.row_words, 1, 1 << 16),
         ("set.map_banks", s.map_banks, 1, 16),
         ("set.map_words", s.map_words, 16, 1 << 16),
+        ("set.plan_walkers", s.plan_walkers, 1, PLAN_WALKERS),
     ] {
         if !(low..=high).contains(&value) || !value.is_power_of_two() {
             let rule = format!("must be a power of two from {low} to {high}");
@@ -291,6 +314,19 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
     if s.plan_levels != 0 && !(2..=PLAN_LEVELS).contains(&s.plan_levels) {
         let rule = format!("must be 0 or from 2 to {PLAN_LEVELS}");
         return Err(("set.plan_levels".into(), s.plan_levels.to_string(), rule));
+    }
+    if s.plan_levels == 0 && s.plan_walkers != 1 {
+        let rule = "must be 1 without set.plan_levels".into();
+        return Err(("set.plan_walkers".into(), s.plan_walkers.to_string(), rule));
+    }
+    for wanted in PLAN_COUNTERS {
+        if (s.plan_levels != 0) != a.counters.pu.iter().any(|counter| counter.name() == wanted) {
+            let rule = match s.plan_levels {
+                0 => format!("must not have `{wanted}` without set.plan_levels"),
+                _ => format!("must have `{wanted}`, since set.plan_levels isn't 0"),
+            };
+            return Err(("counters.pu".into(), "a list".into(), rule));
+        }
     }
     let entries = s.list_entries();
     if s.row_banks * s.row_words * 64 < entries * entries {

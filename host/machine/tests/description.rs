@@ -413,6 +413,22 @@ fn sizes_of_a_set_core_are_checked() {
         let said = refused(from, to);
         assert!(said.contains(part), "{said}");
     }
+    let plans = named::named("set-plans").unwrap().unwrap().to_yaml();
+    for (from, to, part) in [
+        (
+            "plan_walkers: 8",
+            "plan_walkers: 3",
+            "set.plan_walkers is 3, but must be a power of two from 1 to 8",
+        ),
+        ("plan_levels: 7", "plan_levels: 0", "must be 1 without set.plan_levels"),
+        ("  - plan_no_line\n", "", "must have `plan_no_line`, since set.plan_levels isn't 0"),
+    ] {
+        assert!(plans.contains(from), "{from} is not in\n{plans}");
+        let said = parse(&plans.replacen(from, to, 1)).expect_err("must be refused");
+        assert!(said.contains(part), "{said}");
+    }
+    let said = refused("  - units\n", "  - units\n  - plan_steps\n");
+    assert!(said.contains("must not have `plan_steps` without set.plan_levels"), "{said}");
     let said = parse(&PAPER.replacen("machine:", "core: set\nmachine:", 1)).unwrap_err();
     assert!(said.contains("set is missing, but a set core has its sizes there"), "{said}");
 }

@@ -155,7 +155,7 @@ fn real_query(
     let program = Program::estimated(&pattern, induced, 7, &known).unwrap();
     let bench = Bench::new(machine, graph, &program, 1);
     let simulation = Simulation { max_cycles: 2_000_000_000, ..held(machine, 0) };
-    let outcome = bench.run(core, &bench.streams[0], true, &simulation);
+    let outcome = bench.found(core, &simulation);
     let task = Task::Match { pattern, induced, mappings: true };
     let known = Cpu.run(graph, &task, None, &Context::with_threads(1)).unwrap().results[0].count;
     assert_eq!(outcome.status, DONE, "{name}");

@@ -158,7 +158,7 @@ fn whole(
 
 /// Many vertices with one label and few neighbours each.
 fn sparse(rng: &mut fastrand::Rng) -> Graph {
-    let n = rng.u64(100..200);
+    let n = rng.u64(300..500);
     let mut builder = Builder::new();
     (0..n).for_each(|v| builder.labelled_vertex(v, 0));
     (0..2 * n).for_each(|_| builder.edge(rng.u64(0..n), rng.u64(0..n)));
@@ -186,7 +186,7 @@ fn the_core_lists_what_its_model_does_whatever_is_full() {
         }
         let induced = if rng.bool() { Induced::Edge } else { Induced::Vertex };
         let program = Program::listing(&pattern, (induced, rng.bool()), 7, None).unwrap();
-        let most = if seed % 4 == 1 { 150 } else { 3_000 };
+        let most = if seed % 4 == 1 { 150 } else { 6_000 };
         if steps(&machine, &graph, &program) > most {
             continue;
         }
@@ -218,7 +218,7 @@ fn listing_that_is_stopped_is_clean() {
     let mut core = Model::load(&library).unwrap();
     let house = Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]);
     let program = Program::listing(&house, (Induced::Edge, false), 7, None).unwrap();
-    let graph = random(&mut fastrand::Rng::with_seed(3), 16);
+    let graph = random(&mut fastrand::Rng::with_seed(3), 26);
     let bench = Bench::new(&machine, &graph, &program, 1);
     let stream = &bench.streams[0];
     let mut wanted = reference::list(&machine, bench.image.words(), stream).unwrap().1;

@@ -22,6 +22,7 @@ use super::places::Places;
 use super::set::{StreamJob, no_room_for_sets};
 use super::stop::Stop;
 use super::{Session, add};
+use crate::set::plan::units::fewer_walkers;
 use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::units::InStream;
 use crate::settings::Settings;
@@ -167,13 +168,13 @@ impl Shared<'_> {
         };
         let listed = Listed { count: 0, complete: true };
         let mut own = Own { listed, runs: 0, counters: BTreeMap::new() };
-        let mut pending = Pending::new(&stream.units);
+        let (mut pending, mut head) = (Pending::new(&stream.units), stream.head.clone());
         while let Some(units) = pending.next() {
             if self.stop.asked() {
                 own.listed.complete = false;
                 return Ok(own);
             }
-            let part = InStream { head: stream.head.clone(), units, wait: stream.wait };
+            let part = InStream { head: head.clone(), units, wait: stream.wait };
             let (number, lines) = listing.image;
             let job = StreamJob { stream: &part, number, lines, at, name, cl, places };
             let (results, _) = unit.send_stream(&run, &job, &area)?;
@@ -186,9 +187,11 @@ impl Shared<'_> {
                     let records = results.records.len() + results.unfinished.len();
                     let a_beat = if listing.vertices > RECORD_NARROW { 1 } else { 2 };
                     if records.div_ceil(a_beat) < area.records as usize {
-                        return Err(no_room_for_sets(machine));
-                    }
-                    if !pending.fewer(machine) {
+                        // With more room for each of fewer walkers they begin again.
+                        if !fewer_walkers(machine, &mut head) {
+                            return Err(no_room_for_sets(machine));
+                        }
+                    } else if !pending.fewer(machine) {
                         area.records = area.records.checked_mul(GROWTH).ok_or_else(|| {
                             Error::Device(format!("{name}: no result area is large enough"))
                         })?;

@@ -12,6 +12,7 @@ use super::stop::{STOP_AT_ONCE, Stop};
 use super::transfer::{buffer, failed, size, write};
 use super::{Session, add};
 use crate::image::LINE;
+use crate::set::plan::units::fewer_walkers;
 use crate::set::sums::Total;
 use crate::set::units::InStream;
 use crate::stream::{Area, Results, Status};
@@ -172,7 +173,15 @@ impl ComputeUnit {
         job: &StreamJob<'_>,
         area: &Area,
     ) -> Result<Results> {
-        let (mut results, told) = self.send_stream(run, job, area)?;
+        let mut stream = job.stream.clone();
+        let (mut results, told) = loop {
+            let job = StreamJob { stream: &stream, ..*job };
+            let (results, told) = self.send_stream(run, &job, area)?;
+            // Nothing was found that counts: with more room for each of fewer walkers it begins again.
+            if results.status != Status::Full || !fewer_walkers(run.machine, &mut stream.head) {
+                break (results, told);
+            }
+        };
         if results.status == Status::Aborted && told == STOP_AT_ONCE {
             results.counts.fill(0); // they mean nothing
         }

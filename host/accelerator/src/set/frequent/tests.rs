@@ -12,6 +12,7 @@ use gramer_machine::set::SetCore;
 
 use super::super::plan::reference;
 use super::super::plan::run::Job;
+use super::super::plan::units::fewer_walkers;
 use super::super::reference::SUM_EMBEDDINGS;
 use super::*;
 use crate::stream::{Record, Taker};
@@ -33,6 +34,16 @@ impl OnModel {
     }
 }
 
+/// Runs a stream with as many walkers as have room for their sets.
+fn with_room<T>(machine: &Accelerator, mut stream: Vec<u8>, of: impl Fn(&[u8]) -> Option<T>) -> T {
+    loop {
+        match of(&stream) {
+            Some(found) => break found,
+            None => assert!(fewer_walkers(machine, &mut stream), "sets have no room"),
+        }
+    }
+}
+
 impl Runs for OnModel {
     fn machine(&self) -> &Accelerator {
         &self.machine
@@ -48,7 +59,7 @@ impl Runs for OnModel {
             return Ok((0, false));
         }
         let of = |stream: &[u8]| reference::run(&self.machine, job.image.0.words(), stream);
-        let sums = job.streams.iter().map(|stream| of(&stream.whole()).expect("room for sets"));
+        let sums = job.streams.iter().map(|stream| with_room(&self.machine, stream.whole(), of));
         Ok((sums.map(|sums| u128::from(sums.values[SUM_EMBEDDINGS])).sum(), true))
     }
 
@@ -65,9 +76,8 @@ impl Runs for OnModel {
         }
         let mut count = 0;
         for stream in job.streams {
-            let stream = stream.whole();
-            let found = reference::list(&self.machine, job.image.0.words(), &stream);
-            for ids in found.expect("room for sets").1 {
+            let of = |stream: &[u8]| reference::list(&self.machine, job.image.0.words(), stream);
+            for ids in with_room(&self.machine, stream.whole(), of).1 {
                 assert_eq!(ids.len(), vertices as usize);
                 count += 1;
                 self.listed += 1;

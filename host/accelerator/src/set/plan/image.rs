@@ -139,6 +139,13 @@ impl PlanImage {
         (self.words.len() / ENTRIES_A_LINE as usize) as u32
     }
 
+    /// Lines of the longest list, at least 1.
+    pub fn longest(&self) -> u32 {
+        let sizes = self.entries.iter().filter(|&&entry| entry != PADDING);
+        let most = sizes.map(|entry| entry >> ID_BITS).max();
+        most.map_or(1, |size| size_quarters(size).div_ceil(LINE_QUARTERS).max(1))
+    }
+
     /// Id and size of a vertex' list, or `None` for a vertex without neighbours.
     pub fn list(&self, v: VertexId) -> Option<(u32, u32)> {
         let entry = self.entries[v as usize];

@@ -6,14 +6,15 @@ use gramer_machine::set::{
 };
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
-use super::words::{Kind, Program, Word};
+use super::units::parts;
+use super::words::{Kind, Program, Term, Word};
 use crate::set::reference::{SUM_EMBEDDINGS, Sums};
 
 /// Low bits of an entry.
 const ID: u32 = (1 << ID_BITS) - 1;
 
-/// Runs an in-stream with a search plan over an image for plans; `None` if a PU's memory for sets is
-/// too small for a unit.
+/// Runs an in-stream with a search plan over an image for plans; `None` if a walker's part of the memory for
+/// sets is too small for a unit.
 ///
 /// # Panics
 /// If the stream isn't whole beats, or a unit leads beyond the image.
@@ -35,7 +36,8 @@ pub fn list(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<(Sums
     let (words, units) = rest.split_at(get("plan", "k", &header[..4]) as usize * line);
     debug_assert_eq!(words.len() % (WORDS_A_BEAT as usize * 8), 0);
     let (ranges, words) = Program::read(machine, words);
-    let room = machine.set.as_ref().map_or(0, |set| set.plan_lines()) as usize;
+    let lines = machine.set.as_ref().map_or(0, |set| set.plan_lines());
+    let room = (lines / parts(machine, header)) as usize;
     let (mut sum, mut records) = (0u128, vec![]);
     for bytes in units.chunks_exact(8) {
         let size = get("unit", "quarters", bytes) as u32;
@@ -63,7 +65,7 @@ struct Unit<'a> {
     words: &'a [Word],
     /// The ids of each label.
     ranges: &'a [[u32; 2]],
-    /// Lines of the memory for sets.
+    /// Lines of the memory for sets, of a walker's part.
     room: usize,
     range: [usize; 2],
     /// Members of the stored sets.
@@ -113,6 +115,7 @@ impl Unit<'_> {
     /// What the words from `at` on count or list below the images that are placed, with `top` lines of the
     /// memory for sets in use.
     fn level(&mut self, mut at: usize, mut top: usize) -> Option<u128> {
+        let mut kept = [0; 2];
         loop {
             let word = self.words[at];
             at += 1;
@@ -127,7 +130,13 @@ impl Unit<'_> {
                 }
                 Kind::Count => {
                     let n = self.members(&word).len() as u128;
-                    return Some(if word.pairs { n * n.saturating_sub(1) / 2 } else { n });
+                    match word.term {
+                        Term::First => kept[0] = n,
+                        Term::Second => kept[1] = n,
+                        Term::Last => return Some(kept[0] * kept[1] - n),
+                        Term::Sum if word.pairs => return Some(n * n.saturating_sub(1) / 2),
+                        Term::Sum => return Some(n),
+                    }
                 }
                 Kind::List => {
                     let members = self.members(&word);

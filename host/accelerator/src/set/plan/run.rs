@@ -11,7 +11,7 @@ use gramer_machine::set::{LINE_QUARTERS, PADDING};
 use gramer_pattern::MAX_VERTICES;
 
 use super::image::{Order, PlanImage};
-use super::units::{deal, units_of};
+use super::units::{deal, units_of, walkers};
 use super::words::Program;
 use crate::set::tasks::unsupported;
 use crate::set::units::InStream;
@@ -145,9 +145,9 @@ impl On<'_> {
             );
             return Err(unsupported(&machine, &what, false));
         }
-        let pus = machine.machine.processing_units * clusters as u32;
         let may = |v| self.may.is_none_or(|may| may(v));
-        let work = units_of(self.view, (self.roots, &may), image, program, pus);
+        let work =
+            units_of(self.view, (self.roots, &may), image, program, walkers(&machine, clusters));
         let streams = deal(&machine, (program, image), work, clusters);
         runs.note_preparation(begun.elapsed());
         run(runs, &Job { image: (image, order), streams: &streams }, placed)

@@ -10,21 +10,21 @@ use super::words::Program;
 use crate::set::reference::PLAN;
 use crate::set::units::{BEAT, InStream, PlacedUnit, beats, dealt, set};
 
-/// A unit is at most such a part of what a PU has to do, if it can be cut.
+/// A unit is at most such a part of what a walker has to do, if it can be cut.
 const PARTS: u64 = 16;
 /// Units that together are at most such a part of that may wait behind each other in a PU.
 const LIGHT_PARTS: u64 = 1024;
 
-/// The units of these roots, as far as they have the label and enough neighbours, for so many PUs. A root belongs to the part of
+/// The units of these roots, as far as they have the label and enough neighbours, for so many walkers. A root belongs to the part of
 /// its list that has the last position.
 pub fn units(
     view: View<'_>,
     roots: Units<'_>,
     image: &PlanImage,
     program: &Program,
-    pus: u32,
+    walkers: u32,
 ) -> Vec<PlacedUnit> {
-    units_of(view, (roots, &|_| true), image, program, pus)
+    units_of(view, (roots, &|_| true), image, program, walkers)
 }
 
 /// The same, of those roots alone that may be one.
@@ -33,7 +33,7 @@ pub fn units_of(
     (roots, may): (Units<'_>, &dyn Fn(VertexId) -> bool),
     image: &PlanImage,
     program: &Program,
-    pus: u32,
+    walkers: u32,
 ) -> Vec<PlacedUnit> {
     let mut all = vec![];
     for unit in roots.iter(view) {
@@ -58,7 +58,7 @@ pub fn units_of(
         return all; // there are no candidates to cut
     }
     let whole = all.iter().fold(0u64, |sum, unit| sum.saturating_add(unit.work));
-    let most = whole / (u64::from(pus) * PARTS) + 1;
+    let most = whole / (u64::from(walkers) * PARTS) + 1;
     let mut cut = Vec::with_capacity(all.len());
     for unit in all {
         let lines = size_quarters(unit.quarters).div_ceil(LINE_QUARTERS);
@@ -73,7 +73,34 @@ pub fn units_of(
     cut
 }
 
-/// Deals units to the in-streams of `clusters`, the heaviest first.
+/// Bytes of a plan in the header.
+const EACH: usize = 4;
+
+/// How many walkers the PUs of so many clusters have, all together.
+pub fn walkers(machine: &Accelerator, clusters: usize) -> u32 {
+    let each = machine.set.as_ref().map_or(1, |set| set.plan_walkers);
+    machine.machine.processing_units * clusters as u32 * each
+}
+
+/// In how many parts a header cuts a PU's memory for sets, one for each walker that goes. This is the `k` of plan 1, as a
+/// power of two.
+pub fn parts(machine: &Accelerator, head: &[u8]) -> u32 {
+    let most = machine.set.as_ref().map_or(1, |set| set.plan_walkers);
+    let k = machine.streams.input.field("plan", "k").map_or(0, |k| k.get(&head[EACH..2 * EACH]));
+    most.min(1 << k.min(u64::from(most.ilog2())))
+}
+
+/// Lets half as many walkers go, each of which has twice the room for its sets; `false` if there is one.
+pub fn fewer_walkers(machine: &Accelerator, head: &mut [u8]) -> bool {
+    let parts = parts(machine, head);
+    if parts > 1 {
+        set(machine, "plan", "k", &mut head[EACH..2 * EACH], u64::from(parts.ilog2()) - 1);
+    }
+    parts > 1
+}
+
+/// Deals units to the in-streams of `clusters`, the heaviest first. So many walkers go as each have room for the longest
+/// list.
 pub fn deal(
     machine: &Accelerator,
     (program, image): (&Program, &PlanImage),
@@ -87,6 +114,10 @@ pub fn deal(
     let mut head = vec![0; BEAT];
     set(machine, "plan", "operation", &mut head, PLAN);
     set(machine, "plan", "k", &mut head, (words.len() / BEAT) as u64);
+    if let Some(sizes) = &machine.set {
+        let room = (sizes.plan_lines() / image.longest()).clamp(1, sizes.plan_walkers);
+        set(machine, "plan", "k", &mut head[EACH..2 * EACH], room.ilog2().into());
+    }
     head.extend(words);
     let streams = dealt(units, clusters).into_iter().map(|units| InStream {
         head: head.clone(),
@@ -94,4 +125,39 @@ pub fn deal(
         wait: true,
     });
     streams.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use gramer_graph::Builder;
+    use gramer_graph::context::Context;
+    use gramer_graph::prepare::renumber;
+    use gramer_machine::named::named;
+    use gramer_pattern::Pattern;
+    use gramer_pattern::task::Induced;
+
+    use super::super::image::Order;
+    use super::*;
+
+    /// As many walkers go as have room for the longest list, and half as many each time that this is too little.
+    #[test]
+    fn walkers_have_room_for_the_longest_list() {
+        let machine = named("set-plans").unwrap().unwrap();
+        let program = Program::counting(&Pattern::clique(4), Induced::Edge, 7).unwrap();
+        for (neighbours, wanted) in
+            [(3, 8), (64 * 16, 8), (64 * 16 + 1, 4), (4_000, 2), (20_000, 1)]
+        {
+            let mut builder = Builder::new();
+            (1..=neighbours).for_each(|v| builder.edge(0, v));
+            let graph = renumber(&builder.build(), &Context::with_threads(1)).unwrap();
+            let image = PlanImage::new(graph.view(), Order::View).unwrap();
+            let mut head = deal(&machine, (&program, &image), vec![], 1)[0].head.clone();
+            assert_eq!(parts(&machine, &head), wanted, "{neighbours} neighbours");
+            for fewer in [4, 2, 1].into_iter().filter(|&fewer| fewer < wanted) {
+                assert!(fewer_walkers(&machine, &mut head));
+                assert_eq!(parts(&machine, &head), fewer);
+            }
+            assert!(!fewer_walkers(&machine, &mut head));
+        }
+    }
 }

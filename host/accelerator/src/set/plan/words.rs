@@ -74,6 +74,26 @@ pub struct Word {
     pub conflicts: u8,
     /// The number of the members' label, from 1 on; 0: any.
     pub label: u8,
+    /// Count: what is done with it.
+    pub term: Term,
+}
+
+/// What is done with what a word counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Term {
+    /// It is added to the sum.
+    #[default]
+    Sum,
+    /// It is kept, and the next word follows.
+    First,
+    /// The same.
+    Second,
+    /// The product of the two that were kept less this is added.
+    Last,
+}
+
+impl Term {
+    const ALL: [Term; 4] = [Term::Sum, Term::First, Term::Second, Term::Last];
 }
 
 /// A search plan for the core.
@@ -106,6 +126,8 @@ struct Chain<'a> {
     pairs: bool,
     /// Mappings for each that is counted.
     times: u128,
+    /// Two vertices are counted that have no edge: the other one's set. Their images differ.
+    other: Option<&'a Source>,
 }
 
 /// The chain that a plan is, if it is one.
@@ -114,7 +136,7 @@ fn chain(plan: &SearchPlan) -> Option<Chain<'_>> {
     loop {
         let last = *steps.last()?;
         let whole = |steps, source, measured, pairs, times| {
-            Some(Chain { steps, source, measured, pairs, times })
+            Some(Chain { steps, source, measured, pairs, times, other: None })
         };
         match last.then.as_slice() {
             [Then::Step(next)] => steps.push(&plan.steps[*next]),
@@ -128,12 +150,38 @@ fn chain(plan: &SearchPlan) -> Option<Chain<'_>> {
             [Then::Formula(Formula::Intersection(source))] => {
                 return whole(steps, source, Some(source.set), false, 1);
             }
+            [Then::Formula(Formula::Partitions(parts))] => {
+                let [one, other] = &parts.sources[..] else { return None };
+                if parts.blocks != [1, 2, 3] || parts.terms != [(1, vec![0, 1]), (-1, vec![2])] {
+                    return None;
+                }
+                // The set that is made last, of the last vertex' list: it needn't be stored.
+                let made = |source: &Source| last.sets.contains(&source.set);
+                let (source, other) = match (made(one), made(other)) {
+                    (true, _) if holds(plan, other.set, one.set) => (one, other),
+                    (_, true) if holds(plan, one.set, other.set) => (other, one),
+                    _ => return None,
+                };
+                let whole = whole(steps, source, None, false, 1);
+                return whole.map(|chain| Chain { other: Some(other), ..chain });
+            }
             [Then::Formula(Formula::Same { source, vertices: 2, ordered })] => {
                 return whole(steps, source, None, true, if *ordered { 1 } else { 2 });
             }
             _ => return None,
         }
     }
+}
+
+/// Whether a set's parent has all members of another set, so that those of both are the other's members that the set's last
+/// word leaves; a set without parent is a list. The other one must not need the set, which isn't stored.
+fn holds(plan: &SearchPlan, other: usize, set: usize) -> bool {
+    let above = |&at: &usize| plan.sets[at].parent;
+    let mut chain = std::iter::successors(Some(other), above);
+    if chain.clone().any(|at| at == set) {
+        return false;
+    }
+    plan.sets[set].parent.is_none_or(|parent| chain.any(|at| at == parent))
 }
 
 /// Words while they are written.
@@ -188,6 +236,7 @@ impl Writer<'_> {
                 bounds,
                 conflicts: 0,
                 label,
+                term: Term::Sum,
             });
             stored = Some(to);
         }
@@ -206,12 +255,14 @@ impl Writer<'_> {
             bounds: self.mask(bits(source.bounds)),
             conflicts: self.mask(source.conflicts.iter().copied()),
             label: 0, // that of the set's members is known
+            term: Term::Sum,
         }
     }
 
-    /// The words after a step; of the last one, with what is counted.
-    fn step(&mut self, step: &Step, end: Option<&Chain<'_>>) {
-        let mut count = None;
+    /// The words after a step; of the last one, with what is counted. `false` if what two sets have in common would be
+    /// another set.
+    fn step(&mut self, step: &Step, end: Option<&Chain<'_>>) -> bool {
+        let (mut count, mut single) = (None, false);
         let measured = end.and_then(|end| end.measured);
         for &number in step.sets.iter().chain(&measured) {
             let mut words = self.make(&self.plan.sets[number]);
@@ -219,23 +270,38 @@ impl Writer<'_> {
             // What is counted at once needn't be stored.
             if end.is_some_and(|end| end.source.set == number) {
                 count = words.pop();
+                single = words.is_empty();
             }
             self.words.extend(words);
         }
-        if let Some(end) = end {
-            let look = self.look(Kind::Count, end.source);
-            self.words.push(match count {
-                None => Word { pairs: end.pairs, ..look },
-                Some(last) => Word {
-                    kind: Kind::Count,
-                    pairs: end.pairs,
-                    to: 0,
-                    bounds: last.bounds | look.bounds,
-                    conflicts: look.conflicts,
-                    ..last
-                },
-            });
-        }
+        let Some(end) = end else { return true };
+        let look = self.look(Kind::Count, end.source);
+        let one = match count {
+            None => Word { pairs: end.pairs, ..look },
+            Some(last) => Word {
+                kind: Kind::Count,
+                pairs: end.pairs,
+                to: 0,
+                bounds: last.bounds | look.bounds,
+                conflicts: look.conflicts,
+                ..last
+            },
+        };
+        let Some(other) = end.other else {
+            self.words.push(one);
+            return true;
+        };
+        let other = self.look(Kind::Count, other);
+        // Those of both: the other's members that the last word of the one leaves.
+        let both = Word {
+            stored: other.stored,
+            bounds: one.bounds | other.bounds,
+            conflicts: one.conflicts | other.conflicts,
+            ..one
+        };
+        let terms = [(one, Term::First), (other, Term::Second), (both, Term::Last)];
+        self.words.extend(terms.map(|(word, term)| Word { term, ..word }));
+        single
     }
 }
 
@@ -277,7 +343,9 @@ impl Program {
                 writer.words.push(walk);
             }
             let last = at + 1 == chain.steps.len();
-            writer.step(step, last.then_some(&chain));
+            if !writer.step(step, last.then_some(&chain)) {
+                return Err("takes plans that are a chain of steps".into());
+            }
         }
         if writer.words.len() > PLAN_WORDS as usize || writer.sets > PLAN_SETS {
             return Err(format!("takes plans of up to {PLAN_WORDS} words and {PLAN_SETS} sets"));
@@ -412,6 +480,7 @@ impl Program {
                 ("bounds", word.bounds.into()),
                 ("conflicts", word.conflicts.into()),
                 ("label", word.label.into()),
+                ("term", word.term as u64),
             ] {
                 field("word", name).set(to, value);
             }
@@ -444,8 +513,10 @@ impl Program {
                 bounds: get("bounds") as u8,
                 conflicts: get("conflicts") as u8,
                 label: get("label") as u8,
+                term: Term::ALL[get("term") as usize % Term::ALL.len()],
             });
-            if matches!(kind, Kind::Count | Kind::List) {
+            let goes_on = [1, 2].contains(&get("term"));
+            if matches!(kind, Kind::Count | Kind::List) && !goes_on {
                 break;
             }
         }
