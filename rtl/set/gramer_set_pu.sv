@@ -325,11 +325,14 @@ module gramer_set_pu
       if (map_entries != '0)
         counters_q[CNT_PU_MAP_ENTRIES] <= counters_q[CNT_PU_MAP_ENTRIES] + 64'(map_entries);
       if (marked) counters_q[CNT_PU_MARKS] <= counters_q[CNT_PU_MARKS] + 64'(map_marks);
-      // A machine without plans has none of these.
-      if (plan_events.step) counters_q[CNT_PU_PLAN_STEPS] <= counters_q[CNT_PU_PLAN_STEPS] + 1'b1;
-      if (plan_events.pass) counters_q[CNT_PU_PLAN_PASSES] <= counters_q[CNT_PU_PLAN_PASSES] + 1'b1;
-      if (plan_events.line)
-        counters_q[CNT_PU_PLAN_NO_LINE] <= counters_q[CNT_PU_PLAN_NO_LINE] + 1'b1;
+      if (PLAN_LEVELS != 0) begin
+        if (plan_events.step)
+          counters_q[CNT_PU_PLAN_STEPS] <= counters_q[CNT_PU_PLAN_STEPS] + 1'b1;
+        if (plan_events.pass)
+          counters_q[CNT_PU_PLAN_PASSES] <= counters_q[CNT_PU_PLAN_PASSES] + 1'b1;
+        if (plan_events.line)
+          counters_q[CNT_PU_PLAN_NO_LINE] <= counters_q[CNT_PU_PLAN_NO_LINE] + 1'b1;
+      end
       if (running_i && !held_q)
         counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
       if (running_i && held_q && !stepped_q && !level_event && !map_access)
