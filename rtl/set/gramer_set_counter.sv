@@ -1,7 +1,11 @@
 // Counts the edges in sets: for each element of a set, how many elements of the set are in its row. As many
 // rows are read in a cycle as have their words in different sub-banks: eight, four, two or one.
 //
-//   set ─► words with elements ─► elements of each class ─► next of each ─► its row ─► and ─► ones ─► sum
+//   set ─┬► [words] ─► word with elements, those with a row ─► an element of each class ─► its row ─┐
+//        └► [a word for each sub-bank] ─────────────────────────────────────────────────────► and ─► ones ─► sum
+//
+// A set is kept in block RAM until it is counted: once by words, from which elements are taken, and once as the
+// words that go with those of the rows, which is read beside them.
 module gramer_set_counter
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -9,16 +13,19 @@ module gramer_set_counter
   input  logic    clk_i,
   input  logic    rst_i,
   // Roots
+  input  mask_t   mask_i,
   input  logic    root_valid_i,
-  input  place_t  root_place_i,
-  input  set_t    root_rows_i,
-  input  root_t   root_i [PLACES],
-  // Sets
+  input  place_t  root_place_i, // of the mask too
+  input  root_t   root_i,
+  input  words_t  root_words_i, // with a member that has a row
+  // Sets; there is room for MADE_SETS
   input  logic    set_valid_i,
-  output logic    set_take_o,
   input  set_t    set_i,
+  input  words_t  set_words_i,  // with an element
   input  place_t  set_place_i,
-  output logic    set_done_o, // its rows aren't needed any more
+  input  class_t  set_size_i,   // of its root
+  output logic    set_take_o,   // a place is free again
+  output logic    set_done_o,   // its rows aren't needed any more
   output place_t  done_place_o,
   // Row memory
   output logic [ROW_BANKS-1:0] read_o,
@@ -31,222 +38,278 @@ module gramer_set_counter
   output logic    busy_o
 );
 
-  localparam int unsigned WORDS     = MEMBERS / WORD_W;
-  localparam int unsigned WORD_AT_W = $clog2(WORDS);
-  localparam int unsigned BIT_W     = $clog2(WORD_W);
+  localparam int unsigned LOW_W = $clog2(WORD_W);
+  // Sets in block RAM: those that wait and those under way, of which there are fewer.
+  localparam int unsigned KEPT  = 2 * MADE_SETS;
+  localparam int unsigned KEPT_W = $clog2(KEPT);
 
-  (* ram_style = "distributed" *) set_t rows_mem [PLACES];
+  typedef logic [KEPT_W-1:0] kept_t;
 
-  // ---------------------------------------------------------------- a: elements that have a row
+  // ---------------------------------------------------------------- sets that wait
 
-  logic   a_valid_q, a_take;
-  set_t   a_set_q, a_left_q;
-  place_t a_place_q;
-  root_t  a_root_q;
+  typedef struct packed {
+    words_t words;
+    place_t place;
+  } waiting_t;
 
-  assign set_take_o = set_valid_i && (!a_valid_q || a_take);
+  typedef struct packed {
+    words_t  words;
+    row_at_t base;
+    class_t  size;
+  } counted_t;
+
+  (* ram_style = "distributed" *) counted_t root_mem [PLACES];
+
+  waiting_t head;
+  counted_t head_root;
+  logic     waits;
+  kept_t    write_at_q, read_at_q;
+  word_t    for_bank [ROW_BANKS];
+
+  gramer_fifo #(.WIDTH($bits(waiting_t)), .DEPTH(MADE_SETS)) i_sets (
+    .clk_i, .rst_i,
+    .push_i (set_valid_i), .data_i ({set_words_i, set_place_i}), .full_o (),
+    .pop_i (set_take_o), .valid_o (waits), .data_o (head)
+  );
+
+  assign head_root = root_mem[head.place];
+
+  // Sub-bank b has word b of a group of as many sub-banks as a row has words.
+  always_comb
+    for (int b = 0; b < ROW_BANKS; b++)
+      for_bank[b] = set_i[(b & ((1 << set_size_i) - 1))*WORD_W +: WORD_W];
 
   always_ff @(posedge clk_i) begin
-    if (root_valid_i) rows_mem[root_place_i] <= root_rows_i;
-    if (rst_i) a_valid_q <= 1'b0;
-    else if (set_take_o) a_valid_q <= 1'b1;
-    else if (a_take) a_valid_q <= 1'b0;
-    if (set_take_o) begin
-      a_set_q   <= set_i;
-      a_left_q  <= set_i & rows_mem[set_place_i];
-      a_place_q <= set_place_i;
-      a_root_q  <= root_i[set_place_i];
+    if (root_valid_i) root_mem[root_place_i] <= '{words: root_words_i, base: root_i.base, size: root_i.size};
+    if (rst_i) write_at_q <= '0;
+    else if (set_valid_i) write_at_q <= write_at_q + 1'b1;
+  end
+
+  // ---------------------------------------------------------------- a: words with elements
+
+  logic     a_valid_q, a_go, a_last, b_ready;
+  words_t   a_words_q, a_low;
+  word_at_t a_at;
+  counted_t a_root_q;
+  place_t   a_place_q;
+  kept_t    a_kept_q;
+
+  always_comb begin
+    a_at = '0;
+    for (int w = 0; w < SET_WORDS; w++) begin
+      a_low[w] = a_words_q[w] && (a_words_q & SET_WORDS'((1 << w) - 1)) == '0;
+      if (a_low[w]) a_at |= word_at_t'(w);
     end
   end
 
-  // ---------------------------------------------------------------- b: words with elements
+  assign a_last     = (a_words_q & ~a_low) == '0;
+  assign a_go       = a_valid_q && b_ready;
+  assign set_take_o = waits && (!a_valid_q || (a_go && a_last));
 
-  logic             b_valid_q, b_take, b_last;
-  set_t             b_set_q, b_left_q;
-  logic [WORDS-1:0] a_some, b_some_q, b_low;
-  logic [WORD_AT_W-1:0] b_at;
-  place_t           b_place_q;
-  root_t            b_root_q;
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      a_valid_q <= 1'b0;
+      read_at_q <= '0;
+    end else begin
+      if (set_take_o) a_valid_q <= 1'b1;
+      else if (a_go && a_last) a_valid_q <= 1'b0;
+      if (set_take_o) read_at_q <= read_at_q + 1'b1;
+    end
+    if (set_take_o) begin
+      a_words_q <= head.words & head_root.words;
+      a_root_q  <= head_root;
+      a_place_q <= head.place;
+      a_kept_q  <= read_at_q;
+    end else if (a_go) a_words_q <= a_words_q & ~a_low;
+  end
 
-  always_comb begin
-    for (int w = 0; w < WORDS; w++) a_some[w] = a_left_q[w*WORD_W +: WORD_W] != '0;
-    b_at = '0;
-    for (int w = WORDS - 1; w >= 0; w--) if (b_some_q[w]) b_at = WORD_AT_W'(w);
+  // ---------------------------------------------------------------- b, c: they are read; w: one of them
+
+  typedef struct packed {
+    logic     none; // no element of the set has a row
+    logic     last; // of the set
+    word_at_t at;
+    row_at_t  base; // of the rows of the word's members
+    class_t   size;
+    place_t   place;
+    kept_t    kept;
+  } word_of_t;
+
+  logic     b_valid_q, c_valid_q, w_valid_q, c_ready, w_ready, e_ready, b_go, c_go;
+  word_of_t b_q, c_q, w_q, n_q;
+  word_t    c_word [SET_WORDS], c_rows, w_word_q;
+
+  assign b_ready = !b_valid_q || c_ready;
+  assign c_ready = !c_valid_q || w_ready;
+  assign w_ready = !w_valid_q || e_ready;
+  assign b_go    = b_valid_q && c_ready;
+  assign c_go    = c_valid_q && w_ready;
+
+  for (genvar w = 0; w < SET_WORDS; w++) begin : gen_word
+    (* ram_style = "block" *) word_t words_mem [KEPT];
+    word_t read_q, word_q;
+
+    assign c_word[w] = word_q;
+
+    always_ff @(posedge clk_i) begin
+      if (set_valid_i) words_mem[write_at_q] <= set_i[w*WORD_W +: WORD_W];
+      if (a_go) read_q <= words_mem[a_kept_q];
+      if (b_go) word_q <= read_q;
+    end
+  end
+
+  (* ram_style = "block" *) word_t rows_mem [PLACES*SET_WORDS];
+  word_t rows_q;
+
+  always_ff @(posedge clk_i) begin
+    if (mask_i.valid) rows_mem[{root_place_i, mask_i.at}] <= mask_i.rows;
+    if (a_go) rows_q <= rows_mem[{a_place_q, a_at}];
+    if (b_go) c_rows <= rows_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) begin
+      b_valid_q <= 1'b0;
+      c_valid_q <= 1'b0;
+      w_valid_q <= 1'b0;
+    end else begin
+      if (b_ready) b_valid_q <= a_valid_q;
+      if (c_ready) c_valid_q <= b_valid_q;
+      if (w_ready) w_valid_q <= c_valid_q;
+    end
+    if (a_go) b_q <= '{
+      none: a_words_q == '0, last: a_last, at: a_at, base: a_root_q.base, size: a_root_q.size,
+      place: a_place_q, kept: a_kept_q
+    };
+    if (b_go) c_q <= b_q;
+    if (c_go) begin
+      w_q      <= c_q;
+      w_q.base <= row_word(c_q.base, c_q.size, member_t'({c_q.at, LOW_W'(0)}));
+      w_word_q <= c_q.none ? '0 : c_word[c_q.at] & c_rows;
+    end
+    if (w_valid_q && e_ready) n_q <= w_q;
+  end
+
+  // ---------------------------------------------------------------- n: an element of each class
+
+  logic                 n_valid, n_last;
+  logic [ROW_BANKS-1:0] n_some;
+  logic [LOW_W-1:0]     n_low [ROW_BANKS];
+  logic [WORD_GROUPS-1:0]    n_taken;
+
+  gramer_set_elements i_elements (
+    .clk_i, .rst_i, .load_i (w_valid_q), .ready_o (e_ready), .word_i (w_word_q), .size_i (w_q.size),
+    .valid_o (n_valid), .take_i (1'b1), .last_o (n_last), .some_o (n_some), .low_o (n_low),
+    .taken_o (n_taken)
+  );
+
+  // ---------------------------------------------------------------- d to f: rows, and the set beside them
+
+  localparam int unsigned D = 0, J = 6;
+
+  logic [J:0]  valid_q; // of stages d to j
+  logic [ROW_BANKS-1:0] d_some_q, e_some_q, f_some_q;
+  logic [LOW_W-1:0]     d_low_q [ROW_BANKS];
+  row_at_t     d_base_q;
+  kept_t       d_kept_q;
+  logic [WORD_GROUPS-1:0] d_taken_q;
+  logic        d_done_q;
+  place_t      d_place_q;
+  word_t       f_set [ROW_BANKS];
+
+  for (genvar b = 0; b < ROW_BANKS; b++) begin : gen_set
+    (* ram_style = "block" *) word_t sets_mem [KEPT];
+    word_t read_q, set_q;
+
+    assign f_set[b] = set_q;
+
+    always_ff @(posedge clk_i) begin
+      if (set_valid_i) sets_mem[write_at_q] <= for_bank[b];
+      if (valid_q[D]) read_q <= sets_mem[d_kept_q];
+      set_q <= read_q;
+    end
   end
 
   always_comb
-    for (int w = 0; w < WORDS; w++)
-      b_low[w] = b_some_q[w] && (b_some_q & WORDS'((1 << w) - 1)) == '0;
-
-  assign b_last = (b_some_q & ~b_low) == '0;
-  assign a_take = a_valid_q && (!b_valid_q || (b_take && b_last));
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) b_valid_q <= 1'b0;
-    else if (a_take) b_valid_q <= 1'b1;
-    else if (b_take && b_last) b_valid_q <= 1'b0;
-    if (a_take) begin
-      b_set_q   <= a_set_q;
-      b_left_q  <= a_left_q;
-      b_some_q  <= a_some;
-      b_place_q <= a_place_q;
-      b_root_q  <= a_root_q;
-    end else if (b_take) b_some_q <= b_some_q & ~b_low;
-  end
-
-  // ---------------------------------------------------------------- n: elements of each class
-
-  logic        n_valid_q, n_take, n_last_q;
-  word_t       b_word;
-  word_t       b_set [ROW_BANKS], b_class [ROW_BANKS];
-  word_t       n_set_q [ROW_BANKS];   // the set's word for each sub-bank
-  word_t       n_class_q [ROW_BANKS]; // elements whose rows are there
-  logic [WORD_AT_W-1:0] n_at_q;
-  place_t      n_place_q;
-  root_t       n_root_q;
-
-  assign b_word = b_left_q[32'(b_at)*WORD_W +: WORD_W];
-
-  always_comb begin
-    for (int b = 0; b < ROW_BANKS; b++) begin
-      b_set[b]   = b_set_q[(b & ((1 << b_root_q.size) - 1))*WORD_W +: WORD_W];
-      b_class[b] = b_word & in_group(b_root_q.size, 3'(b) >> b_root_q.size);
-    end
-  end
-
-  assign b_take = b_valid_q && (!n_valid_q || n_take);
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) n_valid_q <= 1'b0;
-    else if (b_take) n_valid_q <= 1'b1;
-    else if (n_take) n_valid_q <= 1'b0;
-    if (b_take) begin
-      n_at_q    <= b_at;
-      n_last_q  <= b_last;
-      n_place_q <= b_place_q;
-      n_root_q  <= b_root_q;
-      n_set_q   <= b_set;
-      n_class_q <= b_class;
-    end
-  end
-
-  // ---------------------------------------------------------------- c: an element of each class
-
-  logic        c_valid_q, c_last_q;
-  logic [ROW_BANKS/2-1:0] c_more_q;  // of each pair of classes one has more than the lowest
-  logic [ROW_BANKS/2-1:0] n_more, c_more;
-  logic        c_final;
-  word_t       c_left_q [ROW_BANKS]; // elements of the class of each sub-bank
-  word_t       c_less_q [ROW_BANKS]; // the same without the lowest
-  word_t       c_set_q [ROW_BANKS];
-  logic [WORD_AT_W-1:0] c_at_q;
-  place_t      c_place_q;
-  root_t       c_root_q;
-  logic [ROW_BANKS-1:0] c_some;
-  logic [BIT_W-1:0]     c_lowest [ROW_BANKS];
-
-  always_comb begin
-    n_more = '0;
-    c_more = '0;
-    for (int b = 0; b < ROW_BANKS; b++) begin
-      c_some[b]   = c_left_q[b] != '0;
-      c_lowest[b] = place_of(c_left_q[b] & ~c_less_q[b]);
-      if (several(n_class_q[b])) n_more[b/2] = 1'b1;
-      if (several(c_less_q[b])) c_more[b/2] = 1'b1;
-    end
-  end
-
-  assign c_final = c_more_q == '0;
-  assign n_take = n_valid_q && (!c_valid_q || c_final);
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) c_valid_q <= 1'b0;
-    else if (n_take) c_valid_q <= 1'b1;
-    else if (c_final) c_valid_q <= 1'b0;
-    if (n_take) begin
-      c_at_q    <= n_at_q;
-      c_last_q  <= n_last_q;
-      c_place_q <= n_place_q;
-      c_root_q  <= n_root_q;
-      c_set_q   <= n_set_q;
-    end
-    if (n_take) c_more_q <= n_more;
-    else if (c_valid_q) c_more_q <= c_more;
-    for (int b = 0; b < ROW_BANKS; b++) begin
-      if (n_take) begin
-        c_left_q[b] <= n_class_q[b];
-        c_less_q[b] <= less_of(n_class_q[b]);
-      end else if (c_valid_q) begin
-        c_left_q[b] <= c_less_q[b];
-        c_less_q[b] <= less_of(c_less_q[b]);
-      end
-    end
-  end
-
-  // ---------------------------------------------------------------- d to i: rows, ones
-
-  localparam int unsigned D = 0, E = 1, F = 2, G = 3, H = 4, I = 5;
-
-  logic [I:0]  valid_q;
-  logic [ROW_BANKS-1:0] d_some_q, e_some_q, f_some_q;
-  member_t     d_member_q [ROW_BANKS];
-  word_t       d_set_q [ROW_BANKS], e_set_q [ROW_BANKS], f_set_q [ROW_BANKS], g_and_q [ROW_BANKS];
-  root_t       d_root_q;
-  logic [BIT_W-1:0]  h_ones_q [2*ROW_BANKS]; // of each half of a word
-  logic [BIT_W:0]    i_ones_q [ROW_BANKS];
-  logic [MEMBER_W:0] total;
-  logic        d_done_q;
-  place_t      d_place_q;
-
-  always_comb begin
     for (int b = 0; b < ROW_BANKS; b++) begin
       read_o[b]    = valid_q[D] && d_some_q[b];
-      read_at_o[b] = row_word(d_root_q.base, d_root_q.size, d_member_q[b]);
+      read_at_o[b] = d_base_q + row_at_t'(d_low_q[b]);
+    end
+
+  always_ff @(posedge clk_i) begin
+    valid_q   <= rst_i ? '0 : {valid_q[J-1:0], n_valid};
+    d_done_q  <= !rst_i && n_valid && n_last && n_q.last;
+    d_place_q <= n_q.place;
+    d_some_q  <= n_some;
+    d_low_q   <= n_low;
+    d_base_q  <= n_q.base;
+    d_kept_q  <= n_q.kept;
+    d_taken_q <= n_taken;
+    e_some_q  <= d_some_q;
+    f_some_q  <= e_some_q;
+    rows_o    <= '0;
+    if (!rst_i && valid_q[D])
+      rows_o <= 4'($countones(d_taken_q));
+  end
+
+  // ---------------------------------------------------------------- f to j: ones
+
+  localparam int unsigned THREES = (WORD_W + 2) / 3; // of three places of a word
+  localparam int unsigned EIGHTEENS = (THREES + 5) / 6; // of six of those
+  localparam int unsigned PART_W = $clog2(THREES + 1);
+  localparam int unsigned PARTS  = 2 * ROW_BANKS;    // low and high bits of the threes of a word
+
+  typedef logic [THREES-1:0] threes_t;
+
+  // The high bits of sums of three bits: two are set.
+  function automatic threes_t two_of(input threes_t a, input threes_t b, input threes_t c);
+    return (a & b) | ((a | b) & c);
+  endfunction
+
+  threes_t                    f_ones [PARTS], g_ones_q [PARTS];
+  logic [2:0][SIXES-1:0]      g_sums [PARTS], h_ones_q [PARTS]; // the lowest EIGHTEENS are used
+  logic [PART_W-1:0]          h_sum [PARTS], i_ones_q [PARTS];
+  logic [LOW_W:0]             j_ones_q [ROW_BANKS];
+  logic [MEMBER_W:0]          total;
+
+  always_comb begin
+    for (int b = 0; b < ROW_BANKS; b++) begin
+      word_t   both;
+      threes_t x, y, z;
+      both = f_some_q[b] ? word_i[b] & f_set[b] : '0;
+      x = both[0 +: THREES];
+      y = both[THREES +: THREES];
+      z = THREES'(both >> (2*THREES));
+      f_ones[2*b]     = x ^ y ^ z;
+      f_ones[2*b + 1] = two_of(x, y, z);
+    end
+    for (int p = 0; p < PARTS; p++) begin
+      logic [6*EIGHTEENS-1:0] ones;
+      ones = (6*EIGHTEENS)'(g_ones_q[p]);
+      g_sums[p] = ones_of6(SIXES'(ones[0 +: EIGHTEENS]), SIXES'(ones[EIGHTEENS +: EIGHTEENS]),
+                           SIXES'(ones[2*EIGHTEENS +: EIGHTEENS]), SIXES'(ones[3*EIGHTEENS +: EIGHTEENS]),
+                           SIXES'(ones[4*EIGHTEENS +: EIGHTEENS]), SIXES'(ones[5*EIGHTEENS +: EIGHTEENS]));
+      h_sum[p] = '0;
+      for (int s = 0; s < EIGHTEENS; s++)
+        h_sum[p] += PART_W'({h_ones_q[p][2][s], h_ones_q[p][1][s], h_ones_q[p][0][s]});
     end
     total = '0;
-    for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(i_ones_q[b]);
+    for (int b = 0; b < ROW_BANKS; b++) total += (MEMBER_W+1)'(j_ones_q[b]);
   end
 
   always_ff @(posedge clk_i) begin
-    valid_q  <= rst_i ? '0 : {valid_q[I-1:0], c_valid_q};
-    d_done_q <= !rst_i && c_valid_q && c_final && c_last_q;
-    d_place_q <= c_place_q;
-    if (c_valid_q) begin
-      d_some_q <= c_some;
-      d_root_q <= c_root_q;
-      d_set_q  <= c_set_q;
-      for (int b = 0; b < ROW_BANKS; b++) d_member_q[b] <= {c_at_q, c_lowest[b]};
-    end
-    if (valid_q[D]) begin
-      e_some_q <= d_some_q;
-      e_set_q  <= d_set_q;
-    end
-    if (valid_q[E]) begin
-      f_some_q <= e_some_q;
-      f_set_q  <= e_set_q;
-    end
-    if (valid_q[F]) for (int b = 0; b < ROW_BANKS; b++)
-      g_and_q[b] <= f_some_q[b] ? word_i[b] & f_set_q[b] : '0;
-    if (valid_q[G]) for (int b = 0; b < ROW_BANKS; b++)
-      for (int h = 0; h < 2; h++)
-        h_ones_q[2*b + h] <= (BIT_W)'($countones(g_and_q[b][h*WORD_W/2 +: WORD_W/2]));
-    if (valid_q[H]) for (int b = 0; b < ROW_BANKS; b++)
-      i_ones_q[b] <= (BIT_W+1)'(h_ones_q[2*b]) + (BIT_W+1)'(h_ones_q[2*b + 1]);
-    found_o       <= !rst_i && valid_q[I];
+    g_ones_q <= f_ones;
+    h_ones_q <= g_sums;
+    i_ones_q <= h_sum;
+    for (int b = 0; b < ROW_BANKS; b++)
+      j_ones_q[b] <= (LOW_W+1)'(i_ones_q[2*b]) + ((LOW_W+1)'(i_ones_q[2*b + 1]) << 1);
+    found_o       <= !rst_i && valid_q[J];
     found_count_o <= total;
-    rows_o        <= '0;
-    if (!rst_i && valid_q[D])
-      rows_o <= 4'($countones(d_some_q) >> d_root_q.size);
   end
 
   assign set_done_o   = d_done_q;
   assign done_place_o = d_place_q;
-  assign busy_o       = a_valid_q || b_valid_q || n_valid_q || c_valid_q || valid_q != '0 || found_o;
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) if (!rst_i && c_valid_q)
-    for (int b = 0; b < ROW_BANKS; b++)
-      assert (!c_final || c_less_q[b] == '0) else $error("an element of a set is left out");
-`endif
+  assign busy_o       = waits || a_valid_q || b_valid_q || c_valid_q || w_valid_q || n_valid || valid_q != '0
+                        || found_o;
 
 endmodule

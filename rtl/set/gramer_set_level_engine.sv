@@ -10,11 +10,12 @@ module gramer_set_level_engine
   input  logic [ROW_BANKS-1:0] write_i,
   input  row_at_t write_at_i,
   input  word_t   write_word_i [ROW_BANKS],
+  input  mask_t   mask_i,
   input  logic    root_valid_i,
   input  place_t  place_i,
   input  root_t   root_i,
-  input  set_t    rows_i,
-  input  set_t    first_i,
+  input  words_t  rows_words_i,
+  input  words_t  first_words_i,
   output logic    freed_o, // pulse: the oldest root is counted
   output logic [ROW_AT_W:0] words_o,
   // Cliques
@@ -27,16 +28,15 @@ module gramer_set_level_engine
   output logic [3:0] rows_o     // rows that were read for it
 );
 
-  localparam int unsigned QUEUE = 32; // gramer_set_maker counts on it
-
-  logic    first_valid, first_take, begun_done, made_valid, set_valid, set_take, set_done;
+  logic    first_valid, first_take, begun_done, made_valid, set_take, set_done;
   logic    make_read, roots_busy, counter_busy, made;
   logic    made_valid_q, begun_done_q, set_take_q, counting_q;
-  place_t  first_place, begun_place, made_place, set_place, done_place;
+  place_t  first_place, begun_place, made_place, done_place;
   place_t  made_place_q, begun_place_q;
   member_t first_member;
-  root_t   roots [PLACES];
-  set_t    made_set, set;
+  set_t    made_set;
+  words_t  made_words;
+  class_t  made_size;
   row_at_t make_at;
   word_t   make_word [ROW_BANKS], count_word [ROW_BANKS];
   logic [ROW_BANKS-1:0] count_read;
@@ -49,35 +49,31 @@ module gramer_set_level_engine
   );
 
   gramer_set_roots i_roots (
-    .clk_i, .rst_i, .root_valid_i, .place_i, .root_i, .first_i,
+    .clk_i, .rst_i, .mask_i, .root_valid_i, .place_i, .root_i, .first_words_i,
     .valid_o (first_valid), .take_i (first_take), .place_o (first_place),
     .member_o (first_member),
     .set_made_i (made_valid_q), .set_place_i (made_place_q),
     .begun_done_i (begun_done_q), .begun_place_i (begun_place_q),
     .set_done_i (set_done), .done_place_i (done_place),
-    .root_o (roots), .freed_o, .words_o, .busy_o (roots_busy)
+    .freed_o, .words_o, .busy_o (roots_busy)
   );
 
   gramer_set_maker i_maker (
     .clk_i, .rst_i,
-    .root_valid_i, .root_place_i (place_i), .root_rows_i (rows_i), .root_i (roots),
+    .mask_i, .root_valid_i, .root_place_i (place_i), .root_i, .root_words_i (rows_words_i),
     .first_valid_i (first_valid), .first_take_o (first_take), .first_place_i (first_place),
     .first_member_i (first_member), .begun_done_o (begun_done), .begun_place_o (begun_place),
     .read_o (make_read), .read_at_o (make_at), .word_i (make_word),
-    .set_valid_o (made_valid), .set_o (made_set), .set_place_o (made_place),
+    .set_valid_o (made_valid), .set_o (made_set), .set_words_o (made_words),
+    .set_place_o (made_place), .set_size_o (made_size),
     .set_taken_i (set_take_q), .made_o (made)
-  );
-
-  gramer_fifo #(.WIDTH($bits(place_t) + MEMBERS), .DEPTH(QUEUE)) i_sets (
-    .clk_i, .rst_i,
-    .push_i (made_valid), .data_i ({made_place, made_set}), .full_o (),
-    .pop_i (set_take), .valid_o (set_valid), .data_o ({set_place, set})
   );
 
   gramer_set_counter i_counter (
     .clk_i, .rst_i,
-    .root_valid_i, .root_place_i (place_i), .root_rows_i (rows_i), .root_i (roots),
-    .set_valid_i (set_valid), .set_take_o (set_take), .set_i (set), .set_place_i (set_place),
+    .mask_i, .root_valid_i, .root_place_i (place_i), .root_i, .root_words_i (rows_words_i),
+    .set_valid_i (made_valid), .set_i (made_set), .set_words_i (made_words),
+    .set_place_i (made_place), .set_size_i (made_size), .set_take_o (set_take),
     .set_done_o (set_done), .done_place_o (done_place),
     .read_o (count_read), .read_at_o (count_at), .word_i (count_word),
     .found_o, .found_count_o, .rows_o, .busy_o (counter_busy)

@@ -15,10 +15,11 @@ module gramer_set_maker
   input  logic    clk_i,
   input  logic    rst_i,
   // Roots
+  input  mask_t   mask_i,
   input  logic    root_valid_i,
-  input  place_t  root_place_i,
-  input  set_t    root_rows_i,
-  input  root_t   root_i [PLACES],
+  input  place_t  root_place_i, // of the mask too
+  input  root_t   root_i,
+  input  words_t  root_words_i, // with a member that has a row
   input  logic    first_valid_i,
   output logic    first_take_o,
   input  place_t  first_place_i,
@@ -32,7 +33,9 @@ module gramer_set_maker
   // Sets of the last level
   output logic    set_valid_o,
   output set_t    set_o,
+  output words_t  set_words_o, // with an element
   output place_t  set_place_o,
+  output class_t  set_size_o,  // of its root
   input  logic    set_taken_i, // a place of the queue is free again
   output logic    made_o       // event: a row was read
 );
@@ -41,10 +44,8 @@ module gramer_set_maker
   localparam int unsigned WALKER_W = $clog2(WALKERS);
   localparam int unsigned LEVELS   = 16; // K_MOST - 4 are used
   localparam int unsigned DEPTH_W  = $clog2(LEVELS);
-  localparam int unsigned QUEUE    = 32; // sets that wait for the counter
+  localparam int unsigned QUEUE    = MADE_SETS; // that wait for the counter
   localparam int unsigned QUEUE_W  = $clog2(QUEUE) + 1;
-  localparam int unsigned WORDS    = MEMBERS / WORD_W;
-  localparam int unsigned WORD_AT_W = $clog2(WORDS);
   localparam int unsigned BIT_W    = $clog2(WORD_W);
   localparam int unsigned SIZE_W_  = MEMBER_W + 1;
 
@@ -65,6 +66,11 @@ module gramer_set_maker
     logic    found;
     logic    single; // and it is the last
   } token_t;
+
+  typedef struct packed {
+    root_t  root;
+    words_t words;
+  } maker_root_t;
 
   localparam int unsigned LAST = 12;
 
@@ -127,49 +133,69 @@ module gramer_set_maker
 
   (* ram_style = "block" *) set_t set_mem [WALKERS*LEVELS];
   (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // the last element taken
-  (* ram_style = "distributed" *) set_t rows_mem [PLACES];
+  (* ram_style = "distributed" *) maker_root_t root_mem [PLACES];
   (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // the set of each walker under way
 
-  root_t   root1;
+  maker_root_t root1;
+  words_t  words2_q;
   set_t    read_q, set3_q, rows3_q, left4_q, left5_q, new_set, set10_q, set11_q, set12_q;
   member_t limit2_q, limit3_q;
   logic    write;
   logic [WALKER_W+DEPTH_W-1:0] write_at;
 
-  assign root1 = root_i[token_q[1].place];
+  assign root1 = root_mem[token_q[1].place];
+
+  // Members with a row, by words: those that never came have none.
+  for (genvar w = 0; w < SET_WORDS; w++) begin : gen_rows
+    (* ram_style = "distributed" *) word_t mem [PLACES];
+    always_ff @(posedge clk_i) begin
+      if (mask_i.valid && mask_i.at == word_at_t'(w)) mem[root_place_i] <= mask_i.rows;
+      rows3_q[w*WORD_W +: WORD_W] <= words2_q[w] ? mem[token_q[2].place] : '0;
+    end
+  end
 
   always_ff @(posedge clk_i) begin
-    if (root_valid_i) rows_mem[root_place_i] <= root_rows_i;
+    if (root_valid_i) root_mem[root_place_i] <= '{root: root_i, words: root_words_i};
+    words2_q <= root1.words;
     if (write) set_mem[write_at] <= set12_q;
     if (valid_q[1]) read_q <= set_mem[{token_q[1].walker, token_q[1].level}];
     limit2_q <= limit_mem[{token_q[1].walker, token_q[1].level}];
-    if (valid_q[2]) begin
-      set3_q  <= read_q;
-      rows3_q <= rows_mem[token_q[2].place];
-    end
+    if (valid_q[2]) set3_q <= read_q;
     limit3_q <= limit2_q;
     if (valid_q[3]) walking_mem[token_q[3].walker] <= token_q[3].begins ? '1 : set3_q;
   end
 
   // ---------------------------------------------------------------- 3 to 6: the next element
 
-  logic [WORDS-1:0]     some4, some5_q;
-  logic [WORD_AT_W-1:0] at4, at5_q, at6_q;
+  logic [SET_WORDS-1:0]     some4, some5_q;
+  logic [SET_WORD_W-1:0] at4, at5_q, at6_q;
   word_t                word6_q;
   logic                 several6_q;
   logic [BIT_W-1:0]     lowest;
 
+  // Elements beyond the last that was taken: all of the words behind its own, some of its own.
+  word_t  beyond3;
+  words_t all3, some3;
+
   always_comb begin
-    for (int w = 0; w < WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
+    for (int p = 0; p < WORD_W; p++) beyond3[p] = BIT_W'(p) > limit3_q[BIT_W-1:0];
+    for (int w = 0; w < SET_WORDS; w++) begin
+      all3[w]  = token_q[3].fresh || SET_WORD_W'(w) > SET_WORD_W'(limit3_q >> BIT_W);
+      some3[w] = SET_WORD_W'(w) == SET_WORD_W'(limit3_q >> BIT_W);
+    end
+  end
+
+  always_comb begin
+    for (int w = 0; w < SET_WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
     at4 = '0;
-    for (int w = WORDS - 1; w >= 0; w--) if (some4[w]) at4 = WORD_AT_W'(w);
+    for (int w = SET_WORDS - 1; w >= 0; w--) if (some4[w]) at4 = SET_WORD_W'(w);
     lowest = place_of(word6_q & ~less_of(word6_q));
   end
 
   always_ff @(posedge clk_i) begin
-    if (valid_q[3])
-      left4_q <= set3_q & rows3_q
-                 & (token_q[3].fresh ? '1 : {{MEMBERS-1{1'b1}}, 1'b0} << limit3_q);
+    if (valid_q[3]) for (int w = 0; w < SET_WORDS; w++)
+      left4_q[w*WORD_W +: WORD_W] <= set3_q[w*WORD_W +: WORD_W] & rows3_q[w*WORD_W +: WORD_W]
+                                     & ({WORD_W{all3[w]}} | ({WORD_W{some3[w]}} & beyond3));
     if (valid_q[4]) left5_q <= left4_q;
     some5_q    <= some4;
     at5_q      <= at4;
@@ -185,28 +211,29 @@ module gramer_set_maker
 
   set_t       walking9_q;
   logic [2:0] group9;
-  word_t      row9 [WORDS];
+  word_t      row9 [SET_WORDS];
 
   assign group9 = row_group(token_q[9].size, token_q[9].member);
   always_comb begin
-    for (int w = 0; w < WORDS; w++)
+    for (int w = 0; w < SET_WORDS; w++)
       row9[w] = w >> token_q[9].size != 0 ? '0
                 : word_i[(32'(group9) << token_q[9].size) + w & (ROW_BANKS-1)];
   end
 
   always_comb begin
-    for (int w = 0; w < WORDS; w++)
+    for (int w = 0; w < SET_WORDS; w++)
       new_set[w*WORD_W +: WORD_W] = row9[w] & walking9_q[w*WORD_W +: WORD_W];
   end
 
   // ---------------------------------------------------------------- 10 to 12: its size
 
-  logic [BIT_W:0]       ones11_q [WORDS];
+  logic [BIT_W:0]       ones11_q [SET_WORDS];
   logic [SIZE_W_-1:0]   ones12_q, total;
+  words_t               some12_q;
 
   always_comb begin
     total = '0;
-    for (int w = 0; w < WORDS; w++) total += SIZE_W_'(ones11_q[w]);
+    for (int w = 0; w < SET_WORDS; w++) total += SIZE_W_'(ones11_q[w]);
   end
 
   always_ff @(posedge clk_i) begin
@@ -216,11 +243,12 @@ module gramer_set_maker
     if (valid_q[9]) set10_q <= new_set;
     if (valid_q[10]) begin
       set11_q <= set10_q;
-      for (int w = 0; w < WORDS; w++)
-        ones11_q[w] <= (BIT_W+1)'($countones(set10_q[w*WORD_W +: WORD_W]));
+      for (int w = 0; w < SET_WORDS; w++)
+        ones11_q[w] <= ones_of_word(set10_q[w*WORD_W +: WORD_W]);
     end
     if (valid_q[11]) begin
       set12_q  <= set11_q;
+      for (int w = 0; w < SET_WORDS; w++) some12_q[w] <= ones11_q[w] != '0;
       ones12_q <= total;
     end
   end
@@ -231,10 +259,10 @@ module gramer_set_maker
     valid_q <= rst_i ? '0 : {valid_q[LAST-1:1], walks || begins, 1'b0};
     token_q[1] <= entering;
     for (int s = 2; s <= LAST; s++) token_q[s] <= token_q[s-1];
-    token_q[2].size   <= root1.size;
-    token_q[2].base   <= root1.base;
+    token_q[2].size   <= root1.root.size;
+    token_q[2].base   <= root1.root.base;
     // With k - 2 vertices to be chosen from the first set, each level takes one.
-    token_q[2].wanted <= root1.k - (token_q[1].begins ? k_t'(2) : k_t'(3) + k_t'(token_q[1].level));
+    token_q[2].wanted <= root1.root.k - (token_q[1].begins ? k_t'(2) : k_t'(3) + k_t'(token_q[1].level));
     if (!token_q[6].begins) begin
       token_q[7].member <= {at6_q, lowest};
       token_q[7].found  <= word6_q != '0;
@@ -257,7 +285,9 @@ module gramer_set_maker
   assign keep        = valid_q[LAST] && last.found && ones12_q >= SIZE_W_'(last.wanted);
   assign set_valid_o = keep && last.wanted == EDGE;
   assign set_o       = set12_q;
+  assign set_words_o = some12_q;
   assign set_place_o = last.place;
+  assign set_size_o  = last.size;
   assign dropped     = valid_q[LAST] && !set_valid_o;
   assign deeper      = keep && last.wanted != EDGE;
   // Nothing is left of the level's set, so the walker goes on above it.

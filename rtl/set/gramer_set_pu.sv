@@ -30,7 +30,9 @@ module gramer_set_pu
   // Lines of the image
   output logic [PARTITIONS-1:0] request_o,
   output logic [AT_W-1:0] request_at_o,
-  input  logic [PARTITIONS-1:0] answer_i,
+  output answer_at_t request_place_o,
+  input  logic [PARTITIONS-1:0] answer_i, // lines come a cycle later
+  input  answer_at_t answer_place_i [PARTITIONS],
   input  line_t answer_line_i [PARTITIONS],
   // Records of a search plan that lists
   output logic    record_valid_o,
@@ -152,7 +154,7 @@ module gramer_set_pu
     .issue_valid_i (planning_q ? plan_issue_valid : issue_valid), .issue_ready_o (issue_ready),
     .issue_line_i (planning_q ? plan_issue_line : issue_line),
     .issue_meta_i (planning_q ? plan_issue_meta : issue_meta),
-    .request_o, .request_at_o, .answer_i, .answer_line_i,
+    .request_o, .request_at_o, .request_place_o, .answer_i, .answer_place_i, .answer_line_i,
     .valid_o (line_valid), .ready_i (line_taken),
     .line_o (line), .meta_o (meta),
     .busy_o (port_busy)
@@ -212,15 +214,16 @@ module gramer_set_pu
   logic    root_valid, triangle, triangles_done, rows_busy;
   place_t  place;
   root_t   root;
-  set_t    rows, first;
+  mask_t   mask;
+  words_t  rows_words, first_words;
   logic [4:0] triangles;
 
   gramer_set_rows i_rows (
     .clk_i, .rst_i,
     .valid_i (match_valid && !planning_q), .step_i (match_step), .match_i (match),
     .write_o (row_write), .write_at_o (row_at), .write_word_o (row_data),
-    .root_valid_o (root_valid), .place_o (place), .root_o (root), .rows_o (rows),
-    .first_o (first),
+    .mask_o (mask), .root_valid_o (root_valid), .place_o (place), .root_o (root),
+    .rows_words_o (rows_words), .first_words_o (first_words),
     .found_o (triangle), .found_count_o (triangles), .unit_done_o (triangles_done),
     .busy_o (rows_busy)
   );
@@ -232,8 +235,9 @@ module gramer_set_pu
   gramer_set_level_engine i_levels (
     .clk_i, .rst_i,
     .write_i (row_write), .write_at_i (row_at), .write_word_i (row_data),
-    .root_valid_i (root_valid), .place_i (place), .root_i (root), .rows_i (rows),
-    .first_i (first), .freed_o (root_freed), .words_o (root_words),
+    .mask_i (mask), .root_valid_i (root_valid), .place_i (place), .root_i (root),
+    .rows_words_i (rows_words), .first_words_i (first_words),
+    .freed_o (root_freed), .words_o (root_words),
     .found_o (clique), .found_count_o (cliques), .busy_o (level_busy),
     .busy_event_o (level_event), .set_o (level_set), .rows_o (level_rows)
   );

@@ -7,11 +7,12 @@ module gramer_set_roots
 (
   input  logic    clk_i,
   input  logic    rst_i,
-  // A root whose rows are complete
+  // A root whose rows are complete, and the masks of its members before
+  input  mask_t   mask_i,
   input  logic    root_valid_i,
-  input  place_t  place_i,
+  input  place_t  place_i, // of the mask too
   input  root_t   root_i,
-  input  set_t    first_i,
+  input  words_t  first_words_i, // with a member to begin with
   // Members to begin with
   output logic    valid_o,
   input  logic    take_i,
@@ -24,91 +25,108 @@ module gramer_set_roots
   input  place_t  begun_place_i,
   input  logic    set_done_i,
   input  place_t  done_place_i,
-  // Roots by place
-  output root_t   root_o [PLACES],
   // Out of the row memory
   output logic    freed_o, // pulse
   output logic [ROW_AT_W:0] words_o,
   output logic    busy_o
 );
 
-  localparam int unsigned WORDS  = MEMBERS / WORD_W;
-  localparam int unsigned AT_W   = $clog2(WORDS);
   localparam int unsigned WORK_W = 8;
 
   logic [PLACE_W:0] held_q, picked_q;  // roots in all, and those to be picked from
   place_t           pick_q, oldest_q;
-  logic [AT_W-1:0]  at_q;
-  // A word of a root's members: fetched, then the members that are left of it and, without the
-  // lowest of them, less.
-  word_t            word_q, left_q, less_q;
-  logic             word_valid_q, some_q, any_q, more_q, fetch, fill; // any, more: of left, less
-  logic             word_last_d, word_last_q, left_last_q;
-  place_t           word_place_q, left_place_q;
-  logic [AT_W-1:0]  word_at_q, left_at_q;
   logic [PLACES-1:0] taken_q; // every member of it was picked
   logic [WORK_W-1:0] work_q [PLACES];
-  logic             free, step, emptied;
+  logic             free, step, ends;
 
-  // ---------------------------------------------------------------- members to begin with
+  // ---------------------------------------------------------------- words of members to begin with
 
-  word_t first_word [WORDS];
-  for (genvar w = 0; w < WORDS; w++) begin : gen_first
-    (* ram_style = "distributed" *) word_t mem [PLACES];
-    always_ff @(posedge clk_i) if (root_valid_i) mem[place_i] <= first_i[w*WORD_W +: WORD_W];
-    assign first_word[w] = mem[pick_q];
+  (* ram_style = "distributed" *) words_t words_mem [PLACES];
+  (* ram_style = "distributed" *) lline_t last_mem [PLACES];
+  (* ram_style = "block" *) word_t first_mem [PLACES*SET_WORDS];
+
+  typedef struct packed {
+    logic     none; // no member of the root is begun with
+    logic     last; // of the root
+    word_at_t at;
+    place_t   place;
+  } word_of_t;
+
+  logic     a_valid_q, a_go, a_last, b_valid_q, c_valid_q, b_ready, c_ready, ready, b_go, pick;
+  words_t   a_words_q, a_low;
+  word_at_t a_at;
+  place_t   a_place_q;
+  word_of_t b_q, c_q, left_q;
+  word_t    read_q, c_word_q;
+
+  always_comb begin
+    a_at = '0;
+    for (int w = 0; w < SET_WORDS; w++) begin
+      a_low[w] = a_words_q[w] && (a_words_q & SET_WORDS'((1 << w) - 1)) == '0;
+      if (a_low[w]) a_at |= word_at_t'(w);
+    end
   end
 
-  assign word_last_d = {at_q, 2'b11} >= root_o[pick_q].last;
-  assign fetch       = picked_q != '0 && (!word_valid_q || fill);
-  assign step        = some_q && (!valid_o || take_i) && any_q;
-  assign emptied     = some_q && (!any_q || (step && !more_q));
-  assign fill        = word_valid_q && (!some_q || emptied);
+  assign a_last  = (a_words_q & ~a_low) == '0;
+  assign a_go    = a_valid_q && b_ready;
+  assign b_ready = !b_valid_q || c_ready;
+  assign c_ready = !c_valid_q || ready;
+  assign b_go    = b_valid_q && c_ready;
+  assign pick    = picked_q != '0 && (!a_valid_q || (a_go && a_last));
 
   always_ff @(posedge clk_i) begin
-    if (root_valid_i) root_o[place_i] <= root_i;
+    if (root_valid_i) words_mem[place_i] <= first_words_i;
+    if (root_valid_i) last_mem[place_i] <= root_i.last;
+    if (mask_i.valid) first_mem[{place_i, mask_i.at}] <= mask_i.first;
+    if (a_go) read_q <= first_mem[{a_place_q, a_at}];
+    if (b_go) c_word_q <= read_q;
     if (rst_i) begin
-      pick_q       <= '0;
-      at_q         <= '0;
-      word_valid_q <= 1'b0;
-      some_q       <= 1'b0;
-      valid_o      <= 1'b0;
-      picked_q     <= '0;
+      pick_q    <= '0;
+      picked_q  <= '0;
+      a_valid_q <= 1'b0;
+      b_valid_q <= 1'b0;
+      c_valid_q <= 1'b0;
     end else begin
-      picked_q <= picked_q + (PLACE_W+1)'(root_valid_i) - (PLACE_W+1)'(fetch && word_last_d);
-      if (fetch) begin
-        word_valid_q <= 1'b1;
-        at_q         <= word_last_d ? '0 : at_q + 1'b1;
-        if (word_last_d) pick_q <= pick_q + 1'b1;
-      end else if (fill) word_valid_q <= 1'b0;
-      if (fill) some_q <= 1'b1;
-      else if (emptied) some_q <= 1'b0;
-      if (step) valid_o <= 1'b1;
-      else if (take_i) valid_o <= 1'b0;
+      picked_q <= picked_q + (PLACE_W+1)'(root_valid_i) - (PLACE_W+1)'(pick);
+      if (pick) begin
+        pick_q    <= pick_q + 1'b1;
+        a_valid_q <= 1'b1;
+      end else if (a_go && a_last) a_valid_q <= 1'b0;
+      if (b_ready) b_valid_q <= a_valid_q;
+      if (c_ready) c_valid_q <= b_valid_q;
     end
-    if (fetch) begin
-      word_q       <= first_word[at_q];
-      word_at_q    <= at_q;
-      word_place_q <= pick_q;
-      word_last_q  <= word_last_d;
-    end
-    if (fill) begin
-      left_q       <= word_q;
-      less_q       <= less_of(word_q);
-      any_q        <= word_q != '0;
-      more_q       <= several(word_q);
-      left_at_q    <= word_at_q;
-      left_place_q <= word_place_q;
-      left_last_q  <= word_last_q;
-    end else if (step) begin
-      left_q <= less_q;
-      less_q <= less_of(less_q);
-      any_q  <= more_q;
-      more_q <= several(less_q);
-    end
-    if (step) begin
-      place_o  <= left_place_q;
-      member_o <= {left_at_q, place_of(left_q & ~less_q)};
+    if (pick) begin
+      a_words_q <= words_mem[pick_q];
+      a_place_q <= pick_q;
+    end else if (a_go) a_words_q <= a_words_q & ~a_low;
+    if (a_go) b_q <= '{none: a_words_q == '0, last: a_last, at: a_at, place: a_place_q};
+    if (b_go) c_q <= b_q;
+    if (ready) left_q <= c_q;
+  end
+
+  // ---------------------------------------------------------------- members
+
+  logic left_valid, left_last, some;
+  logic [ROW_BANKS-1:0]      left_some;
+  logic [$clog2(WORD_W)-1:0] left_low [ROW_BANKS];
+
+  gramer_set_elements i_elements (
+    .clk_i, .rst_i, .load_i (c_valid_q), .ready_o (ready), .word_i (c_q.none ? '0 : c_word_q),
+    .size_i ('1), .valid_o (left_valid), .take_i (step), .last_o (left_last),
+    .some_o (left_some), .low_o (left_low), .taken_o ()
+  );
+
+  assign some = left_some[0];
+  assign step = left_valid && (!valid_o || take_i || !some);
+  assign ends = step && left_last && left_q.last;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) valid_o <= 1'b0;
+    else if (step && some) valid_o <= 1'b1;
+    else if (take_i) valid_o <= 1'b0;
+    if (step && some) begin
+      place_o  <= left_q.place;
+      member_o <= member_t'({left_q.at, left_low[0]});
     end
   end
 
@@ -118,7 +136,7 @@ module gramer_set_roots
 
   always_ff @(posedge clk_i) begin
     freed_o <= !rst_i && free;
-    words_o <= words_of(root_o[oldest_q].last, root_o[oldest_q].size);
+    words_o <= words_of(last_mem[oldest_q], class_of(last_mem[oldest_q]));
     if (rst_i) begin
       held_q   <= '0;
       oldest_q <= '0;
@@ -130,9 +148,9 @@ module gramer_set_roots
         oldest_q          <= oldest_q + 1'b1;
         taken_q[oldest_q] <= 1'b0;
       end
-      if (emptied && left_last_q) taken_q[left_place_q] <= 1'b1;
+      if (ends) taken_q[left_q.place] <= 1'b1;
       for (int p = 0; p < PLACES; p++)
-        work_q[p] <= work_q[p] + WORK_W'(step && left_place_q == place_t'(p))
+        work_q[p] <= work_q[p] + WORK_W'(step && some && left_q.place == place_t'(p))
                      + WORK_W'(set_made_i && set_place_i == place_t'(p))
                      - WORK_W'(begun_done_i && begun_place_i == place_t'(p))
                      - WORK_W'(set_done_i && done_place_i == place_t'(p));

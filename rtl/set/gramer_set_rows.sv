@@ -15,12 +15,14 @@ module gramer_set_rows
   output logic [ROW_BANKS-1:0] write_o,
   output row_at_t write_at_o,
   output word_t  write_word_o [ROW_BANKS],
-  // A root whose rows are complete; in this cycle its rows are there
+  // Masks of its members, of the root at place_o
+  output mask_t  mask_o,
+  // A root whose rows are complete; in this cycle its last mask is there
   output logic   root_valid_o,
   output place_t place_o,
   output root_t  root_o,
-  output set_t   rows_o,  // members whose rows aren't empty
-  output set_t   first_o, // of them, those with enough for an embedding that counts
+  output words_t rows_words_o,  // words of its masks in which a member has a row,
+  output words_t first_words_o, // and one enough; the others never came
   // Triangles
   output logic   found_o,
   output logic [4:0] found_count_o,
@@ -58,14 +60,18 @@ module gramer_set_rows
 
   // ---------------------------------------------------------------- its words
 
-  logic       some, enough, root_q;
+  logic       some, enough, root_q, mask_valid_q, keeps;
   logic [2:0] group;
-  set_t       rows_q, first_q;
+  word_t      rows_q, first_q; // of the masks the word in hand: members come in ascending order
+  words_t     rows_words_q, first_words_q;
+  word_at_t   word, word_q;
   logic       clear_q; // the masks are those of a root that is gone
 
   assign some   = row_valid_q && entries_q != '0;
   assign enough = some && step_q.counts && entries_q >= 10'(step_q.root.k) - 10'd2;
   assign group  = row_group(step_q.root.size, step_q.member);
+  assign word   = word_at_t'(step_q.member >> $clog2(WORD_W));
+  assign keeps  = !clear_q && !(row_valid_q && word != word_q);
 
   always_ff @(posedge clk_i) begin
     write_at_o <= row_word(step_q.root.base, step_q.root.size, step_q.member);
@@ -77,13 +83,18 @@ module gramer_set_rows
     clear_q <= rst_i || last_valid_q;
     place_o <= step_q.place;
     root_o  <= step_q.root;
-    rows_q  <= (clear_q ? '0 : rows_q) | (some ? set_t'(1) << step_q.member : '0);
-    first_q <= (clear_q ? '0 : first_q) | (enough ? set_t'(1) << step_q.member : '0);
+    mask_valid_q  <= some && !rst_i;
+    if (row_valid_q) word_q <= word;
+    rows_q        <= (keeps ? rows_q : '0) | (some ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
+    first_q       <= (keeps ? first_q : '0) | (enough ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
+    rows_words_q  <= (clear_q ? '0 : rows_words_q) | (some ? words_t'(1) << word : '0);
+    first_words_q <= (clear_q ? '0 : first_words_q) | (enough ? words_t'(1) << word : '0);
   end
 
   assign root_valid_o = root_q;
-  assign rows_o       = rows_q;
-  assign first_o      = first_q;
+  assign mask_o       = '{valid: mask_valid_q, at: word_q, rows: rows_q, first: first_q};
+  assign rows_words_o  = rows_words_q;
+  assign first_words_o = first_words_q;
   assign busy_o       = valid_i || row_valid_q || last_valid_q || root_q || found_o;
 
 endmodule

@@ -8,6 +8,9 @@ package gramer_set_types_pkg;
   localparam int unsigned QUARTER    = QUARTER_ENTRIES;
   localparam int unsigned ENTRY_W    = ID_W + SIZE_W;
   localparam int unsigned LINE_AT_W  = ID_W - $clog2(LINE_QUARTERS); // a line of the image
+  // Bits in which ids differ: the image lies in the partitions, so an id is below their quarter-lines.
+  localparam int unsigned PLACED_ID_W = $clog2(PARTITIONS * PARTITION_LINES * LINE_QUARTERS);
+  localparam int unsigned ANSWER_AT_W = $clog2(ANSWERS);     // of a line under way to a PU
   localparam int unsigned SLOT_W     = $clog2(LISTS);
   localparam int unsigned LLINE_W    = $clog2(LIST_LINES);
   localparam int unsigned MEMBERS    = LIST_LINES * LANES; // columns of a row
@@ -18,6 +21,13 @@ package gramer_set_types_pkg;
   localparam int unsigned PLACES     = 16; // roots whose rows are in the row memory
   localparam int unsigned PLACE_W    = $clog2(PLACES);
   localparam int unsigned WORD_W     = 64; // columns of a word of a row
+  localparam int unsigned SET_WORDS  = MEMBERS / WORD_W; // words of a row, at the most
+  localparam int unsigned SET_WORD_W = SET_WORDS > 1 ? $clog2(SET_WORDS) : 1;
+  localparam int unsigned WORD_GROUPS  = 8; // of the members of a word, by the low bits of their places
+  localparam int unsigned WORD_PLACES  = WORD_W / WORD_GROUPS;
+  localparam int unsigned WORD_PLACE_W = $clog2(WORD_PLACES);
+  localparam int unsigned SIXES      = (WORD_W + 5) / 6; // of six places of a word
+  localparam int unsigned MADE_SETS  = 32; // sets that may wait for the counter
   localparam int unsigned ROW_AT_W   = $clog2(ROW_WORDS);
   localparam int unsigned RANGE_W    = 12; // of a unit
 
@@ -38,17 +48,21 @@ package gramer_set_types_pkg;
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
+  typedef logic [PLACED_ID_W-1:0] placed_t; // of an id that isn't padding
   typedef logic [LINE_AT_W-1:0]  line_at_t;
   typedef logic [MEMBER_W-1:0]   member_t;
   typedef logic [LLINE_W-1:0]    lline_t;
   typedef logic [LANES-1:0]      lanes_t;
   typedef logic [MEMBERS-1:0]    set_t;  // members of a list, by position
   typedef logic [WORD_W-1:0]     word_t;
+  typedef logic [SET_WORDS-1:0]  words_t; // words of a row or a set, a bit for each
+  typedef logic [SET_WORD_W-1:0] word_at_t;
   typedef logic [PLACE_W-1:0]    place_t;   // of a root in the row memory
   typedef logic [ROW_AT_W-1:0]   row_at_t;
   typedef logic [1:0]            class_t;   // a row has 1 << class words
   typedef logic [K_W-1:0]        k_t;
   typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
+  typedef logic [ANSWER_AT_W-1:0] answer_at_t; // the place that a PU keeps for a line
 
   typedef logic [MAP_AT_W-1:0]   map_at_t;
   typedef logic [LEVEL_W-1:0]    level_t;
@@ -209,6 +223,15 @@ package gramer_set_types_pkg;
     k_t      k;
   } root_t;
 
+  // A word of the masks of a root's members, while its rows come in: those with a row, and of them those
+  // with enough for an embedding that counts. A word that comes again replaces the one before it.
+  typedef struct packed {
+    logic     valid;
+    word_at_t at;
+    word_t    rows;
+    word_t    first;
+  } mask_t;
+
   // One step of the intersector: a streamed line against a held one.
   typedef struct packed {
     logic    compare;     // there are lines to compare
@@ -243,14 +266,6 @@ package gramer_set_types_pkg;
     return member[2:0] & (3'd7 >> size);
   endfunction
 
-  // Of 64 members that follow each other, those whose rows are in a group of sub-banks.
-  function automatic word_t in_group(input class_t size, input logic [2:0] group);
-    word_t members;
-    for (int unsigned m = 0; m < WORD_W; m++)
-      members[m] = row_group(size, member_t'(m)) == group;
-    return members;
-  endfunction
-
   // Places whose number has bit 0, bit 1, …, each from the lowest place on.
   localparam word_t PLACES_WITH [6] = '{
     64'haaaa_aaaa_aaaa_aaaa, 64'hcccc_cccc_cccc_cccc, 64'hf0f0_f0f0_f0f0_f0f0,
@@ -269,6 +284,43 @@ package gramer_set_types_pkg;
     return bits & (bits - 1'b1);
   endfunction
 
+  // How many bits are set of six, side by side for all places of vectors: three bits each, every one of which is a table
+  // of six inputs. Tools make chains of adders of a plain sum, with more tables.
+  function automatic logic [2:0][SIXES-1:0] ones_of6(
+    input logic [SIXES-1:0] a, input logic [SIXES-1:0] b, input logic [SIXES-1:0] c,
+    input logic [SIXES-1:0] d, input logic [SIXES-1:0] e, input logic [SIXES-1:0] f);
+    logic [SIXES-1:0] low, high, low_two, high_two, carry;
+    low      = a ^ b ^ c;
+    low_two  = (a & b) | ((a | b) & c);
+    high     = d ^ e ^ f;
+    high_two = (d & e) | ((d | e) & f);
+    carry    = low & high;
+    return {(low_two & high_two) | ((low_two | high_two) & carry), low_two ^ high_two ^ carry, low ^ high};
+  endfunction
+
+  // How many bits of a word are set.
+  function automatic logic [$clog2(WORD_W):0] ones_of_word(input word_t bits);
+    localparam int unsigned TWELFTH = (SIXES + 5) / 6;
+    logic [6*SIXES-1:0]      wide;
+    logic [2:0][SIXES-1:0]   sixes;
+    logic [$clog2(WORD_W):0] ones;
+    wide  = (6*SIXES)'(bits);
+    sixes = ones_of6(wide[0 +: SIXES], wide[SIXES +: SIXES], wide[2*SIXES +: SIXES], wide[3*SIXES +: SIXES],
+                     wide[4*SIXES +: SIXES], wide[5*SIXES +: SIXES]);
+    ones  = '0;
+    for (int unsigned k = 0; k < 3; k++) begin
+      logic [6*TWELFTH-1:0]  next;
+      logic [2:0][SIXES-1:0] twelfths;
+      next     = (6*TWELFTH)'(sixes[k]);
+      twelfths = ones_of6(SIXES'(next[0 +: TWELFTH]), SIXES'(next[TWELFTH +: TWELFTH]),
+                          SIXES'(next[2*TWELFTH +: TWELFTH]), SIXES'(next[3*TWELFTH +: TWELFTH]),
+                          SIXES'(next[4*TWELFTH +: TWELFTH]), SIXES'(next[5*TWELFTH +: TWELFTH]));
+      for (int unsigned t = 0; t < TWELFTH; t++)
+        ones += ($clog2(WORD_W)+1)'({twelfths[2][t], twelfths[1][t], twelfths[0][t]}) << k;
+    end
+    return ones;
+  endfunction
+
   // Whether two bits or more are set.
   function automatic logic several(input word_t bits);
     return less_of(bits) != '0;
@@ -276,6 +328,11 @@ package gramer_set_types_pkg;
 
   // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
   localparam k_t TRIANGLE = 5'd3;
+
+  // Whether an id is padding. Ids of vertices have a bit to spare above them.
+  function automatic logic is_padding(input id_t id);
+    return PLACED_ID_W < ID_W ? id[ID_W-1] : id == '1;
+  endfunction
 
   // Lanes that belong to quarters [low, high] of a line.
   function automatic lanes_t lanes_of(input logic [1:0] low, input logic [1:0] high);
