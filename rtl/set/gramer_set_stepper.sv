@@ -74,7 +74,7 @@ module gramer_set_stepper
       a_line_q <= line_i;
       a_meta_q <= meta_i;
       for (int l = 0; l < LANES; l++)
-        a_lanes_q[l] <= !meta_i.none && line_i[l*ENTRY_W +: ID_W] != '1
+        a_lanes_q[l] <= !meta_i.none && !is_padding(line_i[l*ENTRY_W +: ID_W])
                         && 2'(l / QUARTER) >= meta_i.low && 2'(l / QUARTER) <= meta_i.high;
     end
   end
@@ -84,21 +84,21 @@ module gramer_set_stepper
   logic a_aside, b_aside, b_map, b_emits, b_last, map_taken;
 
   // The lanes in use follow each other.
-  id_t               a_lowest, a_highest;
+  placed_t           a_lowest, a_highest;
   line_t             b_line_q;
   meta_t             b_meta_q;
   lanes_t            b_lanes_q;
-  id_t               b_low_q, b_high_q;
+  placed_t           b_low_q, b_high_q;
   slot_t             load_slot_q, a_slot_q, b_slot_q;
   list_t             b_list_q; // the list in that slot
   logic [WINDOW_W-1:0] b_window_q;
 
   always_comb begin
-    a_lowest  = a_line_q[32'(a_meta_q.low)*QUARTER*ENTRY_W +: ID_W];
+    a_lowest  = a_line_q[32'(a_meta_q.low)*QUARTER*ENTRY_W +: PLACED_ID_W];
     a_highest = '0;
     for (int l = 0; l < LANES; l++)
       if (a_lanes_q[l] && (l == LANES - 1 || !a_lanes_q[(l + 1) % LANES]))
-        a_highest |= a_line_q[l*ENTRY_W +: ID_W];
+        a_highest |= a_line_q[l*ENTRY_W +: PLACED_ID_W];
   end
 
   assign a_aside = a_meta_q.load || a_meta_q.lengths;
@@ -134,12 +134,12 @@ module gramer_set_stepper
   assign write_line_o = b_line_q;
 
   // Last id of each held line, and of the line before a window.
-  (* ram_style = "distributed" *) id_t previous [LISTS*WINDOWS];
-  id_t window_max [WINDOW];
-  id_t before_max;
+  (* ram_style = "distributed" *) placed_t previous [LISTS*WINDOWS];
+  placed_t window_max [WINDOW];
+  placed_t before_max;
 
   for (genvar x = 0; x < WINDOW; x++) begin : gen_max
-    (* ram_style = "distributed" *) id_t mem [LISTS*WINDOWS];
+    (* ram_style = "distributed" *) placed_t mem [LISTS*WINDOWS];
     always_ff @(posedge clk_i)
       if (write_o && b_meta_q.at[2:0] == 3'(x)) mem[{load_slot_q, b_meta_q.at[4:3]}] <= b_high_q;
     assign window_max[x] = mem[{b_slot_q, b_window_q}];
@@ -164,9 +164,9 @@ module gramer_set_stepper
   line_t  c_line_q;
   meta_t  c_meta_q;
   lanes_t c_lanes_q;
-  id_t    c_low_q, c_high_q;
-  id_t    c_max_q [WINDOW];
-  id_t    c_before_q;
+  placed_t c_low_q, c_high_q;
+  placed_t c_max_q [WINDOW];
+  placed_t c_before_q;
   list_t  c_list_q;
   slot_t  c_slot_q;
   logic [ROW_AT_W:0] c_words_q; // of the row memory, for the list

@@ -213,8 +213,8 @@ module gramer_set_streamer
     if (f1_valid_q) begin
       p_line_q <= line_i;
       for (int l = 0; l < LANES; l++)
-        p_lanes_q[l] <= f1_range_q[l] && entry[l].id != '1 && entry[l].size != '0
-                        && (!f1_q.own.mapped || entry[l].id > f1_q.own.root);
+        p_lanes_q[l] <= f1_range_q[l] && !is_padding(entry[l].id) && entry[l].size != '0
+                        && (!f1_q.own.mapped || placed_t'(entry[l].id) > placed_t'(f1_q.own.root));
     end
     if (rst_i) begin
       fetch_slot_q <= '0;

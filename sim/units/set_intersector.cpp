@@ -6,7 +6,8 @@
 int main(int argc, char **argv) {
   Bench b("set_intersector",
           {"no match", "all match", "equal ids of other sizes", "equal but not held", "equal but not streamed",
-           "padding on both sides", "every cycle", "nothing to compare", "first lane with last"},
+           "padding on both sides", "padding with the last id", "every cycle", "nothing to compare",
+           "first lane with last"},
           argc, argv);
   auto &d = *b.dut;
   struct Expected {
@@ -17,6 +18,7 @@ int main(int argc, char **argv) {
   d.valid_i = 0;
   b.reset(d.rst_i);
   unsigned row = 0;
+  const unsigned ids = PARTITIONS * PARTITION_LINES * LINE_QUARTERS; // of blocks in the partitions
   // The fields of the step: compare, held, streamed are its highest bits, as the package has them.
   const int bits = 1 + 16 + 16 + 5 + 9 + 1 + 1 + 1 + 4 + 9 + 2 + 5 + 5;
   auto set = [&](int high, int width, uint32_t value) {
@@ -29,7 +31,7 @@ int main(int argc, char **argv) {
   for (int n = 0; n < 20000; ++n) {
     const bool valid = n % 1000 < 500 || b.chance(60);
     row = valid ? row + 1 : 0;
-    const unsigned range = n % 3 == 0 ? 4 : n % 3 == 1 ? 40 : 1u << 26;
+    const unsigned range = n % 3 == 0 ? 4 : n % 3 == 1 ? 40 : ids;
     uint32_t held[16], streamed[16];
     for (int l = 0; l < 16; ++l) {
       held[l] = b.random(range) | b.random(64) << 26;
@@ -37,9 +39,12 @@ int main(int argc, char **argv) {
     }
     if (b.chance(5)) for (int l = 0; l < 16; ++l) streamed[15 - l] = held[l] ^ 1u << 31;
     if (b.chance(20)) held[15] = streamed[15] = ~0u;
+    const bool last = b.chance(5);
+    if (last) held[15] = ~0u, streamed[14] = ids - 1;
     if (b.chance(5)) streamed[15] = held[0];
     const bool compare = !b.chance(10);
-    const uint32_t h = b.chance(50) ? 0xffff : b.random(65536), s = b.chance(50) ? 0xffff : b.random(65536);
+    const uint32_t h = b.chance(50) ? 0xffff : b.random(65536), some = b.chance(50) ? 0xffff : b.random(65536);
+    const uint32_t s = streamed[15] == ~0u ? some & 0x7fff : some; // padding isn't streamed
     uint32_t match = 0, equal = 0, other = 0;
     for (int x = 0; x < 16; ++x)
       for (int y = 0; y < 16; ++y)
@@ -64,6 +69,7 @@ int main(int argc, char **argv) {
       b.hit("equal ids of other sizes", compare && other & match);
       b.hit("equal but not held", compare && equal & ~h & 0xffff);
       b.hit("padding on both sides", held[15] == ~0u && streamed[15] == ~0u && compare && !(s >> 15));
+      b.hit("padding with the last id", last && compare && h >> 15 && s >> 14 & 1);
       b.hit("every cycle", row > 100);
       b.hit("nothing to compare", !compare);
     }
