@@ -73,7 +73,7 @@ module gramer_set_map
       for (int l = 0; l < LANES; l++) begin
         a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: ID_W]);
         a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: ID_W] >> FOLD_W);
-        a_after_q[l] <= line_i[l*ENTRY_W +: ID_W] > list_i.root;
+        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > placed_t'(list_i.root);
       end
     end
   end
@@ -224,7 +224,7 @@ module gramer_set_map
     counts = '0;
     for (int b = 0; b < MAP_BANKS; b++) begin
       bank_at[b] = '0;
-      for (int l = 0; l < LANES; l++) if (c_q.taken[l] && c_bank_q[l][b]) begin
+      for (int l = 0; l < LANES; l++) if (c_bank_q[l][b]) begin
         to[b]       = 1'b1;
         counts[b]   = c_q.counts && c_q.after[l];
         bank_at[b] |= c_at_q[l];
@@ -239,7 +239,7 @@ module gramer_set_map
       entries: b_first_q ? b_entries_q : '0,
       member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };
-    c_bank_q <= b_bank_q;
+    for (int l = 0; l < LANES; l++) c_bank_q[l] <= go && b_taken_q[l] ? b_bank_q[l] : '0;
     c_at_q   <= b_at_q;
     if (!rooted_q) degree_q <= '0;
     else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + DEGREE_W'(b_entries_q);
@@ -258,7 +258,8 @@ module gramer_set_map
       .clk_i, .rst_i,
       .clear_i (clearing_q && drain_q == '0), .clear_at_i (clear_at_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
-      .count_i (counts_q[b]), .root_i (stage_q[0].root), .level_i (stage_q[0].level),
+      .count_i (counts_q[b]), .root_i (stage_q[0].root), .level2_i (stage_q[2].level),
+      .level4_i (stage_q[4].level),
       .hit_o (hit[b]), .count_o (count[b])
     );
   end

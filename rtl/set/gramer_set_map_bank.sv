@@ -5,7 +5,7 @@
 // Nothing is cleared between roots. A counter is kept as level + count, where each root has a level above
 // all that the roots before it could reach: an entry below the level counts 0 and is not marked.
 //
-//   0 read ─► 1 ─► 2 entry, is it the root's? ─► 3 newest, changed ─► 4 written
+//   0 read ─► 1 ─► 2 entry, is it the root's? newest but one ─► 3 newest, changed ─► 4 written
 module gramer_set_map_bank
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -21,7 +21,9 @@ module gramer_set_map_bank
   input  logic    mark_i,  // it is marked
   input  logic    count_i, // it is counted
   input  logic    root_i,  // changes from one root to the next, three cycles later at least
-  input  level_t  level_i, // of the root
+  // Of the roots of the accesses in two stages: it is the same for all banks.
+  input  level_t  level2_i,
+  input  level_t  level4_i,
   // Stage 5
   output logic    hit_o,   // it was marked
   output level_t  count_o  // what it had counted; 0 without an access that counts
@@ -39,47 +41,51 @@ module gramer_set_map_bank
     logic    mark;
     logic    count;
     logic    root;
-    level_t  level;
     map_at_t at;
   } access_t;
 
   (* ram_style = "ultra" *) logic [MAP_ENTRIES-1:0][LEVEL_W:0] mem [MAP_WORDS];
 
   logic [MAP_ENTRIES-1:0][LEVEL_W:0] read1_q, read2_q;
-  access_t access_q [8]; // by stage
-  entry_t  entry2, entry3_q, now3, new3, entry_q [8]; // what the accesses before left
-  logic [7:4] same_q;    // of stage 3: the access there was to the same entry
+  access_t access_q [6]; // by stage
+  entry_t  entry2, newest2, entry3_q, now3, new3, entry_q [7]; // what the accesses before left
+  logic [6:4] same_q;    // of stage 2: the access there was to the same entry
+  logic       before_q;  // of stage 3: the access before it was
   entry_t  old4_q;
 
   assign entry2 = read2_q[access_q[2].at[ENTRY_AT_W-1:0]];
 
   always_comb begin
-    now3 = entry3_q;
-    for (int s = 7; s >= 4; s--) if (same_q[s]) now3 = entry_q[s];
-    new3 = now3;
-    if (access_q[3].mark)  new3.mark  = 1'b1;
-    if (access_q[3].count) new3.value = now3.value + 1'b1;
+    // What belongs to an earlier root counts nothing.
+    newest2 = entry2.value >= level2_i ? entry2 : '{mark: 1'b0, value: level2_i};
+    for (int s = 6; s >= 4; s--) if (same_q[s]) newest2 = entry_q[s];
+    now3 = before_q ? entry_q[4] : entry3_q;
+    new3.mark  = now3.mark || access_q[3].mark;
+    new3.value = now3.value + level_t'(access_q[3].count);
   end
+
+  // Whether an access is to the same entry as a later one, and for the same root.
+  function automatic logic same(input access_t earlier, input access_t later);
+    return earlier.valid && earlier.at == later.at && earlier.root == later.root;
+  endfunction
 
   always_ff @(posedge clk_i) begin
     read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
     read2_q <= read1_q;
     access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i, root: root_i,
-                     level: level_i, at: at_i};
-    for (int s = 2; s < 8; s++) begin
+                     at: at_i};
+    for (int s = 2; s < 6; s++) begin
       access_q[s] <= access_q[s-1];
       if (rst_i) access_q[s].valid <= 1'b0;
     end
-    // What belongs to an earlier root counts nothing.
-    entry3_q <= entry2.value >= access_q[2].level ? entry2 : '{mark: 1'b0, value: access_q[2].level};
-    for (int s = 4; s < 8; s++)
-      same_q[s] <= access_q[s-1].valid && access_q[s-1].at == access_q[2].at
-                   && access_q[s-1].root == access_q[2].root;
+    entry3_q <= newest2;
+    for (int s = 4; s < 7; s++) same_q[s] <= same(access_q[s-1], access_q[1]);
+    before_q <= same(access_q[3], access_q[2]);
     entry_q[4] <= new3;
-    for (int s = 5; s < 8; s++) entry_q[s] <= entry_q[s-1];
+    for (int s = 5; s < 7; s++) entry_q[s] <= entry_q[s-1];
     old4_q  <= now3;
     hit_o   <= access_q[4].valid && old4_q.mark;
-    count_o <= access_q[4].valid && access_q[4].count ? old4_q.value - access_q[4].level : '0;
+    count_o <= access_q[4].valid && access_q[4].count ? old4_q.value - level4_i : '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -91,7 +97,7 @@ module gramer_set_map_bank
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(clear_i && (valid_i || access_q[4].valid))) else $error("cleared while in use");
-    assert (!(access_q[4].valid && old4_q.value < access_q[4].level)) else $error("below the level");
+    assert (!(access_q[4].valid && old4_q.value < level4_i)) else $error("below the level");
     assert (!(access_q[4].valid && access_q[4].count && old4_q.value == '1))
       else $error("a counter beyond its range");
   end

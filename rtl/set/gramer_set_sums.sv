@@ -1,5 +1,5 @@
 // The sums of a PU. Several may grow in a cycle, each by one value; one that would not fit stays at its
-// largest value. A value is added in the cycle after it comes.
+// largest value: that it did is kept beside it, and what is read then is that. A value is added in the cycle after it comes.
 module gramer_set_sums
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -19,7 +19,7 @@ module gramer_set_sums
 );
 
   logic [COUNT_W-1:0] sum_q [SUMS];
-  logic [SUMS-1:0]    valid_q, large_q, over;
+  logic [SUMS-1:0]    valid_q, large_q, over, over_q;
   logic [ADD_W-1:0]   value_q [SUMS];
   logic [COUNT_W:0]   next [SUMS];
 
@@ -35,12 +35,13 @@ module gramer_set_sums
       value_q[s] <= ADD_W'(value_i[s]);
       large_q[s] <= VALUE_W > ADD_W && value_i[s] >> ADD_W != '0;
       if (rst_i || clear_i) sum_q[s] <= '0;
-      else if (over[s]) sum_q[s] <= '1;
       else if (valid_q[s]) sum_q[s] <= next[s][COUNT_W-1:0];
     end
+    if (rst_i || clear_i) over_q <= '0;
+    else over_q <= over_q | over;
     if (rst_i || clear_i) saturated_o <= 1'b0;
     else if (over != '0) saturated_o <= 1'b1;
-    sum_o <= sum_q[at_i];
+    sum_o <= over_q[at_i] ? '1 : sum_q[at_i];
   end
 
 endmodule

@@ -19,6 +19,7 @@ module set_map_bank_proof
   map_at_t    followed_q;
   logic       root_q, marked_q, full_q, after_root_q;
   level_t     level_q, counted_q, most_q;
+  level_t     levels_q [5];    // by stage
   logic       hit;
   level_t     count;
   logic [5:1] ours_q, hit_q;   // by stage: an access to the entry, and what it has to see
@@ -31,7 +32,7 @@ module set_map_bank_proof
   gramer_set_map_bank dut (
     .clk_i, .rst_i (!started_q),
     .clear_i (started_q && clears), .clear_at_i (clear_q[$clog2(MAP_WORDS)-1:0]),
-    .valid_i, .at_i, .mark_i, .count_i, .root_i (root_q), .level_i (level_q),
+    .valid_i, .at_i, .mark_i, .count_i, .root_i (root_q), .level2_i (levels_q[2]), .level4_i (levels_q[4]),
     .hit_o (hit), .count_o (count)
   );
 
@@ -42,6 +43,8 @@ module set_map_bank_proof
     hit_q      <= {hit_q[4:1], marked_q};
     count_q[1] <= count_i ? counted_q : '0;
     for (int s = 2; s < 6; s++) count_q[s] <= count_q[s-1];
+    levels_q[1] <= level_q;
+    for (int s = 2; s < 5; s++) levels_q[s] <= levels_q[s-1];
     if (!started_q) begin
       clear_q      <= '0;
       root_q       <= 1'b0;

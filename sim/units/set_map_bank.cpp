@@ -30,7 +30,12 @@ int main(int argc, char **argv) {
   b.reset(d.rst_i);
   uint32_t level = 1, most = 0; // most: highest count of the present root
   std::deque<int64_t> recent;   // entries of the last accesses, -1: none
+  uint32_t now = 1, levels[4] = {1, 1, 1, 1}; // of the access that comes in, and of the last four cycles
   auto tick = [&] {
+    d.level2_i = levels[1];
+    d.level4_i = levels[3];
+    for (int s = 3; s > 0; --s) levels[s] = levels[s - 1];
+    levels[0] = now;
     b.settle();
     b.rise();
     // What began five cycles ago comes out.
@@ -58,7 +63,7 @@ int main(int argc, char **argv) {
     if (level + accesses + 1 > top) clear(), recent.clear();
     std::fill(model.begin(), model.end(), Entry());
     d.root_i = !d.root_i;
-    d.level_i = level;
+    now = level;
     most = 0;
     for (int n = 0; n < accesses; ++n) {
       const bool valid = one || !b.chance(20);
