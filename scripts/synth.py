@@ -6,7 +6,7 @@ Usage: synth.py [--machine NAME] [--changed | --changed-core] [--write] [BLOCK..
 Synthesises every block (or those that are named) of the machines accelerator, the paper's core, and set, the
 set core; keeps the netlists under target/synth by the hash of their inputs, and prints the area beside
 the paper's. --write puts the tables into docs/hardware/synthesis.md, and each block with its hash into
-synthesis.tsv beside it. With --changed only blocks whose hash isn't in that file are synthesised, which
+synthesis.tsv beside it; of one machine alone with --machine. With --changed only blocks whose hash isn't in that file are synthesised, which
 tells in a fresh clone too what was checked before; with --changed-core every block of a machine is as soon
 as one isn't there, for the ways through several blocks.
 Exit code 1 if a memory has turned into flip-flops, the area is above its limit, or a way between
@@ -70,9 +70,9 @@ MEMORIES = {
     "gramer_set_counter": [(r"rows_mem", 1, BLOCK), (r"words_mem", 8, BLOCK), (r"sets_mem", 8, BLOCK),
                            (r"root_mem", 1, ANY), (r"i_sets\.mem", 1, ANY)],
     "gramer_set_roots": [(r"first_mem", 1, BLOCK), (r"(words|last)_mem", 2, ANY)],
-    "gramer_set_stepper": [(r"previous", 1, ANY), (r"gen_max\[\d+\]\.mem", 8, ANY)],
+    "gramer_set_stepper": [(r"previous", 1, ANY), (r"(?<![.\w])lists", 1, ANY), (r"gen_max\[\d+\]\.mem", 8, ANY)],
     "gramer_set_port": [(r"metas", 1, ANY), (r"(?<![.\w])lines", 1, ANY)],
-    "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY)],
+    "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY), (r"(fetched|visited)_lists", 2, ANY)],
     "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
     "gramer_set_distributor": [(r"i_ahead\.mem", 1, ANY)],
     "gramer_set_plan_walker": [(r"(words|lines|ranges)", 3, ANY)],
@@ -88,7 +88,7 @@ REGISTERS = {
     r"(base|beats|bank_counter)_q$": "one for each DDR bank",
     r"(left|less|and|ones|member|set|class)_q$": "a word for each sub-bank, all of them in each cycle",
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
-    r"(equal|ones11|a_bank|value|sum|group|pair)_q$": "all of them are used at once",
+    r"(equal|ones11|[abc]_bank|value|sum|group|pair)_q$": "all of them are used at once",
     r"(a_low|b_low)_q$": "all of them are compared at once",
     r"(token|stage|access|entry|for|place|end)_q$": "stages of a pipeline",
     r"(?<![a-z_])(mark|at)_q$": "each walker has its own, and several of them change in a cycle",
@@ -273,6 +273,12 @@ HEAD = ("# Blocks as `make synth` last checked them: machine, name, hash of all 
         "levels between registers.\n")
 
 
+def others(machine: str) -> str:
+    """What docs/hardware/synthesis.tsv has of the other machines, which are left as they are."""
+    lines = RECORD.read_text().splitlines(keepends=True) if RECORD.exists() else []
+    return "".join(line for line in lines if not line.startswith(("#", machine + "\t")))
+
+
 def record(machine: str, modules: dict, digests: dict, models: dict) -> str:
     """The part of docs/hardware/synthesis.tsv of a machine: all its blocks have passed."""
     lines = []
@@ -366,8 +372,11 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="rewrite docs/hardware/synthesis.md and .tsv")
     options = parser.parse_args()
 
-    if options.write and (options.blocks or options.changed or options.changed_core or options.machine):
-        print("error: --write needs every block of every machine", file=sys.stderr)
+    if options.write and (options.blocks or options.changed or options.changed_core):
+        print("error: --write needs every block of a machine", file=sys.stderr)
+        return 2
+    if options.write and options.machine not in (None, *MACHINES):
+        print(f"error: --write has no tables of {options.machine}; use {' or '.join(MACHINES)}", file=sys.stderr)
         return 2
     machines = [Machine(name, options) for name in ([options.machine] if options.machine else MACHINES)]
     names = sorted({key[0] for machine in machines for key in machine.every})
@@ -375,7 +384,7 @@ def main() -> int:
     if unknown:
         print(f"error: no block {unknown[0]}; there are {', '.join(names)}", file=sys.stderr)
         return 2
-    faults, texts, records = [], {}, HEAD
+    faults, texts, records = [], {}, "" if options.machine else HEAD
     for machine in machines:
         if machine.wanted:
             found, parts, lines = machine.check(options.write)
@@ -387,7 +396,7 @@ def main() -> int:
         if faults:
             print(f"{RECORD.relative_to(eda.ROOT)} is left as it was", file=sys.stderr)
         else:
-            RECORD.write_text(records)
+            RECORD.write_text(records if not options.machine else HEAD + others(options.machine) + records)
     for fault in faults:
         print(f"error: {fault}", file=sys.stderr)
     return 1 if faults else 0

@@ -77,7 +77,7 @@ module gramer_set_counter
   // Sub-bank b has word b of a group of as many sub-banks as a row has words.
   always_comb
     for (int b = 0; b < ROW_BANKS; b++)
-      for_bank[b] = set_i[(b & ((1 << set_size_i) - 1))*WORD_W +: WORD_W];
+      for_bank[b] = word_for(set_i, set_size_i, b);
 
   always_ff @(posedge clk_i) begin
     if (root_valid_i) root_mem[root_place_i] <= '{words: root_words_i, base: root_i.base, size: root_i.size};

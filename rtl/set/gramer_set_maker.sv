@@ -189,7 +189,7 @@ module gramer_set_maker
     for (int w = 0; w < SET_WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
     at4 = '0;
     for (int w = SET_WORDS - 1; w >= 0; w--) if (some4[w]) at4 = SET_WORD_W'(w);
-    lowest = place_of(word6_q & ~less_of(word6_q));
+    lowest = lowest_of(word6_q);
   end
 
   always_ff @(posedge clk_i) begin
@@ -210,14 +210,18 @@ module gramer_set_maker
   assign read_at_o = row_word(token_q[7].base, token_q[7].size, token_q[7].member);
 
   set_t       walking9_q;
-  logic [2:0] group9;
+  logic [2:0] bank9; // of the row's first word
   word_t      row9 [SET_WORDS];
 
-  assign group9 = row_group(token_q[9].size, token_q[9].member);
+  // A row of 2, 4, 8 words begins in a sub-bank whose number they divide: so word 1 is in an odd one, words 2 and 3 are
+  // in one of two, and from word 4 on each has its own.
+  assign bank9 = 3'(row_group(token_q[9].size, token_q[9].member) << token_q[9].size);
   always_comb begin
-    for (int w = 0; w < SET_WORDS; w++)
-      row9[w] = w >> token_q[9].size != 0 ? '0
-                : word_i[(32'(group9) << token_q[9].size) + w & (ROW_BANKS-1)];
+    for (int w = 0; w < SET_WORDS; w++) begin
+      logic [2:0] bank;
+      bank    = bank9 & 3'(7 << $clog2(w + 1)) | 3'(w);
+      row9[w] = w >> token_q[9].size != 0 ? '0 : word_i[bank];
+    end
   end
 
   always_comb begin

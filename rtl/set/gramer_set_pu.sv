@@ -56,7 +56,9 @@ module gramer_set_pu
   line_at_t issue_line;
   meta_t    issue_meta, meta;
   line_t    line, write_line, member_line, held_line, streamed;
-  list_t    list [LISTS];
+  list_t    list;
+  slot_t    list_slot;
+  logic     list_write;
   logic     member_read, write, loaded, held_read, freed, lengths_valid;
   slot_t    member_slot, write_slot, held_slot;
   lline_t   member_at, write_at, held_at;
@@ -141,7 +143,8 @@ module gramer_set_pu
     .unit_valid_i (unit_own), .unit_take_o (unit_take), .unit_i (unit),
     .issue_valid_o (issue_valid), .issue_ready_i (issue_ready), .issue_line_o (issue_line),
     .issue_meta_o (issue_meta),
-    .list_o (list), .loaded_i (loaded), .freed_i (freed),
+    .list_write_o (list_write), .list_slot_o (list_slot), .list_o (list),
+    .loaded_i (loaded), .freed_i (freed),
     .read_o (member_read), .read_slot_o (member_slot), .read_at_o (member_at),
     .line_i (member_line),
     .lengths_valid_i (lengths_valid), .lengths_load_i (lengths_load),
@@ -188,7 +191,7 @@ module gramer_set_pu
   gramer_set_stepper i_stepper (
     .clk_i, .rst_i,
     .valid_i (line_valid && !planning_q), .ready_o (line_ready), .line_i (line), .meta_i (meta),
-    .list_i (list),
+    .list_write_i (list_write), .list_slot_i (list_slot), .list_i (list),
     .write_o (write), .write_slot_o (write_slot), .write_at_o (write_at),
     .write_line_o (write_line), .loaded_o (loaded),
     .lengths_valid_o (lengths_valid), .lengths_load_o (lengths_load),

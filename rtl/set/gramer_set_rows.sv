@@ -71,14 +71,19 @@ module gramer_set_rows
   assign enough = some && step_q.counts && entries_q >= 10'(step_q.root.k) - 10'd2;
   assign group  = row_group(step_q.root.size, step_q.member);
   assign word   = word_at_t'(step_q.member >> $clog2(WORD_W));
+
+  // A row is written as soon as it is complete.
+  always_comb begin
+    write_at_o = row_word(step_q.root.base, step_q.root.size, step_q.member);
+    for (int b = 0; b < ROW_BANKS; b++) begin
+      write_o[b]      = some && !rst_i && 3'(b) >> step_q.root.size == group;
+      write_word_o[b] = word_for(row_q, step_q.root.size, b);
+    end
+  end
+
   assign keeps  = !clear_q && !(row_valid_q && word != word_q);
 
   always_ff @(posedge clk_i) begin
-    write_at_o <= row_word(step_q.root.base, step_q.root.size, step_q.member);
-    for (int b = 0; b < ROW_BANKS; b++) begin
-      write_o[b]      <= some && !rst_i && 3'(b) >> step_q.root.size == group;
-      write_word_o[b] <= row_q[(b & ((1 << step_q.root.size) - 1))*WORD_W +: WORD_W];
-    end
     root_q  <= !rst_i && last_valid_q;
     clear_q <= rst_i || last_valid_q;
     place_o <= step_q.place;

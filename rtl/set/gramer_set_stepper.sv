@@ -19,7 +19,9 @@ module gramer_set_stepper
   input  line_t  line_i,
   input  meta_t  meta_i,
   // The list of each slot, written before its lines come
-  input  list_t  list_i [LISTS],
+  input  logic   list_write_i, // what is known of one, before its first line
+  input  slot_t  list_slot_i,
+  input  list_t  list_i,
   // List buffer
   output logic   write_o,
   output slot_t  write_slot_o,
@@ -101,6 +103,10 @@ module gramer_set_stepper
         a_highest |= a_line_q[l*ENTRY_W +: PLACED_ID_W];
   end
 
+  (* ram_style = "distributed" *) list_t lists [LISTS];
+
+  always_ff @(posedge clk_i) if (list_write_i) lists[list_slot_i] <= list_i;
+
   assign a_aside = a_meta_q.load || a_meta_q.lengths;
   assign a_ready = !b_valid_q || b_ready;
 
@@ -121,7 +127,7 @@ module gramer_set_stepper
         b_high_q   <= a_highest;
         b_window_q <= '0;
         b_slot_q   <= a_slot_q;
-        b_list_q   <= list_i[a_slot_q];
+        b_list_q   <= lists[a_slot_q];
       end
     end else if (b_emits && !b_last) b_window_q <= b_window_q + 1'b1;
   end
@@ -328,7 +334,7 @@ module gramer_set_stepper
     assert (!(d_valid_q && d_one_q != (d_less == '0))) else $error("steps are left, or none are");
     // Entries, then padding: the lanes in use are one run that begins with the list.
     if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
-      assert (a_meta_q.mark || list_i[a_slot_q].mapped
+      assert (a_meta_q.mark || lists[a_slot_q].mapped
               || a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
     end
   end

@@ -25,7 +25,9 @@ module gramer_set_streamer
   output line_at_t issue_line_o,
   output meta_t  issue_meta_o,
   // Lists in the list buffer
-  output list_t  list_o [LISTS],
+  output logic   list_write_o, // what is known of one
+  output slot_t  list_slot_o,
+  output list_t  list_o,
   input  logic   loaded_i, // pulse: the oldest that is being loaded is there
   input  logic   freed_i,  // pulse: the oldest is done with
   output logic   read_o,
@@ -84,6 +86,19 @@ module gramer_set_streamer
   assign load_issues  = load_q == LENGTHS || load_q == LIST;
   assign load_done    = load_at_q == load_list_q.last;
 
+  // What is known of the lists in the buffer, once for each that asks; gramer_set_stepper has it too.
+  (* ram_style = "distributed" *) list_t fetched_lists [LISTS];
+  (* ram_style = "distributed" *) list_t visited_lists [LISTS];
+
+  assign list_write_o = place;
+  assign list_slot_o  = load_slot_q;
+  assign list_o       = own;
+
+  always_ff @(posedge clk_i) if (list_write_o) begin
+    fetched_lists[list_slot_o] <= list_o;
+    visited_lists[list_slot_o] <= list_o;
+  end
+
   // A part of the list: as many lines as a slot has, or those that are left.
   always_comb begin
     own = load_list_q;
@@ -134,7 +149,6 @@ module gramer_set_streamer
       load_list_q.block_last <= LINE_AT_W'((lengths_block_i - 1'b1) >> QUARTER_W);
       load_list_q.block_high <= 2'(lengths_block_i - 1'b1);
     end else if (place) begin
-      list_o[load_slot_q] <= own;
       load_list_q         <= own;
       load_at_q           <= '0;
     end else if (load_q == LIST && issue_ready_i) begin
@@ -172,7 +186,7 @@ module gramer_set_streamer
   lanes_t                 f0_range;    // lanes of cliques that the unit visits
   lanes_t                 f1_range_q;  // lanes that it visits if they have an entry
 
-  assign fetch_list  = list_o[fetch_slot_q];
+  assign fetch_list  = fetched_lists[fetch_slot_q];
   assign fetch_last  = fetch_at_q == fetch_list.last;
   assign fetch       = there_q != '0 && room_q != '0;
   assign read_o      = fetch;
@@ -283,7 +297,7 @@ module gramer_set_streamer
   assign take = (any_q || ends_q || marks_q) && !m_full;
   assign next = waits && ((!any_q && !ends_q && !marks_q) || (take && only_q && !more));
   assign more = marks_q && (any_q || ends_q); // beside the marks
-  assign visit_list = list_o[visit_slot_q];
+  assign visit_list = visited_lists[visit_slot_q];
 
   always_comb begin
     lane = '0;

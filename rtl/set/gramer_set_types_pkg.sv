@@ -266,22 +266,20 @@ package gramer_set_types_pkg;
     return member[2:0] & (3'd7 >> size);
   endfunction
 
-  // Places whose number has bit 0, bit 1, …, each from the lowest place on.
-  localparam word_t PLACES_WITH [6] = '{
-    64'haaaa_aaaa_aaaa_aaaa, 64'hcccc_cccc_cccc_cccc, 64'hf0f0_f0f0_f0f0_f0f0,
-    64'hff00_ff00_ff00_ff00, 64'hffff_0000_ffff_0000, 64'hffff_ffff_0000_0000
-  };
-
-  // The place of the one bit that is set; 0 without one.
-  function automatic logic [$clog2(WORD_W)-1:0] place_of(input word_t one);
+  // The lowest place with a bit that is set, of each eight and then of those; any without one.
+  function automatic logic [$clog2(WORD_W)-1:0] lowest_of(input word_t bits);
+    logic [WORD_W/8-1:0] some;
+    logic [2:0]          of_eight;
     logic [$clog2(WORD_W)-1:0] place;
-    for (int unsigned b = 0; b < $clog2(WORD_W); b++) place[b] = (one & PLACES_WITH[b]) != '0;
+    for (int unsigned e = 0; e < WORD_W / 8; e++) some[e] = bits[8*e +: 8] != '0;
+    place = '0;
+    for (int unsigned e = 0; e < WORD_W / 8; e++) begin
+      of_eight = '0;
+      for (int unsigned p = 0; p < 8; p++)
+        if (bits[8*e + p] && (bits[8*e +: 8] & 8'((1 << p) - 1)) == '0) of_eight |= 3'(p);
+      if (some[e] && (some & (WORD_W/8)'((1 << e) - 1)) == '0) place |= {($clog2(WORD_W)-3)'(e), of_eight};
+    end
     return place;
-  endfunction
-
-  // Without the lowest bit that is set; the carry finds it.
-  function automatic word_t less_of(input word_t bits);
-    return bits & (bits - 1'b1);
   endfunction
 
   // How many bits are set of six, side by side for all places of vectors: three bits each, every one of which is a table
@@ -321,9 +319,26 @@ package gramer_set_types_pkg;
     return ones;
   endfunction
 
-  // Whether two bits or more are set.
+  // Whether two bits or more are set: the halves of a word, of a half and so on, each with a bit and with several.
   function automatic logic several(input word_t bits);
-    return less_of(bits) != '0;
+    word_t some, more;
+    some = bits;
+    more = '0;
+    for (int unsigned half = WORD_W / 2; half > 0; half /= 2) begin
+      more = more | (more >> half) | (some & (some >> half));
+      some = some | (some >> half);
+    end
+    return more[0];
+  endfunction
+
+  // A row's or set's word for a sub-bank: its words lie in as many sub-banks, again and again.
+  function automatic word_t word_for(input logic [MEMBERS-1:0] row, input class_t size, input int unsigned bank);
+    unique case (size)
+      2'd0: return row[0 +: WORD_W];
+      2'd1: return row[bank % 2 % SET_WORDS * WORD_W +: WORD_W];
+      2'd2: return row[bank % 4 % SET_WORDS * WORD_W +: WORD_W];
+      default: return row[bank % SET_WORDS * WORD_W +: WORD_W];
+    endcase
   endfunction
 
   // Vertices that a set needs for an embedding of k: a triangle is counted without sets.
