@@ -147,7 +147,7 @@ PROOFS = {
         [
             ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
             ("gramer_set_port.sv", "some && take && there_q[next_place]", "some && take && there_q != '0"),
-            ("gramer_set_port.sv", "if (pop && next_place == answer_at_t'(a))", "if (pop && last_place == answer_at_t'(a))"),
+            ("gramer_set_port.sv", "popped_place_q <= next_place", "popped_place_q <= last_place"),
             ("gramer_set_port.sv", "request_place_o <= last_place", "request_place_o <= next_place"),
         ],
         SET_REDUCED,

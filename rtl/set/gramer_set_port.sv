@@ -76,6 +76,8 @@ module gramer_set_port
   logic              answered_q, came_q; // the line comes over a register of its own
   line_t             came_line_q;
   logic [ANSWERS-1:0] there_q; // places whose line is there, or that have none
+  logic              popped_q; // a place was taken out a cycle before: it can't be looked at again yet
+  answer_at_t        popped_place_q;
 
   always_comb begin
     from  = '0;
@@ -94,8 +96,10 @@ module gramer_set_port
     came_place_q <= place_q;
     came_line_q  <= answer_line_i[from_q];
     if (came_q) lines[came_place_q] <= came_line_q;
+    popped_q       <= !rst_i && pop;
+    popped_place_q <= next_place;
     for (int a = 0; a < ANSWERS; a++) begin
-      if (pop && next_place == answer_at_t'(a)) there_q[a] <= 1'b0;
+      if (popped_q && popped_place_q == answer_at_t'(a)) there_q[a] <= 1'b0;
       if ((came_q && came_place_q == answer_at_t'(a))
           || (issued && issue_meta_i.none && last_place == answer_at_t'(a))) there_q[a] <= 1'b1;
     end
