@@ -39,8 +39,8 @@ MACHINES = {
 }
 CEILINGS = {
     "accelerator": LIMITS,
-    "set": {"LUT": 38.5, "FF": 19.2, "BRAM": 65.7},
-    "set32": {"LUT": 77.0},
+    "set": {"LUT": 26.7, "FF": 13.1, "BRAM": 65.7},
+    "set32": {"LUT": 53.4},
 }
 # All of xcu250 (DS962).
 DEVICE = {"LUT": 1728000, "FF": 3456000, "BRAM": 2688, "URAM": 1280, "DSP": 12288}
@@ -61,7 +61,7 @@ MEMORIES = {
     "gramer_axi_reader": [(r"addresses", 1, ANY)],
     "gramer_fifo": [(r"mem", 1, ANY)],
     "gramer_prefetcher": [(r"i_ahead\.mem", 1, ANY)],
-    "gramer_set_partition": [(r"(?<![.\w])mem", 1, ("ultra",)), (r"gen_pu\[\d+\]\.requests", 8, ANY)],
+    "gramer_set_partition": [(r"(?<![.\w])mem", 1, ("ultra",)), (r"gen_pu\[\d+\]\.i_requests\.mem", 8, ANY)],
     "gramer_set_map_bank": [(r"(?<![.\w])mem", 1, ("ultra",))],
     "gramer_set_list_buffer": [(r"members", 1, BLOCK), (r"held", 1, BLOCK)],
     "gramer_set_row_memory": [(r"make_mem", 8, BLOCK), (r"count_mem", 8, BLOCK)],
@@ -71,7 +71,7 @@ MEMORIES = {
                            (r"root_mem", 1, ANY), (r"i_sets\.mem", 1, ANY)],
     "gramer_set_roots": [(r"first_mem", 1, BLOCK), (r"(words|last)_mem", 2, ANY)],
     "gramer_set_stepper": [(r"previous", 1, ANY), (r"(?<![.\w])lists", 1, ANY), (r"gen_max\[\d+\]\.mem", 8, ANY)],
-    "gramer_set_port": [(r"metas", 1, ANY), (r"(?<![.\w])lines", 1, ANY)],
+    "gramer_set_port": [(r"i_order\.mem", 1, ANY), (r"gen_queue\[\d+\]\.i_answers\.mem", 8, ANY)],
     "gramer_set_streamer": [(r"i_(ahead|members)\.mem", 2, ANY), (r"(fetched|visited)_lists", 2, ANY)],
     "gramer_set_unit_queue": [(r"i_groups\.mem", 1, ANY)],
     "gramer_set_distributor": [(r"i_ahead\.mem", 1, ANY)],

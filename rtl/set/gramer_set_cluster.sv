@@ -40,8 +40,6 @@ module gramer_set_cluster
 
   logic [PARTITIONS-1:0] request [PUS];
   logic [AT_W-1:0]       request_at [PUS];
-  answer_at_t            request_place [PUS], answer_place [PARTITIONS];
-  logic [PUS-1:0]        waiting [PARTITIONS], grant [PARTITIONS];
   logic [PUS-1:0]        answer [PARTITIONS];
   line_t                 answer_line [PARTITIONS];
   logic [PARTITIONS-1:0] conflict;
@@ -55,8 +53,7 @@ module gramer_set_cluster
       .clk_i, .rst_i, .clear_i, .running_i, .plan_i, .word_write_i, .word_at_i, .word_i,
       .push_i (push_i[p]), .unit_i, .free_o (free_o[p]),
       .request_o (request[p]), .request_at_o (request_at[p]),
-      .request_place_o (request_place[p]),
-      .answer_i (answered), .answer_place_i (answer_place), .answer_line_i (answer_line),
+      .answer_i (answered), .answer_line_i (answer_line),
       .record_valid_o (record_valid_o[p]), .record_ready_i (record_ready_i[p]),
       .record_o (record_o[p]),
       .sum_at_i, .sum_o (sum_o[p]), .saturated_o (saturated_o[p]),
@@ -65,8 +62,6 @@ module gramer_set_cluster
       .busy_o (busy_o[p])
     );
   end
-
-  gramer_set_matcher i_matcher (.clk_i, .rst_i, .waiting_i (waiting), .grant_o (grant));
 
   for (genvar q = 0; q < PARTITIONS; q++) begin : gen_partition
     logic [PUS-1:0] requests;
@@ -79,10 +74,8 @@ module gramer_set_cluster
     gramer_set_partition i_partition (
       .clk_i, .rst_i,
       .write_i (write_i[q]), .write_at_i, .write_line_i,
-      .request_i (requests), .at_i (request_at), .place_i (request_place),
-      .waiting_o (waiting[q]), .grant_i (grant[q]),
-      .answer_o (answer[q]), .place_o (answer_place[q]), .line_o (answer_line[q]),
-      .conflict_o (conflict[q])
+      .request_i (requests), .at_i (request_at),
+      .answer_o (answer[q]), .line_o (answer_line[q]), .conflict_o (conflict[q])
     );
 
     always_ff @(posedge clk_i) begin

@@ -1,10 +1,10 @@
 // A PU's way to the lines of the image. Requests leave in order, and lines come out in the same order,
-// each with what was said of it. A request goes to the line's partition with the place that is kept here for the
-// line. Partitions answer when it is their turn, one of them at a time (gramer_set_matcher); the line goes to its
-// place, and lines are taken out place by place. There is a place for every line under way, so partitions never wait.
+// each with what was said of it. A request goes to the line's partition, which answers in order:
+// so a queue for each partition, and one that says whose turn it is, restore the order
+// without a tag. There is room for every line under way, so partitions never wait.
 //
-//   issue ─► place ─► partitions ─► answer, line ─► [lines by place] ─► line_o, meta_o
-//        └─────────────► [what was said, by place] ─┘
+//   issue ─► [order] ──────────────► whose turn ─► line_o, meta_o
+//        └─► partitions ─► [queue of each partition] ─┘
 module gramer_set_port
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -21,10 +21,8 @@ module gramer_set_port
   // To the partitions
   output logic [PARTITIONS-1:0] request_o,
   output logic [AT_W-1:0] request_at_o,
-  output answer_at_t      request_place_o,
   // From the partitions
-  input  logic [PARTITIONS-1:0] answer_i, // at most one; its line is there in the next cycle
-  input  answer_at_t      answer_place_i [PARTITIONS],
+  input  logic [PARTITIONS-1:0] answer_i,
   input  line_t           answer_line_i [PARTITIONS],
   // To the PU
   output logic            valid_o,
@@ -38,95 +36,64 @@ module gramer_set_port
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
   logic              full, take, some, issued, pop;
-  logic [PART_W-1:0] part;
-  logic [ANSWER_AT_W:0] write_q, read_q; // places: one bit more than an index, full differs from empty
-  answer_at_t        last_place, next_place;
+  logic [PART_W-1:0] part, head_part;
+  meta_t             meta;
+  line_t             line;
 
-  assign last_place    = write_q[ANSWER_AT_W-1:0];
-  assign next_place    = read_q[ANSWER_AT_W-1:0];
-  assign some          = write_q != read_q;
-  assign full          = write_q[ANSWER_AT_W] != read_q[ANSWER_AT_W] && last_place == next_place;
   assign issue_ready_o = !full;
   assign issued        = issue_valid_i && !full;
   assign part          = PARTITIONS > 1 ? issue_line_i[PART_W-1:0] : '0;
 
-  (* ram_style = "distributed" *) meta_t metas [ANSWERS];
+  gramer_fifo #(.WIDTH(PART_W + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
+    .clk_i, .rst_i,
+    .push_i (issued), .data_i ({part, issue_meta_i}), .full_o (full),
+    .pop_i (pop), .valid_o (some), .data_o ({head_part, meta})
+  );
 
   always_ff @(posedge clk_i) begin
-    if (issued) metas[last_place] <= issue_meta_i;
-    if (rst_i) begin
-      write_q <= '0;
-      read_q  <= '0;
-    end else begin
-      write_q <= write_q + (ANSWER_AT_W+1)'(issued);
-      read_q  <= read_q + (ANSWER_AT_W+1)'(pop);
-    end
-    request_at_o    <= AT_W'(issue_line_i >> SHIFT);
-    request_place_o <= last_place;
+    request_at_o <= AT_W'(issue_line_i >> SHIFT);
     for (int p = 0; p < PARTITIONS; p++)
       request_o[p] <= !rst_i && issued && !issue_meta_i.none && part == PART_W'(p);
   end
 
-  // ---------------------------------------------------------------- answers
+  // The queues of the partitions' answers.
+  logic [PARTITIONS-1:0] holds;
+  line_t                 head [PARTITIONS];
 
-  (* ram_style = "distributed" *) line_t lines [ANSWERS];
+  for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
+    // verilator lint_off UNUSEDSIGNAL
+    // `no_room` is there for the assertion, and some builds have none.
+    logic  taken, no_room;
+    // verilator lint_on UNUSEDSIGNAL
 
-  logic [PART_W-1:0] from, from_q; // the partition that answers
-  answer_at_t        place, place_q, came_place_q;
-  logic              answered_q, came_q; // the line comes over a register of its own
-  line_t             came_line_q;
-  logic [ANSWERS-1:0] there_q; // places whose line is there, or that have none
-  logic              popped_q; // a place was taken out a cycle before: it can't be looked at again yet
-  answer_at_t        popped_place_q;
+    assign taken = pop && !meta.none && head_part == PART_W'(p);
 
-  always_comb begin
-    from  = '0;
-    place = '0;
-    for (int p = 0; p < PARTITIONS; p++) if (answer_i[p]) begin
-      from  |= PART_W'(p);
-      place |= answer_place_i[p];
+    gramer_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
+      .clk_i, .rst_i,
+      .push_i (answer_i[p]), .data_i (answer_line_i[p]), .full_o (no_room),
+      .pop_i (taken), .valid_o (holds[p]), .data_o (head[p])
+    );
+
+`ifndef SYNTHESIS
+    always_ff @(posedge clk_i) if (!rst_i) begin
+      assert (!(answer_i[p] && no_room)) else $error("an answer without room");
     end
+`endif
   end
 
-  always_ff @(posedge clk_i) begin
-    answered_q   <= !rst_i && answer_i != '0;
-    from_q       <= from;
-    place_q      <= place;
-    came_q       <= !rst_i && answered_q;
-    came_place_q <= place_q;
-    came_line_q  <= answer_line_i[from_q];
-    if (came_q) lines[came_place_q] <= came_line_q;
-    popped_q       <= !rst_i && pop;
-    popped_place_q <= next_place;
-    for (int a = 0; a < ANSWERS; a++) begin
-      if (popped_q && popped_place_q == answer_at_t'(a)) there_q[a] <= 1'b0;
-      if ((came_q && came_place_q == answer_at_t'(a))
-          || (issued && issue_meta_i.none && last_place == answer_at_t'(a))) there_q[a] <= 1'b1;
-    end
-    if (rst_i) there_q <= '0;
-  end
-
-  // ---------------------------------------------------------------- in order
-
+  assign line = head[head_part];
   assign take = !valid_o || ready_i;
-  assign pop  = some && take && there_q[next_place];
+  assign pop  = some && take && (meta.none || holds[head_part]);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) valid_o <= 1'b0;
     else if (take) valid_o <= pop;
     if (pop) begin
-      line_o <= lines[next_place];
-      meta_o <= metas[next_place];
+      line_o <= line;
+      meta_o <= meta;
     end
   end
 
   assign busy_o = some || valid_o;
-
-`ifndef SYNTHESIS
-  always_ff @(posedge clk_i) if (!rst_i) begin
-    assert ($onehot0(answer_i)) else $error("two answers at once");
-    assert (!(came_q && there_q[came_place_q])) else $error("an answer without room");
-  end
-`endif
 
 endmodule

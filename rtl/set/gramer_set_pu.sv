@@ -30,9 +30,7 @@ module gramer_set_pu
   // Lines of the image
   output logic [PARTITIONS-1:0] request_o,
   output logic [AT_W-1:0] request_at_o,
-  output answer_at_t request_place_o,
-  input  logic [PARTITIONS-1:0] answer_i, // lines come a cycle later
-  input  answer_at_t answer_place_i [PARTITIONS],
+  input  logic [PARTITIONS-1:0] answer_i,
   input  line_t answer_line_i [PARTITIONS],
   // Records of a search plan that lists
   output logic    record_valid_o,
@@ -157,7 +155,7 @@ module gramer_set_pu
     .issue_valid_i (planning_q ? plan_issue_valid : issue_valid), .issue_ready_o (issue_ready),
     .issue_line_i (planning_q ? plan_issue_line : issue_line),
     .issue_meta_i (planning_q ? plan_issue_meta : issue_meta),
-    .request_o, .request_at_o, .request_place_o, .answer_i, .answer_place_i, .answer_line_i,
+    .request_o, .request_at_o, .answer_i, .answer_line_i,
     .valid_o (line_valid), .ready_i (line_taken),
     .line_o (line), .meta_o (meta),
     .busy_o (port_busy)

@@ -59,7 +59,9 @@ module gramer_set_stepper
   localparam int unsigned WINDOW_W = $clog2(WINDOWS);
 
   logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
-  logic a_ready, b_ready, c_ready, d_ready;
+  // Kept as they are: the way from a root's first step to the port's next line is the longest of a PU.
+  (* keep = "true" *) logic b_ready, c_ready, d_waits;
+  logic a_ready, d_ready;
 
   // ---------------------------------------------------------------- a: which lanes hold entries
 
@@ -67,7 +69,7 @@ module gramer_set_stepper
   meta_t  a_meta_q;
   lanes_t a_lanes_q;
 
-  assign ready_o = !a_valid_q || a_ready;
+  assign ready_o = !(a_valid_q && b_valid_q && !b_ready);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) a_valid_q <= 1'b0;
@@ -83,7 +85,8 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- b: first and last id
 
-  logic a_aside, b_aside, b_map, b_emits, b_last, map_taken;
+  (* keep = "true" *) logic b_last;
+  logic a_aside, b_aside, b_map, b_emits, map_taken;
 
   // The lanes in use follow each other.
   placed_t           a_lowest, a_highest;
@@ -249,9 +252,10 @@ module gramer_set_stepper
   class_t            d_size_q;
   logic              d_wants_q, room;
 
-  assign go        = d_valid_q && (!d_first_q || !d_wants_q || room);
+  assign d_waits   = d_first_q && d_wants_q && !room;
+  assign go        = d_valid_q && !d_waits;
   assign unit_done = go && d_one_q && d_last_q && d_meta_q.slot_last;
-  assign d_ready   = !d_valid_q || (go && d_one_q);
+  assign d_ready   = !d_valid_q || (!d_waits && d_one_q);
 
   gramer_set_row_ring i_room (
     .clk_i, .rst_i,

@@ -103,7 +103,7 @@ int main(int argc, char **argv) {
     // Sparse, dense, with a large clique, with a hub, complete.
     const unsigned kind = n % 6;
     const uint32_t vertices = kind == 5 ? 20 + b.random(30) : kind == 2 ? 80 + b.random(120)
-                              : kind == 4 ? 30 + b.random(800) : 30 + b.random(300);
+                              : n == 4 ? 700 : kind == 4 ? 30 + b.random(800) : 30 + b.random(300);
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     auto random_edges = [&](uint64_t m) {
       for (uint64_t e = 0; e < m; ++e) edges.push_back({uint32_t(b.random(vertices)), uint32_t(b.random(vertices))});
