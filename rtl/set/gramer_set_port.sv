@@ -35,7 +35,7 @@ module gramer_set_port
   localparam int unsigned PART_W = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
-  logic              full, take, some, issued, pop;
+  logic              full, take, some, issued, pop, popped_q;
   logic [PART_W-1:0] part, head_part;
   meta_t             meta;
   line_t             line;
@@ -44,10 +44,12 @@ module gramer_set_port
   assign issued        = issue_valid_i && !full;
   assign part          = PARTITIONS > 1 ? issue_line_i[PART_W-1:0] : '0;
 
-  gramer_fifo #(.WIDTH(PART_W + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
+  // Queues hear a cycle later what was taken: the way from what comes behind the port to its ready is the
+  // longest of a PU, and ends in registers here.
+  gramer_set_late_fifo #(.WIDTH(PART_W + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
     .clk_i, .rst_i,
     .push_i (issued), .data_i ({part, issue_meta_i}), .full_o (full),
-    .pop_i (pop), .valid_o (some), .data_o ({head_part, meta})
+    .popped_i (popped_q), .valid_o (some), .data_o ({head_part, meta})
   );
 
   always_ff @(posedge clk_i) begin
@@ -63,15 +65,15 @@ module gramer_set_port
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
     // verilator lint_off UNUSEDSIGNAL
     // `no_room` is there for the assertion, and some builds have none.
-    logic  taken, no_room;
+    logic  taken_q, no_room;
     // verilator lint_on UNUSEDSIGNAL
 
-    assign taken = pop && !meta.none && head_part == PART_W'(p);
+    always_ff @(posedge clk_i) taken_q <= !rst_i && pop && !meta.none && head_part == PART_W'(p);
 
-    gramer_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
+    gramer_set_late_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
       .clk_i, .rst_i,
       .push_i (answer_i[p]), .data_i (answer_line_i[p]), .full_o (no_room),
-      .pop_i (taken), .valid_o (holds[p]), .data_o (head[p])
+      .popped_i (taken_q), .valid_o (holds[p]), .data_o (head[p])
     );
 
 `ifndef SYNTHESIS
@@ -86,6 +88,7 @@ module gramer_set_port
   assign pop  = some && take && (meta.none || holds[head_part]);
 
   always_ff @(posedge clk_i) begin
+    popped_q <= !rst_i && pop;
     if (rst_i) valid_o <= 1'b0;
     else if (take) valid_o <= pop;
     if (pop) begin

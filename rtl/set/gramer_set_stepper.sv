@@ -59,9 +59,7 @@ module gramer_set_stepper
   localparam int unsigned WINDOW_W = $clog2(WINDOWS);
 
   logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
-  // Kept as they are: the way from a root's first step to the port's next line is the longest of a PU.
-  (* keep = "true" *) logic b_ready, c_ready, d_waits;
-  logic a_ready, d_ready;
+  logic a_ready, b_ready, c_ready, d_ready, d_waits;
 
   // ---------------------------------------------------------------- a: which lanes hold entries
 
@@ -85,8 +83,7 @@ module gramer_set_stepper
 
   // ---------------------------------------------------------------- b: first and last id
 
-  (* keep = "true" *) logic b_last;
-  logic a_aside, b_aside, b_map, b_emits, map_taken;
+  logic a_aside, b_aside, b_map, b_emits, b_last, map_taken;
 
   // The lanes in use follow each other.
   placed_t           a_lowest, a_highest;

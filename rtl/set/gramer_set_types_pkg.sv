@@ -10,7 +10,6 @@ package gramer_set_types_pkg;
   localparam int unsigned LINE_AT_W  = ID_W - $clog2(LINE_QUARTERS); // a line of the image
   // Bits in which ids differ: the image lies in the partitions, so an id is below their quarter-lines.
   localparam int unsigned PLACED_ID_W = $clog2(PARTITIONS * PARTITION_LINES * LINE_QUARTERS);
-  localparam int unsigned ANSWER_AT_W = $clog2(ANSWERS);     // of a line under way to a PU
   localparam int unsigned SLOT_W     = $clog2(LISTS);
   localparam int unsigned LLINE_W    = $clog2(LIST_LINES);
   localparam int unsigned MEMBERS    = LIST_LINES * LANES; // columns of a row
@@ -62,7 +61,6 @@ package gramer_set_types_pkg;
   typedef logic [1:0]            class_t;   // a row has 1 << class words
   typedef logic [K_W-1:0]        k_t;
   typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
-  typedef logic [ANSWER_AT_W-1:0] answer_at_t; // the place that a PU keeps for a line
 
   typedef logic [MAP_AT_W-1:0]   map_at_t;
   typedef logic [LEVEL_W-1:0]    level_t;

@@ -52,7 +52,7 @@ module set_port_proof
 
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_inside
     assign held[p] = COUNT_AT_W'(($clog2(ANSWERS)+1)'(dut.gen_queue[p].i_answers.write_q
-                                                      - dut.gen_queue[p].i_answers.read_q));
+                                                      - dut.gen_queue[p].i_answers.head));
     assign came[p] = answer_i[p];
   end
 

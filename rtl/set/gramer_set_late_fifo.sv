@@ -1,0 +1,57 @@
+// First-in first-out queue, as gramer_fifo is one, that hears a cycle later what was taken.
+//
+//   push_i ──► [ tail … head ] ──► data_o, valid_o; popped_i: the head was taken in the cycle before
+//
+// popped_i comes from a register of the reader, and data_o, valid_o and full_o are already without what it
+// took: nothing is different but where a long way to the pop ends, a cycle earlier, at the cost of a level before the
+// memory's read.
+module gramer_set_late_fifo #(
+  /// Bits of an element.
+  parameter int unsigned WIDTH = 8,
+  /// Elements, a power of two, at least 2.
+  parameter int unsigned DEPTH = 4
+) (
+  input  logic             clk_i,
+  input  logic             rst_i,
+  // In: a push into a full queue is lost and an error.
+  input  logic             push_i,
+  input  logic [WIDTH-1:0] data_i,
+  output logic             full_o,
+  // Out
+  input  logic             popped_i,
+  output logic             valid_o,
+  output logic [WIDTH-1:0] data_o
+);
+
+  localparam int unsigned PTR_W = $clog2(DEPTH);
+
+  (* ram_style = "distributed" *) logic [WIDTH-1:0] mem [DEPTH];
+  // One bit more than an index: full differs from empty. `next_q` is `read_q` + 1.
+  logic [PTR_W:0]   write_q, read_q, next_q, head;
+
+  assign head    = popped_i ? next_q : read_q;
+  assign valid_o = write_q != head;
+  assign full_o  = write_q[PTR_W] != head[PTR_W] && write_q[PTR_W-1:0] == head[PTR_W-1:0];
+  assign data_o  = mem[head[PTR_W-1:0]];
+
+  always_ff @(posedge clk_i) begin
+    if (push_i) mem[write_q[PTR_W-1:0]] <= data_i;
+    if (rst_i) begin
+      write_q <= '0;
+      read_q  <= '0;
+      next_q  <= (PTR_W+1)'(1);
+    end else begin
+      if (push_i) write_q <= write_q + 1'b1;
+      read_q <= head;
+      next_q <= head + 1'b1;
+    end
+  end
+
+`ifndef SYNTHESIS
+  always_ff @(posedge clk_i) if (!rst_i) begin
+    assert (!(push_i && full_o)) else $error("push into a full queue");
+    assert (!(popped_i && write_q == read_q)) else $error("pop from an empty queue");
+  end
+`endif
+
+endmodule
