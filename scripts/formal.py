@@ -136,7 +136,7 @@ PROOFS = {
         [
             ("gramer_set_port.sv", "assign issued        = issue_valid_i && !full;", "assign issued        = issue_valid_i;"),
             ("gramer_set_port.sv", "(meta.none || holds[head_part])", "(meta.none || holds != '0)"),
-            ("gramer_set_port.sv", "pop && !meta.none && head_part", "pop && head_part"),
+            ("gramer_set_port.sv", "comes && !meta.none && head_part", "comes && head_part"),
             ("gramer_set_late_fifo.sv", "mem[head[PTR_W-1:0]]", "mem[read_q[PTR_W-1:0]]"),
             ("gramer_set_late_fifo.sv", "valid_o = write_q != head", "valid_o = write_q != read_q"),
         ],

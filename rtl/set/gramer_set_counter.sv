@@ -80,7 +80,8 @@ module gramer_set_counter
       for_bank[b] = word_for(set_i, set_size_i, b);
 
   always_ff @(posedge clk_i) begin
-    if (root_valid_i) root_mem[root_place_i] <= '{words: root_words_i, base: root_i.base, size: root_i.size};
+    if (root_valid_i)
+      root_mem[root_place_i] <= '{words: root_words_i, base: root_i.base, size: root_i.size};
     if (rst_i) write_at_q <= '0;
     else if (set_valid_i) write_at_q <= write_at_q + 1'b1;
   end
@@ -287,8 +288,10 @@ module gramer_set_counter
       logic [6*EIGHTEENS-1:0] ones;
       ones = (6*EIGHTEENS)'(g_ones_q[p]);
       g_sums[p] = ones_of6(SIXES'(ones[0 +: EIGHTEENS]), SIXES'(ones[EIGHTEENS +: EIGHTEENS]),
-                           SIXES'(ones[2*EIGHTEENS +: EIGHTEENS]), SIXES'(ones[3*EIGHTEENS +: EIGHTEENS]),
-                           SIXES'(ones[4*EIGHTEENS +: EIGHTEENS]), SIXES'(ones[5*EIGHTEENS +: EIGHTEENS]));
+                           SIXES'(ones[2*EIGHTEENS +: EIGHTEENS]),
+                           SIXES'(ones[3*EIGHTEENS +: EIGHTEENS]),
+                           SIXES'(ones[4*EIGHTEENS +: EIGHTEENS]),
+                           SIXES'(ones[5*EIGHTEENS +: EIGHTEENS]));
       h_sum[p] = '0;
       for (int s = 0; s < EIGHTEENS; s++)
         h_sum[p] += PART_W'({h_ones_q[p][2][s], h_ones_q[p][1][s], h_ones_q[p][0][s]});
@@ -309,7 +312,8 @@ module gramer_set_counter
 
   assign set_done_o   = d_done_q;
   assign done_place_o = d_place_q;
-  assign busy_o       = waits || a_valid_q || b_valid_q || c_valid_q || w_valid_q || n_valid || valid_q != '0
+  assign busy_o       = waits || a_valid_q || b_valid_q || c_valid_q || w_valid_q || n_valid
+                        || valid_q != '0
                         || found_o;
 
 endmodule

@@ -21,7 +21,7 @@ module gramer_set_elements
   input  logic   take_i,
   output logic   last_o, // none is left behind these
   output logic [ROW_BANKS-1:0]      some_o, // for each sub-bank: there is one
-  output logic [$clog2(WORD_W)-1:0] low_o [ROW_BANKS], // its place, without the bits that say which sub-bank
+  output logic [$clog2(WORD_W)-1:0] low_o [ROW_BANKS], // its place, without the sub-bank's bits
   output logic [WORD_GROUPS-1:0]         taken_o // groups that give one
 );
 
@@ -58,17 +58,21 @@ module gramer_set_elements
   assign last_o  = left == '0;
   assign ready_o = !valid_o || (take_i && last_o);
 
+  group_t loaded [WORD_GROUPS];
+
+  always_comb
+    for (int g = 0; g < WORD_GROUPS; g++)
+      for (int p = 0; p < WORD_PLACES; p++) loaded[g][p] = word_i[p*WORD_GROUPS + g];
+
   always_ff @(posedge clk_i) begin
     if (rst_i) valid_o <= 1'b0;
     else if (ready_o) valid_o <= load_i;
     if (ready_o) size_q <= size_i;
     for (int g = 0; g < WORD_GROUPS; g++) begin
       if (ready_o) begin
-        group_t loaded;
-        for (int p = 0; p < WORD_PLACES; p++) loaded[p] = word_i[p*WORD_GROUPS + g];
-        group_q[g] <= loaded;
-        any_q[g]   <= loaded != '0;
-        more_q[g]  <= (loaded & (loaded - 1'b1)) != '0;
+        group_q[g] <= loaded[g];
+        any_q[g]   <= loaded[g] != '0;
+        more_q[g]  <= (loaded[g] & (loaded[g] - 1'b1)) != '0;
       end else if (take_i && taken_o[g]) begin
         group_q[g] <= less[g];
         any_q[g]   <= more_q[g];

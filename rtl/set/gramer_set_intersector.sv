@@ -34,7 +34,8 @@ module gramer_set_intersector
       // Kept as they are, so that no tool makes tables of two bits each: that takes half as many again.
       (* keep = "true" *) logic [THREES-1:0] differ;
 
-      assign unequal = bits_t'(held_i[h*ENTRY_W +: PLACED_ID_W]) ^ bits_t'(streamed_i[s*ENTRY_W +: PLACED_ID_W]);
+      assign unequal = bits_t'(held_i[h*ENTRY_W +: PLACED_ID_W])
+                       ^ bits_t'(streamed_i[s*ENTRY_W +: PLACED_ID_W]);
       for (genvar t = 0; t < THREES; t++) assign differ[t] = unequal[3*t +: 3] != '0;
       assign equal[h][s] = differ == '0;
     end
@@ -64,7 +65,8 @@ module gramer_set_intersector
 
   always_ff @(posedge clk_i) if (!rst_i && valid_i && step_i.compare)
     for (int l = 0; l < LANES; l++) begin
-      assert (!step_i.streamed[l] || placed(streamed_i[l*ENTRY_W +: ID_W])) else $error("a streamed id off chip");
+      assert (!step_i.streamed[l] || placed(streamed_i[l*ENTRY_W +: ID_W]))
+        else $error("a streamed id off chip");
       assert (!step_i.held[l] || placed(held_i[l*ENTRY_W +: ID_W]) || held_i[l*ENTRY_W +: ID_W] == '1)
         else $error("a held id off chip");
     end

@@ -2,9 +2,9 @@
 //
 //   push_i ──► [ tail … head ] ──► data_o, valid_o; popped_i: the head was taken in the cycle before
 //
-// popped_i comes from a register of the reader, and data_o, valid_o and full_o are already without what it
-// took: nothing is different but where a long way to the pop ends, a cycle earlier, at the cost of a level before the
-// memory's read.
+// popped_i comes from a register of the reader, and data_o and valid_o are already without what it took: a
+// long way to the pop ends a cycle earlier, at the cost of a level before the memory's read. The place of what was
+// taken is free a cycle later (full_o, held_o).
 module gramer_set_late_fifo #(
   /// Bits of an element.
   parameter int unsigned WIDTH = 8,
@@ -20,7 +20,8 @@ module gramer_set_late_fifo #(
   // Out
   input  logic             popped_i,
   output logic             valid_o,
-  output logic [WIDTH-1:0] data_o
+  output logic [WIDTH-1:0] data_o,
+  output logic             held_o // as valid_o, but with what was taken in the cycle before
 );
 
   localparam int unsigned PTR_W = $clog2(DEPTH);
@@ -31,7 +32,8 @@ module gramer_set_late_fifo #(
 
   assign head    = popped_i ? next_q : read_q;
   assign valid_o = write_q != head;
-  assign full_o  = write_q[PTR_W] != head[PTR_W] && write_q[PTR_W-1:0] == head[PTR_W-1:0];
+  assign held_o  = write_q != read_q;
+  assign full_o  = write_q[PTR_W] != read_q[PTR_W] && write_q[PTR_W-1:0] == read_q[PTR_W-1:0];
   assign data_o  = mem[head[PTR_W-1:0]];
 
   always_ff @(posedge clk_i) begin
@@ -50,7 +52,7 @@ module gramer_set_late_fifo #(
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(push_i && full_o)) else $error("push into a full queue");
-    assert (!(popped_i && write_q == read_q)) else $error("pop from an empty queue");
+    assert (!(popped_i && !held_o)) else $error("pop from an empty queue");
   end
 `endif
 

@@ -266,7 +266,8 @@ module gramer_set_maker
     token_q[2].size   <= root1.root.size;
     token_q[2].base   <= root1.root.base;
     // With k - 2 vertices to be chosen from the first set, each level takes one.
-    token_q[2].wanted <= root1.root.k - (token_q[1].begins ? k_t'(2) : k_t'(3) + k_t'(token_q[1].level));
+    token_q[2].wanted <= root1.root.k
+                         - (token_q[1].begins ? k_t'(2) : k_t'(3) + k_t'(token_q[1].level));
     if (!token_q[6].begins) begin
       token_q[7].member <= {at6_q, lowest};
       token_q[7].found  <= word6_q != '0;

@@ -35,7 +35,11 @@ module gramer_set_port
   localparam int unsigned PART_W = PARTITIONS > 1 ? $clog2(PARTITIONS) : 1;
   localparam int unsigned SHIFT  = PARTITIONS > 1 ? $clog2(PARTITIONS) : 0;
 
-  logic              full, take, some, issued, pop, popped_q;
+  logic              full, take, some, held, issued, pop, popped_q;
+  // Kept as they are, each a table before the last one: what ready_i comes through is long, and a tool that maps
+  // this module alone doesn't know it.
+  (* keep = "true" *) logic comes;                 // the next line is there
+  (* keep = "true" *) logic [PARTITIONS-1:0] from; // the partition's queue that it is in
   logic [PART_W-1:0] part, head_part;
   meta_t             meta;
   line_t             line;
@@ -49,7 +53,7 @@ module gramer_set_port
   gramer_set_late_fifo #(.WIDTH(PART_W + $bits(meta_t)), .DEPTH(ANSWERS)) i_order (
     .clk_i, .rst_i,
     .push_i (issued), .data_i ({part, issue_meta_i}), .full_o (full),
-    .popped_i (popped_q), .valid_o (some), .data_o ({head_part, meta})
+    .popped_i (popped_q), .valid_o (some), .data_o ({head_part, meta}), .held_o (held)
   );
 
   always_ff @(posedge clk_i) begin
@@ -65,15 +69,17 @@ module gramer_set_port
   for (genvar p = 0; p < PARTITIONS; p++) begin : gen_queue
     // verilator lint_off UNUSEDSIGNAL
     // `no_room` is there for the assertion, and some builds have none.
-    logic  taken_q, no_room;
+    logic  taken_q, no_room, held_answers;
     // verilator lint_on UNUSEDSIGNAL
 
-    always_ff @(posedge clk_i) taken_q <= !rst_i && pop && !meta.none && head_part == PART_W'(p);
+    assign from[p] = comes && !meta.none && head_part == PART_W'(p);
+
+    always_ff @(posedge clk_i) taken_q <= !rst_i && take && from[p];
 
     gramer_set_late_fifo #(.WIDTH(LINE_W), .DEPTH(ANSWERS)) i_answers (
       .clk_i, .rst_i,
       .push_i (answer_i[p]), .data_i (answer_line_i[p]), .full_o (no_room),
-      .popped_i (taken_q), .valid_o (holds[p]), .data_o (head[p])
+      .popped_i (taken_q), .valid_o (holds[p]), .data_o (head[p]), .held_o (held_answers)
     );
 
 `ifndef SYNTHESIS
@@ -83,9 +89,10 @@ module gramer_set_port
 `endif
   end
 
-  assign line = head[head_part];
-  assign take = !valid_o || ready_i;
-  assign pop  = some && take && (meta.none || holds[head_part]);
+  assign line  = head[head_part];
+  assign comes = some && (meta.none || holds[head_part]);
+  assign take  = !valid_o || ready_i;
+  assign pop   = take && comes;
 
   always_ff @(posedge clk_i) begin
     popped_q <= !rst_i && pop;
@@ -97,6 +104,6 @@ module gramer_set_port
     end
   end
 
-  assign busy_o = some || valid_o;
+  assign busy_o = held || valid_o;
 
 endmodule

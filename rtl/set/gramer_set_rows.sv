@@ -90,8 +90,10 @@ module gramer_set_rows
     root_o  <= step_q.root;
     mask_valid_q  <= some && !rst_i;
     if (row_valid_q) word_q <= word;
-    rows_q        <= (keeps ? rows_q : '0) | (some ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
-    first_q       <= (keeps ? first_q : '0) | (enough ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
+    rows_q        <= (keeps ? rows_q : '0)
+                     | (some ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
+    first_q       <= (keeps ? first_q : '0)
+                     | (enough ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
     rows_words_q  <= (clear_q ? '0 : rows_words_q) | (some ? words_t'(1) << word : '0);
     first_words_q <= (clear_q ? '0 : first_words_q) | (enough ? words_t'(1) << word : '0);
   end

@@ -59,7 +59,10 @@ module gramer_set_stepper
   localparam int unsigned WINDOW_W = $clog2(WINDOWS);
 
   logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
-  logic a_ready, b_ready, c_ready, d_ready, d_waits;
+  logic a_ready, b_ready, d_ready, d_waits;
+  // Kept as they are, each a table before that of ready_o: what comes behind it is long, and a tool that maps
+  // this module alone doesn't know it.
+  (* keep = "true" *) logic c_ready, b_goes, b_asks; // b goes whatever c does; if c takes what b gives
 
   // ---------------------------------------------------------------- a: which lanes hold entries
 
@@ -67,7 +70,7 @@ module gramer_set_stepper
   meta_t  a_meta_q;
   lanes_t a_lanes_q;
 
-  assign ready_o = !(a_valid_q && b_valid_q && !b_ready);
+  assign ready_o = !(a_valid_q && b_valid_q && !b_goes && !(b_asks && c_ready));
 
   always_ff @(posedge clk_i) begin
     if (rst_i) a_valid_q <= 1'b0;
@@ -191,7 +194,9 @@ module gramer_set_stepper
   assign b_emits = b_valid_q && !b_aside && !b_map && c_ready;
   // A member's list has only members before it.
   assign b_last  = b_meta_q.none || b_window_q == b_meta_q.member[MEMBER_W-1 -: WINDOW_W];
-  assign b_ready = b_aside || (b_map ? map_taken : c_ready && b_last);
+  assign b_goes  = b_aside || map_taken;
+  assign b_asks  = !b_map && b_last;
+  assign b_ready = b_goes || (b_asks && c_ready);
   assign c_ready = !c_valid_q || d_ready;
 
   always_ff @(posedge clk_i) begin

@@ -22,7 +22,7 @@ package gramer_set_types_pkg;
   localparam int unsigned WORD_W     = 64; // columns of a word of a row
   localparam int unsigned SET_WORDS  = MEMBERS / WORD_W; // words of a row, at the most
   localparam int unsigned SET_WORD_W = SET_WORDS > 1 ? $clog2(SET_WORDS) : 1;
-  localparam int unsigned WORD_GROUPS  = 8; // of the members of a word, by the low bits of their places
+  localparam int unsigned WORD_GROUPS  = 8; // of a word's members, by the low bits of their places
   localparam int unsigned WORD_PLACES  = WORD_W / WORD_GROUPS;
   localparam int unsigned WORD_PLACE_W = $clog2(WORD_PLACES);
   localparam int unsigned SIXES      = (WORD_W + 5) / 6; // of six places of a word
@@ -275,7 +275,8 @@ package gramer_set_types_pkg;
       of_eight = '0;
       for (int unsigned p = 0; p < 8; p++)
         if (bits[8*e + p] && (bits[8*e +: 8] & 8'((1 << p) - 1)) == '0) of_eight |= 3'(p);
-      if (some[e] && (some & (WORD_W/8)'((1 << e) - 1)) == '0) place |= {($clog2(WORD_W)-3)'(e), of_eight};
+      if (some[e] && (some & (WORD_W/8)'((1 << e) - 1)) == '0)
+        place |= {($clog2(WORD_W)-3)'(e), of_eight};
     end
     return place;
   endfunction
@@ -291,7 +292,8 @@ package gramer_set_types_pkg;
     high     = d ^ e ^ f;
     high_two = (d & e) | ((d | e) & f);
     carry    = low & high;
-    return {(low_two & high_two) | ((low_two | high_two) & carry), low_two ^ high_two ^ carry, low ^ high};
+    return {(low_two & high_two) | ((low_two | high_two) & carry), low_two ^ high_two ^ carry,
+            low ^ high};
   endfunction
 
   // How many bits of a word are set.
@@ -301,7 +303,8 @@ package gramer_set_types_pkg;
     logic [2:0][SIXES-1:0]   sixes;
     logic [$clog2(WORD_W):0] ones;
     wide  = (6*SIXES)'(bits);
-    sixes = ones_of6(wide[0 +: SIXES], wide[SIXES +: SIXES], wide[2*SIXES +: SIXES], wide[3*SIXES +: SIXES],
+    sixes = ones_of6(wide[0 +: SIXES], wide[SIXES +: SIXES], wide[2*SIXES +: SIXES],
+                     wide[3*SIXES +: SIXES],
                      wide[4*SIXES +: SIXES], wide[5*SIXES +: SIXES]);
     ones  = '0;
     for (int unsigned k = 0; k < 3; k++) begin
@@ -330,7 +333,8 @@ package gramer_set_types_pkg;
   endfunction
 
   // A row's or set's word for a sub-bank: its words lie in as many sub-banks, again and again.
-  function automatic word_t word_for(input logic [MEMBERS-1:0] row, input class_t size, input int unsigned bank);
+  function automatic word_t word_for(input logic [MEMBERS-1:0] row, input class_t size,
+                                     input int unsigned bank);
     unique case (size)
       2'd0: return row[0 +: WORD_W];
       2'd1: return row[bank % 2 % SET_WORDS * WORD_W +: WORD_W];

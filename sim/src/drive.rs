@@ -55,6 +55,9 @@ pub(crate) fn drive(
     pins.wstrb = 15;
     if model.fresh {
         reset(model, &mut pins, a.machine.slr_registers)?;
+        for _ in 0..simulation.rest {
+            model.cycle(&mut pins)?;
+        }
     }
     let mut host = Host::new(a, job, simulation);
     let mut progress = Progress { every: simulation.progress, begun: Instant::now(), shown: false };

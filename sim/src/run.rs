@@ -89,6 +89,8 @@ pub struct Simulation {
     /// Send each work unit in the last place of a beat of its own: the last one is then handed on in
     /// the cycle in which the stream ends.
     pub spread: bool,
+    /// Cycles from a reset to the first run. A card has many before its host comes.
+    pub rest: u64,
     /// Most cycles before the run is given up.
     pub max_cycles: u64,
     /// Renews a line on standard error, a terminal, every so many cycles; 0: none.
@@ -116,6 +118,7 @@ impl Simulation {
             in_pause: 0,
             out_pause: 0,
             spread: false,
+            rest: 0,
             max_cycles: 10_000_000_000,
             progress: 0,
             abort: None,

@@ -182,6 +182,8 @@ fn simulated(options: &Options, accelerator: &Accelerator) -> Simulation {
     simulation.seed = options.seed;
     simulation.max_cycles = options.max_cycles;
     simulation.timeline = options.timeline;
+    // After a reset a set core clears its maps, a word per cycle, which is over on a card before a run begins.
+    simulation.rest = accelerator.set.as_ref().map_or(0, |set| 2 * u64::from(set.map_words));
     simulation.progress = if std::io::stderr().is_terminal() { 100_000 } else { 0 };
     simulation
 }
