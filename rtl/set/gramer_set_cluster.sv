@@ -33,8 +33,8 @@ module gramer_set_cluster
   output logic [PUS-1:0] saturated_o,
   output logic [PUS-1:0] full_o,
   input  logic [7:0]  counter_at_i,
-  output logic [63:0] pu_counter_o [PUS],
-  output logic [63:0] partition_counter_o [PARTITIONS],
+  output counter_t pu_counter_o [PUS],
+  output counter_t partition_counter_o [PARTITIONS],
   output logic [PUS-1:0] busy_o
 );
 
@@ -65,7 +65,7 @@ module gramer_set_cluster
 
   for (genvar q = 0; q < PARTITIONS; q++) begin : gen_partition
     logic [PUS-1:0] requests;
-    logic [63:0]    counters_q [PARTITION_COUNTERS], counter_q;
+    counter_t       counters_q [PARTITION_COUNTERS], counter_q;
 
     assign partition_counter_o[q] = counter_q;
 

@@ -265,8 +265,8 @@ module gramer_set_core
   logic [SUM_AT_W-1:0] sum_at;
   logic [COUNT_W-1:0]  sum [PUS];
   logic [7:0]  counter_at;
-  logic [63:0] pu_counter [PUS];
-  logic [63:0] partition_counter [PARTITIONS];
+  counter_t    pu_counter [PUS];
+  counter_t    partition_counter [PARTITIONS];
   logic        empty_q; // the PUs are reset
   logic [PUS-1:0] record_valid, record_ready;
   record_t     record [PUS];

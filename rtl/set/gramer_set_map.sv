@@ -40,6 +40,7 @@ module gramer_set_map
   localparam int unsigned BANK_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
   localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
   localparam int unsigned DEGREE_W = 20;
+  localparam int unsigned LANE_W  = $clog2(LANES);
   localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
   localparam int unsigned DRAIN   = 20; // cycles from a line to the end of what it does
 
@@ -210,25 +211,26 @@ module gramer_set_map
   } access_t;
 
   access_t c_q, stage_q [9]; // stage 0: at the banks
-  logic [MAP_BANKS-1:0] c_bank_q [LANES];
+  logic [MAP_BANKS-1:0] to, c_to_q; // banks that have an entry
+  logic [LANE_W-1:0] lane [MAP_BANKS], c_lane_q [MAP_BANKS]; // where it is
   map_at_t c_at_q [LANES];
   logic [DEGREE_W-1:0] degree_q; // entries that were marked for the root
-  logic [MAP_BANKS-1:0] to_q, counts_q, to;
+  logic [MAP_BANKS-1:0] to_q, counts_q;
   logic [MAP_BANKS-1:0] counts;
   map_at_t bank_at_q [MAP_BANKS], bank_at [MAP_BANKS];
   logic [MAP_BANKS-1:0] hit;
-  level_t  count [MAP_BANKS];
+  level_t  value [MAP_BANKS];
 
   always_comb begin
-    to     = '0;
-    counts = '0;
+    to = '0;
     for (int b = 0; b < MAP_BANKS; b++) begin
-      bank_at[b] = '0;
-      for (int l = 0; l < LANES; l++) if (c_bank_q[l][b]) begin
-        to[b]       = 1'b1;
-        counts[b]   = c_q.counts && c_q.after[l];
-        bank_at[b] |= c_at_q[l];
+      lane[b] = '0;
+      for (int l = 0; l < LANES; l++) if (go && b_taken_q[l] && b_bank_q[l][b]) begin
+        to[b]    = 1'b1;
+        lane[b] |= LANE_W'(l);
       end
+      bank_at[b] = c_at_q[c_lane_q[b]];
+      counts[b]  = c_q.counts && c_q.after[c_lane_q[b]];
     end
   end
 
@@ -239,7 +241,8 @@ module gramer_set_map
       entries: b_first_q ? b_entries_q : '0,
       member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };
-    for (int l = 0; l < LANES; l++) c_bank_q[l] <= go && b_taken_q[l] ? b_bank_q[l] : '0;
+    c_to_q   <= to;
+    c_lane_q <= lane;
     c_at_q   <= b_at_q;
     if (!rooted_q) degree_q <= '0;
     else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + DEGREE_W'(b_entries_q);
@@ -248,7 +251,7 @@ module gramer_set_map
     if (rst_i) begin
       for (int s = 0; s < 9; s++) stage_q[s].valid <= 1'b0;
     end
-    to_q      <= rst_i ? '0 : to;
+    to_q      <= rst_i ? '0 : c_to_q;
     counts_q  <= counts;
     bank_at_q <= bank_at;
   end
@@ -259,8 +262,7 @@ module gramer_set_map
       .clear_i (clearing_q && drain_q == '0), .clear_at_i (clear_at_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
       .count_i (counts_q[b]), .root_i (stage_q[0].root), .level2_i (stage_q[2].level),
-      .level4_i (stage_q[4].level),
-      .hit_o (hit[b]), .count_o (count[b])
+      .hit_o (hit[b]), .value_o (value[b])
     );
   end
 
@@ -273,15 +275,16 @@ module gramer_set_map
   logic [LEVEL_W+1:0]  group_q [GROUPS];
   logic [LEVEL_W+4:0]  cycles;
   logic [4:0]          hits6_q;
-  logic [4:0]          paths6_q;
+  logic [4:0]          paths5_q, paths6_q; // banks that counted
+  logic [LEVEL_W+4:0]  levels6_q; // what their values have of levels
   logic                begins_q; // the next line is a member's first
   logic [DEGREE_W-1:0] t_q, degree7_q;
 
   always_comb begin
-    cycles = '0;
+    cycles = -levels6_q;
     for (int g = 0; g < GROUPS; g++) begin
       group[g] = '0;
-      for (int b = 0; b < OF_GROUP; b++) group[g] += (LEVEL_W+2)'(count[g*OF_GROUP + b]);
+      for (int b = 0; b < OF_GROUP; b++) group[g] += (LEVEL_W+2)'(value[g*OF_GROUP + b]);
       cycles += (LEVEL_W+5)'(group_q[g]);
     end
   end
@@ -289,7 +292,10 @@ module gramer_set_map
   // The banks answer in stage 5.
   always_ff @(posedge clk_i) begin
     hits6_q  <= stage_q[5].valid && !stage_q[5].mark ? 5'($countones(hit)) : '0;
-    paths6_q <= stage_q[5].counts ? 5'($countones(stage_q[5].taken & stage_q[5].after)) : '0;
+    paths5_q <= stage_q[4].counts ? 5'($countones(stage_q[4].taken & stage_q[4].after)) : '0;
+    paths6_q <= paths5_q;
+    // The level is taken off once for all banks: each of them would need a subtraction.
+    levels6_q <= (LEVEL_W+5)'(paths5_q) * (LEVEL_W+5)'(stage_q[5].level);
     group_q  <= group;
     // Stage 6.
     if (rst_i) begins_q <= 1'b1;
@@ -346,7 +352,7 @@ module gramer_set_map
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!c_q.valid || $countones(c_q.taken) == $countones(to))
+    assert (!c_q.valid || $countones(c_q.taken) == $countones(c_to_q))
       else $error("two entries for a bank at once");
     assert (!(clearing_q && reach_q == (LINE_AT_W+5)'(1) && begins && !fits && drain_q == '0))
       else $error("a block with more entries than a counter has levels");

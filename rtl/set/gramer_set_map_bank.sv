@@ -21,12 +21,11 @@ module gramer_set_map_bank
   input  logic    mark_i,  // it is marked
   input  logic    count_i, // it is counted
   input  logic    root_i,  // changes from one root to the next, three cycles later at least
-  // Of the roots of the accesses in two stages: it is the same for all banks.
+  // Of the root of the access in stage 2: it is the same for all banks.
   input  level_t  level2_i,
-  input  level_t  level4_i,
   // Stage 5
   output logic    hit_o,   // it was marked
-  output level_t  count_o  // what it had counted; 0 without an access that counts
+  output level_t  value_o  // its root's level and what it had counted; 0 without an access that counts
 );
 
   localparam int unsigned ENTRY_AT_W = $clog2(MAP_ENTRIES);
@@ -85,7 +84,7 @@ module gramer_set_map_bank
     for (int s = 5; s < 7; s++) entry_q[s] <= entry_q[s-1];
     old4_q  <= now3;
     hit_o   <= access_q[4].valid && old4_q.mark;
-    count_o <= access_q[4].valid && access_q[4].count ? old4_q.value - level4_i : '0;
+    value_o <= access_q[4].valid && access_q[4].count ? old4_q.value : '0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -95,9 +94,16 @@ module gramer_set_map_bank
   end
 
 `ifndef SYNTHESIS
+  level_t level3_q, level4_q;
+
+  always_ff @(posedge clk_i) begin
+    level3_q <= level2_i;
+    level4_q <= level3_q;
+  end
+
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(clear_i && (valid_i || access_q[4].valid))) else $error("cleared while in use");
-    assert (!(access_q[4].valid && old4_q.value < level4_i)) else $error("below the level");
+    assert (!(access_q[4].valid && old4_q.value < level4_q)) else $error("below the level");
     assert (!(access_q[4].valid && access_q[4].count && old4_q.value == '1))
       else $error("a counter beyond its range");
   end

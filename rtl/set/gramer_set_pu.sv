@@ -42,7 +42,7 @@ module gramer_set_pu
   output logic  saturated_o,
   output logic  full_o, // a search plan's sets have no room; stays
   input  logic [COUNTER_AT_W-1:0] counter_at_i,
-  output logic [63:0] counter_o,
+  output counter_t counter_o,
   output logic  busy_o
 );
 
@@ -299,7 +299,7 @@ module gramer_set_pu
 
   // ---------------------------------------------------------------- counters
 
-  logic [63:0] counters_q [PU_COUNTERS];
+  counter_t    counters_q [PU_COUNTERS];
   logic        busy, stepped_q, held_q;
   logic [1:0]  ended;
 
@@ -315,7 +315,7 @@ module gramer_set_pu
     counter_o <= counters_q[counter_at_i];
     if (clear_i) for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
     else begin
-      counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + 64'(ended);
+      counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + counter_t'(ended);
       if (member || plan_list) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
       if (request_o != '0)
         counters_q[CNT_PU_LINES_REQUESTED] <= counters_q[CNT_PU_LINES_REQUESTED] + 1'b1;
@@ -325,11 +325,11 @@ module gramer_set_pu
       if (level_event) counters_q[CNT_PU_LEVEL_BUSY] <= counters_q[CNT_PU_LEVEL_BUSY] + 1'b1;
       if (level_set) counters_q[CNT_PU_LEVEL_SETS] <= counters_q[CNT_PU_LEVEL_SETS] + 1'b1;
       if (level_rows != '0)
-        counters_q[CNT_PU_LEVEL_ROWS] <= counters_q[CNT_PU_LEVEL_ROWS] + 64'(level_rows);
+        counters_q[CNT_PU_LEVEL_ROWS] <= counters_q[CNT_PU_LEVEL_ROWS] + counter_t'(level_rows);
       if (map_access) counters_q[CNT_PU_MAP_BUSY] <= counters_q[CNT_PU_MAP_BUSY] + 1'b1;
       if (map_entries != '0)
-        counters_q[CNT_PU_MAP_ENTRIES] <= counters_q[CNT_PU_MAP_ENTRIES] + 64'(map_entries);
-      if (marked) counters_q[CNT_PU_MARKS] <= counters_q[CNT_PU_MARKS] + 64'(map_marks);
+        counters_q[CNT_PU_MAP_ENTRIES] <= counters_q[CNT_PU_MAP_ENTRIES] + counter_t'(map_entries);
+      if (marked) counters_q[CNT_PU_MARKS] <= counters_q[CNT_PU_MARKS] + counter_t'(map_marks);
       if (PLAN_LEVELS != 0) begin
         if (plan_events.step)
           counters_q[CNT_PU_PLAN_STEPS] <= counters_q[CNT_PU_PLAN_STEPS] + 1'b1;

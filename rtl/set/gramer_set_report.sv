@@ -28,8 +28,8 @@ module gramer_set_report
   // Counters: likewise
   output logic [7:0]  counter_at_o,
   input  logic [63:0] core_counter_i,
-  input  logic [63:0] pu_counter_i [PUS],
-  input  logic [63:0] partition_counter_i [PARTITIONS],
+  input  counter_t    pu_counter_i [PUS],
+  input  counter_t    partition_counter_i [PARTITIONS],
   input  logic [63:0] bank_counter_i,
   // Stream
   output logic  tvalid_o,
@@ -80,8 +80,8 @@ module gramer_set_report
     endcase
     unique case (section_q)
       CORE:    counter = core_counter_i;
-      UNIT:    counter = pu_counter_i[32'(unit_q) % PUS];
-      PART:    counter = partition_counter_i[32'(unit_q) % PARTITIONS];
+      UNIT:    counter = 64'(pu_counter_i[32'(unit_q) % PUS]);
+      PART:    counter = 64'(partition_counter_i[32'(unit_q) % PARTITIONS]);
       default: counter = bank_counter_i;
     endcase
   end
@@ -109,7 +109,6 @@ module gramer_set_report
           section_q <= CORE;
           sum_q     <= '0;
           over_q    <= saturated_i;
-          beat_q    <= '0;
           tlast_q   <= 1'b0;
           if (start_i) state_q <= SUMS_;
           if (record_valid_i && free) begin
@@ -126,7 +125,7 @@ module gramer_set_report
             if (last_pu) phase_q <= 2'd2;
           end
           2'd2: begin
-            beat_q[32'(word_q)*64 +: 64] <= 64'(sum_q);
+            beat_q  <= {64'(sum_q), beat_q[LINE_W-1:64]};
             sum_q   <= '0;
             word_q  <= word_q + 1'b1;
             phase_q <= word_q == '1 ? 2'd3 : 2'd0;
@@ -141,7 +140,6 @@ module gramer_set_report
         STATUS: if (free) begin
           tvalid_q <= 1'b1;
           tdata_q  <= line_t'({records_i, next_i, address_i, 31'b0, over_q, status_i});
-          beat_q   <= '0;
           state_q  <= COUNTERS;
         end
         COUNTERS: unique case (phase_q)
@@ -151,15 +149,15 @@ module gramer_set_report
             phase_q <= 2'd2;
           end
           2'd2: begin
-            beat_q[32'(word_q)*64 +: 64] <= value_q;
-            phase_q <= word_q == '1 || last_value ? 2'd3 : 2'd0;
-            if (word_q != '1 && !last_value) word_q <= word_q + 1'b1;
+            beat_q  <= {value_q, beat_q[LINE_W-1:64]};
+            value_q <= '0; // behind the last one the beat is filled up
+            phase_q <= word_q == '1 ? 2'd3 : last_value ? 2'd2 : 2'd0;
+            if (word_q != '1) word_q <= word_q + 1'b1;
           end
           default: if (free) begin
             tvalid_q <= 1'b1;
             tdata_q  <= beat_q;
             tlast_q  <= last_value;
-            beat_q   <= '0;
             phase_q  <= '0;
             word_q   <= '0;
             if (last_value) state_q <= FINISH;

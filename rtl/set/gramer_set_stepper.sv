@@ -62,7 +62,7 @@ module gramer_set_stepper
   logic a_ready, b_ready, d_ready, d_waits;
   // Kept as they are, each a table before that of ready_o: what comes behind it is long, and a tool that maps
   // this module alone doesn't know it.
-  (* keep = "true" *) logic c_ready, b_goes, b_asks; // b goes whatever c does; if c takes what b gives
+  (* keep = "true" *) logic c_ready, b_goes, b_asks; // whatever c does; if c takes what b gives
 
   // ---------------------------------------------------------------- a: which lanes hold entries
 

@@ -26,6 +26,7 @@ package gramer_set_types_pkg;
   localparam int unsigned WORD_PLACES  = WORD_W / WORD_GROUPS;
   localparam int unsigned WORD_PLACE_W = $clog2(WORD_PLACES);
   localparam int unsigned SIXES      = (WORD_W + 5) / 6; // of six places of a word
+  localparam int unsigned COUNTER_W  = 48; // of an event counter: over two weeks at 200 MHz
   localparam int unsigned MADE_SETS  = 32; // sets that may wait for the counter
   localparam int unsigned ROW_AT_W   = $clog2(ROW_WORDS);
   localparam int unsigned RANGE_W    = 12; // of a unit
@@ -60,6 +61,7 @@ package gramer_set_types_pkg;
   typedef logic [ROW_AT_W-1:0]   row_at_t;
   typedef logic [1:0]            class_t;   // a row has 1 << class words
   typedef logic [K_W-1:0]        k_t;
+  typedef logic [COUNTER_W-1:0]  counter_t;
   typedef logic [SLOT_W-1:0]     slot_t;    // of the list buffer
 
   typedef logic [MAP_AT_W-1:0]   map_at_t;

@@ -19,11 +19,11 @@ module set_map_bank_proof
   map_at_t    followed_q;
   logic       root_q, marked_q, full_q, after_root_q;
   level_t     level_q, counted_q, most_q;
-  level_t     levels_q [5];    // by stage
+  level_t     levels_q [6];    // by stage
   logic       hit;
-  level_t     count;
+  level_t     value;
   logic [5:1] ours_q, hit_q;   // by stage: an access to the entry, and what it has to see
-  level_t     count_q [6];
+  level_t     value_q [6];
   logic [1:0] since_q;         // cycles since a root began, at most 3
 
   wire clears = clear_q < 3'(MAP_WORDS);
@@ -32,8 +32,8 @@ module set_map_bank_proof
   gramer_set_map_bank dut (
     .clk_i, .rst_i (!started_q),
     .clear_i (started_q && clears), .clear_at_i (clear_q[$clog2(MAP_WORDS)-1:0]),
-    .valid_i, .at_i, .mark_i, .count_i, .root_i (root_q), .level2_i (levels_q[2]), .level4_i (levels_q[4]),
-    .hit_o (hit), .count_o (count)
+    .valid_i, .at_i, .mark_i, .count_i, .root_i (root_q), .level2_i (levels_q[2]),
+    .hit_o (hit), .value_o (value)
   );
 
   always_ff @(posedge clk_i) begin
@@ -41,10 +41,10 @@ module set_map_bank_proof
     followed_q <= followed_i;
     ours_q     <= {ours_q[4:1], ours};
     hit_q      <= {hit_q[4:1], marked_q};
-    count_q[1] <= count_i ? counted_q : '0;
-    for (int s = 2; s < 6; s++) count_q[s] <= count_q[s-1];
+    value_q[1] <= count_i ? level_q + counted_q : '0;
+    for (int s = 2; s < 6; s++) value_q[s] <= value_q[s-1];
     levels_q[1] <= level_q;
-    for (int s = 2; s < 5; s++) levels_q[s] <= levels_q[s-1];
+    for (int s = 2; s < 6; s++) levels_q[s] <= levels_q[s-1];
     if (!started_q) begin
       clear_q      <= '0;
       root_q       <= 1'b0;
@@ -90,10 +90,10 @@ module set_map_bank_proof
       // What the bank owes.
       if (ours_q[5]) begin
         assert (hit == hit_q[5]);
-        assert (count == count_q[5]);
+        assert (value == value_q[5]);
       end
       cover (full_q && ours_q == '1);
-      cover (after_root_q && ours_q[5] && ours_q[4] && count != '0 && hit);
+      cover (after_root_q && ours_q[5] && ours_q[4] && value > levels_q[5] && hit);
     end
   end
 endmodule

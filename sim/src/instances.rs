@@ -2,7 +2,7 @@
 //!
 //! Verilator keeps a module that isn't inlined as a class, but writes its functions once for each
 //! instance: bodies that differ only in the numbers of temporaries (`__Vfunc_name__17__a` of an inlined
-//! SystemVerilog function, `__Vtableidx3`), in the instance's path within messages of assertions, and
+//! SystemVerilog function, `__Vtableidx3`) and labels, in the instance's path within messages of assertions, and
 //! in line breaks. Eight PUs then take eight times the instruction cache, which is what limits the
 //! simulation. [`share`] keeps one of each and calls it for all.
 //!
@@ -53,8 +53,12 @@ fn relative(body: &str, instance: &str) -> String {
 
 /// What tells a temporary's number from those of other temporaries.
 fn number(found: &Temporary<'_>) -> String {
-    let table = if found.kind.starts_with("__Vtable") { "table " } else { "" };
-    [table, found.number].concat()
+    let apart = match found.kind {
+        "__Vtableidx" => "table ",
+        "__Vlabel" => "label ",
+        _ => "",
+    };
+    [apart, found.number].concat()
 }
 
 /// The instance in a function's name.
@@ -244,12 +248,13 @@ mod tests {
     #[test]
     fn instances_that_differ_in_numbers_paths_and_lines_become_one() {
         let body = |i: usize, space: &str| {
-            // Tables are numbered apart: of the first instance a table and a function have one number.
+            // Tables and labels are numbered apart: of the first instance they and a function have one number.
             let (function, table) = (20 + 5 * i, 20 + i);
             format!(
                 "    VlWide<3>/*95:0*/ __Vtemp_h{i}fd8e51__0;\n    \
                  __Vfunc_after__{function}__a = __Vtableidx{table};{space}\n    \
-                 vlSelf->__Vfunc_less__{}__b = __Vtemp_h{i}fd8e51__0[0U];\n{}",
+                 vlSelf->__Vfunc_less__{}__b = __Vtemp_h{i}fd8e51__0[0U];\n    \
+                 goto __Vlabel{function};\n    __Vlabel{function}: ;\n{}",
                 function + 1,
                 message(i)
             )

@@ -88,7 +88,7 @@ pub(crate) fn temporaries(text: &str) -> impl Iterator<Item = Temporary<'_>> {
 fn temporary(text: &str, at: usize) -> Option<Temporary<'_>> {
     let rest = &text[at..];
     let (number, numbered) = if let Some(fixed) =
-        ["__Vtableidx", "__Vtemp_"].into_iter().find(|fixed| rest.starts_with(fixed))
+        ["__Vtableidx", "__Vtemp_", "__Vlabel"].into_iter().find(|fixed| rest.starts_with(fixed))
     {
         (at + fixed.len(), number(text, at + fixed.len())?)
     } else if rest.starts_with("__Vfunc_") || rest.starts_with("__Vtask_") {
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn temporaries_end_at_their_numbers() {
         let text = "__Vfunc_after__17__a = __Vtask_f__0; b.__Vtableidx3 + __Vtemp_h1b5__0[0U] + \
-                    x__Vfunc_on__Vfunc_two__2__3__b, __Vtemp_12;";
+                    x__Vfunc_on__Vfunc_two__2__3__b, __Vtemp_12; goto __Vlabel7;";
         let found: Vec<_> = temporaries(text).map(|t| (t.kind, t.number, t.after)).collect();
         let wanted = [
             ("__Vfunc_after__", "17", "__"),
@@ -187,6 +187,7 @@ mod tests {
             ("__Vtemp_", "h1b5__0", ""),
             ("__Vfunc_on__Vfunc_two__", "2", "__"),
             ("__Vtemp_", "12", ""),
+            ("__Vlabel", "7", ""),
         ];
         assert_eq!(found, wanted);
         // No number, one in a word, a hash without one, a name that is none, another variable of Verilator's.
