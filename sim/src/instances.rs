@@ -156,6 +156,19 @@ fn consistent(all: &[Function], groups: &[Vec<&Function>]) -> bool {
         .all(|f| f.members.iter().all(|member| !known.contains(member.as_str())))
 }
 
+/// The groups without the instances that aren't in as many of them as others.
+fn of_all(groups: Vec<Vec<&Function>>) -> Vec<Vec<&Function>> {
+    let mut times: BTreeMap<Option<String>, usize> = BTreeMap::new();
+    for function in groups.iter().flatten() {
+        *times.entry(function.instance.clone()).or_default() += 1;
+    }
+    let most = times.values().copied().max().unwrap_or(0);
+    let left = groups
+        .into_iter()
+        .map(|group| group.into_iter().filter(|f| times[&f.instance] == most).collect::<Vec<_>>());
+    left.filter(|group| group.len() > 1).collect()
+}
+
 /// A text in which calls of functions that others stand for call those.
 fn renamed(text: &str, stands: &BTreeMap<&str, &str>) -> String {
     let (mut changed, mut done) = (String::with_capacity(text.len()), 0);
@@ -191,6 +204,11 @@ pub(crate) fn share(texts: &mut [String]) -> usize {
         // One instance stands for the others in all groups, wherever in the files its functions are: their
         // temporaries keep its numbers.
         groups.iter_mut().for_each(|group| group.sort_by_key(|f| &f.instance));
+        // An instance that is as the others in some groups alone would stand for them there, and another one
+        // in the rest.
+        if !consistent(&all, &groups) {
+            groups = of_all(groups);
+        }
         if !consistent(&all, &groups) {
             continue;
         }
@@ -310,5 +328,16 @@ mod tests {
             let mut texts = vec![pair.clone() + &others, calls("nba")];
             assert_eq!(share(&mut texts), went, "{others}");
         }
+    }
+
+    #[test]
+    fn an_instance_that_is_as_the_others_in_some_functions_alone_keeps_all_of_its_own() {
+        let member = |i: usize| format!("    vlSelf->__Vfunc_less__{}__b = 2;", i + 1);
+        let more = |i: usize| member(i) + &format!("\n    vlSelf->of_0 = {};", i == 0);
+        let of = |i: usize| function(i, "nba", &member(i)) + &function(i, "act", &more(i));
+        let mut texts = vec![(0..3).map(of).collect::<String>()];
+        assert_eq!(share(&mut texts), 2);
+        let left = |i: usize| texts[0].matches(&format!("gen_pu__BRA__{i}__KET__")).count() > 0;
+        assert_eq!([left(0), left(1), left(2)], [true, true, false]);
     }
 }
