@@ -112,6 +112,8 @@ impl Machine {
         let position = |list, name: &str| {
             layout::positions(list, depth).into_iter().find(|(n, ..)| *n == name).map_or(0, |p| p.1)
         };
+        let [core, pu, partition, bank] =
+            a.sections().map(|section| layout::values(section.counters, depth));
         Machine {
             processing_units: a.machine.processing_units,
             partitions: a.machine.partitions,
@@ -119,10 +121,10 @@ impl Machine {
             depth,
             label_bits: a.applications.label_bits,
             count_bits: a.applications.count_bits,
-            core_counters: layout::values(&a.counters.core, depth),
-            pu_counters: layout::values(&a.counters.pu, depth),
-            partition_counters: layout::values(&a.counters.partition, depth),
-            bank_counters: layout::values(&a.counters.bank, depth),
+            core_counters: core,
+            pu_counters: pu,
+            partition_counters: partition,
+            bank_counters: bank,
             work_units: position(&a.counters.core, "work_units"),
             saturated: position(&a.counters.core, "saturated"),
             extensions: position(&a.counters.pu, "extensions"),
