@@ -74,18 +74,21 @@ fn set_tasks(machine: &Accelerator) -> Vec<Task> {
     tasks
 }
 
+/// Patterns by their names, with their edges.
+const PATTERNS: [(&str, &[(usize, usize)]); 4] = [
+    ("diamond", &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]),
+    ("4-cycle", &[(0, 1), (1, 2), (2, 3), (3, 0)]),
+    ("tailed triangle", &[(0, 1), (1, 2), (2, 0), (2, 3)]),
+    ("house", &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]),
+];
+
 /// Search plans of small patterns.
 fn plan_tasks(machine: &Accelerator) -> Vec<Task> {
-    let patterns: [(&str, usize, &[(usize, usize)]); 4] = [
-        ("diamond", 4, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]),
-        ("4-cycle", 4, &[(0, 1), (1, 2), (2, 3), (3, 0)]),
-        ("tailed triangle", 4, &[(0, 1), (1, 2), (2, 0), (2, 3)]),
-        ("house", 5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]),
-    ];
     let graphs = [graph(4, 24, 30, 0), graph(5, 60, 3, 2)];
     let mut tasks = vec![];
     for (at, graph) in graphs.iter().enumerate() {
-        for (name, vertices, edges) in patterns {
+        for (name, edges) in PATTERNS {
+            let vertices = edges.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap();
             for induced in [Induced::Vertex, Induced::Edge] {
                 let pattern = Pattern::from_edges(vertices, edges);
                 let program = Program::counting(&pattern, induced, 7).unwrap();

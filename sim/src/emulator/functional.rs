@@ -80,16 +80,19 @@ struct Context<'a> {
 }
 
 extern "C" fn read(context: *mut c_void, address: u64, line: *mut Line) {
-    // SAFETY: `functional_run` passes on the context that it was given, and room for a line.
-    let (context, line) = unsafe { (&mut *context.cast::<Context<'_>>(), &mut *line) };
+    // SAFETY: `functional_run` passes on the context that it was given.
+    let context = unsafe { &mut *context.cast::<Context<'_>>() };
     let memory = context.memory.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = memory.line(address).unwrap_or_else(|| {
         context.outside.get_or_insert(address);
         [0; 64]
     });
-    for (word, bytes) in line.iter_mut().zip(bytes.chunks_exact(4)) {
+    let mut words: Line = [0; 16];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
         *word = u32::from_le_bytes(bytes.try_into().expect("4 bytes"));
     }
+    // SAFETY: `functional_run` has room for a line there, which may not hold anything yet: no reference to it is made.
+    unsafe { line.write(words) }
 }
 
 extern "C" fn take(context: *mut c_void, beats: *const Line, count: u64) {
