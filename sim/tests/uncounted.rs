@@ -25,7 +25,7 @@ fn task(a: &Accelerator, graph: &mut Csr, seed: u64) -> Settings {
             let labels = 1 << a.applications.label_bits;
             graph.labels = (0..graph.vertices() as u32).map(|v| v % labels).collect();
             let entries = a.applications.dictionary_entries as u16;
-            let dictionary = (0..entries).map(|key| 0x8000 | key % 8).collect();
+            let dictionary = (0..entries).map(|key| 0x8000 | (key % 8)).collect();
             Settings { dictionary, patterns: 8, ..settings(a, Application::Fsm, 3) }
         }
     };
