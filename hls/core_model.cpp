@@ -29,8 +29,10 @@ extern "C" void gramer_core(unsigned application, unsigned k, unsigned flags, un
                             line_t* bank0, line_t* bank1, line_t* bank2, line_t* bank3,
                             hls::stream<beat_t>& s_axis_in, hls::stream<beat_t>& m_axis_out) {
   using namespace gramer;
+  const bool counted = PERFORMANCE_COUNTERS != 0;
   const CoreMachine machine{PUS, PARTITIONS, BANKS, DEPTH, LABEL_BITS, COUNT_W,
-                            CORE_COUNTERS, PU_COUNTERS, PARTITION_COUNTERS, BANK_COUNTERS,
+                            CORE_COUNTERS, counted ? PU_COUNTERS : 0,
+                            counted ? PARTITION_COUNTERS : 0, BANK_COUNTERS,
                             CNT_CORE_WORK_UNITS, CNT_CORE_SATURATED, CNT_PU_EXTENSIONS,
                             CNT_PU_ENTRIES_SCANNED, CNT_PU_CANDIDATES, CNT_PU_EMBEDDINGS,
                             SLOTS, MAX_MOTIF, LAMBDA_MOST, UNIFORM,

@@ -16,7 +16,8 @@ namespace gramer {
 // What the model needs of accelerator.yaml.
 struct CoreMachine {
   uint32_t processing_units, partitions, banks, depth, label_bits, count_bits;
-  // Values of each section of the counters, and the first positions of those that are known.
+  // Values of each section of the counters, 0 of one that the machine doesn't count, and the first
+  // positions of those that are known.
   uint32_t core_counters, pu_counters, partition_counters, bank_counters;
   uint32_t work_units, saturated, extensions, entries_scanned, candidates, embeddings;
   // What the arguments may be at most, and where they are: AXI4-Lite offsets of application, k,
@@ -208,10 +209,12 @@ class CoreModel {
     values[at + machine.work_units] = units;
     values[at + machine.saturated] = saturated;
     at = section(machine.pu_counters, machine.processing_units);
-    values[at + machine.extensions] = extensions;
-    values[at + machine.entries_scanned] = scanned;
-    std::copy(candidates.begin(), candidates.end(), values.begin() + at + machine.candidates);
-    std::copy(embeddings.begin(), embeddings.end(), values.begin() + at + machine.embeddings);
+    if (machine.pu_counters > 0) {
+      values[at + machine.extensions] = extensions;
+      values[at + machine.entries_scanned] = scanned;
+      std::copy(candidates.begin(), candidates.end(), values.begin() + at + machine.candidates);
+      std::copy(embeddings.begin(), embeddings.end(), values.begin() + at + machine.embeddings);
+    }
     section(machine.partition_counters, machine.partitions);
     section(machine.bank_counters, machine.banks);
     words(values);

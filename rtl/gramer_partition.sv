@@ -40,17 +40,13 @@ module gramer_partition
   output logic [1:0] fill_ready_o,
   input  logic [MISS_W-1:0] fill_entry_i,
   input  line_t   fill_line_i,
-  // Counters: the answer comes in the next cycle
+  // Counters: the answer comes in the next cycle; 0 on a machine without
   input  logic    clear_i,
   input  logic [PU_W:0] vertex_waiting_i, // crossbar conflicts of the last cycle
   input  logic [PU_W:0] edge_waiting_i,
   input  logic [$clog2(PARTITION_COUNTERS)-1:0] counter_at_i,
   output logic [63:0] counter_o
 );
-
-  logic [63:0] counter_q;
-
-  assign counter_o = counter_q;
 
   logic vertex_high, vertex_low, vertex_miss, edge_high, edge_low, edge_miss;
   logic [VLINE_W-1:0] vertex_read_line;
@@ -104,30 +100,40 @@ module gramer_partition
     .high_hit_o (edge_high), .low_hit_o (edge_low), .missed_o (edge_miss)
   );
 
-  logic [63:0] counters_q [PARTITION_COUNTERS];
+  if (PERFORMANCE_COUNTERS != 0) begin : gen_counters
+    logic [63:0] counters_q [PARTITION_COUNTERS];
+    logic [63:0] counter_q;
 
-  always_ff @(posedge clk_i) begin
-    counter_q <= counters_q[counter_at_i];
-    if (clear_i) begin
-      for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
-    end else begin
-      if (vertex_high) counters_q[CNT_PARTITION_VERTEX_HIGH_HITS] <=
-          counters_q[CNT_PARTITION_VERTEX_HIGH_HITS] + 1'b1;
-      if (vertex_low) counters_q[CNT_PARTITION_VERTEX_LOW_HITS] <=
-          counters_q[CNT_PARTITION_VERTEX_LOW_HITS] + 1'b1;
-      if (vertex_miss) counters_q[CNT_PARTITION_VERTEX_MISSES] <=
-          counters_q[CNT_PARTITION_VERTEX_MISSES] + 1'b1;
-      if (vertex_waiting_i != '0) counters_q[CNT_PARTITION_VERTEX_CONFLICTS] <=
-          counters_q[CNT_PARTITION_VERTEX_CONFLICTS] + 64'(vertex_waiting_i);
-      if (edge_high) counters_q[CNT_PARTITION_EDGE_HIGH_HITS] <=
-          counters_q[CNT_PARTITION_EDGE_HIGH_HITS] + 1'b1;
-      if (edge_low) counters_q[CNT_PARTITION_EDGE_LOW_HITS] <=
-          counters_q[CNT_PARTITION_EDGE_LOW_HITS] + 1'b1;
-      if (edge_miss) counters_q[CNT_PARTITION_EDGE_MISSES] <=
-          counters_q[CNT_PARTITION_EDGE_MISSES] + 1'b1;
-      if (edge_waiting_i != '0) counters_q[CNT_PARTITION_EDGE_CONFLICTS] <=
-          counters_q[CNT_PARTITION_EDGE_CONFLICTS] + 64'(edge_waiting_i);
+    assign counter_o = counter_q;
+
+    always_ff @(posedge clk_i) begin
+      counter_q <= counters_q[counter_at_i];
+      if (clear_i) begin
+        for (int c = 0; c < PARTITION_COUNTERS; c++) counters_q[c] <= '0;
+      end else begin
+        if (vertex_high) counters_q[CNT_PARTITION_VERTEX_HIGH_HITS] <=
+            counters_q[CNT_PARTITION_VERTEX_HIGH_HITS] + 1'b1;
+        if (vertex_low) counters_q[CNT_PARTITION_VERTEX_LOW_HITS] <=
+            counters_q[CNT_PARTITION_VERTEX_LOW_HITS] + 1'b1;
+        if (vertex_miss) counters_q[CNT_PARTITION_VERTEX_MISSES] <=
+            counters_q[CNT_PARTITION_VERTEX_MISSES] + 1'b1;
+        if (vertex_waiting_i != '0) counters_q[CNT_PARTITION_VERTEX_CONFLICTS] <=
+            counters_q[CNT_PARTITION_VERTEX_CONFLICTS] + 64'(vertex_waiting_i);
+        if (edge_high) counters_q[CNT_PARTITION_EDGE_HIGH_HITS] <=
+            counters_q[CNT_PARTITION_EDGE_HIGH_HITS] + 1'b1;
+        if (edge_low) counters_q[CNT_PARTITION_EDGE_LOW_HITS] <=
+            counters_q[CNT_PARTITION_EDGE_LOW_HITS] + 1'b1;
+        if (edge_miss) counters_q[CNT_PARTITION_EDGE_MISSES] <=
+            counters_q[CNT_PARTITION_EDGE_MISSES] + 1'b1;
+        if (edge_waiting_i != '0) counters_q[CNT_PARTITION_EDGE_CONFLICTS] <=
+            counters_q[CNT_PARTITION_EDGE_CONFLICTS] + 64'(edge_waiting_i);
+      end
     end
+  end else begin : gen_no_counters
+    logic unused;
+    assign unused    = &{1'b0, clear_i, counter_at_i, vertex_high, vertex_low, vertex_miss,
+                         vertex_waiting_i, edge_high, edge_low, edge_miss, edge_waiting_i};
+    assign counter_o = '0;
   end
 
 endmodule

@@ -6,7 +6,8 @@
 //   status    [31:0] status (0 done, 1 full, 2 aborted, 3 error, 4 refused), [32] a count is
 //             saturated, [127:64] address of the access that failed or offset of the argument,
 //             [191:128] next unit, [255:192] records
-//   counters  8 of 64 bits: core, each PU, each partition, each bank; the last beat has TLAST
+//   counters  8 of 64 bits: core, each PU, each partition, each bank; the last beat has TLAST.
+//             A machine without performance counters has none of PUs and partitions
 //
 // A record that does not fit is dropped, and so is every later one: `full_o` ends the run, and
 // `dropped_o` is the first unit that lost one.
@@ -69,7 +70,7 @@ module gramer_pattern_buffer
   logic [1:0]  phase_q;   // 0 ask, 1 answer, 2 add
   logic [2:0]  word_q;
   logic [31:0] pattern_q;
-  section_e    section_q;
+  section_e    section_q, next_section;
   logic [4:0]  unit_q;
   logic [7:0]  at_q;
   logic [63:0] value_q;
@@ -203,6 +204,7 @@ module gramer_pattern_buffer
       default: begin section_end = 8'(BANK_COUNTERS - 1);      units_end = 5'(BANKS - 1); end
     endcase
   end
+  assign next_section = PERFORMANCE_COUNTERS != 0 ? section_e'(section_q + 1'b1) : BANK;
   assign last_value = section_q == BANK && unit_q == units_end && at_q == section_end;
 
   localparam int unsigned AWAY   = 2 * SLR_REGISTERS; // cycles that question and answer are under way
@@ -308,7 +310,7 @@ module gramer_pattern_buffer
               at_q <= '0;
               if (unit_q == units_end) begin
                 unit_q    <= '0;
-                section_q <= section_e'(section_q + 1'b1);
+                section_q <= next_section;
               end else unit_q <= unit_q + 1'b1;
             end else at_q <= at_q + 1'b1;
           end

@@ -45,17 +45,15 @@ module gramer_pu
   input  logic    listed_take_i, // takes listed_o
   output listed_t listed_o,
   output ordinal_t oldest_o, // of the units that were under way when the run was killed
-  // Counters: the answer comes in the next cycle
+  // Counters: the answer comes in the next cycle; 0 on a machine without
   input  logic [$clog2(PU_COUNTERS)-1:0] counter_at_i,
   output logic [63:0] counter_o,
   output logic    busy_o
 );
 
-  logic [63:0] counter_q;
   logic busy_q;
 
-  assign counter_o = counter_q;
-  assign busy_o    = busy_q;
+  assign busy_o = busy_q;
 
   logic    issue_valid, ended_valid, found_valid, result_valid;
   issue_t  issue;
@@ -186,57 +184,70 @@ module gramer_pu
   // ---------------------------------------------------------------- counters
 
   logic [63:0] counters_q [PU_COUNTERS];
-  // What happened at which depth, a cycle later: each counter then has an enable of its own.
-  logic [DEPTH-1:0] candidates_q, embeddings_q;
-  // Accesses under way: what an idle cycle of the edge port waits for.
-  logic [$clog2(SLOTS+1)-1:0] waiting_q, tokens_q;
-  logic [1:0] asked_q, answered_q;
 
-  always_ff @(posedge clk_i) begin
-    counter_q <= counters_q[counter_at_i];
-    asked_q    <= 2'(edge_valid_o) + 2'(vertex_valid_o);
-    answered_q <= 2'(edge_valid_i && edge_ready_o) + 2'(vertex_valid_i && vertex_ready_o);
-    if (rst_i || clear_i) begin
-      waiting_q <= '0;
-      tokens_q  <= '0;
-    end else begin
-      waiting_q <= waiting_q + ($clog2(SLOTS+1))'(asked_q) - ($clog2(SLOTS+1))'(answered_q);
-      tokens_q  <= ($clog2(SLOTS+1))'($countones(busy));
-    end
-    for (int depth = 0; depth < DEPTH; depth++) begin
-      candidates_q[depth] <= candidate && candidate_size == size_t'(depth + 1);
-      embeddings_q[depth] <= passed && passed_first && passed_size == size_t'(depth + 1);
-    end
-    if (clear_i) begin
-      for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
-    end else begin
+  if (PERFORMANCE_COUNTERS != 0) begin : gen_counters
+    logic [63:0] counter_q;
+    // What happened at which depth, a cycle later: each counter then has an enable of its own.
+    logic [DEPTH-1:0] candidates_q, embeddings_q;
+    // Accesses under way: what an idle cycle of the edge port waits for.
+    logic [$clog2(SLOTS+1)-1:0] waiting_q, tokens_q;
+    logic [1:0] asked_q, answered_q;
+
+    assign counter_o = counter_q;
+
+    always_ff @(posedge clk_i) begin
+      counter_q <= counters_q[counter_at_i];
+      asked_q    <= 2'(edge_valid_o) + 2'(vertex_valid_o);
+      answered_q <= 2'(edge_valid_i && edge_ready_o) + 2'(vertex_valid_i && vertex_ready_o);
+      if (rst_i || clear_i) begin
+        waiting_q <= '0;
+        tokens_q  <= '0;
+      end else begin
+        waiting_q <= waiting_q + ($clog2(SLOTS+1))'(asked_q) - ($clog2(SLOTS+1))'(answered_q);
+        tokens_q  <= ($clog2(SLOTS+1))'($countones(busy));
+      end
       for (int depth = 0; depth < DEPTH; depth++) begin
-        if (candidates_q[depth]) counters_q[CNT_PU_CANDIDATES + depth] <=
-            counters_q[CNT_PU_CANDIDATES + depth] + 1'b1;
-        if (embeddings_q[depth]) counters_q[CNT_PU_EMBEDDINGS + depth] <=
-            counters_q[CNT_PU_EMBEDDINGS + depth] + 1'b1;
+        candidates_q[depth] <= candidate && candidate_size == size_t'(depth + 1);
+        embeddings_q[depth] <= passed && passed_first && passed_size == size_t'(depth + 1);
       end
-      if (issue_valid && !issue.root)
-        counters_q[CNT_PU_EXTENSIONS] <= counters_q[CNT_PU_EXTENSIONS] + 1'b1;
-      if (scanned_valid)
-        counters_q[CNT_PU_ENTRIES_SCANNED] <= counters_q[CNT_PU_ENTRIES_SCANNED] + 64'(scanned);
-      if (vertex_valid_o)
-        counters_q[CNT_PU_VERTEX_ACCESSES] <= counters_q[CNT_PU_VERTEX_ACCESSES] + 1'b1;
-      if (stolen) counters_q[CNT_PU_STEALS] <= counters_q[CNT_PU_STEALS] + 1'b1;
-      if (freed)  counters_q[CNT_PU_SLOTS_FREED] <= counters_q[CNT_PU_SLOTS_FREED] + 1'b1;
-      if (edge_valid_o)
-        counters_q[CNT_PU_EDGE_ACCESSES] <= counters_q[CNT_PU_EDGE_ACCESSES] + 1'b1;
-      if (running_i) begin
-        if (edge_valid_o || vertex_valid_o)
-          counters_q[CNT_PU_PORT_BUSY] <= counters_q[CNT_PU_PORT_BUSY] + 1'b1;
-        else if (tokens_q == '0)
-          counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
-        else if (waiting_q == tokens_q)
-          counters_q[CNT_PU_IDLE_MEMORY] <= counters_q[CNT_PU_IDLE_MEMORY] + 1'b1;
-        else
-          counters_q[CNT_PU_IDLE_INSIDE] <= counters_q[CNT_PU_IDLE_INSIDE] + 1'b1;
+      if (clear_i) begin
+        for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
+      end else begin
+        for (int depth = 0; depth < DEPTH; depth++) begin
+          if (candidates_q[depth]) counters_q[CNT_PU_CANDIDATES + depth] <=
+              counters_q[CNT_PU_CANDIDATES + depth] + 1'b1;
+          if (embeddings_q[depth]) counters_q[CNT_PU_EMBEDDINGS + depth] <=
+              counters_q[CNT_PU_EMBEDDINGS + depth] + 1'b1;
+        end
+        if (issue_valid && !issue.root)
+          counters_q[CNT_PU_EXTENSIONS] <= counters_q[CNT_PU_EXTENSIONS] + 1'b1;
+        if (scanned_valid)
+          counters_q[CNT_PU_ENTRIES_SCANNED] <= counters_q[CNT_PU_ENTRIES_SCANNED] + 64'(scanned);
+        if (vertex_valid_o)
+          counters_q[CNT_PU_VERTEX_ACCESSES] <= counters_q[CNT_PU_VERTEX_ACCESSES] + 1'b1;
+        if (stolen) counters_q[CNT_PU_STEALS] <= counters_q[CNT_PU_STEALS] + 1'b1;
+        if (freed)  counters_q[CNT_PU_SLOTS_FREED] <= counters_q[CNT_PU_SLOTS_FREED] + 1'b1;
+        if (edge_valid_o)
+          counters_q[CNT_PU_EDGE_ACCESSES] <= counters_q[CNT_PU_EDGE_ACCESSES] + 1'b1;
+        if (running_i) begin
+          if (edge_valid_o || vertex_valid_o)
+            counters_q[CNT_PU_PORT_BUSY] <= counters_q[CNT_PU_PORT_BUSY] + 1'b1;
+          else if (tokens_q == '0)
+            counters_q[CNT_PU_IDLE_NO_WORK] <= counters_q[CNT_PU_IDLE_NO_WORK] + 1'b1;
+          else if (waiting_q == tokens_q)
+            counters_q[CNT_PU_IDLE_MEMORY] <= counters_q[CNT_PU_IDLE_MEMORY] + 1'b1;
+          else
+            counters_q[CNT_PU_IDLE_INSIDE] <= counters_q[CNT_PU_IDLE_INSIDE] + 1'b1;
+        end
       end
     end
+  end else begin : gen_no_counters
+    logic unused;
+    assign unused     = &{1'b0, counter_at_i, running_i, candidate, candidate_size, passed,
+                          passed_first, passed_size, scanned_valid, scanned, stolen, freed,
+                          counters_q[0]};
+    assign counters_q = '{default: '0};
+    assign counter_o  = '0;
   end
 
 endmodule

@@ -13,7 +13,8 @@ suite runs until the first check that fails:
             protocol checks, the design's assertions, a limit on cycles
   stops     tasks that are stopped, fail or overflow, and are continued
   counters  a few fixed tasks take exactly the cycles, hits, misses and steals of
-            sim/tests/counters.tsv: what catches a fault that changes speed alone
+            sim/tests/counters.tsv (of the set core set_counters.tsv and set_plan_counters.tsv): what
+            catches a fault that changes speed alone
   directed  what has a test of its own: an error's address, the control block, saturation
 
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
@@ -44,7 +45,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from faults import (
-    LIST, ROOT, SET, SKIP, WORK, all_faults, blank, draw, key, listed, source, sources, write, write_list)
+    LIST, ROOT, SET, WORK, all_faults, blank, draw, key, listed, source, sources, write, write_list)
 
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
@@ -85,11 +86,13 @@ CORE_KEY = "core\t"
 
 # A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
 SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
+SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv"]
 SET_SUITE = [
     ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
                                    "sim/tests/units.rs"]),
     ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
     ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
+    ("counters", "counters_of_sets_are_as_last_seen", 0, SET_COUNTERS),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.
@@ -103,6 +106,7 @@ PLAN_SUITE = [
     ("results", "listing::the_core_lists_what_its_model_does_whatever_is_full", 0, PLAN_CORE),
     ("stops", "plans_that_end_early_are_clean", 0, PLAN_CORE),
     ("stops", "listing::listing_that_is_stopped_is_clean", 0, PLAN_CORE),
+    ("counters", "counters_of_plans_are_as_last_seen", 0, SET_COUNTERS),
 ]
 BENCHES = {"set_cluster", "set_plan"}
 
@@ -136,10 +140,12 @@ def parts_of(module, found=None):
 def judged_by(check):
     """The files on which a check's judgement rests."""
     name, test, _, paths = check
+    # Each core has a package of its own, so that what is written of the one leaves the other's judgements.
     if test in BENCHES or name == "bench":
-        parts = parts_of(PREFIX + test) | SKIP
+        parts = parts_of(PREFIX + test)
+        parts |= {"gramer_set_types_pkg" if test.startswith("set_") else "gramer_types_pkg"}
     elif check in SET_SUITE + PLAN_SUITE:
-        parts = parts_of("gramer_set_core") | SKIP
+        parts = parts_of("gramer_set_core") | {"gramer_set_types_pkg"}
     else:
         parts = {path.stem for path in (ROOT / "rtl").glob("*.*")} | {"gramer_types_pkg"}
     machines = ["accelerator.yaml", "machines/small.yaml", "machines/saturating.yaml"]
@@ -182,7 +188,8 @@ class Judge:
         output = subprocess.run(
             # The build of `make test`.
             ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
-             "--test", "set_plans", "--test", "control", "--test", "units", "--no-run", "--message-format=json"],
+             "--test", "set_plans", "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
+             "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
         for line in output.splitlines():

@@ -74,6 +74,7 @@ struct Task {
   // In range: slots, lambda, vertex bound, vertex sets, edge sets, edge bound.
   uint32_t slots = 4, lambda = LAMBDA_MOST, vertex_bound = 20, vertex_sets = 8, edge_sets = 1;
   uint64_t edge_bound = 40;
+  bool counted = true;  // the machine has performance counters
 };
 
 struct Result {
@@ -122,10 +123,10 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
     to[0] = units[i].vertex, to[1] = units[i].first, to[2] = units[i].limit, to[3] = 1;
   }
 
-  // A layout of counters: core 2, PU 2 + 2 depths, partition 3, bank 2.
-  const uint32_t depth = 16;
+  // A layout of counters: core 2, PU 2 + 2 depths, partition 3, bank 2; or core and bank alone.
+  const uint32_t depth = 16, pu = task.counted ? 2 + 2 * depth : 0, partition = task.counted ? 3 : 0;
   const gramer::CoreMachine machine{2, 3, task.banks, depth, LABEL_BITS, task.count_bits,
-                                    2, 2 + 2 * depth, 3, 2, 0, 1, 0, 1, 2, 2 + depth,
+                                    2, pu, partition, 2, 0, 1, 0, 1, 2, 2 + depth,
                                     4, 6, LAMBDA_MOST, 0, 20, 40, 8, 16, {10, 11, 12, 13, 14, 15, 16, 17, 18}};
   const auto read = [&](uint64_t address) {
     const auto line = memory.find(address);
@@ -136,7 +137,7 @@ static Result run(const Graph& g, const Task& task, const std::vector<Unit>& uni
   const std::vector<Line> out = model.run(in.data(), in.size());
 
   Result result{};
-  const uint32_t values = 2 + 2 * (2 + 2 * depth) + 3 * 3 + 2 * task.banks;
+  const uint32_t values = 2 + 2 * pu + 3 * partition + 2 * task.banks;
   const size_t tail = (task.patterns + 7) / 8 + 1 + (values + 7) / 8;
   CHECK(out.size() >= tail);
   const size_t record_beats = out.size() - tail;
@@ -257,8 +258,12 @@ static void check(Random& random, const Graph& g, Task task) {
   }
   CHECK(whole.saturated == saturated && whole.counters[1] == saturated);
   CHECK(whole.counters[0] == units.size());
-  CHECK(whole.counters[2 + 2 + 16] == g.vertices);             // embeddings of one vertex
-  CHECK(whole.counters[2 + 2 + 16 + task.k - 1] == all.size());  // and of k
+  if (task.counted) {
+    CHECK(whole.counters[2 + 2 + 16] == g.vertices);             // embeddings of one vertex
+    CHECK(whole.counters[2 + 2 + 16 + task.k - 1] == all.size());  // and of k
+  } else {
+    for (size_t at = 2; at < whole.counters.size(); at++) CHECK(whole.counters[at] == 0);
+  }
   if (task.flags & LIST) CHECK(whole.listed == all);
 
   // The abort word before the first unit.
@@ -293,6 +298,7 @@ int main() {
     task.banks = 1u << random.below(3);
     task.count_bits = random.below(4) ? 64 : 5;
     task.result_beats = 1 << 20;
+    task.counted = random.below(4) > 0;
     const Graph g = draw(random, 1 + random.below(14), 10 + random.below(70));
     check(random, g, task);
     found++;

@@ -130,9 +130,10 @@ static void one(Random& random, uint32_t application, uint32_t k, uint32_t flags
   CHECK(result.word64(at + gramer::OUT_STATUS_NEXT_UNIT_AT / 64) == (abort ? 0 : vertices));
   CHECK(result.word64(at + gramer::OUT_STATUS_RECORDS_AT / 64) == records);
   at += 8;
-  const uint64_t values = gramer::CORE_COUNTERS + gramer::PUS * gramer::PU_COUNTERS
-                          + gramer::PARTITIONS * gramer::PARTITION_COUNTERS
-                          + gramer::BANKS * gramer::BANK_COUNTERS;
+  const uint64_t values = gramer::CORE_COUNTERS + gramer::BANKS * gramer::BANK_COUNTERS
+                          + gramer::PERFORMANCE_COUNTERS
+                                * (gramer::PUS * gramer::PU_COUNTERS
+                                   + gramer::PARTITIONS * gramer::PARTITION_COUNTERS);
   CHECK(result.word64(at + gramer::CNT_CORE_WORK_UNITS) == (abort ? 0 : vertices));
   CHECK(beats == at / 8 - 1 + (values + 7) / 8);
 }

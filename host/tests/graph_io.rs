@@ -1,12 +1,13 @@
 //! Graphs in and out: every format and every fault of a file, through the library.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use gramer::Context;
 use gramer::graph::generate::{Labels, Model, Recipe, generate};
 use gramer::graph::read::{Format, Loaded, ReadOptions, read, read_bytes};
 use gramer::graph::write::write_text;
-use gramer::graph::{Builder, Graph, image, in_input_order};
+use gramer::graph::{Budget, Builder, Graph, image, in_input_order};
 use proptest::prelude::*;
 
 /// Reads a text as if from a file `g`, on one thread.
@@ -99,6 +100,67 @@ fn edge_lists_in_all_their_shapes() {
     let weighted = parse("0 1 5 7\n1 2 5 7\n").unwrap();
     assert_eq!(weighted.notes, ["columns 3 to 4 of the edge list are ignored"]);
     assert!(!weighted.graph.has_edge_labels());
+}
+
+/// What a graph leaves out of its file is said, with the line of the first self loop.
+#[test]
+fn self_loops_and_repeated_edges_are_remarked() {
+    let loops = |count: &str, line: u64| format!("{count} left out, the first in line {line}");
+    let one = |line| loops("1 self loop is", line);
+    for (text, expected) in [
+        ("0 1\n2 2\n1 2\n", one(2)),
+        ("# a comment\n0 1\n\n% another\n1 1\r\n1 2\n", one(5)),
+        ("0 1\n1 2\n7 7", one(3)),
+        ("0 1\n1 1\n2 2\n2 2\n", loops("3 self loops are", 2)),
+        ("from to\n0 1\n8589934592 8589934592\n", one(3)),
+        ("0,1,5\n1,1,5\n", one(2)),
+        ("2\n0 1 5\n1 1 4\n", one(3)),
+        ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n", one(4)),
+        (
+            "%%MatrixMarket matrix coordinate real general\n3 3 3\n2 1 0\n% c\n1 2 1\n3 3 1\n",
+            one(6),
+        ),
+        ("t # 0\nv 0 1\nv 1 2\n\ne 0 1 3\ne 1 1 3\n", one(6)),
+        ("0 5 1\n1 5 0 2 1\n2 5 1\n", one(2)),
+        // Rows of METIS name one end alone, so no line is told.
+        ("3 2\n2\n1 2 3\n2\n", "1 self loop is left out".into()),
+    ] {
+        let loaded = parse(text).unwrap_or_else(|e| panic!("{text:?}: {e}"));
+        let last = loaded.notes.iter().rfind(|note| note.contains("self loop"));
+        assert_eq!(last, Some(&expected), "{text:?}: {:?}", loaded.notes);
+    }
+    // Each edge once more, as many files have it, is nothing to speak of; some of them are.
+    assert_eq!(parse("0 1\n1 0\n1 2\n2 1\n").unwrap().notes, [""; 0]);
+    let some = parse("0 1\n1 0\n1 2\n0 1\n2 3\n").unwrap();
+    assert_eq!(
+        some.notes,
+        ["2 edges are given again, in this or the other direction, and left out"]
+    );
+    // What isn't read is not left out.
+    let ended = parse("t # 0\nv 0 1\nv 1 2\ne 0 1\nt # -1\ne 1 1\n").unwrap();
+    assert!(!ended.notes.iter().any(|note| note.contains("self loop")), "{:?}", ended.notes);
+}
+
+/// The first self loop of a file of many blocks, which threads read side by side, is that of the first line; with
+/// memory for all of it and without.
+#[test]
+fn the_first_self_loop_is_told_among_blocks() {
+    let line = |at: u64| match at {
+        700_001 | 500_017 | 900_000 => format!("{at} {at}\n"),
+        100_000 => "# a comment\n".into(),
+        _ => format!("{at} {}\n", at + 1),
+    };
+    let text: String = (1..=1_000_000).map(line).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let budget = Budget { bytes: 256 << 20, folder: folder.path().into() };
+    for (threads, limited) in [(1, false), (4, false), (4, true)] {
+        let mut context = Context::with_threads(threads);
+        context.budget = limited.then(|| Arc::new(budget.clone()));
+        let text = text.clone().into_bytes();
+        let loaded = read_bytes(Path::new("g"), text, &ReadOptions::default(), &context).unwrap();
+        let told = "3 self loops are left out, the first in line 500017";
+        assert_eq!(loaded.notes, [told], "{threads} threads, limited: {limited}");
+    }
 }
 
 #[test]
@@ -311,7 +373,9 @@ fn matrix_market() {
     assert_eq!((g.graph.vertices(), g.graph.edges(), g.graph.stats().self_loops), (5, 2, 1));
     let g = parse(text("real general\n3 3 4\n1 2 0.5\n2 1 -1e3\n2 3 0.0\n3 1 0.1\n")).unwrap();
     assert_eq!(pairs(&g.graph), [(1, 2), (1, 3)]);
-    assert_eq!(g.notes, ["1 entries of the matrix are zero, which is no edge"]);
+    let zero = "1 entries of the matrix are zero, which is no edge";
+    let again = "1 edge is given again, in this or the other direction, and left out";
+    assert_eq!(g.notes, [zero, again]);
     assert_eq!(parse(text("integer symmetric\n2 2 1\n2 1 7\n")).unwrap().graph.edges(), 1);
     assert_eq!(parse(text("pattern general\n9 9 0\n")).unwrap().graph.vertices(), 9);
 

@@ -48,8 +48,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// For one run of a core of this machine, if it is `wanted`.
+    /// For one run of a core of this machine, if it is `wanted` and the machine's PUs count what they do.
     pub fn new(a: &Accelerator, wanted: bool) -> Self {
+        let wanted = wanted && a.machine.performance_counters;
         Recording { sampler: wanted.then(|| Sampler::new(a)), timeline: None }
     }
 

@@ -118,9 +118,7 @@ fn out_stream(
     wide.extend((0..counts).map(|_| rng.u64(..)));
     let status = [u64::from(rng.bool()) << 32, rng.u64(..), rng.u64(..), records as u64];
     wide.extend(status.into_iter().chain([0; 4]));
-    let (core, pu, partition, bank) = a.counter_values();
-    let m = &a.machine;
-    let values = core + pu * m.processing_units + partition * m.partitions + bank * a.core_ports();
+    let values = a.counter_values();
     // Sums of them fit 64 bits.
     wide.extend((0..values.next_multiple_of(8)).map(|_| rng.u64(0..1 << 40)));
     let bytes: Vec<u8> = wide.into_iter().flat_map(u64::to_le_bytes).collect();

@@ -16,14 +16,23 @@ fn with_assertions() {
     check_asserting(ASTRO.0, ASTRO.1, true, 3);
 }
 
-#[test]
-fn long_runs() {
-    check(CITESEER.0, CITESEER.1, false, 5, None);
-    check(P2P_04.0, P2P_04.1, false, 3, None);
-    check(P2P_08.0, P2P_08.1, false, 3, None);
-    check(P2P_04.0, P2P_04.1, false, 4, Some(12_400_000));
-    check(P2P_08.0, P2P_08.1, false, 4, Some(12_400_000));
-    check(ASTRO.0, ASTRO.1, true, 3, Some(3_600_000));
-    check(ASTRO.0, ASTRO.1, true, 4, Some(52_000_000));
-    check(ASTRO.0, ASTRO.1, false, 3, Some(15_800_000));
+/// A test for each, so that one can be asked for by its name, and what is done stays done when the rest is stopped.
+macro_rules! long_runs {
+    ($($name:ident: $graph:ident, $clique:literal, $k:literal, $budget:expr;)*) => {
+        mod long_runs {
+            use super::*;
+            $(#[test] fn $name() { check($graph.0, $graph.1, $clique, $k, $budget); })*
+        }
+    };
+}
+
+long_runs! {
+    citeseer_5_motifs: CITESEER, false, 5, None;
+    p2p_04_3_motifs: P2P_04, false, 3, None;
+    p2p_08_3_motifs: P2P_08, false, 3, None;
+    p2p_04_4_motifs: P2P_04, false, 4, Some(12_400_000);
+    p2p_08_4_motifs: P2P_08, false, 4, Some(12_400_000);
+    astro_3_cliques: ASTRO, true, 3, Some(3_600_000);
+    astro_4_cliques: ASTRO, true, 4, Some(52_000_000);
+    astro_3_motifs: ASTRO, false, 3, Some(15_800_000);
 }

@@ -332,6 +332,12 @@ fn uniform_memory() {
     bench("uniform_memory", "gramer_onchip_memory", &["ANSWER_W=128"], machine);
 }
 
+// A report without sections of PUs and partitions.
+#[test]
+fn pattern_buffer_uncounted() {
+    bench("pattern_buffer", "gramer_pattern_buffer", &[], "base: uncounted.yaml");
+}
+
 // The scheduler that keeps whole states in its ancestor buffers.
 #[test]
 fn scheduler_whole() {

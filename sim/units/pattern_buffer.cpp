@@ -187,7 +187,8 @@ int main(int argc, char **argv) {
         status[6] = kept;
         expected.push_back({status, false});
         const unsigned units[] = {1, PUS, PARTITIONS, BANKS};
-        const unsigned sizes[] = {CORE_COUNTERS, PU_COUNTERS, PARTITION_COUNTERS, BANK_COUNTERS};
+        const unsigned sizes[] = {CORE_COUNTERS, PERFORMANCE_COUNTERS ? PU_COUNTERS : 0,
+                                  PERFORMANCE_COUNTERS ? PARTITION_COUNTERS : 0, BANK_COUNTERS};
         for (unsigned s = 0; s < 4; ++s)
           for (unsigned u = 0; u < units[s]; ++u)
             for (unsigned at = 0; at < sizes[s]; ++at) all.push_back(counter(s, u, at));

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use gramer_machine::streams::Field;
-use gramer_machine::{Accelerator, Core, layout};
+use gramer_machine::{Accelerator, Core, Section, layout};
 
 use super::image::{DeviceImage, LINE};
 use gramer_engine::work::WorkUnit;
@@ -148,10 +148,7 @@ pub struct Area {
 impl Area {
     /// An area for runs that report `patterns` patterns and list up to `records` beats.
     pub fn new(machine: &Accelerator, patterns: u32, records: u32) -> Self {
-        let (core, pu, partition, bank) = machine.counter_values();
-        let m = &machine.machine;
-        let values =
-            core + pu * m.processing_units + partition * m.partitions + bank * machine.core_ports();
+        let values = machine.counter_values();
         Area { records, counts: patterns.div_ceil(8).max(1), counters: values.div_ceil(8) }
     }
 
@@ -263,18 +260,12 @@ type Counters = BTreeMap<String, Vec<u64>>;
 
 /// Sums over the units of each section, and what each PU counted.
 fn read_counters(machine: &Accelerator, words: &[u64]) -> (Counters, Counters) {
-    let (c, m) = (&machine.counters, &machine.machine);
-    let sections = [
-        ("core", &c.core, 1),
-        ("pu", &c.pu, m.processing_units),
-        ("partition", &c.partition, m.partitions),
-        ("bank", &c.bank, machine.core_ports()),
-    ];
+    let depth = machine.machine.depth;
     let (mut sums, mut by_pu) = (BTreeMap::new(), BTreeMap::new());
     let mut at = 0;
-    for (section, counters, units) in sections {
-        let values = layout::values(counters, m.depth) as usize;
-        for (name, first, count) in layout::positions(counters, m.depth) {
+    for Section { name: section, counters, units } in machine.sections() {
+        let values = layout::values(counters, depth) as usize;
+        for (name, first, count) in layout::positions(counters, depth) {
             let of = |unit: usize, i: usize| words[at + unit * values + first as usize + i];
             let sum =
                 |i: usize| (0..units as usize).map(|unit| of(unit, i)).fold(0, u64::saturating_add);
@@ -396,14 +387,33 @@ mod tests {
         assert_eq!((results.status, results.next_unit), (Status::Done, 12));
         // The first counter of the core is word 0; the next section begins after its three.
         assert_eq!(results.counters["core.cycles"], [1]);
-        let (core, pu, ..) = machine.counter_values();
-        let (first, second) = (u64::from(core) + 1, u64::from(core + pu) + 1);
+        let [core, pu] = [0, 1].map(|at| {
+            u64::from(layout::values(machine.sections()[at].counters, machine.machine.depth))
+        });
+        let (first, second) = (core + 1, core + pu + 1);
         assert_eq!(results.counters["pu.extensions"], [first + second]);
         assert_eq!(results.counters["pu.candidates"].len(), 16);
         assert_eq!(results.by_pu["extensions"], [first, second]);
         assert!(!results.by_pu.contains_key("candidates"), "it has a value a depth");
         let short = area.decode(&machine, &bytes[64..], 9, 4).unwrap_err();
         assert!(short.contains("beats came, but counts, status and counters have"), "{short}");
+    }
+
+    /// A machine without performance counters sends those of core and banks, and none is made up.
+    #[test]
+    fn what_a_machine_doesn_t_count_is_not_there() {
+        let mut machine = small();
+        let beats = Area::new(&machine, 9, 0).beats();
+        machine.machine.performance_counters = false;
+        let area = Area::new(&machine, 9, 0);
+        // Three of the core and two of banks, in place of 2 PUs' and 4 partitions' too.
+        assert!(area.counters == 1 && area.beats() < beats);
+        let bytes = stream(&machine, &[], &[("next_unit", 12)]);
+        let results = area.decode(&machine, &bytes, 9, 4).unwrap();
+        let names: Vec<&str> = results.counters.keys().map(String::as_str).collect();
+        assert_eq!(names, ["bank.beats", "core.cycles", "core.saturated", "core.work_units"]);
+        assert_eq!(results.counters["bank.beats"], [4 + 5]);
+        assert!(results.by_pu.is_empty());
     }
 
     #[test]

@@ -181,15 +181,7 @@ impl Info {
 
 /// A number with its thousands set apart.
 pub(super) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    gramer_picture::number::grouped(number.into())
 }
 
 /// Order of the vertices of a written graph.

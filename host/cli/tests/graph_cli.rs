@@ -33,6 +33,30 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// One line for self loops and one for repeated edges, on standard error of whatever reads the file and among
+/// the notes of `graph info`; none where an image is read, whose text said it.
+#[test]
+fn what_is_left_out_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| shown(&folder.path().join(name));
+    let (text, image) = (path("loops.txt"), path("loops.gramer"));
+    std::fs::write(&text, "0 1\n1 1\n1 2\n2 2\n2 0\n1 0\n").unwrap();
+    let notes = [
+        "2 self loops are left out, the first in line 2",
+        "1 edge is given again, in this or the other direction, and left out",
+    ];
+    let lines: String = notes.iter().map(|note| format!("note: {text}: {note}\n")).collect();
+    for args in [&["mine", "clique", "-k", "3"][..], &["graph", "convert"]] {
+        let files = if args[0] == "graph" { vec![&text, &image] } else { vec![&text] };
+        let output = gramer().args(args).args(files).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(&lines), "{args:?}: {said}");
+    }
+    assert_eq!(info(&[&text])["notes"], serde_json::json!(notes));
+    assert_eq!(info(&[&image])["notes"], serde_json::json!([]));
+}
+
 #[test]
 fn faults_of_files() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Where arguments and counters are.
 
-use crate::{Accelerator, Argument, Counter};
+use crate::{Accelerator, Argument, Counter, Section};
 
 /// First argument of an AXI4-Lite block that Vitis HLS would make.
 const FIRST_ARGUMENT: u32 = 0x10;
@@ -130,16 +130,29 @@ impl Accelerator {
         (lines(self.memory.vertex_scratchpad_bytes), lines(self.memory.edge_scratchpad_bytes))
     }
 
-    /// 64-bit values in the counter part of the out-stream, as (core, one PU, one partition, one
-    /// bank).
-    pub fn counter_values(&self) -> (u32, u32, u32, u32) {
+    /// The sections of the out-stream's counters, in order.
+    ///
+    /// ```
+    /// let mut paper = gramer_machine::named::named("paper").expect("it is built in")?;
+    /// assert_eq!(paper.sections()[1].units, paper.machine.processing_units);
+    /// paper.machine.performance_counters = false;
+    /// assert!(paper.sections()[1].counters.is_empty() && !paper.sections()[3].counters.is_empty());
+    /// # Ok::<(), gramer_machine::Error>(())
+    /// ```
+    pub fn sections(&self) -> [Section<'_>; 4] {
+        let (c, m) = (&self.counters, &self.machine);
+        let counted = |list| if m.performance_counters { list } else { &[][..] };
+        [
+            Section { name: "core", counters: &c.core, units: 1 },
+            Section { name: "pu", counters: counted(&c.pu), units: m.processing_units },
+            Section { name: "partition", counters: counted(&c.partition), units: m.partitions },
+            Section { name: "bank", counters: &c.bank, units: self.core_ports() },
+        ]
+    }
+
+    /// 64-bit values of all sections together.
+    pub fn counter_values(&self) -> u32 {
         let depth = self.machine.depth;
-        let c = &self.counters;
-        (
-            values(&c.core, depth),
-            values(&c.pu, depth),
-            values(&c.partition, depth),
-            values(&c.bank, depth),
-        )
+        self.sections().iter().map(|s| values(s.counters, depth) * s.units).sum()
     }
 }

@@ -128,6 +128,11 @@ pub struct Machine {
     pub compaction: bool,
     /// Partitions of the on-chip memory, a power of two, 1 to 16, at least [`Memory::ddr_banks`].
     pub partitions: u32,
+    /// PUs and partitions count events ([`Counters::pu`], [`Counters::partition`]). A machine without
+    /// has fewer registers, and reports the counters of the core and of the banks alone. A description
+    /// that doesn't say it has them. The set core always has them.
+    #[serde(default = "present")]
+    pub performance_counters: bool,
     /// Registers on each path between regions of the die (SLRs): between the PUs, the partitions, the
     /// DDR readers and what the core has once, 0 to 3. A description without it has none.
     #[serde(default)]
@@ -247,12 +252,28 @@ pub struct CounterArray {
 pub struct Counters {
     /// Once.
     pub core: Vec<Counter>,
-    /// Once for each PU.
+    /// Once for each PU, where the machine has [`Machine::performance_counters`].
     pub pu: Vec<Counter>,
-    /// Once for each partition.
+    /// Once for each partition, likewise.
     pub partition: Vec<Counter>,
     /// Once for each DDR bank.
     pub bank: Vec<Counter>,
+}
+
+/// A section of counters as it stands in the out-stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Section<'a> {
+    /// `core`, `pu`, `partition` or `bank`.
+    pub name: &'static str,
+    /// Its counters, in order; none where the machine doesn't count them.
+    pub counters: &'a [Counter],
+    /// How often it stands there: 1, or once for each PU, partition or bank.
+    pub units: u32,
+}
+
+/// What a description has that doesn't say otherwise.
+fn present() -> bool {
+    true
 }
 
 fn text_of(path: &Path) -> Result<String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
-const MACHINES: [(&str, &str, &str); 10] = [
+const MACHINES: [(&str, &str, &str); 11] = [
     ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
     ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
     ("explore", "that of quick sweeps", include_str!("../machines/explore.yaml")),
@@ -14,6 +14,11 @@ const MACHINES: [(&str, &str, &str); 10] = [
         "uncompacted",
         "ancestor buffers with whole states",
         include_str!("../machines/uncompacted.yaml"),
+    ),
+    (
+        "uncounted",
+        "small, without performance counters",
+        include_str!("../machines/uncounted.yaml"),
     ),
     ("uniform", "all on-chip memory is cache", include_str!("../machines/uniform.yaml")),
     ("set", "the set core, 16 PUs", include_str!("../machines/set.yaml")),

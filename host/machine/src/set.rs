@@ -294,6 +294,10 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
             return Err(("set".into(), "missing".into(), "a set core has its sizes there".into()));
         }
     };
+    if !a.machine.performance_counters {
+        let rule = "the set core always has them: leave the key out";
+        return Err(("machine.performance_counters".into(), "false".into(), rule.into()));
+    }
     for (key, value, low, high) in [
         ("set.partition_lines", s.partition_lines, 16, 1 << 16),
         ("set.unit_queue", s.unit_queue, UNITS_A_GROUP, 64),

@@ -17,6 +17,8 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("STEALING_BUFFER", m.stealing_buffer, "candidates a PU");
     number("COMPACTION", u32::from(m.compaction), "1: ancestor buffers hold cursors alone");
     number("PARTITIONS", m.partitions, "partitions of the on-chip memory");
+    let counted = u32::from(m.performance_counters);
+    number("PERFORMANCE_COUNTERS", counted, "1: PUs and partitions count events");
     number("SLR_REGISTERS", m.slr_registers, "on each path between regions of the die");
     number("BANKS", mem.ddr_banks, "DDR banks");
     number("UNIFORM", u32::from(mem.layout == Layout::Uniform), "1: no scratchpads");
@@ -43,17 +45,18 @@ pub(crate) fn surroundings(a: &Accelerator) -> Vec<(String, u32, String)> {
     let mut all = vec![];
     let mut number =
         |name: &str, value: u32, what: &str| all.push((name.to_string(), value, what.to_string()));
-    let (core, pu, partition, bank) = a.counter_values();
     number("CONTROL_ADDR_W", a.control_address_bits(), "bits of an AXI4-Lite address");
     for (argument, offset) in a.offsets() {
         number(&format!("ARG_{}", argument.name.to_uppercase()), offset, &argument.what);
     }
-    for (section, counters, count) in [
-        ("CORE", &a.counters.core, core),
-        ("PU", &a.counters.pu, pu),
-        ("PARTITION", &a.counters.partition, partition),
-        ("BANK", &a.counters.bank, bank),
+    // Of PUs and partitions also where they aren't counted: rtl/ names them all.
+    for (section, counters) in [
+        ("CORE", &a.counters.core),
+        ("PU", &a.counters.pu),
+        ("PARTITION", &a.counters.partition),
+        ("BANK", &a.counters.bank),
     ] {
+        let count = layout::values(counters, a.machine.depth);
         number(&format!("{section}_COUNTERS"), count, "counters of the section");
         for (name, first, _) in layout::positions(counters, a.machine.depth) {
             let index = format!("CNT_{section}_{}", name.to_uppercase());

@@ -51,6 +51,40 @@ fn registers_between_regions_are_none_unless_said_and_three_at_most() {
     );
 }
 
+/// A machine counts events unless it says that it doesn't, which `rtl/` learns from its package; the names and
+/// positions of all counters stay there. The set core has no such choice.
+#[test]
+fn performance_counters_are_there_unless_the_machine_leaves_them_out() {
+    let line = PAPER.lines().find(|line| line.contains("performance_counters: true")).unwrap();
+    let line = format!("{line}\n");
+    let (said, silent) = (parse(PAPER).unwrap(), parse(&PAPER.replace(&line, "")).unwrap());
+    assert_eq!(said, silent);
+    let without = named::named("uncounted").unwrap().unwrap();
+    let small = small();
+    assert!(small.machine.performance_counters && !without.machine.performance_counters);
+    let number = |a: &Accelerator, name: &str| {
+        let text = verilog::package(a);
+        let found = text.lines().find(|line| line.contains(&format!(" {name} = ")));
+        found.unwrap_or_else(|| panic!("{name} is not in {text}")).to_string()
+    };
+    assert!(number(&small, "PERFORMANCE_COUNTERS").contains("= 1;"));
+    assert!(number(&without, "PERFORMANCE_COUNTERS").contains("= 0;"));
+    for name in ["PU_COUNTERS", "PARTITION_COUNTERS", "CNT_PU_IDLE_INSIDE"] {
+        assert_eq!(number(&small, name), number(&without, name));
+    }
+    // Of 2 PUs with 10 counters and two for each of 16 depths, and 4 partitions with 8.
+    assert_eq!(small.counter_values() - without.counter_values(), 2 * (10 + 2 * 16) + 4 * 8);
+    let set = "base: machines/set-small.yaml\nmachine: {performance_counters: false}";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let refused = Accelerator::parse(set, &root.join("uncounted_set.yaml")).unwrap_err();
+    assert!(
+        refused.to_string().ends_with(
+            "machine.performance_counters is false, but the set core always has them: leave the key out"
+        ),
+        "{refused}"
+    );
+}
+
 #[test]
 fn the_small_machine_is_valid() {
     let a = small();

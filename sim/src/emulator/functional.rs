@@ -80,16 +80,19 @@ struct Context<'a> {
 }
 
 extern "C" fn read(context: *mut c_void, address: u64, line: *mut Line) {
-    // SAFETY: `functional_run` passes on the context that it was given, and room for a line.
-    let (context, line) = unsafe { (&mut *context.cast::<Context<'_>>(), &mut *line) };
+    // SAFETY: `functional_run` passes on the context that it was given.
+    let context = unsafe { &mut *context.cast::<Context<'_>>() };
     let memory = context.memory.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = memory.line(address).unwrap_or_else(|| {
         context.outside.get_or_insert(address);
         [0; 64]
     });
-    for (word, bytes) in line.iter_mut().zip(bytes.chunks_exact(4)) {
+    let mut words: Line = [0; 16];
+    for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(4)) {
         *word = u32::from_le_bytes(bytes.try_into().expect("4 bytes"));
     }
+    // SAFETY: `functional_run` has room for a line there, which may not hold anything yet: no reference to it is made.
+    unsafe { line.write(words) }
 }
 
 extern "C" fn take(context: *mut c_void, beats: *const Line, count: u64) {
@@ -112,6 +115,8 @@ impl Machine {
         let position = |list, name: &str| {
             layout::positions(list, depth).into_iter().find(|(n, ..)| *n == name).map_or(0, |p| p.1)
         };
+        let [core, pu, partition, bank] =
+            a.sections().map(|section| layout::values(section.counters, depth));
         Machine {
             processing_units: a.machine.processing_units,
             partitions: a.machine.partitions,
@@ -119,10 +124,10 @@ impl Machine {
             depth,
             label_bits: a.applications.label_bits,
             count_bits: a.applications.count_bits,
-            core_counters: layout::values(&a.counters.core, depth),
-            pu_counters: layout::values(&a.counters.pu, depth),
-            partition_counters: layout::values(&a.counters.partition, depth),
-            bank_counters: layout::values(&a.counters.bank, depth),
+            core_counters: core,
+            pu_counters: pu,
+            partition_counters: partition,
+            bank_counters: bank,
             work_units: position(&a.counters.core, "work_units"),
             saturated: position(&a.counters.core, "saturated"),
             extensions: position(&a.counters.pu, "extensions"),

@@ -53,11 +53,18 @@ pub(crate) struct EdgeBlock {
     pub labels: Vec<Label>,
     /// Edges that were looked at for the largest id, and that.
     looked: (usize, u64),
+    /// Whether a self loop was among those that were looked at last.
+    looped: bool,
 }
 
 impl Default for EdgeBlock {
     fn default() -> Self {
-        EdgeBlock { pairs: Pairs::Narrow(Vec::new()), labels: Vec::new(), looked: (0, 0) }
+        EdgeBlock {
+            pairs: Pairs::Narrow(Vec::new()),
+            labels: Vec::new(),
+            looked: (0, 0),
+            looped: false,
+        }
     }
 }
 
@@ -122,19 +129,42 @@ impl EdgeBlock {
         }
     }
 
-    /// The largest id. Each edge is looked at once, which costs least soon after it was added.
+    /// The largest id. Each edge is looked at once, which costs least soon after it was added; whether it is a
+    /// self loop too, for [`EdgeBlock::looped`].
     pub fn largest(&mut self) -> u64 {
         let (from, before) = self.looked;
-        let narrow = |most: u32, p: &[u32; 2]| most.max(p[0]).max(p[1]);
-        let wide = |most: u64, p: &[u64; 2]| most.max(p[0]).max(p[1]);
-        let new = match &self.pairs {
-            Pairs::Narrow(pairs) => pairs[from..].iter().fold(0, narrow).into(),
-            Pairs::Wide(pairs) => pairs[from..].iter().fold(0, wide),
-            // Looked at before they went to a file.
-            Pairs::Spilled(_) => 0,
+        let narrow = |(most, looped): (u32, u32), p: &[u32; 2]| {
+            (most.max(p[0]).max(p[1]), looped | u32::from(p[0] == p[1]))
         };
-        self.looked = (self.len(), before.max(new));
+        let wide = |(most, looped): (u64, u32), p: &[u64; 2]| {
+            (most.max(p[0]).max(p[1]), looped | u32::from(p[0] == p[1]))
+        };
+        let (new, looped) = match &self.pairs {
+            Pairs::Narrow(pairs) => {
+                let (most, looped) = pairs[from..].iter().fold((0, 0), narrow);
+                (most.into(), looped)
+            }
+            Pairs::Wide(pairs) => pairs[from..].iter().fold((0, 0), wide),
+            // Looked at before they went to a file.
+            Pairs::Spilled(_) => (0, 0),
+        };
+        (self.looked, self.looped) = ((self.len(), before.max(new)), looped != 0);
         self.looked.1
+    }
+
+    /// Whether a self loop was among the edges that [`EdgeBlock::largest`] looked at last.
+    pub fn looped(&self) -> bool {
+        self.looped
+    }
+
+    /// The first self loop from an edge on.
+    pub fn first_loop(&self, from: usize) -> Option<usize> {
+        let at = match &self.pairs {
+            Pairs::Narrow(pairs) => pairs[from..].iter().position(|p| p[0] == p[1]),
+            Pairs::Wide(pairs) => pairs[from..].iter().position(|p| p[0] == p[1]),
+            Pairs::Spilled(_) => None,
+        };
+        at.map(|at| from + at)
     }
 
     /// Calls `f` with the ends of each edge.

@@ -30,6 +30,10 @@ impl Arabesque {
 }
 
 impl Parser for Arabesque {
+    fn one_edge_a_line(&self) -> bool {
+        false
+    }
+
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         chunk.edge_lines = EdgeLines::with_step(0);
         for (number, (at, line)) in scan::lines(text).enumerate() {

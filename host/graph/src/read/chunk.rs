@@ -71,6 +71,11 @@ impl EdgeLines {
         }
     }
 
+    /// The line of an edge in its block, from 0, if lines were recorded.
+    pub fn of(&self, edge: usize) -> Option<u32> {
+        (!self.runs.is_empty()).then(|| self.line(edge))
+    }
+
     #[inline]
     fn line(&self, edge: usize) -> u32 {
         let run = match self.runs.last() {
@@ -87,6 +92,11 @@ pub(crate) trait Parser: Sync {
     /// them has large arrays to read then.
     fn joins(&self) -> bool {
         false
+    }
+
+    /// Whether a line has one edge at most, whose ends it says itself.
+    fn one_edge_a_line(&self) -> bool {
+        true
     }
 
     /// Reads the lines of a block.

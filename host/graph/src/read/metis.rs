@@ -120,6 +120,10 @@ impl Metis {
 }
 
 impl Parser for Metis {
+    fn one_edge_a_line(&self) -> bool {
+        false
+    }
+
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         for (number, (at, line)) in scan::lines(text).enumerate() {
             if line.first() == Some(&b'%') {

@@ -13,6 +13,7 @@ mod chunk;
 mod detect;
 mod edges;
 mod labels;
+mod loops;
 mod matrix_market;
 mod metis;
 mod options;
@@ -154,7 +155,8 @@ fn read_source(source: Source, options: &ReadOptions, context: &Context) -> Resu
 
 /// Makes the rows of what was parsed.
 fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded> {
-    let Text { path, builder, format, forced, compression, bytes, mut notes, first_edge } = text;
+    let Text { path, builder, format, forced, compression, bytes, .. } = text;
+    let Text { mut notes, first_edge, first_loop, .. } = text;
     // What the graph asks for is more than there is: then the file must be named.
     let graph = builder.build_with(context).map_err(|error| match error {
         Error::Unsupported(what) => Error::input(Place::file(&path), what),
@@ -170,6 +172,7 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
             "{conflicts} duplicate edges have another label than the one kept (the smallest)"
         ));
     }
+    notes.extend(loops::left_out(&graph, first_loop));
     Ok(Loaded { graph, format, compression, bytes, notes })
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::chunk::{Chunk, End, Parser};
+use super::loops::FirstLoop;
 use super::scan::Fault;
 use super::source::{Blocks, Source, TextBlock};
 use super::{
@@ -37,6 +38,8 @@ pub(super) struct Text {
     pub notes: Vec<String>,
     /// The first line of an edge list of two columns.
     pub first_edge: Option<(u64, u64)>,
+    /// The line, from 1, of the first self loop, if there is one and the format tells.
+    pub first_loop: Option<u64>,
 }
 
 /// Reads what an image is, or parses the blocks of a text.
@@ -70,7 +73,8 @@ pub(super) fn parse_source(
     // What is in one block needs no second thread.
     let threads = if ended && head.len() <= source::BLOCK { 1 } else { context.threads() };
     let blocks = Blocks::new(source, head, ended, line);
-    let chunks = parse(&blocks, &*parser, threads, spill.as_ref(), context, &fault_in)?;
+    let (chunks, first_loop) =
+        parse(&blocks, &*parser, threads, spill.as_ref(), context, &fault_in)?;
     let mut end = End {
         path: path.clone(),
         notes: blocks.trailing().into_iter().collect(),
@@ -81,7 +85,17 @@ pub(super) fn parse_source(
     let builder = parser.finish(chunks, &mut end)?;
     let bytes = before + blocks.bytes();
     let notes = end.notes;
-    Ok(Parsed::Text(Text { path, builder, format, forced, compression, bytes, notes, first_edge }))
+    Ok(Parsed::Text(Text {
+        path,
+        builder,
+        format,
+        forced,
+        compression,
+        bytes,
+        notes,
+        first_edge,
+        first_loop,
+    }))
 }
 
 /// Where edges go while they are read, if memory is limited.
@@ -268,7 +282,7 @@ fn most_edges(text: &[u8]) -> usize {
     text.len() / 4 + 1
 }
 
-/// Parses all blocks.
+/// Parses all blocks; also the line of the first self loop.
 fn parse(
     blocks: &Blocks,
     parser: &dyn Parser,
@@ -276,7 +290,8 @@ fn parse(
     spill: Option<&Arc<Spill>>,
     context: &Context,
     fault_in: &(dyn Fn(Fault, &[u8], u64) -> Error + Sync),
-) -> Result<Vec<Chunk>> {
+) -> Result<(Vec<Chunk>, Option<u64>)> {
+    let first_loop = FirstLoop::default();
     let failed = AtomicBool::new(false);
     // The failure of the earliest block: blocks before it were handed out before, and threads
     // finish what they have.
@@ -310,9 +325,11 @@ fn parse(
                 let (index, first_line) = (block.index, block.first_line);
                 Chunk { index, first_line, edges, ..Chunk::default() }
             });
+            let from = chunk.edges.len();
             match parser.block(&block.text, &mut chunk) {
                 Ok(()) => {
                     chunk.edges.largest();
+                    first_loop.look(parser, &block, &chunk, from);
                     let spilled = spill.map_or(Ok(()), |spill| spill.take(&mut chunk.edges));
                     spilled.unwrap_or_else(|error| fail(usize::MAX, error));
                     chunks.push(chunk);
@@ -337,5 +354,5 @@ fn parse(
             }
         }
     }
-    Ok(chunks)
+    Ok((chunks, first_loop.line(last)))
 }

@@ -183,7 +183,14 @@ impl Measures {
         self.counter(name).iter().sum::<u64>() as f64
     }
 
-    /// A number of the run; shares from 0 to 1. Not a number where a sample doesn't say it.
+    /// As [`Measures::sum`], or not a number where the machine doesn't count it.
+    fn counted(&self, name: &str) -> f64 {
+        let values = self.counter(name);
+        if values.is_empty() { f64::NAN } else { values.iter().sum::<u64>() as f64 }
+    }
+
+    /// A number of the run; shares from 0 to 1. Not a number where a sample doesn't say it, or the machine
+    /// doesn't count it.
     pub fn get(&self, metric: Metric) -> f64 {
         let known = matches!(metric, Metric::Cycles | Metric::Milliseconds);
         if self.half.is_some() && !known {
@@ -191,11 +198,11 @@ impl Measures {
         }
         let share = |part: f64, whole: f64| if whole == 0.0 { 0.0 } else { part / whole };
         let part = |names: &[&str], accesses: &str| {
-            let hits: f64 = names.iter().map(|n| self.sum(&format!("partition.{n}"))).sum();
-            share(hits, self.sum(accesses))
+            let hits: f64 = names.iter().map(|n| self.counted(&format!("partition.{n}"))).sum();
+            share(hits, self.counted(accesses))
         };
         let of_pus =
-            |name: &str| share(self.sum(name), self.cycles() as f64 * self.processing_units);
+            |name: &str| share(self.counted(name), self.cycles() as f64 * self.processing_units);
         match metric {
             Metric::Cycles => self.cycles() as f64,
             Metric::Milliseconds => self.cycles() as f64 / (self.clock_mhz * 1e3),
@@ -205,18 +212,19 @@ impl Measures {
             Metric::EdgeHits => part(&["edge_high_hits", "edge_low_hits"], "pu.edge_accesses"),
             Metric::VertexHigh => part(&["vertex_high_hits"], "pu.vertex_accesses"),
             Metric::EdgeHigh => part(&["edge_high_hits"], "pu.edge_accesses"),
-            Metric::VertexAccesses => self.sum("pu.vertex_accesses"),
-            Metric::EdgeAccesses => self.sum("pu.edge_accesses"),
+            Metric::VertexAccesses => self.counted("pu.vertex_accesses"),
+            Metric::EdgeAccesses => self.counted("pu.edge_accesses"),
             Metric::Conflicts => {
-                self.sum("partition.vertex_conflicts") + self.sum("partition.edge_conflicts")
+                self.counted("partition.vertex_conflicts")
+                    + self.counted("partition.edge_conflicts")
             }
             Metric::Busy => of_pus("pu.port_busy"),
             Metric::WaitMemory => of_pus("pu.idle_memory"),
             Metric::WaitInside => of_pus("pu.idle_inside"),
             Metric::NoWork => of_pus("pu.idle_no_work"),
-            Metric::Steals => self.sum("pu.steals"),
-            Metric::CandidatesACycle => share(self.sum("pu.candidates"), self.cycles() as f64),
-            Metric::Beats => self.sum("bank.beats"),
+            Metric::Steals => self.counted("pu.steals"),
+            Metric::CandidatesACycle => share(self.counted("pu.candidates"), self.cycles() as f64),
+            Metric::Beats => self.counted("bank.beats"),
         }
     }
 

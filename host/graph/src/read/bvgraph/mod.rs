@@ -188,6 +188,7 @@ fn parse(
         bytes: bytes.len() as u64,
         notes: vec![],
         first_edge: None,
+        first_loop: None,
     })
 }
 

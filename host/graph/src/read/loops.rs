@@ -1,0 +1,90 @@
+//! What a graph leaves out of its text: self loops and edges that are given again, and where the first loop is.
+
+use std::sync::Mutex;
+
+use super::chunk::{Chunk, Parser};
+use super::source::TextBlock;
+use crate::Graph;
+
+/// The first self loop of a text, of which threads read blocks in any order.
+#[derive(Debug, Default)]
+pub(super) struct FirstLoop {
+    /// Position of its block, and its line from 1.
+    found: Mutex<Option<(usize, u64)>>,
+}
+
+impl FirstLoop {
+    /// Looks at a block that was read: its edges are those of the chunk from `from` on. They must have been
+    /// looked at for the largest id.
+    pub fn look(&self, parser: &dyn Parser, block: &TextBlock, chunk: &Chunk, from: usize) {
+        if !chunk.edges.looped() {
+            return;
+        }
+        let mut found = self.found.lock().unwrap_or_else(|e| e.into_inner());
+        if found.is_none_or(|(index, _)| block.index < index)
+            && let Some(edge) = chunk.edges.first_loop(from)
+            && let Some(line) = line_of(parser, &block.text, chunk, from, edge)
+        {
+            *found = Some((block.index, block.first_line + line));
+        }
+    }
+
+    /// Its line, from 1, if it is in a block up to `last`.
+    pub fn line(self, last: usize) -> Option<u64> {
+        let found = self.found.into_inner().unwrap_or_else(|e| e.into_inner());
+        found.filter(|&(index, _)| index <= last).map(|(_, line)| line)
+    }
+}
+
+/// The line of an edge in its block, from 0, where its format tells.
+fn line_of(
+    parser: &dyn Parser,
+    text: &[u8],
+    chunk: &Chunk,
+    from: usize,
+    edge: usize,
+) -> Option<u64> {
+    if let Some(line) = chunk.edge_lines.of(edge) {
+        return Some(line.into());
+    }
+    if !parser.one_edge_a_line() {
+        return None;
+    }
+    let wanted = edge - from;
+    let lines = text.split_inclusive(|&byte| byte == b'\n');
+    // Comments and blank lines are rare: mostly each line of the block is an edge.
+    if lines.clone().count() == chunk.edges.len() - from {
+        return Some(wanted as u64);
+    }
+    let mut before = 0;
+    for (number, line) in lines.enumerate() {
+        let mut own = Chunk::default();
+        parser.block(line, &mut own).ok()?;
+        before += own.edges.len();
+        if before > wanted {
+            return Some(number as u64);
+        }
+    }
+    None
+}
+
+/// What is to be said of edges that were left out. Nothing where as many are given again as there are: so many files
+/// hold undirected graphs, with each edge in both directions.
+pub(super) fn left_out(graph: &Graph, first_loop: Option<u64>) -> impl Iterator<Item = String> {
+    let (stats, edges) = (graph.stats(), graph.edges() as u64);
+    let counted = |n: u64, one: &str, more: &str| match n {
+        1 => format!("1 {one}"),
+        _ => format!("{n} {more}"),
+    };
+    let loops = (stats.self_loops > 0).then(|| {
+        let first = first_loop.map_or(String::new(), |line| format!(", the first in line {line}"));
+        counted(stats.self_loops, "self loop is", "self loops are") + " left out" + &first
+    });
+    // Of edges with other labels there is a remark already.
+    let again = stats.duplicates > 0 && stats.duplicates != edges && stats.label_conflicts == 0;
+    let again = again.then(|| {
+        let edges = counted(stats.duplicates, "edge is", "edges are");
+        format!("{edges} given again, in this or the other direction, and left out")
+    });
+    loops.into_iter().chain(again)
+}
