@@ -53,11 +53,8 @@ fn relative(body: &str, instance: &str) -> String {
 
 /// What tells a temporary's number from those of other temporaries.
 fn number(found: &Temporary<'_>) -> String {
-    let apart = match found.kind {
-        "__Vtableidx" => "table ",
-        "__Vlabel" => "label ",
-        _ => "",
-    };
+    let called = found.kind.starts_with("__Vfunc_") || found.kind.starts_with("__Vtask_");
+    let apart = if called { "" } else { found.kind };
     [apart, found.number].concat()
 }
 

@@ -92,11 +92,13 @@ fn temporary(text: &str, at: usize) -> Option<Temporary<'_>> {
     {
         (at + fixed.len(), number(text, at + fixed.len())?)
     } else if rest.starts_with("__Vfunc_") || rest.starts_with("__Vtask_") {
-        // The function's name may have such parts too: the first that a number follows is its end.
+        // The function's name may have such parts too: the first that a number follows is its end, but for
+        // the number of a block that it lies in.
         let name = at + "__Vfunc_".len();
         (name + 1..word_end(text, name)).find_map(|end| {
             let begin = end + "__".len();
-            text[end..].starts_with("__").then(|| number(text, begin)).flatten().map(|n| (begin, n))
+            let ends = text[end..].starts_with("__") && !text[at..end].ends_with("__BRA");
+            ends.then(|| number(text, begin)).flatten().map(|n| (begin, n))
         })?
     } else {
         return None;
@@ -178,7 +180,8 @@ mod tests {
     #[test]
     fn temporaries_end_at_their_numbers() {
         let text = "__Vfunc_after__17__a = __Vtask_f__0; b.__Vtableidx3 + __Vtemp_h1b5__0[0U] + \
-                    x__Vfunc_on__Vfunc_two__2__3__b, __Vtemp_12; goto __Vlabel7;";
+                    x__Vfunc_on__Vfunc_two__2__3__b, __Vtemp_12; goto __Vlabel7; \
+                    __Vfunc_gen__BRA__5__KET____DOT__same__9__a;";
         let found: Vec<_> = temporaries(text).map(|t| (t.kind, t.number, t.after)).collect();
         let wanted = [
             ("__Vfunc_after__", "17", "__"),
@@ -188,6 +191,7 @@ mod tests {
             ("__Vfunc_on__Vfunc_two__", "2", "__"),
             ("__Vtemp_", "12", ""),
             ("__Vlabel", "7", ""),
+            ("__Vfunc_gen__BRA__5__KET____DOT__same__", "9", "__"),
         ];
         assert_eq!(found, wanted);
         // No number, one in a word, a hash without one, a name that is none, another variable of Verilator's.
