@@ -25,7 +25,7 @@ module gramer_set_map_bank
   input  level_t  level2_i,
   // Stage 5
   output logic    hit_o,   // it was marked
-  output level_t  value_o  // its root's level and what it had counted; 0 without an access that counts
+  output level_t  value_o  // its root's level and what it had counted; 0 if it doesn't count
 );
 
   localparam int unsigned ENTRY_AT_W = $clog2(MAP_ENTRIES);
