@@ -140,7 +140,7 @@ paper-gpu-quick: build setup-gpu ## The same on small random graphs, on the proc
 mutants: setup setup-rtl ## Faults in the core, one at a time: do the tests notice? (docs/hardware/mutants.md)
 	scripts/mutants.py
 
-mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone (hours; once a month)
+mutants-results: setup setup-rtl ## The same, and each fault by the tests of the whole core alone; goes on where it was stopped
 	scripts/mutants.py --results
 
 mutants-quick: setup setup-rtl ## Five of the faults
