@@ -131,3 +131,23 @@ __kernel void keys_of_rows(__global const uint *restrict offsets, __global const
 #endif
     }
 }
+
+// Pairs of a vertex and the number of an image, for each vertex of the rows from `from` to `to`. Numbers of images lie at
+// `images`, as many for a row as it has vertices.
+__kernel void images_of_rows(__global const uint *restrict offsets, __global const uint *slots,
+                             __global const uint *pages, __global const uint *cold,
+                             __global const uint *labels, __global uint *arena,
+                             __constant uint *shape, __global uint *restrict fault, const uint from,
+                             const uint to, const uint images, const uint pairs) {
+    const uint depth = shape[SHAPE_DEPTH], words = shape[SHAPE_ARENA];
+    for (uint row = from + get_global_id(0); row < to; row += get_global_size(0)) {
+        uint vertex[MOST_DEPTHS];
+        read_row(arena, shape, row, vertex, fault);
+        for (uint j = 0; j < depth; j++) {
+            const uint i = (row - from) * depth + j;
+            const uint at = INDEX(pairs + 2 * i, words - 1, 155);
+            arena[at] = vertex[j];
+            arena[at + 1] = arena[images + i];
+        }
+    }
+}

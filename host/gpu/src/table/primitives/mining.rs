@@ -9,12 +9,13 @@ use gramer_graph::{Graph, VertexId};
 use super::super::graph::{TableGraph, Wanted, lanes};
 use super::super::pages::{Access, PageShape};
 use super::super::run::{Run, Step};
-use super::super::shape::{LANES, NONE, Whole};
+use super::super::shape::{LANES, Whole};
 use super::super::store::{Room, Segment};
 use super::super::whole::SCAN;
 use super::super::{COMMON, Lists, PACK, PAGES, SHARED, TABLE, TableSettings};
 use super::MOST_VERTICES;
 use super::filter::Labels;
+use super::grouping::Grouped;
 use super::source::{self, EMBEDDING, Functions};
 use crate::Gpu;
 use crate::device::{Arg, Device};
@@ -24,7 +25,7 @@ use crate::program::Program;
 const ROWS: &str = include_str!("../../../kernels/rows.cl");
 const EDGES: &str = include_str!("../../../kernels/edges.cl");
 /// Rows of a launch: between launches a stop is heard.
-const MOST_ROWS: usize = 1 << 16;
+pub(super) const MOST_ROWS: usize = 1 << 16;
 
 /// How vertices are ordered while tables are made. Rows always hold ids of the graph; the order decides what
 /// [`Filter::above`](super::Filter::above) and canonical orders compare, and what functions in OpenCL C get as
@@ -52,6 +53,8 @@ pub struct Mining<'a> {
     pub(super) by: Arc<ByDegree>,
     labels: Labels,
     held: Mutex<TableGraph>,
+    /// What became of rows that were put into groups.
+    pub(in crate::table) grouped: Grouped,
 }
 
 /// What kernels a program has.
@@ -115,6 +118,7 @@ impl<'a> Mining<'a> {
             breadth: true,
             share: false,
             levels: 1,
+            groups: true,
         };
         let access = gpu.of_tables().access;
         if access == Access::Defer {
@@ -125,7 +129,14 @@ impl<'a> Mining<'a> {
             ));
         }
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
-        Ok(Mining { gpu, context: context.clone(), by, labels, held: Mutex::new(held) })
+        Ok(Mining {
+            gpu,
+            context: context.clone(),
+            by,
+            labels,
+            held: Mutex::new(held),
+            grouped: Grouped::default(),
+        })
     }
 
     /// For a task, with vertices in an order that is known: with all labels of the graph, or none.
@@ -155,6 +166,7 @@ impl<'a> Mining<'a> {
     /// The next task, with its own flag to stop and progress.
     pub(crate) fn begin_task(&mut self, context: &Context) {
         self.context = context.clone();
+        self.grouped = Grouped::default();
     }
 
     /// How far the work is.
@@ -192,7 +204,11 @@ impl<'a> Mining<'a> {
         self.context.cancel.check()
     }
 
-    fn lock(&self) -> MutexGuard<'_, TableGraph> {
+    pub(super) fn device(&self) -> Result<&Arc<Device>> {
+        self.gpu.device()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, TableGraph> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -262,7 +278,7 @@ impl<'a> Mining<'a> {
         text
     }
 
-    fn pack(&self) -> Result<Arc<Program>> {
+    pub(super) fn pack(&self) -> Result<Arc<Program>> {
         let device = self.gpu.device()?;
         let scan = format!("#define SCAN {}\n", device.lanes(SCAN));
         device.program("pack", &[COMMON, &scan, PACK])
@@ -270,7 +286,7 @@ impl<'a> Mining<'a> {
 
     /// Does something with each part of a segment that fits, with room for so many columns; a run that fails
     /// leaves nothing in the queue. What was counted comes back.
-    fn over(
+    pub(super) fn over(
         &self,
         over: &Over<'_>,
         (segment, columns): (Segment, usize),
@@ -323,41 +339,33 @@ impl<'a> Mining<'a> {
         })
     }
 
-    /// Launches a kernel over the rows of what is loaded, a part at a time, with two words more; `after`
-    /// takes each part.
-    fn over_rows(
+    /// Launches a kernel over some rows of what is loaded, with two words more.
+    pub(super) fn launch_rows(
         &self,
-        run: &mut Run<'_>,
+        run: &Run<'_>,
         kernel: &str,
-        (rows, most): (u32, usize),
+        (from, to): (u32, u32),
         more: [u32; 2],
-        after: &mut dyn FnMut(&Run<'_>, u32, u32) -> Result<()>,
     ) -> Result<()> {
-        let device = run.graph.device.clone();
+        let device = &run.graph.device;
         let labels = run.graph.labels.as_ref().map_or(run.graph.fault.raw(), |l| l.raw());
         let [slots, pages, cold] = run.graph.list_args();
-        for from in (0..rows).step_by(most.clamp(1, MOST_ROWS)) {
-            self.check()?;
-            let to = rows.min(from + most.clamp(1, MOST_ROWS) as u32);
-            let args = [
-                Arg::Buffer(run.graph.offsets.raw()),
-                slots,
-                pages,
-                cold,
-                Arg::Buffer(labels),
-                Arg::Buffer(run.graph.arena.raw()),
-                Arg::Buffer(run.graph.levels[0].shape.raw()),
-                Arg::Buffer(run.graph.fault.raw()),
-                Arg::U32(from),
-                Arg::U32(to),
-                Arg::U32(more[0]),
-                Arg::U32(more[1]),
-            ];
-            let groups = ((to - from) as usize).div_ceil(LANES).min(64 * device.limits.units);
-            device.launch(run.program, kernel, &args, groups, LANES)?;
-            after(run, from, to)?;
-        }
-        Ok(())
+        let args = [
+            Arg::Buffer(run.graph.offsets.raw()),
+            slots,
+            pages,
+            cold,
+            Arg::Buffer(labels),
+            Arg::Buffer(run.graph.arena.raw()),
+            Arg::Buffer(run.graph.levels[0].shape.raw()),
+            Arg::Buffer(run.graph.fault.raw()),
+            Arg::U32(from),
+            Arg::U32(to),
+            Arg::U32(more[0]),
+            Arg::U32(more[1]),
+        ];
+        let groups = ((to - from) as usize).div_ceil(LANES).min(64 * device.limits.units);
+        device.launch(run.program, kernel, &args, groups, LANES)
     }
 
     /// Keeps the rows of a segment that fit a filter; `kept` gets what is left of it.
@@ -377,56 +385,13 @@ impl<'a> Mining<'a> {
         self.over(over, (segment, columns), &mut |run, arena, rows| {
             run.describe(0, (rows, None), over.step)?;
             let more = [arena.marks, canonical.into()];
-            self.over_rows(run, kernel, (rows, MOST_ROWS), more, &mut |run, _, _| {
-                run.graph.device.finish()
-            })?;
+            for from in (0..rows).step_by(MOST_ROWS) {
+                self.check()?;
+                let part = (from, rows.min(from + MOST_ROWS as u32));
+                self.launch_rows(run, kernel, part, more)?;
+                run.graph.device.finish()?;
+            }
             kept(marked(run, &pack, arena, rows)?)
-        })?;
-        Ok(())
-    }
-
-    /// Keeps the rows of a segment that `fits` says of their keys; otherwise as [`Mining::keep`].
-    ///
-    /// # Errors
-    /// As [`Mining::extend`].
-    pub(super) fn keep_by_keys(
-        &self,
-        over: &Over<'_>,
-        segment: Segment,
-        width: usize,
-        fits: &mut dyn FnMut(&[u32]) -> bool,
-        kept: &mut dyn FnMut(Segment) -> Result<()>,
-    ) -> Result<()> {
-        let pack = self.pack()?;
-        let columns = segment.rows.len();
-        self.over(over, (segment, columns), &mut |run, arena, rows| {
-            let mut marks = Vec::with_capacity(rows as usize);
-            self.keys_of(run, over, (arena, rows), width, &mut |_, keys| {
-                marks.extend(keys.chunks_exact(width).map(|key| u32::from(fits(key))));
-                Ok(())
-            })?;
-            let queue = &run.graph.device.clone().queue;
-            run.graph.arena.write_at(queue, arena.marks as usize, &marks)?;
-            kept(marked(run, &pack, arena, rows)?)
-        })?;
-        Ok(())
-    }
-
-    /// What the rows of a segment of at most [`Mining::rows_of`] are aggregated by: `take` gets `width` words
-    /// for each row, some rows at a time, with the first one's place.
-    ///
-    /// # Errors
-    /// As [`Mining::extend`].
-    pub(super) fn keys(
-        &self,
-        over: &Over<'_>,
-        segment: Segment,
-        width: usize,
-        take: &mut dyn FnMut(usize, &[u32]) -> Result<()>,
-    ) -> Result<()> {
-        let columns = segment.rows.len();
-        self.over(over, (segment, columns), &mut |run, arena, rows| {
-            self.keys_of(run, over, (arena, rows), width, take)
         })?;
         Ok(())
     }
@@ -436,31 +401,15 @@ impl<'a> Mining<'a> {
         let held = self.lock();
         Whole::new(held.arena.len() as u64, columns as u64, held.warps).rows as usize
     }
-
-    fn keys_of(
-        &self,
-        run: &mut Run<'_>,
-        over: &Over<'_>,
-        (arena, rows): (&Whole, u32),
-        width: usize,
-        take: &mut dyn FnMut(usize, &[u32]) -> Result<()>,
-    ) -> Result<()> {
-        run.describe(0, (rows, None), over.step)?;
-        let kernel = if over.edges { "keys_of_edges" } else { "keys_of_rows" };
-        // Where packed columns go nothing lies now.
-        let room = (arena.marks - arena.packed) as usize;
-        let more = [arena.packed, width as u32];
-        let mut words = vec![];
-        self.over_rows(run, kernel, (rows, room / width), more, &mut |run, from, to| {
-            words.resize((to - from) as usize * width, NONE);
-            run.graph.arena.read_at(&run.graph.device.queue, arena.packed as usize, &mut words)?;
-            take(from as usize, &words)
-        })
-    }
 }
 
 /// Packs the marked rows of what is loaded.
-fn marked(run: &mut Run<'_>, pack: &Program, arena: &Whole, rows: u32) -> Result<Segment> {
+pub(super) fn marked(
+    run: &mut Run<'_>,
+    pack: &Program,
+    arena: &Whole,
+    rows: u32,
+) -> Result<Segment> {
     let (last, before) = run.columns.split_last().expect("a table has a column");
     let (last, before) = (*last, before.to_vec());
     run.marked(pack, arena, (last, rows), &before)
