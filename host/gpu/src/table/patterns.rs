@@ -53,12 +53,16 @@ impl OnTable<'_> {
             metrics.detail("pages.number", "", Value::Setting(pages as u64));
             metrics.detail("pages.slots", "", Value::Setting(slots as u64));
         }
+        let before = mining.exchanged();
         let outcome = match task {
             Task::Motif { k, induced } => motifs(mining, (*k, *induced), roots),
             Task::Fsm { .. } if roots.is_some() => refuse("shares of frequent patterns"),
             Task::Fsm { limit, support, measure } => frequent(mining, (*limit, *support, *measure)),
             other => refuse(other.name()),
         };
+        let (copied, passes) = mining.exchanged();
+        metrics.detail("pages.copied", "", Value::Count(copied - before.0));
+        metrics.detail("pages.passes", "", Value::Count(passes - before.1));
         let Grouped { segments, merges, asked, left } = &mining.grouped;
         for (name, count) in [
             ("groups.segments", segments),

@@ -11,7 +11,7 @@ use super::super::shape::{LANES, NONE};
 use super::super::sort::{Records, Runs, Sorter, Space, Weights};
 use super::super::store::Segment;
 use super::super::whole::SCAN;
-use super::mining::{MOST_ROWS, Mining, Over, marked};
+use super::mining::{Mining, Over, marked};
 use crate::device::Arg;
 use crate::program::Program;
 
@@ -180,12 +180,13 @@ impl Mining<'_> {
             let areas = keys.areas(all, rows, None, (Some(sorting), lanes));
             run.describe(0, (rows, None), over.step)?;
             for from in (0..rows).step_by(areas.rows as usize) {
-                let part = (from, rows.min(from + areas.rows));
-                self.known(run, over, part, (keys, &program), &areas, say)?;
+                let to = rows.min(from + areas.rows);
+                self.known(run, over, (rows, from, to), (keys, &program), &areas, say)?;
                 if let Some(kernel) = sorting.emit {
-                    self.launch_rows(run, kernel, part, [areas.values, areas.first])?;
+                    let more = [areas.values, areas.first];
+                    self.launch_rows(run, kernel, (from, to), more, false)?;
                 }
-                let size = (part.1 - part.0) * sorting.each as u32;
+                let size = (to - from) * sorting.each as u32;
                 let indexed = sorting.sums;
                 let space = Space::new(sorting.records, size, indexed, areas.first, areas.rest);
                 let weights = sorting.sums.then_some(Weights {
@@ -224,7 +225,7 @@ impl Mining<'_> {
             let areas = keys.areas(all, rows, Some(arena.marks), (None, 0));
             run.describe(0, (rows, None), over.step)?;
             for from in (0..rows).step_by(areas.rows as usize) {
-                let part = (from, rows.min(from + areas.rows));
+                let part = (rows, from, rows.min(from + areas.rows));
                 let areas = Areas { values: arena.marks + from, ..areas };
                 self.known(run, over, part, (keys, &program), &areas, say)?;
             }
@@ -276,18 +277,15 @@ impl Mining<'_> {
         &self,
         run: &mut Run<'_>,
         over: &Over<'_>,
-        (from, to): (u32, u32),
+        (all, from, to): (u32, u32, u32),
         (keys, program): (&Keys, &Program),
         areas: &Areas,
         say: &mut Say<'_>,
     ) -> Result<()> {
         let kernel = if over.edges { "keys_of_edges" } else { "keys_of_rows" };
         let width = keys.width as u32;
-        for first in (from..to).step_by(MOST_ROWS) {
-            let part = (first, to.min(first + MOST_ROWS as u32));
-            self.check()?;
-            self.launch_rows(run, kernel, part, [areas.keys + (first - from) * width, width])?;
-        }
+        let more = |first: u32| [areas.keys + (first - from) * width, width];
+        self.read_rows(run, kernel, (all, from, to), &more)?;
         let rows = to - from;
         let teaching = Teaching { keys, program, areas };
         if keys.number {

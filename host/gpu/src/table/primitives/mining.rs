@@ -14,7 +14,7 @@ use super::super::store::{Room, Segment};
 use super::super::whole::SCAN;
 use super::super::{COMMON, Lists, PACK, PAGES, SHARED, TABLE, TableSettings};
 use super::MOST_VERTICES;
-use super::filter::Labels;
+use super::filter::{Labels, Terms};
 use super::grouping::Grouped;
 use super::source::{self, EMBEDDING, Functions};
 use crate::Gpu;
@@ -110,6 +110,7 @@ impl<'a> Mining<'a> {
         labels: Labels,
         context: &Context,
     ) -> Result<Self> {
+        let access = gpu.of_tables().access;
         let wanted = Wanted {
             oriented: false,
             edge_labels: labels.of_edges,
@@ -117,17 +118,10 @@ impl<'a> Mining<'a> {
             columns: MOST_VERTICES,
             breadth: true,
             share: false,
-            levels: 1,
+            // What waits for pages is told apart from what is looked for.
+            levels: if access == Access::Defer { 2 } else { 1 },
             groups: true,
         };
-        let access = gpu.of_tables().access;
-        if access == Access::Defer {
-            return Err(Error::Unsupported(
-                "motifs, frequent patterns and programs over tables read the graph in the host's memory, and \
-                 no element waits for its pages: leave the setting `access` out, or take `recent` or `cold`"
-                    .into(),
-            ));
-        }
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
         Ok(Mining {
             gpu,
@@ -185,6 +179,14 @@ impl<'a> Mining<'a> {
         }
     }
 
+    /// Pages that were copied so far, and passes over rows that waited for some.
+    pub(crate) fn exchanged(&self) -> (u64, u64) {
+        match &self.lock().lists {
+            Lists::Whole(_) => (0, 0),
+            Lists::Paged(paged) => (paged.copied, paged.passes),
+        }
+    }
+
     pub(super) fn labels(&self) -> Labels {
         self.labels
     }
@@ -229,9 +231,26 @@ impl<'a> Mining<'a> {
     /// # Errors
     /// [`Error::Usage`] where a function doesn't compile.
     pub(super) fn program(&self, kernels: Kernels, functions: &Functions) -> Result<Arc<Program>> {
+        let pages = {
+            let lists = &self.lock().lists;
+            (matches!(lists, Lists::Paged(_)), lists.wait())
+        };
+        if pages.1 {
+            no_other_lists(kernels, functions)?;
+        }
+        self.built(kernels, functions, pages)
+    }
+
+    /// The same where it is known whether lists are there by pages, and whether rows wait for them.
+    fn built(
+        &self,
+        kernels: Kernels,
+        functions: &Functions,
+        pages: (bool, bool),
+    ) -> Result<Arc<Program>> {
         let device = self.gpu.device()?;
         let (own, none) = (functions.text(), functions.0.is_empty());
-        let defines = self.defines(device, kernels, none);
+        let defines = self.defines(device, kernels, none, pages);
         let built = match kernels {
             // As the strategy has it, so that it is built once for both.
             Kernels::Extension { .. } if none => {
@@ -259,12 +278,18 @@ impl<'a> Mining<'a> {
         }
     }
 
-    fn defines(&self, device: &Device, kernels: Kernels, plain: bool) -> String {
+    fn defines(
+        &self,
+        device: &Device,
+        kernels: Kernels,
+        plain: bool,
+        (paged, waits): (bool, bool),
+    ) -> String {
         let mut text = format!("#define LANES {}u\n", lanes(device));
         let shared = plain && matches!(kernels, Kernels::Extension { .. });
-        let paged = matches!(self.lock().lists, Lists::Paged(_));
         for (name, set) in [
             ("PAGED", paged),
+            ("DEFER", waits),
             ("DEGREES", kernels == Kernels::Extension { degrees: true }),
             ("OF_EDGES", kernels == Kernels::Edges),
             // The strategy's own program is told of labels in another way.
@@ -339,18 +364,55 @@ impl<'a> Mining<'a> {
         })
     }
 
-    /// Launches a kernel over some rows of what is loaded, with two words more.
+    /// Launches a kernel that reads lists over some of so many rows, a part at a time, with two words more by the first
+    /// row of a part; where lists aren't all on the device, in passes over the rows that have theirs.
+    pub(super) fn read_rows(
+        &self,
+        run: &mut Run<'_>,
+        kernel: &str,
+        (rows, from, to): (u32, u32, u32),
+        more: &dyn Fn(u32) -> [u32; 2],
+    ) -> Result<()> {
+        let waits = run.graph.lists.wait();
+        let mut program = None;
+        if waits {
+            let every = Terms::next_to_all(run.columns.len());
+            run.describe(1, (rows, None), &every.step())?;
+            let functions = Functions::default();
+            let pages = (true, true);
+            program = Some(self.built(Kernels::Extension { degrees: false }, &functions, pages)?);
+        }
+        let mut first_pass = true;
+        loop {
+            let left = match &program {
+                Some(program) => run.pages_of_rows(program, (1, rows), (from, to), first_pass)?,
+                None => false,
+            };
+            for first in (from..to).step_by(MOST_ROWS) {
+                self.check()?;
+                let part = (first, to.min(first + MOST_ROWS as u32));
+                self.launch_rows(run, kernel, part, more(first), waits)?;
+            }
+            if !left {
+                return Ok(());
+            }
+            first_pass = false;
+        }
+    }
+
+    /// Launches a kernel over some rows of what is loaded, with two words more, and with those that wait for pages.
     pub(super) fn launch_rows(
         &self,
         run: &Run<'_>,
         kernel: &str,
         (from, to): (u32, u32),
         more: [u32; 2],
+        waits: bool,
     ) -> Result<()> {
         let device = &run.graph.device;
         let labels = run.graph.labels.as_ref().map_or(run.graph.fault.raw(), |l| l.raw());
         let [slots, pages, cold] = run.graph.list_args();
-        let args = [
+        let mut args = vec![
             Arg::Buffer(run.graph.offsets.raw()),
             slots,
             pages,
@@ -364,6 +426,7 @@ impl<'a> Mining<'a> {
             Arg::U32(more[0]),
             Arg::U32(more[1]),
         ];
+        args.extend(run.marks().filter(|_| waits).into_iter().flatten());
         let groups = ((to - from) as usize).div_ceil(LANES).min(64 * device.limits.units);
         device.launch(run.program, kernel, &args, groups, LANES)
     }
@@ -385,12 +448,8 @@ impl<'a> Mining<'a> {
         self.over(over, (segment, columns), &mut |run, arena, rows| {
             run.describe(0, (rows, None), over.step)?;
             let more = [arena.marks, canonical.into()];
-            for from in (0..rows).step_by(MOST_ROWS) {
-                self.check()?;
-                let part = (from, rows.min(from + MOST_ROWS as u32));
-                self.launch_rows(run, kernel, part, more)?;
-                run.graph.device.finish()?;
-            }
+            self.read_rows(run, kernel, (rows, 0, rows), &|_| more)?;
+            run.graph.device.finish()?;
             kept(marked(run, &pack, arena, rows)?)
         })?;
         Ok(())
@@ -413,4 +472,20 @@ pub(super) fn marked(
     let (last, before) = run.columns.split_last().expect("a table has a column");
     let (last, before) = (*last, before.to_vec());
     run.marked(pack, arena, (last, rows), &before)
+}
+
+/// Refuses what reads other lists than those of a row's vertices: its pages aren't waited for.
+fn no_other_lists(kernels: Kernels, functions: &Functions) -> Result<()> {
+    let what = if kernels == Kernels::Edges {
+        // An edge is a place in a list, and a new one is looked up in that of its new vertex.
+        "tables of edges, and frequent patterns by minimum images, which are mined with them, read"
+    } else if functions.0.iter().any(|(_, text)| source::reads_lists(text)) {
+        "functions in OpenCL C with `adjacent` or `edge_label` may read"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Unsupported(format!(
+        "{what} lists of other vertices than a row has, whose pages no row waits for: leave the setting `access` \
+         out, or take `recent` or `cold`"
+    )))
 }
