@@ -234,8 +234,23 @@ inline uint segment_of(__global const uint *arena, const uint starts, const uint
     return low;
 }
 
+// First element of a segment whose key isn't below this one, or is above it.
+inline uint matched(__global const uint *arena, const uint keys, uint low, uint high, const ulong key,
+                    const bool above) {
+    while (low < high) {
+        const uint middle = low + (high - low) / 2;
+        const ulong other = key_of(arena, keys, middle);
+        if (other < key || (above && other == key))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 // Matched indices: for each element how many of all segments before its own are smaller, and in them, of each place,
-// how many elements of later segments found it. A segment has a place more there than elements.
+// how many elements of later segments found it. A segment has a place more there than elements. With EVERY later
+// segments are searched as well, where of equal elements those come first, and nothing is counted.
 __kernel void match_segments(__global uint *arena, const uint keys, const uint size,
                              const uint starts, const uint segments, const uint places,
                              const uint found, __global uint *restrict fault) {
@@ -246,17 +261,18 @@ __kernel void match_segments(__global uint *arena, const uint keys, const uint s
         uint place = i - arena[starts + own];
         for (uint k = 0; k < own; k++) {
             const uint begin = arena[starts + k];
-            uint low = begin, high = arena[starts + k + 1];
-            while (low < high) {
-                const uint middle = low + (high - low) / 2;
-                if (key_of(arena, keys, middle) < key)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            place += low - begin;
-            atomic_inc((volatile __global uint *)arena + found + INDEX(low + k, all, 187));
+            const uint at = matched(arena, keys, begin, arena[starts + k + 1], key, false);
+            place += at - begin;
+#ifndef EVERY
+            atomic_inc((volatile __global uint *)arena + found + INDEX(at + k, all, 187));
+#endif
         }
+#ifdef EVERY
+        for (uint k = own + 1; k < segments; k++) {
+            const uint begin = arena[starts + k];
+            place += matched(arena, keys, begin, arena[starts + k + 1], key, true) - begin;
+        }
+#endif
         arena[places + i] = place;
     }
 }
@@ -300,10 +316,14 @@ __kernel void place_elements(__global uint *arena, const uint keys, const uint s
                              const uint found, const uint to_keys, const uint to_index,
                              __global uint *restrict fault) {
     for (uint i = get_global_id(0); i < size; i += get_global_size(0)) {
+#ifdef EVERY
+        const uint later = 0;
+#else
         const uint own = segment_of(arena, starts, segments, i);
         const uint begin = arena[starts + own] + own;
         const uint before = begin == 0 ? 0 : arena[found + begin - 1];
         const uint later = arena[found + i + own] - before;
+#endif
         const uint place = INDEX(arena[places + i] + later, size, 188);
         put_key(arena, to_keys, place, key_of(arena, keys, i));
         arena[to_index + place] = i;

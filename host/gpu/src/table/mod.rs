@@ -123,6 +123,9 @@ pub struct Without {
     pub sets: bool,
     /// Each vertex is written by itself.
     pub write_cache: bool,
+    /// Sorted segments are searched in all others, instead of in those before them (GAMMA, figure 15c). No option
+    /// of the command line has it.
+    pub matched: bool,
 }
 
 /// A mechanism that can be left out.

@@ -195,7 +195,8 @@ impl Mining<'_> {
                     stride: keys.width as u32,
                 });
                 let TableGraph { device, arena, fault, .. } = &mut *run.graph;
-                let sorter = Sorter::new(device, arena, fault, sorting.records)?;
+                let all = (sorting.records, self.searches_all());
+                let sorter = Sorter::new(device, arena, fault, all)?;
                 let sorted = sorter.sort(&space, size, bits())?;
                 runs.push(&sorter.reduce(&space, sorted, size, weights)?)?;
             }
@@ -243,9 +244,10 @@ impl Mining<'_> {
         records: Records,
         work: &mut dyn FnMut(&mut Sorter<'_>) -> Result<()>,
     ) -> Result<()> {
+        let all = (records, self.searches_all());
         let mut held = self.lock();
         let TableGraph { device, arena, fault, .. } = &mut *held;
-        let mut sorter = Sorter::new(device, arena, fault, records)?;
+        let mut sorter = Sorter::new(device, arena, fault, all)?;
         let done = work(&mut sorter).and_then(|()| sorter.check());
         if done.is_err() {
             let _ = device.finish();

@@ -214,6 +214,11 @@ impl<'a> Mining<'a> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether segments that are merged are searched in all others.
+    pub(super) fn searches_all(&self) -> bool {
+        self.gpu.of_tables().without.matched
+    }
+
     pub(super) fn room(&self) -> Room {
         let TableSettings { host_memory, spill, .. } = self.gpu.of_tables();
         Room::of(*host_memory, spill.as_deref())

@@ -1,5 +1,7 @@
 //! Numbers, and how often each occurs: the external sort by itself.
 
+use std::time::{Duration, Instant};
+
 use gramer_graph::error::{Error, Result};
 
 use super::super::graph::most_arena;
@@ -21,6 +23,8 @@ pub struct Segments {
     pub sorted: u64,
     /// Merges of two segments and more.
     pub merges: u64,
+    /// The time of these, what the host does for them and `visit` included.
+    pub merging: Duration,
 }
 
 /// Calls `visit` with each of these numbers once, in ascending order, and with how often it occurs: GAMMA's external
@@ -57,7 +61,9 @@ pub fn count_numbers(
     }
     let settings = gpu.of_tables();
     let room = Room::of(settings.host_memory, settings.spill.as_deref());
-    let mut sorter = Sorter::new(device, &mut arena, &fault, RECORDS)?;
+    let every = settings.without.matched;
+    let mut sorter = Sorter::new(device, &mut arena, &fault, (RECORDS, every))?;
+    let mut merging = Duration::ZERO;
     let mut runs = Runs::new(RECORDS, &room, sorter.capacity(Runs::PIECES));
     let mut numbers = numbers.into_iter();
     let mut part: Vec<u32> = Vec::with_capacity(2 * size as usize);
@@ -73,8 +79,11 @@ pub fn count_numbers(
         sorter.write(0, &part)?;
         let sorted = sorter.sort(&space, size, [32, 32])?;
         runs.push(&sorter.reduce(&space, sorted, size, None)?)?;
+        let begun = Instant::now();
         runs.merge_due(&mut sorter)?;
+        merging += begun.elapsed();
     }
+    let begun = Instant::now();
     runs.end(&mut sorter, &mut |piece| {
         for at in 0..piece.keys.len() / 2 {
             let times = RECORDS.weight_at(&piece.weights, at) as u64;
@@ -83,5 +92,6 @@ pub fn count_numbers(
         Ok(())
     })?;
     sorter.check()?;
-    Ok(Segments { sorted: runs.segments, merges: runs.merges })
+    merging += begun.elapsed();
+    Ok(Segments { sorted: runs.segments, merges: runs.merges, merging })
 }

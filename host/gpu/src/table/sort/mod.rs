@@ -120,19 +120,23 @@ pub(super) struct Sorter<'a> {
     arena: &'a mut Buffer<u32>,
     fault: &'a Buffer<u32>,
     pub records: Records,
+    /// Whether elements are searched for in all other segments.
+    every: bool,
 }
 
 impl<'a> Sorter<'a> {
+    /// With `every` elements are searched for in all other segments, and not only in those before their own.
+    ///
     /// # Errors
     /// [`gramer_graph::Error::Device`] where the program isn't built.
     pub fn new(
         device: &Arc<Device>,
         arena: &'a mut Buffer<u32>,
         fault: &'a Buffer<u32>,
-        records: Records,
+        (records, every): (Records, bool),
     ) -> Result<Self> {
-        let program = program(device, records)?;
-        Ok(Sorter { device: device.clone(), program, arena, fault, records })
+        let program = program(device, records, every)?;
+        Ok(Sorter { device: device.clone(), program, arena, fault, records, every })
     }
 
     fn lanes(&self) -> usize {
@@ -160,7 +164,7 @@ impl<'a> Sorter<'a> {
         self.device.launch(&self.program, kernel, &all, groups, self.lanes())
     }
 
-    /// Sums of words before each; their sum.
+    /// Sums of words before each, and of all behind them.
     fn sum_before(&self, words: u32, size: u32) -> Result<()> {
         self.launch("sum_before", 1, &[words, size], false)
     }
@@ -268,13 +272,17 @@ impl<'a> Sorter<'a> {
         }
         self.arena.write_at(queue, begins as usize, &starts)?;
         let all = size + number;
-        self.over_elements("clear_words", all, &[found, all], false)?;
         let args = [0, size, begins, number, places, found];
-        self.over_elements("match_segments", size, &args, true)?;
-        self.over_tiles("sum_tiles", all, &[found, all, counts], false)?;
-        // The sum of all, of a single tile too, is behind them.
-        self.sum_before(counts, tiles(all.into(), self.lanes() as u64) as u32)?;
-        self.over_tiles("sum_up", all, &[found, all, counts], false)?;
+        if self.every {
+            self.over_elements("match_segments", size, &args, true)?;
+        } else {
+            self.over_elements("clear_words", all, &[found, all], false)?;
+            self.over_elements("match_segments", size, &args, true)?;
+            self.over_tiles("sum_tiles", all, &[found, all, counts], false)?;
+            // The sum of all, of a single tile too, is behind them.
+            self.sum_before(counts, tiles(all.into(), self.lanes() as u64) as u32)?;
+            self.over_tiles("sum_up", all, &[found, all, counts], false)?;
+        }
         let args = [0, size, begins, number, places, found, first, index];
         self.over_elements("place_elements", size, &args, true)?;
         let space = Space { keys: [first, 0], index: None, to_keys, to_weights, counts };
@@ -315,10 +323,11 @@ impl<'a> Sorter<'a> {
     }
 }
 
-fn program(device: &Device, records: Records) -> Result<Arc<Program>> {
+fn program(device: &Device, records: Records, every: bool) -> Result<Arc<Program>> {
     let Records { key, weight } = records;
     let scan = device.lanes(SCAN);
     let defines =
         format!("#define SCAN {scan}u\n#define KEY_WORDS {key}\n#define WEIGHT_WORDS {weight}\n");
-    device.program("sort", &[COMMON, &defines, SORT])
+    let every = if every { "#define EVERY\n" } else { "" };
+    device.program("sort", &[COMMON, &defines, every, SORT])
 }
