@@ -285,6 +285,8 @@ enum End {
     CtrlC,
     /// The user of a rank, or the scheduler of the machines, wants no more.
     Signal(usize),
+    /// The graph's file is cut, or written again with what it has.
+    File { cut: bool },
 }
 
 /// Ends a job once its checkpoint has something; `None` if it was faster.
@@ -300,14 +302,19 @@ fn ended(ranks: usize, words: &[&str], file: &Path, how: End) -> Option<Output> 
         }
         std::thread::sleep(Duration::from_millis(5));
     }
-    let (process, signal) = match how {
-        End::Dies(rank) => (process_of(&child, rank)?, Signal::KILL),
-        End::Signal(rank) => (process_of(&child, rank)?, Signal::INT),
-        End::CtrlC => (Pid::from_child(&child), Signal::INT),
+    let signal = match how {
+        End::Dies(rank) => Some((process_of(&child, rank)?, Signal::KILL)),
+        End::Signal(rank) => Some((process_of(&child, rank)?, Signal::INT)),
+        End::CtrlC => Some((Pid::from_child(&child), Signal::INT)),
+        End::File { .. } => None,
     };
     let processes: Vec<Pid> = (0..ranks).filter_map(|rank| process_of(&child, rank)).collect();
     let begun = Instant::now();
-    let _ = kill_process(process, signal);
+    match (how, signal) {
+        (End::File { cut }, _) => change(Path::new(words[4]), cut),
+        (_, Some((process, signal))) => drop(kill_process(process, signal)),
+        (_, None) => {}
+    }
     let output = child.wait_with_output().unwrap();
     assert!(begun.elapsed() < ENDS_WITHIN, "{how:?}: {:?}", begun.elapsed());
     for process in processes {
@@ -317,6 +324,39 @@ fn ended(ranks: usize, words: &[&str], file: &Path, how: End) -> Option<Output> 
     // It may have come to its end in that moment.
     let whole = text(&output.stdout).contains(r#""complete": true"#);
     (!output.status.success() && !whole).then_some(output)
+}
+
+/// Cuts a file, or writes it again with the bytes that it has.
+fn change(file: &Path, cut: bool) {
+    let bytes = fs::read(file).unwrap();
+    let opened = fs::File::options().write(true).open(file).unwrap();
+    match cut {
+        true => opened.set_len(4096).unwrap(),
+        false => std::io::Write::write_all(&mut &opened, &bytes).unwrap(),
+    }
+}
+
+/// A graph that changes in the middle of a job: no answer, and a message with the file's name from some rank.
+#[test]
+fn an_image_that_is_changed_ends_the_job_in_a_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    for (cut, part) in [(true, "the image was cut"), (false, "the image was changed")] {
+        let tried = (11..16).find_map(|scale| {
+            let _ = fs::remove_file(&file);
+            let graph = graph(folder.path(), scale, false);
+            let words = ["mine", "motif", "-k", "5", &graph, "--json", "--threads", "1"];
+            let kept = ["--checkpoint", file.to_str().unwrap(), "--checkpoint-interval", "0.05"];
+            let ended = ended(3, &[&words[..], &kept].concat(), &file, End::File { cut });
+            fs::remove_file(&graph).unwrap();
+            ended
+        });
+        let output = tried.expect("some job was long enough");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(part) && said.contains("while it was in use"), "{said}");
+        assert!(output.stdout.is_empty(), "{}", text(&output.stdout));
+    }
 }
 
 /// How large a graph must be to be ended in the middle depends on the machine.

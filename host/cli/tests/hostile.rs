@@ -172,12 +172,12 @@ fn a_trusted_image_that_lies_is_no_fault_of_the_program() {
     assert!(refused > 0, "no lie made a panic, so that this shows nothing");
 }
 
-/// Starts to list motifs of an image that takes long, and waits until the first are found.
-fn mining(folder: &Folder) -> Child {
+/// Starts to list motifs of an image on these devices, which takes long, and waits until the first are found.
+fn mining(folder: &Folder, devices: &str) -> Child {
     let graph = folder.path("g.gramer");
     let words = ["graph", "generate", "rmat", "--scale", "14", "--edge-factor", "32"];
     assert!(gramer(&words).arg(&graph).output().unwrap().status.success());
-    let child = gramer(&["mine", "motif", "-k", "6", "--list"])
+    let child = gramer(&["mine", "motif", "-k", "6", "--device", devices, "--list"])
         .args([folder.path("list.tsv"), graph])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -200,30 +200,35 @@ fn mining(folder: &Folder) -> Child {
 
 #[test]
 fn an_image_that_is_cut_while_it_is_mined_ends_in_a_message() {
-    let folder = Folder::new();
-    let child = mining(&folder);
-    fs::File::options().write(true).open(folder.path("g.gramer")).unwrap().set_len(4096).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{:?}: {}", output.status, said(&output));
-    assert!(said(&output).contains("g.gramer: the image was cut while it was in use"));
-    assert_eq!(folder.names(), ["g.gramer"], "neither a list nor a temporary file is left");
+    for devices in ["cpu", "cpu,cpu"] {
+        let folder = Folder::new();
+        let child = mining(&folder, devices);
+        let file = fs::File::options().write(true).open(folder.path("g.gramer")).unwrap();
+        file.set_len(4096).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{:?}: {}", output.status, said(&output));
+        assert!(said(&output).contains("g.gramer: the image was cut while it was in use"));
+        assert_eq!(folder.names(), ["g.gramer"], "neither a list nor a temporary file is left");
+    }
 }
 
 #[test]
 fn an_image_that_is_overwritten_while_it_is_mined_gives_no_count() {
-    let folder = Folder::new();
-    let child = mining(&folder);
-    // The very same bytes: nothing but the time tells.
-    let bytes = fs::read(folder.path("g.gramer")).unwrap();
-    let mut file = fs::File::options().write(true).open(folder.path("g.gramer")).unwrap();
-    file.write_all(&bytes).unwrap();
-    drop(file);
-    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-    assert!(said(&output).contains("g.gramer: the image was changed while it was in use"));
-    assert!(output.stdout.is_empty());
-    assert_eq!(folder.names(), ["g.gramer"]);
+    for devices in ["cpu", "cpu,cpu"] {
+        let folder = Folder::new();
+        let child = mining(&folder, devices);
+        // The very same bytes: nothing but the time tells.
+        let bytes = fs::read(folder.path("g.gramer")).unwrap();
+        let mut file = fs::File::options().write(true).open(folder.path("g.gramer")).unwrap();
+        file.write_all(&bytes).unwrap();
+        drop(file);
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        assert!(said(&output).contains("g.gramer: the image was changed while it was in use"));
+        assert!(output.stdout.is_empty());
+        assert_eq!(folder.names(), ["g.gramer"]);
+    }
 }
 
 #[test]

@@ -76,6 +76,12 @@ fn a_quick_report_has_verdicts_that_follow_from_its_points() {
             of("figure 26", "random-1", "without groups") / of("figure 26", "random-1", "all"),
             1.2413,
         ),
+        (
+            "a search of earlier segments alone",
+            of("figure 29", "16384 numbers", "all segments")
+                / of("figure 29", "16384 numbers", "earlier segments"),
+            1.3249,
+        ),
     ];
     for (claim, ours, bar) in rows {
         let verdict =

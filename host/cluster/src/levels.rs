@@ -81,6 +81,8 @@ fn beside_engine<R>(
         let engine = scope.spawn(move || {
             let asking = Asking { to: Mutex::new(said.clone()), threads };
             let outcome = job.engine.run_together(job.graph, job.task, &asking, &own);
+            // Other ranks may have a file of their own, which tells them nothing of this one's.
+            let outcome = outcome.and_then(|outcome| job.graph.check_unchanged().map(|()| outcome));
             // Whoever doesn't listen any more knows enough.
             let _ = said.send(Asked::Ended(outcome.map(Box::new)));
         });

@@ -48,6 +48,8 @@ pub fn take(
                 .and_then(|share| prepared.run(job.task, Units::Share(&share), job.sink, &context)),
         };
         let took = begun.elapsed();
+        // Other ranks may have a file of their own, which tells them nothing of this one's.
+        let found = found.and_then(|outcome| job.graph.check_unchanged().map(|()| outcome));
         let found = found.map(|outcome| Found { outcome, took, processor: processor_time() });
         let failed = found.is_err();
         if !say(found) || failed {

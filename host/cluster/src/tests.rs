@@ -363,6 +363,33 @@ fn ranks_that_do_not_go_together_are_named() {
     }
 }
 
+/// Each rank has a file of its own, as on machines without a file system in common: one that is changed there.
+#[test]
+fn an_image_that_is_changed_where_one_rank_has_it_gives_no_answer() {
+    for task in [Task::Motif { k: 5, induced: Induced::Vertex }, minimum_image(4)] {
+        for changed in [0, 1] {
+            let errors = on_ranks(2, |cluster| {
+                let folder = tempfile::tempdir().unwrap();
+                let file = folder.path().join("g.gramer");
+                gramer_graph::image::write(&file, &graph(17), "g").unwrap();
+                let graph = gramer_graph::image::open(&file, true).unwrap();
+                if cluster.rank() == changed {
+                    // The same bytes, so that the time alone tells, which goes in steps of some milliseconds.
+                    std::thread::sleep(Duration::from_millis(50));
+                    std::fs::write(&file, std::fs::read(&file).unwrap()).unwrap();
+                }
+                let job =
+                    Job { engine: &Cpu, graph: &graph, task: &task, keeping: None, sink: None };
+                cluster.mine(&job, &Context::with_threads(1)).map(|_| ())
+            });
+            let text = errors[0].as_ref().unwrap_err().to_string();
+            assert!(text.contains("g.gramer: the image was changed while it was in use"), "{text}");
+            assert!(changed == 0 || text.starts_with("rank 1"), "{text}");
+            assert!(errors[1].is_err());
+        }
+    }
+}
+
 #[test]
 fn what_fails_before_anything_is_mined_ends_the_job() {
     let (graph, task) = (graph(17), Task::Clique { k: 4 });

@@ -22,6 +22,15 @@ pub trait Together: Sync {
     /// processes.
     fn next(&self, level: usize, all: usize) -> Result<Range<usize>>;
 
+    /// The same for a process that examines all candidates of a range in one run, which hardly takes less time for fewer:
+    /// its part at once, where those that share the level are alike.
+    ///
+    /// # Errors
+    /// As [`Together::next`].
+    fn at_once(&self, level: usize, all: usize) -> Result<Range<usize>> {
+        self.next(level, all)
+    }
+
     /// Says what this process has found of a level, and waits for what each has, itself among them.
     ///
     /// # Errors

@@ -343,3 +343,28 @@ __kernel void keys_of_edges(__global const uint *restrict offsets, __global cons
 #endif
     }
 }
+
+// Pairs of a vertex and the number of an image, for each vertex of the rows from `from` to `to`, and of 0 and 0 for each
+// that a row has fewer than the most. Numbers of images lie at `images`, as many for a row.
+__kernel void images_of_edges(__global const uint *restrict offsets, __global const uint *slots,
+                              __global const uint *pages, __global const uint *cold,
+                              __global const uint *labels, __global uint *arena,
+                              __constant uint *shape, __global uint *restrict fault,
+                              const uint from, const uint to, const uint images,
+                              const uint pairs) {
+    const uint most = shape[SHAPE_DEPTH] + 1, words = shape[SHAPE_ARENA];
+    lists g = {slots, pages, cold, shape[SHAPE_PAGE_BITS], shape[SHAPE_LABELLED],
+               shape[SHAPE_ENTRIES], 0, 0};
+    for (uint row = from + get_global_id(0); row < to; row += get_global_size(0)) {
+        embedding e;
+        uint u = 0, v = 0;
+        begin_embedding(&e, offsets, labels, shape[SHAPE_VERTICES], &g);
+        read_edges(&e, arena, shape, row, 0, &u, &v, fault);
+        for (uint j = 0; j < most; j++) {
+            const uint i = (row - from) * most + j;
+            const uint at = INDEX(pairs + 2 * i, words - 1, 171);
+            arena[at] = j < e.size ? e.vertex[j] : 0;
+            arena[at + 1] = j < e.size ? arena[images + i] : 0;
+        }
+    }
+}

@@ -4,6 +4,15 @@
 // With KEEP, KEEP(e, u) is what users say of the last vertex; with KEY and VALUE, KEY(e) and VALUE(e) are what
 // they say of whole rows.
 
+// With DEFER kernels that read lists take only rows whose pages are here.
+#ifdef DEFER
+#define WAITS , __global const uint *restrict marks, const uint first_mark
+#define IS_ADMITTED(row) ((marks[2 * (first_mark + (row) / WINDOW) + 1] >> (row) % WINDOW & 1) != 0)
+#else
+#define WAITS
+#define IS_ADMITTED(row) true
+#endif
+
 // The vertices of a row, from the last column to the first.
 inline void read_row(__global const uint *arena, __constant uint *shape, uint row, uint *vertex,
                      __global uint *restrict fault) {
@@ -59,11 +68,13 @@ __kernel void keep_rows(__global const uint *restrict offsets, __global const ui
                         __global const uint *pages, __global const uint *cold,
                         __global const uint *labels, __global uint *arena, __constant uint *shape,
                         __global uint *restrict fault, const uint from, const uint to,
-                        const uint marks_at, const uint canonical) {
+                        const uint marks_at, const uint canonical WAITS) {
     const uint vertices = shape[SHAPE_VERTICES], words = shape[SHAPE_ARENA];
     lists g = {slots, pages, cold, shape[SHAPE_PAGE_BITS], shape[SHAPE_LABELLED],
                shape[SHAPE_ENTRIES], 0, 0};
     for (uint row = from + get_global_id(0); row < to; row += get_global_size(0)) {
+        if (!IS_ADMITTED(row))
+            continue;
         uint vertex[MOST_DEPTHS];
         read_row(arena, shape, row, vertex, fault);
         bool fits = fits_row(&g, offsets, labels, shape, vertex, canonical);
@@ -87,11 +98,13 @@ __kernel void keys_of_rows(__global const uint *restrict offsets, __global const
                            __global const uint *pages, __global const uint *cold,
                            __global const uint *labels, __global uint *arena,
                            __constant uint *shape, __global uint *restrict fault, const uint from,
-                           const uint to, const uint keys_at, const uint width) {
+                           const uint to, const uint keys_at, const uint width WAITS) {
     const uint depth = shape[SHAPE_DEPTH], words = shape[SHAPE_ARENA];
     lists g = {slots, pages, cold, shape[SHAPE_PAGE_BITS], shape[SHAPE_LABELLED],
                shape[SHAPE_ENTRIES], 0, 0};
     for (uint row = from + get_global_id(0); row < to; row += get_global_size(0)) {
+        if (!IS_ADMITTED(row))
+            continue;
         embedding e;
         begin_embedding(&e, offsets, labels, shape[SHAPE_VERTICES], &g);
         e.size = depth;
@@ -129,5 +142,25 @@ __kernel void keys_of_rows(__global const uint *restrict offsets, __global const
         key[at++] = (uint)value;
         key[at++] = (uint)(value >> 32);
 #endif
+    }
+}
+
+// Pairs of a vertex and the number of an image, for each vertex of the rows from `from` to `to`. Numbers of images lie at
+// `images`, as many for a row as it has vertices.
+__kernel void images_of_rows(__global const uint *restrict offsets, __global const uint *slots,
+                             __global const uint *pages, __global const uint *cold,
+                             __global const uint *labels, __global uint *arena,
+                             __constant uint *shape, __global uint *restrict fault, const uint from,
+                             const uint to, const uint images, const uint pairs) {
+    const uint depth = shape[SHAPE_DEPTH], words = shape[SHAPE_ARENA];
+    for (uint row = from + get_global_id(0); row < to; row += get_global_size(0)) {
+        uint vertex[MOST_DEPTHS];
+        read_row(arena, shape, row, vertex, fault);
+        for (uint j = 0; j < depth; j++) {
+            const uint i = (row - from) * depth + j;
+            const uint at = INDEX(pairs + 2 * i, words - 1, 155);
+            arena[at] = vertex[j];
+            arena[at + 1] = arena[images + i];
+        }
     }
 }

@@ -100,6 +100,9 @@ pub(crate) fn by_images(
             break;
         }
         candidates = extended(labelled, &known, &around_frequent, max_vertices, context);
+        if together.is_some() {
+            candidates = dealt(candidates);
+        }
         buffers = kept;
     }
     Ok((found, true))
@@ -136,7 +139,7 @@ impl Examine<'_> {
         edges: usize,
     ) -> Result<Option<Level>> {
         let mut level = Level { known: vec![], supports: vec![], kept: vec![] };
-        let mut ranges = Ranges::new(together, edges, self.candidates.len());
+        let mut ranges = Ranges::new(together, edges, self.candidates.len()).at_once();
         while let Some(range) = ranges.take()? {
             let mut rest = &self.candidates[range.clone()];
             let mut first = range.start;
@@ -277,6 +280,21 @@ fn extended(
     parts.into_iter().flatten().collect()
 }
 
+/// The same candidates in an order in which each range of them is like the others: similar ones follow each other as they
+/// are made, and take about as long.
+fn dealt<T>(candidates: Vec<T>) -> Vec<T> {
+    let all = candidates.len();
+    let mut rest: Vec<Option<T>> = candidates.into_iter().map(Some).collect();
+    // Steps of the golden section, which leave no gaps: the next number that has no factor in common.
+    let step = (all * 618 / 1000..).find(|&step| gcd(step, all) == 1).unwrap_or(1);
+    let order = (0..all).map(|at| at * step % all);
+    order.filter_map(|at| rest[at].take()).collect()
+}
+
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
 /// What bounds the domains of a candidate: those of all connected patterns with one edge fewer; `None` if
 /// one of those isn't frequent.
 fn bounds(
@@ -306,4 +324,22 @@ fn bounds(
         bounds.extend(parent.domains.iter().zip(&order).map(|(&at, &v)| (kept[v], at)));
     }
     Some(bounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_what_is_dealt_has_its_share_of_each_kind() {
+        for all in (0..40).chain([100, 236, 1000]) {
+            let mut order = dealt((0..all).collect());
+            if all >= 100 {
+                let first_half = order[..all / 2].iter().filter(|&&at| at < all / 5).count();
+                assert!(first_half.abs_diff(all / 10) <= 3 + all / 100, "{all}: {first_half}");
+            }
+            order.sort_unstable();
+            assert!(order.into_iter().eq(0..all), "{all}");
+        }
+    }
 }

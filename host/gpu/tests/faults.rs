@@ -35,6 +35,8 @@ fn tasks() -> Vec<(Task, Option<Strategy>)> {
         (Task::Clique { k: 6 }, None),
         (motif.clone(), None),
         (motif, Some(Strategy::Wide)),
+        (Task::Motif { k: 3, induced: Induced::Vertex }, Some(Strategy::Table)),
+        (fsm(SizeLimit::MaxEdges(2), Measure::Mni), Some(Strategy::Table)),
         (Task::Motif { k: 5, induced: Induced::Vertex }, Some(Strategy::Formula)),
         (Task::Match { pattern: path, induced: Induced::Edge, mappings: false }, None),
         (fsm(SizeLimit::MaxEdges(2), Measure::Mni), None),

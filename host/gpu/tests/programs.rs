@@ -35,6 +35,9 @@ mod motifs;
 #[allow(dead_code)]
 #[path = "../examples/quasi_cliques.rs"]
 mod quasi_cliques;
+#[allow(dead_code)]
+#[path = "../examples/sort.rs"]
+mod sort;
 
 /// Budgets: whole graphs and tables, and hardly more than the least that would do.
 const BUDGETS: [&str; 2] = ["16M", "36K"];
@@ -228,4 +231,33 @@ fn arguments_that_are_wrong_are_refused() {
         assert_eq!(error.exit_code(), 2);
     }
     assert!(cliques::run(&["gpu".into()], &mut vec![]).is_err());
+}
+
+/// The program compares what the device says with a sort on the host.
+#[test]
+fn numbers_are_sorted_in_segments() {
+    if common::open(gramer_gpu::Settings::default()).is_none() {
+        return;
+    }
+    let device = std::env::var("GRAMER_GPU_DEVICE").unwrap_or_else(|_| "gpu:portable".into());
+    let cache = common::cache().display().to_string();
+    for options in [
+        &["--different", "3000"][..],
+        &["--different", "3000", "--memory", "64K"],
+        &["--memory", "256K", "--host-memory", "0"],
+    ] {
+        let words = [device.as_str(), "20000", "--checked", "true", "--cache", &cache].into_iter();
+        let words: Vec<String> = words.chain(options.iter().copied()).map(String::from).collect();
+        let mut out = vec![];
+        sort::run(&words, &mut out).unwrap();
+        let text = String::from_utf8(out).unwrap();
+        let merged = !text.contains("\t1 segments\t0 merges\t");
+        assert!(
+            text.starts_with("20000 numbers\tdevice ") && merged == (options.len() > 2),
+            "{text}"
+        );
+    }
+    let words = [device.as_str(), "many"].map(String::from);
+    let text = sort::run(&words, &mut vec![]).unwrap_err().to_string();
+    assert!(text.contains("many is no number") && text.contains("usage"), "{text}");
 }

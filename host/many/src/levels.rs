@@ -74,29 +74,46 @@ struct Member<'a> {
     progress: &'a Progress,
 }
 
-impl Together for Member<'_> {
-    fn threads(&self) -> usize {
-        self.shared.threads
-    }
-
-    fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
+impl Member<'_> {
+    /// As many of a level's candidates as `size` says, by how many are left and how often some were taken.
+    fn take(
+        &self,
+        level: usize,
+        all: usize,
+        size: impl Fn(usize, usize) -> usize,
+    ) -> Result<Range<usize>> {
         self.shared.stop.check()?;
         let mut state = self.shared.lock();
         let (first, times) = state.next.entry(level).or_insert_with(|| {
             self.progress.begin(all as u64);
             (0, 0)
         });
-        let (left, devices) = (all - *first, self.shared.devices);
-        let size = match self.shared.runs_cost {
-            false => left.div_ceil(PART * devices),
-            true if *times < devices => (all * FIRST.0).div_ceil(FIRST.1 * devices).min(left),
-            true => left.div_ceil(LARGE_PART * devices),
-        };
+        let size = size(all - *first, *times);
         let range = *first..*first + size;
         (*first, *times) = (range.end, *times + 1);
         self.own.fetch_add(size, Relaxed);
         self.progress.add(size as u64);
         Ok(range)
+    }
+}
+
+impl Together for Member<'_> {
+    fn threads(&self) -> usize {
+        self.shared.threads
+    }
+
+    fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
+        let Shared { devices, runs_cost, .. } = *self.shared;
+        self.take(level, all, |left, times| match runs_cost {
+            false => left.div_ceil(PART * devices),
+            true if times < devices => (all * FIRST.0).div_ceil(FIRST.1 * devices).min(left),
+            true => left.div_ceil(LARGE_PART * devices),
+        })
+    }
+
+    fn at_once(&self, level: usize, all: usize) -> Result<Range<usize>> {
+        let devices = self.shared.devices;
+        self.take(level, all, |left, times| left.div_ceil(devices.saturating_sub(times).max(1)))
     }
 
     fn join(&self, level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {

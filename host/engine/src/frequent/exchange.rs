@@ -15,13 +15,21 @@ pub struct Ranges<'a> {
     together: Option<&'a dyn Together>,
     level: usize,
     all: usize,
+    at_once: bool,
     over: bool,
 }
 
 impl<'a> Ranges<'a> {
     /// Of `all` candidates.
     pub fn new(together: Option<&'a dyn Together>, level: usize, all: usize) -> Self {
-        Ranges { together, level, all, over: false }
+        Ranges { together, level, all, at_once: false, over: false }
+    }
+
+    /// For a device that examines all candidates of a range in one run ([`Together::at_once`]).
+    #[must_use]
+    pub fn at_once(mut self) -> Self {
+        self.at_once = true;
+        self
     }
 
     /// The next ones; `None` when none are left.
@@ -33,6 +41,7 @@ impl<'a> Ranges<'a> {
             return Ok(None);
         }
         let range = match self.together {
+            Some(together) if self.at_once => together.at_once(self.level, self.all)?,
             Some(together) => together.next(self.level, self.all)?,
             None => {
                 self.over = true;

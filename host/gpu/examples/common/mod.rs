@@ -65,6 +65,15 @@ impl Arguments {
         given.map(parse).transpose()
     }
 
+    /// The second argument, where it is a number and no graph.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for something else.
+    pub fn second(&self, usage: &str) -> Result<u64> {
+        let text = self.graph.to_string_lossy();
+        text.parse().map_err(|_| Error::usage(format!("{text} is no number\nusage: {usage}")))
+    }
+
     /// Bytes, with K, M or G.
     fn bytes(&self, name: &str) -> Result<Option<u64>> {
         let Some(text) = self.value::<String>(name)? else { return Ok(None) };

@@ -26,12 +26,19 @@ const ENOUGH_SLOTS: u64 = 256;
 const MOST_ARENA: u64 = 1 << 28;
 /// The same where the memory is the processor's, whose caches hold no more.
 const MOST_ARENA_PORTABLE: u64 = 1 << 22;
+/// The part of the arena that the dictionary of keys gets, its most and its least words.
+const DICTIONARY: (u64, u64, u64) = (16, 1 << 20, 1 << 6);
 /// Warps of a compute unit.
 const WARPS: usize = 32;
 
 /// Lanes of a warp: 1 on a processor.
 pub(super) fn lanes(device: &Device) -> usize {
     if device.limits.portable { 1 } else { LANES }
+}
+
+/// Most words of an arena on a device.
+pub(super) fn most_arena(device: &Device) -> u64 {
+    if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA }
 }
 
 /// What is taken from the graph.
@@ -51,6 +58,8 @@ pub(super) struct Wanted {
     pub share: bool,
     /// Columns that are extended at a time: all of a recursion, or one.
     pub levels: usize,
+    /// Whether rows are put into groups, by keys that the device knows again.
+    pub groups: bool,
 }
 
 /// Lists of the graph.
@@ -78,6 +87,10 @@ pub(super) struct TableGraph {
     pub labels: Option<Buffer<u32>>,
     pub lists: Lists,
     pub arena: Buffer<u32>,
+    /// Keys of rows and what they stand for; none where there is no room, or nobody asks.
+    pub dictionary: Option<Buffer<u32>>,
+    /// Whose keys these are; 0: nobody's.
+    pub dictionary_of: u64,
     /// Shape, control and states of each level of a recursion.
     pub levels: Vec<Level>,
     pub warps: usize,
@@ -166,6 +179,14 @@ impl Sizes {
             Some(_) => 4 * (marks(self.vertices, arena_words) + FIRST_WORDS as u64),
             None => 0,
         }
+    }
+
+    /// Words of so large an arena that go to the dictionary of keys.
+    fn dictionary(&self, arena_words: u64) -> u64 {
+        let (part, most, least) = DICTIONARY;
+        let spare = arena_words - self.least_arena() / 4;
+        let words = if self.wanted.groups { (arena_words / part).min(most).min(spare) } else { 0 };
+        if words < least { 0 } else { words }
     }
 
     /// The least that would do.
@@ -278,12 +299,12 @@ impl TableGraph {
         // No more than there are windows of vertices to begin with, but for small graphs with much work.
         let warps = warps.min(entries.div_ceil(LANES)).max(1);
         let limit = device.budget.free();
-        let most_arena = if device.limits.portable { MOST_ARENA_PORTABLE } else { MOST_ARENA };
+        let most_arena = most_arena(device);
         let longest = offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max();
         let longest = (access == Access::Defer).then(|| longest.unwrap_or(0));
         let sizes = Sizes { limit, vertices, entries, wanted, warps, most_arena, longest };
         let shares = sizes.divide()?;
-        let place = device.place();
+        let (place, dictionary) = (device.place(), sizes.dictionary(shares.arena_words));
         let offsets = Buffer::of(&place, offsets, "the graph's offsets")?;
         let view = graph.view();
         let labels = view.vertex_labels.filter(|_| wanted.vertex_labels).map(|labels| {
@@ -323,7 +344,11 @@ impl TableGraph {
             offsets,
             labels: labels.transpose()?,
             lists,
-            arena: Buffer::new(&place, shares.arena_words as usize, "tables")?,
+            arena: Buffer::new(&place, (shares.arena_words - dictionary) as usize, "tables")?,
+            dictionary: (dictionary > 0)
+                .then(|| Buffer::new(&place, dictionary as usize, "keys of groups"))
+                .transpose()?,
+            dictionary_of: 0,
             levels,
             warps: shares.warps,
             sums: Buffer::of(&place, &[0; SUMS * SLOTS * SUM_WORDS], "sums")?,
@@ -386,6 +411,7 @@ mod tests {
             breadth,
             share: false,
             levels: 3,
+            groups: false,
         };
         Sizes {
             limit,

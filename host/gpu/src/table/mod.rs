@@ -10,6 +10,7 @@
 //! | `run` | extensions one after the other, depth-first |
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
 //! | `store` | the segments of such tables |
+//! | `sort` | records by key, in core and by merges of segments |
 //! | `beside` | what `plan` hands over |
 //! | `patterns` | motifs and frequent patterns, by the primitives |
 //! | [`primitives`] | extension, aggregation and filtering for programs of users |
@@ -22,6 +23,7 @@ mod patterns;
 pub mod primitives;
 mod run;
 mod shape;
+mod sort;
 mod store;
 mod whole;
 
@@ -121,6 +123,9 @@ pub struct Without {
     pub sets: bool,
     /// Each vertex is written by itself.
     pub write_cache: bool,
+    /// Sorted segments are searched in all others, instead of in those before them (GAMMA, figure 15c). No option
+    /// of the command line has it.
+    pub matched: bool,
 }
 
 /// A mechanism that can be left out.
@@ -208,6 +213,7 @@ impl Steps {
             breadth: false,
             share: false,
             levels: k - 1,
+            groups: false,
         };
         Steps { wanted, plan: (1..k).map(next_to_all).collect(), first_label: NO_LABEL }
     }
@@ -226,6 +232,7 @@ impl Steps {
             breadth: false,
             share: false,
             levels: all.len() - 1,
+            groups: false,
         };
         Steps { wanted, first_label: all[0][0], plan: all[1..].to_vec() }
     }

@@ -2,10 +2,11 @@
 //! frequent patterns level by level as GAMMA has them (Hu et al., Alg. 2), by both supports.
 //!
 //! Both are programs over the [primitives](super::primitives), so that tables of any size and graphs beyond the device's
-//! memory are theirs too. Groups and the images of minimum-image support lie in the host's memory.
+//! memory are theirs too. Rows are grouped on the device; what is left of that are the groups in the host's memory.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
 use gramer_engine::{Count, Outcome, shares};
@@ -16,7 +17,8 @@ use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task, parts_r
 
 use super::graph::TableGraph;
 use super::primitives::{
-    By, EdgeFilter, Filter, Group, Groups, Key, MOST_EDGES, Measure, Mining, Table, Workflow,
+    By, EdgeFilter, Filter, Group, Grouped, Groups, Key, MOST_EDGES, Measure, Mining, Table,
+    Workflow,
 };
 use super::{OnTable, refuse};
 use crate::engine::of_counted;
@@ -51,12 +53,26 @@ impl OnTable<'_> {
             metrics.detail("pages.number", "", Value::Setting(pages as u64));
             metrics.detail("pages.slots", "", Value::Setting(slots as u64));
         }
-        match task {
+        let before = mining.exchanged();
+        let outcome = match task {
             Task::Motif { k, induced } => motifs(mining, (*k, *induced), roots),
             Task::Fsm { .. } if roots.is_some() => refuse("shares of frequent patterns"),
             Task::Fsm { limit, support, measure } => frequent(mining, (*limit, *support, *measure)),
             other => refuse(other.name()),
+        };
+        let (copied, passes) = mining.exchanged();
+        metrics.detail("pages.copied", "", Value::Count(copied - before.0));
+        metrics.detail("pages.passes", "", Value::Count(passes - before.1));
+        let Grouped { segments, merges, asked, left } = &mining.grouped;
+        for (name, count) in [
+            ("groups.segments", segments),
+            ("groups.merges", merges),
+            ("groups.asked", asked),
+            ("groups.left", left),
+        ] {
+            metrics.detail(name, "", Value::Count(count.load(Ordering::Relaxed)));
         }
+        outcome
     }
 }
 

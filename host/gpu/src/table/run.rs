@@ -223,12 +223,38 @@ impl<'a> Run<'a> {
         paged.pass(device, self.program, &told, first)
     }
 
+    /// The same for what reads the lists of all vertices of some rows, as the shape of that level says, and is no extension:
+    /// `program` has the kernels of pages.
+    pub(super) fn pages_of_rows(
+        &mut self,
+        program: &Program,
+        (level, rows): (usize, u32),
+        part: (u32, u32),
+        first: bool,
+    ) -> Result<bool> {
+        let told = Rows { part, ..self.rows(level, rows) };
+        let TableGraph { device, lists, .. } = &mut *self.graph;
+        let Lists::Paged(paged) = lists else { return Ok(false) };
+        if first {
+            paged.begin_passes(device, &told)?;
+        }
+        paged.pass(device, program, &told, first)
+    }
+
+    /// The marks of the last column's elements, and the first one's place, where they wait for pages.
+    pub(super) fn marks(&self) -> Option<[Arg; 2]> {
+        let Lists::Paged(paged) = &self.graph.lists else { return None };
+        let last = self.columns.last().expect("there is a column");
+        let first = marks_of(self.graph.vertices, last.ids) / 2;
+        Some([paged.marks()?, Arg::U32(first as u32)])
+    }
+
     /// What kernels are told of the last column's elements.
     fn rows(&self, level: usize, rows: u32) -> Rows {
         let last = self.columns.last().expect("there is a column");
         let TableGraph { offsets, arena, levels, vertices, .. } = &*self.graph;
         let args = [offsets.raw(), arena.raw(), levels[level].shape.raw()].map(Arg::Buffer);
-        Rows { rows, marks: marks_of(*vertices, last.ids), args }
+        Rows { rows, part: (0, rows), marks: marks_of(*vertices, last.ids), args }
     }
 
     /// Which page each slot has, where elements wait for pages.
@@ -276,6 +302,7 @@ impl<'a> Run<'a> {
         control: [u32; CONTROL_WORDS],
         fresh: bool,
     ) -> Result<[u32; CONTROL_WORDS]> {
+        let marks = self.marks();
         let graph = &mut *self.graph;
         let device = graph.device.clone();
         graph.levels[level].control.write(&device.queue, &control)?;
@@ -297,13 +324,7 @@ impl<'a> Run<'a> {
             Arg::Buffer(graph.sums.raw()),
             Arg::Buffer(graph.fault.raw()),
         ];
-        if let Lists::Paged(paged) = &graph.lists
-            && let Some(marks) = paged.marks()
-        {
-            let last = self.columns.last().expect("there is a column");
-            let first = marks_of(graph.vertices, last.ids) / 2;
-            args.extend([marks, Arg::U32(first as u32)]);
-        }
+        args.extend(marks.into_iter().flatten());
         let begun = Instant::now();
         let kernel = if self.edges { "extend_edges" } else { "extend" };
         device.launch(self.program, kernel, &args, graph.warps, lanes(&device))?;

@@ -130,6 +130,23 @@ impl Store {
         Ok(Segment { rows: rows.clone(), words })
     }
 
+    /// Takes the segment with this number, of which nothing stays but the number.
+    ///
+    /// # Errors
+    /// [`Error::Io`] where the file doesn't hold what was written.
+    pub fn take(&mut self, number: usize) -> Result<Segment> {
+        let kept = &mut self.kept[number];
+        let rows = std::mem::take(&mut kept.rows);
+        let words = match std::mem::replace(&mut kept.place, Place::Memory(vec![])) {
+            Place::Memory(words) => {
+                self.in_memory -= 4 * words.len() as u64;
+                words
+            }
+            Place::File { at, words, hash } => self.read_back(at, words, hash)?,
+        };
+        Ok(Segment { rows, words })
+    }
+
     /// Number of segments.
     pub fn len(&self) -> usize {
         self.kept.len()
@@ -175,6 +192,18 @@ mod tests {
             assert_eq!(store.pop().unwrap(), Some(segment(100 * at)));
         }
         assert_eq!((store.pop().unwrap(), store.in_memory), (None, 0));
+    }
+
+    #[test]
+    fn segments_are_taken_in_any_order_and_leave_their_room() {
+        let mut store = store(90);
+        (0..4).for_each(|at| store.push(segment(100 * at)).unwrap());
+        assert_eq!(store.take(3).unwrap(), segment(300));
+        assert_eq!(store.take(0).unwrap(), segment(0));
+        assert_eq!((store.len(), store.in_memory, store.written()), (4, 40, 80));
+        store.push(segment(400)).unwrap();
+        assert_eq!((store.in_memory, store.written()), (80, 80));
+        assert_eq!((store.take(4).unwrap(), store.take(1).unwrap()), (segment(400), segment(100)));
     }
 
     #[test]

@@ -1,12 +1,15 @@
-//! GAMMA (Hu et al.): what grouping, the filter and the layout are worth, and which pages are copied.
+//! GAMMA (Hu et al.): what grouping, the filter and the layout are worth, which pages are copied, and the merge of sorted
+//! segments.
 
-use gramer_gpu::{Access, Settings, Strategy, TableSettings, Without};
+use gramer_gpu::primitives::count_numbers;
+use gramer_gpu::{Access, Gpu, Settings, Strategy, TableSettings, Without};
 use gramer_graph::Graph;
+use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_pattern::task::Task;
 
 use super::Lab;
-use super::point::{Named, shown, speed_up};
+use super::point::{Named, Point, shown, speed_up};
 use crate::paper::report::{Answer, Block, Cases, Claim, Section, near};
 
 fn table(name: &str, memory: Option<u64>, table: TableSettings) -> Named {
@@ -15,7 +18,7 @@ fn table(name: &str, memory: Option<u64>, table: TableSettings) -> Named {
 }
 
 pub fn sections(lab: &Lab<'_>) -> Result<Vec<Section>> {
-    Ok(vec![mechanisms(lab)?, access(lab)?])
+    Ok(vec![mechanisms(lab)?, access(lab)?, sort(lab)?])
 }
 
 /// What is left out; the paper's figure, the claim, and how many times as fast it makes cliques at least.
@@ -121,5 +124,66 @@ fn access(lab: &Lab<'_>) -> Result<Section> {
         title: "GAMMA, figure 28: which pages are copied".into(),
         blocks: vec![Block::Table { header, rows }],
         claims: vec![claim],
+    })
+}
+
+/// A number for each place, no two the same (the finalizer of SplitMix64).
+fn mixed(at: u64) -> u64 {
+    let mut number = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ number >> 31
+}
+
+/// Figure 29: the merge of eight sorted segments of numbers of 64 bits, all different.
+fn sort(lab: &Lab<'_>) -> Result<Section> {
+    let numbers: u64 = if lab.options.quick { 1 << 14 } else { 1 << 26 };
+    // A segment takes 32 bytes for each number, and hardly more.
+    let memory = Some(numbers / 8 * 32 + numbers / 32 + 4096);
+    let own = |name: &str, matched| {
+        let without = Without { matched, ..Without::default() };
+        table(name, memory, TableSettings { without, ..Default::default() })
+    };
+    let settings = [own("earlier segments", false), own("all segments", true)];
+    let measure = |settings: &Settings, context: &Context| {
+        let gpu = Gpu::open(&lab.options.device, settings)?;
+        let (mut best, mut count) = (f64::INFINITY, 0);
+        for run in 0..=lab.options.best {
+            context.cancel.check()?;
+            let (mut sum, mut last) = (0u128, None);
+            let took = count_numbers(&gpu, (0..numbers).map(mixed), |number, times| {
+                // What isn't in order is no count.
+                let ordered = last.is_none_or(|last| last < number);
+                sum += u128::from(times) * u128::from(ordered);
+                last = Some(number);
+            })?;
+            count = sum;
+            // The first run builds programs.
+            if run > 0 {
+                best = best.min(took.merging.as_secs_f64());
+            }
+        }
+        Ok(Point::of(best, count))
+    };
+    let (input, name) = (format!("{numbers} numbers"), "merge of segments");
+    let points = lab.compare_by("figure 29", (&input, name), &settings, &measure)?;
+    let mut cases = Cases::default();
+    cases.add(speed_up(points[1].as_ref(), points[0].as_ref()));
+    let bar = near(1.342, 1.0);
+    let claim = Claim {
+        place: "GAMMA, figure 29",
+        claim: "a search of earlier segments alone makes the merge 1.342 times as fast",
+        bar: format!("from {bar:.2} times on"),
+        answer: Answer::Any(cases.finding(|t| t >= bar, 2, " times")),
+        why: "the time of the merges with all that goes over the bus; the paper merges 4.3 thousand million numbers and \
+              more"
+            .into(),
+    };
+    let header = ["numbers", "earlier segments, ms", "all segments, ms"];
+    let row = vec![input, shown(points[0].as_ref()), shown(points[1].as_ref())];
+    Ok(Section {
+        title: "GAMMA, figure 29: the merge of sorted segments".into(),
+        claims: vec![claim],
+        blocks: vec![Block::Table { header: header.map(String::from).to_vec(), rows: vec![row] }],
     })
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `dumato` | balance between warps: off and on, thresholds, donations |
 //! | `gsi` | the steps of the join, loads of global memory, layers |
-//! | `gamma` | prefix groups, filter, layout, access modes |
+//! | `gamma` | prefix groups, filter, layout, access modes, the merge of sorted segments |
 //! | `not_run` | what isn't repeated, and why |
 //! | `point` | one setting of one task, measured |
 //! | `limits` | how long a point and the whole run may take |

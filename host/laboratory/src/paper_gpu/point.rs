@@ -39,12 +39,24 @@ pub struct Point {
     pub hot: Option<f64>,
 }
 
+impl Point {
+    /// A time and a count, of nothing yet.
+    pub fn of(seconds: f64, count: u128) -> Self {
+        let [experiment, graph, task, setting] = [const { String::new() }; 4];
+        let (loads, stores, hot) = (None, None, None);
+        Point { experiment, graph, task, setting, seconds, count, loads, stores, hot }
+    }
+}
+
 /// What became of a setting.
 enum Measured {
     Took(Point),
     Late(Late),
     Failed(Error),
 }
+
+/// Measures a setting; the names of the point are given later.
+pub type Measure<'m> = dyn Fn(&Settings, &Context) -> Result<Point> + 'm;
 
 /// A setting by name.
 pub type Named = (String, Settings);
@@ -62,18 +74,34 @@ impl Lab<'_> {
         (name, tasks): (&str, &[Task]),
         settings: &[Named],
     ) -> Result<Vec<Option<Point>>> {
+        let measure =
+            |settings: &Settings, context: &Context| self.measure(input, tasks, settings, context);
+        self.compare_by(experiment, (&input.name, name), settings, &measure)
+    }
+
+    /// The same for what `measure` does with the settings, where it is no task on a graph; named as if it were.
+    ///
+    /// # Errors
+    /// As [`Lab::compare`].
+    pub fn compare_by(
+        &self,
+        experiment: &str,
+        (input, name): (&str, &str),
+        settings: &[Named],
+        measure: &Measure<'_>,
+    ) -> Result<Vec<Option<Point>>> {
         let mut all = vec![];
         let mut right: Option<u128> = None;
         for (setting, settings) in settings {
             self.context.cancel.check()?;
-            let known = self.unfinished.borrow().point([experiment, &input.name, name, setting]);
+            let known = self.unfinished.borrow().point([experiment, input, name, setting]);
             let already = known.is_some();
-            let what = format!("{experiment}, {name} of {}, {setting}", input.name);
+            let what = format!("{experiment}, {name} of {input}, {setting}");
             if !already {
                 (self.tell)(&what);
             }
             let measured =
-                match known.map_or_else(|| self.limited(input, tasks, settings), Measured::Took) {
+                match known.map_or_else(|| self.limited(settings, measure), Measured::Took) {
                     Measured::Took(measured) => measured,
                     Measured::Late(late) => {
                         self.late.borrow_mut().push((what, late));
@@ -89,16 +117,15 @@ impl Lab<'_> {
                 };
             let point = Point {
                 experiment: experiment.into(),
-                graph: input.name.clone(),
+                graph: input.into(),
                 task: name.into(),
                 setting: setting.clone(),
                 ..measured
             };
             if right.is_some_and(|right| right != point.count) {
                 return Err(Error::Device(format!(
-                    "{experiment}, {name} of {}: {} with {setting}, and {} before: this is a fault \
+                    "{experiment}, {name} of {input}: {} with {setting}, and {} before: this is a fault \
                      of this program",
-                    input.name,
                     point.count,
                     right.unwrap_or(0)
                 )));
@@ -114,13 +141,14 @@ impl Lab<'_> {
     }
 
     /// Measures as long as that may take.
-    fn limited(&self, input: &Input, tasks: &[Task], settings: &Settings) -> Measured {
+    fn limited(&self, settings: &Settings, measure: &Measure<'_>) -> Measured {
         if let Some(late) = self.limits.over() {
             return Measured::Late(late);
         }
         let limit = self.limits.of_point();
         let time = limit.map(|(time, _)| time);
-        let run = |context: &Context| self.measure(input, tasks, settings, context);
+        let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
+        let run = |context: &Context| measure(&settings, context);
         match (within(time, self.context, run), limit) {
             ((Ok(point), _), _) => Measured::Took(point),
             ((Err(Error::Interrupted), true), Some((_, late))) => Measured::Late(late),
@@ -135,8 +163,7 @@ impl Lab<'_> {
         settings: &Settings,
         context: &Context,
     ) -> Result<Point> {
-        let settings = Settings { cache: self.options.cache.clone(), ..settings.clone() };
-        let gpu = Gpu::open(&self.options.device, &settings)?;
+        let gpu = Gpu::open(&self.options.device, settings)?;
         let prepared = gpu.prepare(&input.graph, context)?;
         let (mut seconds, mut count, mut sums) = (0.0, 0, HashMap::new());
         for task in tasks {
@@ -161,17 +188,8 @@ impl Lab<'_> {
         let sum = |name: &str| sums.get(name).copied();
         let hot =
             sum("pages.hot").zip(sum("pages.cold")).map(|(hot, cold)| hot / (hot + cold).max(1.0));
-        Ok(Point {
-            experiment: String::new(),
-            graph: String::new(),
-            task: String::new(),
-            setting: String::new(),
-            seconds,
-            count,
-            loads: sum("join.loads"),
-            stores: sum("join.stores"),
-            hot,
-        })
+        let (loads, stores) = (sum("join.loads"), sum("join.stores"));
+        Ok(Point { loads, stores, hot, ..Point::of(seconds, count) })
     }
 
     /// A run: its count, and what it measured if that is wanted.

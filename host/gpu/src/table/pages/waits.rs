@@ -30,10 +30,21 @@ pub(in crate::table) fn marks(vertices: usize, arena_words: u64) -> u64 {
 pub(in crate::table) struct Rows {
     /// How many places there are.
     pub rows: u32,
+    /// Those that are to be done, from and to.
+    pub part: (u32, u32),
     /// Where their marks begin, in words.
     pub marks: usize,
     /// The graph's offsets, the arena and the shape.
     pub args: [Arg; 3],
+}
+
+/// Of the 32 elements from `first` on, as bits, those that aren't from `from` to `to`.
+fn done(first: u32, from: u32, to: u32) -> u32 {
+    let below = |bound: u32| match bound.saturating_sub(first) {
+        bits if bits < LANES as u32 => (1u32 << bits) - 1,
+        _ => u32::MAX,
+    };
+    below(from) | !below(to)
 }
 
 impl Paged {
@@ -52,14 +63,16 @@ impl Paged {
         self.copy(device, program, &changes)
     }
 
-    /// Before the first pass over elements: none of them is done.
+    /// Before the first pass over elements: none of a part of them is done, and all others are.
     ///
     /// # Errors
     /// [`gramer_graph::Error::Device`].
     pub fn begin_passes(&mut self, device: &Device, rows: &Rows) -> Result<()> {
         let Source::Host(host) = &mut self.source else { return Ok(()) };
-        let zeros = vec![0; 2 * (rows.rows as usize).div_ceil(LANES)];
-        host.marks.write_at(&device.queue, rows.marks, &zeros)
+        let (from, to) = rows.part;
+        let windows = (0..rows.rows).step_by(LANES);
+        let words: Vec<u32> = windows.flat_map(|first| [done(first, from, to), 0]).collect();
+        host.marks.write_at(&device.queue, rows.marks, &words)
     }
 
     /// Before a pass: copies the pages that most elements wait for, and marks the elements that have all
@@ -75,7 +88,7 @@ impl Paged {
         first_pass: bool,
     ) -> Result<bool> {
         let Source::Host(host) = &mut self.source else { return Ok(false) };
-        let Rows { rows: all, marks, args } = rows;
+        let Rows { rows: all, marks, args, .. } = rows;
         self.passes += 1;
         let bits = self.bits;
         let waits = [Arg::Buffer(host.marks.raw()), Arg::U32((marks / 2) as u32)];
@@ -126,5 +139,21 @@ impl Paged {
         let mut said = [0; 2];
         host.first.read(&device.queue, &mut said)?;
         Ok(said[1] > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_outside_of_a_part_are_done() {
+        assert_eq!(done(0, 0, 32), 0);
+        assert_eq!(done(0, 3, 5), !0b11000);
+        assert_eq!(
+            (done(32, 3, 40), done(64, 3, 40), done(32, 64, 70)),
+            (!0xff, u32::MAX, u32::MAX)
+        );
+        assert_eq!(done(96, 3, 128), 0);
     }
 }

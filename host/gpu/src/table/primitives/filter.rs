@@ -221,6 +221,11 @@ impl Default for Terms {
 }
 
 impl Terms {
+    /// Next to all of so many positions.
+    pub fn next_to_all(positions: usize) -> Self {
+        Terms { near: (1 << positions) - 1, ..Terms::default() }
+    }
+
     /// Whether the numbers of neighbours matter.
     pub fn has_degrees(&self) -> bool {
         self.degrees != (0, u32::MAX)

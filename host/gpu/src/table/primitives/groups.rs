@@ -4,12 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use gramer_graph::NO_LABEL;
-use gramer_graph::error::{Error, Result};
 use gramer_pattern::{Pattern, SMALL_VERTICES, automorphism_orbits_chain};
 
-use super::super::store::Segment;
-use super::filter::Terms;
-use super::mining::{Kernels, Mining, Over};
+use super::mining::Mining;
 use super::source::{Functions, Use};
 
 /// What rows are aggregated by (GAMMA, section 4.2.2).
@@ -17,8 +14,8 @@ use super::source::{Functions, Use};
 #[non_exhaustive]
 pub enum Key {
     /// The pattern of the row, with the labels that the graph has: of a table of vertices the pattern that
-    /// they induce, of a table of edges that of the edges. The device writes down each row's pattern, the host
-    /// finds its canonical form, once for each way in which it occurs.
+    /// they induce, of a table of edges that of the edges. The device writes down each row's pattern and looks it up in a
+    /// dictionary; of those that aren't there the host finds the canonical form, once for each way in which one occurs.
     Pattern,
     /// A function `uint key(const embedding *e)` in OpenCL C 1.2, of the whole row. See
     /// [the documentation of this module](super#functions-in-opencl-c).
@@ -39,7 +36,7 @@ pub enum Measure {
     /// Their number.
     Count,
     /// Minimum-image support, of [`Key::Pattern`] alone: the smallest number of different vertices that a
-    /// vertex of the pattern has in these rows. The host keeps them, 4 bytes and a hash table's room each.
+    /// vertex of the pattern has in these rows. The device sorts pairs of both, so that each is left once.
     Mni,
     /// The sum of a function `ulong value(const embedding *e)` in OpenCL C 1.2, of the whole row.
     Sum(String),
@@ -80,6 +77,12 @@ pub struct Groups {
 }
 
 impl Groups {
+    /// In their order.
+    pub(super) fn new(key: &Key, mut groups: Vec<Group>) -> Self {
+        groups.sort_by(|a, b| b.value.cmp(&a.value).then_with(|| a.by.cmp(&b.by)));
+        Groups { key: key.clone(), groups }
+    }
+
     /// The groups.
     pub fn iter(&self) -> std::slice::Iter<'_, Group> {
         self.groups.iter()
@@ -244,20 +247,22 @@ fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
 /// What keys of rows stand for, found once for each key.
 pub(super) struct Known<'k> {
     key: &'k Key,
-    layout: Layout,
+    pub layout: Layout,
     /// By key of a row: its group, and of its vertices the orbit that each is of.
     keys: HashMap<Vec<u32>, (usize, Arc<[u8]>)>,
     groups: HashMap<By, usize>,
+    /// What each group has in common, by its number.
+    pub by: Vec<By>,
 }
 
 impl<'k> Known<'k> {
     pub fn new(key: &'k Key, layout: Layout) -> Self {
-        Known { key, layout, keys: HashMap::new(), groups: HashMap::new() }
+        Known { key, layout, keys: HashMap::new(), groups: HashMap::new(), by: vec![] }
     }
 
     /// The number of a row's group, and the orbits of its vertices.
     pub fn group(&mut self, key: &[u32]) -> (usize, &Arc<[u8]>) {
-        // The map takes a borrowed key for the search alone: most keys are known.
+        // The map takes a borrowed key for the search alone: the device may have forgotten it.
         if !self.keys.contains_key(key) {
             let (by, orbits) = match self.key {
                 Key::Source(_) => (By::Number(key[0]), vec![]),
@@ -273,135 +278,24 @@ impl<'k> Known<'k> {
                     (By::Pattern(canonical), orbits)
                 }
             };
-            let next = self.groups.len();
-            let group = *self.groups.entry(by).or_insert(next);
+            let group = match self.groups.get(&by) {
+                Some(&group) => group,
+                None => {
+                    self.groups.insert(by.clone(), self.by.len());
+                    self.by.push(by);
+                    self.by.len() - 1
+                }
+            };
             self.keys.insert(key.to_vec(), (group, orbits.into()));
         }
         let (group, orbits) = &self.keys[key];
         (*group, orbits)
     }
 
-    /// What each group has in common, by its number.
-    pub fn by(&self) -> Vec<By> {
-        let mut all: Vec<(usize, By)> =
-            self.groups.iter().map(|(by, &at)| (at, by.clone())).collect();
-        all.sort_unstable();
-        all.into_iter().map(|(_, by)| by).collect()
-    }
-}
-
-/// Aggregates segments one after the other.
-pub(super) struct Aggregation<'k> {
-    mining: &'k Mining<'k>,
-    known: Known<'k>,
-    key: &'k Key,
-    measure: &'k Measure,
-    functions: Functions,
-    sums: Vec<u128>,
-    /// By group and orbit: the vertices that were met.
-    images: HashMap<(usize, u8), HashSet<u32>>,
-}
-
-impl<'k> Aggregation<'k> {
-    /// # Errors
-    /// [`Error::Usage`] for a measure that the key doesn't have.
-    pub fn new(
-        mining: &'k Mining<'k>,
-        layout: Layout,
-        key: &'k Key,
-        measure: &'k Measure,
-    ) -> Result<Self> {
-        if *measure == Measure::Mni && *key != Key::Pattern {
-            return Err(Error::usage(
-                "minimum-image support is that of a pattern: take the key `Pattern`, or another measure",
-            ));
-        }
-        let mut functions = functions_of(key);
-        if let Measure::Sum(text) = measure {
-            functions.0.push((Use::Value, text.as_str().into()));
-        }
-        let (known, sums, images) = (Known::new(key, layout), vec![], HashMap::new());
-        Ok(Aggregation { mining, known, key, measure, functions, sums, images })
-    }
-
-    /// Takes the rows of a segment.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where a function doesn't compile, [`Error::Interrupted`], [`Error::Device`].
-    pub fn take(&mut self, segment: Segment) -> Result<()> {
-        let layout = self.known.layout;
-        let kernels = if layout.edges { Kernels::Edges } else { Kernels::Rows };
-        let program = self.mining.program(kernels, &self.functions)?;
-        let step = Terms::default().step();
-        let over = Over { program: &program, step: &step, edges: layout.edges };
-        let own = layout.width(self.key);
-        let width = own + if matches!(self.measure, Measure::Sum(_)) { 2 } else { 0 };
-        for part in segment.parts(self.mining.rows_of(layout.columns)) {
-            let mut groups = vec![];
-            self.mining.keys(&over, part.clone(), width, &mut |_, words| {
-                for row in words.chunks_exact(width) {
-                    let (group, _) = self.known.group(&row[..own]);
-                    if group >= self.sums.len() {
-                        self.sums.resize(group + 1, 0);
-                    }
-                    self.sums[group] += match row[own..] {
-                        [low, high] => u128::from(low) | u128::from(high) << 32,
-                        _ => 1,
-                    };
-                }
-                if *self.measure == Measure::Mni {
-                    groups.extend(words.chunks_exact(width).map(|row| {
-                        let (group, orbits) = self.known.group(row);
-                        (group, orbits.clone())
-                    }));
-                }
-                Ok(())
-            })?;
-            if *self.measure == Measure::Mni {
-                self.meet(&part, &groups)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps the vertices of rows whose groups are given.
-    fn meet(&mut self, part: &Segment, groups: &[(usize, Arc<[u8]>)]) -> Result<()> {
-        let mut vertices = vec![];
-        part.each(|row, ids| {
-            vertices.clear();
-            if self.known.layout.edges {
-                for &entry in ids {
-                    let (u, v) = self.mining.ends(entry);
-                    for end in [u, v] {
-                        if !vertices.contains(&end) {
-                            vertices.push(end);
-                        }
-                    }
-                }
-            } else {
-                vertices.extend_from_slice(ids);
-            }
-            let (group, orbits) = &groups[row];
-            for (&vertex, &orbit) in vertices.iter().zip(orbits.iter()) {
-                self.images.entry((*group, orbit)).or_default().insert(vertex);
-            }
-            Ok(())
-        })
-    }
-
-    /// The groups that were met.
-    pub fn end(self) -> Groups {
-        let mut values = self.sums;
-        if *self.measure == Measure::Mni {
-            values.fill(u128::MAX);
-            for ((group, _), images) in &self.images {
-                values[*group] = values[*group].min(images.len() as u128);
-            }
-        }
-        let by = self.known.by().into_iter().zip(values);
-        let mut groups: Vec<Group> = by.map(|(by, value)| Group { by, value }).collect();
-        groups.sort_by(|a, b| b.value.cmp(&a.value).then_with(|| a.by.cmp(&b.by)));
-        Groups { key: self.key.clone(), groups }
+    /// What a row's group has in common.
+    pub fn what(&mut self, key: &[u32]) -> &By {
+        let (group, _) = self.group(key);
+        &self.by[group]
     }
 }
 
@@ -452,6 +346,6 @@ mod tests {
         let (second, orbits) = known.group(&[0b011]);
         assert_eq!((first, orbits[1]), (second, orbits[2]));
         assert_ne!(known.group(&[0b111]).0, first);
-        assert_eq!(known.by().len(), 2);
+        assert_eq!(known.by.len(), 2);
     }
 }

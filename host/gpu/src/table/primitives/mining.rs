@@ -9,12 +9,13 @@ use gramer_graph::{Graph, VertexId};
 use super::super::graph::{TableGraph, Wanted, lanes};
 use super::super::pages::{Access, PageShape};
 use super::super::run::{Run, Step};
-use super::super::shape::{LANES, NONE, Whole};
+use super::super::shape::{LANES, Whole};
 use super::super::store::{Room, Segment};
 use super::super::whole::SCAN;
 use super::super::{COMMON, Lists, PACK, PAGES, SHARED, TABLE, TableSettings};
 use super::MOST_VERTICES;
-use super::filter::Labels;
+use super::filter::{Labels, Terms};
+use super::grouping::Grouped;
 use super::source::{self, EMBEDDING, Functions};
 use crate::Gpu;
 use crate::device::{Arg, Device};
@@ -24,7 +25,7 @@ use crate::program::Program;
 const ROWS: &str = include_str!("../../../kernels/rows.cl");
 const EDGES: &str = include_str!("../../../kernels/edges.cl");
 /// Rows of a launch: between launches a stop is heard.
-const MOST_ROWS: usize = 1 << 16;
+pub(super) const MOST_ROWS: usize = 1 << 16;
 
 /// How vertices are ordered while tables are made. Rows always hold ids of the graph; the order decides what
 /// [`Filter::above`](super::Filter::above) and canonical orders compare, and what functions in OpenCL C get as
@@ -52,6 +53,8 @@ pub struct Mining<'a> {
     pub(super) by: Arc<ByDegree>,
     labels: Labels,
     held: Mutex<TableGraph>,
+    /// What became of rows that were put into groups.
+    pub(in crate::table) grouped: Grouped,
 }
 
 /// What kernels a program has.
@@ -107,6 +110,7 @@ impl<'a> Mining<'a> {
         labels: Labels,
         context: &Context,
     ) -> Result<Self> {
+        let access = gpu.of_tables().access;
         let wanted = Wanted {
             oriented: false,
             edge_labels: labels.of_edges,
@@ -114,18 +118,19 @@ impl<'a> Mining<'a> {
             columns: MOST_VERTICES,
             breadth: true,
             share: false,
-            levels: 1,
+            // What waits for pages is told apart from what is looked for.
+            levels: if access == Access::Defer { 2 } else { 1 },
+            groups: true,
         };
-        let access = gpu.of_tables().access;
-        if access == Access::Defer {
-            return Err(Error::Unsupported(
-                "motifs, frequent patterns and programs over tables read the graph in the host's memory, and \
-                 no element waits for its pages: leave the setting `access` out, or take `recent` or `cold`"
-                    .into(),
-            ));
-        }
         let held = TableGraph::new(gpu.device()?, &by, graph, wanted, access)?;
-        Ok(Mining { gpu, context: context.clone(), by, labels, held: Mutex::new(held) })
+        Ok(Mining {
+            gpu,
+            context: context.clone(),
+            by,
+            labels,
+            held: Mutex::new(held),
+            grouped: Grouped::default(),
+        })
     }
 
     /// For a task, with vertices in an order that is known: with all labels of the graph, or none.
@@ -155,6 +160,7 @@ impl<'a> Mining<'a> {
     /// The next task, with its own flag to stop and progress.
     pub(crate) fn begin_task(&mut self, context: &Context) {
         self.context = context.clone();
+        self.grouped = Grouped::default();
     }
 
     /// How far the work is.
@@ -170,6 +176,14 @@ impl<'a> Mining<'a> {
             Lists::Paged(paged) => {
                 Some((PageShape::pages(paged.bits, self.by.neighbours.len()), paged.heat.slots()))
             }
+        }
+    }
+
+    /// Pages that were copied so far, and passes over rows that waited for some.
+    pub(crate) fn exchanged(&self) -> (u64, u64) {
+        match &self.lock().lists {
+            Lists::Whole(_) => (0, 0),
+            Lists::Paged(paged) => (paged.copied, paged.passes),
         }
     }
 
@@ -192,8 +206,17 @@ impl<'a> Mining<'a> {
         self.context.cancel.check()
     }
 
-    fn lock(&self) -> MutexGuard<'_, TableGraph> {
+    pub(super) fn device(&self) -> Result<&Arc<Device>> {
+        self.gpu.device()
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, TableGraph> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether segments that are merged are searched in all others.
+    pub(super) fn searches_all(&self) -> bool {
+        self.gpu.of_tables().without.matched
     }
 
     pub(super) fn room(&self) -> Room {
@@ -213,9 +236,26 @@ impl<'a> Mining<'a> {
     /// # Errors
     /// [`Error::Usage`] where a function doesn't compile.
     pub(super) fn program(&self, kernels: Kernels, functions: &Functions) -> Result<Arc<Program>> {
+        let pages = {
+            let lists = &self.lock().lists;
+            (matches!(lists, Lists::Paged(_)), lists.wait())
+        };
+        if pages.1 {
+            no_other_lists(kernels, functions)?;
+        }
+        self.built(kernels, functions, pages)
+    }
+
+    /// The same where it is known whether lists are there by pages, and whether rows wait for them.
+    fn built(
+        &self,
+        kernels: Kernels,
+        functions: &Functions,
+        pages: (bool, bool),
+    ) -> Result<Arc<Program>> {
         let device = self.gpu.device()?;
         let (own, none) = (functions.text(), functions.0.is_empty());
-        let defines = self.defines(device, kernels, none);
+        let defines = self.defines(device, kernels, none, pages);
         let built = match kernels {
             // As the strategy has it, so that it is built once for both.
             Kernels::Extension { .. } if none => {
@@ -243,12 +283,18 @@ impl<'a> Mining<'a> {
         }
     }
 
-    fn defines(&self, device: &Device, kernels: Kernels, plain: bool) -> String {
+    fn defines(
+        &self,
+        device: &Device,
+        kernels: Kernels,
+        plain: bool,
+        (paged, waits): (bool, bool),
+    ) -> String {
         let mut text = format!("#define LANES {}u\n", lanes(device));
         let shared = plain && matches!(kernels, Kernels::Extension { .. });
-        let paged = matches!(self.lock().lists, Lists::Paged(_));
         for (name, set) in [
             ("PAGED", paged),
+            ("DEFER", waits),
             ("DEGREES", kernels == Kernels::Extension { degrees: true }),
             ("OF_EDGES", kernels == Kernels::Edges),
             // The strategy's own program is told of labels in another way.
@@ -262,7 +308,7 @@ impl<'a> Mining<'a> {
         text
     }
 
-    fn pack(&self) -> Result<Arc<Program>> {
+    pub(super) fn pack(&self) -> Result<Arc<Program>> {
         let device = self.gpu.device()?;
         let scan = format!("#define SCAN {}\n", device.lanes(SCAN));
         device.program("pack", &[COMMON, &scan, PACK])
@@ -270,7 +316,7 @@ impl<'a> Mining<'a> {
 
     /// Does something with each part of a segment that fits, with room for so many columns; a run that fails
     /// leaves nothing in the queue. What was counted comes back.
-    fn over(
+    pub(super) fn over(
         &self,
         over: &Over<'_>,
         (segment, columns): (Segment, usize),
@@ -323,41 +369,71 @@ impl<'a> Mining<'a> {
         })
     }
 
-    /// Launches a kernel over the rows of what is loaded, a part at a time, with two words more; `after`
-    /// takes each part.
-    fn over_rows(
+    /// Launches a kernel that reads lists over some of so many rows, a part at a time, with two words more by the first
+    /// row of a part; where lists aren't all on the device, in passes over the rows that have theirs.
+    pub(super) fn read_rows(
         &self,
         run: &mut Run<'_>,
         kernel: &str,
-        (rows, most): (u32, usize),
-        more: [u32; 2],
-        after: &mut dyn FnMut(&Run<'_>, u32, u32) -> Result<()>,
+        (rows, from, to): (u32, u32, u32),
+        more: &dyn Fn(u32) -> [u32; 2],
     ) -> Result<()> {
-        let device = run.graph.device.clone();
+        let waits = run.graph.lists.wait();
+        let mut program = None;
+        if waits {
+            let every = Terms::next_to_all(run.columns.len());
+            run.describe(1, (rows, None), &every.step())?;
+            let functions = Functions::default();
+            let pages = (true, true);
+            program = Some(self.built(Kernels::Extension { degrees: false }, &functions, pages)?);
+        }
+        let mut first_pass = true;
+        loop {
+            let left = match &program {
+                Some(program) => run.pages_of_rows(program, (1, rows), (from, to), first_pass)?,
+                None => false,
+            };
+            for first in (from..to).step_by(MOST_ROWS) {
+                self.check()?;
+                let part = (first, to.min(first + MOST_ROWS as u32));
+                self.launch_rows(run, kernel, part, more(first), waits)?;
+            }
+            if !left {
+                return Ok(());
+            }
+            first_pass = false;
+        }
+    }
+
+    /// Launches a kernel over some rows of what is loaded, with two words more, and with those that wait for pages.
+    pub(super) fn launch_rows(
+        &self,
+        run: &Run<'_>,
+        kernel: &str,
+        (from, to): (u32, u32),
+        more: [u32; 2],
+        waits: bool,
+    ) -> Result<()> {
+        let device = &run.graph.device;
         let labels = run.graph.labels.as_ref().map_or(run.graph.fault.raw(), |l| l.raw());
         let [slots, pages, cold] = run.graph.list_args();
-        for from in (0..rows).step_by(most.clamp(1, MOST_ROWS)) {
-            self.check()?;
-            let to = rows.min(from + most.clamp(1, MOST_ROWS) as u32);
-            let args = [
-                Arg::Buffer(run.graph.offsets.raw()),
-                slots,
-                pages,
-                cold,
-                Arg::Buffer(labels),
-                Arg::Buffer(run.graph.arena.raw()),
-                Arg::Buffer(run.graph.levels[0].shape.raw()),
-                Arg::Buffer(run.graph.fault.raw()),
-                Arg::U32(from),
-                Arg::U32(to),
-                Arg::U32(more[0]),
-                Arg::U32(more[1]),
-            ];
-            let groups = ((to - from) as usize).div_ceil(LANES).min(64 * device.limits.units);
-            device.launch(run.program, kernel, &args, groups, LANES)?;
-            after(run, from, to)?;
-        }
-        Ok(())
+        let mut args = vec![
+            Arg::Buffer(run.graph.offsets.raw()),
+            slots,
+            pages,
+            cold,
+            Arg::Buffer(labels),
+            Arg::Buffer(run.graph.arena.raw()),
+            Arg::Buffer(run.graph.levels[0].shape.raw()),
+            Arg::Buffer(run.graph.fault.raw()),
+            Arg::U32(from),
+            Arg::U32(to),
+            Arg::U32(more[0]),
+            Arg::U32(more[1]),
+        ];
+        args.extend(run.marks().filter(|_| waits).into_iter().flatten());
+        let groups = ((to - from) as usize).div_ceil(LANES).min(64 * device.limits.units);
+        device.launch(run.program, kernel, &args, groups, LANES)
     }
 
     /// Keeps the rows of a segment that fit a filter; `kept` gets what is left of it.
@@ -377,56 +453,9 @@ impl<'a> Mining<'a> {
         self.over(over, (segment, columns), &mut |run, arena, rows| {
             run.describe(0, (rows, None), over.step)?;
             let more = [arena.marks, canonical.into()];
-            self.over_rows(run, kernel, (rows, MOST_ROWS), more, &mut |run, _, _| {
-                run.graph.device.finish()
-            })?;
+            self.read_rows(run, kernel, (rows, 0, rows), &|_| more)?;
+            run.graph.device.finish()?;
             kept(marked(run, &pack, arena, rows)?)
-        })?;
-        Ok(())
-    }
-
-    /// Keeps the rows of a segment that `fits` says of their keys; otherwise as [`Mining::keep`].
-    ///
-    /// # Errors
-    /// As [`Mining::extend`].
-    pub(super) fn keep_by_keys(
-        &self,
-        over: &Over<'_>,
-        segment: Segment,
-        width: usize,
-        fits: &mut dyn FnMut(&[u32]) -> bool,
-        kept: &mut dyn FnMut(Segment) -> Result<()>,
-    ) -> Result<()> {
-        let pack = self.pack()?;
-        let columns = segment.rows.len();
-        self.over(over, (segment, columns), &mut |run, arena, rows| {
-            let mut marks = Vec::with_capacity(rows as usize);
-            self.keys_of(run, over, (arena, rows), width, &mut |_, keys| {
-                marks.extend(keys.chunks_exact(width).map(|key| u32::from(fits(key))));
-                Ok(())
-            })?;
-            let queue = &run.graph.device.clone().queue;
-            run.graph.arena.write_at(queue, arena.marks as usize, &marks)?;
-            kept(marked(run, &pack, arena, rows)?)
-        })?;
-        Ok(())
-    }
-
-    /// What the rows of a segment of at most [`Mining::rows_of`] are aggregated by: `take` gets `width` words
-    /// for each row, some rows at a time, with the first one's place.
-    ///
-    /// # Errors
-    /// As [`Mining::extend`].
-    pub(super) fn keys(
-        &self,
-        over: &Over<'_>,
-        segment: Segment,
-        width: usize,
-        take: &mut dyn FnMut(usize, &[u32]) -> Result<()>,
-    ) -> Result<()> {
-        let columns = segment.rows.len();
-        self.over(over, (segment, columns), &mut |run, arena, rows| {
-            self.keys_of(run, over, (arena, rows), width, take)
         })?;
         Ok(())
     }
@@ -436,32 +465,32 @@ impl<'a> Mining<'a> {
         let held = self.lock();
         Whole::new(held.arena.len() as u64, columns as u64, held.warps).rows as usize
     }
-
-    fn keys_of(
-        &self,
-        run: &mut Run<'_>,
-        over: &Over<'_>,
-        (arena, rows): (&Whole, u32),
-        width: usize,
-        take: &mut dyn FnMut(usize, &[u32]) -> Result<()>,
-    ) -> Result<()> {
-        run.describe(0, (rows, None), over.step)?;
-        let kernel = if over.edges { "keys_of_edges" } else { "keys_of_rows" };
-        // Where packed columns go nothing lies now.
-        let room = (arena.marks - arena.packed) as usize;
-        let more = [arena.packed, width as u32];
-        let mut words = vec![];
-        self.over_rows(run, kernel, (rows, room / width), more, &mut |run, from, to| {
-            words.resize((to - from) as usize * width, NONE);
-            run.graph.arena.read_at(&run.graph.device.queue, arena.packed as usize, &mut words)?;
-            take(from as usize, &words)
-        })
-    }
 }
 
 /// Packs the marked rows of what is loaded.
-fn marked(run: &mut Run<'_>, pack: &Program, arena: &Whole, rows: u32) -> Result<Segment> {
+pub(super) fn marked(
+    run: &mut Run<'_>,
+    pack: &Program,
+    arena: &Whole,
+    rows: u32,
+) -> Result<Segment> {
     let (last, before) = run.columns.split_last().expect("a table has a column");
     let (last, before) = (*last, before.to_vec());
     run.marked(pack, arena, (last, rows), &before)
+}
+
+/// Refuses what reads other lists than those of a row's vertices: its pages aren't waited for.
+fn no_other_lists(kernels: Kernels, functions: &Functions) -> Result<()> {
+    let what = if kernels == Kernels::Edges {
+        // An edge is a place in a list, and a new one is looked up in that of its new vertex.
+        "tables of edges, and frequent patterns by minimum images, which are mined with them, read"
+    } else if functions.0.iter().any(|(_, text)| source::reads_lists(text)) {
+        "functions in OpenCL C with `adjacent` or `edge_label` may read"
+    } else {
+        return Ok(());
+    };
+    Err(Error::Unsupported(format!(
+        "{what} lists of other vertices than a row has, whose pages no row waits for: leave the setting `access` \
+         out, or take `recent` or `cold`"
+    )))
 }

@@ -52,8 +52,10 @@
 //! first vertices or edges by a filter of their own; counts of disjoint parts add up, minimum-image support
 //! doesn't.
 
+mod aggregation;
 mod extension;
 mod filter;
+mod grouping;
 mod groups;
 mod mining;
 mod positions;
@@ -64,7 +66,9 @@ mod workflow;
 
 use gramer_graph::VertexId;
 
+pub use super::sort::{Segments, count_numbers};
 pub use filter::{EdgeFilter, Filter};
+pub(crate) use grouping::Grouped;
 pub use groups::{By, Group, Groups, Key, Measure, Selection};
 pub use mining::{Mining, Numbers};
 pub use positions::Positions;

@@ -69,6 +69,12 @@ impl Functions {
     }
 }
 
+/// Whether a function may read lists of the graph.
+pub(super) fn reads_lists(source: &str) -> bool {
+    let words = source.split(|c: char| !c.is_alphanumeric() && c != '_');
+    words.into_iter().any(|word| ["adjacent", "edge_label", "lists_of", "in_list"].contains(&word))
+}
+
 /// A function under a name of its own, with the lines of its text.
 fn one(at: usize, of: Use, source: &str) -> String {
     let (name, ..) = of.shape();

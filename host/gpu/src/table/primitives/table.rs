@@ -6,9 +6,11 @@ use std::ops::ControlFlow;
 use gramer_graph::error::{Error, Result};
 
 use super::super::store::{Segment, Store};
+use super::aggregation::Aggregation;
 use super::extension::Extension;
 use super::filter::{EdgeFilter, Filter, Terms};
-use super::groups::{Aggregation, Groups, Key, Known, Layout, Measure, Selection, functions_of};
+use super::grouping::Keys;
+use super::groups::{Groups, Key, Known, Layout, Measure, Selection, functions_of};
 use super::mining::{Kernels, Mining, Over};
 use super::segment::Gathered;
 use super::source::{Functions, Use};
@@ -282,19 +284,16 @@ impl<'m, K: Kind> Table<'m, K> {
         let step = Terms::default().step();
         let over = Over { program: &program, step: &step, edges: K::EDGES };
         let width = layout.width(&selection.key);
+        let keys = Keys::new(width, width, 1);
         let mut known = Known::new(&selection.key, layout);
-        let mut chosen: Vec<bool> = vec![];
-        let mut fits = |key: &[u32]| {
-            let (group, _) = known.group(key);
-            if group >= chosen.len() {
-                chosen = known.by().iter().map(|by| selection.chosen.contains(by)).collect();
-            }
-            chosen[group]
+        let mut say = |key: &[u32], kept: &mut [u32]| {
+            let by = known.what(key);
+            kept[0] = selection.chosen.contains(by).into();
         };
         let mut kept = mining.gathered(self.columns);
         for at in 0..self.store.len() {
             let mut take = |segment| kept.push(segment);
-            mining.keep_by_keys(&over, self.store.get(at)?, width, &mut fits, &mut take)?;
+            mining.keep_by_keys(&over, self.store.get(at)?, &keys, &mut say, &mut take)?;
         }
         (self.store, self.rows) = kept.end()?;
         Ok(())
@@ -311,7 +310,7 @@ impl<'m, K: Kind> Table<'m, K> {
         for at in 0..self.store.len() {
             aggregation.take(self.store.get(at)?)?;
         }
-        Ok(aggregation.end())
+        aggregation.end()
     }
 
     /// Aggregates what `extend` makes of the segments, one after the other.
@@ -333,7 +332,7 @@ impl<'m, K: Kind> Table<'m, K> {
                 aggregation.take(segment)?;
             }
         }
-        Ok(aggregation.end())
+        aggregation.end()
     }
 
     fn layout(&self, key: &Key) -> Result<Layout> {

@@ -6,9 +6,10 @@ use gramer_graph::VertexId;
 use gramer_graph::error::{Error, Result};
 
 use super::super::store::Segment;
+use super::aggregation::Aggregation;
 use super::extension::Extension;
 use super::filter::Filter;
-use super::groups::{Aggregation, Groups, Key, Layout, Measure};
+use super::groups::{Groups, Key, Layout, Measure};
 use super::mining::Mining;
 use super::segment::Gathered;
 use super::table::{Table, visit_rows};
@@ -103,7 +104,7 @@ impl Workflow {
             groups.take(segment)?;
             Ok(ControlFlow::Continue(()))
         })?;
-        Ok(groups.end())
+        groups.end()
     }
 
     /// [`Workflow::aggregate_pattern`] from these first vertices on, by their numbers, or from all. The flag says
@@ -134,8 +135,8 @@ impl Workflow {
             Ok(())
         });
         match done {
-            Ok(()) => Ok((groups.end(), true)),
-            Err(Error::Interrupted) => Ok((groups.end(), false)),
+            Ok(()) => Ok((groups.end()?, true)),
+            Err(Error::Interrupted) => Ok((groups.end()?, false)),
             Err(error) => Err(error),
         }
     }

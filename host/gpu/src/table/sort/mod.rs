@@ -1,0 +1,333 @@
+//! Sorting of records on the device, sums of equal ones, and the merge of sorted segments (GAMMA, section 6.2).
+//!
+//! A [`Sorter`] works in a part of an arena of words that its caller gives it: it reserves nothing. What doesn't fit
+//! there is sorted in segments, which [`Runs`] keeps in the host's memory and in a file, and merges.
+
+mod count;
+mod runs;
+
+use std::sync::Arc;
+
+use gramer_graph::error::Result;
+
+use crate::device::{Arg, Device};
+use crate::memory::Buffer;
+use crate::program::Program;
+use crate::resident::check_fault;
+
+use super::COMMON;
+use super::shape::NONE;
+use super::whole::SCAN;
+
+pub use count::{Segments, count_numbers};
+pub(super) use runs::Runs;
+
+const SORT: &str = include_str!("../../../kernels/sort.cl");
+/// As in `sort.cl`: elements of a lane, bits of a digit.
+const EACH: u32 = 16;
+const DIGIT_BITS: u32 = 4;
+const DIGITS: u32 = 1 << DIGIT_BITS;
+
+/// What is sorted, in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Records {
+    /// Of a key: 1 or 2, the lower one first.
+    pub key: u32,
+    /// Of a weight, which is added up where keys are equal: 2 or 4; 0: equal keys are one.
+    pub weight: u32,
+}
+
+impl Records {
+    /// The key with this number.
+    pub fn key_at(self, keys: &[u32], at: usize) -> u64 {
+        let own = &keys[at * self.key as usize..][..self.key as usize];
+        own.iter().rev().fold(0, |key, &word| key << 32 | u64::from(word))
+    }
+
+    /// The weight with this number.
+    pub fn weight_at(self, weights: &[u32], at: usize) -> u128 {
+        let own = &weights[at * self.weight as usize..][..self.weight as usize];
+        own.iter().rev().fold(0, |sum, &word| sum << 32 | u128::from(word))
+    }
+}
+
+/// Places in the arena, in words, for a number of records to be sorted and added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Space {
+    /// Keys lie in the first one before they are sorted.
+    pub keys: [u32; 2],
+    /// Numbers of records before they were sorted, where weights are found by them.
+    index: Option<[u32; 2]>,
+    to_keys: u32,
+    to_weights: u32,
+    counts: u32,
+}
+
+impl Space {
+    /// Room for `size` records: their keys lie at `keys`, and all else from `at` on.
+    pub fn new(records: Records, size: u32, indexed: bool, keys: u32, at: u32) -> Self {
+        let second = at;
+        let index = second + records.key * size;
+        let to_keys = index + if indexed { 2 * size } else { 0 };
+        let to_weights = to_keys + records.key * size;
+        let counts = to_weights + records.weight * size;
+        let index = indexed.then_some([index, index + size]);
+        Space { keys: [keys, second], index, to_keys, to_weights, counts }
+    }
+
+    /// Words of all but the first keys, where groups of kernels have so many lanes.
+    pub fn words(records: Records, size: u64, indexed: bool, lanes: u64) -> u64 {
+        let each = u64::from(2 * records.key + records.weight) + if indexed { 2 } else { 0 };
+        each * size + u64::from(DIGITS) * tiles(size, lanes) + 1
+    }
+}
+
+/// Groups of kernels that take tiles.
+fn tiles(size: u64, lanes: u64) -> u64 {
+    size.div_ceil(lanes * u64::from(EACH)).max(1)
+}
+
+/// Where weights of records lie before they are added up: the place of the first, the words of one, and those from one
+/// to the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Weights {
+    pub at: u32,
+    pub words: u32,
+    pub stride: u32,
+}
+
+/// Records that are sorted: where their keys lie, and their numbers before that, if these aren't the same or not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sorted {
+    keys: u32,
+    index: Option<u32>,
+}
+
+/// Sorted records with different keys, in the host's memory.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Piece {
+    pub keys: Vec<u32>,
+    pub weights: Vec<u32>,
+}
+
+/// A part of a piece.
+pub(super) type Part<'p> = (&'p [u32], &'p [u32]);
+
+/// Sorts in an arena.
+pub(super) struct Sorter<'a> {
+    device: Arc<Device>,
+    program: Arc<Program>,
+    arena: &'a mut Buffer<u32>,
+    fault: &'a Buffer<u32>,
+    pub records: Records,
+    /// Whether elements are searched for in all other segments.
+    every: bool,
+}
+
+impl<'a> Sorter<'a> {
+    /// With `every` elements are searched for in all other segments, and not only in those before their own.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`] where the program isn't built.
+    pub fn new(
+        device: &Arc<Device>,
+        arena: &'a mut Buffer<u32>,
+        fault: &'a Buffer<u32>,
+        (records, every): (Records, bool),
+    ) -> Result<Self> {
+        let program = program(device, records, every)?;
+        Ok(Sorter { device: device.clone(), program, arena, fault, records, every })
+    }
+
+    fn lanes(&self) -> usize {
+        self.device.lanes(SCAN)
+    }
+
+    /// A kernel over tiles of so many elements.
+    fn over_tiles(&self, kernel: &str, size: u32, args: &[u32], fault: bool) -> Result<()> {
+        let groups = tiles(size.into(), self.lanes() as u64) as usize;
+        self.launch(kernel, groups, args, fault)
+    }
+
+    /// A kernel whose lanes take single elements of so many.
+    fn over_elements(&self, kernel: &str, size: u32, args: &[u32], fault: bool) -> Result<()> {
+        let groups = (size as usize).div_ceil(self.lanes()).min(64 * self.device.limits.units);
+        self.launch(kernel, groups, args, fault)
+    }
+
+    fn launch(&self, kernel: &str, groups: usize, args: &[u32], fault: bool) -> Result<()> {
+        let mut all = vec![Arg::Buffer(self.arena.raw())];
+        all.extend(args.iter().map(|&word| Arg::U32(word)));
+        if fault {
+            all.push(Arg::Buffer(self.fault.raw()));
+        }
+        self.device.launch(&self.program, kernel, &all, groups, self.lanes())
+    }
+
+    /// Sums of words before each, and of all behind them.
+    fn sum_before(&self, words: u32, size: u32) -> Result<()> {
+        self.launch("sum_before", 1, &[words, size], false)
+    }
+
+    /// Sorts records by so many bits of the words of their keys, from the lowest on. Equal ones stay in order.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn sort(&self, space: &Space, size: u32, bits: [u32; 2]) -> Result<Sorted> {
+        let tiles = tiles(size.into(), self.lanes() as u64) as u32;
+        let (mut from, mut index) = (0, None);
+        let shifts = (0..self.records.key).flat_map(|word| {
+            let shifts = (0..bits[word as usize]).step_by(DIGIT_BITS as usize);
+            shifts.map(move |shift| shift + 32 * word)
+        });
+        for shift in shifts {
+            let (keys, to) = (space.keys[from], space.keys[1 - from]);
+            if tiles > 1 {
+                let args = [keys, size, shift, space.counts, tiles];
+                self.over_tiles("count_digits", size, &args, false)?;
+                self.sum_before(space.counts, DIGITS * tiles)?;
+            }
+            let to_index = space.index.map(|index| index[1 - from]);
+            let [was, is] = [index, to_index].map(|index| index.unwrap_or(NONE));
+            let args = [keys, was, size, shift, space.counts, tiles, to, is];
+            self.over_tiles("move_by_digit", size, &args, true)?;
+            (from, index) = (1 - from, to_index);
+        }
+        Ok(Sorted { keys: space.keys[from], index })
+    }
+
+    /// Each key of sorted records once, and the sum of its weights; without any they weigh 1.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn reduce(
+        &self,
+        space: &Space,
+        sorted: Sorted,
+        size: u32,
+        weights: Option<Weights>,
+    ) -> Result<Piece> {
+        let tiles = tiles(size.into(), self.lanes() as u64) as u32;
+        // A driver that runs wrong must not lead behind the arena.
+        let read = |at: u32| -> Result<u32> {
+            let mut runs = [0];
+            self.arena.read_at(&self.device.queue, at as usize, &mut runs)?;
+            Ok(runs[0].min(size))
+        };
+        // Of a single tile it is known afterwards.
+        let mut runs = size;
+        if tiles > 1 {
+            self.over_tiles("count_runs", size, &[sorted.keys, size, space.counts], false)?;
+            self.sum_before(space.counts, tiles)?;
+            runs = read(space.counts + tiles)?;
+        }
+        if runs * self.records.weight > 0 {
+            let words = runs * self.records.weight;
+            self.over_elements("clear_words", words, &[space.to_weights, words], false)?;
+        }
+        let Weights { at, words: own, stride } =
+            weights.unwrap_or(Weights { at: 0, words: 0, stride: 0 });
+        let index = sorted.index.unwrap_or(NONE);
+        let Space { to_keys, to_weights, counts, .. } = *space;
+        let args = [sorted.keys, index, size, at, own, stride, counts, tiles, to_keys, to_weights];
+        self.over_tiles("reduce_runs", size, &args, true)?;
+        if tiles == 1 {
+            runs = read(counts)?;
+        }
+        let words = runs * self.records.weight;
+        let mut piece = Piece {
+            keys: vec![0; (runs * self.records.key) as usize],
+            weights: vec![0; words as usize],
+        };
+        let queue = &self.device.queue;
+        self.arena.read_at(queue, to_keys as usize, &mut piece.keys)?;
+        self.arena.read_at(queue, to_weights as usize, &mut piece.weights)?;
+        Ok(piece)
+    }
+
+    /// Merges sorted pieces, of which there are at most as many as [`Sorter::capacity`] was asked for. Nothing else of the
+    /// arena stays.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn merge(&mut self, pieces: &[Part<'_>]) -> Result<Piece> {
+        let records = self.records;
+        let sizes = pieces.iter().map(|(keys, _)| keys.len() as u32 / records.key);
+        let (size, number) = (sizes.clone().sum::<u32>(), pieces.len() as u32);
+        let mut starts = vec![0];
+        sizes.for_each(|size| starts.push(starts[starts.len() - 1] + size));
+        let weights = records.key * size;
+        let places = weights + records.weight * size;
+        let found = places + size;
+        let first = found + size + number;
+        let index = first + records.key * size;
+        let to_keys = index + size;
+        let to_weights = to_keys + records.key * size;
+        let begins = to_weights + records.weight * size;
+        let counts = begins + number + 1;
+        let queue = &self.device.queue;
+        for (at, (keys, own)) in starts.iter().zip(pieces) {
+            self.arena.write_at(queue, (records.key * at) as usize, keys)?;
+            self.arena.write_at(queue, (weights + records.weight * at) as usize, own)?;
+        }
+        self.arena.write_at(queue, begins as usize, &starts)?;
+        let all = size + number;
+        let args = [0, size, begins, number, places, found];
+        if self.every {
+            self.over_elements("match_segments", size, &args, true)?;
+        } else {
+            self.over_elements("clear_words", all, &[found, all], false)?;
+            self.over_elements("match_segments", size, &args, true)?;
+            self.over_tiles("sum_tiles", all, &[found, all, counts], false)?;
+            // The sum of all, of a single tile too, is behind them.
+            self.sum_before(counts, tiles(all.into(), self.lanes() as u64) as u32)?;
+            self.over_tiles("sum_up", all, &[found, all, counts], false)?;
+        }
+        let args = [0, size, begins, number, places, found, first, index];
+        self.over_elements("place_elements", size, &args, true)?;
+        let space = Space { keys: [first, 0], index: None, to_keys, to_weights, counts };
+        let sorted = Sorted { keys: first, index: Some(index) };
+        let words = records.weight;
+        let weights = (words > 0).then_some(Weights { at: weights, words, stride: words });
+        self.reduce(&space, sorted, size, weights)
+    }
+
+    /// How many records the arena has room for while so many pieces are merged.
+    pub fn capacity(&self, pieces: usize) -> usize {
+        let Records { key, weight } = self.records;
+        let each = u64::from(3 * key + 2 * weight + 3);
+        let words = self.arena.len() as u64;
+        let fixed = 2 * pieces as u64 + 2;
+        let lanes = self.lanes() as u64;
+        let mut most = words.saturating_sub(fixed) / each;
+        while most > 0 && each * most + fixed + tiles(most + pieces as u64, lanes) > words {
+            most -= 1;
+        }
+        most as usize
+    }
+
+    /// Puts words into the arena.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`].
+    pub fn write(&mut self, at: u32, words: &[u32]) -> Result<()> {
+        self.arena.write_at(&self.device.queue, at as usize, words)
+    }
+
+    /// Looks at the error word of checked kernels.
+    ///
+    /// # Errors
+    /// [`gramer_graph::Error::Device`] for a fault that one has met.
+    pub fn check(&self) -> Result<()> {
+        check_fault(&self.device, self.fault)
+    }
+}
+
+fn program(device: &Device, records: Records, every: bool) -> Result<Arc<Program>> {
+    let Records { key, weight } = records;
+    let scan = device.lanes(SCAN);
+    let defines =
+        format!("#define SCAN {scan}u\n#define KEY_WORDS {key}\n#define WEIGHT_WORDS {weight}\n");
+    let every = if every { "#define EVERY\n" } else { "" };
+    device.program("sort", &[COMMON, &defines, every, SORT])
+}
