@@ -81,7 +81,7 @@ impl<'a> Lists<'a> {
         for v in 0..vertices as VertexId {
             looks.check(16).ok()?;
             let row = graph.neighbours(v);
-            let row = &row[..smaller(row, v)];
+            let row = &row[..row.partition_point(|&u| u < v)];
             let hubs = hubs(row);
             let mut of =
                 Before { at: graph.offsets[v as usize], others: row.len() as u32, row: NO_ROW };
@@ -100,18 +100,6 @@ impl<'a> Lists<'a> {
     #[inline]
     fn len(&self, v: VertexId) -> usize {
         self.before[v as usize].all(self.graph.offsets[v as usize])
-    }
-}
-
-/// How many entries of an ascending row are smaller than `v`. Most rows are short, and to look at all of one takes
-/// no branch that depends on it.
-#[inline]
-fn smaller(row: &[VertexId], v: VertexId) -> usize {
-    /// Entries of a short row.
-    const SHORT: usize = 32;
-    match row.len() {
-        ..=SHORT => row.iter().map(|&u| u32::from(u < v)).sum::<u32>() as usize,
-        _ => row.partition_point(|&u| u < v),
     }
 }
 
