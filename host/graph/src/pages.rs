@@ -6,7 +6,12 @@ const LARGE: usize = 2 << 20;
 /// The array, whose memory the system is asked to give in large pages as it is first written to. Each page costs
 /// a fault and has to be cleared, which takes several times as long with small ones (figures: `docs/cpu.md`). Where the
 /// system has none the array stays as it is.
-pub(crate) fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
+///
+/// ```
+/// let array = gramer_graph::pages::in_large_pages(Vec::<u64>::with_capacity(1 << 20));
+/// assert!(array.is_empty() && array.capacity() >= 1 << 20);
+/// ```
+pub fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
     let bytes = array.capacity() * size_of::<T>();
     let start = array.as_mut_ptr().cast::<u8>();
     let skipped = start.addr().next_multiple_of(LARGE) - start.addr();

@@ -7,7 +7,7 @@ const LINE: usize = 64;
 /// are read in no order are found in the cache then, where each would cost the way to memory. It is a hint: any
 /// position will do, and processors without it do nothing.
 #[inline(always)]
-pub(crate) fn prefetch<T>(slice: &[T], at: usize, lines: usize) {
+pub fn prefetch<T>(slice: &[T], at: usize, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

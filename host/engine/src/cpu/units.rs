@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::{Context, Looks};
+use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 use tracing::{Span, debug_span};
@@ -57,7 +58,7 @@ impl<'a> Starts<'a> {
             return cut_each(&|each| self.weighed(job, &list, &weight, each), cut);
         }
         // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
-        let mut units = vec![];
+        let mut units = in_large_pages(Vec::with_capacity(self.count));
         self.weighed(job, &list, &weight, |unit, work| units.push((unit, work)));
         cut_known(&units, cut)
     }

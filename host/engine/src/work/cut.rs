@@ -1,5 +1,7 @@
 //! Units in groups of similar work.
 
+use gramer_graph::pages::in_large_pages;
+
 use super::WorkUnit;
 
 /// How units are cut into groups.
@@ -62,8 +64,10 @@ const PIECES: u64 = 16;
 /// it is called twice, since the groups depend on the whole work. The groups depend on nothing else,
 /// so the same task takes the same groups whatever threads do.
 pub fn cut<I: Iterator<Item = (WorkUnit, u64)>>(units: impl Fn() -> I, cut: Cut) -> Groups {
-    let total = units().fold(0, |total, (_, work)| with(total, work));
+    let (total, count) =
+        units().fold((0, 0), |(total, count), (_, work)| (with(total, work), count + 1));
     let mut cutter = Cutter::new(total, cut);
+    cutter.groups.units = in_large_pages(Vec::with_capacity(count));
     units().for_each(|(unit, work)| cutter.take(unit, work));
     cutter.finish()
 }
