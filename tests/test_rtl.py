@@ -10,8 +10,8 @@ LINES = 500
 # The modules of the set core's PU, whose outputs are registers: with names of their own the same registers came out
 # of synthesis with ways of 9 and 10 levels between them, and 8 is the limit.
 REGISTERED = {f"gramer_set_{name}" for name in (
-    "counter", "intersector", "level_engine", "list_buffer", "map", "map_bank", "plan", "plan_asker", "plan_lister",
-    "plan_merger", "plan_packer", "plan_walker", "port", "pu", "roots", "row_memory", "row_ring", "rows", "stepper",
+    "counter", "elements", "intersector", "level_engine", "list_buffer", "map", "map_bank", "plan", "plan_asker",
+    "plan_lister", "plan_merger", "plan_packer", "plan_walker", "port", "pu", "roots", "row_memory", "row_ring", "rows", "stepper",
     "streamer", "sums")}
 
 
