@@ -95,6 +95,7 @@ SET_SUITE = [
     ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
     ("counters", "counters_of_sets_are_as_last_seen", 0, SET_COUNTERS),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
+    ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.
 PLAN = ("gramer_set_plan", "gramer_set_recorder")

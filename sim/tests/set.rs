@@ -203,6 +203,38 @@ fn motifs_of_hubs() {
     }
 }
 
+/// A sum that doesn't fit stays at its largest value and the status says so: of one PU alone, and of two whose sums fit.
+#[test]
+fn sums_stay_at_their_largest_value_and_say_so() {
+    let mut machine = machine("set-small");
+    machine.applications.count_bits = 8;
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    // Each of the last vertices is next to all of three sets, which are complete to each other: their product is
+    // the number of 4-cliques that end in it. In the order of the input, so that no other vertex has any.
+    let rooted = |sets: [u64; 3], roots: u64| {
+        let of = |v: u64| (0..3).find(|&s| v < sets[..=s].iter().sum()).unwrap_or(3);
+        let all = sets.iter().sum::<u64>() + roots;
+        let mut builder = Builder::new();
+        for (u, v) in (0..all).flat_map(|u| (0..u).map(move |v| (u, v))) {
+            if of(u) != of(v) {
+                builder.edge(v, u);
+            }
+        }
+        builder.build()
+    };
+    let cases = [([3, 5, 17], 1, 255, false), ([4, 8, 8], 1, 255, true), ([4, 4, 8], 2, 255, true)];
+    for (sets, roots, sum, saturated) in cases {
+        let what = format!("{roots} after sets of {sets:?}");
+        let graph = rooted(sets, roots);
+        let bench =
+            Bench::new(&machine, &graph, &[Operation::Cliques { k: 4 }], Arrange::ByAddress);
+        let outcomes = bench.compare(&mut core, &held(&machine, 1), &what);
+        assert_eq!(outcomes[0].counts[reference::SUM_CLIQUES], sum, "{what}");
+        assert_eq!(outcomes[0].saturated, saturated, "{what}");
+    }
+}
+
 /// Complete graphs are dense to the last bit of a row, roots of many neighbours reach the longest list.
 #[test]
 fn lists_of_every_length_that_matters() {

@@ -132,7 +132,7 @@ struct StreamUnit {
 pub struct Sums {
     /// The sums, each at most what the machine's counts hold.
     pub values: [u64; SUMS as usize],
-    /// One of them is at its largest value.
+    /// One of them did not fit.
     pub saturated: bool,
     /// Places of the in-stream.
     pub next_unit: u64,
@@ -179,7 +179,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
     let values = state.sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX).min(most));
     Sums {
         values,
-        saturated: state.sums.iter().any(|&sum| sum >= u128::from(most)),
+        saturated: state.sums.iter().any(|&sum| sum > u128::from(most)),
         next_unit: units.len() as u64 / 8,
     }
 }
