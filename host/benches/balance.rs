@@ -8,8 +8,11 @@
 //! [`REPEAT`] runs) and their ratio, on the real graphs and on random ones, which it makes itself; reading, making and
 //! ranking of graphs are not counted, all that follows is. The ratio of a task that takes one thread less than
 //! [`LONG`] seconds is in brackets, and the last line is of the others. Where its CPU seconds are fewer than its wall
-//! seconds, the machine had other work and the ratio says little. Both must give the same answer. After
-//! `--seconds S` (240) no run is begun any more, and the rows that are left say so.
+//! seconds, the machine had other work and the ratio says little. Both must give the same answer. Then follow, of one
+//! more run that is looked at, the CPU seconds of all its threads and what follows below, *before and after* and *at
+//! equal pace*. With `--copies` the last column is what the machine gives whoever asks: N times as many runs of one thread
+//! each, all at once, over the time that they take beside that of one alone. Memory and caches that threads share
+//! keep it below N. After `--seconds S` (240) no run is begun any more, and the rows that are left say so.
 //!
 //! The system's account of each thread is read every millisecond, so a thread's last millisecond may
 //! be missing. *Before and after* is what the calling thread did itself, while no other worked: ranking is
@@ -97,34 +100,49 @@ impl Looks {
     }
 }
 
-fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
-    let context = Context::with_threads(threads);
-    let done = AtomicBool::new(false);
-    // This thread, which asks, and those that were there before.
-    let before = accounts();
-    let begun = Instant::now();
-    let looks = std::thread::scope(|scope| {
-        let watch = scope.spawn(|| {
-            let own = std::fs::read_link("/proc/thread-self").ok();
-            let own = own.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
-            let mut looks = Looks::default();
-            while !done.load(Ordering::Relaxed) {
-                let mut workers = accounts();
-                workers.retain(|thread, _| !before.contains_key(thread) && Some(*thread) != own);
-                looks.look(workers);
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            looks
+/// A run that was looked at.
+struct Watched {
+    looks: Looks,
+    wall: f64,
+    /// CPU seconds of the calling thread.
+    own: f64,
+}
+
+impl Watched {
+    fn run(graph: &Graph, task: &Task, threads: usize) -> Self {
+        let context = Context::with_threads(threads);
+        let done = AtomicBool::new(false);
+        // This thread, which asks, and those that were there before.
+        let before = accounts();
+        let begun = Instant::now();
+        let looks = std::thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                let own = std::fs::read_link("/proc/thread-self").ok();
+                let own = own.and_then(|path| path.file_name()?.to_str()?.parse::<u32>().ok());
+                let mut looks = Looks::default();
+                while !done.load(Ordering::Relaxed) {
+                    let mut workers = accounts();
+                    workers.retain(|thread, _| !before.contains_key(thread) && Some(*thread) != own);
+                    looks.look(workers);
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                looks
+            });
+            let outcome = Cpu.run(graph, task, None, &context).expect("an outcome");
+            assert!(outcome.complete, "nothing interrupts it");
+            done.store(true, Ordering::Relaxed);
+            watch.join().expect("the watch")
         });
-        let outcome = Cpu.run(graph, task, None, &context).expect("an outcome");
-        assert!(outcome.complete, "nothing interrupts it");
-        done.store(true, Ordering::Relaxed);
-        watch.join().expect("the watch")
-    });
-    let wall = begun.elapsed().as_secs_f64();
-    let main: f64 = accounts().iter().filter_map(|(t, s)| Some(s - before.get(t)?)).sum();
+        let wall = begun.elapsed().as_secs_f64();
+        let own = accounts().iter().filter_map(|(t, s)| Some(s - before.get(t)?)).sum();
+        Watched { looks, wall, own }
+    }
+}
+
+fn measure(name: &str, graph: &Graph, task: &Task, threads: usize) {
+    let Watched { looks, wall, own } = Watched::run(graph, task, threads);
     let (all, busiest, equal) = (looks.sum(), looks.busiest(threads), looks.at_equal_pace(threads));
-    println!("{name:28} {threads:7} {wall:8.2} {all:15.2} {main:16.2} {busiest:18.3} {equal:13.3}");
+    println!("{name:28} {threads:7} {wall:8.2} {all:15.2} {own:16.2} {busiest:18.3} {equal:13.3}");
 }
 
 /// Runs with many threads, of which the shortest counts.
@@ -136,7 +154,8 @@ const SHARE: f64 = 0.75;
 
 fn main() {
     let mut words = std::env::args().skip(1).filter(|a| a != "--bench");
-    let (mut threads, mut filters, mut speed_up, mut budget) = (2, vec![], false, 240.0);
+    let (mut threads, mut filters, mut speed_up) = (2, vec![], false);
+    let (mut copies, mut budget) = (false, 240.0);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--threads" => {
@@ -148,11 +167,12 @@ fn main() {
                 budget = number.expect("--seconds takes a number");
             }
             "--speed-up" => speed_up = true,
+            "--copies" => copies = true,
             _ => filters.push(word),
         }
     }
     if speed_up {
-        return speed_ups(threads, budget, &filters);
+        return speed_ups(threads, copies, budget, &filters);
     }
     let Some(data) = environment::data() else { return };
     let motif = |k| Task::Motif { k, induced: Induced::Vertex };
@@ -293,12 +313,25 @@ fn timed(graph: &Graph, task: &Task, threads: usize) -> (f64, f64, Vec<Count>) {
     (seconds, cpu, outcome.results)
 }
 
+/// How many runs of one thread are done in the time of one where `threads` of them go at once.
+fn at_once(graph: &Graph, task: &Task, threads: usize, one: f64) -> f64 {
+    let begun = Instant::now();
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|_| drop(scope.spawn(|| timed(graph, task, 1))));
+    });
+    threads as f64 * one / begun.elapsed().as_secs_f64()
+}
+
 /// Prints how much sooner `threads` threads are done than one.
-fn speed_ups(threads: usize, budget: f64, filters: &[String]) {
+fn speed_ups(threads: usize, copies: bool, budget: f64, filters: &[String]) {
     let begun = Instant::now();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     println!("{cores} cores");
-    println!("{:36} threads  1 thread s  its CPU s  wall s  times", "graph and task");
+    println!(
+        "{:36} threads  1 thread s  its CPU s  wall s  times  threads' CPU s  before and after  at equal pace{}",
+        "graph and task",
+        if copies { "  copies at once" } else { "" }
+    );
     let mut last: Option<(Origin, Option<Graph>)> = None;
     let (mut least, mut rows, mut enough) = (f64::INFINITY, 0, 0);
     for (folder, origin, name, task) in long_tasks() {
@@ -328,7 +361,14 @@ fn speed_ups(threads: usize, budget: f64, filters: &[String]) {
         let times = one / many;
         let long = one >= LONG;
         let shown = if long { format!("{times:.2}") } else { format!("({times:.2})") };
-        println!("{name:36} {threads:7} {one:11.2} {cpu:10.2} {many:7.2}  {shown}");
+        print!("{name:36} {threads:7} {one:11.2} {cpu:10.2} {many:7.2}  {shown:7}");
+        let Watched { looks, own, .. } = Watched::run(graph, &task, threads);
+        let (all, equal) = (looks.sum(), looks.at_equal_pace(threads));
+        print!(" {all:13.2} {own:17.3} {equal:14.3}");
+        match copies {
+            true => println!(" {:15.2}", at_once(graph, &task, threads, one)),
+            false => println!(),
+        }
         if long {
             rows += 1;
             least = least.min(times);

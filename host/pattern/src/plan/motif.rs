@@ -198,13 +198,12 @@ pub(super) fn class_of(p: &Pattern, x: usize, y: usize) -> Option<Class> {
 /// The smallest image of a pair of neighbour sets, in the positions of the canonical form.
 pub(super) fn canonical_class(number: usize, bits: u32, size: usize, a: u8, b: u8) -> Class {
     let dictionary = Dictionary::of(size);
-    let canonical = &dictionary.patterns()[number];
     let order = &dictionary.order(bits)[..size];
     let to_canonical = |set: u8| {
         order.iter().enumerate().fold(0u8, |out, (new, &old)| out | (set >> old & 1) << new)
     };
     let (a, b) = (to_canonical(a), to_canonical(b));
-    automorphisms(canonical)
+    automorphisms(size)[number]
         .iter()
         .map(|image| {
             let moved = |set: u8| {
@@ -217,8 +216,13 @@ pub(super) fn canonical_class(number: usize, bits: u32, size: usize, a: u8, b: u
         .expect("the identity is one")
 }
 
-/// All automorphisms of a pattern of at most 4 vertices: `image[v]`.
-fn automorphisms(p: &Pattern) -> Vec<Vec<usize>> {
+/// All automorphisms of each pattern of at most 4 vertices, by its number: `image[v]`; made once.
+fn automorphisms(size: usize) -> &'static [Vec<Vec<usize>>] {
+    static MADE: [OnceLock<Vec<Vec<Vec<usize>>>>; 5] = [const { OnceLock::new() }; 5];
+    MADE[size].get_or_init(|| Dictionary::of(size).patterns().iter().map(images).collect())
+}
+
+fn images(p: &Pattern) -> Vec<Vec<usize>> {
     let n = p.vertices();
     let mut found = vec![];
     for code in 0..n.pow(n as u32) {

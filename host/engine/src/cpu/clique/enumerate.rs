@@ -1,6 +1,7 @@
 //! Cliques of k vertices by enumeration, up to the last levels where they are only counted.
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gramer_graph::VertexId;
 use gramer_graph::context::Cancel;
@@ -11,19 +12,20 @@ use super::row::{Row, by_width, ones};
 
 /// The enumeration of one thread.
 #[derive(Debug, Default)]
-pub(super) struct Counter {
+pub(super) struct Counter<'a> {
     /// Cliques found.
     pub cliques: u128,
-    /// Members looked at, as a measure of work.
+    /// Members looked at, as a measure of work, that `most` hasn't been told of.
     pub work: u64,
-    /// Work after which to give up.
-    pub most: Option<u64>,
+    /// The work of several threads, and that after which all give up.
+    pub most: Option<(&'a AtomicU64, u64)>,
 }
 
-impl Counter {
+impl Counter<'_> {
     #[inline(always)]
     fn stops(&self, cancel: &Cancel) -> bool {
-        cancel.is_cancelled() || self.most.is_some_and(|most| self.work > most)
+        cancel.is_cancelled()
+            || self.most.is_some_and(|(all, most)| self.work + all.load(Relaxed) > most)
     }
 
     /// Adds the cliques of `k` vertices, k ≥ 4, of the start vertex of `local`, whose rows have
@@ -38,12 +40,16 @@ impl Counter {
                 self.cliques += u128::from(found);
             }
         });
-        !self.stops(cancel)
+        let stops = self.stops(cancel);
+        if let Some((all, _)) = self.most {
+            all.fetch_add(std::mem::take(&mut self.work), Relaxed);
+        }
+        !stops
     }
 }
 
 /// Number of cliques of `r` members of `set`, r ≥ 2; fewer once it is to stop.
-fn within<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter, cancel: &Cancel) -> u64 {
+fn within<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter<'_>, cancel: &Cancel) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("popcnt")
@@ -57,7 +63,7 @@ fn within<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter, cancel: 
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn level_x86<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter, cancel: &Cancel) -> u64 {
+fn level_x86<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter<'_>, cancel: &Cancel) -> u64 {
     level(rows, set, r, counter, cancel, |set, counter| {
         level_x86(rows, set, r - 1, counter, cancel)
     })
@@ -67,7 +73,7 @@ fn level_portable<R: Row>(
     rows: &[R],
     set: &R,
     r: usize,
-    counter: &mut Counter,
+    counter: &mut Counter<'_>,
     cancel: &Cancel,
 ) -> u64 {
     level(rows, set, r, counter, cancel, |set, counter| {
@@ -80,7 +86,7 @@ fn level<R: Row>(
     rows: &[R],
     set: &R,
     r: usize,
-    counter: &mut Counter,
+    counter: &mut Counter<'_>,
     cancel: &Cancel,
     below: impl Fn(&R, &mut Counter) -> u64,
 ) -> u64 {

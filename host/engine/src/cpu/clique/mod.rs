@@ -15,12 +15,14 @@ pub(super) mod row;
 mod tests;
 
 use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::work::Groups;
+use crate::work::{Groups, WorkUnit};
 use crate::{Count, Outcome, Sink};
 use gramer_graph::VertexId;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
+use gramer_graph::parallel::on_threads;
 use gramer_pattern::{Pattern, SMALL_VERTICES};
 use tracing::info;
 
@@ -204,42 +206,70 @@ fn pivots(graph: &Resident<'_>, oriented: &Oriented, k: usize, context: &Context
 }
 
 /// Whether a tree of pivots counts the cliques of `k` vertices with less work than enumeration,
-/// by a sample of the start vertices.
+/// by a sample of the start vertices. The answer doesn't depend on the number of threads.
 fn pivoting_is_faster(oriented: &Oriented, k: usize, context: &Context) -> bool {
+    /// A member that is looked at costs more where a pivot is chosen.
+    const DEARER: u64 = 2;
+    let sample = sample(oriented, k);
+    let threads = context.threads().min(sample.len());
+    let next = AtomicUsize::new(0);
+    let by_pivots = on_threads(threads, |_| {
+        let mut leaves = Leaves::new(k..k + 1, oriented.degeneracy());
+        let mut local = Local::new(true);
+        while let Some(unit) = sample.get(next.fetch_add(1, Relaxed)) {
+            local.enter(oriented, unit.start);
+            pivot::count(&local, unit.range(), &mut leaves, &context.cancel);
+        }
+        leaves.work
+    });
+    let most = DEARER * by_pivots.iter().sum::<u64>();
+    // Of all threads, so that none goes on when all together have seen enough.
+    let (work, next) = (AtomicU64::new(0), AtomicUsize::new(0));
+    on_threads(threads, |_| {
+        let mut counter = Counter { most: Some((&work, most)), ..Counter::default() };
+        let mut local = Local::new(false);
+        while let Some(unit) = sample.get(next.fetch_add(1, Relaxed)) {
+            local.enter(oriented, unit.start);
+            if !counter.count(&local, unit.range(), k, &context.cancel) {
+                break;
+            }
+        }
+    });
+    work.into_inner() > most
+}
+
+/// Some start vertices of cliques of `k` vertices, evenly by their estimated work, with an eighth of the targets of each:
+/// what a tree or an enumeration begins with, in all of them together every eighth as often. (A whole start vertex
+/// of a dense graph takes milliseconds, and other threads wait for the answer.)
+fn sample(oriented: &Oriented, k: usize) -> Vec<WorkUnit> {
     /// One start vertex of so many is in the sample.
     const OF: usize = 64;
     const MOST: usize = 32;
-    /// A member that is looked at costs more where a pivot is chosen.
-    const DEARER: u64 = 2;
-    let mut roots: Vec<(u32, u64)> = (0..oriented.vertices() as u32)
+    const PARTS: usize = 8;
+    let mut roots: Vec<(u32, usize, u64)> = (0..oriented.vertices() as u32)
         .map(|n| (n, oriented.targets(n).len()))
         .filter(|&(_, targets)| targets + 1 >= k)
-        .map(|(n, targets)| (n, (targets as u64).pow(3)))
+        .map(|(n, targets)| (n, targets, (targets as u64).pow(3)))
         .collect();
-    let sample = (roots.len() / OF).clamp(1, MOST) as u64;
-    let total = roots.iter().map(|(_, weight)| weight).sum::<u64>();
+    let size = (roots.len() / OF).clamp(1, MOST) as u64;
+    let total = roots.iter().map(|(.., weight)| weight).sum::<u64>();
     // Evenly by weight: what takes long is more likely to be asked.
     let (mut sum, mut next) = (0, 0);
-    roots.retain(|(_, weight)| {
+    roots.retain(|(.., weight)| {
         sum += weight;
-        let chosen = next < sample && sum > total * (2 * next + 1) / (2 * sample);
+        let chosen = next < size && sum > total * (2 * next + 1) / (2 * size);
         if chosen {
             next += 1;
         }
         chosen
     });
-    let mut leaves = Leaves::new(k..k + 1, oriented.degeneracy());
-    let (mut local, mut lower) = (Local::new(true), Local::new(false));
-    for &(n, _) in &roots {
-        local.enter(oriented, n);
-        pivot::count(&local, 0..local.members(), &mut leaves, &context.cancel);
-    }
-    let most = DEARER * leaves.work;
-    let mut counter = Counter { most: Some(most), ..Counter::default() };
-    roots.iter().any(|&(n, _)| {
-        lower.enter(oriented, n);
-        !counter.count(&lower, 0..lower.members(), k, &context.cancel)
-    })
+    // Few start vertices are gone through whole.
+    let parts = if roots.len() < PARTS { 1 } else { PARTS };
+    let part = |(at, &(start, targets, _)): (usize, &(u32, usize, u64))| {
+        let border = |part: usize| (targets * part / parts) as u32;
+        WorkUnit { start, first: border(at % parts), limit: border(at % parts + 1) }
+    };
+    roots.iter().enumerate().map(part).collect()
 }
 
 fn list(graph: &Resident<'_>, k: usize, sink: &dyn Sink, job: Job<'_>) -> Result<(u128, bool)> {

@@ -11,9 +11,11 @@
 //! of which all but the last terms grow path by path, and the last ones are sums over hubs alone.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
-use gramer_graph::context::{Cancel, Looks};
+use gramer_graph::context::{Context, Looks};
+use gramer_graph::error::Result;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::super::{Job, Starts};
@@ -39,14 +41,14 @@ pub(super) struct Hubs {
 
 impl Hubs {
     /// The hubs of a graph; `None` once the run is asked to stop.
-    pub fn new(graph: View<'_>, cancel: &Cancel) -> Option<Self> {
+    pub fn new(graph: View<'_>, context: &Context) -> Option<Self> {
         let mut busy: Vec<VertexId> =
             (0..graph.vertices() as VertexId).filter(|&v| graph.degree(v) >= HUB_DEGREE).collect();
         if busy.len() > HUBS {
             busy.select_nth_unstable_by_key(HUBS, |&v| (std::cmp::Reverse(graph.degree(v)), v));
             busy.truncate(HUBS);
         }
-        let mut looks = Looks::new(cancel);
+        let mut looks = Looks::new(&context.cancel);
         let mut number = vec![NO_HUB; graph.vertices()];
         let mut near = vec![0u128; graph.vertices()];
         for (hub, &v) in busy.iter().enumerate() {
@@ -56,16 +58,17 @@ impl Hubs {
                 near[u as usize] |= 1 << hub;
             }
         }
-        let mut common = vec![0; HUBS * HUBS];
-        for &mask in &near {
-            let hubs = mask.count_ones() as usize;
-            looks.check(1 + hubs * hubs).ok()?;
-            for a in ones(mask) {
-                for b in ones(mask & ((1 << a) - 1)) {
-                    common[a * HUBS + b] += 1;
-                }
+        let rows = by_hub(busy.len(), HUBS, context, |a, row, looks| {
+            let v = busy[a];
+            for &u in graph.neighbours(v) {
+                let before = near[u as usize] & ((1 << a) - 1);
+                looks.check(1 + before.count_ones() as usize)?;
+                ones(before).for_each(|b| row[b] += 1);
             }
-        }
+            Ok(row.to_vec())
+        })?;
+        let mut common = vec![0; HUBS * HUBS];
+        common.chunks_exact_mut(HUBS).zip(rows).for_each(|(all, row)| all.copy_from_slice(&row));
         Some(Hubs { number, near, common })
     }
 
@@ -84,25 +87,53 @@ impl Hubs {
 
     /// Σ over the pairs of vertices of C(h, 3), h the hubs next to both: for three hubs, the pairs
     /// of their common neighbours.
-    fn triples(&self, cancel: &Cancel) -> Option<u128> {
+    fn triples(&self, context: &Context) -> Option<u128> {
         let mut masks: Vec<u128> =
             self.near.iter().copied().filter(|mask| mask.count_ones() >= 3).collect();
         masks.sort_unstable();
-        let mut looks = Looks::new(cancel);
-        let mut seen = vec![0u32; if masks.is_empty() { 0 } else { HUBS * HUBS * HUBS }];
-        for same in masks.chunk_by(|a, b| a == b) {
-            let mask = same[0];
-            looks.check((mask.count_ones() as usize).pow(3)).ok()?;
-            for a in ones(mask) {
-                for b in ones(mask & ((1 << a) - 1)) {
-                    for c in ones(mask & ((1 << b) - 1)) {
-                        seen[(a * HUBS + b) * HUBS + c] += same.len() as u32;
-                    }
+        let masks: Vec<(u128, u32)> =
+            masks.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
+        // The pairs of smaller hubs of one hub at a time: their numbers stay in a cache.
+        let sums = by_hub(HUBS, HUBS * HUBS, context, |a, seen, looks| {
+            for &(mask, same) in masks.iter().filter(|(mask, _)| mask >> a & 1 == 1) {
+                let before = mask & ((1 << a) - 1);
+                looks.check(1 + (before.count_ones() as usize).pow(2))?;
+                for b in ones(before) {
+                    ones(before & ((1 << b) - 1)).for_each(|c| seen[b * HUBS + c] += same);
                 }
             }
-        }
-        Some(seen.iter().map(|&n| u128::from(n) * u128::from(n).saturating_sub(1) / 2).sum())
+            let pairs = |n: u32| u64::from(n) * u64::from(n).saturating_sub(1) / 2;
+            Ok(seen.iter().map(|&n| u128::from(pairs(n))).sum::<u128>())
+        })?;
+        Some(sums.into_iter().sum())
     }
+}
+
+/// What `of` finds for each hub, in their order, on all threads; `None` once the run is asked to stop. It is given
+/// `room` zeros to count in.
+fn by_hub<R: Send>(
+    hubs: usize,
+    room: usize,
+    context: &Context,
+    of: impl Fn(usize, &mut [u32], &mut Looks<'_>) -> Result<R> + Sync,
+) -> Option<Vec<R>> {
+    let next = AtomicUsize::new(0);
+    let found = on_threads(context.threads().min(hubs), |_| {
+        let mut looks = Looks::new(&context.cancel);
+        let (mut own, mut counts) = (vec![], vec![0; room]);
+        loop {
+            // Later hubs have more before them.
+            let Some(hub) = hubs.checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) else {
+                return Ok(own);
+            };
+            counts.fill(0);
+            own.push((hub, of(hub, &mut counts, &mut looks)?));
+        }
+    });
+    let found: Result<Vec<Vec<(usize, R)>>> = found.into_iter().collect();
+    let mut found: Vec<(usize, R)> = found.ok()?.into_iter().flatten().collect();
+    found.sort_unstable_by_key(|(hub, _)| *hub);
+    Some(found.into_iter().map(|(_, found)| found).collect())
 }
 
 fn ones(mut mask: u128) -> impl Iterator<Item = usize> {
@@ -314,7 +345,7 @@ pub(super) fn of_three(
             ControlFlow::Continue(())
         },
     );
-    let triples = hubs.triples(&context.cancel)?;
+    let triples = hubs.triples(context)?;
     let of = |states: Vec<(u128, u128, _, _)>| {
         Ok([states.iter().map(|s| s.0).sum(), states.iter().map(|s| s.1).sum()])
     };

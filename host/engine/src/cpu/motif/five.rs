@@ -94,7 +94,7 @@ pub(super) fn edge_induced(
     job: Job<'_>,
 ) -> Option<Vec<u128>> {
     let counts = EdgeCounts::new(graph, job)?;
-    let hubs = Hubs::new(graph, &job.context.cancel)?;
+    let hubs = Hubs::new(graph, job.context)?;
     let thirds = Thirds::new(graph, &counts, job.others.is_some());
     let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), job)?;
     let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), job)?;
