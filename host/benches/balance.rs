@@ -122,7 +122,8 @@ impl Watched {
                 let mut looks = Looks::default();
                 while !done.load(Ordering::Relaxed) {
                     let mut workers = accounts();
-                    workers.retain(|thread, _| !before.contains_key(thread) && Some(*thread) != own);
+                    workers
+                        .retain(|thread, _| !before.contains_key(thread) && Some(*thread) != own);
                     looks.look(workers);
                     std::thread::sleep(Duration::from_millis(1));
                 }

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gramer_graph::context::{Cancel, Context, Looks};
+use gramer_graph::pages::in_large_pages;
 use gramer_graph::{VertexId, View};
 
 use super::phase::Ran;
@@ -20,7 +21,7 @@ pub(super) struct Sums {
 impl Sums {
     pub fn new(len: usize, context: &Context) -> Self {
         Sums {
-            sums: std::iter::repeat_with(|| AtomicU64::new(0)).take(len).collect(),
+            sums: in_large_pages(bytemuck::zeroed_vec(len)),
             shared: context.threads() > 1,
             overflow: AtomicU64::new(0),
         }

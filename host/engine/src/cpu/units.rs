@@ -47,26 +47,54 @@ impl<'a> Starts<'a> {
     pub fn units(
         &self,
         job: Job<'_>,
-        list: impl Fn(u32) -> usize,
-        weight: impl Fn(u32) -> u64,
+        list: impl Fn(u32) -> usize + Sync,
+        weight: impl Fn(u32) -> u64 + Sync,
     ) -> Groups {
         // Processes that share the work have the same groups, however many threads each has.
         let threads = job.others.map_or(job.context.threads(), |others| others.threads());
         let groups = threads as u64 * GROUPS_A_THREAD;
-        let cut = Cut { groups, exceed: true, divide: true, most: usize::MAX };
+        // Many light vertices together may take longer than their weights say, and then all wait for one group.
+        let most = self.count.div_ceil(groups as usize).max(1);
+        let cut = Cut { groups, exceed: true, divide: true, most };
         if job.context.budget.is_some() {
-            return cut_each(&|each| self.weighed(job, &list, &weight, each), cut);
+            let all = 0..self.count as u32;
+            return cut_each(&|each| self.weighed(all.clone(), job, &list, &weight, each), cut);
         }
         // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
-        let mut units = in_large_pages(Vec::with_capacity(self.count));
-        self.weighed(job, &list, &weight, |unit, work| units.push((unit, work)));
+        let parts = self.parts(job.context.threads());
+        let next = AtomicUsize::new(0);
+        let mut units = on_threads(job.context.threads().min(parts.len()), |_| {
+            let mut own = vec![];
+            while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut units = in_large_pages(Vec::with_capacity(part.len()));
+                self.weighed(part.clone(), job, &list, &weight, |unit, work| {
+                    units.push((unit, work));
+                });
+                own.push((part.start, units));
+            }
+            own
+        })
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
+        units.sort_unstable_by_key(|(start, _)| *start);
+        let units: Vec<&[(WorkUnit, u64)]> = units.iter().map(|(_, units)| &units[..]).collect();
         cut_known(&units, cut)
     }
 
-    /// Hands on each unit of a job with its part of its start vertex's weight.
+    /// Start vertices that threads weigh together: all, or several parts for each, where these are worth a thread.
+    fn parts(&self, threads: usize) -> Vec<Range<u32>> {
+        const LEAST: usize = if cfg!(test) { 8 } else { 1 << 12 };
+        let parts = if threads == 1 { 1 } else { (self.count / LEAST).clamp(1, 8 * threads) };
+        let border = |part: usize| (self.count as u64 * part as u64 / parts as u64) as u32;
+        (0..parts).map(|part| border(part)..border(part + 1)).collect()
+    }
+
+    /// Hands on each unit of these start vertices in a job with its part of its start vertex's weight.
     #[inline]
     fn weighed(
         &self,
+        starts: Range<u32>,
         job: Job<'_>,
         list: impl Fn(u32) -> usize,
         weight: impl Fn(u32) -> u64,
@@ -77,7 +105,7 @@ impl<'a> Starts<'a> {
         const STEPS_OF_NEIGHBOUR: usize = 16;
         let all = job.units.share().is_none();
         let mut looks = Looks::new(&job.context.cancel);
-        for start in 0..self.count as u32 {
+        for start in starts {
             let v = self.ids.map_or(start, |ids| ids[start as usize]);
             let degree = self.graph.degree(v);
             if looks.check(STEPS + STEPS_OF_NEIGHBOUR * degree).is_err() {
@@ -101,8 +129,8 @@ impl<'a> Starts<'a> {
 }
 
 /// Cuts units whose work is known: compiled once, not for each algorithm.
-fn cut_known(units: &[(WorkUnit, u64)], cut: Cut) -> Groups {
-    work::cut(|| units.iter().copied(), cut)
+fn cut_known(units: &[&[(WorkUnit, u64)]], cut: Cut) -> Groups {
+    work::cut(|| units.iter().copied().flatten().copied(), cut)
 }
 
 /// Runs `work` on every unit, each thread with a state of its own from `make`, and returns the
@@ -278,14 +306,15 @@ mod tests {
         let graph = builder.build();
         let context = Context::with_threads(1);
         context.cancel.cancel();
-        let weighed = std::cell::Cell::new(0);
+        let weighed = AtomicUsize::new(0);
         let weight = |v: u32| {
-            weighed.set(weighed.get() + graph.view().degree(v));
+            weighed.fetch_add(graph.view().degree(v), Ordering::Relaxed);
             1
         };
         let units = Starts::vertices(graph.view()).units(all(&context), |_| 1, weight);
         assert!(!run_units(&units, &context, || (), |_, _| ControlFlow::Continue(())).1);
-        assert!(weighed.get() < 60 * 299, "{} neighbours were looked at", weighed.get());
+        let weighed = weighed.into_inner();
+        assert!(weighed < 60 * 299, "{weighed} neighbours were looked at");
     }
 
     #[test]

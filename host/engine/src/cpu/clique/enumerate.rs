@@ -49,7 +49,13 @@ impl Counter<'_> {
 }
 
 /// Number of cliques of `r` members of `set`, r ≥ 2; fewer once it is to stop.
-fn within<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter<'_>, cancel: &Cancel) -> u64 {
+fn within<R: Row>(
+    rows: &[R],
+    set: &R,
+    r: usize,
+    counter: &mut Counter<'_>,
+    cancel: &Cancel,
+) -> u64 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("popcnt")
@@ -63,7 +69,13 @@ fn within<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter<'_>, canc
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,popcnt")]
-fn level_x86<R: Row>(rows: &[R], set: &R, r: usize, counter: &mut Counter<'_>, cancel: &Cancel) -> u64 {
+fn level_x86<R: Row>(
+    rows: &[R],
+    set: &R,
+    r: usize,
+    counter: &mut Counter<'_>,
+    cancel: &Cancel,
+) -> u64 {
     level(rows, set, r, counter, cancel, |set, counter| {
         level_x86(rows, set, r - 1, counter, cancel)
     })

@@ -193,3 +193,32 @@ fn maximal_cliques_of_pairs_are_powers_of_two() {
         assert_eq!(counts, [(pairs as usize, 1 << pairs)]);
     }
 }
+
+#[test]
+fn the_sample_is_a_part_of_some_start_vertices_and_its_choice_the_same_for_all_threads() {
+    // A random graph of 3,000 vertices, dense among the first 200.
+    let mut state = 1u64;
+    let mut below = |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % n
+    };
+    let edges: Vec<(u64, u64)> = (0..40_000)
+        .map(|e| if e % 2 == 0 { (below(200), below(200)) } else { (below(3000), below(3000)) })
+        .collect();
+    let graph = graph(3000, edges);
+    let resident = Resident::new(&graph);
+    let one = Context::with_threads(1);
+    let oriented = resident.oriented(&one).unwrap();
+    let sampled = sample(oriented, 5);
+    assert!((8..=32).contains(&sampled.len()), "{}", sampled.len());
+    let first = sampled.iter().filter(|unit| unit.first == 0).count();
+    let last =
+        sampled.iter().filter(|unit| unit.limit as usize == oriented.targets(unit.start).len());
+    assert!(first < sampled.len() / 4 && last.count() < sampled.len() / 4);
+    assert!(sampled.windows(2).all(|pair| pair[0].start < pair[1].start));
+    for k in 5..9 {
+        let answers = [1, 2, 7]
+            .map(|threads| pivoting_is_faster(oriented, k, &Context::with_threads(threads)));
+        assert!(answers == [answers[0]; 3], "{k}: {answers:?}");
+    }
+}

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use gramer_graph::context::{Context, Looks};
 use gramer_graph::error::Result;
+use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
@@ -180,10 +181,9 @@ impl Thirds {
         let most = if told { Self::MOST_TOLD } else { Self::MOST };
         (end <= most).then(|| Thirds {
             starts,
-            members: std::iter::repeat_with(|| AtomicU32::new(0)).take(end as usize).collect(),
-            chosen: std::iter::repeat_with(|| AtomicBool::new(false))
-                .take(graph.neighbours.len())
-                .collect(),
+            // The threads that fill them get their pages from the system.
+            members: in_large_pages(bytemuck::zeroed_vec(end as usize)),
+            chosen: bytemuck::zeroed_vec(graph.neighbours.len()),
         })
     }
 

@@ -1,8 +1,12 @@
 //! How many triangles and 4-cycles each edge is in.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 
 use gramer_graph::context::{Context, Looks};
+use gramer_graph::error::Result;
+use gramer_graph::pages::in_large_pages;
+use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
@@ -33,31 +37,13 @@ impl EdgeCounts {
         Some(EdgeCounts { triangles: triangles(graph, job)?, cycles: vec![] })
     }
 
+    /// The two arcs of an edge have what each has seen: in both of them, the sum.
     fn of_both_arcs(self, graph: View<'_>, context: &Context) -> Option<Self> {
-        let EdgeCounts { mut triangles, mut cycles } = self;
-        // The two arcs of an edge have what each has seen: in both of them, the sum. Sources in
-        // ascending order meet every row in ascending order.
-        let mut looks = Looks::new(&context.cancel);
-        let mut cursor: Vec<usize> =
-            (0..graph.vertices() as VertexId).map(|v| graph.row(v).start).collect();
-        for v in 0..graph.vertices() as VertexId {
-            looks.check(1 + graph.degree(v)).ok()?;
-            for arc in graph.row(v) {
-                let u = graph.neighbours[arc];
-                let back = cursor[u as usize];
-                cursor[u as usize] += 1;
-                if u < v {
-                    for counts in [&mut triangles, &mut cycles] {
-                        if counts.is_empty() {
-                            continue;
-                        }
-                        let both = counts[arc] + counts[back];
-                        (counts[arc], counts[back]) = (both, both);
-                    }
-                }
-            }
-        }
-        Some(EdgeCounts { triangles, cycles })
+        let both = |counts: Vec<u64>| match counts.is_empty() {
+            true => Some(counts),
+            false => both_ways(&counts, graph, context),
+        };
+        Some(EdgeCounts { triangles: both(self.triangles)?, cycles: both(self.cycles)? })
     }
 
     /// Triangles on the edge of an arc.
@@ -76,6 +62,61 @@ impl EdgeCounts {
     pub fn all_triangles(&self) -> u128 {
         self.triangles.iter().map(|&t| u128::from(t)).sum::<u128>() / 6
     }
+}
+
+/// By arc its number and that of the arc back, together; `None` once the run is asked to stop.
+fn both_ways(counts: &[u64], graph: View<'_>, context: &Context) -> Option<Vec<u64>> {
+    let mut sums = in_large_pages(bytemuck::zeroed_vec::<u64>(counts.len()));
+    // Neighbouring rows of about as many arcs in all for each thread.
+    let (mut parts, mut rest, mut from) = (vec![], &mut sums[..], 0);
+    for part in 1..=context.threads() as u64 {
+        let arcs = counts.len() as u64 * part / context.threads() as u64;
+        let end = match arcs == counts.len() as u64 {
+            true => graph.vertices(),
+            false => first_row_from(graph, arcs as usize),
+        };
+        let own = (from..end).map(|v| graph.degree(v as VertexId)).sum::<usize>();
+        let (part, others) = rest.split_at_mut(own);
+        parts.push(Mutex::new((from as VertexId..end as VertexId, part)));
+        (rest, from) = (others, end);
+    }
+    let done = on_threads(parts.len(), |part| {
+        let (rows, sums) = &mut *parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+        let mut looks = Looks::new(&context.cancel);
+        // Sources in ascending order meet every row in ascending order.
+        let mut cursor: Vec<usize> = (0..graph.vertices() as VertexId)
+            .map(|u| match rows.start.checked_sub(1) {
+                None => graph.row(u).start,
+                Some(before) => first_after(graph, u, before),
+            })
+            .collect();
+        let mut sums = sums.iter_mut();
+        for v in rows.clone() {
+            looks.check(1 + graph.degree(v))?;
+            for arc in graph.row(v) {
+                let back = &mut cursor[graph.neighbours[arc] as usize];
+                *sums.next().expect("there is one for each arc") = counts[arc] + counts[*back];
+                *back += 1;
+            }
+        }
+        Ok(())
+    });
+    drop(parts);
+    done.into_iter().collect::<Result<()>>().ok()?;
+    Some(sums)
+}
+
+/// The first vertex whose row begins at this arc or later.
+fn first_row_from(graph: View<'_>, arc: usize) -> usize {
+    let (mut low, mut high) = (0, graph.vertices());
+    while low < high {
+        let middle = low.midpoint(high);
+        match graph.row(middle as VertexId).start < arc {
+            true => low = middle + 1,
+            false => high = middle,
+        }
+    }
+    low
 }
 
 /// Position of the first neighbour of `v` that isn't before `root`, as an arc.
@@ -152,4 +193,36 @@ fn cycles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
         },
     );
     ran.table(found.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gramer_graph::Builder;
+
+    #[test]
+    fn both_arcs_of_an_edge_get_the_sum_with_every_number_of_threads() {
+        let mut builder = Builder::new();
+        // A hub, a clique, a path and a vertex without edges.
+        (1..40u64).for_each(|v| builder.edge(0, v));
+        (1..9u64).for_each(|v| (1..v).for_each(|u| builder.edge(u, v)));
+        (40..60u64).for_each(|v| builder.edge(v, v + 1));
+        builder.vertex_range(0..70);
+        let graph = builder.build();
+        let graph = graph.view();
+        let counts: Vec<u64> =
+            (0..graph.neighbours.len() as u64).map(|arc| 1 << (arc % 60)).collect();
+        let mut expected = vec![];
+        for v in 0..graph.vertices() as VertexId {
+            for arc in graph.row(v) {
+                let u = graph.neighbours[arc];
+                let back = graph.neighbours(u).binary_search(&v).unwrap() + graph.row(u).start;
+                expected.push(counts[arc] + counts[back]);
+            }
+        }
+        for threads in [1, 2, 3, 16, 100] {
+            let context = Context::with_threads(threads);
+            assert_eq!(both_ways(&counts, graph, &context).as_ref(), Some(&expected), "{threads}");
+        }
+    }
 }
