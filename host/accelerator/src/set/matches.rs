@@ -11,7 +11,7 @@ use gramer_pattern::task::{Induced, Task};
 use super::plan::estimates::estimates;
 use super::plan::image::Order;
 use super::plan::run::{On, PlanImages, Runs};
-use super::plan::words::Program;
+use super::plan::words::{Counted, Program};
 use super::tasks::unsupported;
 
 /// Whether a machine's core has plans.
@@ -100,6 +100,15 @@ impl Match {
         }
     }
 
+    /// What is run to count it with this program, or what takes fewer cycles where all roots are there: a part of
+    /// the roots need not have as much of what is too much as of the pattern.
+    fn counted(&self, program: Program, machine: &Accelerator, roots: Units<'_>) -> Counted {
+        let levels = machine.set.as_ref().map_or(0, |set| set.plan_levels);
+        let better = Counted::of(&self.pattern, self.induced, levels).ok();
+        let better = better.filter(|better| better.less.is_some() && roots.share().is_none());
+        better.unwrap_or_else(|| Counted::from(program))
+    }
+
     /// Refuses a share of it where what the core counts is a part of an occurrence: the counts of shares
     /// would not add up.
     fn divided(&self, program: &Program, machine: &Accelerator) -> Result<()> {
@@ -167,10 +176,18 @@ pub(super) fn run(
             on.list(runs, &program, sink.limit(), &take)?
         }
         None => {
-            let (sum, complete) = on.count(runs, &program)?;
+            let counted = wanted.counted(program, &machine, roots);
+            let (less, whole) = match &counted.less {
+                Some((_, less)) => on.count(runs, less)?,
+                None => (0, true),
+            };
+            let (sum, complete) = match whole {
+                true => on.count(runs, &counted.program)?,
+                false => (0, false), // what is too much isn't known
+            };
             let count = match wanted.mappings {
-                true => program.mappings(sum),
-                false => program.occurrences(sum),
+                true => counted.mappings(sum, less),
+                false => counted.occurrences(sum, less),
             };
             (count, complete)
         }

@@ -49,7 +49,8 @@ pub fn list(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<(Sums
         let sets = vec![vec![]; PLAN_SETS as usize];
         let entries = vec![root];
         let (words, ranges, records) = (&words[..], &ranges[..], &mut records);
-        let mut unit = Unit { image, words, ranges, room, range, sets, entries, records };
+        let kept = [0; 2];
+        let mut unit = Unit { image, words, ranges, room, range, sets, entries, kept, records };
         sum += unit.level(0, 0)?;
     }
     let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
@@ -72,6 +73,8 @@ struct Unit<'a> {
     sets: Vec<Vec<u32>>,
     /// The images, with their sizes.
     entries: Vec<u32>,
+    /// The terms that were kept, those of earlier levels too.
+    kept: [u128; 2],
     records: &'a mut Vec<Vec<u32>>,
 }
 
@@ -115,7 +118,6 @@ impl Unit<'_> {
     /// What the words from `at` on count or list below the images that are placed, with `top` lines of the
     /// memory for sets in use.
     fn level(&mut self, mut at: usize, mut top: usize) -> Option<u128> {
-        let mut kept = [0; 2];
         loop {
             let word = self.words[at];
             at += 1;
@@ -131,9 +133,9 @@ impl Unit<'_> {
                 Kind::Count => {
                     let n = self.members(&word).len() as u128;
                     match word.term {
-                        Term::First => kept[0] = n,
-                        Term::Second => kept[1] = n,
-                        Term::Last => return Some(kept[0] * kept[1] - n),
+                        Term::First => self.kept[0] = n,
+                        Term::Second => self.kept[1] = n,
+                        Term::Last => return Some(self.kept[0] * self.kept[1] - n),
                         Term::Sum if word.pairs => return Some(n * n.saturating_sub(1) / 2),
                         Term::Sum => return Some(n),
                     }

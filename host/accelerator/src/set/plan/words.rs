@@ -20,6 +20,9 @@ use gramer_pattern::{MAX_VERTICES, Pattern};
 use super::image::Order;
 
 mod chain;
+mod counted;
+
+pub use counted::Counted;
 
 use chain::{Chain, chain};
 
