@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::reference;
 use gramer::accelerator::set::plan::units::{deal, fewer_walkers, parts, units, walkers};
-use gramer::accelerator::set::plan::words::{Program, Term};
+use gramer::accelerator::set::plan::words::{Counted, Program, Term};
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
 use gramer::engine::cpu::Cpu;
 use gramer::engine::interpreter::interpret;
@@ -111,6 +111,44 @@ fn words_count_what_plans_mean() {
     }
     assert!(found > 150, "{found} patterns are in the graphs");
     assert!(products > 20, "{products} of them are counted two vertices at once");
+}
+
+/// The pattern whose count is the difference of two sums.
+fn house() -> Pattern {
+    Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+}
+
+#[test]
+fn a_house_is_the_difference_of_two_sums() {
+    let machine = named("set-small").unwrap().unwrap();
+    let counted = Counted::of(&house(), Induced::Edge, 7).unwrap();
+    let (times, diamond) = counted.less.as_ref().unwrap();
+    let mut found = 0;
+    for seed in 0..40 {
+        let mut rng = fastrand::Rng::with_seed(7_000 + seed);
+        let graph = random(&mut rng, 30);
+        let clusters = 1 + rng.usize(0..3);
+        let sums = [&counted.program, diamond].map(|p| sum(&machine, &graph, p, clusters));
+        let wanted = meant(&graph, &house(), Induced::Edge);
+        assert_eq!(counted.occurrences(sums[0], sums[1]), wanted, "seed {seed}");
+        assert_eq!(counted.mappings(sums[0], sums[1]), 2 * wanted);
+        // Of a part of the roots of the one there are no more.
+        assert_eq!(counted.occurrences(0, sums[1]), 0);
+        found += u32::from(wanted > 0 && times * diamond.occurrences(sums[1]) > 0);
+    }
+    assert!(found > 30, "{found} graphs have houses and diamonds");
+    // Other patterns have one program, and so has this one if other edges are forbidden.
+    for (pattern, induced) in [
+        (house(), Induced::Vertex),
+        (Pattern::clique(5), Induced::Edge),
+        (Pattern::clique(4), Induced::Edge),
+    ] {
+        let one = Counted::of(&pattern, induced, 7).unwrap();
+        assert_eq!(
+            (one.less, one.program),
+            (None, Program::counting(&pattern, induced, 7).unwrap())
+        );
+    }
 }
 
 // -------------------------------------------------------------------------------------------------------
@@ -304,6 +342,79 @@ fn plans_that_end_early_are_clean() {
     assert_eq!(reference::run(&machine, full.image.words(), &full.streams[0]), None);
     full.compare(&mut core, &held(&machine, 0), "sets without room");
     bench.compare(&mut core, &held(&machine, 0), "after sets without room");
+}
+
+/// A term that is kept while the next vertex goes along its candidates.
+#[test]
+fn the_core_counts_houses_by_two_sums() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let counted = Counted::of(&house(), Induced::Edge, 7).unwrap();
+    for seed in 0..6 {
+        let graph = random(&mut fastrand::Rng::with_seed(7_100 + seed), 40 + 20 * seed);
+        let mut sums = [0; 2];
+        for (sum, program) in
+            sums.iter_mut().zip([&counted.program, &counted.less.as_ref().unwrap().1])
+        {
+            let bench = Bench::new(&machine, &graph, program, 1);
+            let found = bench.compare(&mut core, &held(&machine, seed), &format!("seed {seed}"));
+            *sum = found[0].counts[SUM_EMBEDDINGS].into();
+        }
+        let wanted = meant(&graph, &house(), Induced::Edge);
+        assert_eq!(counted.occurrences(sums[0], sums[1]), wanted, "seed {seed}");
+    }
+}
+
+/// Sets that have no room for all walkers, but for fewer: the same stream but for their number is run until they have,
+/// and counts what all runs with fewer walkers count.
+#[test]
+fn plans_begin_again_with_fewer_walkers() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let square = Pattern::from_edges(4, &[(0, 1), (1, 2), (2, 3), (3, 0)]);
+    let program = Program::counting(&square, Induced::Vertex, 7).unwrap();
+    let mut ends = vec![];
+    for leaves in [20u64, 400, 700, 900] {
+        let mut builder = Builder::new();
+        for v in 2..leaves + 2 {
+            builder.edge(0, v);
+            builder.edge(1, v);
+        }
+        let graph = renumber(&builder.build(), &Context::with_threads(1)).unwrap();
+        let bench = Bench::new(&machine, &graph, &program, 1);
+        let mut stream = bench.streams[0].clone();
+        let begun = parts(&machine, &stream);
+        let mut full = 0;
+        let mut retry = true;
+        while retry {
+            let outcome = bench.run(&mut core, &stream, true, &held(&machine, leaves));
+            retry = outcome.status == FULL;
+            full += u32::from(retry);
+            let wanted = reference::run(&machine, bench.image.words(), &stream);
+            assert_eq!(
+                wanted.is_none(),
+                retry,
+                "{leaves} leaves, {} walkers",
+                parts(&machine, &stream)
+            );
+            if !retry {
+                let found = program.occurrences(outcome.counts[SUM_EMBEDDINGS].into());
+                assert_eq!(found, u128::from(leaves * (leaves - 1) / 2), "{leaves} leaves");
+                ends.push((begun, parts(&machine, &stream), full));
+            }
+            assert!(!retry || fewer_walkers(&machine, &mut stream), "{leaves} leaves have no room");
+        }
+        // With fewer still the count is the same.
+        while fewer_walkers(&machine, &mut stream) {
+            let outcome = bench.run(&mut core, &stream, true, &held(&machine, leaves));
+            let found = program.occurrences(outcome.counts[SUM_EMBEDDINGS].into());
+            assert_eq!((outcome.status, found), (DONE, u128::from(leaves * (leaves - 1) / 2)));
+        }
+    }
+    // Walkers at first and in the end, and runs that ended in between.
+    assert_eq!(ends, [(4, 4, 0), (4, 2, 1), (2, 1, 1), (2, 1, 1)]);
 }
 
 /// A real graph, with the counts of the CPU engine; prints the cycles.

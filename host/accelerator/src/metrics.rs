@@ -51,6 +51,8 @@ pub struct CoreMetrics {
     pub preparation: Duration,
     /// Segments of a graph that was cut for a set core, and the lines of their images; 0 for one that wasn't.
     pub segments: (u64, u64),
+    /// Runs of a set core that were begun again with fewer walkers, as a set had no room.
+    pub retries: u64,
     /// Counters of PUs with a single value by name, a value a PU; for each compute unit.
     pub by_pu: Vec<BTreeMap<String, Vec<u64>>>,
     /// What PUs did over time, by compute unit, where the device says it.
@@ -107,6 +109,9 @@ impl CoreMetrics {
         if self.segments.0 > 0 {
             m.headline("run.segments", "", Value::Count(self.segments.0));
             m.headline("run.segment_lines", "", Value::Count(self.segments.1));
+        }
+        if self.retries > 0 {
+            m.headline("run.retries", "", Value::Count(self.retries));
         }
         // Of the compute unit that took longest.
         m.headline("run.cycles", "cycles", Value::Count(longest));

@@ -280,6 +280,9 @@ fn the_set_core_matches_patterns() {
     for (pattern, options, more) in [
         ("diamond", ["--mappings"].as_slice(), [].as_slice()),
         ("house", &["--induced", "vertex"], &[]),
+        // The difference of two sums, but of shares.
+        ("house", &[], &[]),
+        ("house", &["--mappings"], &kept),
         ("5-cycle", &[], &kept),
     ] {
         let words = ["mine", "match", "--pattern", pattern, &graph, "--json"];
@@ -289,6 +292,38 @@ fn the_set_core_matches_patterns() {
         assert_eq!(found["results"], expected["results"], "{pattern}");
         assert_eq!(found["complete"], true);
     }
+}
+
+/// Sets that have no room: the run is begun again with half as many walkers, whose parts are twice as large, counted or
+/// listed. Of two hubs with all leaves in common a walker's sets are twice as long as the longest list, by
+/// which the host chooses how many walkers go.
+#[test]
+fn the_set_core_begins_again_with_fewer_walkers() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (graph, list) = (path("hubs.txt"), path("list.tsv"));
+    let leaves = 400u64;
+    let edges = (2..leaves + 2).map(|v| format!("0 {v}\n1 {v}\n"));
+    std::fs::write(&graph, edges.collect::<String>()).unwrap();
+    let words = ["mine", "match", "--pattern", "4-cycle", "--induced", "vertex", &graph, "--json"];
+    let core = ["--device", "emulator:set-small"];
+    let squares = leaves * (leaves - 1) / 2;
+    for more in [&[][..], &["--list", &list]] {
+        let found = mined(&[&words[..], &core, more].concat());
+        assert_eq!(found["results"][0]["count"], squares, "{more:?}");
+        assert_eq!(found["complete"], true);
+        let retries = metric(&found, "run.retries").as_u64();
+        assert!(retries.is_some_and(|retries| retries >= 1), "{more:?}: {found}");
+    }
+    assert_eq!(std::fs::read_to_string(&list).unwrap().lines().count() as u64, squares);
+    // With room for all sets nothing is begun again.
+    std::fs::write(&graph, "0 1\n1 2\n2 3\n3 0\n").unwrap();
+    let found = mined(&[&words[..], &core].concat());
+    assert_eq!(
+        (&found["results"][0]["count"], metric(&found, "run.retries")),
+        (&1.into(), &Value::Null)
+    );
 }
 
 /// Listed by search plans as the CPU engine lists, with room for all, for little, and for one embedding at a time; and

@@ -95,6 +95,7 @@ impl Card {
                 abort: of_unit.2,
                 room: (LINE as u64, LINE as u64),
                 cycles: 0,
+                retries: 0,
                 by_pu: BTreeMap::new(),
                 moved: Moved::default(),
                 on_chip: None,

@@ -33,6 +33,8 @@ pub(super) struct ComputeUnit {
     /// Bytes that `units` and `result` have.
     pub(super) room: (u64, u64),
     pub(super) cycles: u64,
+    /// Runs that were begun again with fewer walkers, as a set had no room.
+    pub(super) retries: u64,
     /// What each PU counted, by the counter's name.
     pub(super) by_pu: BTreeMap<String, Vec<u64>>,
     pub(super) moved: Moved,

@@ -191,6 +191,7 @@ impl Shared<'_> {
                         if !fewer_walkers(machine, &mut head) {
                             return Err(no_room_for_sets(machine));
                         }
+                        unit.retries += 1;
                     } else if !pending.fewer(machine) {
                         area.records = area.records.checked_mul(GROWTH).ok_or_else(|| {
                             Error::Device(format!("{name}: no result area is large enough"))

@@ -142,6 +142,7 @@ impl Session {
             for unit in &mut card.units {
                 unit.moved = Moved::default();
                 unit.cycles = 0;
+                unit.retries = 0;
                 unit.by_pu.clear();
             }
         }
@@ -175,6 +176,7 @@ impl Session {
             kernels: moved().map(|m| m.kernels).sum(),
             preparation: self.preparation,
             segments: self.segments,
+            retries: units().map(|u| u.retries).sum(),
             by_pu: units().map(|u| u.by_pu.clone()).collect(),
             timelines: self.timelines(),
         }

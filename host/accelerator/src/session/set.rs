@@ -181,6 +181,7 @@ impl ComputeUnit {
             if results.status != Status::Full || !fewer_walkers(run.machine, &mut stream.head) {
                 break (results, told);
             }
+            self.retries += 1;
         };
         if results.status == Status::Aborted && told == STOP_AT_ONCE {
             results.counts.fill(0); // they mean nothing
