@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{Accelerator, Error, Result};
 
 /// Names of the machines, what each is for, and its description as it lies in the repository.
-const MACHINES: [(&str, &str, &str); 11] = [
+const MACHINES: [(&str, &str, &str); 12] = [
     ("paper", "the paper's machine", include_str!("../accelerator.yaml")),
     ("small", "small and fast to simulate", include_str!("../machines/small.yaml")),
     ("explore", "that of quick sweeps", include_str!("../machines/explore.yaml")),
@@ -27,6 +27,11 @@ const MACHINES: [(&str, &str, &str); 11] = [
         "set-plans",
         "the set core with search plans, 16 PUs",
         include_str!("../machines/set-plans.yaml"),
+    ),
+    (
+        "set-plans32",
+        "the set core with search plans, 32 PUs",
+        include_str!("../machines/set-plans32.yaml"),
     ),
     (
         "set-small",

@@ -24,7 +24,18 @@ pub fn usage(good: bool, message: impl FnOnce() -> String) -> Result<()> {
 
 /// Checks what clap can't: ranges that the machine sets.
 pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
-    let (Some(task), Some(k)) = (options.task, options.k) else { return Ok(()) };
+    let Some(task) = options.task else { return Ok(()) };
+    if task == Mine::Match {
+        return check_match(options, a);
+    }
+    let of_match = options.pattern.is_some()
+        || options.part != 1
+        || options.clusters.is_some()
+        || options.pus.is_some();
+    usage(!of_match, || {
+        "--pattern, --part, --clusters and --pus are options of match alone".into()
+    })?;
+    let Some(k) = options.k else { return Ok(()) };
     if a.core == Core::Set {
         return check_set(options, a, task, k);
     }
@@ -33,6 +44,7 @@ pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
         Mine::Clique => (3, a.machine.depth),
         Mine::Motif => (3, a.applications.max_motif),
         Mine::Fsm => (2, 3),
+        Mine::Match => return Ok(()),
     };
     usage((least..=largest).contains(&k), || {
         format!("-k is {k}, but must be {least} to {largest} on machine {}", a.machine.name)
@@ -66,10 +78,35 @@ fn check_set(options: &Options, a: &Accelerator, task: Mine, k: u32) -> Result<(
         Mine::Fsm => {
             return usage(false, || format!("machine {name} doesn't mine labelled patterns"));
         }
+        Mine::Match => return Ok(()),
     };
     usage((least..=largest).contains(&k), || {
         format!("-k is {k}, but must be {least} to {largest} on machine {name}")
     })?;
+    no_switches(options, name)
+}
+
+/// The same for a pattern.
+fn check_match(options: &Options, a: &Accelerator) -> Result<()> {
+    let name = &a.machine.name;
+    usage(a.set.as_ref().is_some_and(|set| set.plan_levels > 0), || {
+        format!("machine {name} has no set core with search plans, which match needs")
+    })?;
+    for (option, given) in [("-k", options.k.is_some()), ("--load", options.load)] {
+        usage(!given, || format!("{option} is no option of match"))?;
+    }
+    usage(options.part > 0 && options.clusters != Some(0), || {
+        "--part and --clusters must be at least 1".into()
+    })?;
+    let all = a.machine.processing_units;
+    usage(options.pus.is_none_or(|pus| pus > 0 && all.is_multiple_of(pus)), || {
+        format!("--pus must divide the {all} PUs of a cluster of machine {name}")
+    })?;
+    no_switches(options, name)
+}
+
+/// A set core has none of the switches of the paper's.
+fn no_switches(options: &Options, name: &str) -> Result<()> {
     for (option, given) in [
         ("--support", options.support.is_some()),
         ("--list", options.list.is_some()),

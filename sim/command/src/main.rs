@@ -5,6 +5,7 @@
 mod check;
 mod output;
 mod paper;
+mod plans;
 mod set;
 
 use std::io::IsTerminal as _;
@@ -27,6 +28,8 @@ enum Mine {
     Motif,
     /// Labelled patterns of 2 to k vertices with at least --support vertex-induced embeddings.
     Fsm,
+    /// The occurrences of --pattern, edge-induced (set core with search plans alone).
+    Match,
 }
 
 /// Runs a task on the simulated core, without OpenCL, and prints counts, cycles and counters.
@@ -37,7 +40,7 @@ struct Options {
     #[arg(required_unless_present_any = ["model", "identity"])]
     task: Option<Mine>,
     /// Vertices of an embedding; with fsm of the largest pattern, 2 or 3.
-    #[arg(short, required_unless_present_any = ["model", "identity"])]
+    #[arg(short, required_unless_present_any = ["model", "identity", "pattern"])]
     k: Option<u32>,
     /// A graph in any format that `gramer` reads.
     #[arg(required_unless_present_any = ["model", "identity"])]
@@ -45,6 +48,19 @@ struct Options {
     /// Least embeddings of a pattern that is reported (fsm alone).
     #[arg(long, value_name = "S", required_if_eq("task", "fsm"))]
     support: Option<u64>,
+    /// The name of the pattern, like house or 5-cycle (match alone).
+    #[arg(long, value_name = "NAME", required_if_eq("task", "match"))]
+    pattern: Option<String>,
+    /// Run every N-th unit alone, of those in the order of their work (match alone).
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    part: usize,
+    /// Simulate the first N of the machine's clusters alone, each with its share of the units (match alone).
+    #[arg(long, value_name = "N")]
+    clusters: Option<usize>,
+    /// Make clusters of N PUs, and more of them, so that all have as many PUs as the machine: a cluster then
+    /// has a smaller share of the units (match alone).
+    #[arg(long, value_name = "N")]
+    pus: Option<u32>,
     /// List the embeddings in this file, a line each: the pattern, then the graph's vertex ids;
     /// `-` is standard output, in place of the report.
     #[arg(long, value_name = "FILE")]
@@ -165,6 +181,16 @@ fn main() -> ExitCode {
     }
 }
 
+/// A machine with as many PUs, so many of them in each cluster.
+fn with_pus(mut accelerator: Accelerator, pus: Option<u32>) -> Accelerator {
+    if let Some(pus) = pus {
+        let all = accelerator.kernels.compute_units * accelerator.machine.processing_units;
+        accelerator.kernels.compute_units = all / pus;
+        accelerator.machine.processing_units = pus;
+    }
+    accelerator
+}
+
 /// A hash of the model and of the sources that simulate what is around it.
 fn identity(accelerator: &Accelerator) -> Result<String> {
     let model = model::hash(accelerator, Build { fast: true, ..Build::default() })?;
@@ -205,6 +231,7 @@ fn mine(options: Options) -> Result<()> {
         return output::print(&(identity(&accelerator)? + "\n"));
     }
     check(&options, &accelerator)?;
+    let accelerator = with_pus(accelerator, options.pus);
     let build = Build {
         fast: !options.assertions,
         trace: options.trace.is_some(),
@@ -216,6 +243,11 @@ fn mine(options: Options) -> Result<()> {
     if options.model {
         println!("{hash}");
         return Ok(());
+    }
+    if let (Some(Mine::Match), Some(name), Some(graph)) =
+        (options.task, &options.pattern, &options.graph)
+    {
+        return output::print(&matched(&options, &accelerator, (&library, &hash), name, graph)?);
     }
     let (Some(task), Some(k), Some(path)) = (options.task, options.k, &options.graph) else {
         return Ok(()); // the command line has them
@@ -249,4 +281,28 @@ fn on_set_core(
     let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
     let done = set::mine(&asked)?;
     if options.json { set::json(&asked, &done) } else { Ok(set::tables(&asked, &done)) }
+}
+
+/// What the set core gives for a pattern, as text.
+fn matched(
+    options: &Options,
+    accelerator: &Accelerator,
+    (library, model): (&Path, &str),
+    name: &str,
+    graph: &Path,
+) -> Result<String> {
+    let pattern = gramer::pattern::named(name)
+        .ok_or_else(|| Usage(format!("--pattern is {name}, which no pattern has for a name")))?;
+    let asked = plans::Asked {
+        accelerator,
+        library,
+        model,
+        pattern: (&pattern, name),
+        graph,
+        part: options.part,
+        clusters: options.clusters.unwrap_or(usize::MAX),
+        simulation: &simulated(options, accelerator),
+    };
+    let done = plans::mine(&asked)?;
+    if options.json { plans::json(&asked, &done) } else { Ok(plans::tables(&asked, &done)) }
 }

@@ -305,5 +305,6 @@ fn counts(
             names.into_iter().zip(outcome.counts).collect()
         }
         Mine::Fsm => bench.frequent(k, support.unwrap_or(0))?,
+        Mine::Match => bail!("the paper's core doesn't match patterns"),
     })
 }

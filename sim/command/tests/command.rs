@@ -171,7 +171,11 @@ fn tables_for_people() {
 #[test]
 fn wrong_use_is_2_and_failure_is_1() {
     let Some(case) = Case::new() else { return };
-    let wrong: [(&[&str], &str); 14] = [
+    let wrong: [(&[&str], &str); 18] = [
+        (&["match", "GRAPH"], "--pattern"),
+        (&["match", "--pattern", "house", "GRAPH"], "no set core with search plans"),
+        (&["clique", "-k", "3", "GRAPH", "--part", "2"], "options of match alone"),
+        (&["motif", "-k", "3", "GRAPH", "--pus", "1"], "options of match alone"),
         (&["clique", "-k", "2", "GRAPH"], "-k is 2, but must be 3 to 16"),
         (&["motif", "-k", "6", "GRAPH"], "3 to 5 on machine small"),
         (&["fsm", "-k", "4", "GRAPH", "--support", "1"], "must be 2 to 3"),
@@ -204,6 +208,49 @@ fn wrong_use_is_2_and_failure_is_1() {
         assert_eq!(output.status.code(), Some(1), "{words:?}: {text}");
         assert!(text.starts_with("error: ") && text.contains(part), "{words:?}: {text}");
         assert!(output.stdout.is_empty());
+    }
+}
+
+/// A pattern on the set core: whole, on a part of its clusters, and with every second unit alone.
+#[test]
+fn patterns_by_search_plans() {
+    let Some(case) = Case::new() else { return };
+    let run = |pattern: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gramer-sim"));
+        command.current_dir(environment::root());
+        // With assertions it is the model of the emulator.
+        command.args(["match", "--machine", "machines/set-small.yaml", "--assertions", "--json"]);
+        command.args(["--pattern", pattern]).arg(&case.graph).args(more).output().unwrap()
+    };
+    let json = |pattern: &str, more: &[&str]| -> Value {
+        let output = run(pattern, more);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let triangles = json("triangle", &[]);
+    assert_eq!(results(&triangles), [("triangle".to_string(), 2)]);
+    let units = |found: &Value, name: &str| found["programs"][0][name].as_u64().unwrap();
+    assert_eq!(units(&triangles, "units"), units(&triangles, "units_run"));
+    assert!(triangles["cycles"].as_u64().unwrap() > 0);
+    let some = json("triangle", &["--part", "2"]);
+    assert_eq!(some["results"][0]["count"], Value::Null);
+    assert_eq!(units(&some, "units_run"), units(&some, "units") / 2);
+    let fewer = json("triangle", &["--pus", "2", "--clusters", "1"]);
+    assert_eq!(fewer["cycles"], triangles["cycles"]);
+    // A house is the difference of two sums.
+    let house = json("house", &[]);
+    assert_eq!(results(&house), [("house".to_string(), 0)]);
+    assert_eq!(house["programs"].as_array().unwrap().len(), 2);
+    for (pattern, more, part) in [
+        ("mansion", &[][..], "mansion"),
+        ("triangle", &["--part", "0"], "at least 1"),
+        ("triangle", &["--pus", "3"], "--pus must divide the 2 PUs"),
+        ("triangle", &["-k", "3"], "-k is no option of match"),
+    ] {
+        let output = run(pattern, more);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{pattern} {more:?}: {text}");
+        assert!(text.contains(part), "{pattern} {more:?}: {text}");
     }
 }
 
