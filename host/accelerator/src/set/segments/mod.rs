@@ -21,6 +21,8 @@ use gramer_graph::{VertexId, View};
 use gramer_machine::set::{LAST_ALL, MAP_LINES, PLANS, QUARTERS_LONG};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
+pub use self::order::near;
+
 use self::pieces::{Piece, Work};
 use self::rows::Rows;
 use super::image::{QUARTER, SetImage};

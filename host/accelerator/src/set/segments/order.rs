@@ -4,7 +4,7 @@ use gramer_graph::{VertexId, View};
 
 /// All vertices: each after the last of its neighbours before it, and next to the others of which that is
 /// the last. So a vertex is near those with which it has neighbours in common.
-pub(super) fn near(view: View<'_>) -> Vec<VertexId> {
+pub fn near(view: View<'_>) -> Vec<VertexId> {
     let n = view.vertices();
     let none = VertexId::MAX;
     // The children of each vertex in a list, the first of them first.

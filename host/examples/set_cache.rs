@@ -1,0 +1,163 @@
+//! Lines that a cluster of the set core reads from its bank for a graph beyond its memory: by segments, as it is built, and by the
+//! cache that it was designed with (`docs/set-core.md`, section *Segments and the cache*).
+//!
+//! `set_cache MACHINE FILE…` prints for each graph and task the lines of the whole image, those of all segments, and
+//! those that a cluster with a pad and a cache would read: the first lines of the image stay on chip, the others
+//! go through a cache of 16 ways that drops what was used least recently. Of each of them two orders of the roots: that of
+//! segments, and the heaviest first. The lists are those that the core reads; eight PUs take a line each in
+//! turn, and the cluster has its share of the roots.
+
+use anyhow::{Context as _, Result};
+use gramer::accelerator::set::image::{Lists, SetImage, lines_of};
+use gramer::accelerator::set::segments::{Segments, near};
+use gramer::accelerator::set::units::{Operation, roots_of};
+use gramer::engine::Units;
+use gramer::graph::read::{ReadOptions, read_graph};
+use gramer::graph::{VertexId, View};
+use gramer::prepare::renumber;
+use gramer::{Context, Graph};
+use gramer_machine::set::LINE_QUARTERS;
+use gramer_machine::{Accelerator, named};
+
+const WAYS: usize = 16;
+/// Lines of a MiB.
+const MIB: u32 = 1 << 14;
+
+/// Sets of lines, the one that was used last first.
+struct Cache {
+    sets: Vec<Vec<u32>>,
+    pad: u32,
+    misses: u64,
+}
+
+impl Cache {
+    fn new(pad: u32, lines: u32) -> Self {
+        Cache { sets: vec![vec![]; (lines as usize / WAYS).max(1)], pad, misses: 0 }
+    }
+
+    fn read(&mut self, line: u32) {
+        if line < self.pad {
+            return;
+        }
+        let at = line as usize % self.sets.len();
+        let set = &mut self.sets[at];
+        match set.iter().position(|&held| held == line) {
+            Some(place) => set[..=place].rotate_right(1),
+            None => {
+                self.misses += 1;
+                set.truncate(WAYS - 1);
+                set.insert(0, line);
+            }
+        }
+    }
+}
+
+/// The first line of a list, and its lines.
+type Span = (u32, u32);
+
+/// The lines of a root's lists, in the order in which a PU streams them.
+fn lists(view: View<'_>, image: &SetImage, operation: Operation, root: VertexId) -> Vec<Span> {
+    let row = view.neighbours(root);
+    let before = row.partition_point(|&u| u < root);
+    let span = |v: VertexId| {
+        let block = image.block(v);
+        let quarters = match operation {
+            Operation::Cliques { .. } => block.up,
+            _ => block.all,
+        };
+        (block.address / LINE_QUARTERS, lines_of(block.address, quarters))
+    };
+    let members = match operation {
+        // The first one has no member before it.
+        Operation::Cliques { .. } => row[..before].get(1..).unwrap_or_default(),
+        _ => &row[before..],
+    };
+    std::iter::once(root).chain(members.iter().copied()).map(span).filter(|(_, n)| *n > 0).collect()
+}
+
+/// Lines that a cluster reads with so much of its memory for the first lines and for a cache: the pad once, and
+/// misses.
+fn moved(
+    machine: &Accelerator,
+    (view, image, operation): (View<'_>, &SetImage, Operation),
+    roots: &[VertexId],
+    (pad, lines): (u32, u32),
+) -> u64 {
+    let mut cache = Cache::new(pad.min(image.lines()), lines);
+    let own = roots.iter().step_by(machine.kernels.compute_units as usize);
+    let mut left = own.map(|&root| lists(view, image, operation, root));
+    // Of each PU the lists of its root, and where it is in them.
+    let mut at = vec![(Vec::<Span>::new(), 0, 0); machine.machine.processing_units as usize];
+    let mut busy = true;
+    while busy {
+        busy = false;
+        for (own, list, line) in &mut at {
+            if *list == own.len() {
+                let Some(next) = left.next() else { continue };
+                (*own, *list, *line) = (next, 0, 0);
+            }
+            busy = true;
+            let Some(&(first, lines)) = own.get(*list) else { continue };
+            cache.read(first + *line);
+            *line += 1;
+            if *line == lines {
+                (*list, *line) = (*list + 1, 0);
+            }
+        }
+    }
+    u64::from(cache.pad) + cache.misses
+}
+
+fn row(machine: &Accelerator, name: &str, graph: &Graph, operation: Operation) -> Result<()> {
+    let (what, kept) = match operation {
+        Operation::Cliques { k } => (format!("{k}-cliques"), Lists::Up),
+        _ => ("paths".to_string(), Lists::Both),
+    };
+    let view = graph.view();
+    let image = SetImage::new(view, kept, 2)?;
+    let mut segments = Segments::new(machine, view, operation, Units::All);
+    let mut loaded = 0;
+    while let Some(segment) = segments.next()? {
+        loaded += u64::from(segment.image.lines());
+    }
+    let mut place = vec![0; view.vertices()];
+    (0u32..).zip(near(view)).for_each(|(at, v)| place[v as usize] = at);
+    let mut by_near: Vec<VertexId> =
+        roots_of(view, operation, Units::All).map(|(v, _)| v).collect();
+    by_near.sort_by_key(|&v| place[v as usize]);
+    let mut by_work = by_near.clone();
+    let work =
+        |v| lists(view, &image, operation, v).iter().map(|(_, n)| u64::from(*n)).sum::<u64>();
+    by_work.sort_by_cached_key(|&v| std::cmp::Reverse(work(v)));
+    let of = (view, &image, operation);
+    let cells: Vec<String> = [(3 * MIB, MIB), (0, 4 * MIB), (4 * MIB, MIB)]
+        .into_iter()
+        .flat_map(|sizes| [&by_near, &by_work].map(|roots| moved(machine, of, roots, sizes)))
+        .map(|lines| lines.to_string())
+        .collect();
+    println!("{name}\t{what}\t{}\t{loaded}\t{}", image.lines(), cells.join("\t"));
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let mut words = std::env::args().skip(1);
+    let machine = words.next().context("usage: set_cache MACHINE FILE…")?;
+    let machine =
+        named::named(&machine).with_context(|| format!("there is no machine {machine}"))??;
+    println!(
+        "graph\ttask\twhole image\tsegments\t3 + 1 MiB, near\tby work\t0 + 4 MiB, near\tby work\t4 + 1 MiB, \
+         near\tby work"
+    );
+    for path in words {
+        let context = Context::default();
+        let read = read_graph(path.as_ref(), &ReadOptions::default(), &context)?;
+        let name = path.rsplit('/').nth(1).unwrap_or(&path);
+        let graph = renumber(&read, &context)?;
+        let cliques = |k| Operation::Cliques { k };
+        for operation in [cliques(3), cliques(4), cliques(5), Operation::Paths] {
+            row(&machine, name, &graph, operation)
+                .with_context(|| format!("{name}, {operation:?}"))?;
+        }
+    }
+    Ok(())
+}
