@@ -107,7 +107,7 @@ pub fn work(
 ) -> Result<()> {
     let stop = Cancel::default();
     beside_engine(job, (context, threads), &stop, |heard| {
-        let (mut nexts, mut join) = (VecDeque::new(), None);
+        let (mut nexts, mut join, mut own) = (VecDeque::new(), None, vec![]);
         let (mut beat, mut last, mut ended) = (Instant::now(), Instant::now(), false);
         loop {
             match heard.recv_timeout(LOOK) {
@@ -127,6 +127,7 @@ pub fn work(
                 }
                 Ok(Asked::Join { found, reply }) => {
                     join = Some(reply);
+                    own = found.clone();
                     cluster.say(0, &Message::Level(found))?;
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -143,7 +144,12 @@ pub fn work(
                     }
                     Message::Level(all) => {
                         let reply: Option<Sender<_>> = join.take();
-                        let _ = reply.map(|reply| reply.send(unpack(&all)));
+                        // Rank 0 doesn't say again what this rank has said.
+                        let mut found = unpack(&all);
+                        if let Ok(found) = &mut found {
+                            found.push(std::mem::take(&mut own));
+                        }
+                        let _ = reply.map(|reply| reply.send(found));
                     }
                     Message::Stop => {
                         stop.cancel();
@@ -329,14 +335,17 @@ impl Dealing<'_> {
         Ok(range)
     }
 
-    /// Tells all what all have found of a level, once all have said it.
+    /// Tells each what the others have found of a level, once all have said it.
     fn pass_on(&mut self, cluster: &mut Cluster) -> Result<()> {
         if self.ranks.iter().any(|rank| rank.found.is_none()) {
             return Ok(());
         }
         let all: Vec<Vec<u8>> =
             self.ranks.iter_mut().filter_map(|rank| rank.found.take()).collect();
-        cluster.say_to_all(&Message::Level(pack(&all)))?;
+        for to in 1..cluster.size() {
+            let others = all.iter().enumerate().filter(|(from, _)| *from != to);
+            cluster.say(to, &Message::Level(pack(others.map(|(_, found)| found))))?;
+        }
         let reply = self.join.take();
         // Who has stopped waits for nothing.
         let _ = reply.map(|reply| reply.send(Ok(all)));

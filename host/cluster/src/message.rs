@@ -176,7 +176,7 @@ pub enum Message {
     Next(usize, usize),
     /// From rank 0: these.
     Range(usize, usize),
-    /// To rank 0: what this rank has found of a level; from rank 0 what all have, [`pack`]ed. No JSON: the
+    /// To rank 0: what this rank has found of a level; from rank 0 what the others have, [`pack`]ed. No JSON: the
     /// bytes behind a first one of 0.
     Level(Vec<u8>),
     /// To rank 0: the levels are done; time that all processors have given to the process.
@@ -219,9 +219,13 @@ impl Message {
 }
 
 /// Several texts of bytes as one: each behind its length (u64, little-endian).
-pub fn pack(all: &[Vec<u8>]) -> Vec<u8> {
-    let one = |text: &Vec<u8>| [&(text.len() as u64).to_le_bytes()[..], text].concat();
-    all.iter().flat_map(one).collect()
+pub fn pack<'a>(all: impl Iterator<Item = &'a Vec<u8>>) -> Vec<u8> {
+    let mut bytes = vec![];
+    for text in all {
+        bytes.extend((text.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(text);
+    }
+    bytes
 }
 
 /// What [`pack`] has packed.

@@ -30,6 +30,12 @@ impl Sums {
     /// Adds to one sum. A sum above 64 bits is noticed by [`Sums::finish`].
     #[inline]
     pub fn add(&self, at: usize, value: u64) {
+        self.add_and_get(at, value);
+    }
+
+    /// The same; what the sum was before.
+    #[inline]
+    pub fn add_and_get(&self, at: usize, value: u64) -> u64 {
         let sum = &self.sums[at];
         let before = if self.shared {
             sum.fetch_add(value, Ordering::Relaxed)
@@ -41,6 +47,7 @@ impl Sums {
         if before.checked_add(value).is_none() {
             self.overflow.store(1, Ordering::Relaxed);
         }
+        before
     }
 
     /// Says that a value would not have fitted.

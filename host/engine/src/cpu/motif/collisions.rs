@@ -19,6 +19,7 @@ use gramer_graph::pages::in_large_pages;
 use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
+use super::super::arcs::{self, Sums};
 use super::super::{Job, Starts};
 use super::edges::EdgeCounts;
 use crate::work::WorkUnit;
@@ -162,11 +163,8 @@ impl Thirds {
     /// Most entries: 1 GiB.
     const MOST: u64 = 1 << 28;
 
-    /// The same where processes tell each other all of them: 256 MiB.
-    const MOST_TOLD: u64 = 1 << 26;
-
-    /// Room for all lists; `None` if there are too many. `told`: other processes are told of them.
-    pub fn new(graph: View<'_>, counts: &EdgeCounts, told: bool) -> Option<Self> {
+    /// Room for all lists; `None` if there are too many.
+    pub fn new(graph: View<'_>, counts: &EdgeCounts) -> Option<Self> {
         let mut starts = Vec::with_capacity(graph.neighbours.len() + 1);
         let mut end = 0;
         starts.push(0);
@@ -178,8 +176,7 @@ impl Thirds {
                 starts.push(end);
             }
         }
-        let most = if told { Self::MOST_TOLD } else { Self::MOST };
-        (end <= most).then(|| Thirds {
+        (end <= Self::MOST).then(|| Thirds {
             starts,
             // The threads that fill them get their pages from the system.
             members: in_large_pages(bytemuck::zeroed_vec(end as usize)),
@@ -196,28 +193,63 @@ impl Thirds {
         self.chosen[arc].store(chosen, Ordering::Relaxed);
     }
 
-    /// These arcs with their lists, for [`Thirds::read`].
-    pub fn write(&self, arcs: impl Iterator<Item = usize>) -> Vec<u8> {
-        let mut bytes = vec![];
-        for arc in arcs {
-            bytes.extend((arc as u64).to_le_bytes());
-            bytes.push(self.chosen[arc].load(Ordering::Relaxed).into());
-            self.list(arc).for_each(|v| bytes.extend(v.to_le_bytes()));
-        }
-        bytes
+    /// Chooses an edge, whose list [`Thirds::find`] has set.
+    pub fn choose(&self, arc: usize) {
+        self.chosen[arc].store(true, Ordering::Relaxed);
     }
 
-    /// Sets lists of another process; `None` for what isn't of this graph.
-    pub fn read(&self, mut bytes: &[u8]) -> Option<()> {
-        while !bytes.is_empty() {
-            let (arc, rest) = bytes.split_first_chunk()?;
-            let (chosen, rest) = rest.split_first()?;
-            let arc = usize::try_from(u64::from_le_bytes(*arc)).ok()?;
-            let length = self.starts.get(arc.checked_add(1)?)? - self.starts[arc];
-            let (list, rest) = rest.split_at_checked(length as usize * size_of::<VertexId>())?;
-            let (list, _) = list.as_chunks();
-            self.set(arc, list.iter().map(|v| VertexId::from_le_bytes(*v)), *chosen == 1);
-            bytes = rest;
+    /// Sets all lists. A process that looks at some edges alone needs the lists of others too, and finds them faster than
+    /// it is told them. `None` once the run is asked to stop.
+    pub fn find(&self, graph: View<'_>, job: Job<'_>) -> Option<()> {
+        let met = Sums::new(graph.neighbours.len(), job.context);
+        let alone = Job { others: None, ..job };
+        let ran = arcs::triangles(
+            graph,
+            alone,
+            || (),
+            |(), corners, arcs| {
+                // Each edge is opposite to the corner that its arc isn't at.
+                for (arc, third) in arcs.into_iter().zip([2, 1, 0]) {
+                    let place = self.starts[arc] + met.add_and_get(arc, 1);
+                    self.members[place as usize].store(corners[third], Ordering::Relaxed);
+                }
+            },
+        );
+        ran.complete.then_some(())?;
+        let (arcs, threads) = (graph.neighbours.len(), job.context.threads());
+        let sorted = on_threads(threads, |thread| {
+            let (mut looks, mut list) = (Looks::new(&job.context.cancel), vec![]);
+            for arc in arcs * thread / threads..arcs * (thread + 1) / threads {
+                list.clear();
+                list.extend(self.list(arc));
+                looks.check(1 + list.len()).ok()?;
+                // One thread meets each list's members in order.
+                if !list.is_sorted() {
+                    list.sort_unstable();
+                    let places = &self.members[self.starts[arc] as usize..];
+                    places.iter().zip(&list).for_each(|(to, &v)| to.store(v, Ordering::Relaxed));
+                }
+            }
+            Some(())
+        });
+        sorted.into_iter().collect()
+    }
+
+    /// The edges that are chosen here, for [`Thirds::read`]: a bit for each arc.
+    pub fn write(&self) -> Vec<u8> {
+        let byte = |chosen: &[AtomicBool]| {
+            let bits = chosen.iter().enumerate();
+            bits.fold(0, |byte, (at, bit)| byte | u8::from(bit.load(Ordering::Relaxed)) << at)
+        };
+        self.chosen.chunks(8).map(byte).collect()
+    }
+
+    /// Chooses the edges of another process as well; `None` for what isn't of this graph.
+    pub fn read(&self, bytes: &[u8]) -> Option<()> {
+        (bytes.len() == self.chosen.len().div_ceil(8)).then_some(())?;
+        for (chosen, byte) in self.chosen.chunks(8).zip(bytes) {
+            let wanted = chosen.iter().enumerate().filter(|(at, _)| byte >> at & 1 == 1);
+            wanted.for_each(|(_, bit)| bit.store(true, Ordering::Relaxed));
         }
         Some(())
     }

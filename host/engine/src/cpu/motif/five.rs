@@ -95,7 +95,10 @@ pub(super) fn edge_induced(
 ) -> Option<Vec<u128>> {
     let counts = EdgeCounts::new(graph, job)?;
     let hubs = Hubs::new(graph, job.context)?;
-    let thirds = Thirds::new(graph, &counts, job.others.is_some());
+    let thirds = Thirds::new(graph, &counts);
+    if let Some(thirds) = thirds.as_ref().filter(|_| job.others.is_some()) {
+        thirds.find(graph, job)?;
+    }
     let mut sums = sums(graph, &counts, &hubs, thirds.as_ref(), job)?;
     let (collisions, on_edges) = collisions::of_three(graph, &hubs, thirds.as_ref(), job)?;
     sums.collision_edge += on_edges;
@@ -105,7 +108,7 @@ pub(super) fn edge_induced(
 }
 
 /// All sums, but for [`Sums::collision_edge`] those edges alone that are not chosen in `thirds`, whose
-/// lists are set here; `None` once the run is asked to stop.
+/// lists are set here where no other process needs them; `None` once the run is asked to stop.
 fn sums(
     graph: View<'_>,
     counts: &EdgeCounts,
@@ -121,9 +124,9 @@ fn sums(
         &units,
         || {
             let near = Neighbourhood::new(graph, counts);
-            (Sums::default(), near, collisions::Counter::new(graph), vec![])
+            (Sums::default(), near, collisions::Counter::new(graph))
         },
-        |(sums, near, counter, set), unit| {
+        |(sums, near, counter), unit| {
             let v = unit.start;
             if unit.first == 0 {
                 sums.vertex(graph, counts, v);
@@ -152,11 +155,12 @@ fn sums(
                 // Pair by pair, or by the rows of the common neighbours: whatever visits less.
                 let pairs = t * (t - 1) / 2 * PAIR + t * SEARCH;
                 let by_pairs = thirds.is_some() && pairs < counter.steps(common.clone(), hubs);
-                if let Some(thirds) = thirds {
-                    thirds.set(arc, common.clone(), by_pairs);
-                    if job.others.is_some() {
-                        set.push(arc);
+                match thirds {
+                    Some(thirds) if job.others.is_none() => {
+                        thirds.set(arc, common.clone(), by_pairs);
                     }
+                    Some(thirds) if by_pairs => thirds.choose(arc),
+                    _ => {}
                 }
                 if !by_pairs && t > 1 {
                     // The edge's own two ends see all of the common neighbours.
@@ -167,18 +171,15 @@ fn sums(
             ControlFlow::Continue(())
         },
     );
-    // Each process sets lists of its own units, and needs all of them.
-    let set = |states: &[(_, _, _, Vec<usize>)]| {
-        let arcs = states.iter().flat_map(|state| state.3.iter().copied());
-        thirds.map_or(vec![], |thirds| thirds.write(arcs))
-    };
+    // Each process chooses among the edges of its own units, and needs to know all that are chosen.
+    let chosen = |_: &[_]| thirds.map_or(vec![], Thirds::write);
     let take = |bytes: &[u8]| match thirds {
         Some(thirds) => thirds.read(bytes),
         None => bytes.is_empty().then_some(()),
     };
     let mut all = Sums::default();
     let (numbers, complete) = ran
-        .sums_beside(set, take, |states| {
+        .sums_beside(chosen, take, |states| {
             states.iter().for_each(|(sums, ..)| all.add(sums));
             Ok(all.numbers().map(|sum| *sum))
         })

@@ -125,9 +125,10 @@ fn by_levels(
         let next = match here {
             None => next.into_iter().map(|(_, found)| found).collect(),
             Some((together, edges)) => {
-                let all = together.join(edges, shared::write(&next));
+                let last = edges == max_edges;
+                let all = together.join(edges, shared::write(&next, last));
                 match all {
-                    Ok(all) => shared::read(&rows, &candidates, &all)?,
+                    Ok(all) => shared::read((&rows, &candidates), &all, last)?,
                     Err(Error::Interrupted) => return Ok((found, false)),
                     Err(error) => return Err(error),
                 }
