@@ -282,3 +282,38 @@ fn several_machines_need_a_build_with_mpi() {
     assert!(said.contains("--distribute needs MPI") && said.contains("--features mpi"), "{said}");
     assert!(output.stdout.is_empty());
 }
+
+/// While rows are made, keys are sorted and segments are merged, on one device and on two; the memory has room for few
+/// rows, so that most of the time goes into sorts and merges.
+#[test]
+fn ctrl_c_ends_tables_that_are_aggregated() {
+    let folder = Folder::new();
+    let graph = folder.path("labelled.gramer");
+    let words =
+        ["graph", "generate", "rmat", "--scale", "13", "--vertex-labels", "3", "--seed", "1"];
+    let made = gramer().args(words).arg(&graph).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    for (device, milliseconds) in
+        [("gpu:portable", 2000), ("gpu:portable", 5000), ("gpu:portable,gpu:portable", 4000)]
+    {
+        let mut command = gramer();
+        command.args(["mine", "fsm", "--measure", "mni", "--support", "50", "--max-edges", "4"]);
+        command.args(["--strategy", "table", "--memory", "4M", "--device", device]).arg(&graph);
+        let mut child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        if child.try_wait().unwrap().is_some() {
+            let said = text(&child.wait_with_output().unwrap().stderr);
+            assert!(said.contains("no OpenCL"), "{device}: {said}");
+            return environment::skip(environment::OPENCL, &said);
+        }
+        let begun = Instant::now();
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let (took, said) = (begun.elapsed(), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(130), "{device}: {said}");
+        assert!(said.contains("gramer: interrupted"), "{device}: {said}");
+        // The bound is a second; a busy machine gets some more.
+        assert!(took < Duration::from_secs(3), "{device} after {milliseconds} ms: {took:?}");
+    }
+}

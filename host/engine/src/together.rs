@@ -60,6 +60,29 @@ pub(crate) mod tests {
         }
     }
 
+    /// The only process, which notes by level how many bytes it tells.
+    #[derive(Default)]
+    pub(crate) struct Told {
+        next: Mutex<HashMap<usize, usize>>,
+        pub(crate) bytes: Mutex<Vec<usize>>,
+    }
+
+    impl Together for Told {
+        fn threads(&self) -> usize {
+            1
+        }
+
+        fn next(&self, level: usize, all: usize) -> Result<Range<usize>> {
+            let first = self.next.lock().unwrap().insert(level, all).unwrap_or(0);
+            Ok(first..all)
+        }
+
+        fn join(&self, _level: usize, found: Vec<u8>) -> Result<Vec<Vec<u8>>> {
+            self.bytes.lock().unwrap().push(found.len());
+            Ok(vec![found])
+        }
+    }
+
     impl Together for Threads {
         fn threads(&self) -> usize {
             self.count

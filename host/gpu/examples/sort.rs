@@ -1,7 +1,7 @@
 //! GAMMA's external sort by itself (Hu et al., section 6.2): numbers of 64 bits, which the device's memory has no room for
-//! at once, and how often each occurs, beside a sort on the host.
+//! at once, and how often each occurs, beside a sort on the host. Several devices share it.
 //!
-//! usage: sort DEVICE NUMBERS [--different N] [--memory SIZE] [--host-memory SIZE] [--spill FOLDER]
+//! usage: sort DEVICE[,DEVICE…] NUMBERS [--different N] [--memory SIZE] [--host-memory SIZE] [--spill FOLDER]
 
 #[path = "common/mod.rs"]
 mod common;
@@ -10,11 +10,13 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use gramer_gpu::Gpu;
 use gramer_gpu::primitives::count_numbers;
+use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 
-const USAGE: &str =
-    "sort DEVICE NUMBERS [--different N] [--memory SIZE] [--host-memory SIZE] [--spill FOLDER]";
+const USAGE: &str = "sort DEVICE[,DEVICE…] NUMBERS [--different N] [--memory SIZE] [--host-memory SIZE] \
+                     [--spill FOLDER]";
 
 /// The number at a place: no two places of 2^64 have the same (the finalizer of SplitMix64).
 fn mixed(at: u64) -> u64 {
@@ -33,7 +35,8 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     if different == 0 {
         return Err(Error::usage(format!("--different can't be 0\nusage: {USAGE}")));
     }
-    let gpu = arguments.gpu()?;
+    let gpus = arguments.gpus()?;
+    let gpus: Vec<&Gpu> = gpus.iter().collect();
     let all = || (0..numbers).map(|at| mixed(mixed(at) % different));
     let mut right: Vec<u64> = all().collect();
     let begun = Instant::now();
@@ -41,7 +44,7 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     let host = begun.elapsed();
     let (mut at, mut same) = (0, true);
     let begun = Instant::now();
-    let took = count_numbers(&gpu, all(), |number, times| {
+    let took = count_numbers(&gpus, all(), &Context::default(), |number, times| {
         // A run of equal numbers that ends where it should.
         let end = at + times as usize;
         let own =
@@ -53,7 +56,7 @@ pub fn run(words: &[String], out: &mut dyn Write) -> Result<()> {
     if !same || at != right.len() {
         return Err(Error::Device("the device counted otherwise than the host".into()));
     }
-    let (limit, peak) = gpu.memory()?;
+    let (limit, peak) = gpus[0].memory()?;
     let line = format!(
         "{numbers} numbers\tdevice {:.3} s\thost, one thread {:.3} s\t{} segments\t{} merges\t{peak} of {limit} bytes",
         device.as_secs_f64(),

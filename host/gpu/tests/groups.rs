@@ -8,6 +8,8 @@ use gramer_gpu::primitives::{
     By, EdgeFilter, Filter, Groups, Key, Measure, Mining, Table, count_numbers,
 };
 use gramer_gpu::{Fault, Gpu, Settings, Strategy, TableSettings, Without};
+use gramer_graph::context::Context;
+use gramer_graph::error::Error;
 use gramer_graph::generate::Model;
 use gramer_graph::{Graph, VertexId};
 use gramer_pattern::Pattern;
@@ -200,9 +202,13 @@ fn segments_and_keys_without_room_change_no_count() {
     assert!(left > 0 && asked == left, "{asked} keys asked for, {left} without room");
 }
 
+fn mixed(n: u64) -> u64 {
+    n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31) ^ n << 7
+}
+
 #[test]
 fn numbers_are_counted_in_order_at_every_budget() {
-    let mixed = |n: u64| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31) ^ n << 7;
+    let context = Context::default();
     let mut numbers: Vec<u64> = (0..20_000)
         .map(|at| match at % 3 {
             0 => mixed(at),
@@ -219,7 +225,9 @@ fn numbers_are_counted_in_order_at_every_budget() {
     {
         let Some(gpu) = open(memory) else { return };
         let mut found = vec![];
-        let took = count_numbers(&gpu, numbers.iter().copied(), |n, times| found.push((n, times)));
+        let took = count_numbers(&[&gpu], numbers.iter().copied(), &context, |n, times| {
+            found.push((n, times))
+        });
         let took = took.unwrap();
         assert!(found == right, "{memory:?}");
         assert!(took.sorted >= least, "{took:?}");
@@ -234,13 +242,15 @@ fn numbers_are_counted_in_order_at_every_budget() {
     let settings = Settings { checked: true, memory, table, ..Settings::default() };
     let gpu = common::open(settings).expect("there is a device");
     let mut found = vec![];
-    let took = count_numbers(&gpu, numbers.iter().copied(), |n, times| found.push((n, times)));
+    let took = count_numbers(&[&gpu], numbers.iter().copied(), &context, |n, times| {
+        found.push((n, times))
+    });
     assert!(took.unwrap().merges > 0 && found == right);
     let Some(gpu) = open(Some(8 << 10)) else { return };
-    let text = count_numbers(&gpu, [1], |_, _| {}).unwrap_err().to_string();
+    let text = count_numbers(&[&gpu], [1], &context, |_, _| {}).unwrap_err().to_string();
     assert!(text.contains("20 KiB"), "{text}");
     let Some(gpu) = open(None) else { return };
-    let none = count_numbers(&gpu, [], |_, _| panic!("there is no number")).unwrap();
+    let none = count_numbers(&[&gpu], [], &context, |_, _| panic!("there is no number")).unwrap();
     assert_eq!((none.sorted, none.merges), (0, 0));
 }
 
@@ -256,7 +266,7 @@ fn a_sort_that_fails_is_an_error() {
         };
         let numbers = (0..6000).map(|n| n * 7919 % 5003);
         let mut sum = 0;
-        match count_numbers(&gpu, numbers, |_, times| sum += times) {
+        match count_numbers(&[&gpu], numbers, &Context::default(), |_, times| sum += times) {
             Ok(_) => assert_eq!(sum, 6000),
             Err(error) => {
                 assert_eq!(error.exit_code(), 1, "{error}");
@@ -265,4 +275,58 @@ fn a_sort_that_fails_is_an_error() {
         }
     }
     assert!(failed > 20, "{failed}");
+}
+
+/// Budgets differ, so that one device has the larger segments.
+#[test]
+fn several_devices_sort_and_merge_as_one() {
+    let numbers: Vec<u64> = (0..30_000).map(|at| mixed(at) % 9_000 << (at % 3 * 20)).collect();
+    let mut right = BTreeMap::new();
+    numbers.iter().for_each(|&n| *right.entry(n).or_insert(0u64) += 1);
+    let right: Vec<(u64, u64)> = right.into_iter().collect();
+    let budgets = [64, 24, 40].map(|kib| open(Some(kib << 10)));
+    let [Some(first), Some(second), Some(third)] = budgets else { return };
+    for gpus in [&[&first, &second][..], &[&second, &first, &third]] {
+        let mut found = vec![];
+        let context = Context::default();
+        let took = count_numbers(gpus, numbers.iter().copied(), &context, |n, times| {
+            found.push((n, times))
+        });
+        let took = took.unwrap();
+        assert!(found == right, "{} devices", gpus.len());
+        assert!(took.merges > 1 && took.by_device.iter().all(|&own| own > 1), "{took:?}");
+        assert_eq!(took.by_device.iter().sum::<u64>(), took.sorted);
+    }
+    for gpu in [&first, &second, &third] {
+        let (limit, peak) = gpu.memory().unwrap();
+        assert!(peak > 0 && peak <= limit, "{peak} bytes of {limit}");
+    }
+    let none = count_numbers(&[], [1], &Context::default(), |_, _| {}).unwrap_err();
+    assert_eq!(none.exit_code(), 2);
+}
+
+/// While numbers come, while segments are merged, and while the last merge hands on what it has.
+#[test]
+fn a_stop_is_heard_within_a_merge() {
+    let Some(gpu) = open(Some(20 << 10)) else { return };
+    let all = 20_000;
+    for (at, of_visit) in [(0, false), (all - 1, false), (0, true), (all / 2, true)] {
+        let context = Context::default();
+        let (cancel, mut visited) = (context.cancel.clone(), 0);
+        let numbers = (0..all).inspect(|&n| {
+            if !of_visit && n == at {
+                cancel.cancel();
+            }
+        });
+        let took = count_numbers(&[&gpu], numbers, &context, |_, _| {
+            if of_visit && visited == at {
+                context.cancel.cancel();
+            }
+            visited += 1;
+        });
+        assert!(matches!(took, Err(Error::Interrupted)), "{took:?}");
+        // The merge at hand comes to its end; none is begun.
+        assert!(of_visit || visited == 0, "{visited}");
+        assert!(visited < all * 3 / 4, "{visited} of {all} numbers");
+    }
 }

@@ -562,6 +562,8 @@ fn frequent_patterns_level_by_level() {
     if let (Some(one), Some(two), Some(three)) = (gpu(None), gpu(None), gpu(None)) {
         mixes.push((3, Many::new(vec![Box::new(one), Box::new(two), Box::new(three)])));
     }
+    let by_tables = |count| tables(count).map(|many| (count, many));
+    mixes.extend([2, 3].into_iter().filter_map(by_tables));
     for (devices, many) in &mixes {
         for task in &tasks {
             let right = Cpu.run(&labelled, task, None, &context).unwrap();
@@ -574,15 +576,86 @@ fn frequent_patterns_level_by_level() {
                 assert!(answer.complete && answer.warnings.is_empty());
                 assert_eq!(answer.devices.len(), *devices);
             }
+            // Tables have all the memory.
+            drop(prepared);
             let empty = Builder::new().build();
             assert!(many.run(&empty, task, None, &context).unwrap().results.is_empty());
         }
-        let share =
-            |d: &gramer_engine::DeviceMetrics| d.get("share.candidates").and_then(Value::number);
+        // Candidates, or rows of tables.
+        let share = |d: &gramer_engine::DeviceMetrics| {
+            let part = d.get("share.candidates").or_else(|| d.get("share.portions"));
+            part.and_then(Value::number)
+        };
         let answer = many.run(&labelled, &tasks[0], None, &context).unwrap();
         let sum: f64 = answer.devices.iter().filter_map(share).sum();
         assert!((sum - 1.0).abs() < 1e-9, "{sum}");
     }
+}
+
+/// So many devices with the strategy `table`, which fills what it is given.
+fn tables(count: usize) -> Option<Many> {
+    let memory = Some(8 << 20);
+    let settings = || Settings { strategy: Some(Strategy::Table), memory, ..Settings::default() };
+    let device = || Some(Box::new(open(settings())?) as Box<dyn Engine>);
+    (0..count).map(|_| device()).collect::<Option<_>>().map(Many::new)
+}
+
+/// Each device has rows of its own, and what two of them have met is one image.
+#[test]
+fn devices_with_tables_have_rows_each() {
+    let labelled = graph(true);
+    let context = Context::with_threads(2);
+    let (Some(one), Some(three)) = (tables(1), tables(3)) else { return };
+    let images = Task::Fsm { limit: SizeLimit::MaxEdges(3), support: 12, measure: Measure::Mni };
+    let limit = SizeLimit::MaxVertices(4);
+    let embeddings = Task::Fsm { limit, support: 40, measure: Measure::Embeddings };
+    let calls = |outcome: &Outcome| -> Vec<f64> {
+        let rows = |d: &gramer_engine::DeviceMetrics| d.get("groups.asked").and_then(Value::number);
+        outcome.devices.iter().map(|d| rows(d).unwrap_or(0.0)).collect()
+    };
+    for task in [images, embeddings] {
+        let right = Cpu.run(&labelled, &task, None, &context).unwrap();
+        let alone = one.run(&labelled, &task, None, &context).unwrap();
+        let shared = three.run(&labelled, &task, None, &context).unwrap();
+        assert!(right.results.len() > 10 && shared.complete);
+        assert_eq!((&alone.results, &shared.results), (&right.results, &right.results), "{task:?}");
+        // All three have met rows.
+        assert!(calls(&shared).iter().all(|&asked| asked > 0.0), "{:?}", calls(&shared));
+        let part =
+            |d: &gramer_engine::DeviceMetrics| d.get("share.portions").and_then(Value::number);
+        let parts: Vec<f64> = shared.devices.iter().filter_map(part).collect();
+        assert!(parts.len() == 3 && (parts.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{parts:?}");
+        // A run that was stopped reports no level twice.
+        let stopped = Context::with_threads(2);
+        stopped.cancel.cancel();
+        match three.run(&labelled, &task, None, &stopped) {
+            Ok(outcome) => assert!(!outcome.complete && outcome.results.is_empty()),
+            Err(error) => assert!(matches!(error, Error::Interrupted), "{error}"),
+        }
+    }
+}
+
+/// Who is lost within a level of tables leaves all rows to the others.
+#[test]
+fn a_device_with_tables_is_lost_among_others() {
+    let labelled = graph(true);
+    let context = Context::with_threads(2);
+    let task = Task::Fsm { limit: SizeLimit::MaxEdges(3), support: 12, measure: Measure::Mni };
+    let right = Cpu.run(&labelled, &task, None, &context).unwrap();
+    let mut lost = 0;
+    for call in [60, 200, 700] {
+        let fault = Some(Fault { call, code: -5, lasting: true });
+        let (strategy, memory) = (Some(Strategy::Table), Some(8 << 20));
+        let settings = Settings { strategy, memory, ..Settings::default() };
+        let Some(whole) = open(settings.clone()) else { return };
+        let Some(fails) = open(Settings { fault, ..settings }) else { return };
+        let both = Many::new(vec![Box::new(fails), Box::new(whole)]);
+        let answer = both.run(&labelled, &task, None, &context).unwrap();
+        assert!(answer.complete);
+        assert_eq!(answer.results, right.results, "call {call}");
+        lost += answer.warnings.len();
+    }
+    assert!(lost > 0);
 }
 
 /// A device that is lost in the midst of a level leaves it to the others, who wait for nobody.

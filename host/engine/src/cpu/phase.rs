@@ -250,7 +250,7 @@ mod tests {
 
     use super::*;
     use crate::cpu::Cpu;
-    use crate::together::tests::Threads;
+    use crate::together::tests::{Threads, Told};
     use crate::{Engine, Outcome};
 
     fn graph(edges: &[(u64, u64)], hub: bool) -> Graph {
@@ -317,6 +317,25 @@ mod tests {
                     proptest::prop_assert_eq!(&outcome, &alone, "{:?}", task);
                 }
             }
+        }
+    }
+
+    /// What is told grows with the edges, not with their triangles.
+    #[test]
+    fn processes_tell_no_lists_of_common_neighbours() {
+        let edges: Vec<(u64, u64)> = (0..90u64).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
+        let graph = graph(&edges, false);
+        let context = Context::with_threads(1);
+        for k in [4, 5] {
+            let task = Task::Motif { k, induced: Induced::Vertex };
+            let told = Told::default();
+            let together = Cpu.run_together(&graph, &task, &told, &context).unwrap();
+            assert_eq!(together, Cpu.run(&graph, &task, None, &context).unwrap());
+            let bytes = told.bytes.into_inner().unwrap();
+            // Four bytes would be the least for a list's member, of which each arc has 88.
+            let arcs = 90 * 89;
+            assert!(bytes.iter().all(|&bytes| bytes <= 8 * arcs), "{bytes:?}");
+            assert!(bytes.len() > 1, "{bytes:?}");
         }
     }
 

@@ -100,6 +100,18 @@ impl Arguments {
     /// # Errors
     /// Those of [`Gpu::open`].
     pub fn gpu(&self) -> Result<Gpu> {
+        self.open(&self.device)
+    }
+
+    /// Several devices, with commas between, each within these budgets.
+    ///
+    /// # Errors
+    /// Those of [`Gpu::open`].
+    pub fn gpus(&self) -> Result<Vec<Gpu>> {
+        self.device.split(',').map(|name| self.open(name)).collect()
+    }
+
+    fn open(&self, device: &str) -> Result<Gpu> {
         let mut settings = Settings {
             memory: self.bytes("memory")?,
             checked: self.value("checked")?.unwrap_or(false),
@@ -108,7 +120,7 @@ impl Arguments {
         };
         settings.table.host_memory = self.bytes("host-memory")?;
         settings.table.spill = self.value("spill")?;
-        Gpu::open(&self.device, &settings)
+        Gpu::open(device, &settings)
     }
 
     /// The graph.

@@ -277,7 +277,13 @@ impl Engine for Gpu {
     fn supports_together(&self, task: &Task) -> Result<()> {
         self.supports(task, None)?;
         match task {
-            Task::Fsm { .. } if self.strategy.is_none_or(|said| said == Strategy::Plan) => Ok(()),
+            Task::Fsm { .. }
+                if self
+                    .strategy
+                    .is_none_or(|said| matches!(said, Strategy::Plan | Strategy::Table)) =>
+            {
+                Ok(())
+            }
             Task::Clique { .. } if self.strategy.is_none_or(|said| said == Strategy::Local) => {
                 Ok(())
             }

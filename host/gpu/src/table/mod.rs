@@ -6,6 +6,7 @@
 //! | `graph` | the graph on the device, and how the budget is divided |
 //! | `pages` | lists by pages, and which of them are hot |
 //! | `host_buffer` | memory of the host that kernels read |
+//! | `settings` | how the strategy uses the memories |
 //! | `shape` | columns and regions, as kernels are told of them |
 //! | `run` | extensions one after the other, depth-first |
 //! | `whole` | whole columns one after the other, with tables in the host's memory and in a file |
@@ -22,17 +23,16 @@ mod pages;
 mod patterns;
 pub mod primitives;
 mod run;
+mod settings;
 mod shape;
 mod sort;
 mod store;
 mod whole;
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Units, shares};
-use gramer_graph::choice::Choice;
+use gramer_engine::{Count, Engine, Outcome, Prepared, Sink, Together, Units, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, NO_LABEL};
@@ -43,7 +43,7 @@ use crate::Gpu;
 use crate::device::Device;
 use crate::engine::measured::{self, Before};
 use crate::graph::{ByDegree, Numbering};
-use crate::join::{self, Asked, Join, JoinSettings, Joins, Target};
+use crate::join::{self, Asked, Join, Joins, Target};
 use crate::picked::Picked;
 use crate::plan::{DEPTH_WORDS, EDGE_LABELS, PlanWords};
 use crate::program::{Heeding, Program};
@@ -56,6 +56,7 @@ use self::shape::{Depth, next_to_all};
 use self::store::Room;
 
 pub use pages::Access;
+pub use settings::{Mechanism, TableSettings, Traversal, Without};
 
 const COMMON: &str = include_str!("../../kernels/common.clh");
 const SHARED: &str = include_str!("../../kernels/table.clh");
@@ -67,122 +68,6 @@ const PACK: &str = include_str!("../../kernels/pack.cl");
 pub(crate) const REASON: &str = "table: embedding tables by column";
 const BY_PATTERN: &str = "table: embedding tables, aggregated by pattern";
 const JOINED: &str = "table: joins into buffers that were allocated before";
-
-/// How the strategy `table` uses the memories; answers don't depend on it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TableSettings {
-    /// Which pages of the graph are copied to the device where it doesn't fit.
-    pub access: Access,
-    /// In which order tables are extended.
-    pub traversal: Traversal,
-    /// Bytes of the host's memory for tables, beyond which they go to a file; none: half of what is
-    /// available.
-    pub host_memory: Option<u64>,
-    /// The folder of that file; none: that for temporary files.
-    pub spill: Option<PathBuf>,
-    /// How the next vertex of a pattern is joined.
-    pub join: Join,
-    /// How SGSI's join is done.
-    pub join_settings: JoinSettings,
-    /// Mechanisms that are left out, to see what they are worth.
-    pub without: Without,
-}
-
-/// In which order tables are extended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Traversal {
-    /// What fits into the device's memory is extended to the end before more is made.
-    #[default]
-    Depth,
-    /// Each column is made whole before the next; tables lie in the host's memory, and in a file where
-    /// that is short (GAMMA, section 5.2).
-    Breadth,
-}
-
-impl Choice for Traversal {
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Traversal::Depth, "depth", "What fits on the device to the end, then more"),
-        (Traversal::Breadth, "breadth", "Whole columns; tables spill to the host and to a file"),
-    ];
-}
-
-/// Mechanisms that can be left out: three of the extension (GAMMA, section 6.1), four of the join (GSI).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Without {
-    /// The prefix's lists are intersected for each embedding of a group.
-    pub groups: bool,
-    /// Every element is searched for.
-    pub filter: bool,
-    /// The tile is searched in the order of the list.
-    pub layout: bool,
-    /// Neighbours by label are picked from lists of all neighbours.
-    pub pcsr: bool,
-    /// Joins are done twice, to count and to write, instead of into buffers that were allocated before.
-    pub prealloc: bool,
-    /// Rows are read for each element, and candidates are searched for in a list.
-    pub sets: bool,
-    /// Each vertex is written by itself.
-    pub write_cache: bool,
-    /// Sorted segments are searched in all others, instead of in those before them (GAMMA, figure 15c). No option
-    /// of the command line has it.
-    pub matched: bool,
-}
-
-/// A mechanism that can be left out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mechanism {
-    /// [`Without::groups`].
-    Group,
-    /// [`Without::filter`].
-    Filter,
-    /// [`Without::layout`].
-    Layout,
-    /// [`Without::pcsr`].
-    Pcsr,
-    /// [`Without::prealloc`].
-    Prealloc,
-    /// [`Without::sets`].
-    SetOperations,
-    /// [`Without::write_cache`].
-    WriteCache,
-}
-
-impl Choice for Mechanism {
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Mechanism::Group, "group", "Prefixes in common (join intersect)"),
-        (Mechanism::Filter, "filter", "The filter before a search (join intersect)"),
-        (Mechanism::Layout, "layout", "Tiles by columns (join intersect)"),
-        (Mechanism::Pcsr, "pcsr", "Neighbours by edge label (join prealloc)"),
-        (Mechanism::Prealloc, "prealloc", "Buffers before the join (join prealloc)"),
-        (Mechanism::SetOperations, "set-operations", "Set operations by size (join prealloc)"),
-        (Mechanism::WriteCache, "write-cache", "Whole lines of results (join prealloc)"),
-    ];
-}
-
-impl Mechanism {
-    /// Whether it is one of SGSI's join.
-    pub fn is_of_join(self) -> bool {
-        !matches!(self, Mechanism::Group | Mechanism::Filter | Mechanism::Layout)
-    }
-}
-
-impl FromIterator<Mechanism> for Without {
-    fn from_iter<T: IntoIterator<Item = Mechanism>>(all: T) -> Self {
-        let mut without = Without::default();
-        for one in all {
-            *match one {
-                Mechanism::Group => &mut without.groups,
-                Mechanism::Filter => &mut without.filter,
-                Mechanism::Layout => &mut without.layout,
-                Mechanism::Pcsr => &mut without.pcsr,
-                Mechanism::Prealloc => &mut without.prealloc,
-                Mechanism::SetOperations => &mut without.sets,
-                Mechanism::WriteCache => &mut without.write_cache,
-            } = true;
-        }
-        without
-    }
-}
 
 /// A graph that tasks bring to the device as they need it.
 pub(crate) struct OnTable<'a> {
@@ -336,6 +221,21 @@ impl<'a> OnTable<'a> {
 }
 
 impl OnTable<'_> {
+    /// What a run took, and what it says of itself.
+    fn measured(
+        &self,
+        before: Before,
+        reason: &str,
+        mut details: DeviceMetrics,
+    ) -> Result<DeviceMetrics> {
+        let device = self.gpu.device()?;
+        let mut metrics = before.headlines(self.gpu, device);
+        metrics.detail("run.strategy", "", Value::Text(reason.into()));
+        measured::details(self.gpu, device, &mut metrics)?;
+        metrics.metrics.append(&mut details.metrics);
+        Ok(metrics)
+    }
+
     /// Counts a pattern of two vertices and more by the join that is set.
     fn matches(
         &self,
@@ -420,6 +320,7 @@ impl Prepared for OnTable<'_> {
         let device = self.gpu.device()?;
         let before = Before::of(device);
         let mut details = DeviceMetrics::default();
+        let parts = (roots, None);
         let aggregated = matches!(task, Task::Motif { .. } | Task::Fsm { .. });
         if !aggregated {
             *self.mining.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -428,7 +329,7 @@ impl Prepared for OnTable<'_> {
             Outcome::new(vec![Count { pattern: pattern.clone(), count }], complete)
         };
         let mut outcome = match task {
-            _ if aggregated => self.by_pattern(&mut held, task, roots, context, &mut details)?,
+            _ if aggregated => self.by_pattern(&mut held, task, parts, context, &mut details)?,
             Task::Clique { k } => {
                 let steps = Steps::cliques(*k);
                 let found = self.count(&mut held, &steps, roots, context, &mut details)?;
@@ -442,18 +343,31 @@ impl Prepared for OnTable<'_> {
             Task::Match { .. } => return refuse("patterns of one vertex"),
             other => return refuse(other.name()),
         };
-        let mut metrics = before.headlines(self.gpu, device);
         let joined = matches!(task, Task::Match { .. }) && self.settings.join == Join::Prealloc;
         let reason = match task {
             _ if aggregated => BY_PATTERN,
             _ if joined => JOINED,
             _ => REASON,
         };
-        metrics.detail("run.strategy", "", Value::Text(reason.into()));
-        measured::details(self.gpu, device, &mut metrics)?;
-        metrics.metrics.append(&mut details.metrics);
-        outcome.devices.push(metrics);
+        outcome.devices.push(self.measured(before, reason, details)?);
         Ok(outcome.of(units))
+    }
+
+    fn run_together(
+        &self,
+        task: &Task,
+        together: &dyn Together,
+        context: &Context,
+    ) -> Result<Outcome> {
+        self.gpu.supports_together(task)?;
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let _heeding = Heeding::begin(&context.cancel);
+        let before = Before::of(self.gpu.device()?);
+        let mut details = DeviceMetrics::default();
+        let with = (None, Some(together));
+        let mut outcome = self.by_pattern(&mut held, task, with, context, &mut details)?;
+        outcome.devices.push(self.measured(before, BY_PATTERN, details)?);
+        Ok(outcome)
     }
 }
 

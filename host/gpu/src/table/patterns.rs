@@ -5,11 +5,12 @@
 //! memory are theirs too. Rows are grouped on the device; what is left of that are the groups in the host's memory.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use gramer_engine::metrics::{DeviceMetrics, Value};
-use gramer_engine::{Count, Outcome, shares};
+use gramer_engine::{Count, Outcome, Together, shares};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::Pattern;
@@ -17,15 +18,17 @@ use gramer_pattern::task::{Induced, Measure as Support, SizeLimit, Task, parts_r
 
 use super::graph::TableGraph;
 use super::primitives::{
-    By, EdgeFilter, Filter, Group, Grouped, Groups, Key, MOST_EDGES, Measure, Mining, Table,
-    Workflow,
+    By, EdgeFilter, Filter, Group, Grouped, Groups, Key, MOST_EDGES, Measure, Mining, Others,
+    Table, Workflow,
 };
 use super::{OnTable, refuse};
 use crate::engine::of_counted;
+use crate::graph::ByDegree;
 use crate::join::Joins;
+use crate::local::{Member, member};
 
 impl OnTable<'_> {
-    /// Motifs and frequent patterns, by aggregation of tables.
+    /// Motifs and frequent patterns, by aggregation of tables; frequent patterns with others, too.
     ///
     /// # Errors
     /// Those of the primitives; [`Error::Unsupported`] for shares of frequent patterns.
@@ -33,7 +36,7 @@ impl OnTable<'_> {
         &self,
         held: &mut Option<TableGraph>,
         task: &Task,
-        roots: Option<&[u32]>,
+        (roots, together): (Option<&[u32]>, Option<&dyn Together>),
         context: &Context,
         metrics: &mut DeviceMetrics,
     ) -> Result<Outcome> {
@@ -57,7 +60,17 @@ impl OnTable<'_> {
         let outcome = match task {
             Task::Motif { k, induced } => motifs(mining, (*k, *induced), roots),
             Task::Fsm { .. } if roots.is_some() => refuse("shares of frequent patterns"),
-            Task::Fsm { limit, support, measure } => frequent(mining, (*limit, *support, *measure)),
+            Task::Fsm { limit, support, measure } => {
+                let found = frequent(mining, (*limit, *support, *measure), together);
+                if let Ok((outcome, Some(member))) = &found
+                    && outcome.complete
+                {
+                    // Of a stopped run all have the same levels, and none a part of them.
+                    let part = Value::Share { part: member.part(), whole: 1.0 };
+                    metrics.headline("share.portions", "", part);
+                }
+                found.map(|found| found.0)
+            }
             other => refuse(other.name()),
         };
         let (copied, passes) = mining.exchanged();
@@ -93,7 +106,8 @@ fn motifs(
 }
 
 /// Frequent patterns in the order of the other engines. A run that was stopped has those of the levels that are
-/// whole.
+/// whole. With others each device has the rows that begin with its part of the vertices or edges: a row is made from one
+/// that is shorter, so that nothing but groups goes between them.
 ///
 /// # Errors
 /// [`Error::Unsupported`] for limits beyond the largest tables, [`Error::Usage`] for a measure that has no such
@@ -101,24 +115,52 @@ fn motifs(
 fn frequent(
     mining: &Mining<'_>,
     (limit, support, measure): (SizeLimit, u64, Support),
-) -> Result<Outcome> {
-    let mut found = vec![];
-    let done = match (measure, limit) {
-        (Support::Embeddings, SizeLimit::MaxVertices(max)) => {
-            by_embeddings(mining, max, support, &mut found)
+    together: Option<&dyn Together>,
+) -> Result<(Outcome, Option<Member>)> {
+    let (mut found, mut own) = (vec![], None);
+    let mut by = || {
+        let with =
+            together.map(|together| With::begin(together, mining.by.as_ref())).transpose()?;
+        own = with.map(|with| with.member);
+        match (measure, limit) {
+            (Support::Embeddings, SizeLimit::MaxVertices(max)) => {
+                by_embeddings(mining, max, (support, with), &mut found)
+            }
+            (Support::Embeddings, SizeLimit::MaxEdges(_)) => {
+                Err(Error::usage("measure embeddings goes with max-vertices"))
+            }
+            (Support::Mni, limit) => by_images(mining, limit, (support, with), &mut found),
         }
-        (Support::Embeddings, SizeLimit::MaxEdges(_)) => {
-            Err(Error::usage("measure embeddings goes with max-vertices"))
-        }
-        (Support::Mni, limit) => by_images(mining, limit, support, &mut found),
     };
-    let complete = match done {
+    let complete = match by() {
         Ok(()) => true,
         Err(Error::Interrupted) => false,
         Err(error) => return Err(error),
     };
     shares::sort(&mut found);
-    Ok(Outcome::new(found, complete))
+    Ok((Outcome::new(found, complete), own))
+}
+
+/// The other devices of a task, and which of all this one is.
+#[derive(Clone, Copy)]
+struct With<'t> {
+    together: &'t dyn Together,
+    member: Member,
+}
+
+impl<'t> With<'t> {
+    /// # Errors
+    /// As [`member`].
+    fn begin(together: &'t dyn Together, by: &ByDegree) -> Result<Self> {
+        // Devices may be those of several processes, so that no counter tells them apart.
+        let number = RandomState::new().build_hasher().finish();
+        let same = (by.vertices() as u64) << 32 | by.neighbours.len() as u64;
+        Ok(With { together, member: member(number, same, together)? })
+    }
+
+    fn at(self, level: usize) -> Others<'t> {
+        Others { together: self.together, level }
+    }
 }
 
 /// A level is a number of vertices. A set of vertices is made from one with a vertex fewer, whose pattern is a part of
@@ -126,19 +168,20 @@ fn frequent(
 fn by_embeddings(
     mining: &Mining<'_>,
     max: usize,
-    support: u64,
+    (support, with): (u64, Option<With<'_>>),
     found: &mut Vec<Count>,
 ) -> Result<()> {
-    let mut table = Table::vertices(mining, &Filter::any())?;
+    let mut table = Table::own_vertices(mining, with.map(|with| with.member))?;
     let mut reported = HashSet::new();
     for vertices in 2..=max {
         let (key, measure, canonical) = (Key::Pattern, Measure::Count, Filter::canonical());
         let last = vertices == max;
+        let others = with.map(|with| with.at(vertices));
         let groups = if last {
-            table.aggregate_extensions(.., &canonical, &key, &measure)?
+            table.aggregate_extensions_of(others, (.., &canonical), &key, &measure)?
         } else {
             table.extend_vertex(.., &canonical)?;
-            table.aggregate(&key, &measure)?
+            table.aggregate_of(others, &key, &measure)?
         };
         let chosen = groups.chosen(|group| {
             group.value >= support.into()
@@ -159,7 +202,7 @@ fn by_embeddings(
 fn by_images(
     mining: &Mining<'_>,
     limit: SizeLimit,
-    support: u64,
+    (support, with): (u64, Option<With<'_>>),
     found: &mut Vec<Count>,
 ) -> Result<()> {
     let (vertices, edges) = match limit {
@@ -174,16 +217,17 @@ fn by_images(
     }
     let filter = EdgeFilter::canonical().and(EdgeFilter::vertices_at_most(vertices));
     let (key, measure) = (Key::Pattern, Measure::Mni);
-    let mut table = Table::edges(mining, &EdgeFilter::any())?;
+    let mut table = Table::own_edges(mining, with.map(|with| with.member))?;
     for level in 1..=edges {
         let last = level == edges;
+        let others = with.map(|with| with.at(level));
         let groups = if level == 1 {
-            table.aggregate(&key, &measure)?
+            table.aggregate_of(others, &key, &measure)?
         } else if last {
-            table.aggregate_extensions(&filter, &key, &measure)?
+            table.aggregate_extensions_of(others, &filter, &key, &measure)?
         } else {
             table.extend_edge(&filter)?;
-            table.aggregate(&key, &measure)?
+            table.aggregate_of(others, &key, &measure)?
         };
         let frequent = groups.at_least(support.into());
         report(&groups, |group| frequent.has(group), found);

@@ -151,12 +151,13 @@ fn sort(lab: &Lab<'_>) -> Result<Section> {
         for run in 0..=lab.options.best {
             context.cancel.check()?;
             let (mut sum, mut last) = (0u128, None);
-            let took = count_numbers(&gpu, (0..numbers).map(mixed), |number, times| {
-                // What isn't in order is no count.
-                let ordered = last.is_none_or(|last| last < number);
-                sum += u128::from(times) * u128::from(ordered);
-                last = Some(number);
-            })?;
+            let took =
+                count_numbers(&[&gpu], (0..numbers).map(mixed), context, |number, times| {
+                    // What isn't in order is no count.
+                    let ordered = last.is_none_or(|last| last < number);
+                    sum += u128::from(times) * u128::from(ordered);
+                    last = Some(number);
+                })?;
             count = sum;
             // The first run builds programs.
             if run > 0 {

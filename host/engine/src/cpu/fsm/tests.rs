@@ -272,3 +272,17 @@ fn minimum_image_support_in_several_processes() {
     }
     assert!(frequent > 20, "{frequent}");
 }
+
+/// Domains are for the next level.
+#[test]
+fn processes_tell_no_domains_of_the_last_level() {
+    let graph = random_graph(&mut Random(5), 60, 150, 2, 0);
+    let context = Context::with_threads(1);
+    let told = crate::together::tests::Told::default();
+    let outcome = super::run_together(&graph, SizeLimit::MaxEdges(3), 8, &told, &context).unwrap();
+    let of = |edges| outcome.results.iter().filter(|c| c.pattern.edge_count() == edges).count();
+    // A number and a support each, and of a domain a word for each of at most 60 vertices' 64 bits.
+    let bytes = told.bytes.into_inner().unwrap();
+    assert_eq!((bytes.len(), bytes[0], bytes[1]), (2, of(2) * (12 + 3 * 8), of(3) * 12));
+    assert!(of(3) > 3, "{}", of(3));
+}

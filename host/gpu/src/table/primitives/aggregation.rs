@@ -11,6 +11,7 @@ use super::filter::Terms;
 use super::grouping::{Keys, Sorting};
 use super::groups::{By, Group, Groups, Key, Known, Layout, Measure, functions_of};
 use super::mining::{Kernels, Mining, Over};
+use super::others::{Others, Said};
 use super::source::{Functions, Use};
 
 /// What keys of rows stand for on the device.
@@ -138,12 +139,58 @@ impl<'k> Aggregation<'k> {
         Ok(())
     }
 
-    /// The groups that were met, from the merged segments.
+    /// The groups that were met, from the merged segments: with others, of the rows of all.
     ///
     /// # Errors
-    /// [`Error::Device`], [`Error::Io`] of the file for tables.
-    pub fn end(self) -> Result<Groups> {
-        let (records, by) = (self.sorting.records, self.known.by);
+    /// [`Error::Device`], [`Error::Interrupted`], [`Error::Io`] of the file for tables.
+    pub fn end(self, others: Option<Others<'_>>) -> Result<Groups> {
+        match (others, &self.meaning) {
+            (Some(others), Meaning::Images { .. }) => self.images_of_all(others),
+            (Some(others), _) => {
+                let key = self.key;
+                others.counts(&self.own()?).map(|groups| Groups::new(key, groups))
+            }
+            (None, _) => self.own(),
+        }
+    }
+
+    /// The groups by minimum images: what two devices have both met is one image.
+    fn images_of_all(mut self, others: Others<'_>) -> Result<Groups> {
+        let (records, runs) = (self.sorting.records, self.runs.take());
+        let mut said = Said::default();
+        if let Meaning::Images { numbers, .. } = &self.meaning {
+            let mut images = vec![(0, 0); numbers.len()];
+            numbers.iter().for_each(|(&image, &number)| images[number as usize - 1] = image);
+            let mut take = |piece: Piece| {
+                for at in 0..piece.keys.len() / records.key as usize {
+                    let key = records.key_at(&piece.keys, at);
+                    if let Some(image) = (key >> 32).checked_sub(1) {
+                        let (group, orbit) = images[image as usize];
+                        said.add(&self.known.by[group], orbit, key as u32);
+                    }
+                }
+                Ok(())
+            };
+            self.merged(runs, &mut take)?;
+        }
+        let vertices = self.mining.by.vertices();
+        Ok(Groups::new(self.key, others.images(said, vertices)?))
+    }
+
+    /// Calls `take` with the merged segments.
+    fn merged(&self, runs: Option<Runs>, take: &mut dyn FnMut(Piece) -> Result<()>) -> Result<()> {
+        let Some(mut runs) = runs else { return Ok(()) };
+        self.mining.sorting(self.sorting.records, &mut |sorter| {
+            runs.end(std::slice::from_mut(sorter), self.mining.cancel(), take)
+        })?;
+        self.mining.count_runs(&runs);
+        Ok(())
+    }
+
+    /// The groups of the rows that were taken here.
+    fn own(mut self) -> Result<Groups> {
+        let (records, runs) = (self.sorting.records, self.runs.take());
+        let by = std::mem::take(&mut self.known.by);
         let mut values = match &self.meaning {
             Meaning::Images { groups, .. } => vec![0; groups.len()],
             _ => vec![0; by.len()],
@@ -168,10 +215,7 @@ impl<'k> Aggregation<'k> {
             }
             Ok(())
         };
-        if let Some(mut runs) = self.runs {
-            self.mining.sorting(records, &mut |sorter| runs.end(sorter, &mut take))?;
-            self.mining.count_runs(&runs);
-        }
+        self.merged(runs, &mut take)?;
         match self.meaning {
             Meaning::Number => {}
             Meaning::Group => {

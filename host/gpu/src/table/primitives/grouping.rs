@@ -173,7 +173,7 @@ impl Mining<'_> {
         runs: &mut Runs,
     ) -> Result<()> {
         let columns = segment.rows.len();
-        let program = keys.program(self)?;
+        let (program, cancel) = (keys.program(self)?, self.cancel());
         self.over(over, (segment, columns), &mut |run, arena, rows| {
             let lanes = run.graph.device.lanes(SCAN) as u64;
             let all = (arena.packed, run.graph.arena.len() as u32);
@@ -197,12 +197,14 @@ impl Mining<'_> {
                 let TableGraph { device, arena, fault, .. } = &mut *run.graph;
                 let all = (sorting.records, self.searches_all());
                 let sorter = Sorter::new(device, arena, fault, all)?;
-                let sorted = sorter.sort(&space, size, bits())?;
+                let sorted = sorter.sort(&space, size, bits(), cancel)?;
                 runs.push(&sorter.reduce(&space, sorted, size, weights)?)?;
             }
             Ok(())
         })?;
-        self.sorting(sorting.records, &mut |sorter| runs.merge_due(sorter))
+        self.sorting(sorting.records, &mut |sorter| {
+            runs.merge_due(std::slice::from_mut(sorter), cancel)
+        })
     }
 
     /// Keeps the rows of a segment whose keys stand for 1, and not for 0.

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gramer_graph::context::{Context, Progress};
+use gramer_graph::context::{Cancel, Context, Progress};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, VertexId};
 
@@ -50,7 +50,7 @@ pub enum Numbers {
 pub struct Mining<'a> {
     gpu: &'a Gpu,
     context: Context,
-    pub(super) by: Arc<ByDegree>,
+    pub(in crate::table) by: Arc<ByDegree>,
     labels: Labels,
     held: Mutex<TableGraph>,
     /// What became of rows that were put into groups.
@@ -202,8 +202,9 @@ impl<'a> Mining<'a> {
         (from as u32, self.by.neighbours[entry as usize])
     }
 
-    pub(super) fn check(&self) -> Result<()> {
-        self.context.cancel.check()
+    /// What stops operations.
+    pub(super) fn cancel(&self) -> &Cancel {
+        &self.context.cancel
     }
 
     pub(super) fn device(&self) -> Result<&Arc<Device>> {
@@ -394,7 +395,7 @@ impl<'a> Mining<'a> {
                 None => false,
             };
             for first in (from..to).step_by(MOST_ROWS) {
-                self.check()?;
+                self.cancel().check()?;
                 let part = (first, to.min(first + MOST_ROWS as u32));
                 self.launch_rows(run, kernel, part, more(first), waits)?;
             }

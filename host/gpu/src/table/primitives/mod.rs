@@ -58,7 +58,9 @@ mod filter;
 mod grouping;
 mod groups;
 mod mining;
+mod others;
 mod positions;
+mod rows;
 mod segment;
 mod source;
 mod table;
@@ -71,8 +73,10 @@ pub use filter::{EdgeFilter, Filter};
 pub(crate) use grouping::Grouped;
 pub use groups::{By, Group, Groups, Key, Measure, Selection};
 pub use mining::{Mining, Numbers};
+pub(in crate::table) use others::Others;
 pub use positions::Positions;
-pub use table::{Keep, Rows, Table};
+pub use rows::Rows;
+pub use table::{Keep, Table};
 pub use workflow::Workflow;
 
 /// Vertices of the largest embeddings.

@@ -12,17 +12,20 @@ use super::filter::{EdgeFilter, Filter, Terms};
 use super::grouping::Keys;
 use super::groups::{Groups, Key, Known, Layout, Measure, Selection, functions_of};
 use super::mining::{Kernels, Mining, Over};
+use super::others::{Others, own};
+use super::rows::{Rows, visit_rows};
 use super::segment::Gathered;
 use super::source::{Functions, Use};
 use super::{Edges, Either, Kind, Positions, Vertices};
+use crate::local::Member;
 
 /// A table of embeddings: rows of vertices ([`Vertices`]) or of edges ([`Edges`]).
 ///
 /// It lies in the host's memory, and beyond a limit in a file; the device works on as much of it as it has room
 /// for ([`Mining`]). An operation that fails leaves the table as it was.
 pub struct Table<'m, K: Kind> {
-    mining: &'m Mining<'m>,
-    store: Store,
+    pub(super) mining: &'m Mining<'m>,
+    pub(super) store: Store,
     rows: u64,
     columns: usize,
     /// Whether a vertex may stand twice in a row.
@@ -71,6 +74,17 @@ impl<'m> Table<'m, Vertices> {
             table.filter(filter)?;
         }
         Ok(table)
+    }
+
+    /// A device's part of all vertices, or all.
+    ///
+    /// # Errors
+    /// As [`Table::vertices`].
+    pub(in crate::table) fn own_vertices(
+        mining: &'m Mining<'m>,
+        member: Option<Member>,
+    ) -> Result<Self> {
+        Table::of(mining, own(member, mining.by.vertices()).map(|v| v as u32))
     }
 
     /// Adds to each row, in turn, every vertex that isn't in it, is a neighbour of at least one of these
@@ -123,9 +137,23 @@ impl<'m> Table<'m, Vertices> {
         key: &Key,
         measure: &Measure,
     ) -> Result<Groups> {
+        self.aggregate_extensions_of(None, (by, filter), key, measure)
+    }
+
+    /// The same of the rows of all devices, with others.
+    ///
+    /// # Errors
+    /// Those of the others besides.
+    pub(in crate::table) fn aggregate_extensions_of(
+        &self,
+        others: Option<Others<'_>>,
+        (by, filter): (impl Into<Positions>, &Filter),
+        key: &Key,
+        measure: &Measure,
+    ) -> Result<Groups> {
         let filter = filter.clone().and(Filter::distinct(..));
         let extension = Extension::new(self.mining, self.columns, &by.into(), &filter)?;
-        self.aggregate_with(key, measure, |segment, found| {
+        self.aggregate_with((key, measure, others), |segment, found| {
             extension.run(self.mining, segment, found)
         })
     }
@@ -149,16 +177,28 @@ impl<'m> Table<'m, Edges> {
     /// # Errors
     /// As [`Table::filter`].
     pub fn edges(mining: &'m Mining<'m>, filter: &EdgeFilter) -> Result<Self> {
+        let mut table = Table::own_edges(mining, None)?;
+        if !filter.is_any() {
+            table.filter(filter)?;
+        }
+        Ok(table)
+    }
+
+    /// A device's part of all edges, or all.
+    ///
+    /// # Errors
+    /// As [`Table::filter`].
+    pub(in crate::table) fn own_edges(
+        mining: &'m Mining<'m>,
+        member: Option<Member>,
+    ) -> Result<Self> {
         let by = &mining.by;
         let entries = (0..by.vertices()).flat_map(|v| {
             let (from, to) = (by.offsets[v], by.offsets[v + 1]);
             (from..to).filter(move |&e| by.neighbours[e as usize] as usize > v)
         });
-        let mut table = Table::of(mining, entries)?;
-        if !filter.is_any() {
-            table.filter(filter)?;
-        }
-        Ok(table)
+        let Member { own, of } = member.unwrap_or(Member { own: 0, of: 1 });
+        Table::of(mining, entries.skip(own).step_by(of))
     }
 
     /// Adds to each row, in turn, every edge that isn't in it, shares a vertex with it, and fits the filter
@@ -190,8 +230,22 @@ impl<'m> Table<'m, Edges> {
         key: &Key,
         measure: &Measure,
     ) -> Result<Groups> {
+        self.aggregate_extensions_of(None, filter, key, measure)
+    }
+
+    /// The same of the rows of all devices, with others.
+    ///
+    /// # Errors
+    /// Those of the others besides.
+    pub(in crate::table) fn aggregate_extensions_of(
+        &self,
+        others: Option<Others<'_>>,
+        filter: &EdgeFilter,
+        key: &Key,
+        measure: &Measure,
+    ) -> Result<Groups> {
         let extension = self.of_edges(filter)?;
-        self.aggregate_with(key, measure, |segment, found| {
+        self.aggregate_with((key, measure, others), |segment, found| {
             extension.run(self.mining, segment, found)
         })
     }
@@ -306,18 +360,30 @@ impl<'m, K: Kind> Table<'m, K> {
     /// [`Error::Usage`] for [`Measure::Mni`] of another key than patterns, the pattern of rows that
     /// [`Table::extend_walk`] made, and a function that doesn't compile; else as [`Table::filter`].
     pub fn aggregate(&self, key: &Key, measure: &Measure) -> Result<Groups> {
+        self.aggregate_of(None, key, measure)
+    }
+
+    /// The same of the rows of all devices, with others.
+    ///
+    /// # Errors
+    /// Those of the others besides.
+    pub(in crate::table) fn aggregate_of(
+        &self,
+        others: Option<Others<'_>>,
+        key: &Key,
+        measure: &Measure,
+    ) -> Result<Groups> {
         let mut aggregation = Aggregation::new(self.mining, self.layout(key)?, key, measure)?;
         for at in 0..self.store.len() {
             aggregation.take(self.store.get(at)?)?;
         }
-        aggregation.end()
+        aggregation.end(others)
     }
 
     /// Aggregates what `extend` makes of the segments, one after the other.
     fn aggregate_with(
         &self,
-        key: &Key,
-        measure: &Measure,
+        (key, measure, others): (&Key, &Measure, Option<Others<'_>>),
         extend: impl Fn(Segment, &mut dyn FnMut(Segment) -> Result<()>) -> Result<()>,
     ) -> Result<Groups> {
         let (mining, columns) = (self.mining, self.columns + 1);
@@ -332,7 +398,7 @@ impl<'m, K: Kind> Table<'m, K> {
                 aggregation.take(segment)?;
             }
         }
-        aggregation.end()
+        aggregation.end(others)
     }
 
     fn layout(&self, key: &Key) -> Result<Layout> {
@@ -352,7 +418,7 @@ impl<'m, K: Kind> Table<'m, K> {
     /// [`Error::Interrupted`], [`Error::Io`] of the file for tables.
     pub fn visit(&self, mut visit: impl FnMut(&[K::Item]) -> ControlFlow<()>) -> Result<()> {
         for at in 0..self.store.len() {
-            self.mining.check()?;
+            self.mining.cancel().check()?;
             if visit_rows::<K>(self.mining, &self.store.get(at)?, &mut visit).is_break() {
                 break;
             }
@@ -375,45 +441,7 @@ impl<'m, K: Kind> Table<'m, K> {
 
     /// The rows as [`Table::visit`] has them, one after the other; a part of the table is read at a time.
     pub fn rows(&self) -> Rows<'_, 'm, K> {
-        Rows { table: self, next: 0, part: vec![].into_iter() }
-    }
-}
-
-/// The rows of a table.
-///
-/// An item is an error where the file for tables doesn't hold what was written; nothing comes after it.
-pub struct Rows<'t, 'm, K: Kind> {
-    table: &'t Table<'m, K>,
-    next: usize,
-    part: std::vec::IntoIter<Vec<K::Item>>,
-}
-
-impl<K: Kind> Iterator for Rows<'_, '_, K> {
-    type Item = Result<Vec<K::Item>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(row) = self.part.next() {
-                return Some(Ok(row));
-            }
-            if self.next == self.table.store.len() {
-                return None;
-            }
-            let segment = match self.table.store.get(self.next) {
-                Ok(segment) => segment,
-                Err(error) => {
-                    self.next = self.table.store.len();
-                    return Some(Err(error));
-                }
-            };
-            self.next += 1;
-            let mut part = Vec::with_capacity(segment.len());
-            let _ = visit_rows::<K>(self.table.mining, &segment, &mut |row| {
-                part.push(row.to_vec());
-                ControlFlow::Continue(())
-            });
-            self.part = part.into_iter();
-        }
+        Rows::of(self)
     }
 }
 
@@ -427,28 +455,4 @@ impl Mining<'_> {
 /// The kernels that look at whole rows.
 fn kernels<K: Kind>() -> Kernels {
     if K::EDGES { Kernels::Edges } else { Kernels::Rows }
-}
-
-/// Calls `visit` with each row of a segment until it breaks.
-pub(super) fn visit_rows<K: Kind>(
-    mining: &Mining<'_>,
-    segment: &Segment,
-    visit: &mut dyn FnMut(&[K::Item]) -> ControlFlow<()>,
-) -> ControlFlow<()> {
-    let mut row = vec![];
-    let done = segment.each(|_, ids| {
-        row.clear();
-        row.extend(ids.iter().map(|&id| match K::EDGES {
-            true => {
-                let (u, v) = mining.ends(id);
-                K::item([mining.id(u), mining.id(v)])
-            }
-            false => K::item([mining.id(id); 2]),
-        }));
-        match visit(&row) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(()),
-        }
-    });
-    if done.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }

@@ -11,8 +11,9 @@ use super::extension::Extension;
 use super::filter::Filter;
 use super::groups::{Groups, Key, Layout, Measure};
 use super::mining::Mining;
+use super::rows::visit_rows;
 use super::segment::Gathered;
-use super::table::{Table, visit_rows};
+use super::table::Table;
 use super::{MOST_VERTICES, Positions, Vertices};
 
 /// First vertices of a task that are taken at a time: then a stop is heard and progress shown.
@@ -104,7 +105,7 @@ impl Workflow {
             groups.take(segment)?;
             Ok(ControlFlow::Continue(()))
         })?;
-        groups.end()
+        groups.end(None)
     }
 
     /// [`Workflow::aggregate_pattern`] from these first vertices on, by their numbers, or from all. The flag says
@@ -135,8 +136,8 @@ impl Workflow {
             Ok(())
         });
         match done {
-            Ok(()) => Ok((groups.end()?, true)),
-            Err(Error::Interrupted) => Ok((groups.end()?, false)),
+            Ok(()) => Ok((groups.end(None)?, true)),
+            Err(Error::Interrupted) => Ok((groups.end(None)?, false)),
             Err(error) => Err(error),
         }
     }

@@ -8,6 +8,7 @@ mod runs;
 
 use std::sync::Arc;
 
+use gramer_graph::context::Cancel;
 use gramer_graph::error::Result;
 
 use crate::device::{Arg, Device};
@@ -27,6 +28,8 @@ const SORT: &str = include_str!("../../../kernels/sort.cl");
 const EACH: u32 = 16;
 const DIGIT_BITS: u32 = 4;
 const DIGITS: u32 = 1 << DIGIT_BITS;
+/// Records from which on a stop is heard between the digits of a sort: a driver takes kernels long before they have run.
+const LONG: u32 = 1 << 22;
 
 /// What is sorted, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,8 +175,14 @@ impl<'a> Sorter<'a> {
     /// Sorts records by so many bits of the words of their keys, from the lowest on. Equal ones stay in order.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`].
-    pub fn sort(&self, space: &Space, size: u32, bits: [u32; 2]) -> Result<Sorted> {
+    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Interrupted`].
+    pub fn sort(
+        &self,
+        space: &Space,
+        size: u32,
+        bits: [u32; 2],
+        cancel: &Cancel,
+    ) -> Result<Sorted> {
         let tiles = tiles(size.into(), self.lanes() as u64) as u32;
         let (mut from, mut index) = (0, None);
         let shifts = (0..self.records.key).flat_map(|word| {
@@ -181,6 +190,10 @@ impl<'a> Sorter<'a> {
             shifts.map(move |shift| shift + 32 * word)
         });
         for shift in shifts {
+            if size >= LONG {
+                self.device.finish()?;
+                cancel.check()?;
+            }
             let (keys, to) = (space.keys[from], space.keys[1 - from]);
             if tiles > 1 {
                 let args = [keys, size, shift, space.counts, tiles];
@@ -321,6 +334,26 @@ impl<'a> Sorter<'a> {
     pub fn check(&self) -> Result<()> {
         check_fault(&self.device, self.fault)
     }
+}
+
+/// Gives each part to another device, which all work at a time; what comes of them, in their order.
+fn each<P: Send>(
+    parts: Vec<P>,
+    sorters: &mut [Sorter<'_>],
+    work: impl Fn((P, &mut Sorter<'_>)) -> Result<Piece> + Sync,
+) -> Vec<Result<Piece>> {
+    let pairs = parts.into_iter().zip(sorters);
+    if pairs.len() <= 1 {
+        return pairs.map(work).collect();
+    }
+    let work = &work;
+    std::thread::scope(|scope| {
+        let started: Vec<_> = pairs.map(|pair| scope.spawn(move || work(pair))).collect();
+        let join = |thread: std::thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        started.into_iter().map(join).collect()
+    })
 }
 
 fn program(device: &Device, records: Records, every: bool) -> Result<Arc<Program>> {

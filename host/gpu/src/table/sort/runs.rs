@@ -3,10 +3,12 @@
 //! A segment is cut into chunks of equal size, whose first keys are its checkpoints. Segments are merged up to the next
 //! checkpoint of all of them that isn't on the device's side yet: by its matched index (definition 5) in each, which
 //! is that of the first key not below it. So equal keys are always in the same merge, each merge has room on the
-//! device, and each chunk is read once.
+//! device, and each chunk is read once. What lies between two checkpoints is independent of all else, so that several
+//! devices merge at a time, each the records up to another checkpoint.
 
 use std::collections::VecDeque;
 
+use gramer_graph::context::Cancel;
 use gramer_graph::error::Result;
 
 use super::super::store::{Room, Segment, Store};
@@ -16,6 +18,8 @@ use super::{Part, Piece, Records, Sorter};
 const WAYS: usize = 8;
 /// Most segments that are merged at once.
 const MOST: usize = 2 * WAYS;
+/// Most records of a merge up to a checkpoint: between these a stop is heard.
+const MOST_MERGED: usize = 1 << 21;
 
 /// Segments of sorted records with different keys.
 pub(in crate::table) struct Runs {
@@ -44,6 +48,9 @@ struct Chunk {
     records: usize,
 }
 
+/// What segments have up to a checkpoint: a piece of each that has something.
+type Window = Vec<Piece>;
+
 /// What is left of a segment while it is merged.
 struct Cursor {
     chunks: VecDeque<Chunk>,
@@ -53,8 +60,9 @@ struct Cursor {
 }
 
 impl Runs {
-    /// None, for a sorter with this [`Sorter::capacity`] for [`Runs::PIECES`].
+    /// None, for sorters with at least this [`Sorter::capacity`] for [`Runs::PIECES`].
     pub fn new(records: Records, room: &Room, capacity: usize) -> Self {
+        let capacity = capacity.min(MOST_MERGED);
         let chunk = (capacity / (2 * MOST)).max(1);
         let (store, runs) = (Store::new(room), vec![]);
         Runs { records, store, runs, chunk, capacity, segments: 0, merges: 0 }
@@ -96,8 +104,9 @@ impl Runs {
     /// Merges segments of one tier where there are enough of them.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], and [`gramer_graph::Error::Io`] of the file.
-    pub fn merge_due(&mut self, sorter: &mut Sorter<'_>) -> Result<()> {
+    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Io`] of the file, and
+    /// [`gramer_graph::Error::Interrupted`].
+    pub fn merge_due(&mut self, sorters: &mut [Sorter<'_>], cancel: &Cancel) -> Result<()> {
         let mut tier = 0;
         while let Some(most) = self.runs.iter().map(|run| run.tier).max().filter(|&m| tier <= m) {
             if self.runs.iter().filter(|run| run.tier == tier).count() >= WAYS {
@@ -105,7 +114,7 @@ impl Runs {
                     .into_iter()
                     .partition::<Vec<_>, _>(|run| run.tier == tier);
                 self.runs = rest;
-                self.merge_to_one(due, sorter)?;
+                self.merge_to_one(due, sorters, cancel)?;
             }
             if tier == most {
                 break;
@@ -115,10 +124,16 @@ impl Runs {
         Ok(())
     }
 
-    fn merge_to_one(&mut self, runs: Vec<Run>, sorter: &mut Sorter<'_>) -> Result<()> {
+    fn merge_to_one(
+        &mut self,
+        runs: Vec<Run>,
+        sorters: &mut [Sorter<'_>],
+        cancel: &Cancel,
+    ) -> Result<()> {
         let tier = runs.iter().map(|run| run.tier).max().unwrap_or(0) + 1;
         let mut merged = Run { tier, chunks: VecDeque::new() };
-        self.merge(runs, sorter, &mut |runs, piece| runs.append(&mut merged, &piece))?;
+        let mut take = |runs: &mut Self, piece: Piece| runs.append(&mut merged, &piece);
+        self.merge(runs, (sorters, cancel), &mut take)?;
         self.runs.push(merged);
         Ok(())
     }
@@ -126,53 +141,66 @@ impl Runs {
     /// Calls `take` with all records in ascending order, each key once, some at a time. None stays.
     ///
     /// # Errors
-    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Io`] of the file, and those of `take`.
+    /// [`gramer_graph::Error::Device`], [`gramer_graph::Error::Io`] of the file,
+    /// [`gramer_graph::Error::Interrupted`], and those of `take`.
     pub fn end(
         &mut self,
-        sorter: &mut Sorter<'_>,
+        sorters: &mut [Sorter<'_>],
+        cancel: &Cancel,
         take: &mut dyn FnMut(Piece) -> Result<()>,
     ) -> Result<()> {
         while self.runs.len() > MOST {
             // Those that were merged least are the smallest.
             self.runs.sort_by_key(|run| run.tier);
             let due = self.runs.drain(..WAYS).collect();
-            self.merge_to_one(due, sorter)?;
+            self.merge_to_one(due, sorters, cancel)?;
         }
         let runs = std::mem::take(&mut self.runs);
-        self.merge(runs, sorter, &mut |_, piece| take(piece))
+        self.merge(runs, (sorters, cancel), &mut |_, piece| take(piece))
     }
 
     fn merge(
         &mut self,
         runs: Vec<Run>,
-        sorter: &mut Sorter<'_>,
+        (sorters, cancel): (&mut [Sorter<'_>], &Cancel),
         take: &mut dyn FnMut(&mut Self, Piece) -> Result<()>,
     ) -> Result<()> {
         self.merges += u64::from(runs.len() > 1);
         let cursor = |run: Run| Cursor { chunks: run.chunks, loaded: Piece::default(), from: 0 };
         let mut cursors: Vec<Cursor> = runs.into_iter().map(cursor).collect();
         loop {
-            self.load(&mut cursors)?;
-            // The next checkpoint that isn't loaded: all smaller keys are.
-            let bound = cursors.iter().filter_map(|c| Some(c.chunks.front()?.first)).min();
-            let records = self.records;
-            let cuts: Vec<usize> = cursors.iter().map(|c| c.matched(records, bound)).collect();
-            let parts: Vec<Part<'_>> = cursors
-                .iter()
-                .zip(&cuts)
-                .filter(|(cursor, cut)| **cut > cursor.from)
-                .map(|(cursor, &cut)| cursor.part(records, cut))
-                .collect();
-            let piece = match parts[..] {
-                [] => return Ok(()),
-                [(keys, weights)] => Piece { keys: keys.to_vec(), weights: weights.to_vec() },
-                _ => sorter.merge(&parts)?,
-            };
-            take(self, piece)?;
-            for (cursor, cut) in cursors.iter_mut().zip(cuts) {
+            cancel.check()?;
+            let mut windows = vec![];
+            while windows.len() < sorters.len() {
+                match self.window(&mut cursors)? {
+                    Some(window) => windows.push(window),
+                    None => break,
+                }
+            }
+            if windows.is_empty() {
+                return Ok(());
+            }
+            for piece in merged(windows, sorters) {
+                take(self, piece?)?;
+            }
+        }
+    }
+
+    /// What is up to the next checkpoint; `None` at the end.
+    fn window(&mut self, cursors: &mut [Cursor]) -> Result<Option<Window>> {
+        self.load(cursors)?;
+        // The next checkpoint that isn't loaded: all smaller keys are.
+        let bound = cursors.iter().filter_map(|c| Some(c.chunks.front()?.first)).min();
+        let records = self.records;
+        let mut window = vec![];
+        for cursor in cursors {
+            let cut = cursor.matched(records, bound);
+            if cut > cursor.from {
+                window.push(cursor.part(records, cut));
                 cursor.from = cut;
             }
         }
+        Ok(Some(window).filter(|window| !window.is_empty()))
     }
 
     /// Reads a chunk of each segment of which nothing is loaded, and more of those whose keys are the smallest as long as
@@ -232,9 +260,25 @@ impl Cursor {
     }
 
     /// Records up to one of them.
-    fn part(&self, records: Records, to: usize) -> Part<'_> {
+    fn part(&self, records: Records, to: usize) -> Piece {
         let [key, weight] = [records.key, records.weight].map(|words| words as usize);
         let from = self.from;
-        (&self.loaded.keys[from * key..to * key], &self.loaded.weights[from * weight..to * weight])
+        Piece {
+            keys: self.loaded.keys[from * key..to * key].to_vec(),
+            weights: self.loaded.weights[from * weight..to * weight].to_vec(),
+        }
     }
+}
+
+/// The records of each window in ascending order, each window merged by another device.
+fn merged(windows: Vec<Window>, sorters: &mut [Sorter<'_>]) -> Vec<Result<Piece>> {
+    let one = |(mut window, sorter): (Window, &mut Sorter<'_>)| match window.len() {
+        1 => Ok(window.swap_remove(0)),
+        _ => {
+            let parts: Vec<Part<'_>> =
+                window.iter().map(|piece| (&piece.keys[..], &piece.weights[..])).collect();
+            sorter.merge(&parts)
+        }
+    };
+    super::each(windows, sorters, one)
 }
