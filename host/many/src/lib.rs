@@ -296,12 +296,15 @@ impl OnMany<'_> {
         self.many.supports(task, Some(self.graph))?;
         units.check(self.graph.view())?;
         let by_levels = !self.whole && self.many.by_levels(task);
+        let mut refused = None;
         if by_levels && sink.is_none() && kept.is_none() && units.share().is_none() {
             let mut ready = self.ready.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let ready = (&mut *ready, self.many.runs_cost());
             match levels::run(&self.many.names, ready, task, context) {
                 // Devices that turn out to differ; what is no sum of portions isn't done then.
-                Err(Error::Unsupported(_)) if shares::divisible(task, false).is_ok() => {}
+                Err(error @ Error::Unsupported(_)) if shares::divisible(task, false).is_ok() => {
+                    refused = Some(error);
+                }
                 outcome => {
                     let mut outcome = outcome?;
                     outcome.warnings.splice(0..0, self.warnings.iter().cloned());
@@ -322,7 +325,11 @@ impl OnMany<'_> {
             kept,
             at_once: self.many.runs_cost(),
         };
-        let mut outcome = run.on(&mut ready)?;
+        // Where there are no shares either, what was wrong first is what to mend.
+        let mut outcome = run.on(&mut ready).map_err(|error| match (error, refused) {
+            (Error::Unsupported(_), Some(first)) => first,
+            (error, _) => error,
+        })?;
         outcome.warnings.splice(0..0, self.warnings.iter().cloned());
         Ok(outcome)
     }

@@ -632,6 +632,15 @@ fn devices_with_tables_have_rows_each() {
             Ok(outcome) => assert!(!outcome.complete && outcome.results.is_empty()),
             Err(error) => assert!(matches!(error, Error::Interrupted), "{error}"),
         }
+        // The others don't wait for one that has no room, and the message is its own.
+        let little = |memory| {
+            let settings =
+                Settings { strategy: Some(Strategy::Table), memory, ..Settings::default() };
+            Box::new(open(settings).expect("it was there")) as Box<dyn Engine>
+        };
+        let unlike = Many::new(vec![little(Some(8 << 20)), little(Some(4 << 10))]);
+        let text = unlike.run(&labelled, &task, None, &context).unwrap_err().to_string();
+        assert!(text.contains("the setting `memory` at least"), "{text}");
     }
 }
 
