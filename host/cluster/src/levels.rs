@@ -21,6 +21,13 @@ use crate::{BEAT, Cluster, Job, LOOK};
 /// A rank gets what is left of a level divided by this and by the number of all threads.
 const PART: usize = 4;
 
+/// How often a rank above 0 looks for an answer that comes soon, and for what else there may be while its engine works:
+/// each look takes some time of the processor that the engine has.
+const WAITED: Duration = Duration::from_micros(200);
+const OTHERS: Duration = Duration::from_millis(8);
+/// What hasn't come after so long is waited for as usual: others are at work.
+const SOON: Duration = Duration::from_millis(20);
+
 /// What the engine asks of its rank, and where it waits.
 enum Asked {
     Next {
@@ -109,8 +116,15 @@ pub fn work(
     beside_engine(job, (context, threads), &stop, |heard| {
         let (mut nexts, mut join, mut own) = (VecDeque::new(), None, vec![]);
         let (mut beat, mut last, mut ended) = (Instant::now(), Instant::now(), false);
+        let mut since = Instant::now();
         loop {
-            match heard.recv_timeout(LOOK) {
+            let waits = ended || join.is_some() || !nexts.is_empty();
+            let look = match waits {
+                false => OTHERS,
+                true if since.elapsed() < SOON => WAITED,
+                true => LOOK,
+            };
+            match heard.recv_timeout(look) {
                 Ok(Asked::Ended(outcome)) => {
                     ended = true;
                     let message = match outcome {
@@ -123,11 +137,13 @@ pub fn work(
                 Ok(_) if stop.is_cancelled() => {}
                 Ok(Asked::Next { level, all, reply }) => {
                     nexts.push_back(reply);
+                    since = Instant::now();
                     cluster.say(0, &Message::Next(level, all))?;
                 }
                 Ok(Asked::Join { found, reply }) => {
                     join = Some(reply);
                     own = found.clone();
+                    since = Instant::now();
                     cluster.say(0, &Message::Level(found))?;
                 }
                 Err(RecvTimeoutError::Timeout) => {}

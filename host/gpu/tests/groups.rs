@@ -280,7 +280,7 @@ fn a_sort_that_fails_is_an_error() {
 /// Budgets differ, so that one device has the larger segments.
 #[test]
 fn several_devices_sort_and_merge_as_one() {
-    let numbers: Vec<u64> = (0..30_000).map(|at| mixed(at) % 9_000 << (at % 3 * 20)).collect();
+    let numbers: Vec<u64> = (0..30_000).map(|at| (mixed(at) % 9_000) << (at % 3 * 20)).collect();
     let mut right = BTreeMap::new();
     numbers.iter().for_each(|&n| *right.entry(n).or_insert(0u64) += 1);
     let right: Vec<(u64, u64)> = right.into_iter().collect();

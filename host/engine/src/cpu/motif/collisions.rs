@@ -33,6 +33,8 @@ const NO_HUB: u8 = u8::MAX;
 
 /// The busiest vertices.
 pub(super) struct Hubs {
+    /// By number.
+    busy: Vec<VertexId>,
     /// By vertex: its number as a hub, or [`NO_HUB`].
     number: Vec<u8>,
     /// By vertex: the hubs that it is next to.
@@ -71,7 +73,7 @@ impl Hubs {
         })?;
         let mut common = vec![0; HUBS * HUBS];
         common.chunks_exact_mut(HUBS).zip(rows).for_each(|(all, row)| all.copy_from_slice(&row));
-        Some(Hubs { number, near, common })
+        Some(Hubs { busy, number, near, common })
     }
 
     /// The number of a vertex among the hubs.
@@ -89,25 +91,39 @@ impl Hubs {
 
     /// Σ over the pairs of vertices of C(h, 3), h the hubs next to both: for three hubs, the pairs
     /// of their common neighbours.
-    fn triples(&self, context: &Context) -> Option<u128> {
+    fn triples(&self, graph: View<'_>, job: Job<'_>) -> Option<u128> {
         let mut masks: Vec<u128> =
             self.near.iter().copied().filter(|mask| mask.count_ones() >= 3).collect();
         masks.sort_unstable();
         let masks: Vec<(u128, u32)> =
             masks.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect();
-        // The pairs of smaller hubs of one hub at a time: their numbers stay in a cache.
-        let sums = by_hub(HUBS, HUBS * HUBS, context, |a, seen, looks| {
-            for &(mask, same) in masks.iter().filter(|(mask, _)| mask >> a & 1 == 1) {
-                let before = mask & ((1 << a) - 1);
-                looks.check(1 + (before.count_ones() as usize).pow(2))?;
-                for b in ones(before) {
-                    ones(before & ((1 << b) - 1)).for_each(|c| seen[b * HUBS + c] += same);
+        // The pairs of smaller hubs of one hub at a time: their numbers stay in a cache. Later hubs have more before
+        // them and come first.
+        let hub = |start: u32| self.busy.len() - 1 - start as usize;
+        let weight = |start| masks.len() as u64 * (1 + (hub(start) as u64).pow(2) / 8);
+        let units = Starts::numbered(graph, &self.busy).units(job, |_| 1, weight);
+        let ran = job.run(
+            &units,
+            || (0u128, vec![0u32; HUBS * HUBS], Looks::new(&job.context.cancel)),
+            |(sum, seen, looks), unit| {
+                let a = hub(unit.start);
+                for &(mask, same) in masks.iter().filter(|(mask, _)| mask >> a & 1 == 1) {
+                    let before = mask & ((1 << a) - 1);
+                    if looks.check(1 + (before.count_ones() as usize).pow(2)).is_err() {
+                        return ControlFlow::Break(());
+                    }
+                    for b in ones(before) {
+                        ones(before & ((1 << b) - 1)).for_each(|c| seen[b * HUBS + c] += same);
+                    }
                 }
-            }
-            let pairs = |n: u32| u64::from(n) * u64::from(n).saturating_sub(1) / 2;
-            Ok(seen.iter().map(|&n| u128::from(pairs(n))).sum::<u128>())
-        })?;
-        Some(sums.into_iter().sum())
+                let pairs = |n: u32| u64::from(n) * u64::from(n).saturating_sub(1) / 2;
+                *sum += seen.iter().map(|&n| u128::from(pairs(n))).sum::<u128>();
+                seen.fill(0);
+                ControlFlow::Continue(())
+            },
+        );
+        let (sum, complete) = ran.sum(|state| state.0);
+        complete.then_some(sum)
     }
 }
 
@@ -217,13 +233,16 @@ impl Thirds {
         );
         ran.complete.then_some(())?;
         let (arcs, threads) = (graph.neighbours.len(), job.context.threads());
+        // One thread meets each list's members in order.
+        if threads == 1 {
+            return Some(());
+        }
         let sorted = on_threads(threads, |thread| {
             let (mut looks, mut list) = (Looks::new(&job.context.cancel), vec![]);
             for arc in arcs * thread / threads..arcs * (thread + 1) / threads {
                 list.clear();
                 list.extend(self.list(arc));
                 looks.check(1 + list.len()).ok()?;
-                // One thread meets each list's members in order.
                 if !list.is_sorted() {
                     list.sort_unstable();
                     let places = &self.members[self.starts[arc] as usize..];
@@ -377,12 +396,12 @@ pub(super) fn of_three(
             ControlFlow::Continue(())
         },
     );
-    let triples = hubs.triples(context)?;
     let of = |states: Vec<(u128, u128, _, _)>| {
         Ok([states.iter().map(|s| s.0).sum(), states.iter().map(|s| s.1).sum()])
     };
     let ([total, on_edges], complete): ([u128; 2], _) = ran.sums(of).ok()?;
-    complete.then_some((total + triples, on_edges))
+    complete.then_some(())?;
+    Some((total + hubs.triples(graph, job)?, on_edges))
 }
 
 /// Over the chosen edges u–v opposite to the start a of a unit, and the other common neighbours b of u
