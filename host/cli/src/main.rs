@@ -1,5 +1,8 @@
 //! The command line `gramer`; see [`gramer_cli`].
 
+#[global_allocator]
+static MEMORY: gramer_graph::pages::LargeArrays = gramer_graph::pages::LargeArrays;
+
 /// Looks whether there is a standard output before Rust's library opens `/dev/null` in its place.
 extern "C" fn look() {
     // SAFETY: the call only asks.

@@ -1,5 +1,7 @@
 //! Large arrays in large pages.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+
 /// Bytes of a large page of the systems that have them.
 const LARGE: usize = 2 << 20;
 
@@ -15,7 +17,8 @@ pub fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
     let bytes = array.capacity() * size_of::<T>();
     let start = array.as_mut_ptr().cast::<u8>();
     let skipped = start.addr().next_multiple_of(LARGE) - start.addr();
-    let whole = bytes.saturating_sub(skipped) / LARGE * LARGE;
+    // The last page too, if most of it is the array's: of [`LargeArrays`] the rest is nobody's.
+    let whole = (bytes.saturating_sub(skipped) + LARGE / 2) / LARGE * LARGE;
     if whole > 0 {
         advise(start.wrapping_add(skipped), whole);
     }
@@ -25,17 +28,231 @@ pub fn in_large_pages<T>(mut array: Vec<T>) -> Vec<T> {
 #[cfg(target_os = "linux")]
 fn advise(start: *mut u8, bytes: usize) {
     use rustix::mm::{Advice, madvise};
-    // SAFETY: the advice changes how pages are made, not what they hold, and the range is within an
-    // allocation of the caller's.
+    // SAFETY: the advice changes how pages are made, not what they hold, whosoever they are.
     let _ = unsafe { madvise(start.cast(), bytes, Advice::LinuxHugepage) };
 }
 
 #[cfg(not(target_os = "linux"))]
 fn advise(_start: *mut u8, _bytes: usize) {}
 
+/// The system's memory, with large arrays at the beginning of a large page: a program's global allocator.
+///
+/// Where an array begins anywhere, what is before its first whole large page lies in small ones, up to 2 MB of it: that is
+/// a fault for each 4 KB, and most of an array of a few megabytes. Arrays that are freed are the system's again at once,
+/// and don't leave holes among small ones.
+///
+/// ```
+/// use gramer_graph::pages::LargeArrays;
+///
+/// #[global_allocator]
+/// static MEMORY: LargeArrays = LargeArrays;
+///
+/// let array = vec![1u64; 1 << 20];
+/// assert!(cfg!(not(target_os = "linux")) || array.as_ptr().addr() % (2 << 20) == 0);
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct LargeArrays;
+
+/// Whether an array is mapped by itself.
+#[inline]
+fn is_large(layout: Layout) -> bool {
+    cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= LARGE
+}
+
+// SAFETY: an array is large or not by its layout alone, which the caller repeats when it gives it back. Those that aren't
+// are the system allocator's, and the others' memory is mapped for each alone, in full and at a multiple of every
+// alignment that a large one has.
+unsafe impl GlobalAlloc for LargeArrays {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if is_large(layout) {
+            return mapped::new(layout.size());
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if is_large(layout) {
+            return mapped::new(layout.size());
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, array: *mut u8, layout: Layout) {
+        if is_large(layout) {
+            // SAFETY: it was mapped with this size, and the caller doesn't use it any more.
+            return unsafe { mapped::free(array, layout.size()) };
+        }
+        // SAFETY: the caller's promise is the same.
+        unsafe { System.dealloc(array, layout) }
+    }
+
+    unsafe fn realloc(&self, array: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: the caller says that the size is possible with this alignment.
+        let new = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match (is_large(layout), is_large(new)) {
+            // SAFETY: the caller's promise is the same.
+            (false, false) => unsafe { System.realloc(array, layout, size) },
+            // SAFETY: it was mapped with this size.
+            (true, true) => unsafe { mapped::resize(array, layout.size(), size) },
+            _ => {
+                // SAFETY: the layouts are the caller's, both arrays have so many bytes, and they are different.
+                unsafe {
+                    let to = self.alloc(new);
+                    if !to.is_null() {
+                        to.copy_from_nonoverlapping(array, layout.size().min(size));
+                        self.dealloc(array, layout);
+                    }
+                    to
+                }
+            }
+        }
+    }
+}
+
+/// Memory that is mapped for one array: on Linux alone, whose large pages are asked for.
+#[cfg(not(target_os = "linux"))]
+mod mapped {
+    pub fn new(_size: usize) -> *mut u8 {
+        std::ptr::null_mut()
+    }
+
+    pub unsafe fn free(_array: *mut u8, _size: usize) {}
+
+    pub unsafe fn resize(_array: *mut u8, _size: usize, _to: usize) -> *mut u8 {
+        std::ptr::null_mut()
+    }
+}
+
+/// Memory that is mapped for one array.
+#[cfg(target_os = "linux")]
+mod mapped {
+    use std::ptr;
+
+    use rustix::mm::{
+        MapFlags, MremapFlags, ProtFlags, mmap_anonymous, mremap, mremap_fixed, munmap,
+    };
+
+    use super::LARGE;
+
+    /// Bytes that are mapped for an array: whole large pages, which many systems then align by themselves.
+    fn whole(size: usize) -> Option<usize> {
+        size.checked_next_multiple_of(LARGE).filter(|&whole| whole <= isize::MAX as usize)
+    }
+
+    /// Zeros from the beginning of a large page on, or null.
+    pub fn new(size: usize) -> *mut u8 {
+        let Some(bytes) = whole(size) else { return ptr::null_mut() };
+        let Some(start) = map(bytes) else { return ptr::null_mut() };
+        if start.addr() % LARGE == 0 {
+            return start;
+        }
+        // SAFETY: nobody has it yet.
+        let _ = unsafe { munmap(start.cast(), bytes) };
+        let Some(start) = bytes.checked_add(LARGE).and_then(map) else { return ptr::null_mut() };
+        let before = start.addr().next_multiple_of(LARGE) - start.addr();
+        let array = start.wrapping_add(before);
+        // SAFETY: both are parts of what was mapped, and nobody has them.
+        unsafe {
+            if before > 0 {
+                let _ = munmap(start.cast(), before);
+            }
+            let _ = munmap(array.wrapping_add(bytes).cast(), LARGE - before);
+        }
+        array
+    }
+
+    fn map(bytes: usize) -> Option<*mut u8> {
+        let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: the system chooses an address that is free.
+        unsafe { mmap_anonymous(ptr::null_mut(), bytes, protection, flags) }
+            .ok()
+            .map(<*mut _>::cast)
+    }
+
+    /// # Safety
+    /// The array is of [`new`] or [`resize`], of this size, and isn't used any more.
+    pub unsafe fn free(array: *mut u8, size: usize) {
+        if let Some(bytes) = whole(size) {
+            // SAFETY: so many bytes were mapped for it alone.
+            let _ = unsafe { munmap(array.cast(), bytes) };
+        }
+    }
+
+    /// The array with another size, here or elsewhere, or null, and then it stays as it is.
+    ///
+    /// # Safety
+    /// The array is of [`new`] or [`resize`], of this size.
+    pub unsafe fn resize(array: *mut u8, size: usize, to: usize) -> *mut u8 {
+        let (Some(from), Some(bytes)) = (whole(size), whole(to)) else { return ptr::null_mut() };
+        if from == bytes {
+            return array;
+        }
+        if bytes < from {
+            // SAFETY: what is behind the new end is the array's, and isn't used any more.
+            let _ = unsafe { munmap(array.wrapping_add(bytes).cast(), from - bytes) };
+            return array;
+        }
+        // SAFETY: the array may stay where it is and grow into what is free.
+        if unsafe { mremap(array.cast(), from, bytes, MremapFlags::empty()) }.is_ok() {
+            return array;
+        }
+        let moved = new(to);
+        if !moved.is_null() {
+            let flags = MremapFlags::MAYMOVE;
+            // SAFETY: both are mapped, and the new one is larger. The pages move to its beginning.
+            if unsafe { mremap_fixed(array.cast(), from, from, flags, moved.cast()) }.is_err() {
+                // SAFETY: both are mapped still, the new one is larger, and the old one isn't used any more.
+                unsafe {
+                    moved.copy_from_nonoverlapping(array, size);
+                    free(array, size);
+                }
+            }
+        }
+        moved
+    }
+}
 #[cfg(test)]
 mod tests {
-    use super::in_large_pages;
+    use super::*;
+
+    /// What the allocator gives, and the system's: arrays of many sizes are made, written to, made longer and shorter.
+    #[test]
+    fn arrays_of_all_sizes_hold_what_was_written() {
+        let sizes =
+            [1usize, 1000, LARGE - 1, LARGE, LARGE + 1, 3 * LARGE - 5, 8 * LARGE, 9 * LARGE + 77];
+        for (from, to) in sizes.iter().flat_map(|&from| sizes.map(|to| (from, to))) {
+            let layout = Layout::from_size_align(from, 64).unwrap();
+            // SAFETY: the layouts are those of what is given, and no more than that is written or read.
+            unsafe {
+                let array = LargeArrays.alloc_zeroed(layout);
+                let bytes = std::slice::from_raw_parts_mut(array, from);
+                assert!(bytes.iter().all(|&byte| byte == 0));
+                bytes.iter_mut().enumerate().for_each(|(i, byte)| *byte = (i % 251) as u8);
+                // Something in the way of an array that grows.
+                let other = LargeArrays.alloc(layout);
+                let array = LargeArrays.realloc(array, layout, to);
+                let layout_now = Layout::from_size_align(to, 64).unwrap();
+                assert!(!is_large(layout_now) || array.addr() % LARGE == 0);
+                let bytes = std::slice::from_raw_parts_mut(array, to);
+                let kept = bytes.iter().take(from).enumerate();
+                assert!(kept.into_iter().all(|(i, &byte)| byte == (i % 251) as u8), "{from} {to}");
+                bytes.fill(7);
+                other.write_bytes(9, from);
+                assert!(bytes.iter().all(|&byte| byte == 7));
+                LargeArrays.dealloc(other, layout);
+                LargeArrays.dealloc(array, layout_now);
+            }
+        }
+    }
+
+    #[test]
+    fn what_no_system_has_is_refused() {
+        let layout = Layout::from_size_align(isize::MAX as usize - 63, 64).unwrap();
+        // SAFETY: the size isn't 0, and nothing is given.
+        assert!(unsafe { LargeArrays.alloc(layout) }.is_null());
+    }
 
     #[test]
     fn arrays_keep_what_they_hold() {
