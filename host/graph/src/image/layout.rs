@@ -1,7 +1,5 @@
 //! Where the parts of an image are, checked.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,16 +7,15 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::packed::{Begin, DAMAGED, Rows};
+use super::rows::wrong_rows;
 use super::{
     ALIGNMENT, BYTE_ORDER_MARK, ENTRY, HEADER, MAGIC, MAX_SECTIONS, VERSION, header_checksum, kind,
 };
 use crate::budget::ArrayFile;
-use crate::context::{Cancel, Context, Looks};
+use crate::context::{Cancel, Context};
 use crate::error::{Error, Place, Result};
 use crate::mapping::Mapping;
-use crate::{
-    BuildStats, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Order, Parts, Storage, VertexId, View,
-};
+use crate::{BuildStats, Graph, Label, MAX_GRAPH_VERTICES, NO_LABEL, Order, Parts, Storage, View};
 
 /// Where the arrays of a graph come from.
 pub(super) enum Source {
@@ -347,73 +344,3 @@ fn own_ids(vertices: u64, context: &Context) -> Result<Storage<u64>> {
 
 /// Bytes or elements that are looked at between looks at the stop flag: milliseconds.
 const AT_ONCE: usize = 4 << 20;
-
-/// What is wrong with rows whose neighbours are vertices: a row that doesn't ascend strictly or
-/// holds its own vertex, an edge that is in one of its rows only, or has two labels.
-///
-/// A row that ascends has a neighbour once. So each edge is added once, in the row of its smaller vertex, and
-/// taken away once, in that of the larger one, and the sum of all is 0. What is added is a number by [`Keys`], which
-/// nobody knows beforehand: edges of one row only come to 0 by chance alone, once in 2^64 images or so. That is
-/// one pass over all entries, in their order.
-fn wrong_rows(view: View<'_>, cancel: &Cancel) -> Result<Option<&'static str>> {
-    let keys = Keys::new();
-    let mut looks = Looks::new(cancel);
-    let (mut edges, mut labelled) = (0u64, 0u64);
-    for v in 0..view.vertices() as VertexId {
-        let row = view.neighbours(v);
-        looks.check(1 + row.len())?;
-        // Rows are short, and no branch tells where in them the larger neighbours begin.
-        let number = |u: VertexId| keys.number(u64::from(u.min(v)) << 32 | u64::from(u.max(v)));
-        let (mut ascends, mut own, mut last) = (true, false, -1);
-        for &u in row {
-            ascends &= i64::from(u) > last;
-            own |= u == v;
-            last = i64::from(u);
-            edges = edges.wrapping_add(negated(number(u), u < v));
-        }
-        if !ascends {
-            return Ok(Some("a row doesn't ascend"));
-        }
-        if own {
-            return Ok(Some("a row holds its own vertex"));
-        }
-        if let Some(labels) = view.edge_labels {
-            for (&u, &label) in row.iter().zip(&labels[view.row(v)]) {
-                let both = keys.number(number(u) ^ u64::from(label));
-                labelled = labelled.wrapping_add(negated(both, u < v));
-            }
-        }
-    }
-    Ok(match (edges, labelled) {
-        (0, 0) => None,
-        (0, _) => Some("an edge has another label in each of its rows"),
-        _ => Some("an edge is in the row of only one of its vertices"),
-    })
-}
-
-/// The number, or what comes to 0 with it if `is`.
-#[inline]
-fn negated(number: u64, is: bool) -> u64 {
-    let ones = u64::from(is).wrapping_neg();
-    (number ^ ones).wrapping_sub(ones)
-}
-
-/// Numbers of edges, others in each run.
-struct Keys {
-    mask: u64,
-    factor: u64,
-}
-
-impl Keys {
-    fn new() -> Self {
-        let state = RandomState::new();
-        Keys { mask: state.hash_one(0), factor: state.hash_one(1) | 1 }
-    }
-
-    /// The number of an edge: a product of 128 bits, whose halves are put onto each other.
-    #[inline]
-    fn number(&self, edge: u64) -> u64 {
-        let product = u128::from(edge ^ self.mask) * u128::from(self.factor);
-        product as u64 ^ (product >> 64) as u64
-    }
-}

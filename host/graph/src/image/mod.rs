@@ -40,6 +40,7 @@
 
 mod layout;
 mod packed;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod unpack;
