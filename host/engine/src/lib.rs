@@ -176,6 +176,13 @@ pub trait Engine: Send + Sync {
         Order::RankOn1
     }
 
+    /// Whether it counts the embeddings of a task, all of them, as soon in a graph in any order, so that it isn't worth
+    /// while to bring it into [`Engine::order`] for that.
+    fn any_order(&self, task: &Task) -> bool {
+        let _ = task;
+        false
+    }
+
     /// The rule by which it assigns embeddings to work units. Outcomes of shares add up over all
     /// engines of one rule, so that these may share a task; see [`BY_IDS`].
     fn rule(&self) -> String {

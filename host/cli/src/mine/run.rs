@@ -61,7 +61,12 @@ impl Common {
         }
         let _keeper = self.limit(task, per.is_some() || precision.is_some(), &mut context)?;
 
-        let (graph, load, prepare) = self.prepared(&context)?;
+        // Whoever takes a part of the work, or names vertices, goes by the order.
+        let alone =
+            matches!(miner, Miner::One(_)) && self.list.is_none() && self.share.share.is_none();
+        let plain = alone && per.is_none() && precision.is_none() && context.budget.is_none();
+        let ranked = !(plain && miner.engine().any_order(task));
+        let (graph, load, prepare) = self.prepared(ranked, &context)?;
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
@@ -191,11 +196,14 @@ impl Common {
         Ok(precision)
     }
 
-    /// The graph in the order of Rank(ON_1), and how long reading and ordering it took.
-    fn prepared(&self, context: &Context) -> Result<(Graph, Duration, Duration)> {
+    /// The graph, in the order of Rank(ON_1) if it is to be ranked, and how long reading and ordering it took.
+    fn prepared(&self, ranked: bool, context: &Context) -> Result<(Graph, Duration, Duration)> {
         let begun = Instant::now();
         let loaded = self.graph.load(context)?;
         let load = begun.elapsed();
+        if !ranked {
+            return Ok((loaded, load, Duration::ZERO));
+        }
         let begun = Instant::now();
         let graph = loaded.guarded(|| prepare::renumber(&loaded, context))?;
         drop(loaded);

@@ -50,15 +50,8 @@ impl<'a> Starts<'a> {
         list: impl Fn(u32) -> usize + Sync,
         weight: impl Fn(u32) -> u64 + Sync,
     ) -> Groups {
-        // Processes that share the work have the same groups, however many threads each has.
-        let threads = job.others.map_or(job.context.threads(), |others| others.threads());
-        let groups = threads as u64 * GROUPS_A_THREAD;
-        // Many light vertices together may take longer than their weights say, and then all wait for one group.
-        let most = self.count.div_ceil(groups as usize).max(1);
-        let cut = Cut { groups, exceed: true, divide: true, most };
         if job.context.budget.is_some() {
-            let all = 0..self.count as u32;
-            return cut_each(&|each| self.weighed(all.clone(), job, &list, &weight, each), cut);
+            return self.units_of_few_steps(job, list, weight);
         }
         // The units are gone through twice. Their weights, the dear part, are kept where memory isn't limited.
         let parts = self.parts(job.context.threads());
@@ -79,7 +72,29 @@ impl<'a> Starts<'a> {
         .collect::<Vec<_>>();
         units.sort_unstable_by_key(|(start, _)| *start);
         let units: Vec<&[(WorkUnit, u64)]> = units.iter().map(|(_, units)| &units[..]).collect();
-        cut_known(&units, cut)
+        cut_known(&units, self.cut(job))
+    }
+
+    /// The same where a weight costs less than to keep it.
+    #[inline]
+    pub fn units_of_few_steps(
+        &self,
+        job: Job<'_>,
+        list: impl Fn(u32) -> usize,
+        weight: impl Fn(u32) -> u64,
+    ) -> Groups {
+        let all = 0..self.count as u32;
+        cut_each(&|each| self.weighed(all.clone(), job, &list, &weight, each), self.cut(job))
+    }
+
+    /// How the units of a job are cut.
+    fn cut(&self, job: Job<'_>) -> Cut {
+        // Processes that share the work have the same groups, however many threads each has.
+        let threads = job.others.map_or(job.context.threads(), |others| others.threads());
+        let groups = threads as u64 * GROUPS_A_THREAD;
+        // Many light vertices together may take longer than their weights say, and then all wait for one group.
+        let most = self.count.div_ceil(groups as usize).max(1);
+        Cut { groups, exceed: true, divide: true, most }
     }
 
     /// Start vertices that threads weigh together: all, or several parts for each, where these are worth a thread.

@@ -77,9 +77,10 @@ type Each<'a> = dyn FnMut(WorkUnit, u64) + 'a;
 
 /// As [`cut`], where the units are handed one by one to what `units` is called with.
 pub(crate) fn cut_each(units: &dyn for<'a> Fn(&'a mut Each<'a>), cut: Cut) -> Groups {
-    let mut total = 0u64;
-    units(&mut |_, work| total = with(total, work));
+    let (mut total, mut count) = (0u64, 0);
+    units(&mut |_, work| (total, count) = (with(total, work), count + 1));
     let mut cutter = Cutter::new(total, cut);
+    cutter.groups.units = in_large_pages(Vec::with_capacity(count));
     units(&mut |unit, work| cutter.take(unit, work));
     cutter.finish()
 }

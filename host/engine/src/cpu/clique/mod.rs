@@ -125,7 +125,7 @@ fn units(graph: &Resident<'_>, oriented: &Oriented, k: usize, job: Job<'_>) -> G
 /// [`Error::Unsupported`] for a number of more than 128 bits.
 pub(super) fn count(graph: &Resident<'_>, k: usize, job: Job<'_>) -> Result<(u128, bool)> {
     if k == 3 {
-        return Ok(triangle::count(graph.graph.view(), job));
+        return Ok(triangle::count(graph.graph, job));
     }
     let Some(oriented) = oriented(graph, job.context)? else { return Ok((0, false)) };
     if k == 4 || !pivots(graph, oriented, k, job.context) {

@@ -1,6 +1,7 @@
 //! 16 elements at a time, with AVX-512.
 
 use std::arch::x86_64::*;
+use std::ops::Range;
 
 use super::blocks::blockwise;
 use super::{Uninit, scalar};
@@ -47,4 +48,55 @@ fn compress(block: Block, mask: usize, out: &mut [Uninit]) {
     let packed = _mm512_maskz_compress_epi32(mask as __mmask16, block);
     // SAFETY: the room is 64 bytes; the store needs no alignment.
     unsafe { _mm512_storeu_epi32(out.as_mut_ptr().cast(), packed) };
+}
+
+/// Number of elements of a list in an array that are in a set of bits, as [`super::Bits::intersection_size`]; those that
+/// the bits don't reach aren't.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn marked_size(words: &[u64], array: &[u32], list: Range<usize>) -> usize {
+    // Numbers have 32 bits, and so the halves of words that have them are 2^27.
+    let bound = _mm512_set1_epi32((2 * words.len()).min(1 << 27) as i32);
+    let count = |x: Block, lanes: __mmask16| {
+        let at = _mm512_srli_epi32::<5>(x);
+        let within = _mm512_mask_cmplt_epu32_mask(lanes, at, bound);
+        let none = _mm512_setzero_si512();
+        // SAFETY: what is read are halves of the words, of which there are so many, and lanes beyond aren't read.
+        let found =
+            unsafe { _mm512_mask_i32gather_epi32::<4>(none, within, at, words.as_ptr().cast()) };
+        let first = _mm512_rorv_epi32(found, x);
+        _mm512_test_epi32_mask(first, _mm512_set1_epi32(1)).count_ones() as usize
+    };
+    let (mut at, mut size) = (list.start, 0);
+    while at + LANES <= list.end {
+        size += count(load(array, at), u16::MAX);
+        at += LANES;
+    }
+    if at < list.end {
+        size += count(load_first(&array[..list.end], at), (1 << (list.end - at)) - 1);
+    }
+    size
+}
+
+/// The elements from a place on, fewer than a block; the other lanes are 0.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+fn load_first(set: &[u32], at: usize) -> Block {
+    let rest = &set[at..];
+    let lanes = ((1u32 << rest.len().min(LANES)) - 1) as __mmask16;
+    // SAFETY: lanes beyond the slice aren't read.
+    unsafe { _mm512_maskz_loadu_epi32(lanes, rest.as_ptr().cast()) }
+}
+
+/// How many of an ascending list in an array are below a number. Of short lists all are looked at, without a branch.
+#[target_feature(enable = "avx512f,popcnt")]
+#[inline]
+pub fn leading(array: &[u32], list: Range<usize>, number: u32) -> usize {
+    let list = &array[list];
+    if list.len() > LANES {
+        return list.partition_point(|&x| x < number);
+    }
+    let lanes = ((1u32 << list.len()) - 1) as __mmask16;
+    let number = _mm512_set1_epi32(number as i32);
+    _mm512_mask_cmplt_epu32_mask(lanes, load_first(list, 0), number).count_ones() as usize
 }

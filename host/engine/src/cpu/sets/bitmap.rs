@@ -90,6 +90,14 @@ impl<'a> Bits<'a> {
         list.iter().map(|&x| (self.0[x as usize / 64] >> (x % 64) & 1) as usize).sum()
     }
 
+    /// The same of a list in an array, 16 elements at a time.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,popcnt")]
+    #[inline]
+    pub fn intersection_size_avx512(self, array: &[u32], list: std::ops::Range<usize>) -> usize {
+        super::avx512::marked_size(self.0, array, list)
+    }
+
     /// Writes the elements of `list` that aren't in the set to `out`, which is emptied first.
     pub fn difference(self, list: &[u32], out: &mut Vec<u32>) {
         fill(out, list.len() + 1, |out| select(list, self.0, false, out));

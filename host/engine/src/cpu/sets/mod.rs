@@ -23,6 +23,8 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::leading as leading_avx512;
 pub(crate) use bitmap::{Bitmap, Bits};
 pub(crate) use scalar::{below, gallop, subtract};
 

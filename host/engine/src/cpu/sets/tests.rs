@@ -48,6 +48,23 @@ fn agree(x: &BTreeSet<u32>, y: &BTreeSet<u32>) -> Result<(), TestCaseError> {
     in_b.as_bits().difference(&a, &mut out);
     prop_assert_eq!(&out, &left);
     prop_assert_eq!(in_b.as_bits().intersection_size(&a), both.len());
+    #[cfg(target_arch = "x86_64")]
+    if Kernel::best() == Kernel::Avx512 {
+        // A part of each list as well, and what the bits don't reach.
+        for list in [0..a.len(), a.len() / 3..a.len() / 2, a.len().saturating_sub(20)..a.len()] {
+            let part = &a[list.clone()];
+            let expected = part.iter().filter(|&&v| y.contains(&v)).count();
+            let beyond: Vec<u32> =
+                part.iter().map(|&v| v + 64 * (largest as u32 / 64 + 1)).collect();
+            let bits = in_b.as_bits();
+            // SAFETY: the processor has AVX-512.
+            unsafe {
+                prop_assert_eq!(bits.intersection_size_avx512(&a, list.clone()), expected);
+                prop_assert_eq!(bits.intersection_size_avx512(&beyond, 0..beyond.len()), 0);
+                prop_assert_eq!(leading_avx512(&a, list, bound), below(part, bound).len());
+            }
+        }
+    }
     let bound = bound.min(largest as u32);
     let common = in_a.as_bits().common_below(in_b.as_bits(), bound);
     prop_assert_eq!(common, below(&both, bound).len());
