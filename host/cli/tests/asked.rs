@@ -270,6 +270,29 @@ fn every_task_that_lists_has_a_limit() {
     }
 }
 
+/// Triangles that are counted in a text are counted in the order of its ids; an image is ranked, and so is what is listed.
+#[test]
+fn triangles_are_the_same_in_any_order() {
+    let folder = Folder::new();
+    let (image, edges) = (folder.large(), folder.path("large.txt"));
+    let made = gramer().args(["graph", "convert"]).args([&image, &edges]).output().unwrap();
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let list = folder.path("triangles.jsonl");
+    for task in ["clique", "motif"] {
+        let words = [task, "-k", "3"];
+        let found = document(&words, &image, 0);
+        assert!(found["total"].as_u64() > Some(1_000_000), "{found}");
+        for threads in ["1", "3"] {
+            let words = [&words[..], &["--threads", threads]].concat();
+            let of_text = document(&words, &edges, 0);
+            assert_eq!(of_text["results"], found["results"]);
+            assert_eq!(of_text["total"], found["total"]);
+        }
+        let words = [&words[..], &["--limit", "7", "--list", list.to_str().unwrap()]].concat();
+        assert_eq!(document(&[&words[..], &["--force"]].concat(), &edges, 0)["listed"], 7);
+    }
+}
+
 /// A program without MPI says how it gets it, whatever else is asked.
 #[cfg(not(feature = "mpi"))]
 #[test]

@@ -47,9 +47,7 @@ impl Common {
         let wanted = per.and_then(|args| args.per.map(|per| (per, args)));
         let per = wanted.map(|wanted| wanted.0);
         let ranks = self.ranks(task, per.is_some())?;
-        // Rank 0 stops all.
-        let limit = self.time_limit.filter(|_| ranks.is_answering());
-        let _alarm = limit.map(|limit| signals::Alarm::set(limit, &context.cancel));
+        let _alarm = self.alarm(&ranks, &context);
         let list = ranks.list(self.list.as_deref())?;
         let list_format = self.check_list(list.as_deref(), pattern)?;
         let output = self.form(&ranks, list.as_deref(), pattern)?;
@@ -61,12 +59,9 @@ impl Common {
         }
         let _keeper = self.limit(task, per.is_some() || precision.is_some(), &mut context)?;
 
-        // Whoever takes a part of the work, or names vertices, goes by the order.
-        let alone =
-            matches!(miner, Miner::One(_)) && self.list.is_none() && self.share.share.is_none();
-        let plain = alone && per.is_none() && precision.is_none() && context.budget.is_none();
-        let ranked = !(plain && miner.engine().any_order(task));
-        let (graph, load, prepare) = self.prepared(ranked, &context)?;
+        let counted = per.is_none() && precision.is_none();
+        let any_order = counted && self.any_order(&miner, task, &context);
+        let (graph, load, prepare) = self.prepared(!any_order, &context)?;
         let share = self.share(&graph, per.is_some())?;
         let list = match &list {
             Some(path) if per.is_none() => {
@@ -194,6 +189,22 @@ impl Common {
             engine.supports_estimate(task)?;
         }
         Ok(precision)
+    }
+
+    /// Ends the run when its time is over: rank 0 stops all.
+    fn alarm(&self, ranks: &Ranks, context: &Context) -> Option<signals::Alarm> {
+        let limit = self.time_limit.filter(|_| ranks.is_answering());
+        limit.map(|limit| signals::Alarm::set(limit, &context.cancel))
+    }
+
+    /// Whether the order of the vertices is of no use. Whoever takes a part of the work, names vertices, or has little
+    /// memory goes by it.
+    fn any_order(&self, miner: &Miner, task: &Task, context: &Context) -> bool {
+        let alone = self.list.is_none() && self.share.share.is_none() && context.budget.is_none();
+        match miner {
+            Miner::One(engine) => alone && engine.any_order(task),
+            Miner::Keeping(..) | Miner::Rank(..) => false,
+        }
     }
 
     /// The graph, in the order of Rank(ON_1) if it is to be ranked, and how long reading and ordering it took.
