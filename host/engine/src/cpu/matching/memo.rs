@@ -1,7 +1,11 @@
 //! Tables of numbers that were found before.
 
-/// Entries of a new table, and most of one: 2 MiB.
-const FIRST: usize = 1 << 12;
+/// Entries of a new table, 2 KiB: most searches fill no more, and the system takes longer to give a page of
+/// memory than a small search takes in all.
+const FIRST: usize = 1 << 6;
+/// Most entries where memory is limited, and up to which a table grows readily.
+const SMALL: usize = 1 << 12;
+/// Most entries: 2 MiB.
 const MOST: usize = 1 << 16;
 /// Lookups after which a table without use is given up.
 const TRIAL: u64 = 1 << 12;
@@ -12,7 +16,7 @@ const NO_KEY: u128 = u128::MAX;
 /// A table of numbers by key, direct-mapped: an entry gives way to the next one at its place.
 #[derive(Default)]
 pub(super) struct Memo {
-    /// Whether the table keeps its first size.
+    /// Whether the table stays small.
     small: bool,
     entries: Vec<(u128, u128)>,
     lookups: u64,
@@ -63,8 +67,10 @@ impl Memo {
         let place = self.place(key);
         self.lost += usize::from(self.entries[place].0 != NO_KEY);
         self.entries[place] = (key, count);
-        let most = if self.small { FIRST } else { MOST };
-        if self.lost > 2 * self.entries.len() && self.entries.len() < most {
+        let size = self.entries.len();
+        let most = if self.small { SMALL } else { MOST };
+        let bearable = if size < SMALL { size / 4 } else { 2 * size };
+        if self.lost > bearable && size < most {
             self.grow();
         }
     }
@@ -92,16 +98,16 @@ mod tests {
     #[test]
     fn a_table_gives_what_was_put_there_or_nothing_and_grows_where_it_may() {
         let (small, small_hits) = used(Memo::new(true));
-        assert_eq!(small.entries.len(), FIRST);
+        assert_eq!(small.entries.len(), SMALL);
         let (large, large_hits) = used(Memo::new(false));
-        assert!(large.entries.len() > FIRST && large.entries.len() <= MOST);
+        assert!(large.entries.len() > SMALL && large.entries.len() <= MOST);
         assert!(large_hits > 2 * small_hits, "{large_hits} hits, {small_hits} of a small table");
     }
 
     /// A table after eight rounds of the same keys, three times as many as it has room for at first, and
     /// how many numbers it knew in a later round.
     fn used(mut memo: Memo) -> (Memo, u128) {
-        let keys = 3 * FIRST as u128;
+        let keys = 3 * SMALL as u128;
         let mut hits = 0;
         for round in 0..8 {
             for i in 0..keys {

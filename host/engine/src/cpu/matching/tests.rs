@@ -151,3 +151,28 @@ fn a_number_may_be_kept_by_more_than_four_images_or_not_if_their_positions_need_
 fn space<'g>(graph: &'g Graph, pattern: &Pattern, induced: bool) -> Space<'g> {
     Space::new(graph.view(), pattern, induced, &Cancel::default()).unwrap()
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn patterns_of_32_vertices_are_counted_alike_with_candidates_refined_and_by_label_alone(
+        labels in prop::collection::vec(0u32..12, 32),
+        chords in prop::collection::vec((0usize..32, 0usize..32), 2..20),
+        others in prop::collection::vec((0usize..64, 0usize..64), 40..120),
+    ) {
+        let pattern = ladder(&labels, &chords);
+        // The pattern twice, and edges at random.
+        let twice: Vec<u32> = labels.iter().chain(&labels).copied().collect();
+        let copies = pattern.edges().into_iter().flat_map(|(u, v)| [(u, v), (u + 32, v + 32)]);
+        let edges: Vec<_> = copies.chain(others).collect();
+        let graph = graph(&twice, &edges);
+        let task = Induced::Edge;
+        let context = Context::with_threads(1);
+        let job = Job::whole(&context);
+        let expected = search(&graph, &pattern, &pattern, task, true, job).unwrap();
+        prop_assert!(expected.0 >= 2, "both copies");
+        let by_label = SearchPlan::of(&pattern, task, true, false);
+        let (count, _) = execute_plan(&graph, &by_label, Units::All, None, &context).unwrap();
+        prop_assert_eq!(count * by_label.factor, expected.0);
+    }
+}

@@ -6,43 +6,45 @@ use gramer_pattern::{MAX_VERTICES, VertexSet};
 /// Bipartite matching of a pattern vertex's neighbours with those of a graph vertex.
 #[derive(Default)]
 pub(super) struct Matching {
-    /// The candidates near by: mask and number of the edge label.
-    pub(super) near: Vec<(VertexSet, usize)>,
-    /// Per entry of `near`: the pattern vertices that it may stand for, and the one it does.
+    /// Of the neighbours of the graph vertex: the pattern vertices that each may stand for, and the one
+    /// that it does.
     may: Vec<VertexSet>,
     owner: Vec<u8>,
 }
 
 impl Matching {
-    /// Whether all of `wanted` get different entries of `near`.
+    /// Whether all of `wanted` get different ones of some graph vertices, of each of which `near` has the
+    /// pattern vertices that it may stand for. No more of `near` is looked at than it takes to say so.
     pub(super) fn saturates(
         &mut self,
         wanted: VertexSet,
-        may: impl Fn(VertexSet, usize) -> VertexSet,
+        near: impl Iterator<Item = VertexSet>,
     ) -> bool {
         let size = wanted.count_ones();
         self.may.clear();
         // More than `size` entries that serve the same vertices are never needed.
         let mut counts = [0u32; MAX_VERTICES];
-        for &(there, label) in &self.near {
-            let serves = may(there, label);
-            if serves != 0 {
-                let mut needed = false;
-                for w in bits(serves) {
-                    counts[w] += 1;
-                    needed |= counts[w] <= size;
-                }
-                if needed {
-                    self.may.push(serves);
+        // Whoever has `size` choices finds one whatever the others take.
+        let mut scarce = wanted;
+        for serves in near {
+            let needed = serves & scarce;
+            if needed == 0 {
+                continue;
+            }
+            for w in bits(needed) {
+                counts[w] += 1;
+                if counts[w] == size {
+                    scarce &= !(1 << w);
                 }
             }
+            if scarce == 0 {
+                return true;
+            }
+            self.may.push(serves);
         }
-        // Whoever has `size` choices finds one whatever the others take.
-        if bits(wanted).any(|w| counts[w] == 0) {
+        if bits(scarce).any(|w| counts[w] == 0) {
             return false;
         }
-        let scarce =
-            bits(wanted).filter(|&w| counts[w] < size).fold(0, |m: VertexSet, w| m | 1 << w);
         self.owner.clear();
         self.owner.resize(self.may.len(), u8::MAX);
         bits(scarce).all(|w| {
@@ -65,5 +67,41 @@ impl Matching {
             }
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Whether all of `wanted` get different entries, by trying all ways.
+    fn by_trial(wanted: VertexSet, near: &[VertexSet], used: u32) -> bool {
+        let Some(w) = bits(wanted).next() else { return true };
+        let free = (0..near.len()).filter(|i| used >> i & 1 == 0 && near[*i] >> w & 1 == 1);
+        free.into_iter().any(|i| by_trial(wanted & !(1 << w), near, used | 1 << i))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn a_matching_is_found_where_there_is_one(
+            wanted in 1u32..32,
+            near in prop::collection::vec(0u32..32, 0..8),
+        ) {
+            let wanted = VertexSet::from(wanted);
+            let near: Vec<VertexSet> =
+                near.into_iter().map(|m| VertexSet::from(m) & wanted).collect();
+            let found = Matching::default().saturates(wanted, near.iter().copied());
+            prop_assert_eq!(found, by_trial(wanted, &near, 0));
+        }
+    }
+
+    #[test]
+    fn what_is_enough_for_any_choice_of_the_others_ends_the_look() {
+        let mut looked = 0;
+        let near = std::iter::repeat_n(0b11, 100).inspect(|_| looked += 1);
+        assert!(Matching::default().saturates(0b11, near));
+        assert_eq!(looked, 2);
     }
 }

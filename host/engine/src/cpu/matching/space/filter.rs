@@ -10,8 +10,9 @@ use gramer_pattern::{MAX_VERTICES, Pattern, VertexSet, automorphism_orbits_chain
 use super::Space;
 use super::bipartite::Matching;
 
-/// Most rounds of refinement; what is left after them is found by the search.
-const ROUNDS: usize = 6;
+/// Most rounds of refinement; what is left after them is found by the search. From the third on, only
+/// candidates are looked at that have lost something nearby.
+const ROUNDS: usize = 12;
 /// A round that drops less than one candidate in so many is the last.
 const WORTHWHILE: usize = 64;
 
@@ -159,29 +160,39 @@ impl<'a> Filter<'a> {
     pub(super) fn refine(&mut self, cancel: &Cancel) -> Result<()> {
         let mut matching = Matching::default();
         let mut by_label = vec![];
+        let crowded = self.crowded();
+        // By graph vertex: whether a neighbour has lost something since it was looked at.
+        let mut stale = vec![false; self.masks.len()];
         for round in 0..ROUNDS {
             let mut dropped = 0;
             let mut before = 0;
-            let alive = std::mem::take(&mut self.alive);
-            let mut kept = Vec::with_capacity(alive.len());
+            let mut alive = std::mem::take(&mut self.alive);
             for (i, &x) in alive.iter().enumerate() {
                 if i % 1024 == 0 {
                     cancel.check()?;
                 }
                 let old = self.masks[x as usize];
+                before += old.count_ones() as usize;
+                let again = std::mem::take(&mut stale[x as usize]);
+                if round > 1 && !again {
+                    continue;
+                }
                 let mut mask = self.supported(x, old, &mut by_label);
                 // Matching costs more; it pays once most candidates without support are gone.
-                if mask != 0 && round > 0 {
-                    mask = self.matched(x, mask, &mut matching);
+                if mask & crowded != 0 && round > 0 {
+                    mask &= !crowded | self.matched(x, mask & crowded, &mut matching);
                 }
-                before += old.count_ones() as usize;
+                if mask == old {
+                    continue;
+                }
                 dropped += (old & !mask).count_ones() as usize;
                 self.masks[x as usize] = mask;
-                if mask != 0 {
-                    kept.push(x);
+                if round > 0 {
+                    self.graph.neighbours(x).iter().for_each(|&y| stale[y as usize] = true);
                 }
             }
-            self.alive = kept;
+            alive.retain(|&x| self.masks[x as usize] != 0);
+            self.alive = alive;
             if round > 0 && dropped * WORTHWHILE <= before {
                 break;
             }
@@ -189,12 +200,29 @@ impl<'a> Filter<'a> {
         Ok(())
     }
 
+    /// The pattern vertices with two neighbours that may want the same graph vertex. To all others each neighbour
+    /// for each of theirs is a different one.
+    fn crowded(&self) -> VertexSet {
+        let label = |w: usize| self.pattern.vertex_label(w);
+        let alike = |a: usize, b: usize| {
+            label(a) == label(b) || label(a) == NO_LABEL || label(b) == NO_LABEL
+        };
+        let near = |u: usize| self.pattern.neighbours(u);
+        (0..self.n)
+            .filter(|&u| bits(near(u)).any(|a| bits(near(u)).any(|b| a < b && alike(a, b))))
+            .fold(0, |m, u| m | 1 << u)
+    }
+
     /// The members of `mask` whose every neighbour has a candidate next to x.
     fn supported(&self, x: VertexId, mask: VertexSet, by_label: &mut Vec<VertexSet>) -> VertexSet {
         let mut any = 0;
         if self.edge_labels.is_empty() {
+            let wanted = bits(mask).fold(0, |m, u| m | self.pattern.neighbours(u));
             for &y in self.graph.neighbours(x) {
                 any |= self.masks[y as usize];
+                if wanted & !any == 0 {
+                    return mask;
+                }
             }
             return bits(mask)
                 .filter(|&u| self.pattern.neighbours(u) & !any == 0)
@@ -225,30 +253,23 @@ impl<'a> Filter<'a> {
 
     /// The members of `mask` whose neighbours can be matched to different neighbours of x.
     fn matched(&self, x: VertexId, mask: VertexSet, matching: &mut Matching) -> VertexSet {
-        matching.near.clear();
-        for at in self.graph.row(x) {
-            let there = self.masks[self.graph.neighbours[at] as usize];
-            if there != 0 {
-                let label = match self.graph.edge_labels {
-                    Some(labels) if !self.edge_labels.is_empty() => {
-                        self.edge_labels.binary_search(&labels[at]).unwrap_or(usize::MAX)
-                    }
-                    _ => usize::MAX,
-                };
-                matching.near.push((there, label));
-            }
-        }
-        bits(mask)
-            .filter(|&u| {
-                let neighbours = self.pattern.neighbours(u);
-                // Over a label that no edge here asks for, only unlabelled edges go.
-                let labelled = self.over[u].iter().fold(0, |m, w| m | w);
-                matching.saturates(neighbours, |there, label| {
-                    let over = self.over[u].get(label).copied().unwrap_or(0);
-                    there & neighbours & (!labelled | over)
-                })
-            })
-            .fold(0, |m, u| m | 1 << u)
+        let near = |at: usize| self.masks[self.graph.neighbours[at] as usize];
+        let mut fits = |u: usize| {
+            let neighbours = self.pattern.neighbours(u);
+            let labels = self.graph.edge_labels.filter(|_| !self.edge_labels.is_empty());
+            let Some(labels) = labels else {
+                let serve = self.graph.row(x).map(|at| near(at) & neighbours);
+                return matching.saturates(neighbours, serve);
+            };
+            // Over a label that no edge here asks for, only unlabelled edges go.
+            let labelled = self.over[u].iter().fold(0, |m, w| m | w);
+            let serve = self.graph.row(x).map(|at| {
+                let label = self.edge_labels.binary_search(&labels[at]).ok();
+                near(at) & neighbours & (!labelled | label.map_or(0, |l| self.over[u][l]))
+            });
+            matching.saturates(neighbours, serve)
+        };
+        bits(mask).filter(|&u| fits(u)).fold(0, |m, u| m | 1 << u)
     }
 
     /// One class an orbit, or one for all pattern vertices with equal candidates.
@@ -295,7 +316,11 @@ impl<'a> Filter<'a> {
         if induced {
             space.linked.fill(0);
         }
+        // By pattern vertex: how many of its candidates are next to x. Where labels of edges count that depends on
+        // the pattern's other vertex, too.
+        let mut near = [0u32; MAX_VERTICES];
         let mut lengths = [[0u32; MAX_VERTICES]; MAX_VERTICES];
+        let labels = self.graph.edge_labels.filter(|_| !self.edge_labels.is_empty());
         for (i, &x) in self.alive.iter().enumerate() {
             if i % 1024 == 0 {
                 cancel.check()?;
@@ -311,14 +336,14 @@ impl<'a> Filter<'a> {
                     continue;
                 }
                 any |= there;
-                let label = match self.graph.edge_labels {
-                    Some(labels) if !self.edge_labels.is_empty() => labels[at],
-                    _ => NO_LABEL,
+                let Some(labels) = labels else {
+                    bits(there).for_each(|w| near[w] += 1);
+                    continue;
                 };
                 for u in bits(here) {
                     for w in bits(there & self.pattern.neighbours(u)) {
                         let need = self.pattern.edge_label(u, w).expect("neighbours");
-                        lengths[u][w] += u32::from(need == NO_LABEL || need == label);
+                        lengths[u][w] += u32::from(need == NO_LABEL || need == labels[at]);
                     }
                 }
             }
@@ -327,12 +352,36 @@ impl<'a> Filter<'a> {
                     space.linked[u] |= any;
                 }
                 for w in bits(self.pattern.neighbours(u)) {
-                    let length = f64::from(std::mem::take(&mut lengths[u][w]));
+                    let length = near[w] + std::mem::take(&mut lengths[u][w]);
+                    let length = f64::from(length);
                     space.sizes[u][w].entries += length;
                     space.sizes[u][w].squares += length * length;
                 }
             }
+            near[..self.n].fill(0);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_candidate_loses_is_noticed_by_its_neighbours_round_after_round() {
+        // A triangle with a tail of nine. The tail's end has no support, then the vertex before it, and so on.
+        let mut builder = gramer_graph::Builder::new();
+        for v in 0..12 {
+            builder.labelled_vertex(v, (v % 3) as Label);
+        }
+        (1..12).for_each(|v| builder.edge(v - 1, v));
+        builder.edge(0, 2);
+        let graph = builder.build();
+        let mut pattern = Pattern::clique(3);
+        (0..3).for_each(|v| pattern.set_vertex_label(v, v as Label));
+        let mut filter = Filter::new(graph.view(), &pattern);
+        filter.refine(&Cancel::default()).unwrap();
+        assert_eq!(filter.alive, [0, 1, 2]);
     }
 }
