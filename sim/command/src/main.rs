@@ -173,7 +173,7 @@ fn main() -> ExitCode {
     match mine(options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", said(&error));
             let wrong_use = error.is::<Usage>()
                 || matches!(error.downcast_ref(), Some(gramer::Error::Usage(_)));
             ExitCode::from(if wrong_use { 2 } else { 1 })
@@ -305,4 +305,25 @@ fn matched(
     };
     let done = plans::mine(&asked)?;
     if options.json { plans::json(&asked, &done) } else { Ok(plans::tables(&asked, &done)) }
+}
+
+/// An error and what it is from, each once: some say themselves what they are from.
+fn said(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+        cause if text.is_empty() => cause,
+        cause if text.ends_with(&cause) => text,
+        cause => format!("{text}: {cause}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn an_error_says_each_cause_once() {
+        let cause = || std::io::Error::other("no disk");
+        let read = anyhow::Error::from(cause()).context("a.txt: cannot read: no disk");
+        assert_eq!(super::said(&read), "a.txt: cannot read: no disk");
+        let bare = anyhow::Error::from(cause()).context("a.txt");
+        assert_eq!(super::said(&bare), "a.txt: no disk");
+    }
 }
