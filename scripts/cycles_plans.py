@@ -22,19 +22,14 @@ import pathlib
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from cycles_set import FILES, ROOT, built, keep, model_of, program
+
 WORK = ROOT / "target/cycles-plans"
 REPORT = ROOT / "docs/hardware/set-plans.md"
 MACHINE = ROOT / "machines/set-plans32.yaml"
 CLUSTERS, PUS = 4, 8
 # What decides, beside the model, which units there are and what is done for them.
 SOURCES = ["host/accelerator/src/set/plan", "host/pattern/src/plan"]
-FILES = {
-    "citeseer": "citeseer/citeseer.lg",
-    "p2p-gnutella04": "p2p-gnutella04/p2p-gnutella04.txt.zst",
-    "ca-astroph": "ca-astroph/ca-AstroPh.txt.zst",
-    "wiki-vote": "wiki-vote/wiki-vote.txt.zst",
-}
 # Pattern, graph; the design's sum at 32 PUs, and what of; the same where sets are made by the map.
 ROWS = [
     ("house", "citeseer", 682, 773),
@@ -62,11 +57,6 @@ LIMIT = 2
 NOT_RUN = "not run"
 
 
-def program(name):
-    """The program of this name."""
-    return os.environ.get(name.upper().replace("-", "_"), ROOT / "target/release" / name)
-
-
 def sources():
     """A hash of what writes plans and units."""
     found = hashlib.sha256()
@@ -87,14 +77,8 @@ def expected(pattern, path):
 def simulate(kept, pattern, path, size):
     """One run, whose result is kept. Gives what is wrong as text."""
     pus, part = size
-    command = [program("gramer-sim"), "match", "--pattern", pattern, path, "--json", "--machine", MACHINE,
-               "--part", str(part)] + (["--pus", str(pus), "--clusters", "1"] if pus < CLUSTERS * PUS else [])
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    if done.returncode != 0:
-        return f"{' '.join(map(str, command))} failed: {done.stderr.strip()}"
-    kept.with_suffix(".part").write_text(done.stdout)
-    kept.with_suffix(".part").rename(kept)
-    return None
+    return keep([program("gramer-sim"), "match", "--pattern", pattern, path, "--json", "--machine", MACHINE,
+                 "--part", str(part)] + (["--pus", str(pus), "--clusters", "1"] if pus < CLUSTERS * PUS else []), kept)
 
 
 def outcome(kept, pattern, graph, path):
@@ -102,6 +86,10 @@ def outcome(kept, pattern, graph, path):
     if not kept.exists():
         return NOT_RUN
     result = json.loads(kept.read_text())
+    passes = result["programs"][0]["passes"]
+    shape = (len(passes), len(passes[0]["counters"]["pu.units"]))
+    if PARTS.get((pattern, graph), WHOLE) == WHOLE and shape not in ((CLUSTERS, PUS), (1, FEW)):
+        sys.exit(f"cycles: {MACHINE} has {shape[0]} clusters of {shape[1]} PUs, and the rows are of {CLUSTERS} of {PUS}")
     count = result["results"][0]["count"]
     if count is not None and count != expected(pattern, path):
         sys.exit(f"cycles: {pattern} {graph}: the core counted {count}, the CPU engine {expected(pattern, path)}")
@@ -235,11 +223,8 @@ def main():
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
     WORK.mkdir(parents=True, exist_ok=True)
-    if program("gramer-sim") == ROOT / "target/release/gramer-sim":
-        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
-                        "--bin", "gramer"], cwd=ROOT, check=True)
-    model = subprocess.run([program("gramer-sim"), "--model", "--machine", MACHINE], cwd=ROOT, check=True,
-                           stdout=subprocess.PIPE, text=True).stdout.strip()
+    built()
+    model = model_of(MACHINE)
     key = f"{model}-{sources()}"
     paths = {graph: pathlib.Path(data) / file for graph, file in FILES.items()}
 

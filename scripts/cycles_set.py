@@ -110,6 +110,19 @@ def program(name):
     return os.environ.get(name.upper().replace("-", "_"), ROOT / "target/release" / name)
 
 
+def built():
+    """Builds the programs where no others are named."""
+    if program("gramer-sim") == ROOT / "target/release/gramer-sim":
+        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
+                        "--bin", "gramer"], cwd=ROOT, check=True)
+
+
+def model_of(machine):
+    """The name of the model of a machine's file."""
+    return subprocess.run([program("gramer-sim"), "--model", "--machine", machine], cwd=ROOT, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
 def words(task):
     """The task of `gramer` and k."""
     k, kind = task.split("-")
@@ -132,8 +145,12 @@ def kept_at(model, task, graph, load):
 def simulate(machine, kept, task, path, load):
     """One run, whose result is kept. Gives what is wrong as text."""
     name, k = words(task)
-    command = [program("gramer-sim"), name, "-k", str(k), path, "--json",
-               "--machine", f"machines/{machine}.yaml"] + (["--load"] if load else [])
+    return keep([program("gramer-sim"), name, "-k", str(k), path, "--json",
+                 "--machine", f"machines/{machine}.yaml"] + (["--load"] if load else []), kept)
+
+
+def keep(command, kept):
+    """Runs a command, whose answer is kept, whole or not at all. Gives what is wrong as text."""
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if done.returncode != 0:
         return f"{' '.join(map(str, command))} failed: {done.stderr.strip()}"
@@ -292,16 +309,12 @@ def main():
     if not data:
         sys.exit("cycles: GRAMER_DATA must name the folder of the real graphs")
     WORK.mkdir(parents=True, exist_ok=True)
-    if program("gramer-sim") == ROOT / "target/release/gramer-sim":
-        subprocess.run(["cargo", "build", "--release", "--locked", "-q", "--workspace", "--bin", "gramer-sim",
-                        "--bin", "gramer"], cwd=ROOT, check=True)
+    built()
     machines = chosen.machine or MACHINES
     rows = [at for at, one in enumerate(ROWS) if not chosen.only or f"{one[0]}:{one[1]}" in chosen.only]
     models = {}
     for machine in machines:
-        models[machine] = subprocess.run(
-            [program("gramer-sim"), "--model", "--machine", f"machines/{machine}.yaml"],
-            cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        models[machine] = model_of(f"machines/{machine}.yaml")
     paths = {graph: pathlib.Path(data) / file for graph, file in FILES.items()}
     failed = [] if chosen.report else run_missing(models, rows, paths, chosen.jobs)
     lines, results = [], {}

@@ -7,17 +7,18 @@
 //! segments, and the heaviest first. The lists are those that the core reads; eight PUs take a line each in
 //! turn, and the cluster has its share of the roots.
 
-use anyhow::{Context as _, Result};
+#[path = "common/rows.rs"]
+mod rows;
+
+use anyhow::Result;
+use gramer::Graph;
 use gramer::accelerator::set::image::{Lists, SetImage, lines_of};
 use gramer::accelerator::set::segments::{Segments, near};
 use gramer::accelerator::set::units::{Operation, roots_of};
 use gramer::engine::Units;
-use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::graph::{VertexId, View};
-use gramer::prepare::renumber;
-use gramer::{Context, Graph};
+use gramer_machine::Accelerator;
 use gramer_machine::set::LINE_QUARTERS;
-use gramer_machine::{Accelerator, named};
 
 const WAYS: usize = 16;
 /// Lines of a MiB.
@@ -140,24 +141,9 @@ fn row(machine: &Accelerator, name: &str, graph: &Graph, operation: Operation) -
 }
 
 fn main() -> Result<()> {
-    let mut words = std::env::args().skip(1);
-    let machine = words.next().context("usage: set_cache MACHINE FILE…")?;
-    let machine =
-        named::named(&machine).with_context(|| format!("there is no machine {machine}"))??;
-    println!(
+    rows::each(
         "graph\ttask\twhole image\tsegments\t3 + 1 MiB, near\tby work\t0 + 4 MiB, near\tby work\t4 + 1 MiB, \
-         near\tby work"
-    );
-    for path in words {
-        let context = Context::default();
-        let read = read_graph(path.as_ref(), &ReadOptions::default(), &context)?;
-        let name = path.rsplit('/').nth(1).unwrap_or(&path);
-        let graph = renumber(&read, &context)?;
-        let cliques = |k| Operation::Cliques { k };
-        for operation in [cliques(3), cliques(4), cliques(5), Operation::Paths] {
-            row(&machine, name, &graph, operation)
-                .with_context(|| format!("{name}, {operation:?}"))?;
-        }
-    }
-    Ok(())
+         near\tby work",
+        row,
+    )
 }

@@ -5,17 +5,18 @@
 //! segments, the lines of all of them, how often a line is loaded, and the seconds in which one thread cut
 //! the graph and put the images together.
 
+#[path = "common/rows.rs"]
+mod rows;
+
 use std::time::Instant;
 
 use anyhow::{Context as _, Result};
+use gramer::Graph;
 use gramer::accelerator::set::image::{Lists, SetImage};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::units::Operation;
 use gramer::engine::Units;
-use gramer::graph::read::{ReadOptions, read_graph};
-use gramer::prepare::renumber;
-use gramer::{Context, Graph};
-use gramer_machine::{Accelerator, named};
+use gramer_machine::Accelerator;
 
 fn row(machine: &Accelerator, name: &str, graph: &Graph, operation: Operation) -> Result<()> {
     let (what, lists) = match operation {
@@ -36,21 +37,5 @@ fn row(machine: &Accelerator, name: &str, graph: &Graph, operation: Operation) -
 }
 
 fn main() -> Result<()> {
-    let mut words = std::env::args().skip(1);
-    let machine = words.next().context("usage: set_segments MACHINE FILE…")?;
-    let machine =
-        named::named(&machine).with_context(|| format!("there is no machine {machine}"))??;
-    println!("graph\ttask\twhole image\tsegments\tloaded\ttimes\tseconds");
-    for path in words {
-        let context = Context::default();
-        let read = read_graph(path.as_ref(), &ReadOptions::default(), &context)?;
-        let name = path.rsplit('/').nth(1).unwrap_or(&path);
-        let graph = renumber(&read, &context)?;
-        let cliques = |k| Operation::Cliques { k };
-        for operation in [cliques(3), cliques(4), cliques(5), Operation::Paths] {
-            row(&machine, name, &graph, operation)
-                .with_context(|| format!("{name}, {operation:?}"))?;
-        }
-    }
-    Ok(())
+    rows::each("graph\ttask\twhole image\tsegments\tloaded\ttimes\tseconds", row)
 }
