@@ -10,9 +10,7 @@ use gramer::accelerator::set::image::{SetImage, Size};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};
-use gramer::accelerator::set::units::{
-    Arrange, InStream, Operation, PlacedUnit, deal, longest, units,
-};
+use gramer::accelerator::set::units::{Arrange, InStream, deal, longest, units};
 use gramer::engine::Units;
 use gramer::graph::View;
 use gramer::graph::read::{ReadOptions, read_graph};
@@ -53,9 +51,9 @@ pub struct Done {
     image_lines: u64,
     /// Lines of the image of the whole graph; `None` for more than ids can name.
     whole_lines: Option<u64>,
-    /// From the start to the last sum of the cluster that took longest, over all segments.
+    /// From the start to the last sum of the cluster that took longest, over all its segments.
     cycles: u64,
-    /// One per cluster, and seconds that it took here.
+    /// One per cluster that had work, and seconds that it took here.
     clusters: Vec<(Outcome, f64)>,
 }
 
@@ -64,46 +62,44 @@ struct Bench<'a> {
     asked: &'a Asked<'a>,
     core: Model,
     total: Total,
+    /// What each cluster did, if anything.
+    clusters: Vec<Option<(Outcome, f64)>>,
     done: Done,
 }
 
 impl Bench<'_> {
-    /// Runs units over an image on all clusters; gives their sums.
-    fn run(
-        &mut self,
-        image: &SetImage,
-        operations: &[Operation],
-        units: Vec<PlacedUnit>,
-    ) -> Result<Total> {
-        let (asked, machine) = (self.asked, self.asked.accelerator);
-        let count = machine.kernels.compute_units as usize;
-        let arrange = if asked.load { Arrange::ByAddress } else { Arrange::ByWork };
-        if !asked.load {
-            let empty = deal(machine, operations, vec![], 1, arrange);
-            cluster(machine, &mut self.core, image, &empty[0], true, asked.simulation)?;
-        }
-        let (mut found, mut longest) = (Total::default(), 0);
-        for (at, stream) in deal(machine, operations, units, count, arrange).iter().enumerate() {
-            let clock = Instant::now();
-            let (load, simulation) = (asked.load, asked.simulation);
-            let outcome = cluster(machine, &mut self.core, image, stream, load, simulation)?;
-            let seconds = clock.elapsed().as_secs_f64();
-            for (sum, &own) in found.iter_mut().zip(&outcome.counts) {
-                *sum += u128::from(own);
+    /// Runs a cluster over an image that the core has, or loads; gives its sums.
+    fn run(&mut self, at: usize, image: &SetImage, stream: &InStream) -> Result<Total> {
+        let (load, simulation) = (self.asked.load, self.asked.simulation);
+        let clock = Instant::now();
+        let outcome =
+            cluster(self.asked.accelerator, &mut self.core, image, stream, load, simulation)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let found = std::array::from_fn(|sum| outcome.counts[sum].into());
+        match &mut self.clusters[at] {
+            Some((sum, spent)) => {
+                add(sum, outcome);
+                *spent += seconds;
             }
-            longest = longest.max(outcome.sum("core.cycles"));
-            match self.done.clusters.get_mut(at) {
-                Some((sum, spent)) => {
-                    add(sum, outcome);
-                    *spent += seconds;
-                }
-                None => self.done.clusters.push((outcome, seconds)),
-            }
+            none => *none = Some((outcome, seconds)),
         }
-        self.done.cycles += longest;
+        Ok(found)
+    }
+
+    fn arrange(&self) -> Arrange {
+        if self.asked.load { Arrange::ByAddress } else { Arrange::ByWork }
+    }
+
+    /// Puts an image on chip, if it is to be there before.
+    fn place(&mut self, image: &SetImage) -> Result<()> {
         self.done.segments += 1;
         self.done.image_lines += u64::from(image.lines());
-        Ok(found)
+        if !self.asked.load {
+            let machine = self.asked.accelerator;
+            let empty = deal(machine, &[], vec![], 1, self.arrange());
+            cluster(machine, &mut self.core, image, &empty[0], true, self.asked.simulation)?;
+        }
+        Ok(())
     }
 
     /// A task over the whole image.
@@ -111,19 +107,30 @@ impl Bench<'_> {
         let image = SetImage::new(view, task.lists(), 0)?;
         let operations = task.operations();
         let work = units(view, &image, &operations, Units::All);
-        self.total = self.run(&image, &operations, work)?;
+        let (machine, clusters) = (self.asked.accelerator, self.clusters.len());
+        self.place(&image)?;
+        for (at, stream) in
+            deal(machine, &operations, work, clusters, self.arrange()).iter().enumerate()
+        {
+            let found = self.run(at, &image, stream)?;
+            self.total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own);
+        }
         Ok(())
     }
 
-    /// A task segment by segment.
+    /// A task segment by segment, each on the cluster that has its roots.
     fn segments(&mut self, view: View<'_>, task: SetTask) -> Result<()> {
+        let (machine, clusters) = (self.asked.accelerator, self.clusters.len());
         for operation in task.operations() {
-            let machine = self.asked.accelerator;
-            let mut segments = Segments::new(machine, view, operation, Units::All);
-            while let Some(segment) = segments.next()? {
-                let (operations, units) = (&segment.operations, segment.units.clone());
-                let found = self.run(&segment.image, operations, units)?;
-                segment.add(&mut self.total, &found);
+            let parts = Segments::parts(machine, view, operation, Units::All, clusters);
+            for (at, mut segments) in parts.into_iter().enumerate() {
+                while let Some(segment) = segments.next()? {
+                    let (operations, units) = (&segment.operations, segment.units.clone());
+                    let stream = &deal(machine, operations, units, 1, self.arrange())[0];
+                    self.place(&segment.image)?;
+                    let found = self.run(at, &segment.image, stream)?;
+                    segment.add(&mut self.total, &found);
+                }
             }
         }
         Ok(())
@@ -166,7 +173,8 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
         clusters: vec![],
     };
     let core = Model::load(asked.library)?;
-    let mut bench = Bench { asked, core, total: Total::default(), done };
+    let clusters = vec![None; machine.kernels.compute_units as usize];
+    let mut bench = Bench { asked, core, total: Total::default(), clusters, done };
     match stays(machine, size, longest(view), task)? {
         true => bench.whole(view, task)?,
         false => bench.segments(view, task)?,
@@ -177,6 +185,9 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
         false => pattern::name(p),
     };
     let mut done = bench.done;
+    done.clusters = bench.clusters.into_iter().flatten().collect();
+    let own = done.clusters.iter().map(|(outcome, _)| outcome.sum("core.cycles"));
+    done.cycles = own.max().unwrap_or(0);
     done.results = counts.iter().map(|c| (name(&c.pattern), c.count)).collect();
     Ok(done)
 }
@@ -202,7 +213,7 @@ fn cluster(
     Ok(outcome)
 }
 
-/// The answer as JSON; `cycles` are those of the cluster that took longest, summed over segments; `passes`
+/// The answer as JSON; `cycles` are those of the cluster that took longest, summed over its segments; `passes`
 /// are the clusters.
 ///
 /// # Errors

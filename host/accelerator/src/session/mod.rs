@@ -8,6 +8,7 @@ mod pending;
 mod places;
 mod plans;
 mod samples;
+mod segments;
 mod set;
 mod stop;
 mod transfer;
@@ -151,12 +152,6 @@ impl Session {
     /// Adds time in which the host built what a task sends.
     pub(crate) fn note_preparation(&mut self, took: Duration) {
         self.preparation += took;
-    }
-
-    /// Adds a segment of a graph, whose image has so many lines.
-    pub(crate) fn note_segment(&mut self, lines: u32) {
-        self.segments.0 += 1;
-        self.segments.1 += u64::from(lines);
     }
 
     /// What was measured since [`Session::begin`].

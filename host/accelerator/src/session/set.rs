@@ -19,7 +19,7 @@ use crate::stream::{Area, Results, Status};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use opencl3::context::Context as Cl;
-use opencl3::memory::ClMem;
+use opencl3::memory::{Buffer, ClMem};
 
 /// Bit 0 of the core's flags.
 const WAIT: u64 = 1;
@@ -44,28 +44,13 @@ impl Session {
             return Ok(());
         }
         self.loaded = None;
-        let (need, room) = (image.len() as u64, self.machine.memory.bank_bytes);
-        if need > room {
-            return Err(Error::Unsupported(format!(
-                "the graph needs {} in a memory bank, but a bank of machine {} has {}; the \
-                 engine `cpu` does it",
-                size(need),
-                self.machine.machine.name,
-                size(room)
-            )));
-        }
+        room_for(&self.machine, image.len() as u64)?;
         for card in self.cards.iter_mut() {
             card.graph.clear();
+            let (name, cl, places) = (&card.name, &card.context, &*card.places);
             for (at, unit) in (0..).zip(&mut card.units) {
                 context.cancel.check()?;
-                unit.on_chip = None;
-                let memory = card.places.memory_of(CORE, at, "bank0")?;
-                let mut to =
-                    buffer(&card.context, &card.queue, &card.name, need, memory, &card.places)?;
-                unit.set(&card.places, CORE, "bank0", &to.get(), &card.name)?;
-                write(&card.queue, &mut to, 0, image, &mut card.moved)
-                    .map_err(|e| failed(&card.name, "writing the graph", e))?;
-                card.graph.push(to);
+                card.graph.push(unit.take_image(image, at, name, cl, places)?);
             }
         }
         self.loaded = Some(number);
@@ -167,7 +152,27 @@ pub(super) struct StreamJob<'a> {
 }
 
 impl ComputeUnit {
-    fn run_stream(
+    /// Puts an image into the unit's bank, as the one that its kernel reads.
+    pub(super) fn take_image(
+        &mut self,
+        image: &[u8],
+        at: u32,
+        name: &str,
+        cl: &Cl,
+        places: &Places,
+    ) -> Result<Buffer<u8>> {
+        self.on_chip = None;
+        let memory = places.memory_of(CORE, at, "bank0")?;
+        let bytes = image.len() as u64;
+        let mut to = buffer(cl, &self.transfer, name, bytes, memory, places)?;
+        self.set(places, CORE, "bank0", &to.get(), name)?;
+        write(&self.transfer, &mut to, 0, image, &mut self.moved)
+            .map_err(|e| failed(name, "writing the graph", e))?;
+        Ok(to)
+    }
+
+    /// Runs a stream, again with fewer walkers where their sets have no room.
+    pub(super) fn run_stream(
         &mut self,
         run: &Execution<'_>,
         job: &StreamJob<'_>,
@@ -256,6 +261,23 @@ impl ComputeUnit {
             None => Ok((results, told)),
         }
     }
+}
+
+/// Whether an image of so many bytes has room in a bank.
+///
+/// # Errors
+/// [`Error::Unsupported`] with the room that there is.
+pub(super) fn room_for(machine: &Accelerator, need: u64) -> Result<()> {
+    let room = machine.memory.bank_bytes;
+    if need <= room {
+        return Ok(());
+    }
+    Err(Error::Unsupported(format!(
+        "the graph needs {} in a memory bank, but a bank of machine {} has {}; the engine `cpu` does it",
+        size(need),
+        machine.machine.name,
+        size(room)
+    )))
 }
 
 /// What a run says whose search plan needs more memory for its sets.

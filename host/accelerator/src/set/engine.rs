@@ -1,6 +1,5 @@
 //! The set core as a device that answers tasks.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,7 +14,7 @@ use super::frequent::{self, Asked};
 use super::image::{Lists, SetImage, Size};
 use super::matches::{self, Match, has_plans, lists};
 use super::plan::run::PlanImages;
-use super::segments::{Segment, Segments};
+use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
 use super::units::{Arrange, deal, longest, units};
@@ -33,8 +32,6 @@ pub(crate) struct SetResident<'a> {
     numbers: [u64; 2],
     images: Mutex<[Option<SetImage>; 2]>,
     sizes: [OnceLock<Option<Size>>; 2],
-    /// The number of the segment that was loaded last.
-    segment: AtomicU64,
     plans: PlanImages,
     /// Numbers of the images for plans.
     plan_numbers: [u64; 2],
@@ -67,7 +64,6 @@ impl<'a> SetResident<'a> {
             numbers: [(); 2].map(|()| number()),
             images: Mutex::default(),
             sizes: [const { OnceLock::new() }; 2],
-            segment: AtomicU64::new(number()),
             plans: PlanImages::default(),
             plan_numbers: [(); 2].map(|()| number()),
             degrees: OnceLock::new(),
@@ -81,9 +77,9 @@ impl<'a> SetResident<'a> {
     }
 
     /// The numbers of images that a device may have.
-    pub fn numbers(&self) -> [u64; 5] {
+    pub fn numbers(&self) -> [u64; 4] {
         let ([up, both], [plain, labels]) = (self.numbers, self.plan_numbers);
-        [up, both, self.segment.load(Ordering::Relaxed), plain, labels]
+        [up, both, plain, labels]
     }
 
     /// Whether the image for a task stays on the machine, as [`stays`] says.
@@ -214,63 +210,21 @@ impl<'a> SetResident<'a> {
         session.run_streams(&streams, number, image.lines(), limit, run.context)
     }
 
-    /// Runs a task segment by segment. What was found before it is stopped counts.
+    /// Runs a task segment by segment, those of some roots on each cluster. What was found before it is stopped counts.
     fn segments(&self, run: &mut Run<'_>, machine: &Accelerator, task: SetTask) -> Result<Summed> {
-        let view = self.graph.view();
-        let mut summed = Summed { total: Total::default(), complete: true };
-        for operation in task.operations() {
-            let begun = Instant::now();
-            let mut segments = Segments::new(machine, view, operation, run.units);
-            run.session.note_preparation(begun.elapsed());
-            let roots = segments.roots_left();
-            run.context.progress.begin(roots as u64);
-            let mut left = roots;
-            loop {
-                let begun = Instant::now();
-                let segment = segments.next()?;
-                run.session.note_preparation(begun.elapsed());
-                let Some(segment) = segment else { break };
-                let found = match self.segment(run, machine, &segment) {
-                    Err(Error::Interrupted) => None,
-                    found => Some(found?),
-                };
-                if let Some(found) = &found {
-                    segment.add(&mut summed.total, &found.total);
-                }
-                if found.is_none_or(|found| !found.complete) {
-                    summed.complete = false;
-                    return Ok(summed);
-                }
-                let after = segments.roots_left();
-                run.context.progress.add((left - after) as u64);
-                left = after;
-            }
-        }
-        Ok(summed)
-    }
-
-    /// Runs a segment.
-    fn segment(
-        &self,
-        run: &mut Run<'_>,
-        machine: &Accelerator,
-        segment: &Segment,
-    ) -> Result<Summed> {
-        run.context.cancel.check()?;
+        let (view, session) = (self.graph.view(), &mut *run.session);
         let begun = Instant::now();
-        let (image, session) = (&segment.image, &mut *run.session);
-        let number = (self.number)();
         let clusters = session.compute_units();
-        let (operations, work) = (&segment.operations, segment.units.clone());
-        let streams = deal(machine, operations, work, clusters, Arrange::ByAddress);
+        let mut parts: Vec<Vec<Segments<'_>>> = (0..clusters).map(|_| vec![]).collect();
+        for operation in task.operations() {
+            let dealt = Segments::parts(machine, view, operation, run.units, clusters);
+            parts.iter_mut().zip(dealt).for_each(|(own, more)| own.push(more));
+        }
         session.note_preparation(begun.elapsed());
-        session.note_segment(image.lines());
-        session.load_image(image.bytes(), number, run.context)?;
-        self.segment.store(number, Ordering::Relaxed);
+        let roots: usize = parts.iter().flatten().map(Segments::roots_left).sum();
+        run.context.progress.begin(roots as u64);
         let limit = run.settings.time_limit.map(Duration::from_secs);
-        // Its progress is a part of the task's.
-        let context = Context { progress: Arc::default(), ..run.context.clone() };
-        session.run_streams(&streams, number, image.lines(), limit, &context)
+        session.run_segments(parts, self.number, limit, run.context)
     }
 }
 

@@ -164,14 +164,25 @@ pub fn longest(view: View<'_>) -> u32 {
 /// Cycles that a root takes about. For cliques `row` begins with the `before` members; for edges and paths
 /// what is behind them is visited.
 pub(super) fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation) -> u64 {
-    let lines = |blocks: &[VertexId], of: fn(Block) -> u32| -> u64 {
-        let each = blocks.iter().map(|&u| image.block(u));
-        each.map(|b| u64::from(lines_of(b.address, of(b)))).sum()
+    let lines = |u: VertexId, of: fn(Block) -> u32| -> u64 {
+        let block = image.block(u);
+        lines_of(block.address, of(block)).into()
     };
+    cost(row, before, operation, |u| lines(u, |b| b.up), |u| lines(u, |b| b.all))
+}
+
+/// [`work`] where a vertex' list has `up` lines with what is before it, and `all` with both.
+pub(super) fn cost(
+    row: &[VertexId],
+    before: usize,
+    operation: Operation,
+    up: impl Fn(VertexId) -> u64,
+    all: impl Fn(VertexId) -> u64,
+) -> u64 {
     match operation {
         Operation::Cliques { k } => {
             let (members, d) = (&row[..before], before as u64);
-            let streamed = lines(members.get(1..).unwrap_or_default(), |b| b.up);
+            let streamed: u64 = members.iter().skip(1).map(|&u| up(u)).sum();
             // Sets that the levels read, as far as they follow from the number of members.
             let rows = d * d / (2 * ROWS_A_CYCLE);
             let deeper =
@@ -181,7 +192,7 @@ pub(super) fn work(image: &SetImage, row: &[VertexId], before: usize, operation:
             streamed.max(levels).saturating_add(streamed + own)
         }
         Operation::Edges | Operation::Paths => {
-            MAP_LINE * lines(&row[before..], |b| b.all) + row.len() as u64 / 8
+            MAP_LINE * row[before..].iter().map(|&u| all(u)).sum::<u64>() + row.len() as u64 / 8
         }
     }
 }

@@ -115,13 +115,26 @@ impl<'a> Segments<'a> {
         operation: Operation,
         units: Units<'_>,
     ) -> Self {
-        let mut position = vec![0; view.vertices()];
-        for (at, v) in (0u32..).zip(order::near(view)) {
-            position[v as usize] = at;
-        }
-        let mut roots: Vec<_> = roots_of(view, operation, units).collect();
-        roots.sort_by_key(|(root, _)| position[*root as usize]);
-        Segments {
+        let mut parts = Self::parts(machine, view, operation, units, 1);
+        parts.pop().expect("there is one part")
+    }
+
+    /// The same in so many parts, which have about as much work each: one for a cluster. Each has roots that are near
+    /// each other, so that together they load little more than one part would.
+    ///
+    /// # Panics
+    /// With no parts.
+    pub fn parts(
+        machine: &'a Accelerator,
+        view: View<'a>,
+        operation: Operation,
+        units: Units<'_>,
+        parts: usize,
+    ) -> Vec<Self> {
+        let piece = |(root, range)| Piece::of(view, root, operation, range);
+        let (heavy, light): (Vec<_>, Vec<_>) = roots_of(view, operation, units)
+            .partition(|root| is_heavy(machine, view, &piece(root.clone())));
+        let part = |roots: Vec<_>| Segments {
             view,
             machine,
             operation,
@@ -131,12 +144,31 @@ impl<'a> Segments<'a> {
             marked: vec![],
             row_of: vec![0; view.vertices()],
             excess: 1.0,
+        };
+        let dealt = order::dealt(view, operation, light, parts);
+        let mut dealt: Vec<Self> = dealt.into_iter().map(part).collect();
+        // Each part has a unit for every PU of what a heavy root becomes. Cycles come behind all edges, which go
+        // beside each other.
+        let pus = machine.machine.processing_units as usize;
+        for root in heavy {
+            for (at, work) in piece(root).slices(view, parts * pus).into_iter().enumerate() {
+                dealt[at % parts].works.push_back(work);
+            }
         }
+        for part in &mut dealt {
+            part.works.make_contiguous().sort_by_key(|w| matches!(w, Work::Cycles { .. }));
+        }
+        dealt
     }
 
     /// Roots that no segment has yet.
     pub fn roots_left(&self) -> usize {
         self.roots.len()
+    }
+
+    /// Whether there is no segment left.
+    pub fn is_done(&self) -> bool {
+        self.roots.len() == 0 && self.works.is_empty()
     }
 
     /// The next segment; `None` after the last.
@@ -148,10 +180,10 @@ impl<'a> Segments<'a> {
         loop {
             let (mut pieces, estimate) = self.choose()?;
             if pieces.is_empty() {
-                let Some(Work::Cycles { root, ends }) = self.works.pop_front() else {
+                if self.works.is_empty() {
                     return Ok(None);
-                };
-                match self.cycles(root, ends)? {
+                }
+                match self.cycles()? {
                     Some(segment) => return Ok(Some(segment)),
                     None => continue,
                 }
@@ -188,35 +220,60 @@ impl<'a> Segments<'a> {
         }
     }
 
-    /// The 4-cycles of a root that end in a range, or the first of them that have room.
-    fn cycles(&mut self, root: VertexId, mut ends: Range<VertexId>) -> Result<Option<Segment>> {
-        loop {
-            let Some(rows) = cycles::rows(self.view, root, &ends) else { return Ok(None) };
-            let list: Vec<VertexId> = rows.row(0).to_vec();
-            let (operation, length) = (Operation::Paths, list.len() as u32);
-            let made = Some(list.into());
-            let piece = Piece { root, operation, made, length, range: 0..length };
-            let (blocks, quarters) = rows.place();
-            let pieces = vec![piece];
-            if quarters <= self.room(&pieces) && is_countable(&pieces[0]) {
-                let image = rows.image(blocks, quarters);
-                return Ok(Some(segment(image, &rows, pieces, &[0], Counted::Cycles)));
+    /// 4-cycles by ranges of their ends, as many as have room together; `None` if there are none in those that are next.
+    fn cycles(&mut self) -> Result<Option<Segment>> {
+        let (mut found, mut quarters) = (vec![], 0);
+        while let Some(Work::Cycles { root, ends }) = self.works.front() {
+            let (root, ends) = (*root, ends.clone());
+            let Some(part) = cycles::Part::new(self.view, root, &ends) else {
+                self.works.pop_front();
+                continue;
+            };
+            let own = part.quarters();
+            let room = FILLED * room(self.machine, true) as f64;
+            if !found.is_empty() && (quarters + own) as f64 > room {
+                break;
             }
-            if ends.len() < 2 {
-                return Err(self.no_room(&pieces[0]));
-            }
-            let middle = ends.start + ends.len() as u32 / 2;
-            self.works.push_front(Work::Cycles { root, ends: middle..ends.end });
-            ends.end = middle;
+            self.works.pop_front();
+            quarters += own;
+            found.push((root, ends, part));
         }
+        while !found.is_empty() {
+            let parts: Vec<_> = found.iter().map(|(_, _, part)| part.clone()).collect();
+            let pieces: Vec<Piece> = found.iter().map(Self::of_cycles).collect();
+            let rows = cycles::rows(&parts);
+            let (blocks, quarters) = rows.place();
+            if quarters <= self.room(&pieces) && pieces.iter().all(is_countable) {
+                let image = rows.image(blocks, quarters);
+                let places: Vec<usize> = (0..pieces.len()).collect();
+                return Ok(Some(segment(image, &rows, pieces, &places, Counted::Cycles)));
+            }
+            let (root, ends, _) = found.pop().expect("there is one");
+            let middle = ends.start + ends.len() as u32 / 2;
+            let halves = match (found.is_empty(), ends.len()) {
+                (true, 0..2) => return Err(self.no_room(&pieces[0])),
+                (true, _) => vec![ends.start..middle, middle..ends.end],
+                // The next segment has it.
+                (false, _) => vec![ends],
+            };
+            for ends in halves.into_iter().rev() {
+                self.works.push_front(Work::Cycles { root, ends });
+            }
+        }
+        Ok(None)
     }
 
-    /// Quarter-lines that an image may have: the map has so many ids.
+    fn of_cycles((root, _, part): &(VertexId, Range<VertexId>, cycles::Part)) -> Piece {
+        let (root, operation, length) = (*root, Operation::Paths, part.length());
+        // The list is in the rows: of the piece its length counts.
+        let made = Some(vec![root; length as usize].into());
+        Piece { root, operation, made, length, range: 0..length }
+    }
+
+    /// Quarter-lines that an image of these pieces may have.
     fn room(&self, pieces: &[Piece]) -> u64 {
-        let room = self.machine.set_quarters();
-        let mapped = pieces.iter().any(|p| !matches!(p.operation, Operation::Cliques { .. }));
-        let map = self.machine.set.as_ref().map_or(0, |s| s.map_entries());
-        if mapped { room.min(map).into() } else { room.into() }
+        let mapped = |p: &Piece| !matches!(p.operation, Operation::Cliques { .. });
+        room(self.machine, pieces.iter().any(mapped))
     }
 
     /// Pieces of about a segment, with the quarter-lines that they take by estimate.
@@ -278,7 +335,8 @@ impl<'a> Segments<'a> {
     /// Cuts a piece; what it becomes is done next.
     fn cut(&mut self, piece: Piece, first: u32) -> Result<()> {
         let error = self.no_room(&piece); // that is, if it can't be cut
-        for work in piece.cut(self.view, first).ok_or(error)?.into_iter().rev() {
+        let units = self.machine.machine.processing_units as usize;
+        for work in piece.cut(self.view, first, units).ok_or(error)?.into_iter().rev() {
             self.works.push_front(work);
         }
         Ok(())
@@ -294,6 +352,22 @@ impl<'a> Segments<'a> {
             self.view.degree(piece.root)
         ))
     }
+}
+
+/// Quarter-lines that an image may have; where the map is used, it has so many ids.
+fn room(machine: &Accelerator, mapped: bool) -> u64 {
+    let room = machine.set_quarters();
+    let map = machine.set.as_ref().map_or(0, |s| s.map_entries());
+    if mapped { room.min(map).into() } else { room.into() }
+}
+
+/// Whether the lists of a root have no room beside each other, so that its paths are cut.
+fn is_heavy(machine: &Accelerator, view: View<'_>, piece: &Piece) -> bool {
+    let after = piece.list(view).iter().filter(|&&b| b > piece.root);
+    let lists = after.map(|&b| view.degree(b)).chain([piece.length as usize]);
+    let quarters: u64 = lists.map(|entries| entries.div_ceil(QUARTER) as u64).sum();
+    matches!(piece.operation, Operation::Paths)
+        && (!is_countable(piece) || quarters > room(machine, true))
 }
 
 /// Whether the map counts the paths of a root: a counter holds its level and, above it, up to all entries of

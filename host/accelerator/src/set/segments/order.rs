@@ -1,6 +1,63 @@
-//! The order in which roots go into segments: those whose lists are much the same follow each other.
+//! The order in which roots go into segments: those whose lists are much the same follow each other. And which
+//! of them each cluster has.
+
+use std::ops::Range;
 
 use gramer_graph::{VertexId, View};
+use gramer_machine::ENTRIES_A_LINE;
+
+use crate::set::units::{Operation, cost};
+
+/// A root, and the positions of its list that count.
+type Root = (VertexId, Range<u32>);
+
+/// Roots in the order of [`near`], cut into `parts` of about the same work.
+///
+/// # Panics
+/// With no parts.
+pub(super) fn dealt(
+    view: View<'_>,
+    operation: Operation,
+    mut roots: Vec<Root>,
+    parts: usize,
+) -> Vec<Vec<Root>> {
+    assert!(parts > 0, "roots are dealt to one part at least");
+    let mut position = vec![0; view.vertices()];
+    for (at, v) in (0u32..).zip(near(view)) {
+        position[v as usize] = at;
+    }
+    roots.sort_by_key(|(root, _)| position[*root as usize]);
+    if parts == 1 {
+        return vec![roots];
+    }
+    let before = |v: VertexId| view.neighbours(v).partition_point(|&u| u < v);
+    let up: Vec<u32> = (0..view.vertices() as VertexId).map(|v| before(v) as u32).collect();
+    let lines = |entries: u32| u64::from(entries.div_ceil(ENTRIES_A_LINE));
+    let work = |(root, range): &Root| {
+        let (row, own) = (view.neighbours(*root), up[*root as usize]);
+        let up = |u: VertexId| lines(up[u as usize]);
+        let all = |u: VertexId| lines(view.degree(u) as u32);
+        let whole = cost(row, own as usize, operation, up, all);
+        match operation {
+            // Of a divided list its part.
+            Operation::Cliques { .. } => {
+                u128::from(whole) * range.len() as u128 / u128::from(own.max(1)) + 1
+            }
+            _ => u128::from(whole) + 1,
+        }
+    };
+    let each: Vec<u128> = roots.iter().map(work).collect();
+    let total: u128 = each.iter().sum();
+    let mut dealt = vec![vec![]; parts];
+    let mut done = 0;
+    for (root, work) in roots.into_iter().zip(each) {
+        // Where the middle of its work lies.
+        let place = (done + work / 2) * parts as u128 / total;
+        dealt[(place as usize).min(parts - 1)].push(root);
+        done += work;
+    }
+    dealt
+}
 
 /// All vertices: each after the last of its neighbours before it, and next to the others of which that is
 /// the last. So a vertex is near those with which it has neighbours in common.

@@ -5,8 +5,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use gramer_graph::{VertexId, View};
+use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::QUARTER_ENTRIES;
 
+use super::cycles::{divided, ranges};
 use crate::set::units::Operation;
 
 /// What one unit does.
@@ -49,8 +51,8 @@ impl Piece {
     /// - Edges are cut between the members that are visited.
     /// - Paths are edges, and 4-cycles by the range of their last vertex.
     ///
-    /// `None` for what can't be cut.
-    pub fn cut(self, view: View<'_>, first: u32) -> Option<Vec<Work>> {
+    /// `None` for what can't be cut. Paths are cut for so many units at a time.
+    pub fn cut(self, view: View<'_>, first: u32, units: usize) -> Option<Vec<Work>> {
         match self.operation {
             Operation::Cliques { k: 3 } => {
                 Some(vec![Work::Piece(Piece { operation: Operation::Edges, ..self })])
@@ -72,15 +74,7 @@ impl Piece {
                 works.push(Work::Members { root: self.root, list, k: k - 1, at: left });
                 Some(works)
             }
-            // What an edge has is that of edges; the cycles are counted apart.
-            Operation::Paths => {
-                let row = view.neighbours(self.root);
-                let before = row.partition_point(|&v| v < self.root) as u32;
-                let (operation, range) = (Operation::Edges, before..self.length);
-                let ends = self.root + 1..view.vertices() as VertexId;
-                let cycles = Work::Cycles { root: self.root, ends };
-                Some(vec![Work::Piece(Piece { operation, range, ..self }), cycles])
-            }
+            Operation::Paths => Some(self.slices(view, units)),
             Operation::Edges if self.range.len() > 1 => {
                 let middle = self.range.start + self.range.len() as u32 / 2;
                 let [first, second] = [self.range.start..middle, middle..self.range.end]
@@ -89,6 +83,20 @@ impl Piece {
             }
             _ => None,
         }
+    }
+
+    /// Paths cut for so many units: what an edge has is that of edges, in as many pieces, and the cycles are counted
+    /// apart, in as many ranges, of about the same work. There may be fewer.
+    pub fn slices(self, view: View<'_>, units: usize) -> Vec<Work> {
+        let row = view.neighbours(self.root);
+        let before = row.partition_point(|&v| v < self.root) as u32;
+        let lines = |at: u32| 1 + view.degree(row[at as usize]) as u64 / u64::from(ENTRIES_A_LINE);
+        let root = self.root;
+        let edges = divided(before..self.length, units, lines)
+            .into_iter()
+            .map(|range| Work::Piece(Piece { operation: Operation::Edges, range, ..self.clone() }));
+        let cycles = ranges(view, root, units);
+        edges.chain(cycles.into_iter().map(|ends| Work::Cycles { root, ends })).collect()
     }
 }
 

@@ -1,0 +1,183 @@
+//! Segments of a graph on the set core: each compute unit goes through those of its own roots, with an image
+//! of its own at a time.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
+use gramer_machine::set::SUMS;
+use opencl3::context::Context as Cl;
+
+use super::compute_unit::{ComputeUnit, Execution};
+use super::places::Places;
+use super::set::{StreamJob, Summed, room_for};
+use super::stop::Stop;
+use super::{Session, add};
+use crate::set::segments::{Segment, Segments};
+use crate::set::sums::Total;
+use crate::set::units::{Arrange, deal};
+use crate::stream::{Area, Results, Status};
+
+/// What a compute unit found, and what was measured.
+struct Part {
+    summed: Summed,
+    counters: BTreeMap<String, Vec<u64>>,
+    /// Segments that were run, and their lines.
+    segments: (u64, u64),
+    preparation: Duration,
+}
+
+/// What the threads of all compute units share.
+struct Job<'a> {
+    machine: &'a Accelerator,
+    stop: Stop<'a>,
+    context: &'a Context,
+    /// Makes numbers that tell images from all others.
+    number: fn() -> u64,
+}
+
+/// A compute unit's place.
+struct Place<'a> {
+    at: u32,
+    name: &'a str,
+    cl: &'a Cl,
+    places: &'a Places,
+}
+
+impl Session {
+    /// Runs segments on all compute units: each has its entry of `parts`, one of which follows the other. None waits
+    /// for another. What was found before the run is stopped counts.
+    ///
+    /// # Errors
+    /// Those of cutting a graph; [`Error::Device`] for what the runtime refuses and what no core should
+    /// answer; [`Error::Unsupported`] if a bank is too small or a sum doesn't fit into the core's counts.
+    pub(crate) fn run_segments(
+        &mut self,
+        parts: Vec<Vec<Segments<'_>>>,
+        number: fn() -> u64,
+        time_limit: Option<Duration>,
+        context: &Context,
+    ) -> Result<Summed> {
+        // Their banks get other images.
+        self.loaded = None;
+        self.cards.iter_mut().for_each(|card| card.graph.clear());
+        // If a thread panics, kernels may run on: the buffers that they use stay.
+        let broken = std::mem::replace(&mut self.broken, true);
+        let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
+        let job = Job { machine: &self.machine, stop, context, number };
+        let units = self.cards.iter_mut().flat_map(|card| {
+            let (name, cl, places) = (&card.name, &card.context, &*card.places);
+            let units = (0..).zip(&mut card.units);
+            units.map(move |(at, unit)| (unit, Place { at, name, cl, places }))
+        });
+        let outcomes: Vec<Result<Part>> = std::thread::scope(|scope| {
+            let job = &job;
+            let threads: Vec<_> = units
+                .zip(parts)
+                .map(|((unit, place), own)| {
+                    scope.spawn(move || {
+                        let outcome = unit.run_segments(job, &place, own);
+                        if outcome.is_err() {
+                            // The others needn't go on.
+                            job.stop.raised.store(true, Ordering::Relaxed);
+                        }
+                        outcome
+                    })
+                })
+                .collect();
+            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            threads.into_iter().map(join).collect()
+        });
+        let failed = |outcome: &Result<Part>| matches!(outcome, Err(Error::Device(_)));
+        self.broken = broken || outcomes.iter().any(failed);
+        let mut summed = Summed { total: Total::default(), complete: true };
+        let mut longest = Duration::ZERO;
+        for part in outcomes {
+            let part = part?;
+            self.runs += part.segments.0;
+            self.segments.0 += part.segments.0;
+            self.segments.1 += part.segments.1;
+            longest = longest.max(part.preparation);
+            add(&mut self.counters, &part.counters);
+            summed.complete &= part.summed.complete;
+            summed.total.iter_mut().zip(part.summed.total).for_each(|(sum, own)| *sum += own);
+        }
+        self.preparation += longest;
+        Ok(summed)
+    }
+}
+
+impl ComputeUnit {
+    /// Runs segment after segment.
+    fn run_segments(
+        &mut self,
+        job: &Job<'_>,
+        place: &Place<'_>,
+        parts: Vec<Segments<'_>>,
+    ) -> Result<Part> {
+        let mut part = Part {
+            summed: Summed { total: Total::default(), complete: true },
+            counters: BTreeMap::new(),
+            segments: (0, 0),
+            preparation: Duration::ZERO,
+        };
+        for mut segments in parts {
+            let mut left = segments.roots_left();
+            loop {
+                if job.stop.asked() {
+                    part.summed.complete &= segments.is_done();
+                    break;
+                }
+                let begun = Instant::now();
+                let segment = segments.next()?;
+                part.preparation += begun.elapsed();
+                let Some(segment) = segment else { break };
+                let results = self.run_segment(job, place, &segment, &mut part.preparation)?;
+                part.segments.0 += 1;
+                part.segments.1 += u64::from(segment.image.lines());
+                add(&mut part.counters, &results.counters);
+                let found: Total = std::array::from_fn(|sum| results.counts[sum].into());
+                segment.add(&mut part.summed.total, &found);
+                if results.status != Status::Done {
+                    part.summed.complete = false;
+                    return Ok(part);
+                }
+                let after = segments.roots_left();
+                job.context.progress.add((left - after) as u64);
+                left = after;
+            }
+        }
+        Ok(part)
+    }
+
+    fn run_segment(
+        &mut self,
+        job: &Job<'_>,
+        place: &Place<'_>,
+        segment: &Segment,
+        preparation: &mut Duration,
+    ) -> Result<Results> {
+        let &Place { at, name, cl, places } = place;
+        let begun = Instant::now();
+        let (image, operations) = (&segment.image, &segment.operations);
+        let units = segment.units.clone();
+        let stream = &deal(job.machine, operations, units, 1, Arrange::ByAddress)[0];
+        *preparation += begun.elapsed();
+        room_for(job.machine, image.bytes().len() as u64)?;
+        // The buffer lives until the run has ended; no later run has its image.
+        let _image = self.take_image(image.bytes(), at, name, cl, places)?;
+        let (number, lines) = ((job.number)(), image.lines());
+        let of_stream = StreamJob { stream, number, lines, at, name, cl, places };
+        let run =
+            Execution { machine: job.machine, stop: &job.stop, patterns: SUMS, k: 0, list: false };
+        let area = Area::new(job.machine, SUMS, 0);
+        let results = self.run_stream(&run, &of_stream, &area);
+        self.on_chip = None;
+        results
+    }
+}
