@@ -1,11 +1,11 @@
 //! Lines that a cluster of the set core reads from its bank for a graph beyond its memory: by segments, as it is built, and by the
 //! cache that it was designed with (`docs/set-core.md`, section *Segments and the cache*).
 //!
-//! `set_cache MACHINE FILE…` prints for each graph and task the lines of the whole image, those of all segments, and
+//! `set_cache MACHINE FILE…` prints for each graph and task the lines of the whole image, those of a cluster's segments, and
 //! those that a cluster with a pad and a cache would read: the first lines of the image stay on chip, the others
-//! go through a cache of 16 ways that drops what was used least recently. Of each of them two orders of the roots: that of
-//! segments, and the heaviest first. The lists are those that the core reads; eight PUs take a line each in
-//! turn, and the cluster has its share of the roots.
+//! go through a cache of 16 ways that drops what was used least recently; all are means over the clusters. Of each
+//! of them two orders of the roots: that of segments, where each cluster has those that are near each other, and the
+//! heaviest first, dealt in turn. The lists are those that the core reads; eight PUs take a line each in turn.
 
 #[path = "common/rows.rs"]
 mod rows;
@@ -85,8 +85,7 @@ fn moved(
     (pad, lines): (u32, u32),
 ) -> u64 {
     let mut cache = Cache::new(pad.min(image.lines()), lines);
-    let own = roots.iter().step_by(machine.kernels.compute_units as usize);
-    let mut left = own.map(|&root| lists(view, image, operation, root));
+    let mut left = roots.iter().map(|&root| lists(view, image, operation, root));
     // Of each PU the lists of its root, and where it is in them.
     let mut at = vec![(Vec::<Span>::new(), 0, 0); machine.machine.processing_units as usize];
     let mut busy = true;
@@ -116,24 +115,36 @@ fn row(machine: &Accelerator, name: &str, graph: &Graph, operation: Operation) -
     };
     let view = graph.view();
     let image = SetImage::new(view, kept, 2)?;
-    let mut segments = Segments::new(machine, view, operation, Units::All);
+    let clusters = machine.kernels.compute_units as usize;
     let mut loaded = 0;
-    while let Some(segment) = segments.next()? {
-        loaded += u64::from(segment.image.lines());
+    for mut segments in Segments::parts(machine, view, operation, Units::All, clusters) {
+        while let Some(segment) = segments.next()? {
+            loaded += u64::from(segment.image.lines());
+        }
     }
+    let loaded = loaded / clusters as u64;
     let mut place = vec![0; view.vertices()];
     (0u32..).zip(near(view)).for_each(|(at, v)| place[v as usize] = at);
-    let mut by_near: Vec<VertexId> =
-        roots_of(view, operation, Units::All).map(|(v, _)| v).collect();
-    by_near.sort_by_key(|&v| place[v as usize]);
-    let mut by_work = by_near.clone();
+    let mut roots: Vec<VertexId> = roots_of(view, operation, Units::All).map(|(v, _)| v).collect();
     let work =
         |v| lists(view, &image, operation, v).iter().map(|(_, n)| u64::from(*n)).sum::<u64>();
-    by_work.sort_by_cached_key(|&v| std::cmp::Reverse(work(v)));
+    roots.sort_by_cached_key(|&v| (std::cmp::Reverse(work(v)), place[v as usize]));
+    let by_work: Vec<Vec<VertexId>> =
+        (0..clusters).map(|at| roots[at..].iter().copied().step_by(clusters).collect()).collect();
+    roots.sort_by_key(|&v| place[v as usize]);
+    let (all, mut done) = (roots.iter().map(|&v| work(v)).sum::<u64>(), 0);
+    let mut by_near = vec![vec![]; clusters];
+    for root in roots {
+        by_near[(done * clusters as u64 / all) as usize].push(root);
+        done += work(root);
+    }
     let of = (view, &image, operation);
+    let mean = |dealt: &[Vec<VertexId>], sizes| {
+        dealt.iter().map(|roots| moved(machine, of, roots, sizes)).sum::<u64>() / clusters as u64
+    };
     let cells: Vec<String> = [(3 * MIB, MIB), (0, 4 * MIB), (4 * MIB, MIB)]
         .into_iter()
-        .flat_map(|sizes| [&by_near, &by_work].map(|roots| moved(machine, of, roots, sizes)))
+        .flat_map(|sizes| [&by_near, &by_work].map(|dealt| mean(dealt, sizes)))
         .map(|lines| lines.to_string())
         .collect();
     println!("{name}\t{what}\t{}\t{loaded}\t{}", image.lines(), cells.join("\t"));

@@ -51,9 +51,20 @@ struct Cut {
 
 /// What the functional model gives for a task that is cut, and its segments.
 fn model(machine: &Accelerator, graph: &Graph, task: SetTask, units: Units<'_>) -> (Total, Cut) {
+    parts(machine, graph, task, units, 1)
+}
+
+/// The same with roots for so many clusters.
+fn parts(
+    machine: &Accelerator,
+    graph: &Graph,
+    task: SetTask,
+    units: Units<'_>,
+    clusters: usize,
+) -> (Total, Cut) {
     let (mut total, mut cut) = (Total::default(), Cut::default());
-    for operation in task.operations() {
-        let mut segments = Segments::new(machine, graph.view(), operation, units);
+    let of = |operation| Segments::parts(machine, graph.view(), operation, units, clusters);
+    for mut segments in task.operations().into_iter().flat_map(of) {
         while let Some(segment) = segments.next().unwrap() {
             cut.segments += 1;
             cut.edges += usize::from(segment.operations.contains(&Operation::Edges));
@@ -67,7 +78,7 @@ fn model(machine: &Accelerator, graph: &Graph, task: SetTask, units: Units<'_>) 
             }
             segment.add(&mut total, &found);
         }
-        assert_eq!(segments.roots_left(), 0);
+        assert!(segments.is_done() && segments.roots_left() == 0);
     }
     (total, cut)
 }
@@ -151,6 +162,31 @@ fn motifs_in_many_segments_count_as_on_the_cpu() {
         }
     }
     assert!(most > 20 && hubs > 10, "{most} segments, {hubs} times a root had no room");
+}
+
+/// Cut for several clusters, of which there may be more than roots, a graph counts the same; heavy roots are in all.
+#[test]
+fn clusters_have_roots_of_their_own() {
+    let (mut more, mut heavy) = (0, 0);
+    for seed in 0..40 {
+        let mut rng = numbers(3000 + seed);
+        let (n, percent) = (2 + rng(120), 1 + rng(30));
+        let graph = random(rng, n, percent);
+        let machine = machine(if seed % 2 == 0 { 16 } else { 64 }, 32);
+        for task in [Task::Clique { k: 3 }, Task::Clique { k: 5 }, motif(4)] {
+            let set = SetTask::of(&machine, &task, false).unwrap();
+            let known = on_cpu(&graph, &task);
+            let one = model(&machine, &graph, set, Units::All).1;
+            for clusters in [2, 4, 200] {
+                let (total, cut) = parts(&machine, &graph, set, Units::All, clusters);
+                let counts = set.counts(&total, &Degrees::of(graph.view()));
+                assert_eq!(counts, known, "seed {seed}, {task:?}, {clusters} clusters");
+                more += usize::from(cut.segments > one.segments);
+                heavy += usize::from(cut.edges > 1);
+            }
+        }
+    }
+    assert!(more > 50 && heavy > 10, "{more} times more segments, {heavy} times heavy roots");
 }
 
 /// Roots with so many neighbours before them, some of which are neighbours, and a clique among them.

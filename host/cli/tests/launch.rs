@@ -228,24 +228,31 @@ fn a_graph_stays_on_the_set_core_from_one_size_to_the_next() {
     assert!(streams < 2 * written(&one), "{streams} bytes for {runs} runs");
 }
 
-/// A graph that is larger than the cluster's memory goes over in segments.
+/// A graph that is larger than a cluster's memory goes over in segments, those of some roots to each cluster.
 #[test]
 fn the_set_core_counts_a_graph_in_segments() {
     let Some(_) = device() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let triangles = 24_000;
-    let edges = (0..3 * triangles).step_by(3);
-    let edges = edges.map(|v| format!("{v} {}\n{v} {}\n{} {}\n", v + 1, v + 2, v + 1, v + 2));
-    let path = folder.path().join("triangles.txt");
-    std::fs::write(&path, edges.collect::<String>()).unwrap();
-    let words = ["mine", "clique", "-k", "3", path.to_str().unwrap(), "--json", "--device"];
-    let found = mined(&[&words[..], &["emulator:set-small"]].concat());
-    assert_eq!(found["results"][0]["count"], triangles);
-    assert_eq!(found["complete"], true);
-    let metric = |name: &str| metric(&found, name).as_u64().unwrap();
-    assert!(metric("run.segments") >= 2 && metric("run.segments") == metric("run.runs"));
-    // Two lists and an id of each triangle.
-    assert!(metric("run.segment_lines") * 4 >= 3 * triangles);
+    for (device, triangles) in [("emulator:set-small", 24_000), ("emulator:set", 90_000)] {
+        let edges = (0..3 * triangles).step_by(3);
+        let edges = edges.map(|v| format!("{v} {}\n{v} {}\n{} {}\n", v + 1, v + 2, v + 1, v + 2));
+        let path = folder.path().join("triangles.txt");
+        std::fs::write(&path, edges.collect::<String>()).unwrap();
+        let words = ["mine", "clique", "-k", "3", path.to_str().unwrap(), "--json", "--device"];
+        let found = mined(&[&words[..], &[device]].concat());
+        assert_eq!(found["results"][0]["count"], triangles, "{device}");
+        assert_eq!(found["complete"], true);
+        let number = |name: &str| metric(&found, name).as_u64().unwrap();
+        assert!(number("run.segments") >= 2 && number("run.segments") == number("run.runs"));
+        // Two lists and an id of each triangle, in one cluster.
+        let lines = number("run.segment_lines") * 4;
+        assert!((3 * triangles..6 * triangles).contains(&lines), "{device}: {lines}");
+        // Every cluster read its own, and waited for none.
+        let read = metric(&found, "bank.beats").as_array().unwrap().clone();
+        let read: Vec<u64> = read.iter().map(|beats| beats.as_u64().unwrap()).collect();
+        let (least, most) = (read.iter().min().unwrap(), read.iter().max().unwrap());
+        assert!(most * 9 <= least * 10, "{device}: {read:?}");
+    }
 }
 
 /// Shares of the units: with a device of another kind, and kept in a file.

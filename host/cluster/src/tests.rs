@@ -1,8 +1,8 @@
 //! Ranks as threads of one process: counts, checkpoints, failures, stops.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gramer_engine::cpu::Cpu;
 use gramer_engine::metrics::Value;
@@ -301,16 +301,28 @@ impl<F: Fn(&Context) -> Result<()> + Send + Sync> Prepared for UntilOn<'_, F> {
     }
 }
 
-fn lost(_: &Context) -> Result<()> {
-    Err(Error::Device("the card is gone".into()))
+/// A device that fails when it is asked for the second time, or one that waits until another has failed.
+fn lost(fails: bool, gone: &AtomicBool) -> Until<impl Fn(&Context) -> Result<()> + '_> {
+    Until::new(usize::from(fails), move |_: &Context| {
+        if fails {
+            gone.store(true, Ordering::Relaxed);
+            return Err(Error::Device("the card is gone".into()));
+        }
+        let begun = Instant::now();
+        while !gone.load(Ordering::Relaxed) && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    })
 }
 
 #[test]
 fn a_device_that_fails_leaves_its_work_to_other_ranks() {
     let (graph, task) = (graph(17), Task::Clique { k: 4 });
     for failing in [0, 1] {
+        let gone = AtomicBool::new(false);
         let mined = on_ranks(3, |cluster| {
-            let engine = Until::new(if cluster.rank() == failing { 1 } else { usize::MAX }, lost);
+            let engine = lost(cluster.rank() == failing, &gone);
             let job =
                 Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink: None };
             cluster.mine(&job, &Context::with_threads(1)).unwrap().map(|mined| mined.outcome)
@@ -327,9 +339,9 @@ fn a_device_that_fails_leaves_its_work_to_other_ranks() {
     }
     // A list has lines that nobody can take back, and where all fail nobody is left.
     for (failing, listed) in [(1..2, true), (0..3, false)] {
+        let gone = AtomicBool::new(false);
         let errors = on_ranks(3, |cluster| {
-            let runs = if failing.contains(&cluster.rank()) { 1 } else { usize::MAX };
-            let engine = Until::new(runs, lost);
+            let engine = lost(failing.contains(&cluster.rank()), &gone);
             let gather = Gather::default();
             let sink = listed.then_some(&gather as &dyn Sink);
             let job = Job { engine: &engine, graph: &graph, task: &task, keeping: None, sink };

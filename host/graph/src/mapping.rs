@@ -32,6 +32,13 @@ pub struct Mapping {
     slot: &'static Slot,
 }
 
+/// What is said of an image that is shorter than it was, and of one that isn't what it was.
+const CUT: &str =
+    "the image was cut while it was in use; leave it as it is until the end of the run";
+const CHANGED: &str = "the image was changed while it was in use, so that what was found in it means nothing; leave it \
+                       as it is until the end of the run (a new image may replace it by renaming, as `gramer graph \
+                       convert` does)";
+
 #[derive(Debug, PartialEq, Eq)]
 struct State {
     size: u64,
@@ -50,11 +57,7 @@ impl Mapping {
     /// # Errors
     /// [`Error::Io`] where the system refuses.
     pub fn new(path: &Path, file: &File) -> Result<Option<Self>> {
-        let message = format!(
-            "{}: the image was cut while it was in use; leave it as it is until the end of the run",
-            shown(path)
-        );
-        Self::with_message(path, file, message)
+        Self::with_message(path, file, format!("{}: {CUT}", shown(path)))
     }
 
     /// Maps a file of ours without a name in a folder. As [`Mapping::new`].
@@ -141,9 +144,8 @@ impl Mapping {
         if State::of(&now) == self.state {
             return Ok(());
         }
-        let what = "the image was changed while it was in use, so that what was found in it means \
-                    nothing; leave it as it is until the end of the run (a new image may replace \
-                    it by renaming, as `gramer graph convert` does)";
+        // Whoever reads what is missing hears of it by a signal; the pages that are there tell nobody.
+        let what = if now.len() < self.state.size { CUT } else { CHANGED };
         Err(Error::input(Place::file(&self.path), what))
     }
 }
