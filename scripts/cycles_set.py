@@ -359,8 +359,9 @@ that are needed* as well. *Limit*: what the resident cycles were meant to be at 
 task, elsewhere 1.25 × the model. Shares of cycles are means over all PUs; the three units work at the same time.
 *Conflicts*: cycles in which a partition had a request waiting while it served another PU's, per line that was
 read. *Segments*: the graph's image is larger than the 4 MiB that a cluster has on chip, so the host cuts the roots
-into segments with an image each; cycles are the sum over the segments, *resident* with each image on chip before
-its run, and the number beside is the lines of all images by those of the whole graph's.
+into segments with an image each, some of them for each cluster, which goes through its own; cycles are those of the cluster whose
+segments took longest, *resident* with each image on chip before its run, and the number beside is the lines of all images by those of
+the whole graph's.
 *× GRAMER*: the time of the paper's table III, which has set-up and transfer in it, by the loaded time at 200 MHz, which
 has neither. *× H100*: the kernel of the fastest of G2Miner, GraphSet, DuMato and GAMMA there.
 

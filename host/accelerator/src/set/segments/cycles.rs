@@ -142,8 +142,8 @@ mod tests {
         let weights = [0, 4, 4, 0, 1, 1, 1, 1, 4, 0];
         let divide = |count| divided(10..20, count, |at| weights[at as usize - 10]);
         assert_eq!(divide(4), [10..12, 12..13, 13..18, 18..19]);
-        assert_eq!(divide(1), [10..19]);
-        assert_eq!(divided(3..9, 4, |_| 0), []);
+        assert_eq!(divide(1), vec![10..19]);
+        assert!(divided(3..9, 4, |_| 0).is_empty());
         // One that outweighs the others is a range alone, and there are fewer.
         assert_eq!(divided(0..3, 4, |at| if at == 1 { 90 } else { 1 }), [0..2, 2..3]);
     }
