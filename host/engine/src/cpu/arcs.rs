@@ -8,6 +8,7 @@ use gramer_graph::pages::in_large_pages;
 use gramer_graph::{VertexId, View};
 
 use super::phase::Ran;
+use super::reach::{Form, NOWHERE, Places, by_form};
 use super::{Job, Starts};
 
 /// Sums that threads share, one per arc or vertex.
@@ -91,6 +92,15 @@ pub(super) fn triangles<'a, S: Send>(
     make: impl Fn() -> S + Sync,
     visit: impl Fn(&mut S, [VertexId; 3], [usize; 3]) + Sync,
 ) -> Ran<'a, S> {
+    by_form!(graph.vertices(), 4, F => triangles_by::<F, S>(graph, job, make, visit))
+}
+
+fn triangles_by<'a, F: Form, S: Send>(
+    graph: View<'_>,
+    job: Job<'a>,
+    make: impl Fn() -> S + Sync,
+    visit: impl Fn(&mut S, [VertexId; 3], [usize; 3]) + Sync,
+) -> Ran<'a, S> {
     let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v) as u32;
     let ends: Vec<u32> = (0..graph.vertices() as VertexId).map(before).collect();
@@ -98,14 +108,12 @@ pub(super) fn triangles<'a, S: Send>(
     let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
     let ran = job.run(
         &units,
-        || (make(), vec![u32::MAX; graph.vertices()]),
+        || (make(), Places::<F>::new(graph.vertices(), 1)),
         |(state, place), unit| {
             let v = unit.start;
             let start = graph.row(v).start;
             let row = &graph.neighbours(v)[..list(v)];
-            for (at, &w) in row.iter().enumerate() {
-                place[w as usize] = at as u32;
-            }
+            place.enter(row);
             let mut flow = ControlFlow::Continue(());
             for at in unit.range() {
                 if context.cancel.is_cancelled() {
@@ -116,15 +124,13 @@ pub(super) fn triangles<'a, S: Send>(
                 let first = graph.row(u).start;
                 for arc in first..first + list(u) {
                     let w = graph.neighbours[arc];
-                    let third = place[w as usize];
-                    if third != u32::MAX {
+                    let third = place.of(w);
+                    if third != NOWHERE {
                         visit(state, [v, u, w], [start + at, start + third as usize, arc]);
                     }
                 }
             }
-            for &w in row {
-                place[w as usize] = u32::MAX;
-            }
+            place.leave();
             flow
         },
     );
