@@ -8,7 +8,7 @@ use gramer_graph::pages::in_large_pages;
 use gramer_graph::{VertexId, View};
 
 use super::phase::Ran;
-use super::reach::{Form, NOWHERE, Places, by_form};
+use super::reach::{Form, NOWHERE, Places};
 use super::{Job, Starts};
 
 /// Sums that threads share, one per arc or vertex.
@@ -85,17 +85,12 @@ pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
     Some(back)
 }
 
-/// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`.
-pub(super) fn triangles<'a, S: Send>(
-    graph: View<'_>,
-    job: Job<'a>,
-    make: impl Fn() -> S + Sync,
-    visit: impl Fn(&mut S, [VertexId; 3], [usize; 3]) + Sync,
-) -> Ran<'a, S> {
-    by_form!(graph.vertices(), 4, F => triangles_by::<F, S>(graph, job, make, visit))
-}
+/// Bytes per vertex of the dense form of [`triangles`].
+pub(super) const BYTES: usize = 4;
 
-fn triangles_by<'a, F: Form, S: Send>(
+/// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`. What chooses
+/// between both forms makes a `visit` for each, so that each is compiled into its loop.
+pub(super) fn triangles<'a, F: Form, S: Send>(
     graph: View<'_>,
     job: Job<'a>,
     make: impl Fn() -> S + Sync,

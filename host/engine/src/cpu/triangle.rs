@@ -24,7 +24,7 @@ use gramer_graph::prefetch::prefetch;
 use gramer_graph::{Graph, Order, VertexId, View};
 
 use super::budget::has_room;
-use super::reach::fits;
+use super::reach::{Sparse, fits};
 use super::sets::{Bitmap, Bits};
 use super::{Job, Starts, arcs};
 
@@ -244,7 +244,7 @@ pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
     let view = graph.view();
     // A thread has a bit for each vertex.
     if !fits(view.vertices().div_ceil(8), 1) {
-        let ran = arcs::triangles(view, job, || 0u128, |sum, _, _| *sum += 1);
+        let ran = arcs::triangles::<Sparse, _>(view, job, || 0u128, |sum, _, _| *sum += 1);
         return ran.sum(|sum| *sum);
     }
     // Shares name the graph's own numbers, and where memory is limited its rows are all that there is room for.

@@ -220,7 +220,7 @@ impl Thirds {
     pub fn find(&self, graph: View<'_>, job: Job<'_>) -> Option<()> {
         let met = Sums::new(graph.neighbours.len(), job.context);
         let alone = Job { others: None, ..job };
-        let ran = arcs::triangles(
+        let ran = by_form!(graph.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
             graph,
             alone,
             || (),
@@ -231,7 +231,7 @@ impl Thirds {
                     self.members[place as usize].store(corners[third], Ordering::Relaxed);
                 }
             },
-        );
+        ));
         ran.complete.then_some(())?;
         let (arcs, threads) = (graph.neighbours.len(), job.context.threads());
         // One thread meets each list's members in order.

@@ -146,14 +146,14 @@ pub(super) fn arc_to(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
 /// Triangles by arc that leads to a smaller vertex.
 fn triangles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
     let found = Sums::new(graph.neighbours.len(), job.context);
-    let ran = arcs::triangles(
+    let ran = by_form!(graph.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
         graph,
         job,
         || (),
         |(), _, arcs| {
             arcs.into_iter().for_each(|arc| found.add(arc, 1));
         },
-    );
+    ));
     ran.table(found.finish())
 }
 

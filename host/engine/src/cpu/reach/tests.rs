@@ -221,6 +221,7 @@ fn one_limit_decides_and_sparse_tables_keep_to_it() {
 }
 
 #[test]
+#[allow(clippy::single_range_in_vec_init)] // they are ranges
 fn parts_have_everything_once() {
     let parts = |most, range, reach| parts(most, range, || reach).collect::<Vec<_>>();
     assert_eq!(parts(10, 3..30, 10), [3..30]);
