@@ -63,6 +63,11 @@ pub(super) fn reach(graph: View<'_>, over: &[VertexId]) -> usize {
     over.iter().map(|&b| graph.degree(b)).sum()
 }
 
+/// Visits these ends.
+pub(super) fn visit(graph: View<'_>, over: &[VertexId], each: &mut dyn FnMut(VertexId)) {
+    over.iter().flat_map(|&b| graph.neighbours(b)).for_each(|&c| each(c));
+}
+
 /// Neighbours of `v` after `root`.
 #[inline]
 fn after<'a>(graph: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
@@ -111,7 +116,9 @@ fn four_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
         || (0u128, Paths::<F>::new(graph.vertices(), 1)),
         |(total, paths), unit| {
             let first = after(graph, unit.start, unit.start);
-            for ends in parts(paths.count.most(), ends_of(unit), || reach(graph, first)) {
+            let reach = || reach(graph, first);
+            let visit = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
+            for ends in parts(paths.count.most(), ends_of(unit), reach, visit) {
                 let mut cycles = 0u64;
                 for &b in first {
                     if context.cancel.is_cancelled() {
@@ -173,8 +180,14 @@ fn all_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
                 return flow;
             }
             // Numbers of paths of both ends of an edge are looked up, and these may be in two parts.
-            for smaller in parts(most / 2, ends, || usize::MAX) {
-                for larger in parts(most / 2, smaller.start..every.end, || usize::MAX) {
+            let visit = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
+            for smaller in parts(most / 2, ends, || usize::MAX, visit) {
+                state.opposite_edges(graph, root, (smaller.clone(), smaller.clone()), context)?;
+                let after = smaller.end..every.end;
+                if after.is_empty() {
+                    continue;
+                }
+                for larger in parts(most / 2, after, || usize::MAX, visit) {
                     let both = (smaller.clone(), larger);
                     state.opposite_edges(graph, root, both, context)?;
                 }
@@ -187,8 +200,8 @@ fn all_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 }
 
 impl<F: Form> Opposite<'_, F> {
-    /// Goes through the edges opposite to the root whose smaller and whose larger vertex are in these ranges, of which
-    /// the second doesn't begin before the first.
+    /// Goes through the edges opposite to the root whose smaller and whose larger vertex are in these ranges: the second
+    /// is the first, or comes after it, or is all.
     fn opposite_edges(
         &mut self,
         graph: View<'_>,
@@ -353,10 +366,14 @@ fn six_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             let every = 0..graph.vertices() as VertexId;
             let first = graph.neighbours(unit.start);
             let most = three.count.most();
-            // The graph has no more ends than arcs; a bound that is closer costs as much as the walks.
-            let of_three = || graph.neighbours.len();
-            for ends in parts(most, unit.first..unit.limit, of_three) {
-                for middle in parts(most, every.clone(), || reach(graph, first)) {
+            let seconds = || first.iter().flat_map(|&u| graph.neighbours(u));
+            let of_three = || seconds().map(|&w| graph.degree(w)).sum();
+            let visit_three = |each: &mut dyn FnMut(VertexId)| {
+                seconds().for_each(|&w| visit(graph, &[w], each));
+            };
+            let visit_two = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
+            for ends in parts(most, unit.first..unit.limit, of_three, visit_three) {
+                for middle in parts(most, every.clone(), || reach(graph, first), visit_two) {
                     two.step(graph, first, &middle, |_| 1, context)?;
                     let walks = |u: VertexId| two.count.get(u);
                     three.step(graph, &two.ends, &ends, walks, context)?;

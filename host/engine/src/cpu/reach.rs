@@ -221,18 +221,50 @@ impl<T: Copy + PartialEq + Send> ByVertex<T> for SparseTable<T> {
 }
 
 /// A range of vertices in parts, of each of which a table with `most` entries holds everything. `reach` says how many
-/// entries there may be for the whole range, at most.
+/// entries there may be for the whole range at most, and `visit`, which is called where these are too many, hands on the
+/// vertex of each, once or several times.
 #[inline]
 pub(super) fn parts(
     most: usize,
     range: Range<VertexId>,
     reach: impl FnOnce() -> usize,
+    visit: impl FnOnce(&mut dyn FnMut(VertexId)),
 ) -> impl Iterator<Item = Range<VertexId>> {
     let whole = range.len() <= most || reach() <= most;
-    let step = if whole { range.len().max(1) } else { most };
-    let end = range.end;
-    let until = move |first: VertexId| end.min(first.saturating_add(step as VertexId));
-    range.step_by(step).map(move |first| first..until(first))
+    let several = if whole { vec![] } else { divided(most, &range, visit) };
+    whole.then_some(range).into_iter().chain(several)
+}
+
+/// Several parts, as long as that allows: what is reached is counted by blocks of vertices, and blocks are put together.
+#[cold]
+fn divided(
+    most: usize,
+    range: &Range<VertexId>,
+    visit: impl FnOnce(&mut dyn FnMut(VertexId)),
+) -> Vec<Range<VertexId>> {
+    /// Blocks, unless a block would have more vertices than the table entries.
+    const BLOCKS: usize = if cfg!(test) { 8 } else { 1 << 12 };
+    let width = range.len().div_ceil(BLOCKS).clamp(1, most);
+    let mut reached = vec![0usize; range.len().div_ceil(width)];
+    visit(&mut |v| {
+        if range.contains(&v) {
+            reached[(v - range.start) as usize / width] += 1;
+        }
+    });
+    let mut parts: Vec<Range<VertexId>> = vec![];
+    let (mut start, mut entries) = (range.start, 0);
+    for (block, reached) in reached.into_iter().enumerate() {
+        let first = range.start + (block * width) as VertexId;
+        // A block alone has no more vertices than there may be entries.
+        let reached = reached.min(width);
+        if entries + reached > most {
+            parts.push(start..first);
+            (start, entries) = (first, 0);
+        }
+        entries += reached;
+    }
+    parts.push(start..range.end);
+    parts
 }
 
 /// What is known of the neighbours of one vertex, each by its place in the vertex' row.

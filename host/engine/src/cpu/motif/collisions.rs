@@ -20,7 +20,7 @@ use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
-use super::super::cycle::{Paths, reach, within};
+use super::super::cycle::{Paths, reach, visit, within};
 use super::super::reach::{ByVertex, Dense, Form, by_form, parts};
 use super::super::{Job, Starts};
 use super::edges::{EdgeCounts, arc_to};
@@ -322,7 +322,9 @@ impl<'a, F: Form> Counter<'a, F> {
         }
         let Counter { graph, paths, ordinary } = self;
         let every = 0..graph.vertices() as VertexId;
-        for part in parts(paths.most(), every.clone(), || reach(*graph, ordinary)) {
+        let reach = || reach(*graph, ordinary);
+        let visit = |each: &mut dyn FnMut(VertexId)| visit(*graph, ordinary, each);
+        for part in parts(paths.most(), every.clone(), reach, visit) {
             let row = |v: VertexId| {
                 let row = graph.neighbours(v);
                 if part.len() == every.len() { row } else { &row[within(row, &part)] }
@@ -378,8 +380,12 @@ fn of_three_by<F: Form>(
         |(total, on_edges, paths), unit| {
             let near = hubs.near[unit.start as usize];
             let neighbours = graph.neighbours(unit.start);
-            let most = paths.count.most();
-            for part in parts(most, unit.first..unit.limit, || reach(graph, neighbours)) {
+            // Paths over hubs aren't followed.
+            let over = || neighbours.iter().filter(ordinary);
+            let reach = || over().map(|&b| graph.degree(b)).sum();
+            let visit =
+                |each: &mut dyn FnMut(VertexId)| over().for_each(|&b| visit(graph, &[b], each));
+            for part in parts(paths.count.most(), unit.first..unit.limit, reach, visit) {
                 let mut sum = 0u128;
                 for &b in neighbours.iter().filter(ordinary) {
                     if context.cancel.is_cancelled() {

@@ -173,8 +173,10 @@ fn cycles_by<F: Form>(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
         |(paths, ends): &mut (F::Table<u32>, Vec<VertexId>), unit| {
             let root = unit.start;
             let first = first_after(graph, root, root)..graph.row(root).end;
-            let most = || cycle::reach(graph, &graph.neighbours[first.clone()]);
-            for range in parts(paths.most(), cycle::ends_of(unit), most) {
+            let over = &graph.neighbours[first.clone()];
+            let reach = || cycle::reach(graph, over);
+            let visit = |each: &mut dyn FnMut(VertexId)| cycle::visit(graph, over, each);
+            for range in parts(paths.most(), cycle::ends_of(unit), reach, visit) {
                 // The arcs from b to its neighbours among the ends.
                 let arcs = |b: VertexId| {
                     let row = graph.neighbours(b);

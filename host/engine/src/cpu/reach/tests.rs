@@ -223,11 +223,20 @@ fn one_limit_decides_and_sparse_tables_keep_to_it() {
 #[test]
 #[allow(clippy::single_range_in_vec_init)] // they are ranges
 fn parts_have_everything_once() {
-    let parts = |most, range, reach| parts(most, range, || reach).collect::<Vec<_>>();
-    assert_eq!(parts(10, 3..30, 10), [3..30]);
-    assert_eq!(parts(10, 3..13, 1000), [3..13]);
-    assert_eq!(parts(10, 3..30, 11), [3..13, 13..23, 23..30]);
-    assert_eq!(parts(10, 3..3, 11), []);
+    let of = |most, range, reached: &[VertexId]| {
+        let visit = |each: &mut dyn FnMut(VertexId)| reached.iter().for_each(|&v| each(v));
+        parts(most, range, || reached.len(), visit).collect::<Vec<_>>()
+    };
+    // Few are reached, or there are few.
+    assert_eq!(of(10, 3..300, &[5; 10]), [3..300]);
+    assert_eq!(of(10, 3..13, &[5; 100]), [3..13]);
+    // Blocks of ten: as many as can be reached, and vertices without the range don't count.
+    let all: Vec<_> = (0..90).collect();
+    assert_eq!(of(10, 3..83, &all), (0..8).map(|i| 3 + 10 * i..13 + 10 * i).collect::<Vec<_>>());
+    assert_eq!(of(10, 3..83, &[5, 5, 5, 5, 5, 5, 40, 40, 40, 40, 60, 60]), [3..53, 53..83]);
+    // A table with fewer entries than a block of an eighth would have.
+    assert_eq!(of(2, 0..64, &all).len(), 32);
     let last = u32::MAX - 1;
-    assert_eq!(parts(10, last - 15..last, 11), [last - 15..last - 5, last - 5..last]);
+    let ends = [last - 15, last - 14, last - 1, last - 2];
+    assert_eq!(of(3, last - 15..last, &ends), [last - 15..last - 1, last - 1..last]);
 }

@@ -213,8 +213,9 @@ impl<'a, F: Form> Walker<'a, F> {
             self.alike[next as usize] += 1;
         }
         let every = 0..rows.vertices() as u32;
-        let most = || waiting.len() - first;
-        let done = parts(self.slots.most(), every.clone(), most)
+        let reach = || waiting.len() - first;
+        let visit = |each: &mut dyn FnMut(u32)| waiting[first..].iter().for_each(|&(v, _)| each(v));
+        let done = parts(self.slots.most(), every.clone(), reach, visit)
             .try_for_each(|part| self.last_edges(&waiting[first..], root, shift, (part, &every)));
         for (i, &a) in groups.iter().enumerate() {
             let n = i128::from(self.alike[a as usize]);
