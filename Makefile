@@ -265,7 +265,7 @@ bench-chain: setup setup-bench ## Ours of 2026-11-22, which ran beside the publi
 	scripts/bench_compare.py --minutes $(or $(MINUTES),10) --jobs $(or $(JOBS),1) --table docs/bench/chain.csv d6ea039c3192
 
 bench-memory: build ## Memory of each thread of the CPU engine beyond the graph, by task (target/bench-memory/memory.md)
-	scripts/bench_memory.py --scales 16 18 --out target/bench-memory/memory.md
+	scripts/bench_memory.py --scales 16 18 23 --out target/bench-memory/memory.md
 
 bench-compare: setup setup-bench ## CPU seconds of this tree beside those of the revision BEFORE=… (WORDS: only rows with these; MINUTES=10; JOBS=1; PAGE=… writes a page)
 	scripts/bench_compare.py --minutes $(or $(MINUTES),10) --jobs $(or $(JOBS),1) $(if $(PAGE),--page "$(PAGE)") "$(BEFORE)" $(WORDS)

@@ -8,6 +8,7 @@ use gramer_graph::pages::in_large_pages;
 use gramer_graph::{VertexId, View};
 
 use super::phase::Ran;
+use super::reach::{Form, NOWHERE, Places};
 use super::{Job, Starts};
 
 /// Sums that threads share, one per arc or vertex.
@@ -84,8 +85,12 @@ pub(super) fn turned(graph: View<'_>, cancel: &Cancel) -> Option<Vec<u32>> {
     Some(back)
 }
 
-/// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`.
-pub(super) fn triangles<'a, S: Send>(
+/// Bytes per vertex of the dense form of [`triangles`].
+pub(super) const BYTES: usize = 4;
+
+/// Visits each triangle u, v, w with w < u < v once: `visit(state, [v, u, w], [v → u, v → w, u → w])`. What chooses
+/// between both forms makes a `visit` for each, so that each is compiled into its loop.
+pub(super) fn triangles<'a, F: Form, S: Send>(
     graph: View<'_>,
     job: Job<'a>,
     make: impl Fn() -> S + Sync,
@@ -98,14 +103,12 @@ pub(super) fn triangles<'a, S: Send>(
     let units = Starts::vertices(graph).units(job, list, |v| (list(v) as u64).pow(2));
     let ran = job.run(
         &units,
-        || (make(), vec![u32::MAX; graph.vertices()]),
+        || (make(), Places::<F>::new(graph.vertices(), 1)),
         |(state, place), unit| {
             let v = unit.start;
             let start = graph.row(v).start;
             let row = &graph.neighbours(v)[..list(v)];
-            for (at, &w) in row.iter().enumerate() {
-                place[w as usize] = at as u32;
-            }
+            place.enter(row);
             let mut flow = ControlFlow::Continue(());
             for at in unit.range() {
                 if context.cancel.is_cancelled() {
@@ -116,15 +119,13 @@ pub(super) fn triangles<'a, S: Send>(
                 let first = graph.row(u).start;
                 for arc in first..first + list(u) {
                     let w = graph.neighbours[arc];
-                    let third = place[w as usize];
-                    if third != u32::MAX {
+                    let third = place.of(w);
+                    if third != NOWHERE {
                         visit(state, [v, u, w], [start + at, start + third as usize, arc]);
                     }
                 }
             }
-            for &w in row {
-                place[w as usize] = u32::MAX;
-            }
+            place.leave();
             flow
         },
     );

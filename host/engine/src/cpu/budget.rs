@@ -8,10 +8,12 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_pattern::task::Task;
 
+use super::reach::MOST_BYTES;
+
 /// Bytes per vertex in memory, at most: where a unit of work begins (12, twice that as the list grows), what
 /// peeling keeps (24), where targets begin (8).
 const PER_VERTEX: u64 = 64;
-/// The same for each thread: marks and numbers by vertex.
+/// The same for each thread: marks and numbers by vertex, or what a thread has at most.
 const PER_VERTEX_AND_THREAD: u64 = 13;
 
 /// Whether the CPU engine keeps to a limit of memory in this task.
@@ -61,7 +63,9 @@ pub(super) fn check(vertices: usize, task: &Task, context: &Context) -> Result<(
 }
 
 fn least(vertices: usize, context: &Context) -> u64 {
-    BASE + (PER_VERTEX + PER_VERTEX_AND_THREAD * context.threads() as u64) * vertices as u64
+    let vertices = vertices as u64;
+    let of_thread = (PER_VERTEX_AND_THREAD * vertices).min(MOST_BYTES as u64);
+    BASE + PER_VERTEX * vertices + of_thread * context.threads() as u64
 }
 
 /// Whether so many bytes more may be taken to be faster: an eighth of the budget at most.

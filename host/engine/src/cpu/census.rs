@@ -11,42 +11,57 @@ use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 
 use super::phase::Ran;
+use super::reach::{ByVertex, Form};
 use super::{Job, Starts};
 
 /// Largest set.
 pub(super) const MAX_SIZE: usize = 6;
+/// Bytes per vertex of the dense form.
+pub(super) const BYTES: usize = 1;
 
 /// The set being grown, and how the rest of the graph sees it.
-pub(super) struct Frontier<'a> {
+pub(super) struct Frontier<'a, F: Form> {
     graph: View<'a>,
     /// The members, in the order in which they joined.
     pub members: Vec<VertexId>,
     /// Adjacency bits of the members; see [`gramer_pattern::Pattern::from_bits`].
     pub bits: u32,
     /// By vertex: which members it is next to, as bits of their positions.
-    seen: Vec<u8>,
+    seen: F::Table<u8>,
+    /// Members whose rows are too long for the table, and are searched: the bit and the row of each.
+    searched: Vec<(u8, &'a [VertexId])>,
+    /// The most neighbours that a member in the table has: all members together fill it.
+    longest: usize,
     /// By set of positions (not empty): number of vertices, members included, that are next to
     /// exactly these members.
     exactly: [u32; 1 << MAX_SIZE],
 }
 
-impl<'a> Frontier<'a> {
+impl<'a, F: Form> Frontier<'a, F> {
     fn new(graph: View<'a>) -> Self {
+        // As if there were another: a table that forgets entries has more slots for each that is left.
+        let seen = F::Table::new(graph.vertices(), 0, 2);
         Frontier {
             graph,
             members: Vec::with_capacity(MAX_SIZE),
             bits: 0,
-            seen: vec![0; graph.vertices()],
+            longest: seen.most() / MAX_SIZE,
+            seen,
+            searched: vec![],
             exactly: [0; 1 << MAX_SIZE],
         }
     }
 
     fn push(&mut self, v: VertexId) {
         let at = self.members.len();
-        self.bits |= (self.seen[v as usize] as u32) << (at * at.saturating_sub(1) / 2);
+        self.bits |= (self.seen(v) as u32) << (at * at.saturating_sub(1) / 2);
         self.members.push(v);
-        for &u in self.graph.neighbours(v) {
-            let seen = &mut self.seen[u as usize];
+        let row = self.graph.neighbours(v);
+        if !F::DENSE {
+            return self.push_sparse(at, row);
+        }
+        for &u in row {
+            let seen = self.seen.entry(u);
             self.exactly[*seen as usize] = self.exactly[*seen as usize].wrapping_sub(1);
             *seen |= 1 << at;
             self.exactly[*seen as usize] += 1;
@@ -57,18 +72,64 @@ impl<'a> Frontier<'a> {
         let v = self.members.pop().expect("a member");
         let at = self.members.len();
         self.bits &= !(u32::MAX << (at * at.saturating_sub(1) / 2));
-        for &u in self.graph.neighbours(v) {
-            let seen = &mut self.seen[u as usize];
+        let row = self.graph.neighbours(v);
+        if !F::DENSE {
+            return self.pop_sparse(at, row);
+        }
+        for &u in row {
+            let seen = self.seen.entry(u);
             self.exactly[*seen as usize] -= 1;
             *seen &= !(1 << at);
             self.exactly[*seen as usize] = self.exactly[*seen as usize].wrapping_add(1);
         }
     }
 
+    /// Notes a member's row, in the table or to be searched.
+    fn push_sparse(&mut self, at: usize, row: &'a [VertexId]) {
+        let bit = 1 << at;
+        for &u in row {
+            let seen = self.seen(u);
+            self.exactly[seen as usize] = self.exactly[seen as usize].wrapping_sub(1);
+            self.exactly[(seen | bit) as usize] += 1;
+            if row.len() <= self.longest {
+                *self.seen.entry(u) |= bit;
+            }
+        }
+        if row.len() > self.longest {
+            self.searched.push((bit, row));
+        }
+    }
+
+    /// The other way round, for the member that came last.
+    fn pop_sparse(&mut self, at: usize, row: &'a [VertexId]) {
+        let bit = 1 << at;
+        if row.len() > self.longest {
+            self.searched.pop();
+        }
+        for &u in row {
+            if row.len() <= self.longest {
+                *self.seen.entry(u) &= !bit;
+            }
+            let seen = self.seen(u);
+            self.exactly[(seen | bit) as usize] -= 1;
+            self.exactly[seen as usize] = self.exactly[seen as usize].wrapping_add(1);
+        }
+        // Without members nothing is seen.
+        if at == 0 {
+            self.seen.clear([]);
+        }
+    }
+
     /// Which members `v` is next to, as bits of their positions.
-    #[inline]
+    #[inline(always)]
     pub fn seen(&self, v: VertexId) -> u8 {
-        self.seen[v as usize]
+        let mut seen = self.seen.get(v);
+        if !F::DENSE {
+            for &(bit, row) in &self.searched {
+                seen |= if row.binary_search(&v).is_ok() { bit } else { 0 };
+            }
+        }
+        seen
     }
 
     /// Adjacency bits of the members and `last`, which would join them.
@@ -87,7 +148,7 @@ impl<'a> Frontier<'a> {
         outside[half..2 * half].fill(0);
         let with_last = &mut outside[half..2 * half];
         for &u in self.graph.neighbours(last) {
-            with_last[self.seen[u as usize] as usize] += 1;
+            with_last[self.seen(u) as usize] += 1;
         }
         for set in 1..half {
             outside[set] = self.exactly[set] - outside[half | set];
@@ -95,7 +156,7 @@ impl<'a> Frontier<'a> {
         // Members were counted where they see each other; they aren't outside.
         let last_sees = self.seen(last) as usize;
         for (i, &m) in self.members.iter().enumerate() {
-            let sees = self.seen[m as usize] as usize | (last_sees >> i & 1) << at;
+            let sees = self.seen(m) as usize | (last_sees >> i & 1) << at;
             if sees != 0 {
                 outside[sees] -= 1;
             }
@@ -108,12 +169,16 @@ impl<'a> Frontier<'a> {
 
 /// Visits every connected set of `size` vertices once: `visit(state, frontier, last)` gets the
 /// set without its last vertex, and that.
-pub(super) fn run<'a, S: Send>(
+///
+/// The form is that of [`fits`] for [`BYTES`] per vertex.
+///
+/// [`fits`]: super::reach::fits
+pub(super) fn run<'a, F: Form, S: Send>(
     graph: View<'_>,
     size: usize,
     job: Job<'a>,
     make: impl Fn() -> S + Sync,
-    visit: impl Fn(&mut S, &Frontier<'_>, VertexId) -> ControlFlow<()> + Sync,
+    visit: impl Fn(&mut S, &Frontier<'_, F>, VertexId) -> ControlFlow<()> + Sync,
 ) -> Ran<'a, S> {
     assert!((1..=MAX_SIZE).contains(&size));
     let context = job.context;
@@ -123,7 +188,7 @@ pub(super) fn run<'a, S: Send>(
     let units = Starts::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
-        || (make(), Frontier::new(graph), vec![vec![]; size]),
+        || (make(), Frontier::<F>::new(graph), vec![vec![]; size]),
         |(state, frontier, lists), unit| {
             let root = unit.start;
             if size == 1 {
@@ -157,14 +222,14 @@ pub(super) fn run<'a, S: Send>(
 
 /// Lets `v` join, then every later vertex of the extension list `rest` and every vertex that `v`
 /// alone is next to.
-fn extend(
-    frontier: &mut Frontier<'_>,
+fn extend<F: Form>(
+    frontier: &mut Frontier<'_, F>,
     lists: &mut [Vec<VertexId>],
     v: VertexId,
     rest: &[VertexId],
     size: usize,
     context: &Context,
-    visit: &mut impl FnMut(&Frontier<'_>, VertexId) -> ControlFlow<()>,
+    visit: &mut impl FnMut(&Frontier<'_, F>, VertexId) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let root = frontier.members[0];
     let (list, deeper) = lists.split_first_mut().expect("a list for each level");

@@ -1,48 +1,71 @@
 //! Cycles of 4, 5 and 6 vertices, edge-induced.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
+use gramer_graph::context::Context;
 use gramer_graph::{VertexId, View};
 use gramer_pattern::{Pattern, automorphism_count};
 
+use super::reach::{ByVertex, Dense, Form, NOWHERE, Near, Places, by_form, parts};
 use super::{Job, Starts};
 use crate::work::{Groups, WorkUnit};
 
-/// Paths of two edges from a root, by end. Reset by visiting them again.
-struct Paths {
-    count: Vec<u32>,
-    /// The first `len` of these have a path; one place more than there are vertices.
+/// Paths of two edges from a root, by end.
+pub(super) struct Paths<F: Form> {
+    pub count: F::Table<u32>,
+    /// The first `len` of these have a path; in the dense form one place more than there are vertices.
     ends: Vec<VertexId>,
     len: usize,
 }
 
-impl Paths {
-    fn new(vertices: usize) -> Self {
-        Paths { count: vec![0; vertices], ends: vec![0; vertices + 1], len: 0 }
+impl<F: Form> Paths<F> {
+    /// Bytes per vertex of the dense form.
+    pub const BYTES: usize = 8;
+
+    /// The table of a sparse one is one of `tables` of its thread.
+    pub fn new(vertices: usize, tables: usize) -> Self {
+        let ends = if F::DENSE { vec![0; vertices + 1] } else { vec![] };
+        Paths { count: F::Table::new(vertices, 0, tables), ends, len: 0 }
     }
 
     /// One more path to `end`; how many there were. The end is noted without a jump, which would be
     /// foretold wrongly as often as not.
     #[inline]
-    fn add(&mut self, end: VertexId) -> u32 {
-        let count = &mut self.count[end as usize];
+    pub fn add(&mut self, end: VertexId) -> u32 {
+        let count = self.count.entry(end);
         let before = *count;
         *count += 1;
-        self.ends[self.len] = end;
-        self.len += usize::from(before == 0);
+        if F::DENSE {
+            self.ends[self.len] = end;
+            self.len += usize::from(before == 0);
+        } else if before == 0 {
+            self.ends.push(end);
+            self.len += 1;
+        }
         before
     }
 
-    fn ends(&self) -> &[VertexId] {
+    pub fn ends(&self) -> &[VertexId] {
         &self.ends[..self.len]
     }
 
-    fn clear(&mut self) {
-        for &end in &self.ends[..self.len] {
-            self.count[end as usize] = 0;
-        }
+    pub fn clear(&mut self) {
+        self.count.clear(self.ends[..self.len].iter().copied());
         self.len = 0;
+        if !F::DENSE {
+            self.ends.clear();
+        }
     }
+}
+
+/// The most ends that paths of two edges have whose first edge leads to one of these vertices.
+pub(super) fn reach(graph: View<'_>, over: &[VertexId]) -> usize {
+    over.iter().map(|&b| graph.degree(b)).sum()
+}
+
+/// Visits these ends.
+pub(super) fn visit(graph: View<'_>, over: &[VertexId], each: &mut dyn FnMut(VertexId)) {
+    over.iter().flat_map(|&b| graph.neighbours(b)).for_each(|&c| each(c));
 }
 
 /// Neighbours of `v` after `root`.
@@ -67,16 +90,13 @@ pub(super) fn ends(graph: View<'_>, job: Job<'_>) -> Groups {
 }
 
 /// The ends that a unit of [`ends`] stands for.
-pub(super) fn ends_of(unit: &WorkUnit) -> std::ops::Range<VertexId> {
+pub(super) fn ends_of(unit: &WorkUnit) -> Range<VertexId> {
     unit.start + 1 + unit.first..unit.start + 1 + unit.limit
 }
 
 /// What a sorted row has of a range of vertices.
 #[inline]
-pub(super) fn within(
-    row: &[VertexId],
-    range: &std::ops::Range<VertexId>,
-) -> std::ops::Range<usize> {
+pub(super) fn within(row: &[VertexId], range: &Range<VertexId>) -> std::ops::Range<usize> {
     let first = row.partition_point(|&u| u < range.start);
     // Few roots are divided, and the others' ranges have no vertex behind them.
     let whole = row.last().is_none_or(|&u| u < range.end);
@@ -86,24 +106,32 @@ pub(super) fn within(
 /// Number of 4-cycles: two paths of two edges from the smallest vertex (the most valuable one,
 /// so that lists after it are short) to the same end.
 pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    by_form!(graph.vertices(), Paths::<Dense>::BYTES, F => four_by::<F>(graph, job))
+}
+
+fn four_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let ran = job.run(
         &ends(graph, job),
-        || (0u128, Paths::new(graph.vertices())),
+        || (0u128, Paths::<F>::new(graph.vertices(), 1)),
         |(total, paths), unit| {
-            let (root, ends) = (unit.start, ends_of(unit));
-            let mut cycles = 0u64;
-            for &b in after(graph, root, root) {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
+            let first = after(graph, unit.start, unit.start);
+            let reach = || reach(graph, first);
+            let visit = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
+            for ends in parts(paths.count.most(), ends_of(unit), reach, visit) {
+                let mut cycles = 0u64;
+                for &b in first {
+                    if context.cancel.is_cancelled() {
+                        return ControlFlow::Break(());
+                    }
+                    let row = graph.neighbours(b);
+                    for &c in &row[within(row, &ends)] {
+                        cycles += u64::from(paths.add(c));
+                    }
                 }
-                let row = graph.neighbours(b);
-                for &c in &row[within(row, &ends)] {
-                    cycles += u64::from(paths.add(c));
-                }
+                *total += cycles as u128;
+                paths.clear();
             }
-            *total += cycles as u128;
-            paths.clear();
             ControlFlow::Continue(())
         },
     );
@@ -115,66 +143,118 @@ pub(super) fn four(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 /// next to a), where b = d (a and d are adjacent), where e = c (a and c are). The first number has
 /// all pairs but those that meet in the latter two ways; the second those of b = e.
 pub(super) fn five(graph: View<'_>, job: Job<'_>) -> ([u128; 2], bool) {
+    let bytes = Paths::<Dense>::BYTES + 1;
+    let (total, complete) = by_form!(graph.vertices(), bytes, F => all_pairs::<F>(graph, job));
+    let (meeting, all_met) = by_form!(graph.vertices(), 4, F => meeting_pairs::<F>(graph, job));
+    ([total, meeting], complete && all_met)
+}
+
+/// A thread's state in [`five`].
+struct Opposite<'a, F: Form> {
+    total: i128,
+    paths: Paths<F>,
+    /// By vertex: whether it is next to the root.
+    near: Near<'a, bool, F>,
+}
+
+/// The first number of [`five`].
+fn all_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
-    struct State {
-        total: i128,
-        paths: Paths,
-        /// By vertex: whether it is next to the root.
-        near: Vec<bool>,
-    }
     let ran = job.run(
         &ends(graph, job),
-        || State {
+        || Opposite::<F> {
             total: 0,
-            paths: Paths::new(graph.vertices()),
-            near: vec![false; graph.vertices()],
+            paths: Paths::new(graph.vertices(), 2),
+            near: Near::new(graph.vertices(), false, 2),
         },
-        |State { total, paths, near }, unit| {
+        |state, unit| {
             let (root, ends) = (unit.start, ends_of(unit));
             let first = after(graph, root, root);
-            for &b in first {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                near[b as usize] = true;
-                for &c in after(graph, b, root) {
-                    paths.add(c);
-                }
-            }
-            let mut sum = 0i128;
+            state.near.enter(first, |_| true);
             // The edge opposite to the root belongs to the unit of its smaller vertex.
-            for &c in paths.ends().iter().filter(|c| ends.contains(c)) {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                let (to_c, c_near) = (paths.count[c as usize] as i128, near[c as usize]);
-                let mut others = 0u64;
-                for &d in after(graph, c, c.max(root)) {
-                    let to_d = paths.count[d as usize];
-                    others += to_d as u64;
-                    // Without a path to d nothing meets: b = d needs one to c over d, and then c
-                    // being near gives one to d over c.
-                    if near[d as usize] {
-                        sum -= to_d as i128;
-                        sum += c_near as i128;
-                    }
-                    if c_near && to_d > 0 {
-                        sum -= to_c;
-                    }
-                }
-                sum += to_c * others as i128;
+            let every = root + 1..graph.vertices() as VertexId;
+            let most = state.paths.count.most();
+            if F::DENSE || reach(graph, first) <= most {
+                let flow = state.opposite_edges(graph, root, (ends, every), context);
+                state.near.leave();
+                return flow;
             }
-            *total += sum;
-            paths.clear();
-            for &b in first {
-                near[b as usize] = false;
+            // Numbers of paths of both ends of an edge are looked up, and these may be in two parts.
+            let visit = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
+            for smaller in parts(most / 2, ends, || usize::MAX, visit) {
+                state.opposite_edges(graph, root, (smaller.clone(), smaller.clone()), context)?;
+                let after = smaller.end..every.end;
+                if after.is_empty() {
+                    continue;
+                }
+                for larger in parts(most / 2, after, || usize::MAX, visit) {
+                    let both = (smaller.clone(), larger);
+                    state.opposite_edges(graph, root, both, context)?;
+                }
             }
+            state.near.leave();
             ControlFlow::Continue(())
         },
     );
-    let (total, complete) = ran.sum(|state| state.total as u128);
-    let (meeting, all_met) = meeting_pairs(graph, job);
-    ([total, meeting], complete && all_met)
+    ran.sum(|state| state.total as u128)
+}
+
+impl<F: Form> Opposite<'_, F> {
+    /// Goes through the edges opposite to the root whose smaller and whose larger vertex are in these ranges: the second
+    /// is the first, or comes after it, or is all.
+    fn opposite_edges(
+        &mut self,
+        graph: View<'_>,
+        root: VertexId,
+        (smaller, larger): (Range<VertexId>, Range<VertexId>),
+        context: &Context,
+    ) -> ControlFlow<()> {
+        let Opposite { total, paths, near } = self;
+        let whole = larger.end as usize == graph.vertices() && larger.start == root + 1;
+        for &b in after(graph, root, root) {
+            if context.cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            let row = after(graph, b, root);
+            let ends = if whole { 0..row.len() } else { within(row, &larger) };
+            for &c in &row[ends] {
+                paths.add(c);
+            }
+            if !whole && smaller.start < larger.start {
+                for &c in &row[within(row, &smaller)] {
+                    paths.add(c);
+                }
+            }
+        }
+        let is_near = |v: VertexId| near.get(v, |_| true);
+        let mut sum = 0i128;
+        for &c in paths.ends().iter().filter(|c| smaller.contains(c)) {
+            if context.cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            let (to_c, c_near) = (paths.count.get(c) as i128, is_near(c));
+            let mut others = 0u64;
+            let row = after(graph, c, c.max(root));
+            let ends = if whole { 0..row.len() } else { within(row, &larger) };
+            for &d in &row[ends] {
+                let to_d = paths.count.get(d);
+                others += to_d as u64;
+                // Without a path to d nothing meets: b = d needs one to c over d, and then c
+                // being near gives one to d over c.
+                if is_near(d) {
+                    sum -= to_d as i128;
+                    sum += c_near as i128;
+                }
+                if c_near && to_d > 0 {
+                    sum -= to_c;
+                }
+            }
+            sum += to_c * others as i128;
+        }
+        *total += sum;
+        paths.clear();
+        ControlFlow::Continue(())
+    }
 }
 
 /// Number of 5-cycles from the sums of [`five`] over all units.
@@ -184,35 +264,31 @@ pub(super) fn five_of([pairs, meeting]: [u128; 2]) -> u128 {
 
 /// The pairs of paths of [`five`] with b = e, over all roots a: for each triangle, each of its
 /// vertices as b, and each neighbour a of b before the whole triangle.
-fn meeting_pairs(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+fn meeting_pairs<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let before = |v: VertexId| graph.neighbours(v).partition_point(|&u| u < v);
     let units = Starts::vertices(graph).units(job, before, |v| (before(v) as u64).pow(2));
     let ran = job.run(
         &units,
-        || (0u128, vec![u32::MAX; graph.vertices()]),
+        || (0u128, Places::<F>::new(graph.vertices(), 1)),
         |(total, position), unit| {
             let z = unit.start;
             let row = &graph.neighbours(z)[..before(z)];
-            for (at, &u) in row.iter().enumerate() {
-                position[u as usize] = at as u32;
-            }
+            position.enter(row);
             let mut pairs = 0u64;
             for &y in &row[unit.range()] {
                 if context.cancel.is_cancelled() {
                     return ControlFlow::Break(());
                 }
                 for (at_y, &x) in graph.neighbours(y)[..before(y)].iter().enumerate() {
-                    let at_z = position[x as usize];
-                    if at_z != u32::MAX {
+                    let at_z = position.of(x);
+                    if at_z != NOWHERE {
                         pairs += (before(x) + at_y) as u64 + at_z as u64;
                     }
                 }
             }
             *total += pairs as u128;
-            for &u in row {
-                position[u as usize] = u32::MAX;
-            }
+            position.leave();
             ControlFlow::Continue(())
         },
     );
@@ -221,6 +297,62 @@ fn meeting_pairs(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
 
 /// Number of closed walks of six steps.
 pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
+    let bytes = 2 * Walks::<Dense>::BYTES;
+    by_form!(graph.vertices(), bytes, F => six_by::<F>(graph, job))
+}
+
+/// Walks of some steps from a root, by end.
+struct Walks<F: Form> {
+    count: F::Table<u64>,
+    /// Those with a walk.
+    ends: Vec<VertexId>,
+}
+
+impl<F: Form> Walks<F> {
+    /// Bytes per vertex of the dense form, as the list of ends grows.
+    const BYTES: usize = 16;
+
+    fn new(vertices: usize) -> Self {
+        Walks { count: F::Table::new(vertices, 0, 2), ends: vec![] }
+    }
+
+    /// Adds walks whose last step leads from one of these vertices to one of a range, as many for each as `walks` says.
+    /// Says whether the run goes on.
+    fn step(
+        &mut self,
+        graph: View<'_>,
+        from: &[VertexId],
+        range: &Range<VertexId>,
+        walks: impl Fn(VertexId) -> u64,
+        context: &Context,
+    ) -> ControlFlow<()> {
+        for &u in from {
+            if context.cancel.is_cancelled() {
+                return ControlFlow::Break(());
+            }
+            let row = graph.neighbours(u);
+            let row = match range.len() == graph.vertices() {
+                true => row,
+                false => &row[within(row, range)],
+            };
+            let walks = walks(u);
+            for &w in row {
+                let count = self.count.entry(w);
+                if *count == 0 {
+                    self.ends.push(w);
+                }
+                *count += walks;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn clear(&mut self) {
+        self.count.clear(self.ends.drain(..));
+    }
+}
+
+fn six_by<F: Form>(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
     let context = job.context;
     let ran = job.run(
         // A root is divided by the vertices that its walks of three steps end at.
@@ -229,52 +361,28 @@ pub(super) fn six(graph: View<'_>, job: Job<'_>) -> (u128, bool) {
             |v| if graph.degree(v) == 0 { 0 } else { graph.vertices() },
             |v| graph.neighbours(v).iter().map(|&u| graph.degree(u) as u64).sum(),
         ),
-        || (0u128, [vec![0u64; graph.vertices()], vec![0u64; graph.vertices()]], [vec![], vec![]]),
-        |(total, [two, three], [ends_of_two, ends_of_three]), unit| {
+        || (0u128, Walks::<F>::new(graph.vertices()), Walks::<F>::new(graph.vertices())),
+        |(total, two, three), unit| {
             let every = 0..graph.vertices() as VertexId;
-            let step = |from: &[VertexId],
-                        range: &std::ops::Range<VertexId>,
-                        walks: &dyn Fn(VertexId) -> u64,
-                        to: &mut [u64],
-                        ends: &mut Vec<VertexId>| {
-                for &u in from {
-                    if context.cancel.is_cancelled() {
-                        return;
-                    }
-                    let row = graph.neighbours(u);
-                    let row = if range.len() == graph.vertices() {
-                        row
-                    } else {
-                        &row[within(row, range)]
-                    };
-                    for &w in row {
-                        if to[w as usize] == 0 {
-                            ends.push(w);
-                        }
-                        to[w as usize] += walks(u);
-                    }
-                }
+            let first = graph.neighbours(unit.start);
+            let most = three.count.most();
+            let seconds = || first.iter().flat_map(|&u| graph.neighbours(u));
+            let of_three = || seconds().map(|&w| graph.degree(w)).sum();
+            let visit_three = |each: &mut dyn FnMut(VertexId)| {
+                seconds().for_each(|&w| visit(graph, &[w], each));
             };
-            step(graph.neighbours(unit.start), &every, &|_| 1, two, ends_of_two);
-            step(
-                ends_of_two,
-                &(unit.first..unit.limit),
-                &|u| two[u as usize],
-                three,
-                ends_of_three,
-            );
-            if context.cancel.is_cancelled() {
-                return ControlFlow::Break(());
+            let visit_two = |each: &mut dyn FnMut(VertexId)| visit(graph, first, each);
+            for ends in parts(most, unit.first..unit.limit, of_three, visit_three) {
+                for middle in parts(most, every.clone(), || reach(graph, first), visit_two) {
+                    two.step(graph, first, &middle, |_| 1, context)?;
+                    let walks = |u: VertexId| two.count.get(u);
+                    three.step(graph, &two.ends, &ends, walks, context)?;
+                    two.clear();
+                }
+                let squares = three.ends.iter().map(|&x| (three.count.get(x) as u128).pow(2));
+                *total += squares.sum::<u128>();
+                three.clear();
             }
-            for &x in ends_of_three.iter() {
-                *total += (three[x as usize] as u128).pow(2);
-                three[x as usize] = 0;
-            }
-            for &x in ends_of_two.iter() {
-                two[x as usize] = 0;
-            }
-            ends_of_two.clear();
-            ends_of_three.clear();
             ControlFlow::Continue(())
         },
     );

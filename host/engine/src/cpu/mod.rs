@@ -15,6 +15,7 @@ mod motif;
 mod oriented;
 mod per;
 mod phase;
+mod reach;
 mod sets;
 mod triangle;
 mod units;

@@ -139,7 +139,9 @@ fn in_memory(
     })
     .into_iter()
     .collect::<Result<Vec<Vec<_>>>>()?
-    .concat();
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
     parts.sort_unstable_by_key(|(range, _): &(Range<usize>, _)| range.start);
     let mut offsets = Vec::with_capacity(vertices + 1);
     offsets.push(0u64);

@@ -24,8 +24,9 @@ use gramer_graph::prefetch::prefetch;
 use gramer_graph::{Graph, Order, VertexId, View};
 
 use super::budget::has_room;
+use super::reach::{Sparse, fits};
 use super::sets::{Bitmap, Bits};
-use super::{Job, Starts};
+use super::{Job, Starts, arcs};
 
 /// Vertices whose adjacency is kept as bits: 8 words, one cache line per vertex.
 const HUBS: usize = 512;
@@ -241,6 +242,11 @@ fn copy(array: &[VertexId], at: usize, len: usize, to: &mut [VertexId], end: usi
 /// Number of triangles, and whether the run was finished.
 pub(super) fn count(graph: &Graph, job: Job<'_>) -> (u128, bool) {
     let view = graph.view();
+    // A thread has a bit for each vertex.
+    if !fits(view.vertices().div_ceil(8), 1) {
+        let ran = arcs::triangles::<Sparse, _>(view, job, || 0u128, |sum, _, _| *sum += 1);
+        return ran.sum(|sum| *sum);
+    }
     // Shares name the graph's own numbers, and where memory is limited its rows are all that there is room for.
     let whole = job.units.share().is_none() && job.others.is_none() && job.context.budget.is_none();
     let lists = match graph.order() {

@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
 
+use crate::cpu::reach::{Form, Near, by_form};
 use crate::cpu::{Job, Starts, run_units};
 use crate::work::Units;
 use gramer_graph::View;
@@ -68,17 +69,26 @@ impl Keys {
 }
 
 /// What a thread counts.
-struct Counter {
+struct Counter<'a, F: Form> {
     wedges: Tally,
     triangles: Tally,
-    /// By vertex: label of the edge to the first vertex of the triangles at hand, or 0.
-    stamp: Vec<u32>,
+    /// The label of the edge to the first vertex of the triangles at hand, or 0.
+    stamp: Near<'a, u32, F>,
     kinds: Vec<u64>,
 }
 
 /// The vertex-induced embeddings of every pattern of three vertices whose edges are all frequent,
 /// and whether the count went to its end.
 pub(super) fn count(
+    graph: View<'_>,
+    rows: &Rows,
+    classes: usize,
+    context: &Context,
+) -> (FxHashMap<Small, i128>, bool) {
+    by_form!(rows.vertices(), 4, F => count_by::<F>(graph, rows, classes, context))
+}
+
+fn count_by<F: Form>(
     graph: View<'_>,
     rows: &Rows,
     classes: usize,
@@ -99,10 +109,10 @@ pub(super) fn count(
             near + rows.degree(v) as u64
         },
     );
-    let make = || Counter {
+    let make = || Counter::<F> {
         wedges: Tally::new(keys.wedge_bits()),
         triangles: Tally::new(keys.triangle_bits()),
-        stamp: vec![0; rows.vertices()],
+        stamp: Near::new(rows.vertices(), 0, 1),
         kinds: vec![],
     };
     let (counters, whole) = run_units(&units, context, make, |counter, unit| {
@@ -118,7 +128,7 @@ pub(super) fn count(
     (patterns(rows, &keys, &mut wedges, &triangles), whole)
 }
 
-impl Counter {
+impl<'a, F: Form> Counter<'a, F> {
     /// Counts the pairs of neighbours of `v` that frequent edges lead to.
     fn pairs(&mut self, rows: &Rows, keys: &Keys, v: u32) {
         let (targets, labels) = rows.row(v);
@@ -145,7 +155,7 @@ impl Counter {
     /// neighbours after `u`.
     fn triangles(
         &mut self,
-        rows: &Rows,
+        rows: &'a Rows,
         keys: &Keys,
         u: u32,
         part: std::ops::Range<u32>,
@@ -155,9 +165,8 @@ impl Counter {
         if targets.is_empty() {
             return ControlFlow::Continue(());
         }
-        for (&v, &label) in targets.iter().zip(labels) {
-            self.stamp[v as usize] = label;
-        }
+        let stamps = labels;
+        self.stamp.enter(targets, |at| stamps[at]);
         let part = part.start as usize..part.end as usize;
         for (&v, &uv) in targets[part.clone()].iter().zip(&labels[part]) {
             if context.cancel.is_cancelled() {
@@ -166,16 +175,14 @@ impl Counter {
             let a = keys.kind(rows.class(v), uv);
             let (others, labels) = rows.after(v, v);
             for (&w, &vw) in others.iter().zip(labels) {
-                let uw = self.stamp[w as usize];
+                let uw = self.stamp.get(w, |at| stamps[at]);
                 if uw != 0 {
                     let b = keys.kind(rows.class(w), uw);
                     self.triangles.add(keys.triangle(rows.class(u), a, b, vw), 1);
                 }
             }
         }
-        for &v in targets {
-            self.stamp[v as usize] = 0;
-        }
+        self.stamp.leave();
         ControlFlow::Continue(())
     }
 }

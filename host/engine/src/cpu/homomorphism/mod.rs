@@ -12,11 +12,12 @@ use gramer_pattern::plan::homomorphism::{HomomorphismPlan, Shape, Table, quotien
 use gramer_pattern::{Pattern, automorphism_count};
 
 use super::Job;
+use super::reach::fits;
 
 /// Bytes of tables that are kept from one pattern to the next.
 const KEPT_BYTES: usize = 1 << 29;
-/// Bytes of a thread's own state: what grows with the graph is 12 bytes per vertex.
-const THREAD_BYTES: usize = 64 << 20;
+/// Bytes per vertex of a thread's own state.
+const BYTES: usize = 12;
 
 /// Why there is no number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ pub(super) struct Decomposition {
 impl Decomposition {
     /// For a connected unlabelled pattern; `None` where the graph is too large for it.
     pub fn new(graph: View<'_>, pattern: &Pattern, shape: &Shape) -> Option<Self> {
-        if graph.vertices() > THREAD_BYTES / 12 || graph.neighbours.len() > u32::MAX as usize {
+        if !fits(graph.vertices(), BYTES) || graph.neighbours.len() > u32::MAX as usize {
             return None;
         }
         let parts: Vec<_> = quotients(pattern)
@@ -76,7 +77,7 @@ pub(super) fn numbers(
     shape: &Shape,
     job: Job<'_>,
 ) -> Result<Vec<u128>, Failed> {
-    if graph.vertices() > THREAD_BYTES / 12 || graph.neighbours.len() > u32::MAX as usize {
+    if !fits(graph.vertices(), BYTES) || graph.neighbours.len() > u32::MAX as usize {
         return Err(Failed::Overflow);
     }
     let mut homomorphisms = Homomorphisms::new(graph, job);

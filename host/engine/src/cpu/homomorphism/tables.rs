@@ -7,6 +7,7 @@ use gramer_graph::context::Context;
 
 use super::Failed;
 use crate::cpu::arcs::{self, Sums};
+use crate::cpu::reach::Dense;
 use crate::cpu::{Job, Starts, run_units};
 
 /// The value at a place; a table that isn't there is 1 everywhere.
@@ -62,7 +63,7 @@ pub(super) fn ear(
 ) -> Result<Vec<u64>, Failed> {
     let sums = Sums::new(graph.neighbours.len(), job.context);
     let even = first.map(Vec::as_ptr) == second.map(Vec::as_ptr);
-    let ran = arcs::triangles(
+    let ran = arcs::triangles::<Dense, _>(
         graph,
         job,
         || (),

@@ -23,6 +23,7 @@ use gramer_pattern::{Pattern, SMALL_VERTICES};
 
 use super::clique::row::{Row, by_width};
 use super::oriented::Oriented;
+use super::reach::{Form, by_form};
 use super::{Job, Resident, Starts, run_units};
 use branch::Branch;
 use root::Root;
@@ -55,18 +56,19 @@ fn by_size(graph: &Resident<'_>, job: Job<'_>) -> Result<(Vec<u128>, bool)> {
         |n| targets(n).max(1),
         |n| (targets(n) as u64).pow(3) + oriented.degree(graph.graph.view(), n) as u64 + 1,
     );
-    let (states, complete) = run_units(
-        &units,
-        context,
-        || Search::new(graph, oriented, sink, context),
-        |search, unit| search.start(unit.start, unit.range()),
-    );
-    if states.iter().any(|state| state.overflow) {
-        return Err(too_many());
-    }
+    let (found, complete) = by_form!(oriented.vertices(), 4, F => {
+        let (states, complete) = run_units(
+            &units,
+            context,
+            || Search::<F>::new(graph, oriented, sink, context),
+            |search, unit| search.start(unit.start, unit.range()),
+        );
+        let found = states.into_iter().map(|state| (!state.overflow).then_some(state.found));
+        (found.collect::<Option<Vec<_>>>(), complete)
+    });
     let mut sizes = vec![0u128; oriented.degeneracy() + 2];
-    for state in &states {
-        for (total, count) in sizes.iter_mut().zip(&state.found) {
+    for found in found.ok_or_else(too_many)? {
+        for (total, count) in sizes.iter_mut().zip(&found) {
             *total = total.checked_add(*count).ok_or_else(too_many)?;
         }
     }
@@ -81,7 +83,7 @@ fn too_many() -> Error {
 }
 
 /// What a thread holds; its size depends on the busiest start vertex.
-struct Search<'a> {
+struct Search<'a, F: Form> {
     graph: &'a Resident<'a>,
     oriented: &'a Oriented,
     sink: Option<&'a dyn Sink>,
@@ -90,12 +92,12 @@ struct Search<'a> {
     found: Vec<u128>,
     /// Whether a number was too large for 128 bits.
     overflow: bool,
-    root: Root,
+    root: Root<'a, F>,
     /// The clique so far, in the oriented graph's numbers; kept for the sink only.
     clique: Vec<u32>,
 }
 
-impl<'a> Search<'a> {
+impl<'a, F: Form> Search<'a, F> {
     fn new(
         graph: &'a Resident<'a>,
         oriented: &'a Oriented,

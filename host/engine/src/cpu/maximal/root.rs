@@ -6,19 +6,17 @@ use gramer_graph::View;
 
 use super::super::clique::row::{Row, by_width, ones, width};
 use super::super::oriented::Oriented;
-
-/// A vertex that is no member.
-const NONE: u32 = u32::MAX;
+use super::super::reach::{Form, NOWHERE, Places};
 
 /// The targets of a start vertex, its *members*, with the edges among them, and what it is excluded by.
 ///
 /// A list of neighbours becomes a row of bits by looking up the place of each entry: a walk along both lists
 /// would have the members besides, again for each list.
-pub(super) struct Root {
+pub(super) struct Root<'a, F: Form> {
     /// The start vertex that this belongs to.
     start: Option<u32>,
-    /// The position among the members, by vertex.
-    place: Vec<u32>,
+    /// The positions of the members.
+    place: Places<'a, F>,
     width: usize,
     /// By member: the members next to it.
     rows: Vec<u64>,
@@ -28,11 +26,11 @@ pub(super) struct Root {
     covered: bool,
 }
 
-impl Root {
-    pub fn new(oriented: &Oriented) -> Self {
+impl<'a, F: Form> Root<'a, F> {
+    pub fn new(oriented: &'a Oriented) -> Self {
         Root {
             start: None,
-            place: vec![NONE; oriented.vertices()],
+            place: Places::new(oriented.vertices(), 1),
             width: 1,
             rows: vec![],
             outside: vec![],
@@ -42,14 +40,12 @@ impl Root {
 
     /// Surrounds `start`, which has members; returns whether it has cliques of its own: where an
     /// excluded vertex is next to all members, it could join each of them.
-    pub fn enter(&mut self, oriented: &Oriented, graph: View<'_>, start: u32) -> bool {
+    pub fn enter(&mut self, oriented: &'a Oriented, graph: View<'_>, start: u32) -> bool {
         if self.start != Some(start) {
             self.start = Some(start);
             let members = oriented.targets(start);
             self.width = width(members.len());
-            for (at, &m) in members.iter().enumerate() {
-                self.place[m as usize] = at as u32;
-            }
+            self.place.enter(members);
             by_width!(self.width, R => {
                 let none = R::full(0, self.width);
                 // Most start vertices are left with that.
@@ -58,9 +54,7 @@ impl Root {
                     self.connect(oriented, members, &none);
                 }
             });
-            for &m in members {
-                self.place[m as usize] = NONE;
-            }
+            self.place.leave();
         }
         !self.covered
     }
@@ -110,16 +104,16 @@ impl Root {
 
     /// The members in a list.
     #[inline(always)]
-    fn row<'a, R: Row>(&self, list: impl Iterator<Item = &'a u32>, none: &R) -> R {
+    fn row<'l, R: Row>(&self, list: impl Iterator<Item = &'l u32>, none: &R) -> R {
         let mut row = none.clone();
         let words = row.words_mut();
         for &n in list {
-            let at = self.place[n as usize];
-            let bit = u64::from(at != NONE) << (at % 64);
+            let at = self.place.of(n);
+            let bit = u64::from(at != NOWHERE) << (at % 64);
             // Without a branch, which would be guessed wrong often, where rows have a length known here.
             match words.len().is_power_of_two() {
                 true => words[(at as usize / 64) & (words.len() - 1)] |= bit,
-                false if at != NONE => words[at as usize / 64] |= bit,
+                false if at != NOWHERE => words[at as usize / 64] |= bit,
                 false => {}
             }
         }

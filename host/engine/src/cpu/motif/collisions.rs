@@ -10,7 +10,7 @@
 //!
 //! of which all but the last terms grow path by path, and the last ones are sums over hubs alone.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use gramer_graph::context::{Context, Looks};
@@ -20,9 +20,10 @@ use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
+use super::super::cycle::{Paths, reach, visit, within};
+use super::super::reach::{ByVertex, Dense, Form, by_form, parts};
 use super::super::{Job, Starts};
-use super::edges::EdgeCounts;
-use crate::work::WorkUnit;
+use super::edges::{EdgeCounts, arc_to};
 
 /// Most hubs: one bit of a `u128` each.
 const HUBS: usize = 128;
@@ -219,7 +220,7 @@ impl Thirds {
     pub fn find(&self, graph: View<'_>, job: Job<'_>) -> Option<()> {
         let met = Sums::new(graph.neighbours.len(), job.context);
         let alone = Job { others: None, ..job };
-        let ran = arcs::triangles(
+        let ran = by_form!(graph.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
             graph,
             alone,
             || (),
@@ -230,7 +231,7 @@ impl Thirds {
                     self.members[place as usize].store(corners[third], Ordering::Relaxed);
                 }
             },
-        );
+        ));
         ran.complete.then_some(())?;
         let (arcs, threads) = (graph.neighbours.len(), job.context.threads());
         // One thread meets each list's members in order.
@@ -280,16 +281,17 @@ impl Thirds {
 }
 
 /// A thread's counters.
-pub(super) struct Counter<'a> {
+pub(super) struct Counter<'a, F: Form> {
     graph: View<'a>,
-    /// By vertex; zero between calls.
-    paths: Vec<u32>,
+    /// By vertex; empty between calls.
+    paths: F::Table<u32>,
     ordinary: Vec<VertexId>,
 }
 
-impl<'a> Counter<'a> {
-    pub fn new(graph: View<'a>) -> Self {
-        Counter { graph, paths: vec![0; graph.vertices()], ordinary: vec![] }
+impl<'a, F: Form> Counter<'a, F> {
+    /// The table of a sparse one is one of `tables` of its thread.
+    pub fn new(graph: View<'a>, tables: usize) -> Self {
+        Counter { graph, paths: F::Table::new(graph.vertices(), 0, tables), ordinary: vec![] }
     }
 
     /// What [`Counter::pairs_with_a_neighbour`] visits for a set.
@@ -318,22 +320,28 @@ impl<'a> Counter<'a> {
                 total += u64::from(hubs.common[a * HUBS + b]);
             }
         }
-        for &v in &self.ordinary {
-            for &u in self.graph.neighbours(v) {
-                let paths = &mut self.paths[u as usize];
-                total += u64::from(*paths);
-                *paths += 1;
-            }
-            if among != 0 {
-                for &u in self.graph.neighbours(v) {
-                    total += u64::from((hubs.near[u as usize] & among).count_ones());
+        let Counter { graph, paths, ordinary } = self;
+        let every = 0..graph.vertices() as VertexId;
+        let reach = || reach(*graph, ordinary);
+        let visit = |each: &mut dyn FnMut(VertexId)| visit(*graph, ordinary, each);
+        for part in parts(paths.most(), every.clone(), reach, visit) {
+            let row = |v: VertexId| {
+                let row = graph.neighbours(v);
+                if part.len() == every.len() { row } else { &row[within(row, &part)] }
+            };
+            for &v in ordinary.iter() {
+                for &u in row(v) {
+                    let paths = paths.entry(u);
+                    total += u64::from(*paths);
+                    *paths += 1;
+                }
+                if among != 0 {
+                    for &u in row(v) {
+                        total += u64::from((hubs.near[u as usize] & among).count_ones());
+                    }
                 }
             }
-        }
-        for &v in &self.ordinary {
-            for &u in self.graph.neighbours(v) {
-                self.paths[u as usize] = 0;
-            }
+            paths.clear(ordinary.iter().flat_map(|&v| row(v)).copied());
         }
         total.into()
     }
@@ -343,6 +351,15 @@ impl<'a> Counter<'a> {
 /// edge-induced number of K₂,₃; and Σ over the chosen edges u–v of `thirds` and over the pairs of common
 /// neighbours of u and v of W − 2. `None` once the run is asked to stop.
 pub(super) fn of_three(
+    graph: View<'_>,
+    hubs: &Hubs,
+    thirds: Option<&Thirds>,
+    job: Job<'_>,
+) -> Option<(u128, u128)> {
+    by_form!(graph.vertices(), Paths::<Dense>::BYTES, F => of_three_by::<F>(graph, hubs, thirds, job))
+}
+
+fn of_three_by<F: Form>(
     graph: View<'_>,
     hubs: &Hubs,
     thirds: Option<&Thirds>,
@@ -359,44 +376,47 @@ pub(super) fn of_three(
     let units = Starts::vertices(graph).units(job, list, weight);
     let ran = job.run(
         &units,
-        || (0u128, 0u128, vec![0u32; graph.vertices()], vec![0; graph.vertices()]),
-        |(total, on_edges, paths, ends), unit| {
+        || (0u128, 0u128, Paths::<F>::new(graph.vertices(), 1)),
+        |(total, on_edges, paths), unit| {
             let near = hubs.near[unit.start as usize];
-            let (mut sum, mut met) = (0u128, 0);
-            for &b in graph.neighbours(unit.start).iter().filter(ordinary) {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                let row = graph.neighbours(b);
-                let row = &row[..row.partition_point(|&c| c < unit.limit)];
-                let row = &row[row.partition_point(|&c| c < unit.first)..];
-                let mut here = 0u64;
-                for &c in row {
-                    let before = u64::from(paths[c as usize]);
-                    paths[c as usize] += 1;
-                    ends[met] = c;
-                    met += usize::from(before == 0);
-                    here += before * before.saturating_sub(1) / 2;
-                    if near != 0 {
-                        let both = u64::from((hubs.near[c as usize] & near).count_ones());
-                        here += before * both + both * both.saturating_sub(1) / 2;
+            let neighbours = graph.neighbours(unit.start);
+            // Paths over hubs aren't followed.
+            let over = || neighbours.iter().filter(ordinary);
+            let reach = || over().map(|&b| graph.degree(b)).sum();
+            let visit =
+                |each: &mut dyn FnMut(VertexId)| over().for_each(|&b| visit(graph, &[b], each));
+            for part in parts(paths.count.most(), unit.first..unit.limit, reach, visit) {
+                let mut sum = 0u128;
+                for &b in neighbours.iter().filter(ordinary) {
+                    if context.cancel.is_cancelled() {
+                        return ControlFlow::Break(());
                     }
+                    let row = graph.neighbours(b);
+                    let row = &row[..row.partition_point(|&c| c < part.end)];
+                    let row = &row[row.partition_point(|&c| c < part.start)..];
+                    let mut here = 0u64;
+                    for &c in row {
+                        let before = u64::from(paths.add(c));
+                        here += before * before.saturating_sub(1) / 2;
+                        if near != 0 {
+                            let both = u64::from((hubs.near[c as usize] & near).count_ones());
+                            here += before * both + both * both.saturating_sub(1) / 2;
+                        }
+                    }
+                    sum += u128::from(here);
                 }
-                sum += u128::from(here);
-            }
-            *total += sum;
-            if let Some(thirds) = thirds {
-                let common =
-                    |c: VertexId| paths[c as usize] + (hubs.near[c as usize] & near).count_ones();
-                *on_edges += on_opposite_edges(graph, thirds, unit, common);
-            }
-            for &c in &ends[..met] {
-                paths[c as usize] = 0;
+                *total += sum;
+                if let Some(thirds) = thirds {
+                    let by_hubs = |c: VertexId| (hubs.near[c as usize] & near).count_ones();
+                    let common = |c: VertexId| paths.count.get(c) + by_hubs(c);
+                    *on_edges += on_opposite_edges(graph, thirds, (unit.start, part), common);
+                }
+                paths.clear();
             }
             ControlFlow::Continue(())
         },
     );
-    let of = |states: Vec<(u128, u128, _, _)>| {
+    let of = |states: Vec<(u128, u128, _)>| {
         Ok([states.iter().map(|s| s.0).sum(), states.iter().map(|s| s.1).sum()])
     };
     let ([total, on_edges], complete): ([u128; 2], _) = ran.sums(of).ok()?;
@@ -404,26 +424,24 @@ pub(super) fn of_three(
     Some((total + hubs.triples(graph, job)?, on_edges))
 }
 
-/// Over the chosen edges u–v opposite to the start a of a unit, and the other common neighbours b of u
-/// and v in the unit's range: Σ (W − 2), `common` giving W of a and b.
+/// Over the chosen edges u–v opposite to a vertex a, and the other common neighbours b of u and v in a
+/// range: Σ (W − 2), `common` giving W of a and b.
 fn on_opposite_edges(
     graph: View<'_>,
     thirds: &Thirds,
-    unit: &WorkUnit,
+    (a, range): (VertexId, Range<VertexId>),
     common: impl Fn(VertexId) -> u32,
 ) -> u128 {
-    let a = unit.start;
     let mut sum = 0u64;
     for arc in graph.row(a) {
         let u = graph.neighbours[arc];
         // The list is kept at the arc to the smaller end.
-        let kept = if u < a { arc } else { down(graph, u, a) };
+        let kept = if u < a { arc } else { arc_to(graph, u, a) };
         for v in thirds.list(kept).take_while(|&v| v < u) {
-            let opposite = down(graph, u, v);
+            let opposite = arc_to(graph, u, v);
             if !thirds.chosen[opposite].load(Ordering::Relaxed) {
                 continue;
             }
-            let range = unit.first..unit.limit;
             let others = thirds.list(opposite).take_while(|b| *b < range.end);
             for b in others.filter(|b| *b >= range.start) {
                 sum += u64::from(common(b) - 2);
@@ -431,10 +449,4 @@ fn on_opposite_edges(
         }
     }
     sum.into()
-}
-
-/// The arc from a vertex to a smaller neighbour.
-fn down(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
-    let at = graph.neighbours(from).binary_search(&to).expect("they are neighbours");
-    graph.row(from).start + at
 }

@@ -10,6 +10,7 @@ use gramer_graph::parallel::on_threads;
 use gramer_graph::{VertexId, View};
 
 use super::super::arcs::{self, Sums};
+use super::super::reach::{ByVertex, Form, by_form, fits, parts};
 use super::super::{Job, cycle};
 
 /// By arc (a position in [`View::neighbours`]): the triangles and the 4-cycles, edge-induced, that
@@ -80,9 +81,21 @@ fn both_ways(counts: &[u64], graph: View<'_>, context: &Context) -> Option<Vec<u
         parts.push(Mutex::new((from as VertexId..end as VertexId, part)));
         (rest, from) = (others, end);
     }
+    let with_cursors = fits(graph.vertices(), size_of::<usize>());
     let done = on_threads(parts.len(), |part| {
         let (rows, sums) = &mut *parts[part].lock().unwrap_or_else(PoisonError::into_inner);
         let mut looks = Looks::new(&context.cancel);
+        let mut sums = sums.iter_mut();
+        let mut add = |arc: usize, back: usize| {
+            *sums.next().expect("there is one for each arc") = counts[arc] + counts[back];
+        };
+        if !with_cursors {
+            for v in rows.clone() {
+                looks.check(1 + graph.degree(v))?;
+                graph.row(v).for_each(|arc| add(arc, arc_to(graph, graph.neighbours[arc], v)));
+            }
+            return Ok(());
+        }
         // Sources in ascending order meet every row in ascending order.
         let mut cursor: Vec<usize> = (0..graph.vertices() as VertexId)
             .map(|u| match rows.start.checked_sub(1) {
@@ -90,12 +103,11 @@ fn both_ways(counts: &[u64], graph: View<'_>, context: &Context) -> Option<Vec<u
                 Some(before) => first_after(graph, u, before),
             })
             .collect();
-        let mut sums = sums.iter_mut();
         for v in rows.clone() {
             looks.check(1 + graph.degree(v))?;
             for arc in graph.row(v) {
                 let back = &mut cursor[graph.neighbours[arc] as usize];
-                *sums.next().expect("there is one for each arc") = counts[arc] + counts[*back];
+                add(arc, *back);
                 *back += 1;
             }
         }
@@ -125,70 +137,81 @@ fn first_after(graph: View<'_>, v: VertexId, root: VertexId) -> usize {
     graph.row(v).start + graph.neighbours(v).partition_point(|&u| u <= root)
 }
 
+/// The arc from a vertex to a neighbour.
+pub(super) fn arc_to(graph: View<'_>, from: VertexId, to: VertexId) -> usize {
+    let at = graph.neighbours(from).binary_search(&to).expect("they are neighbours");
+    graph.row(from).start + at
+}
+
 /// Triangles by arc that leads to a smaller vertex.
 fn triangles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
     let found = Sums::new(graph.neighbours.len(), job.context);
-    let ran = arcs::triangles(
+    let ran = by_form!(graph.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
         graph,
         job,
         || (),
         |(), _, arcs| {
             arcs.into_iter().for_each(|arc| found.add(arc, 1));
         },
-    );
+    ));
     ran.table(found.finish())
 }
 
 /// 4-cycles by arc: each is met from its smallest vertex, the root, as two paths of two edges to
 /// the same end. A root with much work is divided by its ends.
 fn cycles(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
+    by_form!(graph.vertices(), 8, F => cycles_by::<F>(graph, job))
+}
+
+fn cycles_by<F: Form>(graph: View<'_>, job: Job<'_>) -> Option<Vec<u64>> {
     let context = job.context;
     let found = Sums::new(graph.neighbours.len(), context);
-    let vertices = graph.vertices();
     let units = cycle::ends(graph, job);
     let ran = job.run(
         &units,
-        || (vec![0u32; vertices], vec![]),
-        |(paths, ends): &mut (Vec<u32>, Vec<VertexId>), unit| {
+        || (F::Table::new(graph.vertices(), 0u32, 1), vec![]),
+        |(paths, ends): &mut (F::Table<u32>, Vec<VertexId>), unit| {
             let root = unit.start;
-            let range = cycle::ends_of(unit);
-            // The arcs from b to its neighbours among the ends.
-            let arcs = |b: VertexId| {
-                let row = graph.neighbours(b);
-                let base = graph.row(b).start;
-                let part = cycle::within(row, &range);
-                base + part.start..base + part.end
-            };
             let first = first_after(graph, root, root)..graph.row(root).end;
-            for &b in &graph.neighbours[first.clone()] {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                for &c in &graph.neighbours[arcs(b)] {
-                    if paths[c as usize] == 0 {
-                        ends.push(c);
+            let over = &graph.neighbours[first.clone()];
+            let reach = || cycle::reach(graph, over);
+            let visit = |each: &mut dyn FnMut(VertexId)| cycle::visit(graph, over, each);
+            for range in parts(paths.most(), cycle::ends_of(unit), reach, visit) {
+                // The arcs from b to its neighbours among the ends.
+                let arcs = |b: VertexId| {
+                    let row = graph.neighbours(b);
+                    let base = graph.row(b).start;
+                    let part = cycle::within(row, &range);
+                    base + part.start..base + part.end
+                };
+                for &b in &graph.neighbours[first.clone()] {
+                    if context.cancel.is_cancelled() {
+                        return ControlFlow::Break(());
                     }
-                    paths[c as usize] += 1;
-                }
-            }
-            for at in first {
-                if context.cancel.is_cancelled() {
-                    return ControlFlow::Break(());
-                }
-                let mut here = 0;
-                for arc in arcs(graph.neighbours[at]) {
-                    let others = u64::from(paths[graph.neighbours[arc] as usize] - 1);
-                    if others > 0 {
-                        here += others;
-                        found.add(arc, others);
+                    for &c in &graph.neighbours[arcs(b)] {
+                        let count = paths.entry(c);
+                        if *count == 0 {
+                            ends.push(c);
+                        }
+                        *count += 1;
                     }
                 }
-                found.add(at, here);
+                for at in first.clone() {
+                    if context.cancel.is_cancelled() {
+                        return ControlFlow::Break(());
+                    }
+                    let mut here = 0;
+                    for arc in arcs(graph.neighbours[at]) {
+                        let others = u64::from(paths.get(graph.neighbours[arc]) - 1);
+                        if others > 0 {
+                            here += others;
+                            found.add(arc, others);
+                        }
+                    }
+                    found.add(at, here);
+                }
+                paths.clear(ends.drain(..));
             }
-            for &c in ends.iter() {
-                paths[c as usize] = 0;
-            }
-            ends.clear();
             ControlFlow::Continue(())
         },
     );

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use gramer_graph::{VertexId, View};
 
+use super::super::reach::{Form, by_form};
 use super::super::{Job, Starts};
 use super::collisions::{self, Hubs, Thirds};
 use super::edges::EdgeCounts;
@@ -116,6 +117,16 @@ fn sums(
     thirds: Option<&Thirds>,
     job: Job<'_>,
 ) -> Option<Sums> {
+    by_form!(graph.vertices(), 8, F => sums_by::<F>(graph, counts, hubs, thirds, job))
+}
+
+fn sums_by<F: Form>(
+    graph: View<'_>,
+    counts: &EdgeCounts,
+    hubs: &Hubs,
+    thirds: Option<&Thirds>,
+    job: Job<'_>,
+) -> Option<Sums> {
     let context = job.context;
     let list = |v: VertexId| graph.degree(v);
     let weight = |v: VertexId| 1 + (graph.degree(v) as u64).pow(2);
@@ -123,8 +134,8 @@ fn sums(
     let ran = job.run(
         &units,
         || {
-            let near = Neighbourhood::new(graph, counts);
-            (Sums::default(), near, collisions::Counter::new(graph))
+            let near = Neighbourhood::<F>::new(graph, counts, 2);
+            (Sums::default(), near, collisions::Counter::<F>::new(graph, 2))
         },
         |(sums, near, counter), unit| {
             let v = unit.start;

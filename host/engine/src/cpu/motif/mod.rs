@@ -20,6 +20,7 @@ use gramer_pattern::task::Induced;
 use gramer_pattern::{Dictionary, Pattern};
 use tracing::info;
 
+use super::reach::{Form, by_form};
 use super::{Job, Resident, census, clique, cycle};
 pub(super) use edges::EdgeCounts;
 
@@ -234,8 +235,17 @@ fn edge_induced(k: usize, counts: &[u128]) -> Vec<u128> {
 
 /// The sums A of the plan's equations.
 fn sums(graph: View<'_>, k: usize, plan: &MotifPlan, job: Job<'_>) -> (Vec<u128>, bool) {
+    by_form!(graph.vertices(), census::BYTES, F => sums_by::<F>(graph, k, plan, job))
+}
+
+fn sums_by<F: Form>(
+    graph: View<'_>,
+    k: usize,
+    plan: &MotifPlan,
+    job: Job<'_>,
+) -> (Vec<u128>, bool) {
     let make = || (vec![0u128; plan.sums()], [0u32; 1 << census::MAX_SIZE]);
-    let ran = census::run(graph, k - 2, job, make, |(sums, outside), frontier, last| {
+    let ran = census::run::<F, _>(graph, k - 2, job, make, |(sums, outside), frontier, last| {
         frontier.outside(last, outside);
         for term in plan.terms(frontier.bits_with(last)) {
             let first = outside[term.first as usize] as u64;
@@ -271,11 +281,22 @@ pub(super) fn list(
     sink: &dyn Sink,
     job: Job<'_>,
 ) -> (Vec<u128>, bool) {
+    let view = graph.graph.view();
+    by_form!(view.vertices(), census::BYTES, F => list_by::<F>(view, k, induced, sink, job))
+}
+
+fn list_by<F: Form>(
+    graph: View<'_>,
+    k: usize,
+    induced: Induced,
+    sink: &dyn Sink,
+    job: Job<'_>,
+) -> (Vec<u128>, bool) {
     let context = job.context;
     let dictionary = Dictionary::of(k);
     let patterns = dictionary.patterns();
     let make = || (vec![0u128; patterns.len()], Vec::with_capacity(k));
-    let ran = census::run(graph.graph.view(), k, job, make, |(counts, members), frontier, last| {
+    let ran = census::run::<F, _>(graph, k, job, make, |(counts, members), frontier, last| {
         if context.cancel.is_cancelled() {
             return ControlFlow::Break(());
         }

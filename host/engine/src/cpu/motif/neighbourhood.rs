@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use gramer_graph::{VertexId, View};
 
+use super::super::reach::{Form, NOWHERE, Places};
 use super::collisions::Hubs;
 use super::edges::EdgeCounts;
 
@@ -13,7 +14,7 @@ const SEARCH: usize = 32;
 const BIT_MEMBERS: usize = 2048;
 
 /// A thread's copy of one neighbourhood. Members have numbers by their position in the row.
-pub(super) struct Neighbourhood<'a> {
+pub(super) struct Neighbourhood<'a, F: Form> {
     graph: View<'a>,
     centre: VertexId,
     members: &'a [VertexId],
@@ -21,8 +22,8 @@ pub(super) struct Neighbourhood<'a> {
     degrees: Vec<u32>,
     offsets: Vec<usize>,
     rows: Vec<u32>,
-    /// By vertex: number of the member, or `u32::MAX`.
-    place: Vec<u32>,
+    /// The numbers of the members.
+    place: Places<'a, F>,
     counts: &'a EdgeCounts,
     /// Rows as bits, or empty.
     bits: Vec<u64>,
@@ -31,8 +32,9 @@ pub(super) struct Neighbourhood<'a> {
     ends: Vec<u32>,
 }
 
-impl<'a> Neighbourhood<'a> {
-    pub fn new(graph: View<'a>, counts: &'a EdgeCounts) -> Self {
+impl<'a, F: Form> Neighbourhood<'a, F> {
+    /// The table of a sparse one is one of `tables` of its thread.
+    pub fn new(graph: View<'a>, counts: &'a EdgeCounts, tables: usize) -> Self {
         Neighbourhood {
             graph,
             centre: 0,
@@ -40,7 +42,7 @@ impl<'a> Neighbourhood<'a> {
             degrees: vec![],
             offsets: vec![],
             rows: vec![],
-            place: vec![u32::MAX; graph.vertices()],
+            place: Places::new(graph.vertices(), tables),
             counts,
             bits: vec![],
             marks: vec![],
@@ -63,9 +65,7 @@ impl<'a> Neighbourhood<'a> {
             self.offsets.push(end);
         }
         self.rows.resize(end.max(self.rows.len()), 0);
-        for (at, &v) in self.members.iter().enumerate() {
-            self.place[v as usize] = at as u32;
-        }
+        self.place.enter(self.members);
         // Each edge from its larger end; both rows grow in ascending order.
         self.marks.clear();
         self.marks.resize(self.members.len(), 0);
@@ -89,16 +89,14 @@ impl<'a> Neighbourhood<'a> {
                 }
             } else {
                 for &u in row.iter().take_while(|&&u| u < v) {
-                    let other = self.place[u as usize];
-                    if other != u32::MAX {
+                    let other = self.place.of(u);
+                    if other != NOWHERE {
                         self.join(at, other as usize);
                     }
                 }
             }
         }
-        for &v in self.members {
-            self.place[v as usize] = u32::MAX;
-        }
+        self.place.leave();
         self.marks.fill(0);
         self.bits.clear();
     }

@@ -9,6 +9,7 @@ use gramer_pattern::{Pattern, SMALL_VERTICES};
 
 use super::super::clique::local::Local;
 use super::super::oriented::Oriented;
+use super::super::reach::{Form, NOWHERE, Places, by_form};
 use super::super::{Job, Resident, Starts, run_units};
 use super::sums::Sums;
 use super::tree::{self, Tally};
@@ -76,13 +77,13 @@ pub(super) fn numbers(
     };
     let units = Starts::numbered(view, &oriented.vertex)
         .units(Job::whole(context), list, |n| (list(n) as u64).pow(3));
-    let (_, complete) = run_units(
+    let complete = by_form!(oriented.vertices(), 4, F => run_units(
         &units,
         context,
         || {
             let tally = Tally::new(sizes.clone(), oriented.degeneracy(), per == Per::Edge);
-            let place = if per == Per::Edge { vec![u32::MAX; oriented.vertices()] } else { vec![] };
-            (Local::new(true), tally, place)
+            let vertices = if per == Per::Edge { oriented.vertices() } else { 0 };
+            (Local::new(true), tally, Places::<F>::new(vertices, 1))
         },
         |(local, tally, place), unit| {
             local.enter(oriented, unit.start);
@@ -98,7 +99,7 @@ pub(super) fn numbers(
             }
             ControlFlow::Continue(())
         },
-    );
+    ).1);
     if !complete {
         return Err(Error::Interrupted);
     }
@@ -121,14 +122,14 @@ fn add_vertices(oriented: &Oriented, start: u32, tally: &Tally, sums: &Sums, siz
     }
 }
 
-/// By arc of the oriented graph. `place` is by vertex, and `u32::MAX` between calls.
-fn add_edges(
-    oriented: &Oriented,
+/// By arc of the oriented graph. `place` is of no vertex between calls.
+fn add_edges<'a, F: Form>(
+    oriented: &'a Oriented,
     start: u32,
     tally: &Tally,
     sums: &Sums,
     sizes: usize,
-    place: &mut [u32],
+    place: &mut Places<'a, F>,
 ) {
     let add = |arc: usize, numbers: &[u128]| {
         for (size, &number) in numbers.iter().enumerate() {
@@ -136,22 +137,22 @@ fn add_edges(
         }
     };
     let members = oriented.targets(start);
-    for (i, (arc, numbers)) in oriented.row(start).zip(tally.by_member.chunks(sizes)).enumerate() {
+    for (arc, numbers) in oriented.row(start).zip(tally.by_member.chunks(sizes)) {
         add(arc, numbers);
-        place[members[i] as usize] = i as u32;
     }
+    place.enter(members);
     for (i, &t) in members.iter().enumerate() {
         if tally.by_member[i * sizes..(i + 1) * sizes].iter().all(|&n| n == 0) {
             continue;
         }
         for (arc, &u) in oriented.row(t).zip(oriented.targets(t)) {
-            let j = place[u as usize];
-            if j != u32::MAX {
+            let j = place.of(u);
+            if j != NOWHERE {
                 add(arc, tally.pair(i, j as usize));
             }
         }
     }
-    members.iter().for_each(|&t| place[t as usize] = u32::MAX);
+    place.leave();
 }
 
 /// The arc of each edge, in the order of [`crate::per::edges`].

@@ -17,6 +17,7 @@ use gramer_pattern::task::Induced;
 
 use super::super::arcs::{self, Sums};
 use super::super::motif::EdgeCounts;
+use super::super::reach::by_form;
 use super::super::{Job, Resident};
 use super::cliques;
 use crate::Count;
@@ -130,31 +131,39 @@ impl<'a> Parts<'a> {
 
     fn of_vertices(&self, context: &Context) -> Option<(Vec<u64>, Vec<u64>)> {
         let others = Sums::new(self.view.vertices(), context);
-        let visit = |(): &mut (), vertices: [VertexId; 3], arcs: [usize; 3]| {
-            let [a, b, c] = arcs.map(|arc| self.counts.triangles(arc) - 1);
-            for (v, other) in vertices.into_iter().zip([c, b, a]) {
-                others.add(v as usize, other);
-            }
-        };
-        let ran = arcs::triangles(self.view, Job::whole(context), || (), visit);
+        let ran = by_form!(self.view.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
+            self.view,
+            Job::whole(context),
+            || (),
+            |(), vertices, arcs| {
+                let [a, b, c] = arcs.map(|arc| self.counts.triangles(arc) - 1);
+                for (v, other) in vertices.into_iter().zip([c, b, a]) {
+                    others.add(v as usize, other);
+                }
+            },
+        ));
         others.finish().filter(|_| ran.complete).map(|others| (others, vec![]))
     }
 
     fn of_edges(&self, context: &Context) -> Option<(Vec<u64>, Vec<u64>)> {
         let arcs_in_all = self.view.neighbours.len();
         let (others, thirds) = (Sums::new(arcs_in_all, context), Sums::new(arcs_in_all, context));
-        let visit = |(): &mut (), vertices: [VertexId; 3], arcs: [usize; 3]| {
-            let [a, b, c] = arcs.map(|arc| self.counts.triangles(arc) - 1);
-            for (arc, other) in arcs.into_iter().zip([b + c, a + c, a + b]) {
-                others.add(arc, other);
-            }
-            // The arcs are those of v and u, of v and w, and of u and w.
-            let [v, u, w] = vertices.map(|v| self.view.degree(v) as u64 - 2);
-            for (arc, third) in arcs.into_iter().zip([w, u, v]) {
-                thirds.add(arc, third);
-            }
-        };
-        let ran = arcs::triangles(self.view, Job::whole(context), || (), visit);
+        let ran = by_form!(self.view.vertices(), arcs::BYTES, F => arcs::triangles::<F, _>(
+            self.view,
+            Job::whole(context),
+            || (),
+            |(), vertices, arcs| {
+                let [a, b, c] = arcs.map(|arc| self.counts.triangles(arc) - 1);
+                for (arc, other) in arcs.into_iter().zip([b + c, a + c, a + b]) {
+                    others.add(arc, other);
+                }
+                // The arcs are those of v and u, of v and w, and of u and w.
+                let [v, u, w] = vertices.map(|v| self.view.degree(v) as u64 - 2);
+                for (arc, third) in arcs.into_iter().zip([w, u, v]) {
+                    thirds.add(arc, third);
+                }
+            },
+        ));
         others.finish().zip(thirds.finish()).filter(|_| ran.complete)
     }
 

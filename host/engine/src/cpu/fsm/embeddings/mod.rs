@@ -16,7 +16,7 @@
 //! pairs: see [`Walker::pairs`](walker::Walker).
 //!
 //! Memory: the graph's part with frequent edges, the patterns of one size, and for each thread
-//! two words per vertex and a [`Trie`].
+//! a [`Trie`] and 12 bytes per vertex, or for what a start vertex reaches.
 
 mod visit;
 mod walker;
@@ -26,6 +26,7 @@ use std::ops::ControlFlow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::Sink;
+use crate::cpu::reach::{Dense, Form, by_form};
 use crate::cpu::{Job, Starts, run_units};
 use crate::work::{Groups, Units};
 use gramer_graph::context::Context;
@@ -158,11 +159,18 @@ fn count_embeddings(
     size: usize,
     job: Job<'_>,
 ) -> (FxHashMap<Small, i128>, bool) {
+    let count = (graph, rows, classes, allowed, size, job);
+    by_form!(rows.vertices(), Walker::<Dense>::BYTES, F => count_by::<F>(count))
+}
+
+fn count_by<F: Form>(
+    (graph, rows, classes, allowed, size, job): (View<'_>, &Rows, usize, &Allowed, usize, Job<'_>),
+) -> (FxHashMap<Small, i128>, bool) {
     let context = job.context;
     let make = || {
         let trie = Trie::new(rows, classes, allowed, size);
         let trie = if job.units.share().is_some() { trie.of_prefixes() } else { trie };
-        Walker::new(rows, trie, context)
+        Walker::<F>::new(rows, trie, context)
     };
     let units = units(graph, rows, job);
     let (walkers, whole) = run_units(&units, context, make, |walker, unit| match size {
@@ -210,14 +218,16 @@ pub(super) fn list(
         Err(other) => return Err(other),
     };
     // Deeper than any pattern, so that every pattern has a node.
-    let make = || {
-        let trie = Trie::new(&rows, labels.classes(), &allowed, max + 1);
-        Walker::new(&rows, trie, context)
-    };
+    let trie = || Trie::new(&rows, labels.classes(), &allowed, max + 1);
     let all = Job { units: Units::All, sink: Some(sink), context, others: None };
-    let (_, whole) = run_units(&units(graph, &rows, all), context, make, |walker, unit| {
-        let mut visit = Listing { max, sink, aligned: &aligned };
-        walker.unit(&mut visit, unit.start, unit.range())
+    let units = units(graph, &rows, all);
+    let whole = by_form!(rows.vertices(), Walker::<Dense>::BYTES, F => {
+        let make = || Walker::<F>::new(&rows, trie(), context);
+        let (_, whole) = run_units(&units, context, make, |walker, unit| {
+            let mut visit = Listing { max, sink, aligned: &aligned };
+            walker.unit(&mut visit, unit.start, unit.range())
+        });
+        whole
     });
     Ok(whole)
 }

@@ -9,9 +9,10 @@ use gramer_pattern::Pattern;
 use super::walker::Walker;
 use crate::Sink;
 use crate::cpu::fsm::code::{MAX, Small};
+use crate::cpu::reach::Form;
 
 /// What is done with the embeddings that a [`Walker`] reaches.
-pub(super) trait Visit {
+pub(super) trait Visit<F: Form> {
     /// Embeddings of this many vertices are visited without what waits to extend them.
     fn largest(&self) -> usize;
 
@@ -19,7 +20,7 @@ pub(super) trait Visit {
     /// `waiting` from this place on that can extend it. Says whether to extend it.
     fn visit(
         &mut self,
-        walker: &mut Walker<'_>,
+        walker: &mut Walker<'_, F>,
         node: u32,
         waiting: usize,
     ) -> ControlFlow<(), bool>;
@@ -30,14 +31,14 @@ pub(super) struct Counting {
     pub(super) last: usize,
 }
 
-impl Visit for Counting {
+impl<F: Form> Visit<F> for Counting {
     fn largest(&self) -> usize {
         usize::MAX
     }
 
     fn visit(
         &mut self,
-        walker: &mut Walker<'_>,
+        walker: &mut Walker<'_, F>,
         node: u32,
         waiting: usize,
     ) -> ControlFlow<(), bool> {
@@ -52,14 +53,14 @@ impl Visit for Counting {
 /// Counts the embeddings of three vertices one by one.
 pub(super) struct Triples;
 
-impl Visit for Triples {
+impl<F: Form> Visit<F> for Triples {
     fn largest(&self) -> usize {
         3
     }
 
     fn visit(
         &mut self,
-        walker: &mut Walker<'_>,
+        walker: &mut Walker<'_, F>,
         node: u32,
         _waiting: usize,
     ) -> ControlFlow<(), bool> {
@@ -78,14 +79,14 @@ pub(super) struct Listing<'a> {
     pub(super) aligned: &'a FxHashMap<Small, (Pattern, Vec<usize>)>,
 }
 
-impl Visit for Listing<'_> {
+impl<F: Form> Visit<F> for Listing<'_> {
     fn largest(&self) -> usize {
         self.max
     }
 
     fn visit(
         &mut self,
-        walker: &mut Walker<'_>,
+        walker: &mut Walker<'_, F>,
         node: u32,
         _waiting: usize,
     ) -> ControlFlow<(), bool> {

@@ -20,6 +20,7 @@ use gramer_pattern::plan::system::{MOST_VERTICES, MotifSystem, Source};
 use gramer_pattern::{Dictionary, Pattern, automorphism_count};
 
 use super::super::homomorphism::{self, Failed};
+use super::super::reach::fits;
 use super::super::{Job, Resident, clique};
 use common::Common;
 
@@ -37,7 +38,7 @@ pub(super) enum Counted {
     All(Vec<u128>),
     /// The run was asked to stop.
     Stopped,
-    /// The graph is too small for it to pay, or too large for its numbers and lists.
+    /// The graph is too small for it to pay, or too large for its numbers, lists and tables.
     NotHere,
 }
 
@@ -59,6 +60,7 @@ pub(super) fn vertex_induced(
     let reach = shape.walks / shape.arcs.max(1.0);
     let most = (0..view.vertices() as u32).map(|v| view.degree(v)).max().unwrap_or(0);
     if view.vertices() > MOST_VERTICES
+        || !fits(view.vertices(), walks::BYTES)
         || most > MOST_NEIGHBOURS
         || view.neighbours.len() > u32::MAX as usize
         || shape.walks * reach * reach / 6.0 < SETS

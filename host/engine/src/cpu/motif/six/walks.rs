@@ -154,6 +154,9 @@ struct Start<'a> {
     ends_of_three: Vec<VertexId>,
 }
 
+/// Bytes per vertex of a thread's state.
+pub(super) const BYTES: usize = 4 * 8 + 3 * 4;
+
 impl<'a> Start<'a> {
     fn new(graph: View<'a>, common: &'a Common, at_vertex: &'a AtVertex) -> Self {
         Start {
