@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::chunk::{Chunk, End, Parser};
 use super::loops::FirstLoop;
@@ -140,7 +141,7 @@ fn read_image(
     };
     let notes = source.trailing().into_iter().collect();
     let compression = source.compression;
-    Ok(Loaded { graph, format: Format::Image, compression, bytes, notes })
+    Ok(Loaded { graph, format: Format::Image, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
 /// Reads on until the format can be told, and whether that is all of the source.

@@ -1,0 +1,429 @@
+//! From edges without labels to rows, in the order of the input or of Rank(ON_1).
+//!
+//! No row is ever sorted. Each edge first goes to the row of its smaller end, where what is there twice is found by
+//! stamps. From these half rows come the degrees, and sums of the neighbours' degrees, which is what ON_1 takes. So the
+//! numbers that vertices are to have are known before there is a whole row; [`super::fill`] makes these.
+
+use std::ops::Range;
+
+use tracing::info_span;
+
+use super::EdgeBlock;
+use super::deal::{Found, parts, to_rows};
+use super::fill::Filled;
+use super::halves::{Part, Placed, add_up};
+use super::numbering::{Numbered, Numbering, renumber};
+use super::position::{Position, Shared};
+use super::rows::{Dropped, Made, numbered_in_order};
+use super::zeroed;
+use crate::context::{Cancel, Context, Looks};
+use crate::error::Result;
+use crate::prepare::ranked;
+use crate::{Order, VertexId};
+
+/// The rows of edges without labels in one of the orders.
+pub(super) fn made(
+    numbered: Numbered,
+    blocks: Vec<EdgeBlock>,
+    order: Order,
+    threads: usize,
+    context: &Context,
+) -> Result<Made<VertexId>> {
+    let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
+    match u32::try_from(most) {
+        Ok(_) => made_with::<u32>(numbered, blocks, order, threads, context),
+        Err(_) => made_with::<u64>(numbered, blocks, order, threads, context),
+    }
+}
+
+fn made_with<P: Position>(
+    numbered: Numbered,
+    mut blocks: Vec<EdgeBlock>,
+    order: Order,
+    threads: usize,
+    context: &Context,
+) -> Result<Made<VertexId>> {
+    let cancel = &context.cancel;
+    let (known, mut used) = match numbered {
+        Numbered::Ids(numbering, ids) => {
+            renumber(&mut blocks, &numbering, threads, cancel)?;
+            (Some((numbering, ids)), vec![])
+        }
+        // There is a row for each id, and those that aren't in use go in the end.
+        Numbered::Later(used) => (None, used),
+    };
+    let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
+    let halves = Halves::<P>::of(vertices, blocks, &mut used, threads, cancel)?;
+    match order {
+        Order::Input => halves.in_order(known, &used, threads, cancel),
+        Order::RankOn1 => halves.ranked(known, &used, threads, context),
+    }
+}
+
+/// Half rows without what is there twice, in the order of the text.
+struct Halves<P> {
+    rows: Placed<VertexId, P>,
+    /// Of each vertex, with both its halves.
+    degrees: Vec<u32>,
+}
+
+impl<P: Position> Halves<P> {
+    fn of(
+        vertices: usize,
+        blocks: Vec<EdgeBlock>,
+        used: &mut [u8],
+        threads: usize,
+        cancel: &Cancel,
+    ) -> Result<Self> {
+        let mut rows = Placed::<_, P>::of(vertices, blocks, used, threads, cancel, |v, _| v)?;
+        let mut degrees: Vec<u32> = zeroed(vertices)?;
+        if threads == 1 {
+            // Its entries are counted as they are looked at.
+            let degrees = Shared::new(&mut degrees);
+            rows.each_part(1, |part, start| {
+                let count = |v: VertexId, by| {
+                    degrees.set(v as usize, degrees.get(v as usize) + by);
+                };
+                distinct(part, start, vertices, cancel, count);
+            });
+            cancel.check()?;
+        } else {
+            rows.each_part(threads, |part, start| {
+                distinct(part, start, vertices, cancel, |_, _| {})
+            });
+            cancel.check()?;
+            let parts = parts(&rows.start, threads);
+            let degrees = Shared::new(&mut degrees);
+            to_rows(&Ends { rows: &rows, cancel }, &parts, threads, cancel, |v, by| {
+                degrees.set(v as usize, degrees.get(v as usize) + by);
+            })?;
+        }
+        Ok(Halves { rows, degrees })
+    }
+
+    /// The rows in the order of the input. `known` are numbers and ids of the vertices, where they have some already;
+    /// otherwise they are ids, in use if `used` says so or they have an edge.
+    fn in_order(
+        self,
+        known: Option<(Numbering, Vec<u64>)>,
+        used: &[u8],
+        threads: usize,
+        cancel: &Cancel,
+    ) -> Result<Made<VertexId>> {
+        let Halves { rows, degrees } = self;
+        let numbered = known.is_some();
+        let (numbering, ids) = match known {
+            Some(known) => known,
+            None => numbered_in_order(used, |id| degrees[id] > 0, cancel)?,
+        };
+        let row = |number: usize| if numbered { number } else { ids[number] as usize };
+        let offsets: Vec<P> = offsets((0..ids.len()).map(|number| degrees[row(number)]))?;
+        drop(degrees);
+        let first = ids.first().copied().unwrap_or(0);
+        let self_loops = rows.self_loops;
+        let filled = Filled::new(&offsets, threads, cancel)?;
+        let rows = match &numbering {
+            _ if numbered => filled.of_halves(rows, |v| v)?,
+            Numbering::Table(numbers) => filled.of_halves(rows, |id| numbers[id as usize])?,
+            // Ids below the first have no entries: what their numbers would be doesn't matter.
+            _ => filled.of_halves(rows, |id| u64::from(id).wrapping_sub(first) as VertexId)?,
+        };
+        Ok(of_rows(numbering, ids, offsets, rows, self_loops))
+    }
+
+    /// The rows in the order of Rank(ON_1), of vertices as above.
+    fn ranked(
+        self,
+        known: Option<(Numbering, Vec<u64>)>,
+        used: &[u8],
+        threads: usize,
+        context: &Context,
+    ) -> Result<Made<VertexId>> {
+        let cancel = &context.cancel;
+        let Halves { rows, degrees } = self;
+        let _span = info_span!("rank", vertices = degrees.len()).entered();
+        let mut sums: Vec<u64> = zeroed(degrees.len())?;
+        {
+            let sums = Shared::new(&mut sums);
+            let around = Around { rows: &rows, degrees: &degrees, sums: &sums, cancel };
+            to_rows(&around, &parts(&rows.start, threads), threads, cancel, |v, degree| {
+                sums.set(v as usize, sums.get(v as usize) + u64::from(degree));
+            })?;
+        }
+        // Below 2^96, and not 0 where there is an edge.
+        let on_1 = |v: usize| u128::from(degrees[v]) * u128::from(sums[v]);
+        let mut order = ranked(degrees.len(), on_1, context)?;
+        drop(sums);
+        if known.is_none() {
+            let alone = order.partition_point(|&v| degrees[v as usize] > 0);
+            let alone = order.split_off(alone);
+            order.extend(alone.into_iter().filter(|&v| used[v as usize] != 0));
+        }
+        let mut ranks: Vec<VertexId> = zeroed(degrees.len())?;
+        let mut looks = Looks::new(cancel);
+        for (rank, &v) in (0..).zip(&order) {
+            looks.check(1)?;
+            ranks[v as usize] = rank;
+        }
+        let offsets: Vec<P> = offsets(order.iter().map(|&v| degrees[v as usize]))?;
+        drop(degrees);
+        let (by_id, ids) = match known {
+            Some((numbering, ids)) => (numbering, order.iter().map(|&v| ids[v as usize]).collect()),
+            None => (Numbering::Offset(0), order.iter().map(|&v| v.into()).collect()),
+        };
+        drop(order);
+        let self_loops = rows.self_loops;
+        let rows = Filled::new(&offsets, threads, cancel)?.of_ranks(rows, &ranks)?;
+        let numbering = Numbering::Ranked { by_id: Box::new(by_id), ranks };
+        Ok(of_rows(numbering, ids, offsets, rows, self_loops))
+    }
+}
+
+/// Moves the different entries of each row to the front, in the order in which they came. Calls `count` for both ends of
+/// what is left, with how many edges it has more.
+fn distinct<P: Position>(
+    part: Part<'_, VertexId, P>,
+    start: &[P],
+    vertices: usize,
+    cancel: &Cancel,
+    count: impl Fn(VertexId, u32),
+) {
+    let Part { first, entries, base, ends } = part;
+    // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
+    let (mut stamps, mut stamp) = (vec![0u8; vertices], 0u8);
+    let mut looks = Looks::new(cancel);
+    for (v, end) in (first..).zip(ends) {
+        let from = start[v].at();
+        let row = &mut entries[from - base..end.at() - base];
+        if looks.check(row.len() + 1).is_err() {
+            return;
+        }
+        let kept = if ascends(row) {
+            row.iter().for_each(|&other| count(other, 1));
+            row.len()
+        } else {
+            if stamp == u8::MAX {
+                (stamps, stamp) = (vec![0; vertices], 0);
+            }
+            stamp += 1;
+            let mut kept = 0;
+            // Without a branch, of which duplicates are mispredicted.
+            for i in 0..row.len() {
+                let other = row[i];
+                let seen = &mut stamps[other as usize];
+                let new = *seen != stamp;
+                *seen = stamp;
+                row[kept] = other;
+                kept += usize::from(new);
+                count(other, new.into());
+            }
+            kept
+        };
+        count(v as VertexId, kept as u32);
+        *end = P::of((from + kept) as u64);
+    }
+}
+
+/// Whether each entry is above the one before.
+fn ascends(row: &[VertexId]) -> bool {
+    // Where a short row first doesn't ascend is no guess for a processor, whether it does is one.
+    match row.len() {
+        0..=1 => true,
+        2..=16 => row.windows(2).fold(true, |all, w| all & (w[0] < w[1])),
+        _ => row.windows(2).all(|w| w[0] < w[1]),
+    }
+}
+
+/// Where rows of these lengths begin, and where the last one ends.
+fn offsets<P: Position>(lengths: impl ExactSizeIterator<Item = u32>) -> Result<Vec<P>> {
+    let mut offsets: Vec<P> = zeroed(lengths.len() + 1)?;
+    offsets[1..].iter_mut().zip(lengths).for_each(|(to, length)| *to = P::of(length.into()));
+    add_up(&mut offsets);
+    Ok(offsets)
+}
+
+fn of_rows<P: Position>(
+    numbering: Numbering,
+    ids: Vec<u64>,
+    offsets: Vec<P>,
+    rows: Vec<VertexId>,
+    self_loops: u64,
+) -> Made<VertexId> {
+    let start = offsets.into_iter().map(|position| position.at() as u64).collect();
+    Made { numbering, ids, start, rows, dropped: Dropped { self_loops, conflicts: 0 } }
+}
+
+impl<P: Position> Placed<VertexId, P> {
+    /// Calls `each` with the rows of a range, in order. Stops early once the run is asked to stop.
+    #[inline(always)]
+    pub fn each(
+        &self,
+        vertices: Range<usize>,
+        cancel: &Cancel,
+        mut each: impl FnMut(usize, &[VertexId]),
+    ) {
+        let mut looks = Looks::new(cancel);
+        for v in vertices {
+            let row = self.row(v);
+            if looks.check(row.len() + 1).is_err() {
+                return;
+            }
+            each(v, row);
+        }
+    }
+}
+
+/// The ends of edges, for their degrees.
+struct Ends<'a, P> {
+    rows: &'a Placed<VertexId, P>,
+    cancel: &'a Cancel,
+}
+
+impl<P: Position> Found for Ends<'_, P> {
+    fn scan(&self, vertices: Range<usize>, mut each: impl FnMut(VertexId, u32)) {
+        self.rows.each(vertices, self.cancel, |v, row| {
+            each(v as VertexId, row.len() as u32);
+            row.iter().for_each(|&other| each(other, 1));
+        });
+    }
+}
+
+/// The degrees around vertices: those of the smaller ends for the larger ones. The others are added at once.
+struct Around<'a, P> {
+    rows: &'a Placed<VertexId, P>,
+    degrees: &'a [u32],
+    sums: &'a Shared<'a, u64>,
+    cancel: &'a Cancel,
+}
+
+impl<P: Position> Found for Around<'_, P> {
+    fn scan(&self, vertices: Range<usize>, mut each: impl FnMut(VertexId, u32)) {
+        self.rows.each(vertices, self.cancel, |v, row| {
+            let mut sum = 0;
+            for &other in row {
+                sum += u64::from(self.degrees[other as usize]);
+                each(other, self.degrees[v]);
+            }
+            // Nobody else adds to it now: what is given to `each` comes from this thread, or is added later.
+            self.sums.set(v, self.sums.get(v) + sum);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::build::numbering::number_ids;
+
+    /// Blocks of edges.
+    fn blocks(edges: &[(u64, u64)], cut: usize) -> Vec<EdgeBlock> {
+        let (first, second) = edges.split_at(cut.min(edges.len()));
+        let block = |edges: &[(u64, u64)]| {
+            let mut block = EdgeBlock::default();
+            edges.iter().for_each(|&(u, v)| block.push(u, v));
+            block
+        };
+        vec![block(first), block(second)]
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
+        // Of ids close together and far apart, from 0 and from elsewhere, of which some are in no edge and some in none
+        // but loops; long rows too, and so many that stamps are cleared.
+        #[test]
+        fn rows_are_those_of_a_set_of_edges(
+            edges in proptest::collection::vec((0u64..90, 0u64..90), 0..900),
+            several in 1usize..8,
+            hubs in 1u64..90,
+            declared in proptest::collection::vec(0u64..90, 0..6),
+            range in 0u64..20,
+            apart in proptest::sample::select(vec![0u32, 0, 0, 2, 9, 30, 50]),
+            from in proptest::sample::select(vec![0u64, 1, 70, 5000]),
+            cut in 0usize..900,
+            sorted in proptest::bool::ANY,
+            wide in proptest::bool::ANY,
+            threads in 1usize..4,
+        ) {
+            let id = |v: u64| from + (v << apart);
+            // Some vertices of many entries, and rows behind each other.
+            let mut edges: Vec<(u64, u64)> = edges
+                .iter()
+                .enumerate()
+                .map(|(i, &(u, v))| if i % 3 == 0 { (u, v % hubs) } else { (u, v) })
+                .flat_map(|(u, v)| (0..several as u64).map(move |k| (u + 90 * k, v + 90 * (k / 2))))
+                .map(|(u, v)| (id(u), id(v)))
+                .collect();
+            if sorted {
+                edges.sort_unstable();
+            }
+            let mut declared: Vec<u64> = declared.into_iter().map(id).collect();
+            declared.sort_unstable();
+            declared.dedup();
+            let range = if apart == 0 { from..from + range } else { 0..0 };
+
+            let ends = edges.iter().flat_map(|&(u, v)| [u, v]);
+            let ids: BTreeSet<u64> =
+                ends.chain(declared.iter().copied()).chain(range.clone()).collect();
+            let ids: Vec<u64> = ids.into_iter().collect();
+            let number = |id: u64| ids.binary_search(&id).unwrap() as VertexId;
+            let mut around = vec![BTreeSet::new(); ids.len()];
+            for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+                around[number(u) as usize].insert(number(v));
+                around[number(v) as usize].insert(number(u));
+            }
+            let degree = |v: &VertexId| around[*v as usize].len();
+            let on_1 = |v: VertexId| degree(&v) * around[v as usize].iter().map(degree).sum::<usize>();
+            let loops = edges.iter().filter(|(u, v)| u == v).count() as u64;
+
+            let context = Context::with_threads(threads);
+            for order in [Order::Input, Order::RankOn1] {
+                let mut expected: Vec<VertexId> = (0..ids.len() as VertexId).collect();
+                if order == Order::RankOn1 {
+                    expected.sort_by_key(|&v| (Reverse(on_1(v)), v));
+                }
+                let mut ranks = vec![0; ids.len()];
+                (0..).zip(&expected).for_each(|(rank, &v)| ranks[v as usize] = rank);
+
+                let mut blocks = blocks(&edges, cut);
+                let declared = (declared.clone(), range.clone());
+                let numbered =
+                    number_ids(&mut blocks, declared, threads, None, &context.cancel).unwrap();
+                let made = match wide {
+                    true => made_with::<u64>(numbered, blocks, order, threads, &context),
+                    false => made_with::<u32>(numbered, blocks, order, threads, &context),
+                };
+                let Made { numbering, ids: found, start, rows, dropped } = made.unwrap();
+                proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), (loops, 0));
+                let by_rank: Vec<u64> = expected.iter().map(|&v| ids[v as usize]).collect();
+                proptest::prop_assert_eq!(found, by_rank);
+                proptest::prop_assert_eq!(start.len(), ids.len() + 1);
+                for (rank, &v) in expected.iter().enumerate() {
+                    proptest::prop_assert_eq!(numbering.of(ids[v as usize]), rank as VertexId);
+                    let mut row: Vec<VertexId> =
+                        around[v as usize].iter().map(|&u| ranks[u as usize]).collect();
+                    row.sort_unstable();
+                    let range = start[rank] as usize..start[rank + 1] as usize;
+                    proptest::prop_assert_eq!(&rows[range], row);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_to_stop_ends() {
+        let edges: Vec<(u64, u64)> = (0..5000).map(|i| (i, i * 7 % 5000)).collect();
+        for (order, threads) in
+            [(Order::Input, 1), (Order::Input, 3), (Order::RankOn1, 1), (Order::RankOn1, 3)]
+        {
+            let context = Context::with_threads(threads);
+            let mut blocks = blocks(&edges, 2000);
+            let numbered =
+                number_ids(&mut blocks, (vec![], 0..0), threads, None, &context.cancel).unwrap();
+            context.cancel.cancel();
+            assert!(made(numbered, blocks, order, threads, &context).is_err());
+        }
+    }
+}
