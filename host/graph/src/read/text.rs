@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::chunk::{Chunk, End, Parser};
 use super::loops::FirstLoop;
 use super::scan::Fault;
-use super::source::{Blocks, Source, TextBlock};
+use super::source::{Blocks, Source};
 use super::{
     Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, matrix_market,
     metis, records, scan, source, triples,
@@ -308,7 +308,7 @@ fn parse(
     let joins = parser.joins() && spill.is_none();
     let worker = |_| {
         let mut chunks = Vec::new();
-        let mut block = TextBlock::default();
+        let mut block = blocks.empty();
         while !failed.load(Ordering::Relaxed) && !context.cancel.is_cancelled() {
             match blocks.next(&mut block) {
                 Ok(true) => {}
