@@ -1,7 +1,6 @@
 //! From lists of edges to rows.
 
 mod bounded;
-mod deal;
 mod dictionary;
 mod entry;
 mod fill;
@@ -294,11 +293,11 @@ impl Builder {
 
     /// Builds the graph on the threads of `context`, in time linear in edges and vertices, apart from the sort of
     /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read besides what
-    /// it has for the vertices, 20 where there are several threads, and 24 with edge labels. With a budget rows are made
+    /// it has for the vertices, and 24 with edge labels. With a budget rows are made
     /// by way of files, and what grows with the edges is mapped.
     ///
     /// The graph in the order of Rank(ON_1) is what [`renumber`](crate::prepare::renumber) makes of the other, in less
-    /// time: unless edges have labels or there is a budget, its rows are made at once.
+    /// time where it is made by one thread: unless edges have labels or there is a budget, its rows are made at once.
     ///
     /// ```
     /// use gramer_graph::prepare::renumber;
@@ -325,10 +324,10 @@ impl Builder {
         }
         let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
         let labelled_edges = blocks.iter().any(|b| !b.labels.is_empty());
-        let at_once = context.budget.is_none() && !labelled_edges;
         assert!(blocks.iter().all(|b| b.labels.len() == if labelled_edges { b.len() } else { 0 }));
         // A thread must have enough to do to be worth its start.
         let threads = context.threads().min(1 + raw_edges / 50_000);
+        let at_once = context.budget.is_none() && !labelled_edges && threads == 1;
         let cancel = &context.cancel;
         let _span = debug_span!("rows", edges = raw_edges, threads).entered();
 
@@ -356,8 +355,10 @@ impl Builder {
             let labels: Vec<Label> = rows.iter().map(|&e| e as Label).collect();
             (numbering, ids, start, neighbours.into(), Some(labels), dropped)
         } else {
-            let Made { numbering, ids, start, rows, dropped } =
-                plain::made(numbered, blocks, order, threads, context)?;
+            let Made { numbering, ids, start, rows, dropped } = match at_once {
+                true => plain::made(numbered, blocks, order, context)?,
+                false => made(numbered, blocks, threads, cancel, |v, _| v)?,
+            };
             (numbering, ids, start, rows.into(), None, dropped)
         };
 

@@ -3,17 +3,17 @@
 //! No row is ever sorted. Each edge first goes to the row of its smaller end, where what is there twice is found by
 //! stamps. From these half rows come the degrees, and sums of the neighbours' degrees, which is what ON_1 takes. So the
 //! numbers that vertices are to have are known before there is a whole row; [`super::fill`] makes these.
-
-use std::ops::Range;
+//!
+//! All this is for one thread. Several deal entries out to each other several times, which took two of them more time
+//! than to sort half rows and to renumber (figures: `docs/cpu.md`): they make rows as [`super::rows`] does.
 
 use tracing::info_span;
 
 use super::EdgeBlock;
-use super::deal::{Found, parts, to_rows};
-use super::fill::Filled;
-use super::halves::{Part, Placed, add_up};
+use super::fill;
+use super::halves::{Placed, add_up};
 use super::numbering::{Numbered, Numbering, renumber};
-use super::position::{Position, Shared};
+use super::position::Position;
 use super::rows::{Dropped, Made, numbered_in_order};
 use super::zeroed;
 use crate::context::{Cancel, Context, Looks};
@@ -21,18 +21,17 @@ use crate::error::Result;
 use crate::prepare::ranked;
 use crate::{Order, VertexId};
 
-/// The rows of edges without labels in one of the orders.
+/// The rows of edges without labels in one of the orders, made by one thread.
 pub(super) fn made(
     numbered: Numbered,
     blocks: Vec<EdgeBlock>,
     order: Order,
-    threads: usize,
     context: &Context,
 ) -> Result<Made<VertexId>> {
     let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
     match u32::try_from(most) {
-        Ok(_) => made_with::<u32>(numbered, blocks, order, threads, context),
-        Err(_) => made_with::<u64>(numbered, blocks, order, threads, context),
+        Ok(_) => made_with::<u32>(numbered, blocks, order, context),
+        Err(_) => made_with::<u64>(numbered, blocks, order, context),
     }
 }
 
@@ -40,23 +39,23 @@ fn made_with<P: Position>(
     numbered: Numbered,
     mut blocks: Vec<EdgeBlock>,
     order: Order,
-    threads: usize,
     context: &Context,
 ) -> Result<Made<VertexId>> {
     let cancel = &context.cancel;
     let (known, mut used) = match numbered {
         Numbered::Ids(numbering, ids) => {
-            renumber(&mut blocks, &numbering, threads, cancel)?;
+            renumber(&mut blocks, &numbering, 1, cancel)?;
             (Some((numbering, ids)), vec![])
         }
         // There is a row for each id, and those that aren't in use go in the end.
         Numbered::Later(used) => (None, used),
     };
     let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
-    let halves = Halves::<P>::of(vertices, blocks, &mut used, threads, cancel)?;
+    let rows = Placed::<_, P>::of(vertices, blocks, &mut used, 1, cancel, |v, _| v)?;
+    let halves = Halves::of(rows, cancel)?;
     match order {
-        Order::Input => halves.in_order(known, &used, threads, cancel),
-        Order::RankOn1 => halves.ranked(known, &used, threads, context),
+        Order::Input => halves.in_order(known, &used, cancel),
+        Order::RankOn1 => halves.ranked(known, &used, context),
     }
 }
 
@@ -68,35 +67,40 @@ struct Halves<P> {
 }
 
 impl<P: Position> Halves<P> {
-    fn of(
-        vertices: usize,
-        blocks: Vec<EdgeBlock>,
-        used: &mut [u8],
-        threads: usize,
-        cancel: &Cancel,
-    ) -> Result<Self> {
-        let mut rows = Placed::<_, P>::of(vertices, blocks, used, threads, cancel, |v, _| v)?;
+    /// Moves the different entries of each row to the front, in the order in which they came, and counts them.
+    fn of(mut rows: Placed<VertexId, P>, cancel: &Cancel) -> Result<Self> {
+        let vertices = rows.ends.len();
         let mut degrees: Vec<u32> = zeroed(vertices)?;
-        if threads == 1 {
-            // Its entries are counted as they are looked at.
-            let degrees = Shared::new(&mut degrees);
-            rows.each_part(1, |part, start| {
-                let count = |v: VertexId, by| {
-                    degrees.set(v as usize, degrees.get(v as usize) + by);
-                };
-                distinct(part, start, vertices, cancel, count);
-            });
-            cancel.check()?;
-        } else {
-            rows.each_part(threads, |part, start| {
-                distinct(part, start, vertices, cancel, |_, _| {})
-            });
-            cancel.check()?;
-            let parts = parts(&rows.start, threads);
-            let degrees = Shared::new(&mut degrees);
-            to_rows(&Ends { rows: &rows, cancel }, &parts, threads, cancel, |v, by| {
-                degrees.set(v as usize, degrees.get(v as usize) + by);
-            })?;
+        // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
+        let (mut stamps, mut stamp) = (zeroed::<u8>(vertices)?, 0u8);
+        let mut looks = Looks::new(cancel);
+        for v in 0..vertices {
+            let from = rows.start[v].at();
+            let row = &mut rows.entries[from..rows.ends[v].at()];
+            looks.check(row.len() + 1)?;
+            let mut kept = row.len();
+            if ascends(row) {
+                row.iter().for_each(|&other| degrees[other as usize] += 1);
+            } else {
+                if stamp == u8::MAX {
+                    stamps.fill(0);
+                    stamp = 0;
+                }
+                stamp += 1;
+                kept = 0;
+                // Without a branch, of which duplicates are mispredicted.
+                for i in 0..row.len() {
+                    let other = row[i];
+                    let seen = &mut stamps[other as usize];
+                    let new = *seen != stamp;
+                    *seen = stamp;
+                    row[kept] = other;
+                    kept += usize::from(new);
+                    degrees[other as usize] += u32::from(new);
+                }
+            }
+            degrees[v] += kept as u32;
+            rows.ends[v] = P::of((from + kept) as u64);
         }
         Ok(Halves { rows, degrees })
     }
@@ -107,7 +111,6 @@ impl<P: Position> Halves<P> {
         self,
         known: Option<(Numbering, Vec<u64>)>,
         used: &[u8],
-        threads: usize,
         cancel: &Cancel,
     ) -> Result<Made<VertexId>> {
         let Halves { rows, degrees } = self;
@@ -121,12 +124,16 @@ impl<P: Position> Halves<P> {
         drop(degrees);
         let first = ids.first().copied().unwrap_or(0);
         let self_loops = rows.self_loops;
-        let filled = Filled::new(&offsets, threads, cancel)?;
         let rows = match &numbering {
-            _ if numbered => filled.of_halves(rows, |v| v)?,
-            Numbering::Table(numbers) => filled.of_halves(rows, |id| numbers[id as usize])?,
+            _ if numbered => fill::in_order(rows, &offsets, |v| v, cancel)?,
+            Numbering::Table(numbers) => {
+                fill::in_order(rows, &offsets, |id| numbers[id as usize], cancel)?
+            }
             // Ids below the first have no entries: what their numbers would be doesn't matter.
-            _ => filled.of_halves(rows, |id| u64::from(id).wrapping_sub(first) as VertexId)?,
+            _ => {
+                let number = |id| u64::from(id).wrapping_sub(first) as VertexId;
+                fill::in_order(rows, &offsets, number, cancel)?
+            }
         };
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
     }
@@ -136,20 +143,12 @@ impl<P: Position> Halves<P> {
         self,
         known: Option<(Numbering, Vec<u64>)>,
         used: &[u8],
-        threads: usize,
         context: &Context,
     ) -> Result<Made<VertexId>> {
         let cancel = &context.cancel;
+        let _span = info_span!("rank", vertices = self.degrees.len()).entered();
+        let sums = self.around(cancel)?;
         let Halves { rows, degrees } = self;
-        let _span = info_span!("rank", vertices = degrees.len()).entered();
-        let mut sums: Vec<u64> = zeroed(degrees.len())?;
-        {
-            let sums = Shared::new(&mut sums);
-            let around = Around { rows: &rows, degrees: &degrees, sums: &sums, cancel };
-            to_rows(&around, &parts(&rows.start, threads), threads, cancel, |v, degree| {
-                sums.set(v as usize, sums.get(v as usize) + u64::from(degree));
-            })?;
-        }
         // Below 2^96, and not 0 where there is an edge.
         let on_1 = |v: usize| u128::from(degrees[v]) * u128::from(sums[v]);
         let mut order = ranked(degrees.len(), on_1, context)?;
@@ -173,54 +172,26 @@ impl<P: Position> Halves<P> {
         };
         drop(order);
         let self_loops = rows.self_loops;
-        let rows = Filled::new(&offsets, threads, cancel)?.of_ranks(rows, &ranks)?;
+        let rows = fill::by_rank(rows, &offsets, &ranks, cancel)?;
         let numbering = Numbering::Ranked { by_id: Box::new(by_id), ranks };
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
     }
-}
 
-/// Moves the different entries of each row to the front, in the order in which they came. Calls `count` for both ends of
-/// what is left, with how many edges it has more.
-fn distinct<P: Position>(
-    part: Part<'_, VertexId, P>,
-    start: &[P],
-    vertices: usize,
-    cancel: &Cancel,
-    count: impl Fn(VertexId, u32),
-) {
-    let Part { first, entries, base, ends } = part;
-    // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
-    let (mut stamps, mut stamp) = (vec![0u8; vertices], 0u8);
-    let mut looks = Looks::new(cancel);
-    for (v, end) in (first..).zip(ends) {
-        let from = start[v].at();
-        let row = &mut entries[from - base..end.at() - base];
-        if looks.check(row.len() + 1).is_err() {
-            return;
+    /// The sum of the degrees around each vertex.
+    fn around(&self, cancel: &Cancel) -> Result<Vec<u64>> {
+        let mut sums: Vec<u64> = zeroed(self.degrees.len())?;
+        let mut looks = Looks::new(cancel);
+        for v in 0..self.degrees.len() {
+            let row = self.rows.row(v);
+            looks.check(row.len() + 1)?;
+            let (degree, mut sum) = (u64::from(self.degrees[v]), 0);
+            for &other in row {
+                sum += u64::from(self.degrees[other as usize]);
+                sums[other as usize] += degree;
+            }
+            sums[v] += sum;
         }
-        let kept = if ascends(row) {
-            row.iter().for_each(|&other| count(other, 1));
-            row.len()
-        } else {
-            if stamp == u8::MAX {
-                (stamps, stamp) = (vec![0; vertices], 0);
-            }
-            stamp += 1;
-            let mut kept = 0;
-            // Without a branch, of which duplicates are mispredicted.
-            for i in 0..row.len() {
-                let other = row[i];
-                let seen = &mut stamps[other as usize];
-                let new = *seen != stamp;
-                *seen = stamp;
-                row[kept] = other;
-                kept += usize::from(new);
-                count(other, new.into());
-            }
-            kept
-        };
-        count(v as VertexId, kept as u32);
-        *end = P::of((from + kept) as u64);
+        Ok(sums)
     }
 }
 
@@ -251,63 +222,6 @@ fn of_rows<P: Position>(
 ) -> Made<VertexId> {
     let start = offsets.into_iter().map(|position| position.at() as u64).collect();
     Made { numbering, ids, start, rows, dropped: Dropped { self_loops, conflicts: 0 } }
-}
-
-impl<P: Position> Placed<VertexId, P> {
-    /// Calls `each` with the rows of a range, in order. Stops early once the run is asked to stop.
-    #[inline(always)]
-    pub fn each(
-        &self,
-        vertices: Range<usize>,
-        cancel: &Cancel,
-        mut each: impl FnMut(usize, &[VertexId]),
-    ) {
-        let mut looks = Looks::new(cancel);
-        for v in vertices {
-            let row = self.row(v);
-            if looks.check(row.len() + 1).is_err() {
-                return;
-            }
-            each(v, row);
-        }
-    }
-}
-
-/// The ends of edges, for their degrees.
-struct Ends<'a, P> {
-    rows: &'a Placed<VertexId, P>,
-    cancel: &'a Cancel,
-}
-
-impl<P: Position> Found for Ends<'_, P> {
-    fn scan(&self, vertices: Range<usize>, mut each: impl FnMut(VertexId, u32)) {
-        self.rows.each(vertices, self.cancel, |v, row| {
-            each(v as VertexId, row.len() as u32);
-            row.iter().for_each(|&other| each(other, 1));
-        });
-    }
-}
-
-/// The degrees around vertices: those of the smaller ends for the larger ones. The others are added at once.
-struct Around<'a, P> {
-    rows: &'a Placed<VertexId, P>,
-    degrees: &'a [u32],
-    sums: &'a Shared<'a, u64>,
-    cancel: &'a Cancel,
-}
-
-impl<P: Position> Found for Around<'_, P> {
-    fn scan(&self, vertices: Range<usize>, mut each: impl FnMut(VertexId, u32)) {
-        self.rows.each(vertices, self.cancel, |v, row| {
-            let mut sum = 0;
-            for &other in row {
-                sum += u64::from(self.degrees[other as usize]);
-                each(other, self.degrees[v]);
-            }
-            // Nobody else adds to it now: what is given to `each` comes from this thread, or is added later.
-            self.sums.set(v, self.sums.get(v) + sum);
-        });
-    }
 }
 
 #[cfg(test)]
@@ -345,7 +259,6 @@ mod tests {
             cut in 0usize..900,
             sorted in proptest::bool::ANY,
             wide in proptest::bool::ANY,
-            threads in 1usize..4,
         ) {
             let id = |v: u64| from + (v << apart);
             // Some vertices of many entries, and rows behind each other.
@@ -378,7 +291,7 @@ mod tests {
             let on_1 = |v: VertexId| degree(&v) * around[v as usize].iter().map(degree).sum::<usize>();
             let loops = edges.iter().filter(|(u, v)| u == v).count() as u64;
 
-            let context = Context::with_threads(threads);
+            let context = Context::with_threads(1);
             for order in [Order::Input, Order::RankOn1] {
                 let mut expected: Vec<VertexId> = (0..ids.len() as VertexId).collect();
                 if order == Order::RankOn1 {
@@ -390,10 +303,10 @@ mod tests {
                 let mut blocks = blocks(&edges, cut);
                 let declared = (declared.clone(), range.clone());
                 let numbered =
-                    number_ids(&mut blocks, declared, threads, None, &context.cancel).unwrap();
+                    number_ids(&mut blocks, declared, 1, None, &context.cancel).unwrap();
                 let made = match wide {
-                    true => made_with::<u64>(numbered, blocks, order, threads, &context),
-                    false => made_with::<u32>(numbered, blocks, order, threads, &context),
+                    true => made_with::<u64>(numbered, blocks, order, &context),
+                    false => made_with::<u32>(numbered, blocks, order, &context),
                 };
                 let Made { numbering, ids: found, start, rows, dropped } = made.unwrap();
                 proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), (loops, 0));
@@ -415,15 +328,13 @@ mod tests {
     #[test]
     fn a_run_that_is_to_stop_ends() {
         let edges: Vec<(u64, u64)> = (0..5000).map(|i| (i, i * 7 % 5000)).collect();
-        for (order, threads) in
-            [(Order::Input, 1), (Order::Input, 3), (Order::RankOn1, 1), (Order::RankOn1, 3)]
-        {
-            let context = Context::with_threads(threads);
+        for order in [Order::Input, Order::RankOn1] {
+            let context = Context::with_threads(1);
             let mut blocks = blocks(&edges, 2000);
             let numbered =
-                number_ids(&mut blocks, (vec![], 0..0), threads, None, &context.cancel).unwrap();
+                number_ids(&mut blocks, (vec![], 0..0), 1, None, &context.cancel).unwrap();
             context.cancel.cancel();
-            assert!(made(numbered, blocks, order, threads, &context).is_err());
+            assert!(made(numbered, blocks, order, &context).is_err());
         }
     }
 }

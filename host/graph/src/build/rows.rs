@@ -1,4 +1,4 @@
-//! From edges with labels to rows of neighbours.
+//! From edges to rows of neighbours, with labels or by several threads.
 
 use super::entry::{Entry, tidy};
 use super::halves::{Part, Placed, add_up, shares, split};

@@ -80,8 +80,8 @@ pub struct ReadOptions {
     /// ask for all memory.
     pub max_vertices: Option<u64>,
     /// The order of the vertices: with [`Order::RankOn1`] the graph is what [`renumber`](crate::prepare::renumber) makes of
-    /// it. Rows of a text come in that order at once, unless edges have labels, vertices have them from a file, or memory is
-    /// limited. With [`Order::Input`] an image keeps the order that it has.
+    /// it. One thread makes rows of a text in that order at once, unless edges have labels, vertices have them from a file,
+    /// or memory is limited. With [`Order::Input`] an image keeps the order that it has.
     pub order: Order,
 }
 
