@@ -4,7 +4,9 @@
 //! order as they were drawn, and sorted), or the files named, which may be compressed.
 //!
 //! - *parse*: text to pairs of ids, as `parse_only` of the reader does;
-//! - *graph*: text to rows, everything that `read` does;
+//! - *graph*: text to rows in the order of the input, everything that `read` does;
+//! - *ready*: text to rows in the order of Rank(ON_1), in which most tasks are mined;
+//! - *in turn*: the same by way of the rows in the order of the input, which are renumbered;
 //! - *image*: opening the image of the same graph, with and without its checks.
 
 #[path = "common/cpu_time.rs"]
@@ -18,7 +20,8 @@ use gramer::Context;
 use gramer::graph::generate::{Model, Recipe, generate};
 use gramer::graph::read::{ReadOptions, parse_only, read};
 use gramer::graph::write::write_text;
-use gramer::graph::{Builder, Graph, image, read::Format};
+use gramer::graph::{Builder, Graph, Order, image, read::Format};
+use gramer::prepare::renumber;
 
 /// CPU seconds of a run: the best mean of three series, each long enough to be no accident.
 fn best<R>(mut run: impl FnMut() -> R) -> f64 {
@@ -43,6 +46,12 @@ fn measure(name: &str, text: &[u8]) {
     std::fs::write(&path, text).expect("room for the graph");
     let parse = best(|| parse_only(&path, &options, &context).expect("a graph"));
     let whole = best(|| read(&path, &options, &context).expect("a graph"));
+    let ranked = ReadOptions { order: Order::RankOn1, ..options.clone() };
+    let ready = best(|| read(&path, &ranked, &context).expect("a graph"));
+    let in_turn = best(|| {
+        let graph = read(&path, &options, &context).expect("a graph").graph;
+        renumber(&graph, &context).expect("nobody interrupts")
+    });
     let graph = read(&path, &options, &context).expect("a graph").graph;
     let path = folder.path().join("graph.gramer");
     image::write(&path, &graph, name).expect("room for the image");
@@ -50,10 +59,12 @@ fn measure(name: &str, text: &[u8]) {
     let trusted = best(|| image::open(&path, false).expect("an image"));
     let megabytes = text.len() as f64 / 1e6;
     println!(
-        "{name:<28} {megabytes:>8.1} {:>10} {:>8.0} {:>8.0} {:>9.2} {:>9.2}",
+        "{name:<28} {megabytes:>8.1} {:>10} {:>8.0} {:>8.0} {:>8.0} {:>8.0} {:>9.2} {:>9.2}",
         graph.edges(),
         megabytes / parse,
         megabytes / whole,
+        megabytes / ready,
+        megabytes / in_turn,
         checked * 1e3,
         trusted * 1e3,
     );
@@ -73,10 +84,13 @@ fn shuffled(graph: &Graph) -> Vec<u8> {
 
 fn main() {
     println!(
-        "{:<28} {:>8} {:>10} {:>8} {:>8} {:>9} {:>9}",
-        "graph", "MB", "edges", "parse", "graph", "image", "trusted"
+        "{:<28} {:>8} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9}",
+        "graph", "MB", "edges", "parse", "graph", "ready", "in turn", "image", "trusted"
     );
-    println!("{:<28} {:>8} {:>10} {:>8} {:>8} {:>9} {:>9}", "", "", "", "MB/s", "MB/s", "ms", "ms");
+    println!(
+        "{:<28} {:>8} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>9}",
+        "", "", "", "MB/s", "MB/s", "MB/s", "MB/s", "ms", "ms"
+    );
     let files: Vec<PathBuf> =
         std::env::args_os().skip(1).filter(|a| a != "--bench").map(PathBuf::from).collect();
     for file in &files {

@@ -9,10 +9,10 @@ use super::graph_args::GraphArgs;
 use super::mine::Output;
 use crate::report::symbols::new_table;
 use gramer_accelerator::xclbin::build::read_machine;
+use gramer_graph::Order;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::output::write_whole;
-use gramer_graph::prepare::renumber;
 use gramer_laboratory::explore::measures::Metric;
 use gramer_laboratory::explore::parameter::{Parameter, Point, Variation, combinations};
 use gramer_laboratory::explore::simulator::{Ran, Simulator};
@@ -108,9 +108,7 @@ impl Args {
         let variations: Vec<Variation> =
             self.vary.iter().map(|text| Variation::parse(text)).collect::<Result<_>>()?;
         let base = read_machine(self.machine.as_deref())?;
-        let loaded = self.graph.load(&context)?;
-        let graph = loaded.guarded(|| renumber(&loaded, &context))?;
-        drop(loaded);
+        let graph = self.graph.load_in(Order::RankOn1, &context)?.graph;
         let points: Vec<Point> = combinations(&variations)
             .iter()
             .map(|settings| Point::new(&base, graph.view(), settings))

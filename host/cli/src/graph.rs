@@ -20,7 +20,7 @@ use gramer_graph::output::{check_output, is_one_file, write_whole};
 use gramer_graph::prepare::renumber;
 use gramer_graph::read::{Compression, Format};
 use gramer_graph::write::{remarks, write_labels, write_text};
-use gramer_graph::{Graph, Summary, image, in_input_order};
+use gramer_graph::{Graph, Order, Summary, image, in_input_order};
 
 /// The subcommands of `gramer graph`.
 #[derive(Debug, Subcommand)]
@@ -246,7 +246,7 @@ fn convert(args: &ConvertArgs, context: &Context) -> Result<()> {
     }
     let mut context = context.clone();
     let _keeper = args.limit.keep(&mut context)?;
-    let graph = args.graph.load(&context)?;
+    let graph = args.graph.load_in(args.target.order()?, &context)?.graph;
     let name = args.graph.graph.file_name().map(|n| n.to_string_lossy().into_owned());
     args.target.write(graph, &name.unwrap_or_default(), &context)
 }
@@ -298,15 +298,20 @@ impl Target {
         }
     }
 
+    /// The order in which the graph is written.
+    fn order(&self) -> Result<Order> {
+        Ok(match (self.order, self.format()?) {
+            (Some(OrderArg::Rank), _) | (None, Format::Image) => Order::RankOn1,
+            (Some(OrderArg::Input), _) | (None, _) => Order::Input,
+        })
+    }
+
     pub(super) fn write(&self, graph: Graph, name: &str, context: &Context) -> Result<()> {
         let format = self.format()?;
-        let order = self.order.unwrap_or(match format {
-            Format::Image => OrderArg::Rank,
-            _ => OrderArg::Input,
-        });
+        let order = self.order()?;
         let graph = graph.guarded(|| match order {
-            OrderArg::Rank => renumber(&graph, context),
-            OrderArg::Input => in_input_order(&graph, context),
+            Order::RankOn1 => renumber(&graph, context),
+            Order::Input => in_input_order(&graph, context),
         })?;
         if self.labels_out.is_some() && !graph.has_vertex_labels() {
             return Err(Error::usage("--labels-out is given, but the graph has no vertex labels"));

@@ -4,10 +4,10 @@ use crate::choice::choice;
 use crate::cluster;
 use std::path::{Path, PathBuf};
 
-use gramer_graph::Graph;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Place, Result};
 use gramer_graph::read::{Format, Loaded, ReadOptions, read};
+use gramer_graph::{Graph, Order};
 
 /// Which graph, and how to read it.
 #[derive(Debug, Clone, clap::Args)]
@@ -56,6 +56,7 @@ impl GraphArgs {
             edge_labels: !self.no_edge_labels,
             verify: !self.trust_image,
             max_vertices: self.max_graph_vertices,
+            order: Order::Input,
         }
     }
 
@@ -77,7 +78,15 @@ impl GraphArgs {
     /// # Errors
     /// As [`read`].
     pub fn load_with_notes(&self, context: &Context) -> Result<Loaded> {
-        let loaded = read(&self.graph, &self.options(), context)?;
+        self.load_in(Order::Input, context)
+    }
+
+    /// As [`GraphArgs::load_with_notes`], with the vertices in this order ([`ReadOptions::order`]).
+    ///
+    /// # Errors
+    /// As [`read`].
+    pub fn load_in(&self, order: Order, context: &Context) -> Result<Loaded> {
+        let loaded = read(&self.graph, &ReadOptions { order, ..self.options() }, context)?;
         // All ranks read the same.
         let notes = if cluster::above_0().is_none() { &loaded.notes[..] } else { &[] };
         for note in notes {

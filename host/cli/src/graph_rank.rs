@@ -14,8 +14,8 @@ use gramer_engine::reference::{Comparison, accesses};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::prepare::locality::{accuracy, share_of_first, share_of_most_accessed};
-use gramer_graph::prepare::{Capacities, Priority, on_k, renumber};
-use gramer_graph::{Graph, VertexId};
+use gramer_graph::prepare::{Capacities, Priority, on_k};
+use gramer_graph::{Graph, Order, VertexId};
 use gramer_pattern::task::{Induced, Measure, SizeLimit, Task};
 
 /// The share of vertices in the paper's figure 8a.
@@ -156,9 +156,7 @@ pub fn rank(args: &RankArgs, context: &Context) -> Result<()> {
     if let Some(bad) = args.top.iter().find(|p| !(**p > 0.0 && **p <= 100.0)) {
         return Err(Error::usage(format!("--top is {bad}, but must be above 0 and at most 100")));
     }
-    let loaded = args.graph.load(context)?;
-    let graph = loaded.guarded(|| renumber(&loaded, context))?;
-    drop(loaded);
+    let graph = args.graph.load_in(Order::RankOn1, context)?.graph;
     let ranking = graph.guarded(|| ranking(args, &graph, context))?;
     super::print(|out| match args.output {
         Output::Json => {

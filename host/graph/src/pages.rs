@@ -4,6 +4,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 
 /// Bytes of a large page of the systems that have them.
 const LARGE: usize = 2 << 20;
+/// Bytes of an array from which on a large page of its own costs less than small ones, though half of it is nobody's.
+const LEAST: usize = LARGE / 2;
 
 /// The array, whose memory the system is asked to give in large pages as it is first written to. Each page costs
 /// a fault and has to be cleared, which takes several times as long with small ones (figures: `docs/cpu.md`). Where the
@@ -56,7 +58,7 @@ pub struct LargeArrays;
 /// Whether an array is mapped by itself.
 #[inline]
 fn is_large(layout: Layout) -> bool {
-    cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= LARGE
+    cfg!(target_os = "linux") && layout.size() >= LEAST && layout.align() <= LARGE
 }
 
 // SAFETY: an array is large or not by its layout alone, which the caller repeats when it gives it back. Those that aren't
@@ -220,8 +222,17 @@ mod tests {
     /// What the allocator gives, and the system's: arrays of many sizes are made, written to, made longer and shorter.
     #[test]
     fn arrays_of_all_sizes_hold_what_was_written() {
-        let sizes =
-            [1usize, 1000, LARGE - 1, LARGE, LARGE + 1, 3 * LARGE - 5, 8 * LARGE, 9 * LARGE + 77];
+        let sizes = [
+            1usize,
+            1000,
+            LEAST - 1,
+            LEAST,
+            LARGE,
+            LARGE + 1,
+            3 * LARGE - 5,
+            8 * LARGE,
+            9 * LARGE + 77,
+        ];
         for (from, to) in sizes.iter().flat_map(|&from| sizes.map(|to| (from, to))) {
             let layout = Layout::from_size_align(from, 64).unwrap();
             // SAFETY: the layouts are those of what is given, and no more than that is written or read.

@@ -11,7 +11,7 @@ use gramer_gpu::{Gpu, Settings, default_cache, is_gpu};
 use gramer_graph::choice::Choice;
 use gramer_graph::error::{Place, Result};
 use gramer_graph::read::{Format, ReadOptions, read};
-use gramer_graph::{Builder, Context, VertexId, image, prepare};
+use gramer_graph::{Builder, Context, Order, VertexId, image, prepare};
 use gramer_pattern::Task;
 use gramer_pattern::task::{Induced, Measure, SizeLimit};
 use numpy::ndarray::ArrayView1;
@@ -183,6 +183,7 @@ impl Graph {
             edge_labels,
             verify,
             max_vertices,
+            order: Order::Input,
         };
         let watch = options.watch(python)?;
         let context = options.context();

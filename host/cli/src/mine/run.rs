@@ -20,7 +20,7 @@ use gramer_engine::{Engine, Estimated, Outcome, Precision, Share, Sink, Units};
 use gramer_graph::budget::Keeper;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use gramer_graph::{Graph, prepare};
+use gramer_graph::{Graph, Order};
 use gramer_many::Many;
 use gramer_many::checkpoint::{self, Checkpoint, Keeping};
 use gramer_pattern::Task;
@@ -210,15 +210,9 @@ impl Common {
     /// The graph, in the order of Rank(ON_1) if it is to be ranked, and how long reading and ordering it took.
     fn prepared(&self, ranked: bool, context: &Context) -> Result<(Graph, Duration, Duration)> {
         let begun = Instant::now();
-        let loaded = self.graph.load(context)?;
-        let load = begun.elapsed();
-        if !ranked {
-            return Ok((loaded, load, Duration::ZERO));
-        }
-        let begun = Instant::now();
-        let graph = loaded.guarded(|| prepare::renumber(&loaded, context))?;
-        drop(loaded);
-        Ok((graph, load, begun.elapsed()))
+        let order = if ranked { Order::RankOn1 } else { Order::Input };
+        let loaded = self.graph.load_in(order, context)?;
+        Ok((loaded.graph, begun.elapsed() - loaded.ordering, loaded.ordering))
     }
 }
 

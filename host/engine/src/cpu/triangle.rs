@@ -145,6 +145,10 @@ impl<'a> Lists<'a> {
         let mut end = 0;
         for (rank, &v) in (0..).zip(&order) {
             looks.check(16 + graph.degree(v)).ok()?;
+            // Vertices of one degree were anywhere in the graph's order.
+            if let Some(&next) = order.get(rank as usize + 2 * AHEAD) {
+                prefetch(graph.offsets, next as usize, 1);
+            }
             if let Some(&next) = order.get(rank as usize + AHEAD) {
                 prefetch(graph.neighbours, graph.offsets[next as usize] as usize, 2);
             }

@@ -49,45 +49,6 @@ impl Entry for u64 {
     }
 }
 
-/// What positions in an array of entries are counted in: where these are few, numbers of half the size, of which
-/// twice as many are near the processor.
-pub(super) trait Position: Copy + Default + bytemuck::Zeroable + Send + Sync {
-    fn of(position: u64) -> Self;
-
-    fn at(self) -> usize;
-
-    /// Goes on to the next position.
-    fn advance(&mut self);
-}
-
-impl Position for u32 {
-    fn of(position: u64) -> u32 {
-        position as u32
-    }
-
-    fn at(self) -> usize {
-        self as usize
-    }
-
-    fn advance(&mut self) {
-        *self += 1;
-    }
-}
-
-impl Position for u64 {
-    fn of(position: u64) -> u64 {
-        position
-    }
-
-    fn at(self) -> usize {
-        self as usize
-    }
-
-    fn advance(&mut self) {
-        *self += 1;
-    }
-}
-
 /// Sorts up to N entries by how many are smaller: all are compared, several at a time and without a branch, of which a
 /// sort of a row in no order mispredicts about one per entry.
 fn by_rank<const N: usize>(row: &mut [u32]) {

@@ -3,7 +3,11 @@
 mod bounded;
 mod dictionary;
 mod entry;
+mod fill;
+mod halves;
 mod numbering;
+mod plain;
+mod position;
 mod rows;
 mod spill;
 
@@ -15,6 +19,7 @@ use super::{Graph, Label, Order, Parts, VertexId};
 use crate::context::{Context, Looks};
 use crate::error::{Error, Result};
 use crate::pages::in_large_pages;
+use crate::prepare::renumber;
 use numbering::{Numbered, number_ids};
 use rows::{Made, made};
 pub(crate) use spill::Spill;
@@ -278,15 +283,41 @@ impl Builder {
         self.build_with(&Context::default()).expect("at most 2^32 - 2 vertices and enough memory")
     }
 
-    /// Builds the graph on the threads of `context`, in time linear in edges and vertices apart
-    /// from sorting rows. At its peak it holds the edges as pairs of `u32` and the half rows of their smaller
-    /// ends: 12 bytes per edge read, 24 with edge labels. With a budget rows are made by way of files, and what grows
-    /// with the edges is mapped.
+    /// Builds the graph on the threads of `context`, in the order of the input; see [`Builder::build_in`].
+    ///
+    /// # Errors
+    /// As [`Builder::build_in`].
+    pub fn build_with(self, context: &Context) -> Result<Graph> {
+        self.build_in(Order::Input, context)
+    }
+
+    /// Builds the graph on the threads of `context`, in time linear in edges and vertices, apart from the sort of
+    /// vertices by their ranks and of rows with labels of edges. At its peak it holds 12 bytes per edge read besides what
+    /// it has for the vertices, and 24 with edge labels. With a budget rows are made
+    /// by way of files, and what grows with the edges is mapped.
+    ///
+    /// The graph in the order of Rank(ON_1) is what [`renumber`](crate::prepare::renumber) makes of the other, in less
+    /// time where it is made by one thread: unless edges have labels or there is a budget, its rows are made at once.
+    ///
+    /// ```
+    /// use gramer_graph::prepare::renumber;
+    /// use gramer_graph::{Builder, Context, Order};
+    ///
+    /// let mut builder = Builder::new();
+    /// for (u, v) in [(7, 30), (30, 12), (30, 5)] {
+    ///     builder.edge(u, v);
+    /// }
+    /// let context = Context::default();
+    /// let graph = builder.build_in(Order::RankOn1, &context)?;
+    /// assert_eq!(graph.original_ids(), [30, 5, 7, 12]);
+    /// assert_eq!(graph.view().neighbours(2), [0]);
+    /// # Ok::<(), gramer_graph::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Unsupported`] for more than 2^32 - 2 vertices, too little memory, or labels of edges with a
     /// budget; [`Error::Io`] where a file can't be written; [`Error::Interrupted`] after Ctrl-C.
-    pub fn build_with(self, context: &Context) -> Result<Graph> {
+    pub fn build_in(self, order: Order, context: &Context) -> Result<Graph> {
         let Builder { mut blocks, current, mut declared, declared_range, vertex_labels } = self;
         if current.len() > 0 {
             blocks.push(current);
@@ -296,6 +327,7 @@ impl Builder {
         assert!(blocks.iter().all(|b| b.labels.len() == if labelled_edges { b.len() } else { 0 }));
         // A thread must have enough to do to be worth its start.
         let threads = context.threads().min(1 + raw_edges / 50_000);
+        let at_once = context.budget.is_none() && !labelled_edges && threads == 1;
         let cancel = &context.cancel;
         let _span = debug_span!("rows", edges = raw_edges, threads).entered();
 
@@ -323,8 +355,10 @@ impl Builder {
             let labels: Vec<Label> = rows.iter().map(|&e| e as Label).collect();
             (numbering, ids, start, neighbours.into(), Some(labels), dropped)
         } else {
-            let Made { numbering, ids, start, rows, dropped } =
-                made(numbered, blocks, threads, cancel, |v, _| v)?;
+            let Made { numbering, ids, start, rows, dropped } = match at_once {
+                true => plain::made(numbered, blocks, order, context)?,
+                false => made(numbered, blocks, threads, cancel, |v, _| v)?,
+            };
             (numbering, ids, start, rows.into(), None, dropped)
         };
 
@@ -347,15 +381,16 @@ impl Builder {
             duplicates: raw_edges - counts.self_loops - neighbours.len() as u64 / 2,
             label_conflicts: counts.conflicts,
         };
-        Ok(Graph::from_parts(Parts {
+        let graph = Graph::from_parts(Parts {
             offsets: offsets.into(),
             neighbours,
             vertex_labels: vertex_labels.map(Into::into),
             edge_labels: labels.map(Into::into),
             original_ids: ids.into(),
-            order: Order::Input,
+            order: if at_once { order } else { Order::Input },
             stats,
-        }))
+        });
+        if graph.order() == order { Ok(graph) } else { renumber(&graph, context) }
     }
 }
 

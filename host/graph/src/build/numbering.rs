@@ -22,6 +22,8 @@ pub(super) enum Numbering {
     /// The ids are anywhere: `starts[(id - ids[0]) >> shift]` is where to look in `ids`, which
     /// is at the right place at once where ids are spread evenly.
     Search { ids: Vec<u64>, starts: Vec<u32>, shift: u32 },
+    /// In one of these ways, then by another table.
+    Ranked { by_id: Box<Numbering>, ranks: Vec<VertexId> },
 }
 
 /// What there is of the numbers before rows are made.
@@ -44,6 +46,7 @@ impl Numbering {
                 let (low, high) = (starts[bucket] as usize, starts[bucket + 1] as usize);
                 (low + ids[low..high].partition_point(|&other| other < id)) as VertexId
             }
+            Numbering::Ranked { by_id, ranks } => ranks[by_id.of(id) as usize],
         }
     }
 }
@@ -307,6 +310,7 @@ pub(super) fn renumber(
     // Each way by itself, so that nothing is asked for each id.
     match numbering {
         Numbering::Search { .. } => {}
+        Numbering::Ranked { .. } => unreachable!("ranks come with rows"),
         Numbering::Offset(first) => {
             for_parts(parts, |part| replace(part, cancel, |id| (id - first) as VertexId));
         }

@@ -1,7 +1,9 @@
-//! From edges to rows of neighbours.
+//! From edges to rows of neighbours, with labels or by several threads.
 
-use super::entry::{Entry, Position, tidy};
+use super::entry::{Entry, tidy};
+use super::halves::{Part, Placed, add_up, shares, split};
 use super::numbering::{Numbered, Numbering, renumber};
+use super::position::Position;
 use super::{EdgeBlock, zeroed};
 use crate::context::{Cancel, Looks};
 use crate::error::Result;
@@ -62,8 +64,7 @@ fn made_with<E: Entry, P: Position>(
 /// their duplicates. Scanning them in order and appending each row's number to the rows of its entries then gives
 /// the other halves, which are sorted as they come.
 ///
-/// Each thread owns a range of vertices and picks its entries out of all edges. Reading an edge is sequential and far
-/// cheaper than placing it, so that this scales well without atomics, and equal input gives equal rows.
+/// Each thread owns a range of vertices and picks its entries out of all edges, so that equal input gives equal rows.
 ///
 /// Returns where each row begins and their entries.
 fn rows<E: Entry, P: Position>(
@@ -92,24 +93,9 @@ fn rows_of_ids<E: Entry, P: Position>(
 ) -> Result<Made<E>> {
     let halves = Halves::<E, P>::of(used.len(), blocks, &mut used, threads, cancel, entry)?;
     let start = halves.starts(threads, cancel)?;
-    let mut looks = Looks::new(cancel);
-    // Untouched room costs address space only.
-    let mut ids = Vec::with_capacity(used.len());
-    let mut numbers = zeroed::<VertexId>(used.len())?;
-    for id in 0..used.len() {
-        looks.check(1)?;
-        if used[id] != 0 || start[id].at() < start[id + 1].at() {
-            numbers[id] = ids.len() as VertexId;
-            ids.push(id as u64);
-        }
-    }
-    drop(used);
-    ids.shrink_to_fit();
+    let has_edge = |id: usize| start[id].at() < start[id + 1].at();
+    let (numbering, ids) = numbered_in_order(&used, has_edge, cancel)?;
     let first = ids.first().copied().unwrap_or(0);
-    let numbering = match ids.last() {
-        Some(last) if last - first >= ids.len() as u64 => Numbering::Table(numbers),
-        _ => Numbering::Offset(first),
-    };
     let rows = match &numbering {
         Numbering::Table(numbers) => halves.whole(&start, |id| numbers[id], threads, cancel)?,
         // Ids below the first have no entries: what their numbers would be doesn't matter.
@@ -123,69 +109,35 @@ fn rows_of_ids<E: Entry, P: Position>(
     Ok(Made { numbering, ids, start, rows, dropped: halves.dropped })
 }
 
-/// Ranges of vertices, one for each thread, whose rows have about as many entries: their bounds.
-fn shares<P: Position>(start: &[P], threads: usize) -> Vec<usize> {
-    let vertices = start.len() - 1;
-    let goal = |t: usize| start[vertices].at() * t / threads;
-    let mut bounds: Vec<usize> =
-        (0..threads).map(|t| start.partition_point(|s| s.at() < goal(t)).min(vertices)).collect();
-    bounds.push(vertices);
-    bounds[0] = 0;
-    bounds
-}
-
-/// Where each half row starts, loops left out and duplicates not: V + 1 positions. Vertices with loops are marked in
-/// `used`, if that is wanted.
-fn counted<P: Position>(
-    vertices: usize,
-    blocks: &[EdgeBlock],
-    used: &mut [u8],
-    threads: usize,
+/// The numbers of the ids that are in use or have an edge, and these ids.
+pub(super) fn numbered_in_order(
+    used: &[u8],
+    has_edge: impl Fn(usize) -> bool,
     cancel: &Cancel,
-) -> Result<Vec<P>> {
-    let mut start: Vec<P> = zeroed(vertices + 1)?;
-    let even: Vec<usize> = (0..=threads).map(|t| vertices * t / threads).collect();
-    let marked: Vec<usize> = even.iter().map(|&bound| bound.min(used.len())).collect();
-    let parts: Vec<_> =
-        even.iter().zip(split(&mut start[1..], &even)).zip(split(used, &marked)).collect();
-    crate::parallel::for_parts(parts, |((&first, counts), used)| {
-        for block in blocks {
-            if cancel.is_cancelled() {
-                return;
-            }
-            for &[u, v] in block.narrow() {
-                let at = (u.min(v) as usize).wrapping_sub(first);
-                if u != v {
-                    if let Some(count) = counts.get_mut(at) {
-                        count.advance();
-                    }
-                } else if let Some(used) = used.get_mut(at) {
-                    *used = 1;
-                }
-            }
+) -> Result<(Numbering, Vec<u64>)> {
+    let mut looks = Looks::new(cancel);
+    // Untouched room costs address space only.
+    let mut ids = Vec::with_capacity(used.len());
+    let mut numbers = zeroed::<VertexId>(used.len())?;
+    for id in 0..used.len() {
+        looks.check(1)?;
+        if used[id] != 0 || has_edge(id) {
+            numbers[id] = ids.len() as VertexId;
+            ids.push(id as u64);
         }
-    });
-    cancel.check()?;
-    add_up(&mut start);
-    Ok(start)
-}
-
-/// From the lengths of rows, each at the position behind its row's, to where they start.
-fn add_up<P: Position>(start: &mut [P]) {
-    let mut sum = 0;
-    for position in start {
-        sum += position.at() as u64;
-        *position = P::of(sum);
     }
+    ids.shrink_to_fit();
+    let first = ids.first().copied().unwrap_or(0);
+    let numbering = match ids.last() {
+        Some(last) if last - first >= ids.len() as u64 => Numbering::Table(numbers),
+        _ => Numbering::Offset(first),
+    };
+    Ok((numbering, ids))
 }
 
 /// Sorted half rows: the entries above the row's own number.
 struct Halves<E, P> {
-    /// V + 1 positions, and how many entries there are.
-    start: Vec<P>,
-    /// Where each ends, without duplicates.
-    ends: Vec<P>,
-    entries: Vec<E>,
+    rows: Placed<E, P>,
     dropped: Dropped,
 }
 
@@ -198,83 +150,35 @@ impl<E: Entry, P: Position> Halves<E, P> {
         cancel: &Cancel,
         entry: impl Fn(VertexId, Label) -> E + Sync,
     ) -> Result<Self> {
-        let start: Vec<P> = counted(vertices, &blocks, used, threads, cancel)?;
-        let length = start[vertices].at();
-        let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
-        let mut dropped = Dropped { self_loops: (raw_edges - length) as u64, conflicts: 0 };
-        let bounds = shares(&start, threads);
-        let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
-
-        let mut entries: Vec<E> = zeroed(length)?;
-        // Where the next entry goes.
-        let mut ends: Vec<P> = zeroed(vertices)?;
-        ends.copy_from_slice(&start[..vertices]);
-        let parts: Vec<_> = split(&mut entries, &positions)
-            .into_iter()
-            .zip(split(&mut ends, &bounds))
-            .zip(bounds.windows(2).map(|w| w[0]))
-            .collect();
-        crate::parallel::for_parts(parts, |((entries, ends), first)| {
-            let base = start[first].at();
-            let mut place = |u: VertexId, v: VertexId, label: Label| {
-                let (low, high) = (u.min(v), u.max(v));
-                if low != high
-                    && let Some(at) = ends.get_mut((low as usize).wrapping_sub(first))
-                {
-                    entries[at.at() - base] = entry(high, label);
-                    at.advance();
+        let mut rows = Placed::of(vertices, blocks, used, threads, cancel, entry)?;
+        let conflicts =
+            rows.each_part(threads, |Part { first, entries, base, ends }, start: &[P]| {
+                let (mut conflicts, mut spare) = (0, vec![]);
+                for (i, end) in ends.iter_mut().enumerate() {
+                    if i % 4096 == 0 && cancel.is_cancelled() {
+                        break;
+                    }
+                    let from = start[first + i].at();
+                    let (kept, differing) =
+                        tidy(&mut entries[from - base..end.at() - base], &mut spare);
+                    *end = P::of((from + kept) as u64);
+                    conflicts += differing;
                 }
-            };
-            for block in &blocks {
-                if cancel.is_cancelled() {
-                    return;
-                }
-                let pairs = block.narrow();
-                if block.labels.is_empty() {
-                    pairs.iter().for_each(|&[u, v]| place(u, v, 0));
-                } else {
-                    pairs
-                        .iter()
-                        .zip(&block.labels)
-                        .for_each(|(&[u, v], &label)| place(u, v, label));
-                }
-            }
-        });
+                conflicts
+            });
         cancel.check()?;
-        drop(blocks);
-
-        let parts: Vec<_> = split(&mut entries, &positions)
-            .into_iter()
-            .zip(split(&mut ends, &bounds))
-            .zip(bounds.windows(2).map(|w| w[0]))
-            .collect();
-        let conflicts = crate::parallel::for_parts(parts, |((entries, ends), first)| {
-            let base = start[first].at();
-            let (mut conflicts, mut spare) = (0, vec![]);
-            for (i, end) in ends.iter_mut().enumerate() {
-                if i % 4096 == 0 && cancel.is_cancelled() {
-                    break;
-                }
-                let from = start[first + i].at();
-                let (kept, differing) =
-                    tidy(&mut entries[from - base..end.at() - base], &mut spare);
-                *end = P::of((from + kept) as u64);
-                conflicts += differing;
-            }
-            conflicts
-        });
-        cancel.check()?;
-        dropped.conflicts = conflicts.into_iter().sum();
-        Ok(Halves { start, ends, entries, dropped })
+        let dropped =
+            Dropped { self_loops: rows.self_loops, conflicts: conflicts.into_iter().sum() };
+        Ok(Halves { rows, dropped })
     }
 
     fn row(&self, v: usize) -> &[E] {
-        &self.entries[self.start[v].at()..self.ends[v].at()]
+        self.rows.row(v)
     }
 
     /// Where the whole rows start: V + 1 positions.
     fn starts(&self, threads: usize, cancel: &Cancel) -> Result<Vec<P>> {
-        let vertices = self.ends.len();
+        let vertices = self.rows.ends.len();
         let mut start: Vec<P> = zeroed(vertices + 1)?;
         for (v, length) in start[1..].iter_mut().enumerate() {
             *length = P::of(self.row(v).len() as u64);
@@ -310,7 +214,7 @@ impl<E: Entry, P: Position> Halves<E, P> {
         threads: usize,
         cancel: &Cancel,
     ) -> Result<Vec<E>> {
-        let vertices = self.ends.len();
+        let vertices = self.rows.ends.len();
         let mut rows: Vec<E> = zeroed(start[vertices].at())?;
         let bounds = shares(start, threads);
         let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
@@ -345,17 +249,6 @@ impl<E: Entry, P: Position> Halves<E, P> {
         cancel.check()?;
         Ok(rows)
     }
-}
-
-/// Cuts `items` at `bounds`, which begin with 0 and end with its length.
-fn split<'a, T>(mut items: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
-    let mut parts = Vec::with_capacity(bounds.len() - 1);
-    for w in bounds.windows(2) {
-        let (part, rest) = items.split_at_mut(w[1] - w[0]);
-        parts.push(part);
-        items = rest;
-    }
-    parts
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod transpose;
 
 pub use occurrence::on_k;
 pub use order::by_occurrence;
+pub(crate) use order::ranked;
 pub use priority::{Capacities, Priority};
 pub use renumber::renumber;
 

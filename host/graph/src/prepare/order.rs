@@ -23,8 +23,17 @@ const STEP: usize = 1 << 16;
 /// # Errors
 /// [`crate::Error::Interrupted`] if the run was asked to stop.
 pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
-    let parts = if on.len() < MANY { 1 } else { context.threads() };
-    let share = on.len().div_ceil(parts).max(1);
+    ranked(on.len(), |v| on[v], context)
+}
+
+/// The same of so many vertices, by their occurrence numbers.
+pub(crate) fn ranked(
+    vertices: usize,
+    on: impl Fn(usize) -> u128 + Sync,
+    context: &Context,
+) -> Result<Vec<VertexId>> {
+    let parts = if vertices < MANY { 1 } else { context.threads() };
+    let share = vertices.div_ceil(parts).max(1);
     let mut sorted: Vec<Result<Vec<u64>>> = (0..parts).map(|_| Ok(vec![])).collect();
     fill(
         &mut sorted,
@@ -32,21 +41,21 @@ pub fn by_occurrence(on: &[u128], context: &Context) -> Result<Vec<VertexId>> {
         context,
         || (),
         |(), part| {
-            let vertices = (part * share).min(on.len())..((part + 1) * share).min(on.len());
-            let key = |v: usize| u64::from(!rounded(on[v]) & ((1 << KEY) - 1)) << 32 | v as u64;
-            by_radix(vertices.map(key).collect(), &context.cancel)
+            let own = (part * share).min(vertices)..((part + 1) * share).min(vertices);
+            let key = |v: usize| u64::from(!rounded(on(v)) & ((1 << KEY) - 1)) << 32 | v as u64;
+            by_radix(own.map(key).collect(), &context.cancel)
         },
     )?;
-    let sorted = sorted.into_iter().collect::<Result<Vec<_>>>()?;
-    let keys = if parts == 1 { sorted.concat() } else { merged(&sorted, context)? };
+    let mut sorted = sorted.into_iter().collect::<Result<Vec<_>>>()?;
+    let keys = if parts == 1 { sorted.swap_remove(0) } else { merged(&sorted, context)? };
     let mut order: Vec<VertexId> = keys.iter().map(|&key| key as VertexId).collect();
     // Numbers of the same key may differ by less than it tells.
     let (mut first, mut looks) = (0, Looks::new(&context.cancel));
     for run in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         looks.check(run.len())?;
         let part = &mut order[first..first + run.len()];
-        if part.len() > 1 && on[part[0] as usize] >> DIGITS != 0 {
-            part.sort_unstable_by_key(|&v| (Reverse(on[v as usize]), v));
+        if part.len() > 1 && on(part[0] as usize) >> DIGITS != 0 {
+            part.sort_unstable_by_key(|&v| (Reverse(on(v as usize)), v));
         }
         first += run.len();
     }
@@ -63,22 +72,25 @@ fn rounded(on: u128) -> u32 {
 /// Sorts keys by their upper halves in passes from the lowest bits up; those that come in the order of their lower
 /// halves are sorted then.
 fn by_radix(mut keys: Vec<u64>, cancel: &Cancel) -> Result<Vec<u64>> {
-    let mut spare = vec![0; keys.len()];
-    for low in (32..32 + KEY).step_by(BITS as usize) {
-        let digit = |key: u64| (key >> low) as usize & ((1 << BITS) - 1);
-        let mut ends = vec![0usize; 1 << BITS];
-        for part in keys.chunks(STEP) {
-            cancel.check()?;
-            part.iter().for_each(|&key| ends[digit(key)] += 1);
+    const PASSES: usize = KEY.div_ceil(BITS) as usize;
+    let digit = |key: u64, pass: usize| (key >> (32 + pass as u32 * BITS)) as usize % (1 << BITS);
+    let mut ends = vec![[0usize; 1 << BITS]; PASSES];
+    for part in keys.chunks(STEP) {
+        cancel.check()?;
+        for &key in part {
+            (0..PASSES).for_each(|pass| ends[pass][digit(key, pass)] += 1);
         }
+    }
+    let mut spare = vec![0; keys.len()];
+    for (pass, ends) in ends.iter_mut().enumerate() {
         let mut before = 0;
-        for end in &mut ends {
+        for end in &mut *ends {
             before += std::mem::replace(end, before);
         }
         for part in keys.chunks(STEP) {
             cancel.check()?;
             for &key in part {
-                let end = &mut ends[digit(key)];
+                let end = &mut ends[digit(key, pass)];
                 spare[*end] = key;
                 *end += 1;
             }

@@ -36,6 +36,9 @@ impl FirstLoop {
     }
 }
 
+/// Lines that are read at a time in search of one of them.
+const LINES: usize = 256;
+
 /// The line of an edge in its block, from 0, where its format tells.
 fn line_of(
     parser: &dyn Parser,
@@ -56,14 +59,24 @@ fn line_of(
     if lines.clone().count() == chunk.edges.len() - from {
         return Some(wanted as u64);
     }
-    let mut before = 0;
-    for (number, line) in lines.enumerate() {
-        let mut own = Chunk::default();
-        parser.block(line, &mut own).ok()?;
-        before += own.edges.len();
-        if before > wanted {
-            return Some(number as u64);
+    // Some lines at a time, which is read as fast as the block was, and those with the edge one by one.
+    let (mut read, mut first, mut rest) = (Chunk::default(), 0, text);
+    while !rest.is_empty() {
+        let end = memchr::memchr_iter(b'\n', rest).nth(LINES - 1).map_or(rest.len(), |at| at + 1);
+        let (piece, others) = rest.split_at(end);
+        let before = read.edges.len();
+        parser.block(piece, &mut read).ok()?;
+        if read.edges.len() > wanted {
+            let mut own = Chunk::default();
+            for (number, line) in piece.split_inclusive(|&byte| byte == b'\n').enumerate() {
+                parser.block(line, &mut own).ok()?;
+                if before + own.edges.len() > wanted {
+                    return Some((first + number) as u64);
+                }
+            }
         }
+        first += LINES;
+        rest = others;
     }
     None
 }
@@ -87,4 +100,31 @@ pub(super) fn left_out(graph: &Graph, first_loop: Option<u64>) -> impl Iterator<
         format!("{edges} given again, in this or the other direction, and left out")
     });
     loops.into_iter().chain(again)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use crate::Context;
+    use crate::read::{ReadOptions, read_bytes};
+
+    #[test]
+    fn the_line_of_a_loop_is_found_wherever_it_is() {
+        let (options, context) = (ReadOptions::default(), Context::with_threads(1));
+        for looped in [0, 1, 254, 255, 256, 257, 511, 512, 700, 999] {
+            let mut text = String::new();
+            for line in 0..1000u32 {
+                text += &match line {
+                    _ if line == looped => format!("{line} {line}\n"),
+                    // What is no edge: none, some, and as many as are read at a time.
+                    _ if line % 7 == 3 || (256..512).contains(&line) => "# nothing\n".into(),
+                    _ => format!("{line} {}\n", line + 1),
+                };
+            }
+            let read = read_bytes(Path::new("g"), text.into_bytes(), &options, &context).unwrap();
+            let said = format!("1 self loop is left out, the first in line {}", looped + 1);
+            assert_eq!(read.notes, [said]);
+        }
+    }
 }

@@ -24,6 +24,7 @@ mod text;
 mod triples;
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use tracing::{info, info_span};
 
@@ -37,6 +38,7 @@ use self::text::{Parsed, Text, parse_source};
 use super::{Graph, Order};
 use crate::context::Context;
 use crate::error::{Error, Place, Result, shown};
+use crate::prepare::renumber;
 
 /// A graph with what is to be said about its reading.
 #[non_exhaustive]
@@ -52,6 +54,20 @@ pub struct Loaded {
     pub bytes: u64,
     /// Remarks for the user.
     pub notes: Vec<String>,
+    /// What it took to bring the graph in its order once it was read: nothing where rows come in that order.
+    pub ordering: Duration,
+}
+
+impl Loaded {
+    /// Brings the graph in the order that is wanted.
+    fn order(&mut self, order: Order, context: &Context) -> Result<()> {
+        if order == Order::RankOn1 && self.graph.order() != order {
+            let begun = Instant::now();
+            self.graph = self.graph.guarded(|| renumber(&self.graph, context))?;
+            self.ordering = begun.elapsed();
+        }
+        Ok(())
+    }
 }
 
 /// Reads a graph from a file, or from standard input for `-`.
@@ -90,6 +106,7 @@ pub fn read(path: &Path, options: &ReadOptions, context: &Context) -> Result<Loa
     if !options.vertex_labels {
         loaded.graph = loaded.graph.with_vertex_labels(None);
     }
+    loaded.order(options.order, context)?;
     info!(
         format = %loaded.format,
         bytes = loaded.bytes,
@@ -126,7 +143,9 @@ pub fn read_bytes(
     options: &ReadOptions,
     context: &Context,
 ) -> Result<Loaded> {
-    read_source(Source::from_bytes(path, bytes)?, options, context)
+    let mut loaded = read_source(Source::from_bytes(path, bytes)?, options, context)?;
+    loaded.order(options.order, context)?;
+    Ok(loaded)
 }
 
 /// Reads a text up to its edges, without making rows of them, and returns their number: for
@@ -158,7 +177,9 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
     let Text { path, builder, format, forced, compression, bytes, .. } = text;
     let Text { mut notes, first_edge, first_loop, .. } = text;
     // What the graph asks for is more than there is: then the file must be named.
-    let graph = builder.build_with(context).map_err(|error| match error {
+    // A table of labels names rows in the order of the input.
+    let order = if options.labels.is_none() { options.order } else { Order::Input };
+    let graph = builder.build_in(order, context).map_err(|error| match error {
         Error::Unsupported(what) => Error::input(Place::file(&path), what),
         other => other,
     })?;
@@ -173,7 +194,7 @@ fn built(text: Text, options: &ReadOptions, context: &Context) -> Result<Loaded>
         ));
     }
     notes.extend(loops::left_out(&graph, first_loop));
-    Ok(Loaded { graph, format, compression, bytes, notes })
+    Ok(Loaded { graph, format, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
 /// Refuses a graph of more vertices than the user wants.
@@ -201,15 +222,18 @@ fn check_counts_as_edge(
 ) -> Result<Option<String>> {
     const SMALL: u64 = 16;
     let following = graph.stats().raw_edges - 1;
-    debug_assert_eq!(graph.order(), Order::Input);
+    if b != following {
+        return Ok(None);
+    }
     let degree = |id: u64| {
-        graph.original_ids().binary_search(&id).map_or(0, |v| graph.view().degree(v as u32))
+        let v = graph.original_ids().iter().position(|&own| own == id);
+        v.map_or(0, |v| graph.view().degree(v as u32))
     };
     // Vertices of the other lines: without those ends that only this line has.
     let own = usize::from(a != b);
     let others =
         graph.vertices() - usize::from(degree(a) == own) - usize::from(a != b && degree(b) == own);
-    if b != following || a < others as u64 {
+    if a < others as u64 {
         return Ok(None);
     }
     let what = format!(

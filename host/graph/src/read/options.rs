@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::Order;
 use crate::choice::Choice;
 
 /// A format of graphs.
@@ -78,6 +79,10 @@ pub struct ReadOptions {
     /// [`VERTICES_PER_EDGE`] for each of its edges, whichever is more, so that a few bytes can't
     /// ask for all memory.
     pub max_vertices: Option<u64>,
+    /// The order of the vertices: with [`Order::RankOn1`] the graph is what [`renumber`](crate::prepare::renumber) makes of
+    /// it. One thread makes rows of a text in that order at once, unless edges have labels, vertices have them from a file,
+    /// or memory is limited. With [`Order::Input`] an image keeps the order that it has.
+    pub order: Order,
 }
 
 /// See [`ReadOptions::max_vertices`].
@@ -93,6 +98,7 @@ impl Default for ReadOptions {
             edge_labels: true,
             verify: true,
             max_vertices: None,
+            order: Order::Input,
         }
     }
 }

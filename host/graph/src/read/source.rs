@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::context::Cancel;
 use crate::error::{Error, Place, Result};
 use crate::input::{self, Interruptible};
+use crate::pages::in_large_pages;
 
 /// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -280,6 +281,14 @@ impl Blocks {
     /// The rest of `source`, after `carry`, whose first line has this number.
     pub fn new(source: Source, carry: Vec<u8>, ended: bool, line: u64) -> Self {
         Blocks { state: Mutex::new(State { source, carry, ended, line, index: 0, bytes: 0 }) }
+    }
+
+    /// A block to be filled, with room for as much as most have.
+    pub fn empty(&self) -> TextBlock {
+        let state = self.state.lock().unwrap_or_else(|e| e.into_inner());
+        // What was carried over, and as much again; where that was all, its memory is taken.
+        let room = if state.ended { 0 } else { 2 * BLOCK };
+        TextBlock { text: in_large_pages(Vec::with_capacity(room)), ..TextBlock::default() }
     }
 
     /// Fills `block` with the next lines; `false` at the end of the input. A block ends with a

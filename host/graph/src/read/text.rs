@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::chunk::{Chunk, End, Parser};
 use super::loops::FirstLoop;
 use super::scan::Fault;
-use super::source::{Blocks, Source, TextBlock};
+use super::source::{Blocks, Source};
 use super::{
     Compression, Format, Loaded, ReadOptions, arabesque, bvgraph, detect, edges, matrix_market,
     metis, records, scan, source, triples,
@@ -140,7 +141,7 @@ fn read_image(
     };
     let notes = source.trailing().into_iter().collect();
     let compression = source.compression;
-    Ok(Loaded { graph, format: Format::Image, compression, bytes, notes })
+    Ok(Loaded { graph, format: Format::Image, compression, bytes, notes, ordering: Duration::ZERO })
 }
 
 /// Reads on until the format can be told, and whether that is all of the source.
@@ -307,7 +308,7 @@ fn parse(
     let joins = parser.joins() && spill.is_none();
     let worker = |_| {
         let mut chunks = Vec::new();
-        let mut block = TextBlock::default();
+        let mut block = blocks.empty();
         while !failed.load(Ordering::Relaxed) && !context.cancel.is_cancelled() {
             match blocks.next(&mut block) {
                 Ok(true) => {}

@@ -1,0 +1,167 @@
+//! Half rows: each edge at its smaller end.
+
+use super::entry::Entry;
+use super::position::Position;
+use super::{EdgeBlock, zeroed};
+use crate::context::Cancel;
+use crate::error::Result;
+use crate::{Label, VertexId};
+
+/// Half rows as they come: in the order of the text, and with what is there twice.
+pub(super) struct Placed<E, P> {
+    /// V + 1 positions, and how many entries there are.
+    pub start: Vec<P>,
+    /// Where each ends.
+    pub ends: Vec<P>,
+    pub entries: Vec<E>,
+    pub self_loops: u64,
+}
+
+/// A range of half rows in the hands of a thread.
+pub(super) struct Part<'a, E, P> {
+    /// The first of them.
+    pub first: usize,
+    /// Their entries, the first of which has this position.
+    pub entries: &'a mut [E],
+    pub base: usize,
+    /// Where each ends.
+    pub ends: &'a mut [P],
+}
+
+impl<E: Entry, P: Position> Placed<E, P> {
+    /// Those of edges whose vertices are numbered. Each thread owns a range of vertices and picks its entries out of
+    /// all edges: reading an edge is sequential and far cheaper than placing it. Vertices with loops are marked in
+    /// `used`, if that is wanted.
+    pub fn of(
+        vertices: usize,
+        blocks: Vec<EdgeBlock>,
+        used: &mut [u8],
+        threads: usize,
+        cancel: &Cancel,
+        entry: impl Fn(VertexId, Label) -> E + Sync,
+    ) -> Result<Self> {
+        let start: Vec<P> = counted(vertices, &blocks, used, threads, cancel)?;
+        let length = start[vertices].at();
+        let raw_edges = blocks.iter().map(EdgeBlock::len).sum::<usize>();
+        let entries: Vec<E> = zeroed(length)?;
+        // Where the next entry goes.
+        let mut ends: Vec<P> = zeroed(vertices)?;
+        ends.copy_from_slice(&start[..vertices]);
+        let self_loops = (raw_edges - length) as u64;
+        let mut placed = Placed { start, ends, entries, self_loops };
+        placed.each_part(threads, |Part { first, entries, base, ends }, _| {
+            let mut place = |u: VertexId, v: VertexId, label: Label| {
+                let (low, high) = (u.min(v), u.max(v));
+                if low != high
+                    && let Some(at) = ends.get_mut((low as usize).wrapping_sub(first))
+                {
+                    entries[at.at() - base] = entry(high, label);
+                    at.advance();
+                }
+            };
+            for block in &blocks {
+                if cancel.is_cancelled() {
+                    return;
+                }
+                let pairs = block.narrow();
+                if block.labels.is_empty() {
+                    pairs.iter().for_each(|&[u, v]| place(u, v, 0));
+                } else {
+                    let labelled = pairs.iter().zip(&block.labels);
+                    labelled.for_each(|(&[u, v], &label)| place(u, v, label));
+                }
+            }
+        });
+        cancel.check()?;
+        Ok(placed)
+    }
+
+    /// Runs `work` on ranges of rows with about as many entries, one for each thread. It is given where all rows
+    /// start, too.
+    pub fn each_part<R: Send>(
+        &mut self,
+        threads: usize,
+        work: impl Fn(Part<'_, E, P>, &[P]) -> R + Sync,
+    ) -> Vec<R> {
+        let Placed { start, ends, entries, .. } = self;
+        let bounds = shares(start, threads);
+        let positions: Vec<usize> = bounds.iter().map(|&v| start[v].at()).collect();
+        let parts = split(entries, &positions).into_iter().zip(split(ends, &bounds));
+        let parts = parts.zip(bounds.iter().zip(positions.iter()));
+        let parts = parts
+            .map(|((entries, ends), (&first, &base))| Part { first, entries, base, ends })
+            .collect();
+        crate::parallel::for_parts(parts, |part| work(part, start))
+    }
+
+    pub fn row(&self, v: usize) -> &[E] {
+        &self.entries[self.start[v].at()..self.ends[v].at()]
+    }
+}
+
+/// Ranges of vertices, one for each thread, whose rows have about as many entries: their bounds.
+pub(super) fn shares<P: Position>(start: &[P], threads: usize) -> Vec<usize> {
+    let vertices = start.len() - 1;
+    let goal = |t: usize| start[vertices].at() * t / threads;
+    let mut bounds: Vec<usize> =
+        (0..threads).map(|t| start.partition_point(|s| s.at() < goal(t)).min(vertices)).collect();
+    bounds.push(vertices);
+    bounds[0] = 0;
+    bounds
+}
+
+/// Where each half row starts, loops left out and duplicates not: V + 1 positions. Vertices with loops are marked in
+/// `used`, if that is wanted.
+fn counted<P: Position>(
+    vertices: usize,
+    blocks: &[EdgeBlock],
+    used: &mut [u8],
+    threads: usize,
+    cancel: &Cancel,
+) -> Result<Vec<P>> {
+    let mut start: Vec<P> = zeroed(vertices + 1)?;
+    let even: Vec<usize> = (0..=threads).map(|t| vertices * t / threads).collect();
+    let marked: Vec<usize> = even.iter().map(|&bound| bound.min(used.len())).collect();
+    let parts: Vec<_> =
+        even.iter().zip(split(&mut start[1..], &even)).zip(split(used, &marked)).collect();
+    crate::parallel::for_parts(parts, |((&first, counts), used)| {
+        for block in blocks {
+            if cancel.is_cancelled() {
+                return;
+            }
+            for &[u, v] in block.narrow() {
+                let at = (u.min(v) as usize).wrapping_sub(first);
+                if u != v {
+                    if let Some(count) = counts.get_mut(at) {
+                        count.advance();
+                    }
+                } else if let Some(used) = used.get_mut(at) {
+                    *used = 1;
+                }
+            }
+        }
+    });
+    cancel.check()?;
+    add_up(&mut start);
+    Ok(start)
+}
+
+/// From the lengths of rows, each at the position behind its row's, to where they start.
+pub(super) fn add_up<P: Position>(start: &mut [P]) {
+    let mut sum = 0;
+    for position in start {
+        sum += position.at() as u64;
+        *position = P::of(sum);
+    }
+}
+
+/// Cuts `items` at `bounds`, which begin with 0 and end with its length.
+pub(super) fn split<'a, T>(mut items: &'a mut [T], bounds: &[usize]) -> Vec<&'a mut [T]> {
+    let mut parts = Vec::with_capacity(bounds.len() - 1);
+    for w in bounds.windows(2) {
+        let (part, rest) = items.split_at_mut(w[1] - w[0]);
+        parts.push(part);
+        items = rest;
+    }
+    parts
+}

@@ -1,0 +1,340 @@
+//! From edges without labels to rows, in the order of the input or of Rank(ON_1).
+//!
+//! No row is ever sorted. Each edge first goes to the row of its smaller end, where what is there twice is found by
+//! stamps. From these half rows come the degrees, and sums of the neighbours' degrees, which is what ON_1 takes. So the
+//! numbers that vertices are to have are known before there is a whole row; [`super::fill`] makes these.
+//!
+//! All this is for one thread. Several deal entries out to each other several times, which took two of them more time
+//! than to sort half rows and to renumber (figures: `docs/cpu.md`): they make rows as [`super::rows`] does.
+
+use tracing::info_span;
+
+use super::EdgeBlock;
+use super::fill;
+use super::halves::{Placed, add_up};
+use super::numbering::{Numbered, Numbering, renumber};
+use super::position::Position;
+use super::rows::{Dropped, Made, numbered_in_order};
+use super::zeroed;
+use crate::context::{Cancel, Context, Looks};
+use crate::error::Result;
+use crate::prepare::ranked;
+use crate::{Order, VertexId};
+
+/// The rows of edges without labels in one of the orders, made by one thread.
+pub(super) fn made(
+    numbered: Numbered,
+    blocks: Vec<EdgeBlock>,
+    order: Order,
+    context: &Context,
+) -> Result<Made<VertexId>> {
+    let most = 2 * blocks.iter().map(EdgeBlock::len).sum::<usize>();
+    match u32::try_from(most) {
+        Ok(_) => made_with::<u32>(numbered, blocks, order, context),
+        Err(_) => made_with::<u64>(numbered, blocks, order, context),
+    }
+}
+
+fn made_with<P: Position>(
+    numbered: Numbered,
+    mut blocks: Vec<EdgeBlock>,
+    order: Order,
+    context: &Context,
+) -> Result<Made<VertexId>> {
+    let cancel = &context.cancel;
+    let (known, mut used) = match numbered {
+        Numbered::Ids(numbering, ids) => {
+            renumber(&mut blocks, &numbering, 1, cancel)?;
+            (Some((numbering, ids)), vec![])
+        }
+        // There is a row for each id, and those that aren't in use go in the end.
+        Numbered::Later(used) => (None, used),
+    };
+    let vertices = known.as_ref().map_or(used.len(), |(_, ids)| ids.len());
+    let rows = Placed::<_, P>::of(vertices, blocks, &mut used, 1, cancel, |v, _| v)?;
+    let halves = Halves::of(rows, cancel)?;
+    match order {
+        Order::Input => halves.in_order(known, &used, cancel),
+        Order::RankOn1 => halves.ranked(known, &used, context),
+    }
+}
+
+/// Half rows without what is there twice, in the order of the text.
+struct Halves<P> {
+    rows: Placed<VertexId, P>,
+    /// Of each vertex, with both its halves.
+    degrees: Vec<u32>,
+}
+
+impl<P: Position> Halves<P> {
+    /// Moves the different entries of each row to the front, in the order in which they came, and counts them.
+    fn of(mut rows: Placed<VertexId, P>, cancel: &Cancel) -> Result<Self> {
+        let vertices = rows.ends.len();
+        let mut degrees: Vec<u32> = zeroed(vertices)?;
+        // A vertex has the stamp of the row in which it was seen last, unless that was before they were cleared.
+        let (mut stamps, mut stamp) = (zeroed::<u8>(vertices)?, 0u8);
+        let mut looks = Looks::new(cancel);
+        for v in 0..vertices {
+            let from = rows.start[v].at();
+            let row = &mut rows.entries[from..rows.ends[v].at()];
+            looks.check(row.len() + 1)?;
+            let mut kept = row.len();
+            if ascends(row) {
+                row.iter().for_each(|&other| degrees[other as usize] += 1);
+            } else {
+                if stamp == u8::MAX {
+                    stamps.fill(0);
+                    stamp = 0;
+                }
+                stamp += 1;
+                kept = 0;
+                // Without a branch, of which duplicates are mispredicted.
+                for i in 0..row.len() {
+                    let other = row[i];
+                    let seen = &mut stamps[other as usize];
+                    let new = *seen != stamp;
+                    *seen = stamp;
+                    row[kept] = other;
+                    kept += usize::from(new);
+                    degrees[other as usize] += u32::from(new);
+                }
+            }
+            degrees[v] += kept as u32;
+            rows.ends[v] = P::of((from + kept) as u64);
+        }
+        Ok(Halves { rows, degrees })
+    }
+
+    /// The rows in the order of the input. `known` are numbers and ids of the vertices, where they have some already;
+    /// otherwise they are ids, in use if `used` says so or they have an edge.
+    fn in_order(
+        self,
+        known: Option<(Numbering, Vec<u64>)>,
+        used: &[u8],
+        cancel: &Cancel,
+    ) -> Result<Made<VertexId>> {
+        let Halves { rows, degrees } = self;
+        let numbered = known.is_some();
+        let (numbering, ids) = match known {
+            Some(known) => known,
+            None => numbered_in_order(used, |id| degrees[id] > 0, cancel)?,
+        };
+        let row = |number: usize| if numbered { number } else { ids[number] as usize };
+        let offsets: Vec<P> = offsets((0..ids.len()).map(|number| degrees[row(number)]))?;
+        drop(degrees);
+        let first = ids.first().copied().unwrap_or(0);
+        let self_loops = rows.self_loops;
+        let rows = match &numbering {
+            _ if numbered => fill::in_order(rows, &offsets, |v| v, cancel)?,
+            Numbering::Table(numbers) => {
+                fill::in_order(rows, &offsets, |id| numbers[id as usize], cancel)?
+            }
+            // Ids below the first have no entries: what their numbers would be doesn't matter.
+            _ => {
+                let number = |id| u64::from(id).wrapping_sub(first) as VertexId;
+                fill::in_order(rows, &offsets, number, cancel)?
+            }
+        };
+        Ok(of_rows(numbering, ids, offsets, rows, self_loops))
+    }
+
+    /// The rows in the order of Rank(ON_1), of vertices as above.
+    fn ranked(
+        self,
+        known: Option<(Numbering, Vec<u64>)>,
+        used: &[u8],
+        context: &Context,
+    ) -> Result<Made<VertexId>> {
+        let cancel = &context.cancel;
+        let _span = info_span!("rank", vertices = self.degrees.len()).entered();
+        let sums = self.around(cancel)?;
+        let Halves { rows, degrees } = self;
+        // Below 2^96, and not 0 where there is an edge.
+        let on_1 = |v: usize| u128::from(degrees[v]) * u128::from(sums[v]);
+        let mut order = ranked(degrees.len(), on_1, context)?;
+        drop(sums);
+        if known.is_none() {
+            let alone = order.partition_point(|&v| degrees[v as usize] > 0);
+            let alone = order.split_off(alone);
+            order.extend(alone.into_iter().filter(|&v| used[v as usize] != 0));
+        }
+        let mut ranks: Vec<VertexId> = zeroed(degrees.len())?;
+        let mut looks = Looks::new(cancel);
+        for (rank, &v) in (0..).zip(&order) {
+            looks.check(1)?;
+            ranks[v as usize] = rank;
+        }
+        let offsets: Vec<P> = offsets(order.iter().map(|&v| degrees[v as usize]))?;
+        drop(degrees);
+        let (by_id, ids) = match known {
+            Some((numbering, ids)) => (numbering, order.iter().map(|&v| ids[v as usize]).collect()),
+            None => (Numbering::Offset(0), order.iter().map(|&v| v.into()).collect()),
+        };
+        drop(order);
+        let self_loops = rows.self_loops;
+        let rows = fill::by_rank(rows, &offsets, &ranks, cancel)?;
+        let numbering = Numbering::Ranked { by_id: Box::new(by_id), ranks };
+        Ok(of_rows(numbering, ids, offsets, rows, self_loops))
+    }
+
+    /// The sum of the degrees around each vertex.
+    fn around(&self, cancel: &Cancel) -> Result<Vec<u64>> {
+        let mut sums: Vec<u64> = zeroed(self.degrees.len())?;
+        let mut looks = Looks::new(cancel);
+        for v in 0..self.degrees.len() {
+            let row = self.rows.row(v);
+            looks.check(row.len() + 1)?;
+            let (degree, mut sum) = (u64::from(self.degrees[v]), 0);
+            for &other in row {
+                sum += u64::from(self.degrees[other as usize]);
+                sums[other as usize] += degree;
+            }
+            sums[v] += sum;
+        }
+        Ok(sums)
+    }
+}
+
+/// Whether each entry is above the one before.
+fn ascends(row: &[VertexId]) -> bool {
+    // Where a short row first doesn't ascend is no guess for a processor, whether it does is one.
+    match row.len() {
+        0..=1 => true,
+        2..=16 => row.windows(2).fold(true, |all, w| all & (w[0] < w[1])),
+        _ => row.windows(2).all(|w| w[0] < w[1]),
+    }
+}
+
+/// Where rows of these lengths begin, and where the last one ends.
+fn offsets<P: Position>(lengths: impl ExactSizeIterator<Item = u32>) -> Result<Vec<P>> {
+    let mut offsets: Vec<P> = zeroed(lengths.len() + 1)?;
+    offsets[1..].iter_mut().zip(lengths).for_each(|(to, length)| *to = P::of(length.into()));
+    add_up(&mut offsets);
+    Ok(offsets)
+}
+
+fn of_rows<P: Position>(
+    numbering: Numbering,
+    ids: Vec<u64>,
+    offsets: Vec<P>,
+    rows: Vec<VertexId>,
+    self_loops: u64,
+) -> Made<VertexId> {
+    let start = offsets.into_iter().map(|position| position.at() as u64).collect();
+    Made { numbering, ids, start, rows, dropped: Dropped { self_loops, conflicts: 0 } }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cmp::Reverse;
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::build::numbering::number_ids;
+
+    /// Blocks of edges.
+    fn blocks(edges: &[(u64, u64)], cut: usize) -> Vec<EdgeBlock> {
+        let (first, second) = edges.split_at(cut.min(edges.len()));
+        let block = |edges: &[(u64, u64)]| {
+            let mut block = EdgeBlock::default();
+            edges.iter().for_each(|&(u, v)| block.push(u, v));
+            block
+        };
+        vec![block(first), block(second)]
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(400))]
+        // Of ids close together and far apart, from 0 and from elsewhere, of which some are in no edge and some in none
+        // but loops; long rows too, and so many that stamps are cleared.
+        #[test]
+        fn rows_are_those_of_a_set_of_edges(
+            edges in proptest::collection::vec((0u64..90, 0u64..90), 0..900),
+            several in 1usize..8,
+            hubs in 1u64..90,
+            declared in proptest::collection::vec(0u64..90, 0..6),
+            range in 0u64..20,
+            apart in proptest::sample::select(vec![0u32, 0, 0, 2, 9, 30, 50]),
+            from in proptest::sample::select(vec![0u64, 1, 70, 5000]),
+            cut in 0usize..900,
+            sorted in proptest::bool::ANY,
+            wide in proptest::bool::ANY,
+        ) {
+            let id = |v: u64| from + (v << apart);
+            // Some vertices of many entries, and rows behind each other.
+            let mut edges: Vec<(u64, u64)> = edges
+                .iter()
+                .enumerate()
+                .map(|(i, &(u, v))| if i % 3 == 0 { (u, v % hubs) } else { (u, v) })
+                .flat_map(|(u, v)| (0..several as u64).map(move |k| (u + 90 * k, v + 90 * (k / 2))))
+                .map(|(u, v)| (id(u), id(v)))
+                .collect();
+            if sorted {
+                edges.sort_unstable();
+            }
+            let mut declared: Vec<u64> = declared.into_iter().map(id).collect();
+            declared.sort_unstable();
+            declared.dedup();
+            let range = if apart == 0 { from..from + range } else { 0..0 };
+
+            let ends = edges.iter().flat_map(|&(u, v)| [u, v]);
+            let ids: BTreeSet<u64> =
+                ends.chain(declared.iter().copied()).chain(range.clone()).collect();
+            let ids: Vec<u64> = ids.into_iter().collect();
+            let number = |id: u64| ids.binary_search(&id).unwrap() as VertexId;
+            let mut around = vec![BTreeSet::new(); ids.len()];
+            for &(u, v) in edges.iter().filter(|(u, v)| u != v) {
+                around[number(u) as usize].insert(number(v));
+                around[number(v) as usize].insert(number(u));
+            }
+            let degree = |v: &VertexId| around[*v as usize].len();
+            let on_1 = |v: VertexId| degree(&v) * around[v as usize].iter().map(degree).sum::<usize>();
+            let loops = edges.iter().filter(|(u, v)| u == v).count() as u64;
+
+            let context = Context::with_threads(1);
+            for order in [Order::Input, Order::RankOn1] {
+                let mut expected: Vec<VertexId> = (0..ids.len() as VertexId).collect();
+                if order == Order::RankOn1 {
+                    expected.sort_by_key(|&v| (Reverse(on_1(v)), v));
+                }
+                let mut ranks = vec![0; ids.len()];
+                (0..).zip(&expected).for_each(|(rank, &v)| ranks[v as usize] = rank);
+
+                let mut blocks = blocks(&edges, cut);
+                let declared = (declared.clone(), range.clone());
+                let numbered =
+                    number_ids(&mut blocks, declared, 1, None, &context.cancel).unwrap();
+                let made = match wide {
+                    true => made_with::<u64>(numbered, blocks, order, &context),
+                    false => made_with::<u32>(numbered, blocks, order, &context),
+                };
+                let Made { numbering, ids: found, start, rows, dropped } = made.unwrap();
+                proptest::prop_assert_eq!((dropped.self_loops, dropped.conflicts), (loops, 0));
+                let by_rank: Vec<u64> = expected.iter().map(|&v| ids[v as usize]).collect();
+                proptest::prop_assert_eq!(found, by_rank);
+                proptest::prop_assert_eq!(start.len(), ids.len() + 1);
+                for (rank, &v) in expected.iter().enumerate() {
+                    proptest::prop_assert_eq!(numbering.of(ids[v as usize]), rank as VertexId);
+                    let mut row: Vec<VertexId> =
+                        around[v as usize].iter().map(|&u| ranks[u as usize]).collect();
+                    row.sort_unstable();
+                    let range = start[rank] as usize..start[rank + 1] as usize;
+                    proptest::prop_assert_eq!(&rows[range], row);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_is_to_stop_ends() {
+        let edges: Vec<(u64, u64)> = (0..5000).map(|i| (i, i * 7 % 5000)).collect();
+        for order in [Order::Input, Order::RankOn1] {
+            let context = Context::with_threads(1);
+            let mut blocks = blocks(&edges, 2000);
+            let numbered =
+                number_ids(&mut blocks, (vec![], 0..0), 1, None, &context.cancel).unwrap();
+            context.cancel.cancel();
+            assert!(made(numbered, blocks, order, &context).is_err());
+        }
+    }
+}
