@@ -46,6 +46,10 @@ package gramer_set_types_pkg;
   localparam int unsigned PLAN_WALKER_W = PLAN_WALKERS > 1 ? $clog2(PLAN_WALKERS) : 1;
   localparam int unsigned PARTS_W    = 2; // log2 of the parts that walkers have of it
 
+  // Wedges: paths of two edges from a root. (A machine that notes no ends of them has no use for it.)
+  localparam int unsigned NOTED_W    = REACHED > 1 ? $clog2(REACHED) : 1;
+  localparam int unsigned BANK_AT_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
+
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
   typedef logic [PLACED_ID_W-1:0] placed_t; // of an id that isn't padding
@@ -214,6 +218,21 @@ package gramer_set_types_pkg;
     line_at_t   block_last; // last line of the block, from its first
     logic [1:0] block_high; // last quarter in it
   } list_t;
+
+  typedef logic [WEDGE_UP_W-1:0] up_t;      // size of the list before a vertex, in the image for wedges
+  typedef logic [BANK_AT_W-1:0]  bank_at_t; // a bank of the map
+
+  // What a line of wedges is for, beside what goes with every line of the map.
+  typedef struct packed {
+    logic     is;        // a line of wedges; else all of this is 0
+    logic     pentagons; // of 5-cycles; else of houses
+    logic     silent;    // no triangles are counted
+    logic     keep;      // counters are read and stay: the second pass
+    logic     note;      // entries that are counted first are noted as reached
+    logic     row_last;  // the list of the last vertex of a row
+    logic     parity;    // of that row
+    bank_at_t bank;      // of the vertex
+  } wedge_t;
 
   // A root whose rows are, or will be, in the row memory.
   typedef struct packed {
