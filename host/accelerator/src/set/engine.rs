@@ -36,8 +36,8 @@ pub(crate) struct SetResident<'a> {
     /// The number of the segment that was loaded last.
     segment: AtomicU64,
     plans: PlanImages,
-    /// Numbers of the images for plans.
-    plan_numbers: [u64; 2],
+    /// Numbers of the images for plans, and of that for wedges.
+    plan_numbers: [u64; 3],
     degrees: OnceLock<Degrees>,
     longest: u32,
 }
@@ -69,7 +69,7 @@ impl<'a> SetResident<'a> {
             sizes: [const { OnceLock::new() }; 2],
             segment: AtomicU64::new(number()),
             plans: PlanImages::default(),
-            plan_numbers: [(); 2].map(|()| number()),
+            plan_numbers: [(); 3].map(|()| number()),
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
         }
@@ -81,9 +81,9 @@ impl<'a> SetResident<'a> {
     }
 
     /// The numbers of images that a device may have.
-    pub fn numbers(&self) -> [u64; 5] {
-        let ([up, both], [plain, labels]) = (self.numbers, self.plan_numbers);
-        [up, both, self.segment.load(Ordering::Relaxed), plain, labels]
+    pub fn numbers(&self) -> [u64; 6] {
+        let ([up, both], [plain, labels, wedges]) = (self.numbers, self.plan_numbers);
+        [up, both, self.segment.load(Ordering::Relaxed), plain, labels, wedges]
     }
 
     /// Whether the image for a task stays on the machine, as [`stays`] says.

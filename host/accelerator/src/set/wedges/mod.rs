@@ -4,6 +4,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | [`image`] | a graph as the core reads it for them |
+//! | [`run`] | runs of a graph |
 //! | [`units`] | roots, cut where they reach too many vertices, and the streams of several clusters |
 //! | [`mod@reference`] | what the core does with image and units |
 
@@ -16,6 +17,7 @@ use super::sums::Total;
 
 pub mod image;
 pub mod reference;
+pub mod run;
 pub mod units;
 
 /// What is counted, edge-induced.

@@ -1,8 +1,9 @@
 use std::collections::HashSet;
 
 use gramer_engine::cpu::Cpu;
-use gramer_engine::{Engine, Units};
+use gramer_engine::{Engine, Share, Units};
 use gramer_graph::context::Context;
+use gramer_graph::error::{Error, Result};
 use gramer_graph::prepare::renumber;
 use gramer_graph::{Builder, Graph};
 use gramer_machine::Accelerator;
@@ -14,8 +15,14 @@ use gramer_pattern::task::{Induced, Task};
 use super::Shape;
 use super::image::WedgeImage;
 use super::reference;
+use super::run::Job as WedgeJob;
 use super::units::{deal, units};
+use crate::set::matches::{self, Match};
+use crate::set::plan;
+use crate::set::plan::run::{Job, PlanImages, Runs};
+use crate::set::reference::SUM_EMBEDDINGS;
 use crate::set::sums::Total;
+use crate::stream::Taker;
 
 fn random(rng: &mut fastrand::Rng, n: u64, per_cent: u32, ranked: bool) -> Graph {
     let mut builder = Builder::new();
@@ -143,4 +150,94 @@ fn patterns_are_known_in_any_order_of_their_vertices() {
     assert_eq!(Shape::of(&machine, &Pattern::clique(5), Induced::Edge), None);
     let plain = named("set").unwrap().unwrap();
     assert_eq!(Shape::of(&plain, &turned, Induced::Edge), None);
+}
+
+/// The functional model of some clusters.
+struct OnModel {
+    machine: Accelerator,
+    /// Runs of wedges and of plans.
+    runs: [usize; 2],
+    /// No run of wedges ends.
+    stopped: bool,
+}
+
+impl Runs for OnModel {
+    fn machine(&self) -> &Accelerator {
+        &self.machine
+    }
+
+    fn clusters(&self) -> usize {
+        2
+    }
+
+    fn count(&mut self, job: &Job<'_>) -> Result<(u128, bool)> {
+        self.runs[1] += 1;
+        let of = |stream: Vec<u8>| {
+            let sums = plan::reference::run(&self.machine, job.image.0.words(), &stream);
+            u128::from(sums.unwrap().values[SUM_EMBEDDINGS])
+        };
+        Ok((job.streams.iter().map(|stream| of(stream.whole())).sum(), true))
+    }
+
+    fn list(&mut self, _: &Job<'_>, _: u32, _: Option<u64>, _: &Taker<'_>) -> Result<(u128, bool)> {
+        Err(Error::Unsupported("nothing is listed here".into()))
+    }
+
+    fn sums(&mut self, job: &WedgeJob<'_>) -> Result<(Total, bool)> {
+        self.runs[0] += 1;
+        let mut total = Total::default();
+        for stream in job.streams {
+            let found = reference::run(&self.machine, job.image.words(), &stream.whole()).unwrap();
+            total.iter_mut().zip(found.values).for_each(|(sum, own)| *sum += u128::from(own));
+        }
+        Ok((total, !self.stopped))
+    }
+}
+
+/// Matches are counted so where all roots are there and the graph has room, and by a plan where not.
+#[test]
+fn matches_are_counted_by_wedges_or_by_a_plan() {
+    let graph = random(&mut fastrand::Rng::with_seed(8), 40, 20, true);
+    let mut hub = Builder::new();
+    // Too many neighbours for either image.
+    (1..40_000).for_each(|v| hub.edge(0, v));
+    let hub = renumber(&hub.build(), &Context::with_threads(1)).unwrap();
+    for (shape, mappings) in [
+        (Shape::House, false),
+        (Shape::House, true),
+        (Shape::Pentagon, false),
+        (Shape::Pentagon, true),
+    ] {
+        let task = Task::Match { pattern: pattern(shape), induced: Induced::Edge, mappings };
+        let wanted = Cpu.run(&graph, &task, None, &Context::with_threads(1)).unwrap();
+        let machine = named("set-small").unwrap().unwrap();
+        let run = |set: u32, stopped: bool, graph: &Graph, units: Units<'_>| {
+            let mut machine = machine.clone();
+            machine.set.as_mut().unwrap().reached = set;
+            let mut runs = OnModel { machine, runs: [0; 2], stopped };
+            let wanted = Match::of(&runs.machine, &task, false).unwrap().unwrap();
+            let images = PlanImages::default();
+            let found = matches::run(&mut runs, (graph, &images), (&wanted, None), units);
+            (found, runs.runs)
+        };
+        let (found, runs) = run(8, false, &graph, Units::All);
+        assert_eq!((found.unwrap().results, runs), (wanted.results.clone(), [1, 0]));
+        let (found, runs) = run(0, false, &graph, Units::All);
+        assert_eq!((found.unwrap().results, runs[0]), (wanted.results.clone(), 0));
+        let (found, runs) = run(8, true, &graph, Units::All);
+        let found = found.unwrap();
+        assert_eq!((found.results[0].count, found.complete, runs), (0, false, [1, 0]));
+        // A share of the roots is counted by a plan.
+        let mut sum = 0;
+        for share in Share::split(graph.view(), 3) {
+            let (found, runs) = run(8, false, &graph, Units::Share(&share));
+            assert_eq!(runs[0], 0);
+            sum += found.unwrap().results[0].count;
+        }
+        assert_eq!(sum, wanted.results[0].count);
+        let (found, runs) = run(8, false, &hub, Units::All);
+        let refused = found.unwrap_err().to_string();
+        assert!(refused.contains("the engine `cpu` does it"), "{refused}");
+        assert_eq!(runs, [0, 0]);
+    }
 }
