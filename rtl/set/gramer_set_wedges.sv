@@ -392,7 +392,9 @@ module gramer_set_wedges
   meta_t      a_meta_q, b_meta_q;
   lanes_t     a_lanes_q, b_lanes_q, b_counted_q, beside, after, earlier;
   root_unit_t root, b_root_q;
-  logic       root_valid;
+  // verilator lint_off UNUSEDSIGNAL
+  logic       root_valid; // for the assertion, and some builds have none
+  // verilator lint_on UNUSEDSIGNAL
   logic [6:0] asked_q; // lines, and ends, that go to the map
 
   assign line_ready_o = !a_valid_q || a_takes;
