@@ -234,6 +234,14 @@ package gramer_set_types_pkg;
     bank_at_t bank;      // of the vertex
   } wedge_t;
 
+  // A root of wedges, as its unit says.
+  typedef struct packed {
+    logic [RANGE_W-1:0] last;
+    logic [RANGE_W-1:0] first;
+    logic [SIZE_W-1:0]  size;
+    id_t                id;
+  } root_unit_t;
+
   // A root whose rows are, or will be, in the row memory.
   typedef struct packed {
     row_at_t base;
@@ -264,6 +272,23 @@ package gramer_set_types_pkg;
     place_t  place;
     root_t   root;
   } step_t;
+
+  // In the images for plans and wedges sizes are quarter-lines up to 31, then rounded, and from a line's start on: lines
+  // of a list after its first one, and the last quarter of its last line.
+  function automatic line_at_t more_lines(input logic [SIZE_W-1:0] size, input logic [1:0] low);
+    logic [SIZE_W:0] last;
+    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
+    return size >= SIZE_W'(SIZE_ROUNDED)
+           ? (line_at_t'({1'b1, size[1:0]}) << (4'd1 + 4'(size[4:2]))) - 1'b1
+           : line_at_t'(last[SIZE_W:2]);
+  endfunction
+
+  function automatic logic [1:0] quarter_at_end(input logic [SIZE_W-1:0] size,
+                                              input logic [1:0] low);
+    logic [SIZE_W:0] last;
+    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
+    return size >= SIZE_W'(SIZE_ROUNDED) ? '1 : last[1:0];
+  endfunction
 
   // Words of 64 columns that a list of lines 0 to `last` needs, as a power of two.
   function automatic class_t class_of(input lline_t last);

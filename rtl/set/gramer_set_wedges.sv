@@ -5,7 +5,7 @@
 //
 //   unit ─► lines of the root's list ─► members ─┐
 //   rows of vertices that were reached ──────────┴─► lines of their lists ─► port
-//   port ─► lanes that count ─► map
+//   port ─► lanes that count (gramer_set_wedge_lines) ─► map
 //
 // Lines of a root's list are fetched ahead, those of the next unit as well. Lines are answered in order, so the
 // passes of a root and the units follow each other in the map without a number. Only the rows of 5-cycles have to
@@ -62,45 +62,21 @@ module gramer_set_wedges
   localparam int unsigned AHEAD     = 4; // lines of roots' lists
   localparam int unsigned UNITS     = 8; // that are known of
 
-  // Lines of a list after its first one, and the last quarter of its last line: sizes are quarter-lines up to 31, then
-  // rounded, and from a line's start on.
-  function automatic line_at_t more_lines(input logic [SIZE_W-1:0] size,
-                                          input logic [QUARTER_W-1:0] low);
-    logic [SIZE_W:0] last;
-    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
-    return size >= SIZE_W'(SIZE_ROUNDED)
-           ? (line_at_t'({1'b1, size[1:0]}) << (4'd1 + 4'(size[4:2]))) - 1'b1
-           : line_at_t'(last[SIZE_W:QUARTER_W]);
-  endfunction
-
-  function automatic logic [QUARTER_W-1:0] last_quarter(input logic [SIZE_W-1:0] size,
-                                                        input logic [QUARTER_W-1:0] low);
-    logic [SIZE_W:0] last;
-    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
-    return size >= SIZE_W'(SIZE_ROUNDED) ? '1 : last[QUARTER_W-1:0];
-  endfunction
-
-  // A root, as its unit says.
-  typedef struct packed {
-    logic [RANGE_W-1:0] last;
-    logic [RANGE_W-1:0] first;
-    logic [SIZE_W-1:0]  size;
-    id_t                id;
-  } root_unit_t;
-
   // ---------------------------------------------------------------- lines of roots' lists
 
   // Of houses the list comes once for each pass.
   logic       load_valid_q, load_take, load_issued, load_first_q, load_last_q, load_second_q;
   logic       load_end, known_full, ahead_room;
-  root_unit_t load_q, own, known;
-  line_at_t   load_line_q, load_left_q;
+  root_unit_t load_q, own, again, known, here_q; // here: whose members are visited, for what is noted
+  line_at_t   load_line_q, load_left_q, again_left;
   logic       known_valid, known_pop;
   logic [$clog2(AHEAD):0] room_q;
-  logic       visit_next;
+  logic       next_take;
 
   assign own = '{last: unit_i.last, first: unit_i.first, size: unit_i.quarters[SIZE_W-1:0],
                  id: unit_i.address};
+  assign again       = load_valid_q ? load_q : own;
+  assign again_left  = more_lines(again.size, again.id[QUARTER_W-1:0]);
   assign load_take   = unit_valid_i && !load_valid_q && !known_full;
   assign unit_take_o = load_take;
   assign ahead_room  = room_q != '0;
@@ -114,18 +90,17 @@ module gramer_set_wedges
     end else begin
       if (load_take) load_valid_q <= 1'b1;
       else if (load_end && (pentagons_i || load_second_q)) load_valid_q <= 1'b0;
-      room_q <= room_q + ($clog2(AHEAD)+1)'(visit_next) - ($clog2(AHEAD)+1)'(load_issued);
+      room_q <= room_q + ($clog2(AHEAD)+1)'(next_take) - ($clog2(AHEAD)+1)'(load_issued);
     end
     if (load_take) begin
       load_q        <= own;
       load_second_q <= 1'b0;
     end else if (load_end) load_second_q <= 1'b1;
-    if (load_take || load_end) begin
-      load_line_q  <= load_take ? own.id[ID_W-1:QUARTER_W] : load_q.id[ID_W-1:QUARTER_W];
-      load_left_q  <= load_take ? more_lines(own.size, own.id[QUARTER_W-1:0])
-                                : more_lines(load_q.size, load_q.id[QUARTER_W-1:0]);
-      load_last_q  <= load_take ? more_lines(own.size, own.id[QUARTER_W-1:0]) == '0
-                                : more_lines(load_q.size, load_q.id[QUARTER_W-1:0]) == '0;
+    // Also of a unit that isn't taken yet.
+    if (!load_valid_q || load_end) begin
+      load_line_q  <= again.id[ID_W-1:QUARTER_W];
+      load_left_q  <= again_left;
+      load_last_q  <= again_left == '0;
       load_first_q <= 1'b1;
     end else if (load_issued) begin
       load_line_q  <= load_line_q + 1'b1;
@@ -141,8 +116,8 @@ module gramer_set_wedges
     .pop_i (known_pop), .valid_o (known_valid), .data_o (known)
   );
 
-  assign range_first_o = known.first;
-  assign range_last_o  = known.last;
+  assign range_first_o = here_q.first;
+  assign range_last_o  = here_q.last;
 
   // ---------------------------------------------------------------- members to visit
 
@@ -170,20 +145,20 @@ module gramer_set_wedges
   typedef enum logic [1:0] { VISIT, DRAIN, ROWS, END } state_e;
 
   state_e   state_q;
-  visit_t   came, head, hand_q;
-  logic     came_valid, waits, hand_valid_q, begun_q, take, finishing, left_behind;
+  visit_t   came, head, next_q, hand_q;
+  logic     came_valid, waits, next_valid_q, visit_next, hand_valid_q, begun_q, take, finishing, left_behind;
   logic     any_q, only_q;
-  lanes_t   left_q, less_q, low, later;
+  lanes_t   left_q, less_q, low, later, next_lanes_q;
   logic [3:0] lane;
   visitor_t v;
-  logic     v_push, m_full, m_valid, x_take, mark_push, end_push, drained, second_full;
+  logic     v_push, m_full, m_valid, x_take, mark_push, end_push, drained, lines_full;
   visitor_t m;
   entry_t   entry;
 
   gramer_fifo #(.WIDTH($bits(visit_t)), .DEPTH(AHEAD)) i_ahead (
     .clk_i, .rst_i,
     .push_i (came_valid), .data_i (came), .full_o (),
-    .pop_i (visit_next), .valid_o (waits), .data_o (head)
+    .pop_i (next_take), .valid_o (waits), .data_o (head)
   );
 
   // Every neighbour of a root of houses has its wedges counted; else the ones after it matter.
@@ -201,12 +176,14 @@ module gramer_set_wedges
   up_t      row_up_q [MAP_BANKS];
   map_at_t  row_at;
   up_t      row_up;
-  lanes_t   there;
+  lanes_t   there, fresh;
 
   assign low         = left_q & ~less_q;
+  // The first line of a unit is taken with its marks: what is known is then of its root.
   assign mark_push   = state_q == VISIT && waits && head.begins && !begun_q && !m_full
-                       && !second_full;
-  assign visit_next  = state_q == VISIT && waits && (begun_q || !head.begins)
+                       && !lines_full;
+  assign next_take   = waits && (head.begins ? mark_push : !next_valid_q || visit_next);
+  assign visit_next  = state_q == VISIT && next_valid_q
                        && (!hand_valid_q || (finishing && !hand_q.ends));
   assign take        = any_q && !m_full;
   assign finishing   = hand_valid_q && (!any_q || (take && only_q));
@@ -241,6 +218,7 @@ module gramer_set_wedges
     row_at = '0;
     row_up = '0;
     there  = lanes_t'(there_i);
+    fresh  = look ? there : next_lanes_q;
     for (int l = 0; l < LANES; l++) if (low[l]) begin
       lane  |= 4'(l);
       entry |= hand_q.line[l*ENTRY_W +: ENTRY_W];
@@ -272,6 +250,7 @@ module gramer_set_wedges
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       state_q      <= VISIT;
+      next_valid_q <= 1'b0;
       hand_valid_q <= 1'b0;
       begun_q      <= 1'b0;
       left_q       <= '0;
@@ -285,16 +264,18 @@ module gramer_set_wedges
       parity_q     <= 1'b0;
     end else begin
       if (visit_next || look) begin
-        left_q <= look ? there : later;
-        less_q <= look ? there & (there - 1'b1) : later & (later - 1'b1);
-        any_q  <= look ? 1'b1 : later != '0;
-        only_q <= look ? !several(word_t'(there)) : !several(word_t'(later));
+        left_q <= fresh;
+        less_q <= fresh & (fresh - 1'b1);
+        any_q  <= fresh != '0;
+        only_q <= !several(word_t'(fresh));
       end else if (take) begin
         left_q <= less_q;
         less_q <= less_q & (less_q - 1'b1);
         any_q  <= !only_q;
         only_q <= !several(word_t'(less_q));
       end
+      if (next_take) next_valid_q <= 1'b1;
+      else if (visit_next) next_valid_q <= 1'b0;
       if (visit_next) hand_valid_q <= 1'b1;
       else if (finishing) hand_valid_q <= 1'b0;
       if (mark_push) begun_q <= 1'b1;
@@ -313,7 +294,12 @@ module gramer_set_wedges
         default: if (end_push) state_q <= VISIT;
       endcase
     end
-    if (visit_next) hand_q <= head;
+    if (mark_push) here_q <= known;
+    if (next_take) begin
+      next_q       <= head;
+      next_lanes_q <= later;
+    end
+    if (visit_next) hand_q <= next_q;
     if (look) begin
       row_parity_q <= parity_q;
       row_at_q     <= at_i;
@@ -349,7 +335,7 @@ module gramer_set_wedges
       x_line_q  <= m.id[ID_W-1:QUARTER_W];
       x_left_q  <= m_left;
       x_last_q  <= m_left == '0;
-      x_high_q  <= last_quarter(m.size, m.id[QUARTER_W-1:0]);
+      x_high_q  <= quarter_at_end(m.size, m.id[QUARTER_W-1:0]);
       x_first_q <= 1'b1;
     end else if (x_issued) begin
       x_line_q  <= x_line_q + 1'b1;
@@ -370,7 +356,7 @@ module gramer_set_wedges
       issue_meta_o.mark      = load_first_q && !load_second_q;
       issue_meta_o.lengths   = load_second_q;
       issue_meta_o.low       = load_first_q ? load_q.id[QUARTER_W-1:0] : '0;
-      issue_meta_o.high      = load_last_q ? last_quarter(load_q.size, load_q.id[QUARTER_W-1:0])
+      issue_meta_o.high      = load_last_q ? quarter_at_end(load_q.size, load_q.id[QUARTER_W-1:0])
                                            : '1;
       issue_meta_o.slot_last = load_last_q && (pentagons_i || load_second_q);
     end else begin
@@ -387,105 +373,43 @@ module gramer_set_wedges
 
   // ---------------------------------------------------------------- lines that come
 
-  logic       a_valid_q, a_takes, b_valid_q, b_ready;
-  line_t      a_line_q, b_line_q;
-  meta_t      a_meta_q, b_meta_q;
-  lanes_t     a_lanes_q, b_lanes_q, b_counted_q, beside, after, earlier;
-  root_unit_t root, b_root_q;
-  // verilator lint_off UNUSEDSIGNAL
-  logic       root_valid; // for the assertion, and some builds have none
-  // verilator lint_on UNUSEDSIGNAL
+  lanes_t came_lanes;
+  line_t  came_line;
+  meta_t  came_meta;
+  logic   lines_busy;
   logic [6:0] asked_q; // lines, and ends, that go to the map
 
-  assign line_ready_o = !a_valid_q || a_takes;
-  assign b_ready      = !b_valid_q || map_ready_i;
-  assign a_takes      = a_meta_q.load || b_ready;
-
-  // The unit whose lines come: known from the line of its marks on until its end.
-  gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(UNITS)) i_second (
-    .clk_i, .rst_i,
-    .push_i (mark_push), .data_i (known), .full_o (second_full),
-    .pop_i (a_valid_q && a_meta_q.none && b_ready), .valid_o (root_valid), .data_o (root)
+  gramer_set_wedge_lines i_lines (
+    .clk_i, .rst_i, .pentagons_i,
+    .root_push_i (mark_push), .root_i (known), .root_full_o (lines_full),
+    .line_valid_i, .line_ready_o, .line_i, .meta_i,
+    .came_o (came_valid), .came_line_o (came_line), .came_lanes_o (came_lanes),
+    .came_meta_o (came_meta),
+    .map_valid_o, .map_ready_i, .map_line_o, .map_lanes_o, .map_meta_o, .map_list_o,
+    .map_wedge_o, .map_counted_o, .busy_o (lines_busy)
   );
 
-  assign came_valid = a_valid_q && a_meta_q.load;
-  assign came = '{line: a_line_q, lanes: a_lanes_q, begins: a_meta_q.mark,
-                  second: a_meta_q.lengths, ends: a_meta_q.slot_last};
+  assign came = '{line: came_line, lanes: came_lanes, begins: came_meta.mark,
+                  second: came_meta.lengths, ends: came_meta.slot_last};
 
-  always_comb
-    for (int l = 0; l < LANES; l++) begin
-      beside[l] = a_lanes_q[l] && a_line_q[l*ENTRY_W +: PLACED_ID_W] != placed_t'(root.id);
-      after[l]  = a_lanes_q[l] && a_line_q[l*ENTRY_W +: PLACED_ID_W] > placed_t'(root.id);
-      earlier[l] = a_lanes_q[l] && !after[l];
-    end
-
-  always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      a_valid_q <= 1'b0;
-      b_valid_q <= 1'b0;
-      asked_q   <= '0;
-    end else begin
-      if (line_ready_o) a_valid_q <= line_valid_i;
-      if (b_ready) b_valid_q <= a_valid_q && !a_meta_q.load;
-      asked_q <= asked_q + 7'(x_issued) - 7'(map_valid_o && map_ready_i);
-    end
-    if (line_ready_o && line_valid_i) begin
-      a_line_q <= line_i;
-      a_meta_q <= meta_i;
-      for (int l = 0; l < LANES; l++)
-        a_lanes_q[l] <= !meta_i.none && !is_padding(line_i[l*ENTRY_W +: ID_W])
-                        && 2'(l / QUARTER) >= meta_i.low && 2'(l / QUARTER) <= meta_i.high;
-    end
-    if (b_ready) begin
-      b_line_q    <= a_line_q;
-      b_meta_q    <= a_meta_q;
-      b_root_q    <= root;
-      b_lanes_q   <= pentagons_i ? after : a_meta_q.mark ? a_lanes_q : beside;
-      // Of the marks of 5-cycles those before the root are a degree, and of a member's list all.
-      b_counted_q <= pentagons_i && a_meta_q.mark ? earlier : a_lanes_q;
-    end
-  end
-
-  assign map_valid_o   = b_valid_q;
-  assign map_line_o    = b_line_q;
-  assign map_lanes_o   = b_lanes_q;
-  assign map_counted_o = b_counted_q;
-
-  always_comb begin
-    map_meta_o            = '0;
-    map_meta_o.mark       = b_meta_q.mark;
-    map_meta_o.last       = b_meta_q.last;
-    map_meta_o.slot_last  = b_meta_q.slot_last;
-    map_list_o            = '0;
-    map_list_o.mapped     = 1'b1;
-    map_list_o.counts     = 1'b1;
-    map_list_o.root       = b_root_q.id;
-    map_list_o.block_last = more_lines(b_root_q.size, b_root_q.id[QUARTER_W-1:0]);
-    map_wedge_o           = '0;
-    map_wedge_o.is        = 1'b1;
-    map_wedge_o.pentagons = pentagons_i;
-    map_wedge_o.keep      = b_meta_q.lengths;
-    // The triangles of 5-cycles belong to the first part of a root.
-    map_wedge_o.silent    = pentagons_i ? b_meta_q.lengths || b_root_q.first != '0
-                                        : !b_meta_q.lengths;
-    map_wedge_o.note      = pentagons_i && !b_meta_q.lengths && !b_meta_q.mark;
-    {map_wedge_o.row_last, map_wedge_o.parity, map_wedge_o.bank} =
-      b_meta_q.member[BANK_AT_W+1:0];
-  end
+  always_ff @(posedge clk_i)
+    if (rst_i) asked_q <= '0;
+    else asked_q <= asked_q + 7'(x_issued) - 7'(map_valid_o && map_ready_i);
 
   assign drained = !m_valid && !x_valid_q && asked_q == '0 && settled_i && !noting_i;
-  assign busy_o  = load_valid_q || known_valid || m_valid || x_valid_q || a_valid_q || b_valid_q
+  assign busy_o  = load_valid_q || known_valid || m_valid || x_valid_q || lines_busy
                    || asked_q != '0;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(x_valid_q && x_last_q != (x_left_q == '0))) else $error("a list whose end is missed");
     assert (any_q == (left_q != '0) && only_q == (less_q == '0)) else $error("members are missed");
-    assert (!(a_valid_q && !a_meta_q.load && !root_valid)) else $error("a line of no root");
     assert (!(look && there_i == '0)) else $error("a row without a vertex");
     assert (!(row_done_i && used_q == '0)) else $error("a row is done with twice");
     assert (!(take && state_q == ROWS && row_up == '0)) else $error("a list of nothing");
-    assert (!(visit_next && !known_valid)) else $error("a line of no unit");
+    assert (!(next_take && !known_valid)) else $error("a line of no unit");
+    assert (!(mark_push && next_valid_q)) else $error("a line of the unit before is left");
+    assert (!(visit_next && !begun_q)) else $error("a member before the marks");
   end
 `endif
 
