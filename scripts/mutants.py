@@ -13,13 +13,14 @@ suite runs until the first check that fails:
             protocol checks, the design's assertions, a limit on cycles
   stops     tasks that are stopped, fail or overflow, and are continued
   counters  a few fixed tasks take exactly the cycles, hits, misses and steals of
-            sim/tests/counters.tsv (of the set core set_counters.tsv and set_plan_counters.tsv): what
+            sim/tests/counters.tsv (of the set core set_counters.tsv, set_plan_counters.tsv and set_wedge_counters.tsv): what
             catches a fault that changes speed alone
   directed  what has a test of its own: an error's address, the control block, saturation
 
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
 counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs); those of
-search plans (gramer_set_plan*, gramer_set_recorder) by the bench of gramer_set_plan and by sim/tests/set_plans.rs instead.
+search plans (gramer_set_plan*, gramer_set_recorder) by the bench of gramer_set_plan and by sim/tests/set_plans.rs instead, and
+those of houses and 5-cycles (gramer_set_wedge*, gramer_set_reached) by sim/tests/set_wedges.rs.
 
 `--set` judges those alone, `--paper` those of the paper's core.
 
@@ -87,7 +88,17 @@ CORE_KEY = "core\t"
 
 # A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
 SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
-SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv"]
+SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv",
+                "sim/tests/set_wedge_counters.tsv"]
+# Of houses and 5-cycles: by the whole core.
+WEDGE_CORE = ["sim/tests/set_wedges.rs"]
+WEDGE_SUITE = [
+    ("results", "houses_and_pentagons_of_hubs", 0, WEDGE_CORE),
+    ("results", "houses_and_pentagons_of_random_graphs", 0, WEDGE_CORE),
+    ("stops", "wedges_that_end_early_are_clean", 0, WEDGE_CORE),
+    ("counters", "counters_of_wedges_are_as_last_seen", 0, SET_COUNTERS),
+]
+WEDGE = ("gramer_set_wedge", "gramer_set_reached")
 SET_SUITE = [
     ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
                                    "sim/tests/units.rs"]),
@@ -96,6 +107,7 @@ SET_SUITE = [
     ("counters", "counters_of_sets_are_as_last_seen", 0, SET_COUNTERS),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
     ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
+    *WEDGE_SUITE, # for what the map and a PU have for wedges
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.
 PLAN = ("gramer_set_plan", "gramer_set_recorder")
@@ -115,6 +127,8 @@ BENCHES = {"set_cluster", "set_plan"}
 
 def suite_of(module):
     """What judges a fault of a module after its bench."""
+    if module.startswith(WEDGE):
+        return WEDGE_SUITE
     return PLAN_SUITE if module.startswith(PLAN) else SET_SUITE if module.startswith(SET) else SUITE
 
 
@@ -190,7 +204,7 @@ class Judge:
         output = subprocess.run(
             # The build of `make test`.
             ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
-             "--test", "set_plans", "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
+             "--test", "set_plans", "--test", "set_wedges", "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
              "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
@@ -201,7 +215,7 @@ class Judge:
                                        stdout=subprocess.PIPE).stdout
                 for test in re.findall(r"(?m)^([\w:]+): test$", tests):
                     found[test] = message["executable"]
-        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE if test not in found]
+        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE + WEDGE_SUITE if test not in found]
         if missing:
             raise SystemExit(f"mutants: there are no tests {missing}")
         return found
