@@ -275,7 +275,9 @@ module gramer_set_pu
     logic [NOTED_W:0]   rows;
     logic [NOTED_W-1:0] row;
     logic row_read, noting, reached_clear, pentagons_q;
-    up_t  row_up [MAP_BANKS];
+    logic [MAP_BANKS-1:0] noted_there;
+    map_at_t noted_at [MAP_BANKS];
+    up_t     noted_up [MAP_BANKS];
 
     always_ff @(posedge clk_i) begin
       wedging_q   <= !rst_i && (plan_i[0].operation == 4'(OP_HOUSES)
@@ -294,8 +296,9 @@ module gramer_set_pu
       .map_lanes_o (wedge_lanes), .map_meta_o (wedge_meta), .map_list_o (wedge_root),
       .map_wedge_o (wedge), .map_counted_o (wedge_counted),
       .range_first_o (range_first), .range_last_o (range_last), .settled_i (map_settled),
-      .rows_i (rows), .read_o (row_read), .row_o (row), .there_i (row_there),
-      .at_i (row_place), .up_i (row_up), .noting_i (noting), .look_o (row_look),
+      .rows_i (rows), .read_o (row_read), .row_o (row), .there_i (noted_there),
+      .at_i (noted_at), .up_i (noted_up), .noting_i (noting),
+      .look_o (row_look), .look_there_o (row_there), .look_at_o (row_place),
       .row_done_i (row_done), .clear_o (reached_clear),
       .busy_o (wedge_busy), .list_o (wedge_list)
     );
@@ -303,8 +306,8 @@ module gramer_set_pu
     gramer_set_reached i_reached (
       .clk_i, .rst_i, .clear_i (reached_clear),
       .note_i (note), .at_i (note_at), .up_i (note_up),
-      .rows_o (rows), .read_i (row_read), .row_i (row), .there_o (row_there),
-      .at_o (row_place), .up_o (row_up), .busy_o (noting), .full_o (wedge_full)
+      .rows_o (rows), .read_i (row_read), .row_i (row), .there_o (noted_there),
+      .at_o (noted_at), .up_o (noted_up), .busy_o (noting), .full_o (wedge_full)
     );
   end else begin : gen_no_wedges
     logic unused;

@@ -51,6 +51,8 @@ module gramer_set_wedges
   input  up_t    up_i [MAP_BANKS],
   input  logic   noting_i,
   output logic   look_o,
+  output logic [MAP_BANKS-1:0] look_there_o,
+  output map_at_t look_at_o [MAP_BANKS],
   input  logic   row_done_i,
   output logic   clear_o,
   // State and events
@@ -194,7 +196,7 @@ module gramer_set_wedges
   assign read_o      = state_q == ROWS && row_any && !row_wait_q && !row_have_q;
   assign row_o       = row_q[NOTED_W-1:0];
   assign look        = state_q == ROWS && row_have_q && !left_behind && used_q != 2'd2;
-  assign look_o      = look;
+  assign look_at_o   = row_at_q;
   assign clear_o     = end_push;
   assign known_pop   = end_push;
 
@@ -248,6 +250,9 @@ module gramer_set_wedges
   end
 
   always_ff @(posedge clk_i) begin
+    // A cycle later: what follows in the map is long.
+    look_o       <= look && !rst_i;
+    look_there_o <= there_i;
     if (rst_i) begin
       state_q      <= VISIT;
       next_valid_q <= 1'b0;
