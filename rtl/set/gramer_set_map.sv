@@ -84,7 +84,13 @@ module gramer_set_map
   meta_t   a_meta_q;
   list_t   a_list_q;
 
-  assign ready_o = !a_valid_q || a_ready;
+  // A machine that notes nothing has no wedges.
+  wedge_t wedge;
+  logic   row_valid;
+
+  assign wedge     = REACHED != 0 ? wedge_i : '0;
+  assign row_valid = REACHED != 0 && row_valid_i;
+  assign ready_o   = !a_valid_q || a_ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) a_valid_q <= 1'b0;
@@ -93,13 +99,13 @@ module gramer_set_map
       a_meta_q  <= meta_i;
       a_list_q  <= list_i;
       a_lanes_q <= lanes_i;
-      a_wedge_q   <= wedge_i;
-      a_counted_q <= wedge_i.is ? counted_i : lanes_i;
+      a_wedge_q   <= wedge;
+      a_counted_q <= wedge.is ? counted_i : lanes_i;
       for (int l = 0; l < LANES; l++) begin
         a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: ID_W]);
         a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: ID_W] >> FOLD_W);
         // Of wedges only lanes that count come.
-        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > placed_t'(list_i.root) || wedge_i.is;
+        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > placed_t'(list_i.root) || wedge.is;
       end
     end
   end
@@ -187,7 +193,7 @@ module gramer_set_map
   assign next_reach = reach_q + 1'b1
                       + (b_list_q.counts ? (LINE_AT_W+5)'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
   assign fits       = next_reach >> LEVEL_W == '0;
-  assign go         = b_valid_q && rooted_q && !row_valid_i;
+  assign go         = b_valid_q && rooted_q && !row_valid;
   assign b_ready    = go && b_last_q;
   assign root_ends  = b_ready && b_meta_q.slot_last && !b_list_q.more;
 
@@ -199,7 +205,7 @@ module gramer_set_map
       reach_q    <= (LINE_AT_W+5)'(1);
       drain_q    <= 5'(DRAIN);
     end else begin
-      drain_q <= go || row_valid_i ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
+      drain_q <= go || row_valid ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
       if (clearing_q) begin
         if (drain_q == '0) begin
           clear_at_q <= clear_at_q + 1'b1;
@@ -397,7 +403,7 @@ module gramer_set_map
         up_q[b][0] <= c_up_q[c_lane_q[b]];
         for (int s = 1; s < 6; s++) up_q[b][s] <= up_q[b][s-1];
       end
-      c_row_q       <= row_valid_i && !rst_i;
+      c_row_q       <= row_valid && !rst_i;
       c_row_there_q <= row_there_i;
       c_row_at_q    <= row_at_i;
       row_q         <= rst_i ? '0 : {row_q[4:0], c_row_q};
@@ -459,7 +465,7 @@ module gramer_set_map
 
   always_ff @(posedge clk_i) begin
     root_done_o <= !rst_i && root_ends;
-    access_o    <= !rst_i && (go || row_valid_i);
+    access_o    <= !rst_i && (go || row_valid);
     entries_o   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(b_taken_q)) : '0;
   end
 

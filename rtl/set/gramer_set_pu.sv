@@ -389,8 +389,9 @@ module gramer_set_pu
       value_q[SUM_PATHS]     <= VALUE_W'(map_paths);
       add_q[SUM_MARKS]       <= marked;
       value_q[SUM_MARKS]     <= VALUE_W'(map_marks);
-      add_q[SUM_EMBEDDINGS]  <= plan_add || product;
-      value_q[SUM_EMBEDDINGS] <= plan_add ? VALUE_W'(plan_value) : VALUE_W'(product_value);
+      add_q[SUM_EMBEDDINGS]  <= plan_add || (product && REACHED != 0);
+      value_q[SUM_EMBEDDINGS] <= plan_add || REACHED == 0 ? VALUE_W'(plan_value)
+                                                          : VALUE_W'(product_value);
     end
   end
 

@@ -69,18 +69,27 @@ module gramer_set_wedges
   // Of houses the list comes once for each pass.
   logic       load_valid_q, load_take, load_issued, load_first_q, load_last_q, load_second_q;
   logic       load_end, known_full, ahead_room;
-  root_unit_t load_q, own, again, known, here_q; // here: whose members are visited, for what is noted
+  root_unit_t load_q, own_q, again, known, here_q; // here: whose members are visited, for what is noted
   line_at_t   load_line_q, load_left_q, again_left;
   logic       known_valid, known_pop;
   logic [$clog2(AHEAD):0] room_q;
   logic       next_take;
 
-  assign own = '{last: unit_i.last, first: unit_i.first, size: unit_i.quarters[SIZE_W-1:0],
+  // The way from the queue is long: a unit is held before it is looked at.
+  logic own_valid_q;
+
+  always_ff @(posedge clk_i) begin
+    if (rst_i) own_valid_q <= 1'b0;
+    else own_valid_q <= own_valid_q ? !load_take : unit_valid_i;
+    if (!own_valid_q)
+      own_q <= '{last: unit_i.last, first: unit_i.first, size: unit_i.quarters[SIZE_W-1:0],
                  id: unit_i.address};
-  assign again       = load_valid_q ? load_q : own;
+  end
+
+  assign again       = load_valid_q ? load_q : own_q;
   assign again_left  = more_lines(again.size, again.id[QUARTER_W-1:0]);
-  assign load_take   = unit_valid_i && !load_valid_q && !known_full;
-  assign unit_take_o = load_take;
+  assign load_take   = own_valid_q && !load_valid_q && !known_full;
+  assign unit_take_o = unit_valid_i && !own_valid_q;
   assign ahead_room  = room_q != '0;
   assign load_issued = load_valid_q && ahead_room && issue_ready_i;
   assign load_end    = load_issued && load_last_q;
@@ -95,7 +104,7 @@ module gramer_set_wedges
       room_q <= room_q + ($clog2(AHEAD)+1)'(next_take) - ($clog2(AHEAD)+1)'(load_issued);
     end
     if (load_take) begin
-      load_q        <= own;
+      load_q        <= own_q;
       load_second_q <= 1'b0;
     end else if (load_end) load_second_q <= 1'b1;
     // Also of a unit that isn't taken yet.
@@ -114,7 +123,7 @@ module gramer_set_wedges
 
   gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(UNITS)) i_known (
     .clk_i, .rst_i,
-    .push_i (load_take), .data_i (own), .full_o (known_full),
+    .push_i (load_take), .data_i (own_q), .full_o (known_full),
     .pop_i (known_pop), .valid_o (known_valid), .data_o (known)
   );
 
@@ -402,8 +411,10 @@ module gramer_set_wedges
     else asked_q <= asked_q + 7'(x_issued) - 7'(map_valid_o && map_ready_i);
 
   assign drained = !m_valid && !x_valid_q && asked_q == '0 && settled_i && !noting_i;
-  assign busy_o  = load_valid_q || known_valid || m_valid || x_valid_q || lines_busy
-                   || asked_q != '0;
+
+  always_ff @(posedge clk_i)
+    busy_o <= !rst_i && (unit_valid_i || own_valid_q || load_valid_q || known_valid || m_valid
+                         || x_valid_q || lines_busy || asked_q != '0);
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
