@@ -76,7 +76,8 @@ module gramer_set_map_bank
   always_ff @(posedge clk_i) begin
     read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
     read2_q <= read1_q;
-    access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i, keep: REACHED != 0 && keep_i,
+    access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i,
+                     keep: REACHED != 0 && keep_i,
                      root: root_i, at: at_i};
     for (int s = 2; s < 6; s++) begin
       access_q[s] <= access_q[s-1];

@@ -200,7 +200,8 @@ module gramer_set_pu
 
   gramer_set_stepper i_stepper (
     .clk_i, .rst_i,
-    .valid_i (line_valid && !planning_q && !wedging_q), .ready_o (line_ready), .line_i (line), .meta_i (meta),
+    .valid_i (line_valid && !planning_q && !wedging_q), .ready_o (line_ready),
+    .line_i (line), .meta_i (meta),
     .list_write_i (list_write), .list_slot_i (list_slot), .list_i (list),
     .write_o (write), .write_slot_o (write_slot), .write_at_o (write_at),
     .write_line_o (write_line), .loaded_o (loaded),

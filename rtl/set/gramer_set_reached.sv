@@ -67,7 +67,8 @@ module gramer_set_reached
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(clear_i && (note_q != '0 || note_i != '0))) else $error("cleared while something is noted");
+    assert (!(clear_i && (note_q != '0 || note_i != '0)))
+      else $error("cleared while something is noted");
     assert (!(read_i && {1'b0, row_i} >= rows_q)) else $error("a row that is not there");
   end
 `endif

@@ -219,7 +219,7 @@ package gramer_set_types_pkg;
     logic [1:0] block_high; // last quarter in it
   } list_t;
 
-  typedef logic [WEDGE_UP_W-1:0] up_t;      // size of the list before a vertex, in the image for wedges
+  typedef logic [WEDGE_UP_W-1:0] up_t;      // size of a list before a vertex, in the image for wedges
   typedef logic [BANK_AT_W-1:0]  bank_at_t; // a bank of the map
 
   // What a line of wedges is for, beside what goes with every line of the map.

@@ -69,7 +69,7 @@ module gramer_set_wedges
   // Of houses the list comes once for each pass.
   logic       load_valid_q, load_take, load_issued, load_first_q, load_last_q, load_second_q;
   logic       load_end, known_full, ahead_room;
-  root_unit_t load_q, own_q, again, known, here_q; // here: whose members are visited, for what is noted
+  root_unit_t load_q, own_q, again, known, here_q; // here: of what is noted
   line_at_t   load_line_q, load_left_q, again_left;
   logic       known_valid, known_pop;
   logic [$clog2(AHEAD):0] room_q;
@@ -157,7 +157,8 @@ module gramer_set_wedges
 
   state_e   state_q;
   visit_t   came, head, next_q, hand_q;
-  logic     came_valid, waits, next_valid_q, visit_next, hand_valid_q, begun_q, take, finishing, left_behind;
+  logic     came_valid, waits, next_valid_q, visit_next, hand_valid_q, begun_q, take, finishing;
+  logic     left_behind;
   logic     any_q, only_q;
   lanes_t   left_q, less_q, low, later, next_lanes_q;
   logic [3:0] lane;
