@@ -232,7 +232,7 @@ cycles: setup setup-rtl ## Cycles on real graphs beside the budgets (docs/hardwa
 	scripts/cycles.py
 	scripts/cycles_set.py
 
-cycles-plans: setup setup-rtl ## Cycles of search plans on the set core (rewrites docs/hardware/set-plans.md; needs the real graphs)
+cycles-plans: setup setup-rtl ## Cycles of houses and 5-cycles on the set core (rewrites docs/hardware/set-plans.md; needs the real graphs)
 	scripts/cycles_plans.py
 
 slr-cycles: setup simulator ## What registers between regions of a die cost (rewrites docs/hardware/slr-cycles.md; needs the real graphs)

@@ -55,6 +55,11 @@ SET_REDUCED = [
     ("gramer_set_types_pkg.sv", "PLACES     = 16", "PLACES     = 4"),
     ("gramer_set_types_pkg.sv", "LEVEL_W    = 17", "LEVEL_W    = 4"),
 ]
+# Ends of wedges of two banks, two each.
+REACHED_REDUCED = [
+    ("gramer_set_pkg.sv", "MAP_BANKS       = 1", "MAP_BANKS       = 2"),
+    ("gramer_set_pkg.sv", "REACHED         = 4", "REACHED         = 2"),
+]
 # A plan's asker with room for two operations.
 ASKER_REDUCED = [
     ("gramer_set_plan_asker.sv", "WAITING   = 16", "WAITING   = 2"),
@@ -151,8 +156,22 @@ PROOFS = {
             ("gramer_set_map_bank.sv", "for (int s = 4; s < 7; s++)", "for (int s = 4; s < 6; s++)"),
             ("gramer_set_map_bank.sv", "earlier.root == later.root", "1'b1"),
             ("gramer_set_map_bank.sv", "entry2.value >= level2_i", "entry2.value > level2_i"),
+            ("gramer_set_map_bank.sv", "access_q[3].count && !access_q[3].keep", "access_q[3].count"),
+            ("gramer_set_map_bank.sv", "&& old4_q.value == level4_i", "&& entry_q[4].value == level4_i"),
         ],
         SET_REDUCED,
+    ),
+    "set_reached": (
+        SET + ["gramer_set_reached.sv"],
+        {"bmc": 12, "cover": 16},
+        [
+            ("gramer_set_reached.sv", "{1'b0, row_i} < count_q", "{1'b0, row_i} <= count_q"),
+            ("gramer_set_reached.sv", "&& count_q == rows_q", "&& count_q >= rows_q - 1'b1"),
+            ("gramer_set_reached.sv", "if (note_q[b] && !full[b]) mem", "if (note_q[b]) mem"),
+            ("gramer_set_reached.sv", "if (rst_i || clear_i) count_q", "if (rst_i) count_q"),
+            ("gramer_set_reached.sv", "else if ((note_q & full) != '0)", "else if ((note_i & full) != '0)"),
+        ],
+        REACHED_REDUCED,
     ),
     "set_plan_asker": (
         SET + ["gramer_fifo.sv", "gramer_set_plan_asker.sv"],

@@ -13,13 +13,14 @@ suite runs until the first check that fails:
             protocol checks, the design's assertions, a limit on cycles
   stops     tasks that are stopped, fail or overflow, and are continued
   counters  a few fixed tasks take exactly the cycles, hits, misses and steals of
-            sim/tests/counters.tsv (of the set core set_counters.tsv and set_plan_counters.tsv): what
+            sim/tests/counters.tsv (of the set core set_counters.tsv, set_plan_counters.tsv and set_wedge_counters.tsv): what
             catches a fault that changes speed alone
   directed  what has a test of its own: an error's address, the control block, saturation
 
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
 counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs); those of
-search plans (gramer_set_plan*, gramer_set_recorder) by the bench of gramer_set_plan and by sim/tests/set_plans.rs instead.
+search plans (gramer_set_plan*, gramer_set_recorder) by the bench of gramer_set_plan and by sim/tests/set_plans.rs instead, and
+those of houses and 5-cycles (gramer_set_wedge*, gramer_set_reached) by sim/tests/set_wedges.rs.
 
 `--set` judges those alone, `--paper` those of the paper's core.
 
@@ -47,6 +48,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from faults import (
     LIST, ROOT, SET, WORK, all_faults, blank, draw, key, listed, source, sources, write, write_list)
+from suites import BENCHES, PLAN_SUITE, SET_SUITE, SUITE, WEDGE_SUITE, suite_of
 
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
@@ -64,58 +66,9 @@ BENCH = {"gramer_cache": "onchip_memory", "gramer_replacement": "onchip_memory",
          "gramer_crossbar_column": "crossbar", "gramer_receiver": "scheduler", "gramer_unit_ledger": "scheduler",
          "gramer_threshold_table": "scheduler"}
 
-# A check: its name in the report, the test that is run, how many random cases, and what it reads.
-CORE = ["sim/tests/core.rs", "sim/tests/support/mod.rs", "sim/tests/counters.tsv"]
-CONTROL = ["sim/tests/control.rs"]
-SUITE = [
-    ("results", "random_tasks", 150, CORE),
-    ("stops", "random_tasks_that_are_stopped_and_continued", 120, CORE),
-    ("counters", "counters_are_as_last_seen", 0, CORE),
-    ("directed", "an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean", 0, CORE),
-    ("directed", "a_run_is_stopped_at_once", 0, CORE),
-    ("directed", "a_run_whose_records_do_not_fit_ends_at_once", 0, CORE),
-    ("directed", "a_run_is_stopped_after_its_units", 0, CORE),
-    ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
-    ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
-    ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
-    ("directed", "arguments_out_of_range_are_refused", 0, CONTROL),
-    ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
-]
 NAMES = ["bench", "results", "stops", "counters", "directed"]
 # Before the key of a fault: its judgement by the tests of the whole core.
 CORE_KEY = "core\t"
-
-# A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
-SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
-SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv"]
-SET_SUITE = [
-    ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
-                                   "sim/tests/units.rs"]),
-    ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
-    ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
-    ("counters", "counters_of_sets_are_as_last_seen", 0, SET_COUNTERS),
-    ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
-    ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
-]
-# Of the modules of search plans: the bench of all in a PU, then the whole core.
-PLAN = ("gramer_set_plan", "gramer_set_recorder")
-PLAN_CORE = ["sim/tests/set_plans.rs", "sim/tests/support/set_listing.rs"]
-PLAN_SUITE = [
-    ("results", "set_plan", 0, ["sim/units/set_plan.cpp", "sim/units/set_plans.hpp", "sim/units/bench.hpp",
-                                "sim/tests/units.rs"]),
-    ("results", "the_core_counts_patterns_of_random_graphs", 0, PLAN_CORE),
-    ("results", "plans_with_lists_of_every_length_that_matters", 0, PLAN_CORE),
-    ("results", "listing::the_core_lists_what_its_model_does_whatever_is_full", 0, PLAN_CORE),
-    ("stops", "plans_that_end_early_are_clean", 0, PLAN_CORE),
-    ("stops", "listing::listing_that_is_stopped_is_clean", 0, PLAN_CORE),
-    ("counters", "counters_of_plans_are_as_last_seen", 0, SET_COUNTERS),
-]
-BENCHES = {"set_cluster", "set_plan"}
-
-
-def suite_of(module):
-    """What judges a fault of a module after its bench."""
-    return PLAN_SUITE if module.startswith(PLAN) else SET_SUITE if module.startswith(SET) else SUITE
 
 
 def bench_of(module):
@@ -190,7 +143,7 @@ class Judge:
         output = subprocess.run(
             # The build of `make test`.
             ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
-             "--test", "set_plans", "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
+             "--test", "set_plans", "--test", "set_wedges", "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
              "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
@@ -201,7 +154,7 @@ class Judge:
                                        stdout=subprocess.PIPE).stdout
                 for test in re.findall(r"(?m)^([\w:]+): test$", tests):
                     found[test] = message["executable"]
-        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE if test not in found]
+        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE + WEDGE_SUITE if test not in found]
         if missing:
             raise SystemExit(f"mutants: there are no tests {missing}")
         return found

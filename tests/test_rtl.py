@@ -11,8 +11,8 @@ LINES = 500
 # of synthesis with ways of 9 and 10 levels between them, and 8 is the limit.
 REGISTERED = {f"gramer_set_{name}" for name in (
     "counter", "elements", "intersector", "level_engine", "list_buffer", "map", "map_bank", "plan", "plan_asker",
-    "plan_lister", "plan_merger", "plan_packer", "plan_walker", "port", "pu", "roots", "row_memory", "row_ring", "rows", "stepper",
-    "streamer", "sums")}
+    "plan_lister", "plan_merger", "plan_packer", "plan_walker", "port", "pu", "reached", "roots", "row_memory", "row_ring", "rows", "stepper",
+    "streamer", "sums", "wedge_sums", "wedges")}
 
 
 def code(text):

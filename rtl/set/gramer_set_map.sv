@@ -10,7 +10,10 @@
 module gramer_set_map
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
-(
+#(
+  /// Bits of what is added for wedges.
+  parameter int unsigned PRODUCT_W = 48
+) (
   input  logic   clk_i,
   input  logic   rst_i,
   // Lines
@@ -20,6 +23,24 @@ module gramer_set_map
   input  lanes_t lanes_i,
   input  meta_t  meta_i,
   input  list_t  list_i,
+  // Wedges: what a line is for, the lanes whose number is a degree, and the range of ends that are noted
+  input  wedge_t wedge_i,
+  input  lanes_t counted_i,
+  input  logic [RANGE_W-1:0] range_first_i,
+  input  logic [RANGE_W-1:0] range_last_i, // exclusive
+  // A row of noted ends, one of each bank at the most, is looked up in any cycle
+  input  logic   row_valid_i,
+  input  logic [MAP_BANKS-1:0] row_there_i,
+  input  map_at_t row_at_i [MAP_BANKS],
+  // Ends that are reached, and the size of the list before each
+  output logic [MAP_BANKS-1:0] note_o,
+  output map_at_t note_at_o [MAP_BANKS],
+  output up_t    note_up_o [MAP_BANKS],
+  // What is added for wedges; a row is done with
+  output logic   product_o,
+  output logic [PRODUCT_W-1:0] product_value_o,
+  output logic   row_done_o,
+  output logic   settled_o, // every end that was reached is noted
   // Sums: what they grow by
   output logic   member_o, // a member is done
   output logic [19:0] triangles_o,
@@ -37,7 +58,7 @@ module gramer_set_map
   output logic [4:0] entries_o // that were looked up
 );
 
-  localparam int unsigned BANK_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
+  localparam int unsigned BANK_W  = BANK_AT_W;
   localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
   localparam int unsigned DEGREE_W = 20;
   localparam int unsigned LANE_W  = $clog2(LANES);
@@ -56,13 +77,20 @@ module gramer_set_map
   // ---------------------------------------------------------------- a: banks and places
 
   logic    a_valid_q, a_ready;
-  lanes_t  a_lanes_q, a_after_q;
+  lanes_t  a_lanes_q, a_after_q, a_counted_q;
+  wedge_t  a_wedge_q;
   logic [BANK_W-1:0] a_bank_q [LANES];
   map_at_t a_at_q [LANES];
   meta_t   a_meta_q;
   list_t   a_list_q;
 
-  assign ready_o = !a_valid_q || a_ready;
+  // A machine that notes nothing has no wedges.
+  wedge_t wedge;
+  logic   row_valid;
+
+  assign wedge     = REACHED != 0 ? wedge_i : '0;
+  assign row_valid = REACHED != 0 && row_valid_i;
+  assign ready_o   = !a_valid_q || a_ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) a_valid_q <= 1'b0;
@@ -71,10 +99,13 @@ module gramer_set_map
       a_meta_q  <= meta_i;
       a_list_q  <= list_i;
       a_lanes_q <= lanes_i;
+      a_wedge_q   <= wedge;
+      a_counted_q <= wedge.is ? counted_i : lanes_i;
       for (int l = 0; l < LANES; l++) begin
         a_bank_q[l]  <= bank_of(line_i[l*ENTRY_W +: ID_W]);
         a_at_q[l]    <= map_at_t'(line_i[l*ENTRY_W +: ID_W] >> FOLD_W);
-        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > placed_t'(list_i.root);
+        // Of wedges only lanes that count come.
+        a_after_q[l] <= line_i[l*ENTRY_W +: PLACED_ID_W] > placed_t'(list_i.root) || wedge.is;
       end
     end
   end
@@ -90,6 +121,7 @@ module gramer_set_map
   map_at_t b_at_q [LANES];
   meta_t   b_meta_q;
   list_t   b_list_q;
+  wedge_t  b_wedge_q;
   logic [4:0] b_entries_q;
   logic    b_first_q; // none of the line's lanes has gone
   logic    go;        // the lanes that are taken go to their banks
@@ -125,7 +157,8 @@ module gramer_set_map
       b_at_q    <= a_at_q;
       b_meta_q  <= a_meta_q;
       b_list_q  <= a_list_q;
-      b_entries_q <= 5'($countones(a_lanes_q));
+      b_wedge_q <= a_wedge_q;
+      b_entries_q <= 5'($countones(a_counted_q));
       for (int l = 0; l < LANES; l++) begin
         b_bank_q[l] <= '0;
         b_bank_q[l][a_bank_q[l]] <= 1'b1;
@@ -160,7 +193,7 @@ module gramer_set_map
   assign next_reach = reach_q + 1'b1
                       + (b_list_q.counts ? (LINE_AT_W+5)'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
   assign fits       = next_reach >> LEVEL_W == '0;
-  assign go         = b_valid_q && rooted_q;
+  assign go         = b_valid_q && rooted_q && !row_valid;
   assign b_ready    = go && b_last_q;
   assign root_ends  = b_ready && b_meta_q.slot_last && !b_list_q.more;
 
@@ -172,7 +205,7 @@ module gramer_set_map
       reach_q    <= (LINE_AT_W+5)'(1);
       drain_q    <= 5'(DRAIN);
     end else begin
-      drain_q <= go ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
+      drain_q <= go || row_valid ? 5'(DRAIN) : drain_q != '0 ? drain_q - 1'b1 : '0;
       if (clearing_q) begin
         if (drain_q == '0) begin
           clear_at_q <= clear_at_q + 1'b1;
@@ -202,6 +235,7 @@ module gramer_set_map
     logic    mark;
     logic    counts;
     logic    root;
+    wedge_t  wedge;
     level_t  level;
     lanes_t  taken;
     lanes_t  after;
@@ -218,8 +252,13 @@ module gramer_set_map
   logic [MAP_BANKS-1:0] to_q, counts_q;
   logic [MAP_BANKS-1:0] counts;
   map_at_t bank_at_q [MAP_BANKS], bank_at [MAP_BANKS];
-  logic [MAP_BANKS-1:0] hit;
+  logic [MAP_BANKS-1:0] hit, first;
   level_t  value [MAP_BANKS];
+  map_at_t at5 [MAP_BANKS];
+  // A row that is looked up is the only access of its cycle, and no line's.
+  logic    c_row_q, keep_q;
+  logic [MAP_BANKS-1:0] c_row_there_q;
+  map_at_t c_row_at_q [MAP_BANKS];
 
   always_comb begin
     to = '0;
@@ -229,15 +268,15 @@ module gramer_set_map
         to[b]    = 1'b1;
         lane[b] |= LANE_W'(l);
       end
-      bank_at[b] = c_at_q[c_lane_q[b]];
-      counts[b]  = c_q.counts && c_q.after[c_lane_q[b]];
+      bank_at[b] = c_row_q ? c_row_at_q[b] : c_at_q[c_lane_q[b]];
+      counts[b]  = c_q.counts && c_q.after[c_lane_q[b]] || c_row_q;
     end
   end
 
   always_ff @(posedge clk_i) begin
     c_q <= '{
       valid: go && !rst_i, mark: b_meta_q.mark, counts: b_list_q.counts && !b_meta_q.mark,
-      root: root_q, level: level_q, taken: go ? b_taken_q : '0, after: b_after_q,
+      root: root_q, wedge: b_wedge_q, level: level_q, taken: go ? b_taken_q : '0, after: b_after_q,
       entries: b_first_q ? b_entries_q : '0,
       member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };
@@ -251,7 +290,8 @@ module gramer_set_map
     if (rst_i) begin
       for (int s = 0; s < 9; s++) stage_q[s].valid <= 1'b0;
     end
-    to_q      <= rst_i ? '0 : c_to_q;
+    to_q      <= rst_i ? '0 : c_row_q ? c_row_there_q : c_to_q;
+    keep_q    <= c_q.wedge.keep || c_row_q;
     counts_q  <= counts;
     bank_at_q <= bank_at;
   end
@@ -261,8 +301,9 @@ module gramer_set_map
       .clk_i, .rst_i,
       .clear_i (clearing_q && drain_q == '0), .clear_at_i (clear_at_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
-      .count_i (counts_q[b]), .root_i (stage_q[0].root), .level2_i (stage_q[2].level),
-      .hit_o (hit[b]), .value_o (value[b])
+      .count_i (counts_q[b]), .keep_i (keep_q), .root_i (stage_q[0].root),
+      .level2_i (stage_q[2].level), .level4_i (stage_q[4].level),
+      .hit_o (hit[b]), .value_o (value[b]), .first_o (first[b]), .at_o (at5[b])
     );
   end
 
@@ -291,7 +332,8 @@ module gramer_set_map
 
   // The banks answer in stage 5.
   always_ff @(posedge clk_i) begin
-    hits6_q  <= stage_q[5].valid && !stage_q[5].mark ? 5'($countones(hit)) : '0;
+    hits6_q  <= stage_q[5].valid && !stage_q[5].mark && !stage_q[5].wedge.silent
+                ? 5'($countones(hit)) : '0;
     paths5_q <= stage_q[4].counts ? 5'($countones(stage_q[4].taken & stage_q[4].after)) : '0;
     paths6_q <= paths5_q;
     // The level is taken off once for all banks: each of them would need a subtraction.
@@ -304,7 +346,7 @@ module gramer_set_map
       t_q       <= (begins_q ? '0 : t_q) + DEGREE_W'(hits6_q);
       degree7_q <= (begins_q ? '0 : degree7_q) + DEGREE_W'(stage_q[6].entries);
     end
-    counted_o <= !rst_i && stage_q[6].valid && stage_q[6].counts;
+    counted_o <= !rst_i && stage_q[6].valid && stage_q[6].counts && !stage_q[6].wedge.keep;
     cycles_o  <= cycles;
     paths_o   <= paths6_q;
     marked_o  <= !rst_i && stage_q[6].valid && stage_q[6].mark;
@@ -325,7 +367,9 @@ module gramer_set_map
     m_valid_q    <= rst_i ? '0 : {m_valid_q[9:8], stage_q[7].valid && stage_q[7].member_last};
     m8_t_q       <= t_q;
     m8_less_q    <= t_q - 1'b1;
-    m8_degrees_q <= (DEGREE_W+1)'(stage_q[7].root_degree) + (DEGREE_W+1)'(degree7_q);
+    // Of 5-cycles the member's degree counts twice.
+    m8_degrees_q <= (DEGREE_W+1)'(stage_q[7].root_degree)
+                    + ((DEGREE_W+1)'(degree7_q) << stage_q[7].wedge.pentagons);
     m9_t_q            <= m8_t_q;
     m9_degrees_low_q  <= (DEGREE_W+PART+1)'(m8_t_q[PART-1:0]) * m8_degrees_q;
     m9_degrees_high_q <= (2*DEGREE_W-PART+1)'(m8_t_q[DEGREE_W-1:PART]) * m8_degrees_q;
@@ -342,11 +386,86 @@ module gramer_set_map
   assign pairs_o     = 40'(m10_pairs_q >> 1);
   assign degrees_o   = m10_degrees_q;
 
+  // ---------------------------------------------------------------- wedges
+
+  if (REACHED != 0) begin : gen_wedges
+    up_t a_up_q [LANES], b_up_q [LANES], c_up_q [LANES];
+    up_t up_q [MAP_BANKS][6]; // by stage
+    logic [5:0] row_q;        // by stage: a row was looked up
+    logic [4:0] hits7_q;
+
+    always_ff @(posedge clk_i) begin
+      if (ready_o && valid_i)
+        for (int l = 0; l < LANES; l++) a_up_q[l] <= line_i[l*ENTRY_W+WEDGE_ID_W +: WEDGE_UP_W];
+      if (a_ready && a_valid_q) b_up_q <= a_up_q;
+      c_up_q <= b_up_q;
+      for (int b = 0; b < MAP_BANKS; b++) begin
+        up_q[b][0] <= c_up_q[c_lane_q[b]];
+        for (int s = 1; s < 6; s++) up_q[b][s] <= up_q[b][s-1];
+      end
+      c_row_q       <= row_valid && !rst_i;
+      c_row_there_q <= row_there_i;
+      c_row_at_q    <= row_at_i;
+      row_q         <= rst_i ? '0 : {row_q[4:0], c_row_q};
+      hits7_q       <= hits6_q;
+    end
+
+    // Ranges are told apart by the high bits of an entry's place in its bank.
+    localparam int unsigned RANGE_SHIFT = MAP_AT_W > RANGE_W ? MAP_AT_W - RANGE_W : 0;
+
+    always_comb
+      for (int b = 0; b < MAP_BANKS; b++) begin
+        logic [RANGE_W-1:0] range;
+        range = RANGE_W'(at5[b] >> RANGE_SHIFT);
+        note_o[b]    = first[b] && stage_q[5].wedge.note && up_q[b][5] != '0
+                       && range >= range_first_i
+                       && (range < range_last_i || range_last_i == RANGE_W'(LAST_ALL));
+        note_at_o[b] = at5[b];
+        note_up_o[b] = up_q[b][5];
+      end
+
+    logic stages;
+
+    always_comb begin
+      stages = a_valid_q || b_valid_q || c_q.valid;
+      for (int s = 0; s < 7; s++) stages |= stage_q[s].valid;
+    end
+
+    assign settled_o = !stages;
+
+    gramer_set_wedge_sums i_products (
+      .clk_i, .rst_i,
+      .row_valid_i (row_q[5]), .row_value_i (value),
+      .valid_i (stage_q[7].valid && stage_q[7].wedge.keep), .wedge_i (stage_q[7].wedge),
+      .level_i (stage_q[7].level), .hits_i (hits7_q), .paths_i (paths_o), .counts_i (cycles_o),
+      .last_i (stage_q[7].member_last),
+      .valid_o (product_o), .value_o (product_value_o), .row_done_o
+    );
+  end else begin : gen_no_wedges
+    logic unused;
+    always_comb begin
+      unused = &{1'b0, range_first_i, range_last_i, row_there_i, first};
+      for (int b = 0; b < MAP_BANKS; b++) begin
+        unused &= &{row_at_i[b], at5[b]};
+        note_at_o[b]  = '0;
+        note_up_o[b]  = '0;
+        c_row_at_q[b] = '0;
+      end
+    end
+    assign c_row_q         = 1'b0;
+    assign c_row_there_q   = '0;
+    assign note_o          = '0;
+    assign product_o       = 1'b0;
+    assign product_value_o = '0;
+    assign row_done_o      = 1'b0;
+    assign settled_o       = 1'b0;
+  end
+
   assign busy_o = valid_i || a_valid_q || b_valid_q || (drain_q != '0 && !clearing_q);
 
   always_ff @(posedge clk_i) begin
     root_done_o <= !rst_i && root_ends;
-    access_o    <= !rst_i && go;
+    access_o    <= !rst_i && (go || row_valid);
     entries_o   <= go && !rst_i && !b_meta_q.mark ? 5'($countones(b_taken_q)) : '0;
   end
 

@@ -20,12 +20,16 @@ module gramer_set_map_bank
   input  map_at_t at_i,
   input  logic    mark_i,  // it is marked
   input  logic    count_i, // it is counted
+  input  logic    keep_i,  // what is counted is read alone
   input  logic    root_i,  // changes from one root to the next, three cycles later at least
   // Of the root of the access in stage 2: it is the same for all banks.
   input  level_t  level2_i,
+  input  level_t  level4_i, // of that in stage 4, for first_o
   // Stage 5
   output logic    hit_o,   // it was marked
-  output level_t  value_o  // its root's level and what it had counted; 0 if it doesn't count
+  output level_t  value_o, // its root's level and what it had counted; 0 if it doesn't count
+  output logic    first_o, // it counts, and had counted nothing
+  output map_at_t at_o
 );
 
   localparam int unsigned ENTRY_AT_W = $clog2(MAP_ENTRIES);
@@ -39,6 +43,7 @@ module gramer_set_map_bank
     logic    valid;
     logic    mark;
     logic    count;
+    logic    keep;
     logic    root;
     map_at_t at;
   } access_t;
@@ -60,7 +65,7 @@ module gramer_set_map_bank
     for (int s = 6; s >= 4; s--) if (same_q[s]) newest2 = entry_q[s];
     now3 = before_q ? entry_q[4] : entry3_q;
     new3.mark  = now3.mark || access_q[3].mark;
-    new3.value = now3.value + level_t'(access_q[3].count);
+    new3.value = now3.value + level_t'(access_q[3].count && !access_q[3].keep);
   end
 
   // Whether an access is to the same entry as a later one, and for the same root.
@@ -71,8 +76,9 @@ module gramer_set_map_bank
   always_ff @(posedge clk_i) begin
     read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
     read2_q <= read1_q;
-    access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i, root: root_i,
-                     at: at_i};
+    access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i,
+                     keep: REACHED != 0 && keep_i,
+                     root: root_i, at: at_i};
     for (int s = 2; s < 6; s++) begin
       access_q[s] <= access_q[s-1];
       if (rst_i) access_q[s].valid <= 1'b0;
@@ -85,6 +91,19 @@ module gramer_set_map_bank
     old4_q  <= now3;
     hit_o   <= access_q[4].valid && old4_q.mark;
     value_o <= access_q[4].valid && access_q[4].count ? old4_q.value : '0;
+  end
+
+  // A machine that notes nothing has neither.
+  if (REACHED != 0) begin : gen_first
+    always_ff @(posedge clk_i)
+      first_o <= access_q[4].valid && access_q[4].count && !access_q[4].keep
+                 && old4_q.value == level4_i;
+    assign at_o = access_q[5].at;
+  end else begin : gen_no_first
+    logic unused;
+    assign unused  = &{1'b0, level4_i};
+    assign first_o = 1'b0;
+    assign at_o    = '0;
   end
 
   always_ff @(posedge clk_i) begin

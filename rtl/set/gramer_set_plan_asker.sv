@@ -72,18 +72,9 @@ module gramer_set_plan_asker
 
   logic       full, x_valid_q, x_last_q, x_issued, x_first_q;
   line_at_t   line_q, left_q, left;
-  logic [1:0] low_q, high_q, high;
-  logic [SIZE_W:0] end_quarter;
-  logic       rounded;
+  logic [1:0] low_q, high_q;
 
-  // Quarter-lines of a list: up to 31 as they are, then rounded, and from a line's start on.
-  assign rounded     = c_q.source.size >= SIZE_W'(SIZE_ROUNDED);
-  assign end_quarter = (SIZE_W+1)'(c_q.source.id[QUARTER_W-1:0]) + (SIZE_W+1)'(c_q.source.size)
-                       - 1'b1;
-  assign left        = rounded ? (line_at_t'({1'b1, c_q.source.size[1:0]})
-                                  << (4'd1 + 4'(c_q.source.size[4:2]))) - 1'b1
-                               : line_at_t'(end_quarter[SIZE_W:QUARTER_W]);
-  assign high        = rounded ? '1 : end_quarter[QUARTER_W-1:0];
+  assign left = more_lines(c_q.source.size, c_q.source.id[QUARTER_W-1:0]);
 
   assign x_issued = x_valid_q && issue_ready_i;
   assign take     = c_valid_q && !full && (!x_valid_q || (x_issued && x_last_q));
@@ -99,7 +90,7 @@ module gramer_set_plan_asker
       x_last_q  <= left == '0;
       x_first_q <= 1'b1;
       low_q     <= c_q.source.id[QUARTER_W-1:0];
-      high_q    <= high;
+      high_q    <= quarter_at_end(c_q.source.size, c_q.source.id[QUARTER_W-1:0]);
     end else if (x_issued) begin
       line_q    <= line_q + 1'b1;
       left_q    <= left_q - 1'b1;

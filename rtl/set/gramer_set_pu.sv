@@ -2,7 +2,8 @@
 // their members; lines come back in order through the port; the stepper and the intersector compare
 // them, a pair a cycle; rows of matches become matrices, in which the level engine counts cliques.
 //
-// In a run of a search plan the units go to gramer_set_plan, which then has port, list buffer and intersector.
+// In a run of a search plan the units go to gramer_set_plan, which then has port, list buffer and intersector; in one of
+// houses or 5-cycles to gramer_set_wedges, which then has port and map.
 //
 //   units ─► queue ─► streamer ─► port ══► partitions
 //                        ▲          ║ lines
@@ -46,7 +47,9 @@ module gramer_set_pu
   output logic  busy_o
 );
 
-  localparam int unsigned VALUE_W = 42;
+  // Of a sum; a product of wedges is larger than what a plan counts or an edge has.
+  localparam int unsigned PLAN_VALUE_W = 42;
+  localparam int unsigned VALUE_W = REACHED != 0 ? 48 : PLAN_VALUE_W;
 
   logic     unit_valid, unit_take, idle_unit, member, streamer_busy;
   unit_t    unit;
@@ -75,12 +78,13 @@ module gramer_set_pu
   line_t      plan_write_line, plan_streamed;
   step_t      plan_step;
   lanes_t     match;
-  logic [VALUE_W-1:0] plan_value;
+  logic [PLAN_VALUE_W-1:0] plan_value;
+  logic       plan_full, wedge_full;
 
   if (PLAN_LEVELS != 0) begin : gen_plan
     always_ff @(posedge clk_i) planning_q <= !rst_i && plan_i[0].operation == 4'(OP_PLAN);
 
-    gramer_set_plan #(.VALUE_W(VALUE_W)) i_plan (
+    gramer_set_plan #(.VALUE_W(PLAN_VALUE_W)) i_plan (
       .clk_i, .rst_i, .word_write_i, .word_at_i, .word_i, .parts_i (parts_t'(plan_i[1].k)),
       .unit_valid_i (planning_q && unit_valid), .unit_take_o (plan_take), .unit_i (unit),
       .issue_valid_o (plan_issue_valid), .issue_ready_i (issue_ready),
@@ -92,7 +96,7 @@ module gramer_set_pu
       .step_valid_o (plan_step_valid), .step_o (plan_step), .streamed_o (plan_streamed),
       .match_i (match),
       .record_valid_o, .record_ready_i, .record_o,
-      .add_o (plan_add), .value_o (plan_value), .full_o, .busy_o (plan_busy),
+      .add_o (plan_add), .value_o (plan_value), .full_o (plan_full), .busy_o (plan_busy),
       .unit_done_o (plan_done), .list_o (plan_list), .events_o (plan_events)
     );
   end else begin : gen_no_plan
@@ -118,23 +122,30 @@ module gramer_set_pu
     assign plan_done        = 1'b0;
     assign plan_list        = 1'b0;
     assign plan_events      = '0;
-    assign full_o           = 1'b0;
+    assign plan_full        = 1'b0;
     assign record_valid_o   = 1'b0;
     assign record_o         = '0;
   end
 
+  assign full_o = plan_full || wedge_full;
+
   // ---------------------------------------------------------------- units and lines
 
   logic unit_own, line_taken;
+  // Of houses and 5-cycles.
+  logic       wedging_q, wedge_take, wedge_issue_valid, wedge_line_ready, wedge_busy, wedge_list;
+  line_at_t   wedge_issue_line;
+  meta_t      wedge_issue_meta;
 
   gramer_set_unit_queue i_queue (
     .clk_i, .rst_i, .clear_i (1'b0),
     .push_i, .unit_i, .free_o,
-    .valid_o (unit_valid), .take_i (planning_q ? plan_take : unit_take), .unit_o (unit)
+    .valid_o (unit_valid),
+    .take_i (planning_q ? plan_take : wedging_q ? wedge_take : unit_take), .unit_o (unit)
   );
 
-  assign unit_own   = unit_valid && !planning_q;
-  assign line_taken = planning_q ? plan_line_ready : line_ready;
+  assign unit_own   = unit_valid && !planning_q && !wedging_q;
+  assign line_taken = planning_q ? plan_line_ready : wedging_q ? wedge_line_ready : line_ready;
 
   gramer_set_streamer i_streamer (
     .clk_i, .rst_i, .plan_i,
@@ -152,9 +163,10 @@ module gramer_set_pu
 
   gramer_set_port i_port (
     .clk_i, .rst_i,
-    .issue_valid_i (planning_q ? plan_issue_valid : issue_valid), .issue_ready_o (issue_ready),
-    .issue_line_i (planning_q ? plan_issue_line : issue_line),
-    .issue_meta_i (planning_q ? plan_issue_meta : issue_meta),
+    .issue_valid_i (planning_q ? plan_issue_valid : wedging_q ? wedge_issue_valid : issue_valid),
+    .issue_ready_o (issue_ready),
+    .issue_line_i (planning_q ? plan_issue_line : wedging_q ? wedge_issue_line : issue_line),
+    .issue_meta_i (planning_q ? plan_issue_meta : wedging_q ? wedge_issue_meta : issue_meta),
     .request_o, .request_at_o, .answer_i, .answer_line_i,
     .valid_o (line_valid), .ready_i (line_taken),
     .line_o (line), .meta_o (meta),
@@ -188,7 +200,8 @@ module gramer_set_pu
 
   gramer_set_stepper i_stepper (
     .clk_i, .rst_i,
-    .valid_i (line_valid && !planning_q), .ready_o (line_ready), .line_i (line), .meta_i (meta),
+    .valid_i (line_valid && !planning_q && !wedging_q), .ready_o (line_ready),
+    .line_i (line), .meta_i (meta),
     .list_write_i (list_write), .list_slot_i (list_slot), .list_i (list),
     .write_o (write), .write_slot_o (write_slot), .write_at_o (write_at),
     .write_line_o (write_line), .loaded_o (loaded),
@@ -243,7 +256,90 @@ module gramer_set_pu
     .busy_event_o (level_event), .set_o (level_set), .rows_o (level_rows)
   );
 
-  // ---------------------------------------------------------------- map
+  // ---------------------------------------------------------------- map, wedges
+
+  localparam int unsigned PRODUCT_W = 48;
+
+  logic        wedge_valid, map_settled, product, row_done, row_look;
+  line_t       wedge_line;
+  lanes_t      wedge_lanes, wedge_counted;
+  meta_t       wedge_meta;
+  list_t       wedge_root;
+  wedge_t      wedge;
+  logic [RANGE_W-1:0] range_first, range_last;
+  logic [MAP_BANKS-1:0] note, row_there;
+  map_at_t     note_at [MAP_BANKS], row_place [MAP_BANKS];
+  up_t         note_up [MAP_BANKS];
+  logic [PRODUCT_W-1:0] product_value;
+
+  if (REACHED != 0) begin : gen_wedges
+    logic [NOTED_W:0]   rows;
+    logic [NOTED_W-1:0] row;
+    logic row_read, noting, reached_clear, pentagons_q;
+    logic [MAP_BANKS-1:0] noted_there;
+    map_at_t noted_at [MAP_BANKS];
+    up_t     noted_up [MAP_BANKS];
+
+    always_ff @(posedge clk_i) begin
+      wedging_q   <= !rst_i && (plan_i[0].operation == 4'(OP_HOUSES)
+                                || plan_i[0].operation == 4'(OP_PENTAGONS));
+      pentagons_q <= plan_i[0].operation == 4'(OP_PENTAGONS);
+    end
+
+    gramer_set_wedges i_wedges (
+      .clk_i, .rst_i, .pentagons_i (pentagons_q),
+      .unit_valid_i (wedging_q && unit_valid), .unit_take_o (wedge_take), .unit_i (unit),
+      .issue_valid_o (wedge_issue_valid), .issue_ready_i (issue_ready && wedging_q),
+      .issue_line_o (wedge_issue_line), .issue_meta_o (wedge_issue_meta),
+      .line_valid_i (wedging_q && line_valid), .line_ready_o (wedge_line_ready), .line_i (line),
+      .meta_i (meta),
+      .map_valid_o (wedge_valid), .map_ready_i (map_ready), .map_line_o (wedge_line),
+      .map_lanes_o (wedge_lanes), .map_meta_o (wedge_meta), .map_list_o (wedge_root),
+      .map_wedge_o (wedge), .map_counted_o (wedge_counted),
+      .range_first_o (range_first), .range_last_o (range_last), .settled_i (map_settled),
+      .rows_i (rows), .read_o (row_read), .row_o (row), .there_i (noted_there),
+      .at_i (noted_at), .up_i (noted_up), .noting_i (noting),
+      .look_o (row_look), .look_there_o (row_there), .look_at_o (row_place),
+      .row_done_i (row_done), .clear_o (reached_clear),
+      .busy_o (wedge_busy), .list_o (wedge_list)
+    );
+
+    gramer_set_reached i_reached (
+      .clk_i, .rst_i, .clear_i (reached_clear),
+      .note_i (note), .at_i (note_at), .up_i (note_up),
+      .rows_o (rows), .read_i (row_read), .row_i (row), .there_o (noted_there),
+      .at_o (noted_at), .up_o (noted_up), .busy_o (noting), .full_o (wedge_full)
+    );
+  end else begin : gen_no_wedges
+    logic unused;
+    always_comb begin
+      unused = &{1'b0, note, product, product_value, row_done, map_settled};
+      for (int b = 0; b < MAP_BANKS; b++) begin
+        unused &= &{note_at[b], note_up[b]};
+        row_place[b] = '0;
+      end
+    end
+    assign wedging_q         = 1'b0;
+    assign wedge_take        = 1'b0;
+    assign wedge_issue_valid = 1'b0;
+    assign wedge_issue_line  = '0;
+    assign wedge_issue_meta  = '0;
+    assign wedge_line_ready  = 1'b0;
+    assign wedge_busy        = 1'b0;
+    assign wedge_list        = 1'b0;
+    assign wedge_full        = 1'b0;
+    assign wedge_valid       = 1'b0;
+    assign wedge_line        = '0;
+    assign wedge_lanes       = '0;
+    assign wedge_counted     = '0;
+    assign wedge_meta        = '0;
+    assign wedge_root        = '0;
+    assign wedge             = '0;
+    assign range_first       = '0;
+    assign range_last        = '0;
+    assign row_look          = 1'b0;
+    assign row_there         = '0;
+  end
 
   logic member_done, counted, marked, map_root_done, map_busy, map_access;
   logic [19:0] map_triangles;
@@ -252,10 +348,17 @@ module gramer_set_pu
   logic [21:0] map_cycles;
   logic [4:0]  map_paths, map_marks, map_entries;
 
-  gramer_set_map i_map (
+  gramer_set_map #(.PRODUCT_W(PRODUCT_W)) i_map (
     .clk_i, .rst_i,
-    .valid_i (map_valid), .ready_o (map_ready), .line_i (map_line), .lanes_i (map_lanes),
-    .meta_i (map_meta), .list_i (map_list),
+    .valid_i (wedging_q ? wedge_valid : map_valid), .ready_o (map_ready),
+    .line_i (wedging_q ? wedge_line : map_line), .lanes_i (wedging_q ? wedge_lanes : map_lanes),
+    .meta_i (wedging_q ? wedge_meta : map_meta), .list_i (wedging_q ? wedge_root : map_list),
+    .wedge_i (wedging_q ? wedge : '0), .counted_i (wedge_counted),
+    .range_first_i (range_first), .range_last_i (range_last),
+    .row_valid_i (row_look), .row_there_i (row_there), .row_at_i (row_place),
+    .note_o (note), .note_at_o (note_at), .note_up_o (note_up),
+    .product_o (product), .product_value_o (product_value), .row_done_o (row_done),
+    .settled_o (map_settled),
     .member_o (member_done), .triangles_o (map_triangles), .pairs_o (map_pairs),
     .degrees_o (map_degrees), .counted_o (counted), .cycles_o (map_cycles),
     .paths_o (map_paths), .marked_o (marked), .marks_o (map_marks),
@@ -287,8 +390,9 @@ module gramer_set_pu
       value_q[SUM_PATHS]     <= VALUE_W'(map_paths);
       add_q[SUM_MARKS]       <= marked;
       value_q[SUM_MARKS]     <= VALUE_W'(map_marks);
-      add_q[SUM_EMBEDDINGS]  <= plan_add;
-      value_q[SUM_EMBEDDINGS] <= plan_value;
+      add_q[SUM_EMBEDDINGS]  <= plan_add || (product && REACHED != 0);
+      value_q[SUM_EMBEDDINGS] <= plan_add || REACHED == 0 ? VALUE_W'(plan_value)
+                                                          : VALUE_W'(product_value);
     end
   end
 
@@ -304,7 +408,7 @@ module gramer_set_pu
   logic [1:0]  ended;
 
   assign busy   = unit_valid || streamer_busy || port_busy || stepper_busy || rows_busy
-                  || level_busy || map_busy || plan_busy || add_q != '0;
+                  || level_busy || map_busy || plan_busy || wedge_busy || add_q != '0;
   assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed)
                   + 2'(map_root_done);
 
@@ -316,7 +420,8 @@ module gramer_set_pu
     if (clear_i) for (int c = 0; c < PU_COUNTERS; c++) counters_q[c] <= '0;
     else begin
       counters_q[CNT_PU_UNITS] <= counters_q[CNT_PU_UNITS] + counter_t'(ended);
-      if (member || plan_list) counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
+      if (member || plan_list || wedge_list)
+        counters_q[CNT_PU_MEMBERS] <= counters_q[CNT_PU_MEMBERS] + 1'b1;
       if (request_o != '0)
         counters_q[CNT_PU_LINES_REQUESTED] <= counters_q[CNT_PU_LINES_REQUESTED] + 1'b1;
       if (line_valid && line_taken && !meta.none)

@@ -46,6 +46,10 @@ package gramer_set_types_pkg;
   localparam int unsigned PLAN_WALKER_W = PLAN_WALKERS > 1 ? $clog2(PLAN_WALKERS) : 1;
   localparam int unsigned PARTS_W    = 2; // log2 of the parts that walkers have of it
 
+  // Wedges: paths of two edges from a root. (A machine that notes no ends of them has no use for it.)
+  localparam int unsigned NOTED_W    = REACHED > 1 ? $clog2(REACHED) : 1;
+  localparam int unsigned BANK_AT_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
+
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
   typedef logic [PLACED_ID_W-1:0] placed_t; // of an id that isn't padding
@@ -215,6 +219,29 @@ package gramer_set_types_pkg;
     logic [1:0] block_high; // last quarter in it
   } list_t;
 
+  typedef logic [WEDGE_UP_W-1:0] up_t;      // size of a list before a vertex, in the image for wedges
+  typedef logic [BANK_AT_W-1:0]  bank_at_t; // a bank of the map
+
+  // What a line of wedges is for, beside what goes with every line of the map.
+  typedef struct packed {
+    logic     is;        // a line of wedges; else all of this is 0
+    logic     pentagons; // of 5-cycles; else of houses
+    logic     silent;    // no triangles are counted
+    logic     keep;      // counters are read and stay: the second pass
+    logic     note;      // entries that are counted first are noted as reached
+    logic     row_last;  // the list of the last vertex of a row
+    logic     parity;    // of that row
+    bank_at_t bank;      // of the vertex
+  } wedge_t;
+
+  // A root of wedges, as its unit says.
+  typedef struct packed {
+    logic [RANGE_W-1:0] last;
+    logic [RANGE_W-1:0] first;
+    logic [SIZE_W-1:0]  size;
+    id_t                id;
+  } root_unit_t;
+
   // A root whose rows are, or will be, in the row memory.
   typedef struct packed {
     row_at_t base;
@@ -245,6 +272,23 @@ package gramer_set_types_pkg;
     place_t  place;
     root_t   root;
   } step_t;
+
+  // In the images for plans and wedges sizes are quarter-lines up to 31, then rounded, and from a line's start on: lines
+  // of a list after its first one, and the last quarter of its last line.
+  function automatic line_at_t more_lines(input logic [SIZE_W-1:0] size, input logic [1:0] low);
+    logic [SIZE_W:0] last;
+    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
+    return size >= SIZE_W'(SIZE_ROUNDED)
+           ? (line_at_t'({1'b1, size[1:0]}) << (4'd1 + 4'(size[4:2]))) - 1'b1
+           : line_at_t'(last[SIZE_W:2]);
+  endfunction
+
+  function automatic logic [1:0] quarter_at_end(input logic [SIZE_W-1:0] size,
+                                              input logic [1:0] low);
+    logic [SIZE_W:0] last;
+    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
+    return size >= SIZE_W'(SIZE_ROUNDED) ? '1 : last[1:0];
+  endfunction
 
   // Words of 64 columns that a list of lines 0 to `last` needs, as a power of two.
   function automatic class_t class_of(input lline_t last);

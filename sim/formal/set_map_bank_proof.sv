@@ -10,6 +10,7 @@ module set_map_bank_proof
   input map_at_t at_i,
   input logic    mark_i,
   input logic    count_i,
+  input logic    keep_i,    // what is counted is read alone
   input logic    next_i,    // a new root begins
   input level_t  step_i,    // its level is so much higher
   input map_at_t followed_i // the entry, always the same
@@ -22,7 +23,9 @@ module set_map_bank_proof
   level_t     levels_q [6];    // by stage
   logic       hit;
   level_t     value;
-  logic [5:1] ours_q, hit_q;   // by stage: an access to the entry, and what it has to see
+  logic [5:1] ours_q, hit_q, first_q; // by stage: an access to the entry, and what it has to see
+  logic       first;
+  map_at_t    at;
   level_t     value_q [6];
   logic [1:0] since_q;         // cycles since a root began, at most 3
 
@@ -32,8 +35,9 @@ module set_map_bank_proof
   gramer_set_map_bank dut (
     .clk_i, .rst_i (!started_q),
     .clear_i (started_q && clears), .clear_at_i (clear_q[$clog2(MAP_WORDS)-1:0]),
-    .valid_i, .at_i, .mark_i, .count_i, .root_i (root_q), .level2_i (levels_q[2]),
-    .hit_o (hit), .value_o (value)
+    .valid_i, .at_i, .mark_i, .count_i, .keep_i, .root_i (root_q),
+    .level2_i (levels_q[2]), .level4_i (levels_q[4]),
+    .hit_o (hit), .value_o (value), .first_o (first), .at_o (at)
   );
 
   always_ff @(posedge clk_i) begin
@@ -41,6 +45,7 @@ module set_map_bank_proof
     followed_q <= followed_i;
     ours_q     <= {ours_q[4:1], ours};
     hit_q      <= {hit_q[4:1], marked_q};
+    first_q    <= {first_q[4:1], count_i && !keep_i && counted_q == '0};
     value_q[1] <= count_i ? level_q + counted_q : '0;
     for (int s = 2; s < 6; s++) value_q[s] <= value_q[s-1];
     levels_q[1] <= level_q;
@@ -70,7 +75,7 @@ module set_map_bank_proof
         // No counter of a root gets further than all of its accesses.
         most_q <= most_q + level_t'(count_i);
         if (ours && mark_i) marked_q <= 1'b1;
-        if (ours && count_i) counted_q <= counted_q + 1'b1;
+        if (ours && count_i && !keep_i) counted_q <= counted_q + 1'b1;
       end
       if (counted_q == level_t'(3)) full_q <= 1'b1;
     end
@@ -91,6 +96,8 @@ module set_map_bank_proof
       if (ours_q[5]) begin
         assert (hit == hit_q[5]);
         assert (value == value_q[5]);
+        assert (first == first_q[5]);
+        assert (at == followed_i);
       end
       cover (full_q && ours_q == '1);
       cover (after_root_q && ours_q[5] && ours_q[4] && value > levels_q[5] && hit);

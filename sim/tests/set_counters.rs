@@ -12,6 +12,8 @@ use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::units as plan_units;
 use gramer::accelerator::set::plan::words::Program;
 use gramer::accelerator::set::units::{Arrange, Operation, deal, units};
+use gramer::accelerator::set::wedges::image::WedgeImage;
+use gramer::accelerator::set::wedges::{Shape, units as wedge_units};
 use gramer::engine::Units;
 use gramer::graph::Builder;
 use gramer::pattern::Pattern;
@@ -108,6 +110,26 @@ fn plan_tasks(machine: &Accelerator) -> Vec<Task> {
     tasks
 }
 
+/// Houses and 5-cycles.
+fn wedge_tasks(machine: &Accelerator) -> Vec<Task> {
+    let graphs = [graph(6, 40, 30, 0), graph(7, 150, 3, 2), graph(8, 400, 1, 1)];
+    let mut tasks = vec![];
+    for (at, graph) in graphs.iter().enumerate() {
+        for shape in [Shape::House, Shape::Pentagon] {
+            let image = WedgeImage::new(graph.view()).unwrap();
+            let work = wedge_units::units(machine, graph.view(), Units::All, &image, shape);
+            let dealt = wedge_units::deal(machine, shape, work, 1);
+            tasks.push(Task {
+                name: format!("wedges {at} {shape:?}"),
+                image: image.bytes().to_vec(),
+                stream: dealt[0].whole(),
+                wait: true,
+            });
+        }
+    }
+    tasks
+}
+
 /// Runs each task twice, with its image loaded and with the one that is there; `name` is of the record.
 fn compare(tasks: fn(&Accelerator) -> Vec<Task>, name: &str, test: &str) {
     let machine = named("set-small").unwrap().unwrap();
@@ -155,4 +177,9 @@ fn counters_of_sets_are_as_last_seen() {
 #[test]
 fn counters_of_plans_are_as_last_seen() {
     compare(plan_tasks, "set_plan_counters.tsv", "counters_of_plans_are_as_last_seen");
+}
+
+#[test]
+fn counters_of_wedges_are_as_last_seen() {
+    compare(wedge_tasks, "set_wedge_counters.tsv", "counters_of_wedges_are_as_last_seen");
 }

@@ -301,7 +301,9 @@ benches! {
     set_plan_merger: "gramer_set_plan_merger" [];
     set_plan_packer: "gramer_set_plan_packer" [];
     set_plan_walker: "gramer_set_plan_walker" [];
+    set_reached: "gramer_set_reached" [];
     set_recorder: "gramer_set_recorder" [];
+    set_wedge_sums: "gramer_set_wedge_sums" [];
 }
 
 // Enough PUs with room for several halves that there is a choice.

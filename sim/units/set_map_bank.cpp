@@ -12,6 +12,8 @@ struct Expected {
   uint64_t at;
   bool hit;
   uint32_t value;
+  bool first;
+  uint64_t entry;
 };
 } // namespace
 
@@ -19,21 +21,24 @@ int main(int argc, char **argv) {
   Bench b("set_map_bank",
           {"same entry in consecutive cycles", "same entry after a gap of two", "after three", "after four",
            "after five", "same word, another entry", "marked, then counted", "looked up only",
-           "counted, then another root", "mark of an earlier root", "counter at its end", "cleared"},
+           "counted, then another root", "mark of an earlier root", "counter at its end", "cleared", "counted first",
+           "read, not counted", "read before it is counted", "counted, then read in the next cycle"},
           argc, argv);
   auto &d = *b.dut;
   const uint32_t entries = MAP_WORDS * MAP_ENTRIES, top = (1u << 17) - 1;
   std::vector<Entry> model(entries);
   std::vector<bool> once(entries); // marked by an earlier root
   std::deque<Expected> expected;
-  d.valid_i = d.clear_i = d.root_i = 0;
+  d.valid_i = d.clear_i = d.root_i = d.keep_i = 0;
   b.reset(d.rst_i);
   uint32_t level = 1, most = 0; // most: highest count of the present root
   std::deque<int64_t> recent;   // entries of the last accesses, -1: none
-  uint32_t now = 1, levels[2] = {1, 1}; // of the access that comes in, and of the last two cycles
+  bool counted_before = false; // the last access counted its entry
+  uint32_t now = 1, levels[4] = {1, 1, 1, 1}; // of the access that comes in, and of the last cycles
   auto tick = [&] {
     d.level2_i = levels[1];
-    levels[1] = levels[0];
+    d.level4_i = levels[3];
+    for (int s = 3; s > 0; --s) levels[s] = levels[s - 1];
     levels[0] = now;
     b.settle();
     b.rise();
@@ -42,6 +47,8 @@ int main(int argc, char **argv) {
     if (!expected.empty() && b.cycle - expected.front().at == 5) {
       b.equal(d.hit_o, expected.front().hit, "hit_o");
       b.equal(d.value_o, expected.front().value, "value_o");
+      b.equal(d.first_o, expected.front().first, "first_o");
+      b.equal(d.at_o, expected.front().entry, "at_o");
     }
   };
   auto clear = [&] {
@@ -71,6 +78,7 @@ int main(int argc, char **argv) {
       d.at_i = at;
       d.mark_i = !one && b.chance(20);
       d.count_i = one || (!d.mark_i && b.chance(70));
+      d.keep_i = !one && d.count_i && b.chance(30);
       if (valid) {
         Entry &e = model[at];
         for (size_t back = 0; back < recent.size(); ++back)
@@ -84,9 +92,15 @@ int main(int argc, char **argv) {
         b.hit("looked up only", !d.mark_i && !d.count_i);
         b.hit("mark of an earlier root", once[at] && !e.mark);
         b.hit("counted, then another root", once[at] && d.count_i && e.count == 0);
-        expected.push_back({b.cycle, e.mark, d.count_i ? level + e.count : 0});
+        const bool first = d.count_i && !d.keep_i && e.count == 0;
+        b.hit("counted first", first);
+        b.hit("read, not counted", d.keep_i && e.count);
+        b.hit("read before it is counted", d.keep_i && !e.count);
+        b.hit("counted, then read in the next cycle", d.keep_i && !recent.empty() && recent[0] == int64_t(at) && counted_before);
+        expected.push_back({b.cycle, e.mark, d.count_i ? level + e.count : 0, first, at});
         if (d.mark_i) e.mark = once[at] = true;
-        if (d.count_i) most = std::max(most, ++e.count);
+        if (d.count_i && !d.keep_i) most = std::max(most, ++e.count);
+        counted_before = d.count_i && !d.keep_i;
         b.hit("counter at its end", e.count > 65000);
       }
       recent.push_front(valid ? int64_t(at) : -1);

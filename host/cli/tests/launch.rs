@@ -287,9 +287,10 @@ fn the_set_core_matches_patterns() {
     for (pattern, options, more) in [
         ("diamond", ["--mappings"].as_slice(), [].as_slice()),
         ("house", &["--induced", "vertex"], &[]),
-        // The difference of two sums, but of shares.
+        // By the map, and of shares by a plan.
         ("house", &[], &[]),
         ("house", &["--mappings"], &kept),
+        ("5-cycle", &["--mappings"], &[]),
         ("5-cycle", &[], &kept),
     ] {
         let words = ["mine", "match", "--pattern", pattern, &graph, "--json"];

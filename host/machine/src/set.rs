@@ -38,6 +38,10 @@ pub struct SetCore {
     /// two up to [`PLAN_WALKERS`].
     #[serde(default = "one")]
     pub plan_walkers: u32,
+    /// Ends of a root's wedges that each bank of the map can note, a power of two up to 4,096: with it the core counts
+    /// houses and 5-cycles. 0: it doesn't.
+    #[serde(default)]
+    pub reached: u32,
 }
 
 /// So many where nothing is said.
@@ -88,6 +92,8 @@ pub const MAP_LINES: u32 = ((1 << LEVEL_BITS) - 3) / ENTRIES_A_LINE;
 pub const PLAN_LEVELS: u32 = 7;
 /// Most units of a PU that go through a search plan at the same time.
 pub const PLAN_WALKERS: u32 = 8;
+/// Most ends of a root's wedges that a bank of the map can note.
+pub const REACHED: u32 = 1 << 12;
 /// Words of a search plan at the most, whole beats of them.
 pub const PLAN_WORDS: u32 = 40;
 /// Words of a beat.
@@ -99,6 +105,12 @@ pub const PLAN_SETS: u32 = 32;
 /// In the image for plans: sizes below it are quarter-lines, from it on they are rounded
 /// ([`size_quarters`]).
 pub const SIZE_ROUNDED: u32 = 32;
+
+/// In the image for wedges: low bits of an entry that are the id.
+pub const WEDGE_ID_BITS: u32 = 19;
+/// In the image for wedges: bits above those that are the size of the list of neighbours before that vertex. The bit
+/// between them and the size of the block is 0, but in padding.
+pub const WEDGE_UP_BITS: u32 = 6;
 
 /// Vertices of a listed embedding whose record takes half a beat; with more it takes a whole one.
 pub const RECORD_NARROW: u32 = 6;
@@ -133,12 +145,20 @@ pub const fn size_quarters(size: u32) -> u32 {
 pub const PLAN_COUNTERS: [&str; 3] = ["plan_steps", "plan_passes", "plan_no_line"];
 
 /// Operations of a plan, by their numbers.
-pub const OPERATIONS: [(&str, &str); 5] = [
+pub const OPERATIONS: [(&str, &str); 7] = [
     ("none", "the unit does nothing"),
     ("cliques", "cliques of k vertices whose last vertex is the root"),
     ("edges", "triangles of each edge down from the root, and what is summed over them"),
     ("paths", "the same, and 4-cycles whose first vertex is the root"),
     ("plan", "the search plan whose words follow, for every unit"),
+    (
+        "houses",
+        "the products of triangles and 4-cycles on each edge down from the root, for every unit",
+    ),
+    (
+        "pentagons",
+        "the 5-cycles whose first vertex is the root, and what is too much of them, for every unit",
+    ),
 ];
 
 /// The sums, in order.
@@ -150,7 +170,7 @@ pub const SUM_NAMES: [(&str, &str); SUMS as usize] = [
     ("cycles", "4-cycles, with chords and without"),
     ("paths", "paths of 2 that were counted for the 4-cycles"),
     ("marks", "neighbours of roots that were marked"),
-    ("embeddings", "what a search plan counts"),
+    ("embeddings", "what a search plan counts, or products for houses and 5-cycles"),
 ];
 
 /// Status of a run, by their numbers.
@@ -178,6 +198,12 @@ impl SetCore {
     /// Lines of a PU's memory for the sets of a plan: that of its list buffer.
     pub fn plan_lines(&self) -> u32 {
         self.lists * self.list_lines
+    }
+
+    /// Entries of a bank of the map in the smallest range that a unit can name: ranges are told apart by the high 12 bits
+    /// of an entry's place in its bank.
+    pub fn range_entries(&self) -> u32 {
+        (self.map_words * MAP_ENTRIES / (LAST_ALL + 1)).max(1)
     }
 
     /// Vertices that the map has an entry for.
@@ -208,6 +234,9 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("MAP_ENTRIES", MAP_ENTRIES, "entries of a word");
     number("PLAN_LEVELS", s.plan_levels, "vertices that a search plan places; 0: no plans");
     number("PLAN_WALKERS", s.plan_walkers, "units of a PU that go through one at the same time");
+    number("REACHED", s.reached, "ends of wedges that a bank of the map can note; 0: none");
+    number("WEDGE_ID_W", WEDGE_ID_BITS, "in the image for wedges: low bits of an entry, the id");
+    number("WEDGE_UP_W", WEDGE_UP_BITS, "above them: the size of the list before that vertex");
     number("PLAN_WORDS", PLAN_WORDS, "words of a search plan at the most");
     number(
         "PLAN_LABELS",
@@ -282,6 +311,34 @@ const FIELDS: [(&str, &str, u32); 21] = [
     ("unit", "last", 12),
 ];
 
+/// Checks what houses and 5-cycles want.
+fn check_reached(a: &Accelerator, s: &SetCore) -> Result<(), Wrong> {
+    if s.reached == 0 {
+        return Ok(());
+    }
+    let wrong = |rule: String| Err(("set.reached".into(), s.reached.to_string(), rule));
+    if !(2..=REACHED).contains(&s.reached) || !s.reached.is_power_of_two() {
+        return wrong(format!("must be 0 or a power of two from 2 to {REACHED}"));
+    }
+    if s.plan_levels == 0 {
+        return wrong("must be 0 without set.plan_levels".into());
+    }
+    if s.reached < s.range_entries() * 2 {
+        return wrong(format!(
+            "must be at least {}, twice the entries of a bank in a range",
+            2 * s.range_entries()
+        ));
+    }
+    let most = s.map_entries().min(1 << WEDGE_ID_BITS);
+    if a.set_quarters() > most {
+        return wrong(format!(
+            "must be 0 where the partitions hold more than {most} quarter-lines, which is what the map has entries and \
+             the image for wedges has ids for"
+        ));
+    }
+    Ok(())
+}
+
 /// Checks the section, and what the set core wants of the others.
 pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
     let s = match (&a.set, a.core) {
@@ -323,6 +380,7 @@ pub(crate) fn check(a: &Accelerator) -> Result<(), Wrong> {
         let rule = "must be 1 without set.plan_levels".into();
         return Err(("set.plan_walkers".into(), s.plan_walkers.to_string(), rule));
     }
+    check_reached(a, s)?;
     for wanted in PLAN_COUNTERS {
         if (s.plan_levels != 0) != a.counters.pu.iter().any(|counter| counter.name() == wanted) {
             let rule = match s.plan_levels {

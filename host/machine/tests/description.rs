@@ -456,11 +456,20 @@ fn sizes_of_a_set_core_are_checked() {
         ),
         ("plan_levels: 7", "plan_levels: 0", "must be 1 without set.plan_levels"),
         ("  - plan_no_line\n", "", "must have `plan_no_line`, since set.plan_levels isn't 0"),
+        ("reached: 1024", "reached: 1000", "must be 0 or a power of two from 2 to 4096"),
+        ("reached: 1024", "reached: 4", "must be at least 8"),
+        (
+            "partition_lines: 8192",
+            "partition_lines: 16384",
+            "must be 0 where the partitions hold more than 262144 quarter-lines",
+        ),
     ] {
         assert!(plans.contains(from), "{from} is not in\n{plans}");
         let said = parse(&plans.replacen(from, to, 1)).expect_err("must be refused");
         assert!(said.contains(part), "{said}");
     }
+    let said = refused("reached: 0", "reached: 8");
+    assert!(said.contains("must be 0 without set.plan_levels"), "{said}");
     let said = refused("  - units\n", "  - units\n  - plan_steps\n");
     assert!(said.contains("must not have `plan_steps` without set.plan_levels"), "{said}");
     let said = parse(&PAPER.replacen("machine:", "core: set\nmachine:", 1)).unwrap_err();

@@ -7,6 +7,7 @@ mod output;
 mod paper;
 mod plans;
 mod set;
+mod wedges;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A pattern on the simulated set core, by a search plan or two: all units or a sample of them, on one cluster after
+//! A pattern on the simulated set core, by the map or by a search plan or two: all units or a sample of them, on one cluster after
 //! the other or on some of them.
 
 use std::fmt::Write as _;
@@ -12,6 +12,7 @@ use gramer::accelerator::set::plan::units::{deal, fewer_walkers, parts, units, w
 use gramer::accelerator::set::plan::words::{Counted, Program};
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
 use gramer::accelerator::set::units::PlacedUnit;
+use gramer::accelerator::set::wedges::Shape;
 use gramer::engine::Units;
 use gramer::graph::View;
 use gramer::graph::read::{ReadOptions, read_graph};
@@ -23,6 +24,8 @@ use gramer_machine::set::LINE_QUARTERS;
 use gramer_sim::model::Model;
 use gramer_sim::run::{DONE, FULL, Outcome, Simulation, status_name};
 use gramer_sim::set::{Run, run};
+
+use crate::wedges;
 
 /// What is asked.
 pub struct Asked<'a> {
@@ -47,32 +50,32 @@ pub struct Asked<'a> {
 /// What came out.
 pub struct Done {
     /// Occurrences, if all units ran.
-    count: Option<u128>,
+    pub count: Option<u128>,
     /// Of each program: the one that counts, then what counts what is too much.
-    runs: Vec<OfProgram>,
+    pub runs: Vec<OfProgram>,
 }
 
 /// The runs of a program.
-struct OfProgram {
-    /// What it counts, from the units that ran.
-    count: u128,
+pub struct OfProgram {
+    /// What it counts, from the units that ran; without a program the sum of products.
+    pub count: u128,
     /// Units that there are, and that ran.
-    units: (usize, usize),
-    /// Walkers of a PU that went in the end.
-    walkers: u32,
+    pub units: (usize, usize),
+    /// Walkers of a PU that went in the end; without a program there are none.
+    pub walkers: Option<u32>,
     /// Runs that ended because a set had no room.
-    retries: u64,
+    pub retries: u64,
     /// The most cycles that those took of a cluster.
-    lost: u64,
+    pub lost: u64,
     /// From the start to the last sum of the cluster that took longest, with those.
-    cycles: u64,
+    pub cycles: u64,
     /// One per cluster, and seconds that it took here.
-    clusters: Vec<(Outcome, f64)>,
+    pub clusters: Vec<(Outcome, f64)>,
 }
 
 /// Every `part`th unit in the order of work, from the middle of the first `part` on: large and small ones are there
 /// as often as among all of them, whatever they count.
-fn sample(mut all: Vec<PlacedUnit>, part: usize) -> Vec<PlacedUnit> {
+pub fn sample(mut all: Vec<PlacedUnit>, part: usize) -> Vec<PlacedUnit> {
     all.sort_by_key(|u| (u.work, u.address, u.first));
     all.into_iter().skip((part - 1) / 2).step_by(part).collect()
 }
@@ -90,6 +93,9 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
         .map_err(|what| anyhow::anyhow!("the set core {what}"))?;
     let read = read_graph(asked.graph, &ReadOptions::default(), &context)?;
     let graph = prepare::renumber(&read, &context)?;
+    if let Some(shape) = Shape::of(machine, asked.pattern.0, Induced::Edge) {
+        return wedges::mine(asked, shape, graph.view());
+    }
     let image = PlanImage::new(graph.view(), counted.program.order())?;
     ensure!(
         image.lines() <= machine.set_quarters() / LINE_QUARTERS,
@@ -124,7 +130,7 @@ fn of_program(
     let mut done = OfProgram {
         count: 0,
         units: (all.len(), 0),
-        walkers: u32::MAX,
+        walkers: None,
         retries: 0,
         lost: 0,
         cycles: 0,
@@ -152,7 +158,8 @@ fn of_program(
         );
         sum += u128::from(own);
         done.units.1 += outcome.sum("core.work_units") as usize;
-        done.walkers = done.walkers.min(parts(machine, &stream));
+        let own = parts(machine, &stream);
+        done.walkers = Some(done.walkers.map_or(own, |other| other.min(own)));
         done.cycles = done.cycles.max(lost + outcome.sum("core.cycles"));
         done.lost = done.lost.max(lost);
         done.clusters.push((outcome, clock.elapsed().as_secs_f64()));
@@ -226,7 +233,8 @@ pub fn tables(asked: &Asked<'_>, done: &Done) -> String {
     for (at, run) in done.runs.iter().enumerate() {
         let (all, ran) = run.units;
         let _ = writeln!(text, "\nprogram {at}: {}", run.count);
-        let _ = writeln!(text, "{ran} of {all} units, {} walkers a PU", run.walkers);
+        let walkers = run.walkers.map_or(String::new(), |n| format!(", {n} walkers a PU"));
+        let _ = writeln!(text, "{ran} of {all} units{walkers}");
         if run.retries > 0 {
             let (retries, lost) = (run.retries, run.lost);
             let _ = writeln!(text, "{retries} runs ended since a set had no room, {lost} cycles");
@@ -236,7 +244,9 @@ pub fn tables(asked: &Asked<'_>, done: &Done) -> String {
             let own = outcome.sum("core.cycles").max(1);
             let rate = own as f64 / seconds;
             let _ = writeln!(text, "\ncluster {at}: {own} cycles; {rate:.0} simulated per second");
-            for name in ["steps", "plan_steps", "plan_passes", "plan_no_line", "idle_no_work"] {
+            for name in
+                ["steps", "plan_steps", "plan_passes", "plan_no_line", "map_busy", "idle_no_work"]
+            {
                 let share = 100.0 * outcome.sum(&format!("pu.{name}")) as f64 / (own as f64 * pus);
                 let _ = writeln!(text, "  pu.{name} %  {share:.1}");
             }

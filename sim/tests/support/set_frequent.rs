@@ -4,8 +4,10 @@
 use gramer::accelerator::set::frequent::{Asked, mine};
 use gramer::accelerator::set::plan::image::Order;
 use gramer::accelerator::set::plan::run::{Job, PlanImages, Runs};
+use gramer::accelerator::set::sums::Total;
+use gramer::accelerator::set::wedges::run::Job as WedgeJob;
 use gramer::accelerator::stream::{Record, Taker};
-use gramer::graph::Result;
+use gramer::graph::{Error, Result};
 use gramer::task::{Measure, SizeLimit};
 use gramer_sim::set::list;
 
@@ -53,6 +55,10 @@ impl<'a> OnCore<'a> {
 }
 
 impl Runs for OnCore<'_> {
+    fn sums(&mut self, _: &WedgeJob<'_>) -> Result<(Total, bool)> {
+        Err(Error::Unsupported("frequent patterns are no houses".into()))
+    }
+
     fn machine(&self) -> &Accelerator {
         self.machine
     }

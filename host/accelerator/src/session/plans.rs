@@ -10,6 +10,8 @@ use super::Session;
 use super::listing::Listing;
 use crate::set::plan::run::{Job, Runs};
 use crate::set::reference::SUM_EMBEDDINGS;
+use crate::set::sums::Total;
+use crate::set::wedges::run::Job as WedgeJob;
 use crate::settings::Settings;
 use crate::stream::Taker;
 
@@ -17,8 +19,8 @@ use crate::stream::Taker;
 pub(crate) struct OnSession<'a> {
     pub session: &'a mut Session,
     pub settings: &'a Settings,
-    /// Tell a graph's images from others, by their order.
-    pub numbers: [u64; 2],
+    /// Tell a graph's images from others, by their order, then that for wedges.
+    pub numbers: [u64; 3],
     pub context: &'a Context,
 }
 
@@ -55,6 +57,15 @@ impl Runs for OnSession<'_> {
         let listing = Listing { streams: job.streams, image, vertices, enough };
         let listed = self.session.list_streams(&listing, self.settings, take, self.context)?;
         Ok((listed.count, listed.complete))
+    }
+
+    fn sums(&mut self, job: &WedgeJob<'_>) -> Result<(Total, bool)> {
+        let (image, number) = (job.image, self.numbers[2]);
+        self.session.load_image(image.bytes(), number, self.context)?;
+        let limit = self.settings.time_limit.map(Duration::from_secs);
+        let found =
+            self.session.run_streams(job.streams, number, image.lines(), limit, self.context)?;
+        Ok((found.total, found.complete))
     }
 
     fn note_preparation(&mut self, took: Duration) {

@@ -12,7 +12,7 @@ use super::stop::{STOP_AT_ONCE, Stop};
 use super::transfer::{buffer, failed, size, write};
 use super::{Session, add};
 use crate::image::LINE;
-use crate::set::plan::units::fewer_walkers;
+use crate::set::plan::units::{self, fewer_walkers};
 use crate::set::sums::Total;
 use crate::set::units::InStream;
 use crate::stream::{Area, Results, Status};
@@ -192,7 +192,13 @@ impl ComputeUnit {
             results.counts.fill(0); // they mean nothing
         }
         if results.status == Status::Full {
-            return Err(no_room_for_sets(run.machine));
+            return Err(match units::is_plan(run.machine, &stream.head) {
+                true => no_room_for_sets(run.machine),
+                false => Error::Device(format!(
+                    "{}: the core has no room for the ends of a root's wedges, and the root was cut so that it has",
+                    job.name
+                )),
+            });
         }
         if results.saturated {
             return Err(Error::Unsupported(

@@ -33,8 +33,8 @@ pub(crate) struct SetResident<'a> {
     images: Mutex<[Option<SetImage>; 2]>,
     sizes: [OnceLock<Option<Size>>; 2],
     plans: PlanImages,
-    /// Numbers of the images for plans.
-    plan_numbers: [u64; 2],
+    /// Numbers of the images for plans, and of that for wedges.
+    plan_numbers: [u64; 3],
     degrees: OnceLock<Degrees>,
     longest: u32,
 }
@@ -65,7 +65,7 @@ impl<'a> SetResident<'a> {
             images: Mutex::default(),
             sizes: [const { OnceLock::new() }; 2],
             plans: PlanImages::default(),
-            plan_numbers: [(); 2].map(|()| number()),
+            plan_numbers: [(); 3].map(|()| number()),
             degrees: OnceLock::new(),
             longest: longest(graph.view()),
         }
@@ -77,9 +77,9 @@ impl<'a> SetResident<'a> {
     }
 
     /// The numbers of images that a device may have.
-    pub fn numbers(&self) -> [u64; 4] {
-        let ([up, both], [plain, labels]) = (self.numbers, self.plan_numbers);
-        [up, both, plain, labels]
+    pub fn numbers(&self) -> [u64; 5] {
+        let ([up, both], [plain, labels, wedges]) = (self.numbers, self.plan_numbers);
+        [up, both, plain, labels, wedges]
     }
 
     /// Whether the image for a task stays on the machine, as [`stays`] says.

@@ -5,6 +5,7 @@ use gramer_graph::error::{Error, Result};
 use gramer_graph::{Graph, Label, NO_LABEL, VertexId, View};
 use gramer_machine::Accelerator;
 use gramer_pattern::Pattern;
+use gramer_pattern::automorphism_count;
 use gramer_pattern::plan::symmetry::ambiguous;
 use gramer_pattern::task::{Induced, Task};
 
@@ -13,6 +14,7 @@ use super::plan::image::Order;
 use super::plan::run::{On, PlanImages, Runs};
 use super::plan::words::{Counted, Program};
 use super::tasks::unsupported;
+use super::wedges::{self, Shape};
 
 /// Whether a machine's core has plans.
 pub(crate) fn has_plans(machine: &Accelerator) -> bool {
@@ -109,6 +111,24 @@ impl Match {
         better.unwrap_or_else(|| Counted::from(program))
     }
 
+    /// Counts it by the map, if it is a shape that the core counts so, all roots are there, and the graph has room in that
+    /// form.
+    fn by_wedges(
+        &self,
+        runs: &mut dyn Runs,
+        (view, images): (View<'_>, &PlanImages),
+        roots: Units<'_>,
+    ) -> Result<Option<Outcome>> {
+        let shape = Shape::of(runs.machine(), &self.pattern, self.induced);
+        let Some(shape) = shape.filter(|_| roots.share().is_none()) else { return Ok(None) };
+        let found = wedges::run::count(runs, (view, &images.wedges), shape)?;
+        let each = if self.mappings { automorphism_count(&self.pattern) } else { 1 };
+        Ok(found.map(|(count, complete)| {
+            let count = Count { pattern: self.given.clone(), count: count * each };
+            Outcome::new(vec![count], complete)
+        }))
+    }
+
     /// Refuses a share of it where what the core counts is a part of an occurrence: the counts of shares
     /// would not add up.
     fn divided(&self, program: &Program, machine: &Accelerator) -> Result<()> {
@@ -176,6 +196,9 @@ pub(super) fn run(
             on.list(runs, &program, sink.limit(), &take)?
         }
         None => {
+            if let Some(found) = wanted.by_wedges(runs, (view, images), roots)? {
+                return Ok(found);
+            }
             let counted = wanted.counted(program, &machine, roots);
             let (less, whole) = match &counted.less {
                 Some((_, less)) => on.count(runs, less)?,

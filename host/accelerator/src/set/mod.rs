@@ -11,6 +11,7 @@
 //! | [`units`] | work units, their weights, and the streams of several clusters |
 //! | [`sums`] | from the core's sums to counts of patterns |
 //! | [`tasks`] | which tasks it does, and with which operations |
+//! | [`wedges`] | houses and 5-cycles by the map |
 //! | [`mod@reference`] | what the core does, step by step: the sums that it must give |
 
 pub(crate) mod engine;
@@ -23,3 +24,4 @@ pub mod segments;
 pub mod sums;
 pub mod tasks;
 pub mod units;
+pub mod wedges;

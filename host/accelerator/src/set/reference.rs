@@ -50,6 +50,10 @@ pub const EDGES: u64 = number::operation("edges");
 pub const PATHS: u64 = number::operation("paths");
 /// The operation that executes the words of a search plan.
 pub const PLAN: u64 = number::operation("plan");
+/// The operation that multiplies triangles and 4-cycles on edges.
+pub const HOUSES: u64 = number::operation("houses");
+/// The operation that counts 5-cycles.
+pub const PENTAGONS: u64 = number::operation("pentagons");
 /// Position of the number of cliques.
 pub const SUM_CLIQUES: usize = number::sum("cliques");
 /// Position of Σ t over edges.

@@ -14,6 +14,8 @@ use super::super::plan::reference;
 use super::super::plan::run::Job;
 use super::super::plan::units::fewer_walkers;
 use super::super::reference::SUM_EMBEDDINGS;
+use super::super::sums::Total;
+use super::super::wedges::run::Job as WedgeJob;
 use super::*;
 use crate::stream::{Record, Taker};
 
@@ -45,6 +47,10 @@ fn with_room<T>(machine: &Accelerator, mut stream: Vec<u8>, of: impl Fn(&[u8]) -
 }
 
 impl Runs for OnModel {
+    fn sums(&mut self, _: &WedgeJob<'_>) -> Result<(Total, bool)> {
+        Err(Error::Unsupported("frequent patterns are no houses".into()))
+    }
+
     fn machine(&self) -> &Accelerator {
         &self.machine
     }

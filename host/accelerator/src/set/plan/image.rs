@@ -10,7 +10,7 @@ use gramer_machine::set::{
 /// Entries of a quarter-line, as an index.
 const QUARTER: usize = QUARTER_ENTRIES as usize;
 /// The largest size.
-const SIZE_MOST: u32 = (1 << SIZE_BITS) - 1;
+pub(in crate::set) const SIZE_MOST: u32 = (1 << SIZE_BITS) - 1;
 /// Neighbours of a vertex at the most.
 pub const MOST_NEIGHBOURS: u32 = size_quarters(SIZE_MOST) * QUARTER_ENTRIES;
 
@@ -35,7 +35,7 @@ pub struct PlanImage {
 }
 
 /// The smallest size for a list of so many entries; above [`SIZE_MOST`] if there is none.
-fn size_of(neighbours: usize) -> u32 {
+pub(in crate::set) fn size_of(neighbours: usize) -> u32 {
     let fits = |&size: &u32| size_quarters(size) as usize * QUARTER >= neighbours;
     (1..=SIZE_MOST).find(fits).unwrap_or(SIZE_MOST + 1)
 }

@@ -13,8 +13,10 @@ use gramer_pattern::MAX_VERTICES;
 use super::image::{Order, PlanImage};
 use super::units::{deal, units_of, walkers};
 use super::words::Program;
+use crate::set::sums::Total;
 use crate::set::tasks::unsupported;
 use crate::set::units::InStream;
+use crate::set::wedges::run::{Job as WedgeJob, WedgeImages};
 use crate::stream::{Record, Taker};
 
 /// In-streams with a search plan, one for each cluster, and the image that they are of.
@@ -53,6 +55,12 @@ pub trait Runs {
         take: &Taker<'_>,
     ) -> Result<(u128, bool)>;
 
+    /// Counts houses or 5-cycles: the sums of all clusters, and whether they are of all units.
+    ///
+    /// # Errors
+    /// [`Error::Device`], [`Error::Interrupted`].
+    fn sums(&mut self, job: &WedgeJob<'_>) -> Result<(Total, bool)>;
+
     /// Hears how long it took to make a job.
     fn note_preparation(&mut self, _took: Duration) {}
 }
@@ -63,10 +71,12 @@ struct Placed {
     vertices: OnceLock<Vec<VertexId>>,
 }
 
-/// A graph's images in the view's order and in that of labels, each built when a plan first needs it.
+/// A graph's images in the view's order and in that of labels, each built when a plan first needs it, and that for wedges.
 #[derive(Default)]
 pub struct PlanImages {
     images: Mutex<[Option<Placed>; 2]>,
+    /// For houses and 5-cycles.
+    pub wedges: WedgeImages,
 }
 
 /// What a plan is run on: a graph, its images, and the roots that count.

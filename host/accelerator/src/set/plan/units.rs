@@ -90,6 +90,12 @@ pub fn parts(machine: &Accelerator, head: &[u8]) -> u32 {
     most.min(1 << k.min(u64::from(most.ilog2())))
 }
 
+/// Whether a header is one of a search plan.
+pub(crate) fn is_plan(machine: &Accelerator, head: &[u8]) -> bool {
+    let operation = machine.streams.input.field("plan", "operation");
+    operation.is_some_and(|operation| operation.get(&head[..EACH]) == PLAN)
+}
+
 /// Lets half as many walkers go, each of which has twice the room for its sets; `false` if there is one.
 pub fn fewer_walkers(machine: &Accelerator, head: &mut [u8]) -> bool {
     let parts = parts(machine, head);

@@ -1,0 +1,223 @@
+//! What the core does for houses and 5-cycles, from the very bytes that it is given: image, header and units. The
+//! sums are those that the core must give, bit by bit; nothing here knows a graph.
+
+use gramer_machine::set::{
+    LAST_ALL, MAP_ENTRIES, PADDING, QUARTER_ENTRIES, SUMS, SetCore, size_quarters,
+};
+use gramer_machine::{Accelerator, ENTRIES_A_LINE};
+
+use super::image::Block;
+use crate::set::reference::{
+    HOUSES, PENTAGONS, SUM_CYCLES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_MARKS, SUM_PAIRS, SUM_PATHS,
+    SUM_TRIANGLES, Sums,
+};
+
+/// Which bank of the map a vertex belongs to, and its place there.
+#[derive(Debug, Clone, Copy)]
+pub struct Banks {
+    banks: u32,
+    /// log2 of the entries of a bank that a range of a unit has at least.
+    range: u32,
+}
+
+impl Banks {
+    /// Those of a machine.
+    pub fn of(set: &SetCore) -> Self {
+        Banks { banks: set.map_banks, range: set.range_entries().ilog2() }
+    }
+
+    /// How many there are.
+    pub fn count(self) -> usize {
+        self.banks as usize
+    }
+
+    /// The bank: the low bits of the id, folded with those above.
+    pub fn bank(self, id: u32) -> usize {
+        let bits = self.banks.ilog2();
+        if bits == 0 {
+            return 0;
+        }
+        let parts = (0..u32::BITS).step_by(bits as usize).map(|from| id >> from);
+        (parts.fold(0, |bank, part| bank ^ part) & (self.banks - 1)) as usize
+    }
+
+    /// Where the id is among the ranges that units name.
+    pub fn range(self, id: u32) -> u32 {
+        id >> self.banks.ilog2() >> self.range
+    }
+}
+
+/// A unit as it is in the stream.
+struct Unit {
+    address: u32,
+    size: u32,
+    first: u32,
+    last: u32,
+}
+
+/// Runs an in-stream over an image for wedges; `None` if a bank has no room for what a unit reaches.
+///
+/// # Panics
+/// If the stream isn't whole beats or has another operation, or a unit leads beyond the image.
+pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> {
+    let line = ENTRIES_A_LINE as usize * 4;
+    assert_eq!(stream.len() % line, 0, "whole beats");
+    let field = |part: &str, name: &str, bytes: &[u8]| {
+        machine.streams.input.field(part, name).map_or(0, |field| field.get(bytes))
+    };
+    let (header, units) = stream.split_at(line);
+    let operation = field("plan", "operation", &header[..4]);
+    assert!([HOUSES, PENTAGONS].contains(&operation), "operation {operation}");
+    let set = machine.set.as_ref().expect("a machine with a set core");
+    let entries = (set.map_entries() / MAP_ENTRIES * MAP_ENTRIES) as usize;
+    let mut state = State {
+        image,
+        banks: Banks::of(set),
+        room: set.reached,
+        sums: [0; SUMS as usize],
+        marked: vec![false; entries],
+        counts: vec![0; entries],
+    };
+    for bytes in units.chunks_exact(8) {
+        let unit = Unit {
+            address: field("unit", "address", bytes) as u32,
+            size: field("unit", "quarters", bytes) as u32,
+            first: field("unit", "first", bytes) as u32,
+            last: field("unit", "last", bytes) as u32,
+        };
+        match operation {
+            _ if unit.size == 0 => {}
+            HOUSES => state.houses(&unit),
+            _ => state.pentagons(&unit)?,
+        }
+    }
+    let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
+    Some(Sums {
+        values: state.sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX).min(most)),
+        saturated: state.sums.iter().any(|&sum| sum > u128::from(most)),
+        next_unit: units.len() as u64 / 8,
+    })
+}
+
+struct State<'a> {
+    image: &'a [u32],
+    banks: Banks,
+    /// Vertices that a bank can note.
+    room: u32,
+    sums: [u128; SUMS as usize],
+    /// Of the present root, by id.
+    marked: Vec<bool>,
+    counts: Vec<u32>,
+}
+
+impl State<'_> {
+    /// The entries of a list.
+    fn list(&self, id: u32, size: u32) -> Vec<Block> {
+        let from = (id * QUARTER_ENTRIES) as usize;
+        let words = &self.image[from..][..(size_quarters(size) * QUARTER_ENTRIES) as usize];
+        words.iter().filter(|&&word| word != PADDING).map(|&word| Block::of(word)).collect()
+    }
+
+    /// One more wedge to `id`.
+    fn wedge(&mut self, id: u32) {
+        let count = &mut self.counts[id as usize];
+        self.sums[SUM_CYCLES] += u128::from(*count);
+        self.sums[SUM_PATHS] += 1;
+        *count += 1;
+    }
+
+    /// What an edge with `t` triangles adds, whose ends have `degrees` neighbours together.
+    fn triangles(&mut self, t: u128, degrees: u128) {
+        self.sums[SUM_TRIANGLES] += t;
+        self.sums[SUM_PAIRS] += t * t.saturating_sub(1) / 2;
+        self.sums[SUM_DEGREES] += t * degrees;
+    }
+
+    fn houses(&mut self, unit: &Unit) {
+        let root = unit.address;
+        let near = self.list(root, unit.size);
+        self.sums[SUM_MARKS] += near.len() as u128;
+        near.iter().for_each(|b| self.marked[b.id as usize] = true);
+        for b in &near {
+            for c in self.list(b.id, b.all).iter().filter(|c| c.id != root) {
+                self.wedge(c.id);
+            }
+        }
+        for b in near.iter().filter(|b| b.id > root) {
+            let list = self.list(b.id, b.all);
+            let t = list.iter().filter(|w| self.marked[w.id as usize]).count() as u128;
+            let others = list.iter().filter(|w| w.id != root);
+            let cycles: u128 = others.map(|w| u128::from(self.counts[w.id as usize]) - 1).sum();
+            self.triangles(t, (near.len() + list.len()) as u128);
+            self.sums[SUM_EMBEDDINGS] += t * cycles;
+        }
+        self.marked.fill(false);
+        self.counts.fill(0);
+    }
+
+    fn pentagons(&mut self, unit: &Unit) -> Option<()> {
+        let root = unit.address;
+        let near = self.list(root, unit.size);
+        let before = near.iter().filter(|b| b.id < root).count() as u128;
+        self.sums[SUM_MARKS] += before;
+        let near: Vec<Block> = near.into_iter().filter(|b| b.id > root).collect();
+        near.iter().for_each(|b| self.marked[b.id as usize] = true);
+        let mut reached = vec![];
+        let mut noted = vec![0; self.banks.count()];
+        for b in &near {
+            let list = self.list(b.id, b.all);
+            let mut t = 0;
+            for c in list.iter().filter(|c| c.id > root) {
+                t += u128::from(self.marked[c.id as usize]);
+                let range = self.banks.range(c.id);
+                let own = range >= unit.first && (unit.last == LAST_ALL || range < unit.last);
+                // Without a neighbour before it nothing is to be added.
+                if self.counts[c.id as usize] == 0 && c.up > 0 && own {
+                    let noted = &mut noted[self.banks.bank(c.id)];
+                    *noted += 1;
+                    if *noted > self.room {
+                        return None;
+                    }
+                    reached.push(*c);
+                }
+                self.wedge(c.id);
+            }
+            // Of a root in parts the first one has what belongs to the root.
+            if unit.first == 0 {
+                self.triangles(t, before + 2 * list.len() as u128);
+            }
+        }
+        for c in reached {
+            let up = self.list(c.id, c.up);
+            let after = up.iter().filter(|d| d.id > root);
+            let sum: u128 = after.map(|d| u128::from(self.counts[d.id as usize])).sum();
+            self.sums[SUM_EMBEDDINGS] += u128::from(self.counts[c.id as usize]) * sum;
+        }
+        self.marked.fill(false);
+        self.counts.fill(0);
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gramer_machine::named::named;
+
+    use super::*;
+
+    /// A bank and a place there are one vertex.
+    #[test]
+    fn every_vertex_has_a_place_of_its_own() {
+        for name in ["set-small", "set-plans"] {
+            let machine = named(name).unwrap().unwrap();
+            let set = machine.set.as_ref().unwrap();
+            let banks = Banks::of(set);
+            let mut used = std::collections::HashSet::new();
+            for id in 0..machine.set_quarters() {
+                assert!(used.insert((banks.bank(id), id / set.map_banks)));
+                assert!(banks.range(id) <= LAST_ALL);
+            }
+            assert_eq!(banks.range(machine.set_quarters() - 1), LAST_ALL);
+        }
+    }
+}

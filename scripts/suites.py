@@ -1,0 +1,66 @@
+"""What judges the faults of scripts/mutants.py: checks, and which of them for which module."""
+
+from faults import SET
+
+# A check: its name in the report, the test that is run, how many random cases, and what it reads.
+CORE = ["sim/tests/core.rs", "sim/tests/support/mod.rs", "sim/tests/counters.tsv"]
+CONTROL = ["sim/tests/control.rs"]
+SUITE = [
+    ("results", "random_tasks", 150, CORE),
+    ("stops", "random_tasks_that_are_stopped_and_continued", 120, CORE),
+    ("counters", "counters_are_as_last_seen", 0, CORE),
+    ("directed", "an_axi_error_is_reported_with_its_address_and_the_next_run_is_clean", 0, CORE),
+    ("directed", "a_run_is_stopped_at_once", 0, CORE),
+    ("directed", "a_run_whose_records_do_not_fit_ends_at_once", 0, CORE),
+    ("directed", "a_run_is_stopped_after_its_units", 0, CORE),
+    ("directed", "starts_are_taken_one_at_a_time_and_done_waits_for_continue", 0, CONTROL),
+    ("directed", "arguments_are_written_by_the_byte_and_read_back", 0, CONTROL),
+    ("directed", "interrupts_come_when_enabled_and_go_when_acknowledged", 0, CONTROL),
+    ("directed", "arguments_out_of_range_are_refused", 0, CONTROL),
+    ("directed", "counts_stay_at_their_largest_value_and_say_so", 0, CORE),
+]
+
+# A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
+SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
+SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv",
+                "sim/tests/set_wedge_counters.tsv"]
+# Of houses and 5-cycles: by the whole core.
+WEDGE_CORE = ["sim/tests/set_wedges.rs"]
+WEDGE_SUITE = [
+    ("results", "houses_and_pentagons_of_hubs", 0, WEDGE_CORE),
+    ("results", "houses_and_pentagons_of_random_graphs", 0, WEDGE_CORE),
+    ("stops", "wedges_that_end_early_are_clean", 0, WEDGE_CORE),
+    ("counters", "counters_of_wedges_are_as_last_seen", 0, SET_COUNTERS),
+]
+WEDGE = ("gramer_set_wedge", "gramer_set_reached")
+SET_SUITE = [
+    ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
+                                   "sim/tests/units.rs"]),
+    ("results", "lists_of_every_length_that_matters", 0, SET_CORE),
+    ("stops", "runs_that_end_early_are_clean", 0, SET_CORE),
+    ("counters", "counters_of_sets_are_as_last_seen", 0, SET_COUNTERS),
+    ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
+    ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
+    *WEDGE_SUITE, # for what the map and a PU have for wedges
+]
+# Of the modules of search plans: the bench of all in a PU, then the whole core.
+PLAN = ("gramer_set_plan", "gramer_set_recorder")
+PLAN_CORE = ["sim/tests/set_plans.rs", "sim/tests/support/set_listing.rs"]
+PLAN_SUITE = [
+    ("results", "set_plan", 0, ["sim/units/set_plan.cpp", "sim/units/set_plans.hpp", "sim/units/bench.hpp",
+                                "sim/tests/units.rs"]),
+    ("results", "the_core_counts_patterns_of_random_graphs", 0, PLAN_CORE),
+    ("results", "plans_with_lists_of_every_length_that_matters", 0, PLAN_CORE),
+    ("results", "listing::the_core_lists_what_its_model_does_whatever_is_full", 0, PLAN_CORE),
+    ("stops", "plans_that_end_early_are_clean", 0, PLAN_CORE),
+    ("stops", "listing::listing_that_is_stopped_is_clean", 0, PLAN_CORE),
+    ("counters", "counters_of_plans_are_as_last_seen", 0, SET_COUNTERS),
+]
+BENCHES = {"set_cluster", "set_plan"}
+
+
+def suite_of(module):
+    """What judges a fault of a module after its bench."""
+    if module.startswith(WEDGE):
+        return WEDGE_SUITE
+    return PLAN_SUITE if module.startswith(PLAN) else SET_SUITE if module.startswith(SET) else SUITE

@@ -1,0 +1,82 @@
+//! Houses and 5-cycles on the simulated set core, by the map.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail, ensure};
+use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
+use gramer::accelerator::set::sums::Total;
+use gramer::accelerator::set::wedges::image::WedgeImage;
+use gramer::accelerator::set::wedges::units::{deal, units};
+use gramer::accelerator::set::wedges::{Shape, reference};
+use gramer::engine::Units;
+use gramer::graph::View;
+use gramer_machine::set::LINE_QUARTERS;
+use gramer_sim::model::Model;
+use gramer_sim::run::{DONE, Outcome, status_name};
+use gramer_sim::set::{Run, run};
+
+use crate::plans::{Asked, Done, OfProgram, sample};
+
+/// Runs a shape.
+///
+/// # Errors
+/// A graph without room on chip, and everything that goes wrong on the way: sums that differ from those of the
+/// functional model, too.
+pub fn mine(asked: &Asked<'_>, shape: Shape, view: View<'_>) -> Result<Done> {
+    let machine = asked.accelerator;
+    let image = WedgeImage::new(view)?;
+    ensure!(
+        image.lines() <= machine.set_quarters() / LINE_QUARTERS,
+        "the graph's image has {} lines, more than a cluster has on chip",
+        image.lines()
+    );
+    let mut core = Model::load(asked.library)?;
+    let empty = deal(machine, shape, vec![], 1)[0].whole();
+    cluster(asked, &mut core, (&image, &empty), true)?;
+    let count = machine.kernels.compute_units as usize;
+    let all = units(machine, view, Units::All, &image, shape);
+    let mut done = OfProgram {
+        count: 0,
+        units: (all.len(), 0),
+        walkers: None,
+        retries: 0,
+        lost: 0,
+        cycles: 0,
+        clusters: vec![],
+    };
+    let mut total = Total::default();
+    let streams = deal(machine, shape, sample(all, asked.part), count);
+    for stream in streams.iter().take(asked.clusters) {
+        let (stream, clock) = (stream.whole(), Instant::now());
+        let outcome = cluster(asked, &mut core, (&image, &stream), false)?;
+        let wanted = reference::run(machine, image.words(), &stream);
+        ensure!(
+            wanted.is_some_and(|wanted| outcome.counts == wanted.values),
+            "the core's sums are {:?}, which the functional model doesn't have",
+            outcome.counts
+        );
+        total.iter_mut().zip(&outcome.counts).for_each(|(sum, &own)| *sum += u128::from(own));
+        done.units.1 += outcome.sum("core.work_units") as usize;
+        done.cycles = done.cycles.max(outcome.sum("core.cycles"));
+        done.clusters.push((outcome, clock.elapsed().as_secs_f64()));
+    }
+    done.count = total[SUM_EMBEDDINGS];
+    let whole = done.units.0 == done.units.1;
+    Ok(Done { count: whole.then(|| shape.occurrences(&total)), runs: vec![done] })
+}
+
+/// A run of a cluster.
+fn cluster(
+    asked: &Asked<'_>,
+    core: &mut Model,
+    (image, stream): (&WedgeImage, &[u8]),
+    load: bool,
+) -> Result<Outcome> {
+    let job = Run { image: image.bytes(), stream, load, wait: true };
+    let outcome = run(asked.accelerator, core, &job, asked.simulation)?;
+    if outcome.status != DONE {
+        bail!("the core ended early: {}", status_name(outcome.status));
+    }
+    ensure!(!outcome.saturated, "a sum is too large");
+    Ok(outcome)
+}
