@@ -27,8 +27,8 @@ SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/
 # Of houses and 5-cycles: by the whole core.
 WEDGE_CORE = ["sim/tests/set_wedges.rs"]
 WEDGE_SUITE = [
-    ("results", "houses_and_pentagons_of_hubs", 0, WEDGE_CORE),
-    ("results", "houses_and_pentagons_of_random_graphs", 0, WEDGE_CORE),
+    ("results", "houses_and_five_cycles_of_hubs", 0, WEDGE_CORE),
+    ("results", "houses_and_five_cycles_of_random_graphs", 0, WEDGE_CORE),
     ("stops", "wedges_that_end_early_are_clean", 0, WEDGE_CORE),
     ("counters", "counters_of_wedges_are_as_last_seen", 0, SET_COUNTERS),
 ]

@@ -369,7 +369,7 @@ module gramer_set_map
     m8_less_q    <= t_q - 1'b1;
     // Of 5-cycles the member's degree counts twice.
     m8_degrees_q <= (DEGREE_W+1)'(stage_q[7].root_degree)
-                    + ((DEGREE_W+1)'(degree7_q) << stage_q[7].wedge.pentagons);
+                    + ((DEGREE_W+1)'(degree7_q) << stage_q[7].wedge.five_cycles);
     m9_t_q            <= m8_t_q;
     m9_degrees_low_q  <= (DEGREE_W+PART+1)'(m8_t_q[PART-1:0]) * m8_degrees_q;
     m9_degrees_high_q <= (2*DEGREE_W-PART+1)'(m8_t_q[DEGREE_W-1:PART]) * m8_degrees_q;

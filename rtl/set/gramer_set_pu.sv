@@ -275,19 +275,19 @@ module gramer_set_pu
   if (REACHED != 0) begin : gen_wedges
     logic [NOTED_W:0]   rows;
     logic [NOTED_W-1:0] row;
-    logic row_read, noting, reached_clear, pentagons_q;
+    logic row_read, noting, reached_clear, five_cycles_q;
     logic [MAP_BANKS-1:0] noted_there;
     map_at_t noted_at [MAP_BANKS];
     up_t     noted_up [MAP_BANKS];
 
     always_ff @(posedge clk_i) begin
       wedging_q   <= !rst_i && (plan_i[0].operation == 4'(OP_HOUSES)
-                                || plan_i[0].operation == 4'(OP_PENTAGONS));
-      pentagons_q <= plan_i[0].operation == 4'(OP_PENTAGONS);
+                                || plan_i[0].operation == 4'(OP_FIVE_CYCLES));
+      five_cycles_q <= plan_i[0].operation == 4'(OP_FIVE_CYCLES);
     end
 
     gramer_set_wedges i_wedges (
-      .clk_i, .rst_i, .pentagons_i (pentagons_q),
+      .clk_i, .rst_i, .five_cycles_i (five_cycles_q),
       .unit_valid_i (wedging_q && unit_valid), .unit_take_o (wedge_take), .unit_i (unit),
       .issue_valid_o (wedge_issue_valid), .issue_ready_i (issue_ready && wedging_q),
       .issue_line_o (wedge_issue_line), .issue_meta_o (wedge_issue_meta),

@@ -225,7 +225,7 @@ package gramer_set_types_pkg;
   // What a line of wedges is for, beside what goes with every line of the map.
   typedef struct packed {
     logic     is;        // a line of wedges; else all of this is 0
-    logic     pentagons; // of 5-cycles; else of houses
+    logic     five_cycles; // of 5-cycles; else of houses
     logic     silent;    // no triangles are counted
     logic     keep;      // counters are read and stay: the second pass
     logic     note;      // entries that are counted first are noted as reached

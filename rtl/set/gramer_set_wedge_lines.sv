@@ -9,7 +9,7 @@ module gramer_set_wedge_lines
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  input  logic   pentagons_i, // 5-cycles; else houses
+  input  logic   five_cycles_i, // 5-cycles; else houses
   // Roots, in the order of their marks
   input  logic   root_push_i,
   input  root_unit_t root_i,
@@ -90,9 +90,9 @@ module gramer_set_wedge_lines
       b_line_q    <= a_line_q;
       b_meta_q    <= a_meta_q;
       b_root_q    <= root;
-      b_lanes_q   <= pentagons_i ? after : a_meta_q.mark ? a_lanes_q : beside;
+      b_lanes_q   <= five_cycles_i ? after : a_meta_q.mark ? a_lanes_q : beside;
       // Of the marks of 5-cycles those before the root are a degree, and of a member's list all.
-      b_counted_q <= pentagons_i && a_meta_q.mark ? earlier : a_lanes_q;
+      b_counted_q <= five_cycles_i && a_meta_q.mark ? earlier : a_lanes_q;
     end
   end
 
@@ -113,12 +113,12 @@ module gramer_set_wedge_lines
     map_list_o.block_last = more_lines(b_root_q.size, b_root_q.id[QUARTER_W-1:0]);
     map_wedge_o           = '0;
     map_wedge_o.is        = 1'b1;
-    map_wedge_o.pentagons = pentagons_i;
+    map_wedge_o.five_cycles = five_cycles_i;
     map_wedge_o.keep      = b_meta_q.lengths;
     // The triangles of 5-cycles belong to the first part of a root.
-    map_wedge_o.silent    = pentagons_i ? b_meta_q.lengths || b_root_q.first != '0
+    map_wedge_o.silent    = five_cycles_i ? b_meta_q.lengths || b_root_q.first != '0
                                         : !b_meta_q.lengths;
-    map_wedge_o.note      = pentagons_i && !b_meta_q.lengths && !b_meta_q.mark;
+    map_wedge_o.note      = five_cycles_i && !b_meta_q.lengths && !b_meta_q.mark;
     {map_wedge_o.row_last, map_wedge_o.parity, map_wedge_o.bank} =
       b_meta_q.member[BANK_AT_W+1:0];
   end

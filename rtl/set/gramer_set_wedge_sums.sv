@@ -53,25 +53,25 @@ module gramer_set_wedge_sums
   logic [T_W-1:0]   t_q, a_one;
   logic [SUM_W-1:0] sum_q, a_other;
   level_t           a_row_q, a_level_q;
-  logic             a_pentagons_q;
+  logic             a_five_cycles_q;
 
   always_ff @(posedge clk_i) begin
-    a_valid_q     <= !rst_i && valid_i && (wedge_i.pentagons || last_i);
-    a_pentagons_q <= wedge_i.pentagons;
+    a_valid_q     <= !rst_i && valid_i && (wedge_i.five_cycles || last_i);
+    a_five_cycles_q <= wedge_i.five_cycles;
     a_level_q     <= level_i;
     a_row_q       <= rows_q[wedge_i.parity][wedge_i.bank];
-    row_done_o    <= !rst_i && valid_i && wedge_i.pentagons && wedge_i.row_last && last_i;
+    row_done_o    <= !rst_i && valid_i && wedge_i.five_cycles && wedge_i.row_last && last_i;
     if (rst_i) begins_q <= 1'b1;
-    else if (valid_i) begins_q <= last_i || wedge_i.pentagons;
+    else if (valid_i) begins_q <= last_i || wedge_i.five_cycles;
     if (valid_i) begin
       t_q   <= (begins_q ? '0 : t_q) + T_W'(hits_i);
       // Of houses one wedge to each entry is that over the member itself.
       sum_q <= (begins_q ? '0 : sum_q) + SUM_W'(counts_i)
-               - (wedge_i.pentagons ? '0 : SUM_W'(paths_i));
+               - (wedge_i.five_cycles ? '0 : SUM_W'(paths_i));
     end
   end
 
-  assign a_one   = a_pentagons_q ? T_W'(a_row_q - a_level_q) : t_q;
+  assign a_one   = a_five_cycles_q ? T_W'(a_row_q - a_level_q) : t_q;
   assign a_other = sum_q;
 
   // ---------------------------------------------------------------- product
@@ -95,7 +95,7 @@ module gramer_set_wedge_sums
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(valid_i && !wedge_i.pentagons && counts_i < COUNTS_W'(paths_i)))
+    assert (!(valid_i && !wedge_i.five_cycles && counts_i < COUNTS_W'(paths_i)))
       else $error("an entry without a wedge over the member");
     assert (!(c_valid_q && (T_W+SUM_W)'(c_low_q) + ((T_W+SUM_W)'(c_high_q) << PART)
                            >= (T_W+SUM_W)'(1) << VALUE_W))

@@ -16,7 +16,7 @@ module gramer_set_wedges
 (
   input  logic   clk_i,
   input  logic   rst_i,
-  input  logic   pentagons_i, // 5-cycles; else houses
+  input  logic   five_cycles_i, // 5-cycles; else houses
   // Units
   input  logic   unit_valid_i,
   output logic   unit_take_o,
@@ -100,7 +100,7 @@ module gramer_set_wedges
       room_q       <= ($clog2(AHEAD)+1)'(AHEAD);
     end else begin
       if (load_take) load_valid_q <= 1'b1;
-      else if (load_end && (pentagons_i || load_second_q)) load_valid_q <= 1'b0;
+      else if (load_end && (five_cycles_i || load_second_q)) load_valid_q <= 1'b0;
       room_q <= room_q + ($clog2(AHEAD)+1)'(next_take) - ($clog2(AHEAD)+1)'(load_issued);
     end
     if (load_take) begin
@@ -176,7 +176,7 @@ module gramer_set_wedges
   // Every neighbour of a root of houses has its wedges counted; else the ones after it matter.
   always_comb
     for (int l = 0; l < LANES; l++)
-      later[l] = head.lanes[l] && ((!pentagons_i && !head.second)
+      later[l] = head.lanes[l] && ((!five_cycles_i && !head.second)
                  || head.line[l*ENTRY_W +: PLACED_ID_W] > placed_t'(known.id));
 
   // Rows: the one in hand, of which two are in use between here and the sums.
@@ -303,7 +303,7 @@ module gramer_set_wedges
       used_q <= used_q + 2'(look) - 2'(row_done_i);
       if (look) parity_q <= !parity_q;
       unique case (state_q)
-        VISIT: if (finishing && hand_q.ends) state_q <= pentagons_i ? DRAIN : END;
+        VISIT: if (finishing && hand_q.ends) state_q <= five_cycles_i ? DRAIN : END;
         DRAIN: if (drained) state_q <= row_any ? ROWS : END;
         ROWS:  if (!row_any && !left_behind && !row_have_q) state_q <= END;
         default: if (end_push) state_q <= VISIT;
@@ -373,7 +373,7 @@ module gramer_set_wedges
       issue_meta_o.low       = load_first_q ? load_q.id[QUARTER_W-1:0] : '0;
       issue_meta_o.high      = load_last_q ? quarter_at_end(load_q.size, load_q.id[QUARTER_W-1:0])
                                            : '1;
-      issue_meta_o.slot_last = load_last_q && (pentagons_i || load_second_q);
+      issue_meta_o.slot_last = load_last_q && (five_cycles_i || load_second_q);
     end else begin
       issue_meta_o.mark      = x_q.mark;
       issue_meta_o.lengths   = x_q.keep;
@@ -395,7 +395,7 @@ module gramer_set_wedges
   logic [6:0] asked_q; // lines, and ends, that go to the map
 
   gramer_set_wedge_lines i_lines (
-    .clk_i, .rst_i, .pentagons_i,
+    .clk_i, .rst_i, .five_cycles_i,
     .root_push_i (mark_push), .root_i (known), .root_full_o (lines_full),
     .line_valid_i, .line_ready_o, .line_i, .meta_i,
     .came_o (came_valid), .came_line_o (came_line), .came_lanes_o (came_lanes),

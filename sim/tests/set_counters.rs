@@ -115,7 +115,7 @@ fn wedge_tasks(machine: &Accelerator) -> Vec<Task> {
     let graphs = [graph(6, 40, 30, 0), graph(7, 150, 3, 2), graph(8, 400, 1, 1)];
     let mut tasks = vec![];
     for (at, graph) in graphs.iter().enumerate() {
-        for shape in [Shape::House, Shape::Pentagon] {
+        for shape in [Shape::House, Shape::FiveCycle] {
             let image = WedgeImage::new(graph.view()).unwrap();
             let work = wedge_units::units(machine, graph.view(), Units::All, &image, shape);
             let dealt = wedge_units::deal(machine, shape, work, 1);

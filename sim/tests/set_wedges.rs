@@ -27,7 +27,7 @@ use gramer_sim::model::{self, Build, Model};
 use gramer_sim::run::{ABORTED, DONE, FULL, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
 
-const SHAPES: [Shape; 2] = [Shape::House, Shape::Pentagon];
+const SHAPES: [Shape; 2] = [Shape::House, Shape::FiveCycle];
 
 fn graph(edges: impl Iterator<Item = (u64, u64)>) -> Graph {
     let mut builder = Builder::new();
@@ -107,7 +107,7 @@ impl<'a> Bench<'a> {
 fn known(graph: &Graph, shape: Shape) -> u128 {
     let edges: &[(usize, usize)] = match shape {
         Shape::House => &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)],
-        Shape::Pentagon => &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
+        Shape::FiveCycle => &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)],
     };
     let pattern = Pattern::from_edges(5, edges);
     let task = Task::Match { pattern, induced: Induced::Edge, mappings: false };
@@ -115,7 +115,7 @@ fn known(graph: &Graph, shape: Shape) -> u128 {
 }
 
 #[test]
-fn houses_and_pentagons_of_random_graphs() {
+fn houses_and_five_cycles_of_random_graphs() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
@@ -143,7 +143,7 @@ fn houses_and_pentagons_of_random_graphs() {
 
 /// Hubs whose lists have the lengths at which something changes, with neighbours in common that have edges.
 #[test]
-fn houses_and_pentagons_of_hubs() {
+fn houses_and_five_cycles_of_hubs() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
@@ -169,7 +169,7 @@ fn wedges_that_end_early_are_clean() {
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
     let graph = random(3, 500, 2, 2);
-    let bench = Bench::new(&machine, &graph, Shape::Pentagon, 1);
+    let bench = Bench::new(&machine, &graph, Shape::FiveCycle, 1);
     assert!(bench.parts > 10);
     bench.compare(&mut core, &held(&machine, 0), "whole");
     // As if no root were cut.
@@ -205,7 +205,7 @@ fn wedges_that_end_early_are_clean() {
 
 /// A real graph: citeseer, as far as it is there.
 #[test]
-fn houses_and_pentagons_of_a_real_graph() {
+fn houses_and_five_cycles_of_a_real_graph() {
     use gramer::graph::read::{ReadOptions, read_graph};
     let Some(folder) = environment::data() else { return };
     let path = folder.join("citeseer/citeseer.lg");

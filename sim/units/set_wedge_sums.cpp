@@ -5,7 +5,7 @@
 
 int main(int argc, char **argv) {
   Bench b("set_wedge_sums",
-          {"houses", "a list of one line", "a list of many lines", "a list without a triangle", "pentagons",
+          {"houses", "a list of one line", "a list of many lines", "a list without a triangle", "5-cycles",
            "a row right before its line", "two rows are there", "a row is done", "the largest product",
            "an end with nothing in it", "lines follow each other"},
           argc, argv);
@@ -29,11 +29,11 @@ int main(int argc, char **argv) {
     if (d.row_done_o) done.pop_front();
     d.row_valid_i = d.valid_i = 0;
   };
-  // Fields of the package: is, pentagons, silent, keep, note, row_last, parity, bank.
-  auto line = [&](bool pentagons, bool row_last, bool parity, unsigned bank, uint32_t level, unsigned hits,
+  // Fields of the package: is, five_cycles, silent, keep, note, row_last, parity, bank.
+  auto line = [&](bool five_cycles, bool row_last, bool parity, unsigned bank, uint32_t level, unsigned hits,
                   unsigned paths, uint32_t counts, bool last) {
     d.valid_i = 1;
-    d.wedge_i = (((1u << 6 | unsigned(pentagons) << 5 | 1 << 3 | unsigned(row_last) << 1 | unsigned(parity))) << bank_bits) | bank;
+    d.wedge_i = (((1u << 6 | unsigned(five_cycles) << 5 | 1 << 3 | unsigned(row_last) << 1 | unsigned(parity))) << bank_bits) | bank;
     d.level_i = level;
     d.hits_i = hits;
     d.paths_i = paths;
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
       line(true, row_last, rows.front().parity, bank, level, b.random(17), paths, counts, last);
       products.push_back({b.cycle + 4, uint64_t(rows.front().values[bank]) * counts});
       b.hit("the largest product", rows.front().values[bank] == 28672 && counts == 16 * 28672);
-      b.hit("pentagons");
+      b.hit("5-cycles");
       if (row_last && last) {
         done.push_back(b.cycle + 1);
         rows.pop_front();

@@ -156,7 +156,7 @@ pub const OPERATIONS: [(&str, &str); 7] = [
         "the products of triangles and 4-cycles on each edge down from the root, for every unit",
     ),
     (
-        "pentagons",
+        "five_cycles",
         "the 5-cycles whose first vertex is the root, and what is too much of them, for every unit",
     ),
 ];

@@ -53,7 +53,7 @@ pub const PLAN: u64 = number::operation("plan");
 /// The operation that multiplies triangles and 4-cycles on edges.
 pub const HOUSES: u64 = number::operation("houses");
 /// The operation that counts 5-cycles.
-pub const PENTAGONS: u64 = number::operation("pentagons");
+pub const FIVE_CYCLES: u64 = number::operation("five_cycles");
 /// Position of the number of cliques.
 pub const SUM_CLIQUES: usize = number::sum("cliques");
 /// Position of Σ t over edges.

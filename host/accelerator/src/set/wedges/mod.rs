@@ -12,7 +12,9 @@ use gramer_machine::Accelerator;
 use gramer_pattern::task::Induced;
 use gramer_pattern::{Pattern, named};
 
-use super::reference::{HOUSES, PENTAGONS, SUM_DEGREES, SUM_EMBEDDINGS, SUM_PAIRS, SUM_TRIANGLES};
+use super::reference::{
+    FIVE_CYCLES, HOUSES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_PAIRS, SUM_TRIANGLES,
+};
 use super::sums::Total;
 
 pub mod image;
@@ -26,7 +28,7 @@ pub enum Shape {
     /// A square with a triangle on one of its edges.
     House,
     /// A cycle of five vertices.
-    Pentagon,
+    FiveCycle,
 }
 
 impl Shape {
@@ -41,7 +43,7 @@ impl Shape {
         let is = |name| named(name).is_some_and(|named| named.canonical().0 == canonical);
         match () {
             () if is("house") => Some(Shape::House),
-            () if is("5-cycle") => Some(Shape::Pentagon),
+            () if is("5-cycle") => Some(Shape::FiveCycle),
             () => None,
         }
     }
@@ -50,7 +52,7 @@ impl Shape {
     pub(super) fn number(self) -> u64 {
         match self {
             Shape::House => HOUSES,
-            Shape::Pentagon => PENTAGONS,
+            Shape::FiveCycle => FIVE_CYCLES,
         }
     }
 
@@ -65,7 +67,7 @@ impl Shape {
             // Each diamond is met at its four outer edges, where the triangle's third vertex is one of the square's.
             Shape::House => found - 4 * total[SUM_PAIRS],
             // Of the pairs of wedges a–b–c, a–e–d over each edge c–d those are too many that meet.
-            Shape::Pentagon => found - (total[SUM_DEGREES] - 3 * total[SUM_TRIANGLES]) / 2,
+            Shape::FiveCycle => found - (total[SUM_DEGREES] - 3 * total[SUM_TRIANGLES]) / 2,
         }
     }
 }

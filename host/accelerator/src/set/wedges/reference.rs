@@ -8,7 +8,7 @@ use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
 use super::image::Block;
 use crate::set::reference::{
-    HOUSES, PENTAGONS, SUM_CYCLES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_MARKS, SUM_PAIRS, SUM_PATHS,
+    FIVE_CYCLES, HOUSES, SUM_CYCLES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_MARKS, SUM_PAIRS, SUM_PATHS,
     SUM_TRIANGLES, Sums,
 };
 
@@ -67,7 +67,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
     };
     let (header, units) = stream.split_at(line);
     let operation = field("plan", "operation", &header[..4]);
-    assert!([HOUSES, PENTAGONS].contains(&operation), "operation {operation}");
+    assert!([HOUSES, FIVE_CYCLES].contains(&operation), "operation {operation}");
     let set = machine.set.as_ref().expect("a machine with a set core");
     let entries = (set.map_entries() / MAP_ENTRIES * MAP_ENTRIES) as usize;
     let mut state = State {
@@ -88,7 +88,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
         match operation {
             _ if unit.size == 0 => {}
             HOUSES => state.houses(&unit),
-            _ => state.pentagons(&unit)?,
+            _ => state.five_cycles(&unit)?,
         }
     }
     let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
@@ -155,7 +155,7 @@ impl State<'_> {
         self.counts.fill(0);
     }
 
-    fn pentagons(&mut self, unit: &Unit) -> Option<()> {
+    fn five_cycles(&mut self, unit: &Unit) -> Option<()> {
         let root = unit.address;
         let near = self.list(root, unit.size);
         let before = near.iter().filter(|b| b.id < root).count() as u128;

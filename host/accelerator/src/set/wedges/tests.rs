@@ -65,7 +65,7 @@ fn brute(graph: &Graph, pattern: &Pattern) -> u128 {
 fn pattern(shape: Shape) -> Pattern {
     match shape {
         Shape::House => Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]),
-        Shape::Pentagon => Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]),
+        Shape::FiveCycle => Pattern::from_edges(5, &[(0, 1), (1, 2), (2, 3), (3, 4), (4, 0)]),
     }
 }
 
@@ -92,7 +92,7 @@ fn sums_give_what_is_there() {
         let mut rng = fastrand::Rng::with_seed(seed);
         let (n, per_cent) = (rng.u64(4..13), rng.u32(10..80));
         let graph = random(&mut rng, n, per_cent, seed % 3 > 0);
-        for (at, shape) in [Shape::House, Shape::Pentagon].into_iter().enumerate() {
+        for (at, shape) in [Shape::House, Shape::FiveCycle].into_iter().enumerate() {
             let pattern = pattern(shape);
             let (total, _) = counted(&machine, &graph, shape, Units::All);
             let wanted = brute(&graph, &pattern);
@@ -104,7 +104,7 @@ fn sums_give_what_is_there() {
     for seed in 0..6 {
         let mut rng = fastrand::Rng::with_seed(100 + seed);
         let graph = random(&mut rng, 150 + 150 * seed, 3, seed % 2 > 0);
-        for shape in [Shape::House, Shape::Pentagon] {
+        for shape in [Shape::House, Shape::FiveCycle] {
             let task =
                 Task::Match { pattern: pattern(shape), induced: Induced::Edge, mappings: false };
             let context = Context::with_threads(1);
@@ -125,7 +125,7 @@ fn parts_of_a_root_are_all_of_it() {
     let mut rng = fastrand::Rng::with_seed(5);
     let graph = random(&mut rng, 900, 2, true);
     let image = WedgeImage::new(graph.view()).unwrap();
-    let work = units(&machine, graph.view(), Units::All, &image, Shape::Pentagon);
+    let work = units(&machine, graph.view(), Units::All, &image, Shape::FiveCycle);
     let roots: HashSet<u32> = work.iter().map(|unit| unit.address).collect();
     assert!(roots.len() < work.len());
     for root in roots {
@@ -143,7 +143,7 @@ fn parts_of_a_root_are_all_of_it() {
 fn patterns_are_known_in_any_order_of_their_vertices() {
     let machine = named("set-plans").unwrap().unwrap();
     let turned = Pattern::from_edges(5, &[(4, 2), (2, 0), (0, 3), (3, 1), (1, 4)]);
-    assert_eq!(Shape::of(&machine, &turned, Induced::Edge), Some(Shape::Pentagon));
+    assert_eq!(Shape::of(&machine, &turned, Induced::Edge), Some(Shape::FiveCycle));
     let turned = Pattern::from_edges(5, &[(4, 3), (3, 2), (2, 1), (1, 4), (0, 4), (0, 3)]);
     assert_eq!(Shape::of(&machine, &turned, Induced::Edge), Some(Shape::House));
     assert_eq!(Shape::of(&machine, &turned, Induced::Vertex), None);
@@ -205,8 +205,8 @@ fn matches_are_counted_by_wedges_or_by_a_plan() {
     for (shape, mappings) in [
         (Shape::House, false),
         (Shape::House, true),
-        (Shape::Pentagon, false),
-        (Shape::Pentagon, true),
+        (Shape::FiveCycle, false),
+        (Shape::FiveCycle, true),
     ] {
         let task = Task::Match { pattern: pattern(shape), induced: Induced::Edge, mappings };
         let wanted = Cpu.run(&graph, &task, None, &Context::with_threads(1)).unwrap();

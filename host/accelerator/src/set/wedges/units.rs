@@ -48,7 +48,7 @@ pub fn units(
         let (v, row) = (unit.start, view.neighbours(unit.start));
         let later = after(view, v, v);
         let Some(Block { id, all: size, .. }) = image.block(v) else { continue };
-        // Of pentagons a root with one later neighbour has pairs of wedges, too, that others know to be too many.
+        // Of 5-cycles a root with one later neighbour has pairs of wedges, too, that others know to be too many.
         if later.is_empty() || (unit.limit as usize) < row.len() {
             continue;
         }
@@ -59,7 +59,7 @@ pub fn units(
                 let both = row.iter().chain(later).map(|&b| whole(b)).sum::<u64>();
                 all.push(PlacedUnit { work: both + ROOT_CYCLES, ..own });
             }
-            Shape::Pentagon => {
+            Shape::FiveCycle => {
                 let first: u64 = later.iter().map(|&b| whole(b)).sum();
                 let parts = cuts.of(v);
                 let work = first + cuts.second(v) / parts.len() as u64 + ROOT_CYCLES;
