@@ -276,18 +276,19 @@ package gramer_set_types_pkg;
   // In the images for plans and wedges sizes are quarter-lines up to 31, then rounded, and from a line's start on: lines
   // of a list after its first one, and the last quarter of its last line.
   function automatic line_at_t more_lines(input logic [SIZE_W-1:0] size, input logic [1:0] low);
-    logic [SIZE_W:0] last;
-    last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
+    logic [SIZE_W:0] last, lines;
+    last  = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
+    lines = last >> 2;
     return size >= SIZE_W'(SIZE_ROUNDED)
-           ? (line_at_t'({1'b1, size[1:0]}) << (4'd1 + 4'(size[4:2]))) - 1'b1
-           : line_at_t'(last[SIZE_W:2]);
+           ? (line_at_t'({1'b1, 2'(size)}) << (4'd1 + 4'(3'(size >> 2)))) - 1'b1
+           : line_at_t'(lines);
   endfunction
 
   function automatic logic [1:0] quarter_at_end(input logic [SIZE_W-1:0] size,
                                               input logic [1:0] low);
     logic [SIZE_W:0] last;
     last = (SIZE_W+1)'(low) + (SIZE_W+1)'(size) - 1'b1;
-    return size >= SIZE_W'(SIZE_ROUNDED) ? '1 : last[1:0];
+    return size >= SIZE_W'(SIZE_ROUNDED) ? '1 : 2'(last);
   endfunction
 
   // Words of 64 columns that a list of lines 0 to `last` needs, as a power of two.
