@@ -12,7 +12,7 @@ mod rows;
 
 use anyhow::Result;
 use gramer::Graph;
-use gramer::accelerator::set::image::{Lists, SetImage, lines_of};
+use gramer::accelerator::set::image::{Lists, SetImage, Words, lines_of};
 use gramer::accelerator::set::segments::{Segments, near};
 use gramer::accelerator::set::units::{Operation, roots_of};
 use gramer::engine::Units;

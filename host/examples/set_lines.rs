@@ -6,7 +6,7 @@
 //! cliques of 5, and for the paths of 4-motifs.
 
 use anyhow::Result;
-use gramer::accelerator::set::image::{Lists, SetImage, lines_of};
+use gramer::accelerator::set::image::{Lists, SetImage, Words, lines_of};
 use gramer::accelerator::set::units::longest;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::graph::{Builder, VertexId, View};

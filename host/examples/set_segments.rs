@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result};
 use gramer::Graph;
-use gramer::accelerator::set::image::{Lists, SetImage};
+use gramer::accelerator::set::image::{Lists, SetImage, Words};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::units::Operation;
 use gramer::engine::Units;

@@ -11,7 +11,7 @@ mod truth;
 
 use std::path::Path;
 
-use gramer::accelerator::set::image::SetImage;
+use gramer::accelerator::set::image::{SetImage, Words};
 use gramer::accelerator::set::reference::{self, SUM_CLIQUES, SUM_MARKS, SUM_TRIANGLES};
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};

@@ -4,7 +4,7 @@
 #[path = "common/made.rs"]
 mod made;
 
-use gramer::accelerator::set::image::{SetImage, lines_of};
+use gramer::accelerator::set::image::{SetImage, Words, lines_of};
 use gramer::accelerator::set::reference::{self, Memory};
 use gramer::accelerator::set::segments::{Segment, Segments};
 use gramer::accelerator::set::sums::{Degrees, Total};

@@ -7,7 +7,7 @@ mod environment;
 
 use std::path::PathBuf;
 
-use gramer::accelerator::set::image::SetImage;
+use gramer::accelerator::set::image::{SetImage, Words};
 use gramer::accelerator::set::reference;
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total, motifs4};

@@ -7,7 +7,7 @@ mod environment;
 
 use std::fmt::Write as _;
 
-use gramer::accelerator::set::image::SetImage;
+use gramer::accelerator::set::image::{SetImage, Words};
 use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::units as plan_units;
 use gramer::accelerator::set::plan::words::Program;

@@ -16,6 +16,7 @@ mod listing;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::reference;
 use gramer::accelerator::set::plan::units::{deal, fewer_walkers, parts, units, walkers};

@@ -7,6 +7,7 @@ mod environment;
 
 use std::path::PathBuf;
 
+use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
 use gramer::accelerator::set::sums::Total;
 use gramer::accelerator::set::wedges::Shape;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
+use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::reference;
 use gramer::accelerator::set::plan::units::{deal, fewer_walkers, parts, units, walkers};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
-use gramer::accelerator::set::image::{SetImage, Size};
+use gramer::accelerator::set::image::{SetImage, Size, Words};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};

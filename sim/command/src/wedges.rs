@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
+use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
 use gramer::accelerator::set::sums::Total;
 use gramer::accelerator::set::wedges::image::WedgeImage;

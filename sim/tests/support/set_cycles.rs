@@ -5,6 +5,7 @@
 //! The count is that of the functional model.
 
 use super::*;
+use gramer::accelerator::set::image::Words;
 
 /// Edges of a pattern by its name.
 fn edges_of(name: &str) -> Vec<(usize, usize)> {

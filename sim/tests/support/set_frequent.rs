@@ -2,6 +2,7 @@
 //! engine.
 
 use gramer::accelerator::set::frequent::{Asked, mine};
+use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::plan::image::Order;
 use gramer::accelerator::set::plan::run::{Job, PlanImages, Runs};
 use gramer::accelerator::set::sums::Total;

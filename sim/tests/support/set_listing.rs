@@ -1,6 +1,7 @@
 //! Plans that list: what the core lists is what its functional model lists with the same bytes, and that is what
 //! the plans meet; with a result area that is full again and again, and runs that are stopped.
 
+use gramer::accelerator::set::image::Words;
 use gramer_machine::set::RECORD_NARROW;
 use gramer_sim::set::list;
 

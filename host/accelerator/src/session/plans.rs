@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::set::image::Words;
 use gramer_graph::context::Context;
 use gramer_graph::error::Result;
 use gramer_machine::Accelerator;

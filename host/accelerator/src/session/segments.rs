@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::set::image::Words;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::set::image::Words;
 use gramer_engine::{Outcome, Sink, Together, Units};
 use gramer_graph::Graph;
 use gramer_graph::context::Context;

@@ -78,6 +78,30 @@ pub struct SetImage {
     lists: Lists,
 }
 
+/// An image as the memory of a cluster has it.
+pub trait Words {
+    /// Entries, 16 a line.
+    fn words(&self) -> &[u32];
+
+    /// The same as bytes.
+    fn bytes(&self) -> &[u8] {
+        // The words of a little-endian host; `gramer` is built for no other.
+        const { assert!(cfg!(target_endian = "little")) };
+        bytemuck::cast_slice(self.words())
+    }
+
+    /// Lines of 64 bytes.
+    fn lines(&self) -> u32 {
+        (self.words().len() / ENTRIES_A_LINE as usize) as u32
+    }
+}
+
+impl Words for SetImage {
+    fn words(&self) -> &[u32] {
+        &self.words
+    }
+}
+
 impl SetImage {
     /// Builds it on up to `threads` threads.
     ///
@@ -106,23 +130,6 @@ impl SetImage {
         let (blocks, quarters) = place(view, lists).ok()?;
         let longest_block = blocks.iter().map(|b| b.lines()).max().unwrap_or(0);
         Some(Size { quarters, longest_block })
-    }
-
-    /// Entries, 16 a line.
-    pub fn words(&self) -> &[u32] {
-        &self.words
-    }
-
-    /// As it lies in memory.
-    pub fn bytes(&self) -> &[u8] {
-        // The words of a little-endian host; `gramer` is built for no other.
-        const { assert!(cfg!(target_endian = "little")) };
-        bytemuck::cast_slice(&self.words)
-    }
-
-    /// Lines of 64 bytes.
-    pub fn lines(&self) -> u32 {
-        (self.words.len() / ENTRIES_A_LINE as usize) as u32
     }
 
     /// Where the lists of `v` are.

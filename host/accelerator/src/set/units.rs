@@ -16,6 +16,8 @@ use super::reference::{CLIQUES, EDGES, PATHS};
 pub(super) const BEAT: usize = ENTRIES_A_LINE as usize * 4;
 /// A unit of at most so much work may wait behind another in its half of a beat.
 const LIGHT: u64 = 64;
+/// Of plans and wedges units of at most such a part of what a PU has to do may.
+const LIGHT_PARTS: u64 = 1024;
 /// Rows that the level engine takes about in a cycle.
 const ROWS_A_CYCLE: u64 = 8;
 /// Work of a line in the map, to that in the intersector: about its bank conflicts.
@@ -233,6 +235,24 @@ pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<Plac
         own[place.min(2 * clusters - 1 - place)].push(unit);
     }
     own
+}
+
+/// Deals units of plans or wedges, which need the whole image, to `clusters`, the heaviest first.
+pub(super) fn deal_by_share(
+    machine: &Accelerator,
+    head: &[u8],
+    units: Vec<PlacedUnit>,
+    clusters: usize,
+) -> Vec<InStream> {
+    let whole = units.iter().fold(0u64, |sum, unit| sum.saturating_add(unit.work));
+    let pus = u64::from(machine.machine.processing_units) * clusters as u64;
+    let light = whole / (pus * LIGHT_PARTS);
+    let streams = dealt(units, clusters).into_iter().map(|units| InStream {
+        head: head.to_vec(),
+        units: beats(machine, &units, light),
+        wait: true,
+    });
+    streams.collect()
 }
 
 /// The header beat.

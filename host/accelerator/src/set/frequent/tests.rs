@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::{ControlFlow, Range};
 use std::sync::{Barrier, Mutex};
 
+use crate::set::image::Words;
 use gramer_graph::Builder;
 use gramer_graph::prepare::renumber;
 use gramer_machine::named::named;

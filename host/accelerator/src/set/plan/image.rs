@@ -1,14 +1,12 @@
 //! A graph as it lies in the memory of a cluster for plans: `docs/set-core.md`, section *Plans*.
 
+use crate::set::image::{QUARTER, Words};
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{Label, VertexId, View};
-use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{
     ID_BITS, LINE_QUARTERS, PADDING, QUARTER_ENTRIES, SIZE_BITS, size_quarters,
 };
 
-/// Entries of a quarter-line, as an index.
-const QUARTER: usize = QUARTER_ENTRIES as usize;
 /// The largest size.
 pub(in crate::set) const SIZE_MOST: u32 = (1 << SIZE_BITS) - 1;
 /// Neighbours of a vertex at the most.
@@ -38,6 +36,12 @@ pub struct PlanImage {
 pub(in crate::set) fn size_of(neighbours: usize) -> u32 {
     let fits = |&size: &u32| size_quarters(size) as usize * QUARTER >= neighbours;
     (1..=SIZE_MOST).find(fits).unwrap_or(SIZE_MOST + 1)
+}
+
+impl Words for PlanImage {
+    fn words(&self) -> &[u32] {
+        &self.words
+    }
 }
 
 impl PlanImage {
@@ -120,23 +124,6 @@ impl PlanImage {
             }
         }
         of
-    }
-
-    /// Entries, 16 a line.
-    pub fn words(&self) -> &[u32] {
-        &self.words
-    }
-
-    /// As it lies in memory.
-    pub fn bytes(&self) -> &[u8] {
-        // The words of a little-endian host; `gramer` is built for no other.
-        const { assert!(cfg!(target_endian = "little")) };
-        bytemuck::cast_slice(&self.words)
-    }
-
-    /// Lines of 64 bytes.
-    pub fn lines(&self) -> u32 {
-        (self.words.len() / ENTRIES_A_LINE as usize) as u32
     }
 
     /// Lines of the longest list, at least 1.

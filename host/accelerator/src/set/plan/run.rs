@@ -3,6 +3,7 @@
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::set::image::Words;
 use gramer_engine::Units;
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};

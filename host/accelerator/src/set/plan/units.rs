@@ -8,12 +8,10 @@ use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, size_quarters};
 use super::image::PlanImage;
 use super::words::Program;
 use crate::set::reference::PLAN;
-use crate::set::units::{BEAT, InStream, PlacedUnit, beats, dealt, set};
+use crate::set::units::{BEAT, InStream, PlacedUnit, deal_by_share, set};
 
 /// A unit is at most such a part of what a walker has to do, if it can be cut.
 const PARTS: u64 = 16;
-/// Units that together are at most such a part of that may wait behind each other in a PU.
-const LIGHT_PARTS: u64 = 1024;
 
 /// The units of these roots, as far as they have the label and enough neighbours, for so many walkers. A root belongs to the part of
 /// its list that has the last position.
@@ -113,9 +111,6 @@ pub fn deal(
     units: Vec<PlacedUnit>,
     clusters: usize,
 ) -> Vec<InStream> {
-    let whole = units.iter().fold(0u64, |sum, unit| sum.saturating_add(unit.work));
-    let pus = u64::from(machine.machine.processing_units) * clusters as u64;
-    let light = whole / (pus * LIGHT_PARTS);
     let words = program.beats(machine, |label| image.range(label));
     let mut head = vec![0; BEAT];
     set(machine, "plan", "operation", &mut head, PLAN);
@@ -125,12 +120,7 @@ pub fn deal(
         set(machine, "plan", "k", &mut head[EACH..2 * EACH], room.ilog2().into());
     }
     head.extend(words);
-    let streams = dealt(units, clusters).into_iter().map(|units| InStream {
-        head: head.clone(),
-        units: beats(machine, &units, light),
-        wait: true,
-    });
-    streams.collect()
+    deal_by_share(machine, &head, units, clusters)
 }
 
 #[cfg(test)]

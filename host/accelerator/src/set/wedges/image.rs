@@ -2,12 +2,11 @@
 
 use gramer_graph::error::{Error, Result};
 use gramer_graph::{VertexId, View};
-use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{
     ID_BITS, LINE_QUARTERS, PADDING, WEDGE_ID_BITS, WEDGE_UP_BITS, size_quarters,
 };
 
-use crate::set::image::{QUARTER, begin};
+use crate::set::image::{QUARTER, Words, begin};
 use crate::set::plan::image::{MOST_NEIGHBOURS, SIZE_MOST, size_of};
 
 /// A graph for wedges. Vertices keep the order of the view.
@@ -41,6 +40,12 @@ impl Block {
 
     fn entry(self) -> u32 {
         self.id | self.up << WEDGE_ID_BITS | self.all << ID_BITS
+    }
+}
+
+impl Words for WedgeImage {
+    fn words(&self) -> &[u32] {
+        &self.words
     }
 }
 
@@ -99,23 +104,6 @@ impl WedgeImage {
             }
         }
         Ok(WedgeImage { words, entries })
-    }
-
-    /// Entries, 16 a line.
-    pub fn words(&self) -> &[u32] {
-        &self.words
-    }
-
-    /// As it lies in memory.
-    pub fn bytes(&self) -> &[u8] {
-        // The words of a little-endian host; `gramer` is built for no other.
-        const { assert!(cfg!(target_endian = "little")) };
-        bytemuck::cast_slice(&self.words)
-    }
-
-    /// Lines of 64 bytes.
-    pub fn lines(&self) -> u32 {
-        (self.words.len() / ENTRIES_A_LINE as usize) as u32
     }
 
     /// Where a vertex' list is; `None` without neighbours.

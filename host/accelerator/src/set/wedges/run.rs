@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::set::image::Words;
 use gramer_engine::Units;
 use gramer_graph::View;
 use gramer_graph::error::{Error, Result};

@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use crate::set::image::Words;
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Share, Units};
 use gramer_graph::context::Context;

@@ -12,10 +12,8 @@ use gramer_machine::set::{LAST_ALL, LINE_QUARTERS, size_quarters};
 use super::Shape;
 use super::image::{Block, WedgeImage};
 use super::reference::Banks;
-use crate::set::units::{BEAT, InStream, PlacedUnit, beats, dealt, set};
+use crate::set::units::{BEAT, InStream, PlacedUnit, deal_by_share, set};
 
-/// Units of at most such a part of what a PU has to do may wait behind each other in one.
-const LIGHT_PARTS: u64 = 1024;
 /// Cycles of a root beside those of its lines.
 const ROOT_CYCLES: u64 = 40;
 
@@ -170,15 +168,7 @@ pub fn deal(
     units: Vec<PlacedUnit>,
     clusters: usize,
 ) -> Vec<InStream> {
-    let whole = units.iter().fold(0u64, |sum, unit| sum.saturating_add(unit.work));
-    let pus = u64::from(machine.machine.processing_units) * clusters as u64;
-    let light = whole / (pus * LIGHT_PARTS);
     let mut head = vec![0; BEAT];
     set(machine, "plan", "operation", &mut head, shape.number());
-    let streams = dealt(units, clusters).into_iter().map(|units| InStream {
-        head: head.clone(),
-        units: beats(machine, &units, light),
-        wait: true,
-    });
-    streams.collect()
+    deal_by_share(machine, &head, units, clusters)
 }
