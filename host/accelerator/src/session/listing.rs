@@ -13,14 +13,13 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_machine::set::{RECORD_NARROW, SUMS};
-use opencl3::context::Context as Cl;
 
 use super::compute_unit::{ComputeUnit, Execution};
 use super::pass::record_beats;
 use super::pending::{Pending, UNIT};
-use super::places::Places;
 use super::set::{StreamJob, no_room_for_sets};
 use super::stop::Stop;
+use super::units::{Place, on_units};
 use super::{Session, add};
 use crate::set::plan::units::fewer_walkers;
 use crate::set::reference::SUM_EMBEDDINGS;
@@ -87,31 +86,10 @@ impl Session {
         let places: usize = listing.streams.iter().map(|s| s.units.len() / UNIT).sum();
         context.progress.begin(places as u64);
         let shared = Shared { machine, listing, stop, take, context };
-        let units = self.cards.iter_mut().flat_map(|card| {
-            let (name, cl, places) = (&card.name, &card.context, &*card.places);
-            let units = (0..).zip(&mut card.units);
-            units.map(move |(at, unit)| (at, unit, Where { name, cl, places }))
-        });
-        let outcomes: Vec<Result<Own>> = std::thread::scope(|scope| {
-            let shared = &shared;
-            let threads: Vec<_> = units
-                .zip(listing.streams)
-                .map(|((at, unit, place), stream)| {
-                    scope.spawn(move || {
-                        let outcome = shared.list(unit, (at, place), stream, beats);
-                        if outcome.is_err() {
-                            // The others needn't go on.
-                            shared.stop.raised.store(true, Ordering::Relaxed);
-                        }
-                        outcome
-                    })
-                })
-                .collect();
-            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
-                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
-        });
+        let outcomes =
+            on_units(&mut self.cards, listing.streams, &shared.stop, |unit, place, stream| {
+                shared.list(unit, place, stream, beats)
+            });
         let mut listed = Listed { count: 0, complete: true };
         for own in outcomes {
             let own = own?;
@@ -122,14 +100,6 @@ impl Session {
         }
         Ok(listed)
     }
-}
-
-/// Where a compute unit is.
-#[derive(Clone, Copy)]
-struct Where<'a> {
-    name: &'a str,
-    cl: &'a Cl,
-    places: &'a Places,
 }
 
 /// What the threads of the compute units share.
@@ -153,11 +123,11 @@ impl Shared<'_> {
     fn list(
         &self,
         unit: &mut ComputeUnit,
-        (at, place): (u32, Where<'_>),
+        place: Place<'_>,
         stream: &InStream,
         beats: u32,
     ) -> Result<Own> {
-        let (machine, listing, Where { name, cl, places }) = (self.machine, self.listing, place);
+        let (machine, listing, name) = (self.machine, self.listing, place.name);
         let mut area = Area::new(machine, SUMS, beats);
         let run = Execution {
             machine,
@@ -176,7 +146,7 @@ impl Shared<'_> {
             }
             let part = InStream { head: head.clone(), units, wait: stream.wait };
             let (number, lines) = listing.image;
-            let job = StreamJob { stream: &part, number, lines, at, name, cl, places };
+            let job = StreamJob { stream: &part, number, lines, place };
             let (results, _) = unit.send_stream(&run, &job, &area)?;
             own.runs += 1;
             add(&mut own.counters, &results.counters);

@@ -12,6 +12,7 @@ mod segments;
 mod set;
 mod stop;
 mod transfer;
+mod units;
 
 pub use pass::{Explored, Pass};
 pub(crate) use plans::OnSession;

@@ -10,12 +10,11 @@ use gramer_engine::work::WorkUnit;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use opencl3::context::Context as Cl;
 use tracing::info_span;
 
 use super::compute_unit::ComputeUnit;
-use super::places::Places;
 use super::stop::{STOP_AT_ONCE, Stop};
+use super::units::{Place, on_units};
 use super::{Session, add};
 use crate::image::{DeviceImage, LINE};
 use crate::settings::Settings;
@@ -130,28 +129,9 @@ impl Session {
                 counters: BTreeMap::new(),
             }),
         };
-        let units = self.cards.iter_mut().flat_map(|card| {
-            let (name, context, places) = (&card.name, &card.context, &*card.places);
-            card.units.iter_mut().map(move |unit| (unit, name, context, places))
-        });
-        let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
-            let job = &job;
-            let threads: Vec<_> = units
-                .map(|(unit, name, context, places)| {
-                    scope.spawn(move || {
-                        let outcome = job.work(unit, name, context, places, area);
-                        if outcome.is_err() {
-                            // The others needn't go on.
-                            job.stop.raised.store(true, Ordering::Relaxed);
-                        }
-                        outcome
-                    })
-                })
-                .collect();
-            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
-                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
+        let each = std::iter::repeat(area);
+        let outcomes = on_units(&mut self.cards, each, &job.stop, |unit, place, area| {
+            job.work(unit, place, area)
         });
         outcomes.into_iter().collect::<Result<()>>()?;
         let found = job.found.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -182,14 +162,8 @@ struct Gathered {
 
 impl Job<'_> {
     /// Takes range after range until there is none.
-    fn work(
-        &self,
-        unit: &mut ComputeUnit,
-        name: &str,
-        context: &Cl,
-        places: &Places,
-        mut area: Area,
-    ) -> Result<()> {
+    fn work(&self, unit: &mut ComputeUnit, place: Place<'_>, mut area: Area) -> Result<()> {
+        let Place { name, cl: context, places, .. } = place;
         let lock = || self.ranges.lock().unwrap_or_else(PoisonError::into_inner);
         while let Some(units) = { lock().take() } {
             if self.stop.asked() {

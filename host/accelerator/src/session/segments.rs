@@ -2,7 +2,7 @@
 //! of its own at a time.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crate::set::image::Words;
@@ -10,12 +10,11 @@ use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
 use gramer_machine::set::SUMS;
-use opencl3::context::Context as Cl;
 
 use super::compute_unit::{ComputeUnit, Execution};
-use super::places::Places;
 use super::set::{StreamJob, Summed, room_for};
 use super::stop::Stop;
+use super::units::{Place, on_units};
 use super::{Session, add};
 use crate::set::segments::{Segment, Segments};
 use crate::set::sums::Total;
@@ -40,14 +39,6 @@ struct Job<'a> {
     number: fn() -> u64,
 }
 
-/// A compute unit's place.
-struct Place<'a> {
-    at: u32,
-    name: &'a str,
-    cl: &'a Cl,
-    places: &'a Places,
-}
-
 impl Session {
     /// Runs segments on all compute units: each has its entry of `parts`, one of which follows the other. None waits
     /// for another. What was found before the run is stopped counts.
@@ -69,30 +60,8 @@ impl Session {
         let broken = std::mem::replace(&mut self.broken, true);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
         let job = Job { machine: &self.machine, stop, context, number };
-        let units = self.cards.iter_mut().flat_map(|card| {
-            let (name, cl, places) = (&card.name, &card.context, &*card.places);
-            let units = (0..).zip(&mut card.units);
-            units.map(move |(at, unit)| (unit, Place { at, name, cl, places }))
-        });
-        let outcomes: Vec<Result<Part>> = std::thread::scope(|scope| {
-            let job = &job;
-            let threads: Vec<_> = units
-                .zip(parts)
-                .map(|((unit, place), own)| {
-                    scope.spawn(move || {
-                        let outcome = unit.run_segments(job, &place, own);
-                        if outcome.is_err() {
-                            // The others needn't go on.
-                            job.stop.raised.store(true, Ordering::Relaxed);
-                        }
-                        outcome
-                    })
-                })
-                .collect();
-            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
-                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
+        let outcomes = on_units(&mut self.cards, parts, &job.stop, |unit, place, own| {
+            unit.run_segments(&job, place, own)
         });
         let failed = |outcome: &Result<Part>| matches!(outcome, Err(Error::Device(_)));
         self.broken = broken || outcomes.iter().any(failed);
@@ -118,7 +87,7 @@ impl ComputeUnit {
     fn run_segments(
         &mut self,
         job: &Job<'_>,
-        place: &Place<'_>,
+        place: Place<'_>,
         parts: Vec<Segments<'_>>,
     ) -> Result<Part> {
         let mut part = Part {
@@ -159,26 +128,28 @@ impl ComputeUnit {
     fn run_segment(
         &mut self,
         job: &Job<'_>,
-        place: &Place<'_>,
+        place: Place<'_>,
         segment: &Segment,
         preparation: &mut Duration,
     ) -> Result<Results> {
-        let &Place { at, name, cl, places } = place;
         let begun = Instant::now();
         let (image, operations) = (&segment.image, &segment.operations);
         let units = segment.units.clone();
         let stream = &deal(job.machine, operations, units, 1, Arrange::ByAddress)[0];
         *preparation += begun.elapsed();
         room_for(job.machine, image.bytes().len() as u64)?;
-        // The buffer lives until the run has ended; no later run has its image.
-        let _image = self.take_image(image.bytes(), at, name, cl, places)?;
+        let buffer = self.take_image(image.bytes(), place)?;
         let (number, lines) = ((job.number)(), image.lines());
-        let of_stream = StreamJob { stream, number, lines, at, name, cl, places };
+        let of_stream = StreamJob { stream, number, lines, place };
         let run =
             Execution { machine: job.machine, stop: &job.stop, patterns: SUMS, k: 0, list: false };
         let area = Area::new(job.machine, SUMS, 0);
         let results = self.run_stream(&run, &of_stream, &area);
-        self.on_chip = None;
+        self.on_chip = None; // no later run has this image
+        if results.is_err() {
+            // Commands that read it may still be under way.
+            std::mem::forget(buffer);
+        }
         results
     }
 }

@@ -1,15 +1,16 @@
 //! Runs of the set core: each compute unit has an image of its own and is sent a stream of its own.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gramer_machine::Accelerator;
 use gramer_machine::set::SUMS;
 
 use super::compute_unit::{ComputeUnit, Execution};
-use super::places::{CORE, FILL, Places};
+use super::places::{CORE, FILL};
 use super::stop::{STOP_AT_ONCE, Stop};
 use super::transfer::{buffer, failed, size, write};
+use super::units::{Place, on_units};
 use super::{Session, add};
 use crate::image::LINE;
 use crate::set::plan::units::{self, fewer_walkers};
@@ -18,7 +19,6 @@ use crate::set::units::InStream;
 use crate::stream::{Area, Results, Status};
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
-use opencl3::context::Context as Cl;
 use opencl3::memory::{Buffer, ClMem};
 
 /// Bit 0 of the core's flags.
@@ -47,10 +47,10 @@ impl Session {
         room_for(&self.machine, image.len() as u64)?;
         for card in self.cards.iter_mut() {
             card.graph.clear();
-            let (name, cl, places) = (&card.name, &card.context, &*card.places);
+            let (name, cl, places) = (&*card.name, &card.context, &*card.places);
             for (at, unit) in (0..).zip(&mut card.units) {
                 context.cancel.check()?;
-                card.graph.push(unit.take_image(image, at, name, cl, places)?);
+                card.graph.push(unit.take_image(image, Place { at, name, cl, places })?);
             }
         }
         self.loaded = Some(number);
@@ -96,33 +96,11 @@ impl Session {
         let area = Area::new(machine, SUMS, 0);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
         context.progress.begin(streams.len() as u64);
-        let units = self.cards.iter_mut().flat_map(|card| {
-            let (name, cl, places) = (&card.name, &card.context, &*card.places);
-            let units = (0..).zip(&mut card.units);
-            units.map(move |(at, unit)| (at, unit, name, cl, places))
-        });
-        let outcomes: Vec<Result<Results>> = std::thread::scope(|scope| {
-            let run = Execution { machine, stop: &stop, patterns: SUMS, k: 0, list: false };
-            let threads: Vec<_> = units
-                .zip(streams)
-                .map(|((at, unit, name, cl, places), stream)| {
-                    let job = StreamJob { stream, number, lines, at, name, cl, places };
-                    let (progress, stop) = (&context.progress, &stop);
-                    scope.spawn(move || {
-                        let outcome = unit.run_stream(&run, &job, &area);
-                        if outcome.is_err() {
-                            // The others needn't go on.
-                            stop.raised.store(true, Ordering::Relaxed);
-                        }
-                        progress.add(1);
-                        outcome
-                    })
-                })
-                .collect();
-            let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
-                t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            threads.into_iter().map(join).collect()
+        let run = Execution { machine, stop: &stop, patterns: SUMS, k: 0, list: false };
+        let outcomes = on_units(&mut self.cards, streams, &stop, |unit, place, stream| {
+            let outcome = unit.run_stream(&run, &StreamJob { stream, number, lines, place }, &area);
+            context.progress.add(1);
+            outcome
         });
         let mut summed = Summed { total: Total::default(), complete: true };
         for results in outcomes {
@@ -144,23 +122,13 @@ pub(super) struct StreamJob<'a> {
     /// The image's number, and its lines.
     pub(super) number: u64,
     pub(super) lines: u32,
-    /// The compute unit of its device.
-    pub(super) at: u32,
-    pub(super) name: &'a str,
-    pub(super) cl: &'a Cl,
-    pub(super) places: &'a Places,
+    pub(super) place: Place<'a>,
 }
 
 impl ComputeUnit {
     /// Puts an image into the unit's bank, as the one that its kernel reads.
-    pub(super) fn take_image(
-        &mut self,
-        image: &[u8],
-        at: u32,
-        name: &str,
-        cl: &Cl,
-        places: &Places,
-    ) -> Result<Buffer<u8>> {
+    pub(super) fn take_image(&mut self, image: &[u8], place: Place<'_>) -> Result<Buffer<u8>> {
+        let Place { at, name, cl, places } = place;
         self.on_chip = None;
         let memory = places.memory_of(CORE, at, "bank0")?;
         let bytes = image.len() as u64;
@@ -195,8 +163,9 @@ impl ComputeUnit {
             return Err(match units::is_plan(run.machine, &stream.head) {
                 true => no_room_for_sets(run.machine),
                 false => Error::Device(format!(
-                    "{}: the core has no room for the ends of a root's wedges, and the root was cut so that it has",
-                    job.name
+                    "{}: the core has no room for the ends of a root's wedges, though the root was cut so that it has; \
+                     build the xclbin again with this version, or count with the engine `cpu`",
+                    job.place.name
                 )),
             });
         }
@@ -218,12 +187,12 @@ impl ComputeUnit {
         job: &StreamJob<'_>,
         area: &Area,
     ) -> Result<(Results, u32)> {
-        let (name, places) = (job.name, job.places);
+        let Place { at, name, cl, places } = job.place;
         let here = self.on_chip.replace(job.number) == Some(job.number);
-        let memory = places.memory_of(FILL, job.at, "head")?;
+        let memory = places.memory_of(FILL, at, "head")?;
         let head = &job.stream.head;
-        let mut to = buffer(job.cl, &self.transfer, name, head.len() as u64, memory, places)?;
-        self.reserve_result(area, run.machine, name, job.cl, places)?;
+        let mut to = buffer(cl, &self.transfer, name, head.len() as u64, memory, places)?;
+        self.reserve_result(area, run.machine, name, cl, places)?;
         self.set(places, FILL, "head", &to.get(), name)?;
         self.set(places, FILL, "head_beats", &((head.len() / LINE) as u32), name)?;
         self.set(places, FILL, "units_first", &0u32, name)?;
@@ -251,7 +220,7 @@ impl ComputeUnit {
         }
         write(&self.transfer, &mut to, 0, head, &mut self.moved)
             .map_err(|e| failed(name, "writing the header", e))?;
-        let outcome = self.execute(run, name, job.cl, places, &job.stream.units, area);
+        let outcome = self.execute(run, name, cl, places, &job.stream.units, area);
         // Units that waited for the image found it whole; else who knows how much of it came.
         let whole = |status| match status {
             Status::Done => true,

@@ -1,0 +1,56 @@
+//! Work for all compute units at once, each in a thread of its own.
+
+use std::sync::atomic::Ordering;
+
+use gramer_graph::error::Result;
+use opencl3::context::Context as Cl;
+
+use super::card::Card;
+use super::compute_unit::ComputeUnit;
+use super::places::Places;
+use super::stop::Stop;
+
+/// Where a compute unit is.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Among those of its device.
+    pub(super) at: u32,
+    /// The device.
+    pub(super) name: &'a str,
+    pub(super) cl: &'a Cl,
+    pub(super) places: &'a Places,
+}
+
+/// What `work` gives on each compute unit, in the order of the devices, with one of `items` each. If one fails, the
+/// others are told to stop: they needn't go on. A panic of one is one of the caller.
+pub(super) fn on_units<I: Send, R: Send>(
+    cards: &mut [Card],
+    items: impl IntoIterator<Item = I>,
+    stop: &Stop<'_>,
+    work: impl Fn(&mut ComputeUnit, Place<'_>, I) -> Result<R> + Sync,
+) -> Vec<Result<R>> {
+    let units = cards.iter_mut().flat_map(|card| {
+        let (name, cl, places) = (&*card.name, &card.context, &*card.places);
+        let units = (0..).zip(&mut card.units);
+        units.map(move |(at, unit)| (unit, Place { at, name, cl, places }))
+    });
+    std::thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = units
+            .zip(items)
+            .map(|((unit, place), item)| {
+                scope.spawn(move || {
+                    let outcome = work(unit, place, item);
+                    if outcome.is_err() {
+                        stop.raised.store(true, Ordering::Relaxed);
+                    }
+                    outcome
+                })
+            })
+            .collect();
+        let join = |t: std::thread::ScopedJoinHandle<'_, _>| {
+            t.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
