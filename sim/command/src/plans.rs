@@ -57,6 +57,7 @@ pub struct Done {
 }
 
 /// The runs of a program.
+#[derive(Default)]
 pub struct OfProgram {
     /// What it counts, from the units that ran; without a program the sum of products.
     pub count: u128,
@@ -98,11 +99,7 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
         return wedges::mine(asked, shape, graph.view());
     }
     let image = PlanImage::new(graph.view(), counted.program.order())?;
-    ensure!(
-        image.lines() <= machine.set_quarters() / LINE_QUARTERS,
-        "the graph's image has {} lines, more than a cluster has on chip",
-        image.lines()
-    );
+    has_room(machine, &image)?;
     let mut core = Model::load(asked.library)?;
     let empty = deal(machine, (&counted.program, &image), vec![], 1)[0].whole();
     cluster(asked, &mut core, (&image, &empty), true)?;
@@ -128,15 +125,7 @@ fn of_program(
     let (machine, part) = (asked.accelerator, asked.part);
     let count = machine.kernels.compute_units as usize;
     let all = units(view, Units::All, image, program, walkers(machine, count));
-    let mut done = OfProgram {
-        count: 0,
-        units: (all.len(), 0),
-        walkers: None,
-        retries: 0,
-        lost: 0,
-        cycles: 0,
-        clusters: vec![],
-    };
+    let mut done = OfProgram { units: (all.len(), 0), ..OfProgram::default() };
     let streams = deal(machine, (program, image), sample(all, part), count);
     let mut sum = 0;
     for stream in streams.iter().take(asked.clusters) {
@@ -169,11 +158,21 @@ fn of_program(
     Ok((sum, done))
 }
 
+/// Refuses an image that has no room on chip.
+pub(crate) fn has_room(machine: &Accelerator, image: &dyn Words) -> Result<()> {
+    ensure!(
+        image.lines() <= machine.set_quarters() / LINE_QUARTERS,
+        "the graph's image has {} lines, more than a cluster has on chip",
+        image.lines()
+    );
+    Ok(())
+}
+
 /// A run of a cluster, which may end as a set had no room.
-fn cluster(
+pub(crate) fn cluster(
     asked: &Asked<'_>,
     core: &mut Model,
-    (image, stream): (&PlanImage, &[u8]),
+    (image, stream): (&dyn Words, &[u8]),
     load: bool,
 ) -> Result<Outcome> {
     let job = Run { image: image.bytes(), stream, load, wait: true };

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
 use gramer::accelerator::set::sums::Total;
@@ -11,12 +11,10 @@ use gramer::accelerator::set::wedges::units::{deal, units};
 use gramer::accelerator::set::wedges::{Shape, reference};
 use gramer::engine::Units;
 use gramer::graph::View;
-use gramer_machine::set::LINE_QUARTERS;
 use gramer_sim::model::Model;
-use gramer_sim::run::{DONE, Outcome, status_name};
-use gramer_sim::set::{Run, run};
+use gramer_sim::run::{DONE, status_name};
 
-use crate::plans::{Asked, Done, OfProgram, sample};
+use crate::plans::{Asked, Done, OfProgram, cluster, has_room, sample};
 
 /// Runs a shape.
 ///
@@ -26,30 +24,19 @@ use crate::plans::{Asked, Done, OfProgram, sample};
 pub fn mine(asked: &Asked<'_>, shape: Shape, view: View<'_>) -> Result<Done> {
     let machine = asked.accelerator;
     let image = WedgeImage::new(view)?;
-    ensure!(
-        image.lines() <= machine.set_quarters() / LINE_QUARTERS,
-        "the graph's image has {} lines, more than a cluster has on chip",
-        image.lines()
-    );
+    has_room(machine, &image)?;
     let mut core = Model::load(asked.library)?;
     let empty = deal(machine, shape, vec![], 1)[0].whole();
     cluster(asked, &mut core, (&image, &empty), true)?;
     let count = machine.kernels.compute_units as usize;
     let all = units(machine, view, Units::All, &image, shape);
-    let mut done = OfProgram {
-        count: 0,
-        units: (all.len(), 0),
-        walkers: None,
-        retries: 0,
-        lost: 0,
-        cycles: 0,
-        clusters: vec![],
-    };
+    let mut done = OfProgram { units: (all.len(), 0), ..OfProgram::default() };
     let mut total = Total::default();
     let streams = deal(machine, shape, sample(all, asked.part), count);
     for stream in streams.iter().take(asked.clusters) {
         let (stream, clock) = (stream.whole(), Instant::now());
         let outcome = cluster(asked, &mut core, (&image, &stream), false)?;
+        ensure!(outcome.status == DONE, "the core ended early: {}", status_name(outcome.status));
         let wanted = reference::run(machine, image.words(), &stream);
         ensure!(
             wanted.is_some_and(|wanted| outcome.counts == wanted.values),
@@ -64,20 +51,4 @@ pub fn mine(asked: &Asked<'_>, shape: Shape, view: View<'_>) -> Result<Done> {
     done.count = total[SUM_EMBEDDINGS];
     let whole = done.units.0 == done.units.1;
     Ok(Done { count: whole.then(|| shape.occurrences(&total)), runs: vec![done] })
-}
-
-/// A run of a cluster.
-fn cluster(
-    asked: &Asked<'_>,
-    core: &mut Model,
-    (image, stream): (&WedgeImage, &[u8]),
-    load: bool,
-) -> Result<Outcome> {
-    let job = Run { image: image.bytes(), stream, load, wait: true };
-    let outcome = run(asked.accelerator, core, &job, asked.simulation)?;
-    if outcome.status != DONE {
-        bail!("the core ended early: {}", status_name(outcome.status));
-    }
-    ensure!(!outcome.saturated, "a sum is too large");
-    Ok(outcome)
 }
