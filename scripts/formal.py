@@ -174,15 +174,15 @@ PROOFS = {
         REACHED_REDUCED,
     ),
     "set_plan_asker": (
-        SET + ["gramer_fifo.sv", "gramer_set_plan_asker.sv"],
+        SET + ["gramer_fifo.sv", "gramer_set_list_lines.sv", "gramer_set_plan_asker.sv"],
         {"bmc": 9, "cover": 14},
         [
             ("gramer_set_plan_asker.sv", "c_valid_q && !full && (!x_valid_q", "c_valid_q && (!x_valid_q"),
             ("gramer_set_plan_asker.sv", "x_issued = x_valid_q && issue_ready_i", "x_issued = x_valid_q"),
-            ("gramer_set_plan_asker.sv", "(x_issued && x_last_q));", "x_last_q);"),
+            ("gramer_set_plan_asker.sv", "(x_issued && x_last));", "x_last);"),
             ("gramer_set_plan_asker.sv", "return a < b ? a : b", "return a < b ? b : a"),
             ("gramer_set_plan_asker.sv", "bound[l] = op_i.limit;", "bound[l] = '1;"),
-            ("gramer_set_plan_asker.sv", "x_first_q ? low_q : '0", "low_q"),
+            ("gramer_set_list_lines.sv", "first_q ? low_q : '0", "low_q"),
         ],
         ASKER_REDUCED,
     ),

@@ -64,7 +64,7 @@ QUICK = 5
 PREFIX = "gramer_"
 BENCH = {"gramer_cache": "onchip_memory", "gramer_replacement": "onchip_memory",
          "gramer_crossbar_column": "crossbar", "gramer_receiver": "scheduler", "gramer_unit_ledger": "scheduler",
-         "gramer_threshold_table": "scheduler"}
+         "gramer_threshold_table": "scheduler", "gramer_set_list_lines": "set_plan_asker"}
 
 NAMES = ["bench", "results", "stops", "counters", "directed"]
 # Before the key of a fault: its judgement by the tests of the whole core.

@@ -21,11 +21,11 @@ SUITE = [
 ]
 
 # A set core's: a bench as a check, the cluster's after that of the module, then the whole core.
-SET_CORE = ["sim/tests/set.rs", "sim/tests/support/mod.rs"]
+SET_CORE = ["sim/tests/set.rs", "sim/tests/support/set.rs"]
 SET_COUNTERS = ["sim/tests/set_counters.rs", "sim/tests/set_counters.tsv", "sim/tests/set_plan_counters.tsv",
                 "sim/tests/set_wedge_counters.tsv"]
 # Of houses and 5-cycles: by the whole core.
-WEDGE_CORE = ["sim/tests/set_wedges.rs"]
+WEDGE_CORE = ["sim/tests/set_wedges.rs", "sim/tests/support/set.rs"]
 WEDGE_SUITE = [
     ("results", "houses_and_five_cycles_of_hubs", 0, WEDGE_CORE),
     ("results", "houses_and_five_cycles_of_random_graphs", 0, WEDGE_CORE),
@@ -41,11 +41,12 @@ SET_SUITE = [
     ("counters", "counters_of_sets_are_as_last_seen", 0, SET_COUNTERS),
     ("directed", "an_image_stays_over_many_runs", 0, SET_CORE),
     ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
+    ("directed", "counters_as_large_as_a_root_s_block", 0, SET_CORE),
     *WEDGE_SUITE, # for what the map and a PU have for wedges
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.
 PLAN = ("gramer_set_plan", "gramer_set_recorder")
-PLAN_CORE = ["sim/tests/set_plans.rs", "sim/tests/support/set_listing.rs"]
+PLAN_CORE = ["sim/tests/set_plans.rs", "sim/tests/support/set.rs", "sim/tests/support/set_listing.rs"]
 PLAN_SUITE = [
     ("results", "set_plan", 0, ["sim/units/set_plan.cpp", "sim/units/set_plans.hpp", "sim/units/bench.hpp",
                                 "sim/tests/units.rs"]),

@@ -11,8 +11,7 @@ module gramer_set_map
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
 #(
-  /// Bits of what is added for wedges.
-  parameter int unsigned PRODUCT_W = 48
+  parameter int unsigned PRODUCT_W = 48 // bits of what is added for wedges
 ) (
   input  logic   clk_i,
   input  logic   rst_i,

@@ -26,7 +26,6 @@ module gramer_set_plan_asker
   output logic     list_o // event: a list is asked for
 );
 
-  localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
   localparam int unsigned WAITING   = 16; // operations
 
   function automatic id_t lower(input id_t a, input id_t b);
@@ -70,43 +69,33 @@ module gramer_set_plan_asker
 
   // ---------------------------------------------------------------- the list
 
-  logic       full, x_valid_q, x_last_q, x_issued, x_first_q;
-  line_at_t   line_q, left_q, left;
-  logic [1:0] low_q, high_q;
-
-  assign left = more_lines(c_q.source.size, c_q.source.id[QUARTER_W-1:0]);
+  logic full, x_valid_q, x_last, x_issued;
+  logic [1:0] low, high;
 
   assign x_issued = x_valid_q && issue_ready_i;
-  assign take     = c_valid_q && !full && (!x_valid_q || (x_issued && x_last_q));
+  assign take     = c_valid_q && !full && (!x_valid_q || (x_issued && x_last));
 
   always_ff @(posedge clk_i) begin
     list_o <= !rst_i && take && c_q.word.streams;
     if (rst_i) x_valid_q <= 1'b0;
     else if (take) x_valid_q <= c_q.word.streams;
-    else if (x_issued && x_last_q) x_valid_q <= 1'b0;
-    if (take) begin
-      line_q    <= c_q.source.id[ID_W-1:QUARTER_W];
-      left_q    <= left;
-      x_last_q  <= left == '0;
-      x_first_q <= 1'b1;
-      low_q     <= c_q.source.id[QUARTER_W-1:0];
-      high_q    <= quarter_at_end(c_q.source.size, c_q.source.id[QUARTER_W-1:0]);
-    end else if (x_issued) begin
-      line_q    <= line_q + 1'b1;
-      left_q    <= left_q - 1'b1;
-      x_last_q  <= left_q == line_at_t'(1);
-      x_first_q <= 1'b0;
-    end
+    else if (x_issued && x_last) x_valid_q <= 1'b0;
   end
 
+  gramer_set_list_lines i_lines (
+    .clk_i,
+    .begin_i (take), .id_i (c_q.source.id), .size_i (c_q.source.size),
+    .next_i (x_issued), .line_o (issue_line_o), .low_o (low), .high_o (high),
+    .first_o (), .last_o (x_last)
+  );
+
   assign issue_valid_o = x_valid_q;
-  assign issue_line_o  = line_q;
 
   always_comb begin
     issue_meta_o      = '0;
-    issue_meta_o.low  = x_first_q ? low_q : '0;
-    issue_meta_o.high = x_last_q ? high_q : '1;
-    issue_meta_o.last = x_last_q;
+    issue_meta_o.low  = low;
+    issue_meta_o.high = high;
+    issue_meta_o.last = x_last;
   end
 
   gramer_fifo #(.WIDTH($bits(set_op_t)), .DEPTH(WAITING)) i_waiting (
@@ -119,7 +108,6 @@ module gramer_set_plan_asker
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(x_valid_q && x_last_q != (left_q == '0))) else $error("a list whose end is missed");
     assert (!(take && c_q.word.streams && c_q.source.size == '0)) else $error("a list of nothing");
   end
 `endif

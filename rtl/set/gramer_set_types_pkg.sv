@@ -49,6 +49,7 @@ package gramer_set_types_pkg;
   // Wedges: paths of two edges from a root. (A machine that notes no ends of them has no use for it.)
   localparam int unsigned NOTED_W    = REACHED > 1 ? $clog2(REACHED) : 1;
   localparam int unsigned BANK_AT_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
+  localparam int unsigned WEDGE_UNITS = 8; // of a PU that are known of at the same time
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
@@ -224,14 +225,14 @@ package gramer_set_types_pkg;
 
   // What a line of wedges is for, beside what goes with every line of the map.
   typedef struct packed {
-    logic     is;        // a line of wedges; else all of this is 0
+    logic     is;          // a line of wedges; else all of this is 0
     logic     five_cycles; // of 5-cycles; else of houses
-    logic     silent;    // no triangles are counted
-    logic     keep;      // counters are read and stay: the second pass
-    logic     note;      // entries that are counted first are noted as reached
-    logic     row_last;  // the list of the last vertex of a row
-    logic     parity;    // of that row
-    bank_at_t bank;      // of the vertex
+    logic     silent;      // no triangles are counted
+    logic     keep;        // counters are read and stay: the second pass
+    logic     note;        // entries that are counted first are noted as reached
+    logic     row_last;    // the list of the last vertex of a row
+    logic     parity;      // of that row
+    bank_at_t bank;        // of the vertex
   } wedge_t;
 
   // A root of wedges, as its unit says.

@@ -37,7 +37,6 @@ module gramer_set_wedge_lines
 );
 
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
-  localparam int unsigned UNITS     = 8; // that are known of
 
   logic       a_valid_q, a_takes, b_valid_q, b_ready;
   line_t      a_line_q, b_line_q;
@@ -53,7 +52,7 @@ module gramer_set_wedge_lines
   assign a_takes      = a_meta_q.load || b_ready;
 
   // The unit whose lines come: known from the line of its marks on until its end.
-  gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(UNITS)) i_roots (
+  gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(WEDGE_UNITS)) i_roots (
     .clk_i, .rst_i,
     .push_i (root_push_i), .data_i (root_i), .full_o (root_full_o),
     .pop_i (a_valid_q && a_meta_q.none && b_ready), .valid_o (root_valid), .data_o (root)
@@ -111,14 +110,14 @@ module gramer_set_wedge_lines
     map_list_o.counts     = 1'b1;
     map_list_o.root       = b_root_q.id;
     map_list_o.block_last = more_lines(b_root_q.size, b_root_q.id[QUARTER_W-1:0]);
-    map_wedge_o           = '0;
-    map_wedge_o.is        = 1'b1;
+    map_wedge_o             = '0;
+    map_wedge_o.is          = 1'b1;
     map_wedge_o.five_cycles = five_cycles_i;
-    map_wedge_o.keep      = b_meta_q.lengths;
+    map_wedge_o.keep        = b_meta_q.lengths;
     // The triangles of 5-cycles belong to the first part of a root.
-    map_wedge_o.silent    = five_cycles_i ? b_meta_q.lengths || b_root_q.first != '0
-                                        : !b_meta_q.lengths;
-    map_wedge_o.note      = five_cycles_i && !b_meta_q.lengths && !b_meta_q.mark;
+    map_wedge_o.silent      = five_cycles_i ? b_meta_q.lengths || b_root_q.first != '0
+                                            : !b_meta_q.lengths;
+    map_wedge_o.note        = five_cycles_i && !b_meta_q.lengths && !b_meta_q.mark;
     {map_wedge_o.row_last, map_wedge_o.parity, map_wedge_o.bank} =
       b_meta_q.member[BANK_AT_W+1:0];
   end

@@ -62,15 +62,15 @@ module gramer_set_wedges
 
   localparam int unsigned QUARTER_W = $clog2(LINE_QUARTERS);
   localparam int unsigned AHEAD     = 4; // lines of roots' lists
-  localparam int unsigned UNITS     = 8; // that are known of
 
   // ---------------------------------------------------------------- lines of roots' lists
 
   // Of houses the list comes once for each pass.
-  logic       load_valid_q, load_take, load_issued, load_first_q, load_last_q, load_second_q;
+  logic       load_valid_q, load_take, load_issued, load_first, load_last, load_second_q;
   logic       load_end, known_full, ahead_room;
   root_unit_t load_q, own_q, again, known, here_q; // here: of what is noted
-  line_at_t   load_line_q, load_left_q, again_left;
+  line_at_t   load_line;
+  logic [QUARTER_W-1:0] load_low, load_high;
   logic       known_valid, known_pop;
   logic [$clog2(AHEAD):0] room_q;
   logic       next_take;
@@ -87,12 +87,11 @@ module gramer_set_wedges
   end
 
   assign again       = load_valid_q ? load_q : own_q;
-  assign again_left  = more_lines(again.size, again.id[QUARTER_W-1:0]);
   assign load_take   = own_valid_q && !load_valid_q && !known_full;
   assign unit_take_o = unit_valid_i && !own_valid_q;
   assign ahead_room  = room_q != '0;
   assign load_issued = load_valid_q && ahead_room && issue_ready_i;
-  assign load_end    = load_issued && load_last_q;
+  assign load_end    = load_issued && load_last;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -107,21 +106,17 @@ module gramer_set_wedges
       load_q        <= own_q;
       load_second_q <= 1'b0;
     end else if (load_end) load_second_q <= 1'b1;
-    // Also of a unit that isn't taken yet.
-    if (!load_valid_q || load_end) begin
-      load_line_q  <= again.id[ID_W-1:QUARTER_W];
-      load_left_q  <= again_left;
-      load_last_q  <= again_left == '0;
-      load_first_q <= 1'b1;
-    end else if (load_issued) begin
-      load_line_q  <= load_line_q + 1'b1;
-      load_left_q  <= load_left_q - 1'b1;
-      load_last_q  <= load_left_q == line_at_t'(1);
-      load_first_q <= 1'b0;
-    end
   end
 
-  gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(UNITS)) i_known (
+  // Also of a unit that isn't taken yet.
+  gramer_set_list_lines i_load (
+    .clk_i,
+    .begin_i (!load_valid_q || load_end), .id_i (again.id), .size_i (again.size),
+    .next_i (load_issued), .line_o (load_line), .low_o (load_low), .high_o (load_high),
+    .first_o (load_first), .last_o (load_last)
+  );
+
+  gramer_fifo #(.WIDTH($bits(root_unit_t)), .DEPTH(WEDGE_UNITS)) i_known (
     .clk_i, .rst_i,
     .push_i (load_take), .data_i (own_q), .full_o (known_full),
     .pop_i (known_pop), .valid_o (known_valid), .data_o (known)
@@ -330,57 +325,50 @@ module gramer_set_wedges
 
   // ---------------------------------------------------------------- their lines
 
-  logic       x_valid_q, x_first_q, x_last_q, x_issued;
+  logic       x_valid_q, x_last, x_issued;
   visitor_t   x_q;
-  line_at_t   x_line_q, x_left_q;
-  logic [QUARTER_W-1:0] x_high_q;
-  line_at_t   m_left;
+  line_at_t   x_line;
+  logic [QUARTER_W-1:0] x_low, x_high;
 
-  assign m_left   = m.none ? '0 : more_lines(m.size, m.id[QUARTER_W-1:0]);
   assign x_issued = x_valid_q && !(load_valid_q && ahead_room) && issue_ready_i;
-  assign x_take   = m_valid && (!x_valid_q || (x_issued && x_last_q));
+  assign x_take   = m_valid && (!x_valid_q || (x_issued && x_last));
 
   always_ff @(posedge clk_i) begin
     list_o <= !rst_i && x_take && !m.none && !m.mark;
     if (rst_i) x_valid_q <= 1'b0;
     else if (x_take) x_valid_q <= 1'b1;
-    else if (x_issued && x_last_q) x_valid_q <= 1'b0;
-    if (x_take) begin
-      x_q       <= m;
-      x_line_q  <= m.id[ID_W-1:QUARTER_W];
-      x_left_q  <= m_left;
-      x_last_q  <= m_left == '0;
-      x_high_q  <= quarter_at_end(m.size, m.id[QUARTER_W-1:0]);
-      x_first_q <= 1'b1;
-    end else if (x_issued) begin
-      x_line_q  <= x_line_q + 1'b1;
-      x_left_q  <= x_left_q - 1'b1;
-      x_last_q  <= x_left_q == line_at_t'(1);
-      x_first_q <= 1'b0;
-    end
+    else if (x_issued && x_last) x_valid_q <= 1'b0;
+    if (x_take) x_q <= m;
   end
 
+  // What stands for a list has a line of its own.
+  gramer_set_list_lines i_visits (
+    .clk_i,
+    .begin_i (x_take), .id_i (m.id), .size_i (m.none ? SIZE_W'(1) : m.size),
+    .next_i (x_issued), .line_o (x_line), .low_o (x_low), .high_o (x_high),
+    .first_o (), .last_o (x_last)
+  );
+
   assign issue_valid_o = (load_valid_q && ahead_room) || x_valid_q;
-  assign issue_line_o  = load_valid_q && ahead_room ? load_line_q : x_line_q;
+  assign issue_line_o  = load_valid_q && ahead_room ? load_line : x_line;
 
   // What a line is for goes in fields that it has no other use for.
   always_comb begin
     issue_meta_o = '0;
     if (load_valid_q && ahead_room) begin
       issue_meta_o.load      = 1'b1;
-      issue_meta_o.mark      = load_first_q && !load_second_q;
+      issue_meta_o.mark      = load_first && !load_second_q;
       issue_meta_o.lengths   = load_second_q;
-      issue_meta_o.low       = load_first_q ? load_q.id[QUARTER_W-1:0] : '0;
-      issue_meta_o.high      = load_last_q ? quarter_at_end(load_q.size, load_q.id[QUARTER_W-1:0])
-                                           : '1;
-      issue_meta_o.slot_last = load_last_q && (five_cycles_i || load_second_q);
+      issue_meta_o.low       = load_low;
+      issue_meta_o.high      = load_high;
+      issue_meta_o.slot_last = load_last && (five_cycles_i || load_second_q);
     end else begin
       issue_meta_o.mark      = x_q.mark;
       issue_meta_o.lengths   = x_q.keep;
       issue_meta_o.none      = x_q.none;
-      issue_meta_o.low       = x_first_q ? x_q.id[QUARTER_W-1:0] : '0;
-      issue_meta_o.high      = x_last_q ? x_high_q : '1;
-      issue_meta_o.last      = x_last_q;
+      issue_meta_o.low       = x_low;
+      issue_meta_o.high      = x_high;
+      issue_meta_o.last      = x_last;
       issue_meta_o.slot_last = x_q.none;
       issue_meta_o.member    = member_t'({x_q.row_last, x_q.parity, x_q.bank});
     end
@@ -419,7 +407,6 @@ module gramer_set_wedges
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
-    assert (!(x_valid_q && x_last_q != (x_left_q == '0))) else $error("a list whose end is missed");
     assert (any_q == (left_q != '0) && only_q == (less_q == '0)) else $error("members are missed");
     assert (!(look && there_i == '0)) else $error("a row without a vertex");
     assert (!(row_done_i && used_q == '0)) else $error("a row is done with twice");

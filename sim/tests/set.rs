@@ -4,10 +4,10 @@
 
 #[path = "../../host/tests/common/environment.rs"]
 mod environment;
+#[path = "support/set.rs"]
+mod support;
 
-use std::path::PathBuf;
-
-use gramer::accelerator::set::image::{SetImage, Words};
+use gramer::accelerator::set::image::{Lists, SetImage, Words};
 use gramer::accelerator::set::reference;
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total, motifs4};
@@ -20,21 +20,14 @@ use gramer::prepare::renumber;
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::{Accelerator, named};
-use gramer_sim::model::{self, Build, Model};
+use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, ERROR, Outcome, REFUSED, Simulation};
 use gramer_sim::set::{Run, run};
 
+use support::{held, library};
+
 fn machine(name: &str) -> Accelerator {
     named::named(name).unwrap().unwrap()
-}
-
-/// The model of a machine, or `None` after saying what is missing.
-fn library(machine: &Accelerator) -> Option<PathBuf> {
-    if model::verilator().is_none() {
-        environment::skip(environment::RTL, "there is no verilator");
-        return None;
-    }
-    Some(model::build(machine, Build::default()).unwrap())
 }
 
 fn graph(edges: impl IntoIterator<Item = (u64, u64)>) -> Graph {
@@ -96,17 +89,6 @@ impl<'a> Bench<'a> {
         }
         outcomes
     }
-}
-
-/// A simulation that is held back at random, with answers in any order.
-fn held(machine: &Accelerator, seed: u64) -> Simulation {
-    let mut s = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(machine) };
-    if seed % 2 == 1 {
-        s.back_pressure = 3;
-        s.timing.back_pressure = 3;
-        s.timing.reorder = true;
-    }
-    s
 }
 
 /// Of eight PUs nearly all share their functions: else a model takes minutes to compile, and each PU has
@@ -314,6 +296,30 @@ fn graphs_in_segments() {
         }
     }
     assert!(most > 5, "{most} segments");
+}
+
+/// Counters that come to all entries of a root's block, whole lines, and are read for the roots after it in the same PU: a
+/// few vertices next to the same ones.
+#[test]
+fn counters_as_large_as_a_root_s_block() {
+    let machine = machine("set-small");
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    for (seed, (hubs, leaves)) in (0..).zip([(3, 16), (4, 16), (3, 32), (5, 48), (4, 64), (3, 15)])
+    {
+        let edges = (0..hubs).flat_map(|a| (0..leaves).map(move |b| (a, hubs + b)));
+        let graph = graph(edges.collect::<Vec<_>>());
+        let image = SetImage::new(graph.view(), Lists::Both, 1).unwrap();
+        let operations = [Operation::Paths];
+        let work = units(graph.view(), &image, &operations, Units::All);
+        let dealt = deal(&machine, &operations, work, 1, Arrange::ByWork);
+        let (streams, wait) = (vec![dealt[0].whole()], dealt[0].wait);
+        let bench = Bench { machine: &machine, image, streams, wait };
+        let what = format!("{hubs} hubs of {leaves}");
+        let outcome = &bench.compare(&mut core, &held(&machine, seed), &what)[0];
+        let pairs = |n: u64| n * (n - 1) / 2;
+        assert_eq!(outcome.counts[reference::SUM_CYCLES], pairs(hubs) * pairs(leaves), "{what}");
+    }
 }
 
 /// Roots with more neighbours before them than the list buffer holds.

@@ -12,9 +12,8 @@ mod frequent;
 mod labels;
 #[path = "support/set_listing.rs"]
 mod listing;
-
-use std::ops::ControlFlow;
-use std::path::PathBuf;
+#[path = "support/set.rs"]
+mod support;
 
 use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::plan::image::PlanImage;
@@ -34,9 +33,12 @@ use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
-use gramer_sim::model::{self, Build, Model};
+use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, FULL, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
+use std::ops::ControlFlow;
+
+use support::{held, library};
 
 fn random(rng: &mut fastrand::Rng, most: u64) -> Graph {
     let (n, share) = (4 + rng.u64(0..most), rng.u32(5..60));
@@ -154,26 +156,6 @@ fn a_house_is_the_difference_of_two_sums() {
 
 // -------------------------------------------------------------------------------------------------------
 // The core.
-
-/// The model of a machine, or `None` after saying what is missing.
-fn library(machine: &Accelerator) -> Option<PathBuf> {
-    if model::verilator().is_none() {
-        environment::skip(environment::RTL, "there is no verilator");
-        return None;
-    }
-    Some(model::build(machine, Build::default()).unwrap())
-}
-
-/// A simulation that is held back at random, with answers in any order.
-fn held(machine: &Accelerator, seed: u64) -> Simulation {
-    let mut s = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(machine) };
-    if seed % 2 == 1 {
-        s.back_pressure = 3;
-        s.timing.back_pressure = 3;
-        s.timing.reorder = true;
-    }
-    s
-}
 
 /// A pattern on a graph, as clusters are sent it.
 struct Bench<'a> {

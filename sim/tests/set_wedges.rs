@@ -4,8 +4,8 @@
 
 #[path = "../../host/tests/common/environment.rs"]
 mod environment;
-
-use std::path::PathBuf;
+#[path = "support/set.rs"]
+mod support;
 
 use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
@@ -24,9 +24,11 @@ use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
 use gramer_machine::set::LAST_ALL;
-use gramer_sim::model::{self, Build, Model};
+use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, FULL, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
+
+use support::{held, library};
 
 const SHAPES: [Shape; 2] = [Shape::House, Shape::FiveCycle];
 
@@ -41,26 +43,6 @@ fn random(seed: u64, vertices: u64, per_cent: u32, hubs: u64) -> Graph {
     let mut rng = fastrand::Rng::with_seed(seed);
     let pairs = (0..vertices).flat_map(|u| (0..u).map(move |v| (u, v)));
     graph(pairs.filter(|&(_, v)| rng.u32(0..100) < if v < hubs { 60 } else { per_cent }))
-}
-
-/// The model of a machine, or `None` after saying what is missing.
-fn library(machine: &Accelerator) -> Option<PathBuf> {
-    if model::verilator().is_none() {
-        environment::skip(environment::RTL, "there is no verilator");
-        return None;
-    }
-    Some(model::build(machine, Build::default()).unwrap())
-}
-
-/// A simulation that is held back at random, with answers in any order.
-fn held(machine: &Accelerator, seed: u64) -> Simulation {
-    let mut s = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(machine) };
-    if seed % 2 == 1 {
-        s.back_pressure = 3;
-        s.timing.back_pressure = 3;
-        s.timing.reorder = true;
-    }
-    s
 }
 
 /// A shape on a graph, as clusters are sent it.

@@ -1,0 +1,29 @@
+//! What all tests of the set core as a whole have in common.
+
+use std::path::PathBuf;
+
+use gramer_machine::Accelerator;
+use gramer_sim::model::{self, Build};
+use gramer_sim::run::Simulation;
+
+use crate::environment;
+
+/// The model of a machine, or `None` after saying what is missing.
+pub fn library(machine: &Accelerator) -> Option<PathBuf> {
+    if model::verilator().is_none() {
+        environment::skip(environment::RTL, "there is no verilator");
+        return None;
+    }
+    Some(model::build(machine, Build::default()).unwrap())
+}
+
+/// A simulation that is held back at random, with answers in any order.
+pub fn held(machine: &Accelerator, seed: u64) -> Simulation {
+    let mut s = Simulation { seed, max_cycles: 20_000_000, ..Simulation::of(machine) };
+    if seed % 2 == 1 {
+        s.back_pressure = 3;
+        s.timing.back_pressure = 3;
+        s.timing.reorder = true;
+    }
+    s
+}
