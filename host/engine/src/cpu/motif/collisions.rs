@@ -392,8 +392,7 @@ fn of_three_by<F: Form>(
                         return ControlFlow::Break(());
                     }
                     let row = graph.neighbours(b);
-                    let row = &row[..row.partition_point(|&c| c < part.end)];
-                    let row = &row[row.partition_point(|&c| c < part.start)..];
+                    let row = &row[within(row, &part)];
                     let mut here = 0u64;
                     for &c in row {
                         let before = u64::from(paths.add(c));
