@@ -229,7 +229,7 @@ def steps_of(parts, programs, folders, tests, whole):
                               dict(env, CARGO_MANIFEST_DIR=folder), True))
         commands = list(part.get("commands", []))
         if part.get("doc"):
-            commands.append(["cargo", "test", "--locked", "--workspace", "--doc"])
+            commands.append(["cargo", "test", "--locked", "--workspace", "--no-fail-fast", "--doc"])
         steps += [Step(name, f"{name}: {' '.join(command)}", command, ROOT, env, False) for command in commands]
 
     def rank(step):

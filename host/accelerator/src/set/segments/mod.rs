@@ -70,6 +70,7 @@ impl Segment {
 /// The segments of a task of one operation, one after the other (`docs/set-core.md`, section *Segments*).
 ///
 /// ```
+/// use gramer_accelerator::set::image::Words;
 /// use gramer_accelerator::set::segments::Segments;
 /// use gramer_accelerator::set::units::Operation;
 /// use gramer_engine::Units;
