@@ -97,6 +97,14 @@ impl EdgeBlock {
         }
     }
 
+    /// The edges, if all ids so far are below 2^32: where others like them can be added.
+    pub fn narrow_mut(&mut self) -> Option<&mut Vec<[u32; 2]>> {
+        match &mut self.pairs {
+            Pairs::Narrow(pairs) => Some(pairs),
+            Pairs::Wide(_) | Pairs::Spilled(_) => None,
+        }
+    }
+
     #[cold]
     fn push_wide(&mut self, u: u64, v: u64) {
         if let Pairs::Narrow(pairs) = &self.pairs {

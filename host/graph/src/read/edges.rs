@@ -7,9 +7,13 @@
 //! columns (`id_1,id_2`) if numbers follow it, which is remarked. Direction is dropped. Vertices are those with an edge line.
 
 use super::chunk::{Chunk, End, Parser, gather};
+use super::pairs::pair_lines;
 use super::scan::{self, Digits, Fault, digits, fields, is_comment, is_number, quote, trim};
 use crate::Builder;
 use crate::error::Result;
+
+/// The most lines that are read one by one before several at a time are tried again.
+const MOST_ALONE: usize = 64;
 
 /// An edge list.
 pub(crate) struct EdgeList {
@@ -137,7 +141,20 @@ impl Parser for EdgeList {
 
     fn block(&self, text: &[u8], chunk: &mut Chunk) -> Result<(), Fault> {
         let mut at = 0;
+        // Lines to be read one by one, and how many these are where the next ones can't be read together.
+        let (mut alone, mut next_alone) = (0, 1);
         while at < text.len() {
+            if alone > 0 {
+                alone -= 1;
+            } else if self.columns == 2
+                && let Some(pairs) = chunk.edges.narrow_mut()
+            {
+                let from = at;
+                at = pair_lines(text, at, pairs);
+                next_alone = if at > from { 1 } else { MOST_ALONE.min(2 * next_alone) };
+                alone = next_alone;
+                continue;
+            }
             if self.columns == 2
                 && let Some((u, v, next)) = pair_line(text, at)
             {

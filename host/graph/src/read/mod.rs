@@ -17,6 +17,7 @@ mod loops;
 mod matrix_market;
 mod metis;
 mod options;
+mod pairs;
 mod records;
 mod scan;
 mod source;
