@@ -77,6 +77,67 @@ pub const UNITS_A_GROUP: u32 = 4;
 pub const PLANS: u32 = 4;
 /// Sums of a run.
 pub const SUMS: u32 = 8;
+/// Sums of products behind those, on a machine that counts 5-motifs.
+pub const PRODUCTS: u32 = 24;
+/// All of them.
+pub const SUMS_MOST: u32 = SUMS + PRODUCTS;
+
+/// Of a connected set of three vertices, a and c beside b, the vertices outside it by the neighbours that they have in it: what
+/// can be a factor of a product, by its code. The bits of a mask are a, b and c.
+pub const FACTORS: [(&str, &[u8]); 12] = [
+    ("none", &[]),
+    ("a", &[1]),
+    ("b", &[2]),
+    ("c", &[4]),
+    ("ends", &[1, 4]),
+    ("one", &[1, 2, 4]),
+    ("sides", &[3, 6]),
+    ("two", &[3, 5, 6]),
+    ("ab", &[3]),
+    ("ac", &[5]),
+    ("bc", &[6]),
+    ("abc", &[7]),
+];
+
+/// The products of 5-motifs, by the names of their factors: four at a time, sixteen of a set without an edge a–c, then eight of
+/// a triangle. A factor with itself is it times one less.
+pub const FACTORS_OF: [[&str; 2]; PRODUCTS as usize] = [
+    ["b", "b"],
+    ["abc", "ends"],
+    ["a", "c"],
+    ["ac", "ac"],
+    ["b", "ends"],
+    ["abc", "sides"],
+    ["a", "ab"],
+    ["ac", "sides"],
+    ["b", "sides"],
+    ["abc", "ac"],
+    ["ends", "sides"],
+    ["bc", "ab"],
+    ["b", "ac"],
+    ["abc", "abc"],
+    ["b", "abc"],
+    ["bc", "c"],
+    ["abc", "abc"],
+    ["abc", "one"],
+    ["ab", "ab"],
+    ["ac", "ac"],
+    ["none", "none"],
+    ["abc", "two"],
+    ["none", "none"],
+    ["bc", "bc"],
+];
+
+/// Products of a set without the edge a–c.
+pub const PRODUCTS_OPEN: usize = 16;
+
+/// The code of a factor.
+///
+/// # Panics
+/// If there is none of that name.
+pub fn factor(name: &str) -> u32 {
+    FACTORS.iter().position(|(own, _)| *own == name).expect("a factor") as u32
+}
 /// Smallest and largest k.
 pub const K_RANGE: (u32, u32) = (3, 16);
 /// Entries of a word of the map.
@@ -145,7 +206,7 @@ pub const fn size_quarters(size: u32) -> u32 {
 pub const PLAN_COUNTERS: [&str; 3] = ["plan_steps", "plan_passes", "plan_no_line"];
 
 /// Operations of a plan, by their numbers.
-pub const OPERATIONS: [(&str, &str); 7] = [
+pub const OPERATIONS: [(&str, &str); 8] = [
     ("none", "the unit does nothing"),
     ("cliques", "cliques of k vertices whose last vertex is the root"),
     ("edges", "triangles of each edge down from the root, and what is summed over them"),
@@ -158,6 +219,10 @@ pub const OPERATIONS: [(&str, &str); 7] = [
     (
         "five_cycles",
         "the 5-cycles whose first vertex is the root, and what is too much of them, for every unit",
+    ),
+    (
+        "motifs5",
+        "for 5-motifs products over the connected sets of three vertices with the root in the middle, for every unit",
     ),
 ];
 
@@ -183,6 +248,11 @@ const STATUS: [(&str, &str); 5] = [
 ];
 
 impl Accelerator {
+    /// Sums that a run of the set core has.
+    pub fn set_sums(&self) -> u32 {
+        self.set.as_ref().map_or(SUMS, SetCore::sums)
+    }
+
     /// Quarter-lines of the image that a cluster of the set core holds on chip; 0 without a set core.
     pub fn set_quarters(&self) -> u32 {
         self.set.as_ref().map_or(0, |s| s.partition_lines * self.machine.partitions * LINE_QUARTERS)
@@ -204,6 +274,16 @@ impl SetCore {
     /// of an entry's place in its bank.
     pub fn range_entries(&self) -> u32 {
         (self.map_words * MAP_ENTRIES / (LAST_ALL + 1)).max(1)
+    }
+
+    /// Sums of products that a run has behind the others.
+    pub fn products(&self) -> u32 {
+        if self.reached > 0 { PRODUCTS } else { 0 }
+    }
+
+    /// Sums that a run has.
+    pub fn sums(&self) -> u32 {
+        SUMS + self.products()
     }
 
     /// Vertices that the map has an entry for.
@@ -262,6 +342,15 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("UNITS_A_GROUP", UNITS_A_GROUP, "units that go to one PU");
     number("PLANS", PLANS, "plans of a run");
     number("SUMS", SUMS, "sums of a run");
+    number("PRODUCTS", s.products(), "sums of products for 5-motifs behind those");
+    for (at, row) in FACTORS_OF.chunks(4).enumerate() {
+        let both = [0, 1].map(|side| row.iter().rev().fold(0, |all, p| all << 4 | factor(p[side])));
+        let what = "codes of their factors, of four: the first ones, then the second ones";
+        number(&format!("PRODUCTS_{at}"), both[0] | both[1] << 16, what);
+    }
+    for (at, (name, _)) in (0..).zip(FACTORS) {
+        number(&format!("FACTOR_{}", name.to_uppercase()), at, "code of a factor");
+    }
     number("K_LEAST", K_RANGE.0, "smallest k");
     number("K_MOST", K_RANGE.1, "largest k");
     for (at, (name, what)) in (0..).zip(OPERATIONS) {
