@@ -61,7 +61,8 @@ fn made_of(pairs: &BTreeSet<Pair>, from: &[usize]) -> Option<Vec<(usize, bool)>>
 /// If no products make them, which a test excludes.
 pub fn plan_sums(products: &[u128]) -> Vec<u128> {
     let plan = MotifPlan::of(VERTICES);
-    let sides = [(0..PRODUCTS_OPEN).collect::<Vec<_>>(), (PRODUCTS_OPEN..PRODUCTS as usize).collect()];
+    let sides =
+        [(0..PRODUCTS_OPEN).collect::<Vec<_>>(), (PRODUCTS_OPEN..PRODUCTS as usize).collect()];
     let value = |p: usize| {
         let [first, second] = FACTORS_OF[p];
         if first == second { products[p] / 2 } else { products[p] }

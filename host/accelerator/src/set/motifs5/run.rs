@@ -45,11 +45,7 @@ pub fn sums(
 ///
 /// # Errors
 /// [`gramer_graph::error::Error::Unsupported`] then, and what building the image says.
-pub fn check_room(
-    machine: &Accelerator,
-    view: View<'_>,
-    images: &WedgeImages,
-) -> Result<()> {
+pub fn check_room(machine: &Accelerator, view: View<'_>, images: &WedgeImages) -> Result<()> {
     let found = images.with(machine, view, |_| Ok(()))?;
     found.ok_or_else(|| unsupported(machine, NO_ROOM, false))
 }

@@ -26,7 +26,8 @@ fn products_make_the_sums_of_the_plan() {
             let g: Vec<u128> = (0..8).map(|_| rng.u128(0..6)).collect();
             for term in plan.terms(SHAPES[usize::from(triangle)]) {
                 let [x, y] = [term.first, term.second].map(|mask| g[usize::from(mask)]);
-                let own = if term.first == term.second { x * x.saturating_sub(1) / 2 } else { x * y };
+                let own =
+                    if term.first == term.second { x * x.saturating_sub(1) / 2 } else { x * y };
                 wanted[usize::from(term.sum)] += own;
             }
             for (p, sum) in products.iter_mut().enumerate() {
