@@ -3,7 +3,7 @@
 // them, a pair a cycle; rows of matches become matrices, in which the level engine counts cliques.
 //
 // In a run of a search plan the units go to gramer_set_plan, which then has port, list buffer and intersector; in one of
-// houses or 5-cycles to gramer_set_wedges, in one of 5-motifs to gramer_set_triples, which then have port and map.
+// houses, 5-cycles or 5-motifs to gramer_set_by_map, which then has port and map.
 //
 //   units ─► queue ─► streamer ─► port ══► partitions
 //                        ▲          ║ lines
@@ -271,94 +271,28 @@ module gramer_set_pu
   map_at_t     note_at [MAP_BANKS], row_place [MAP_BANKS];
   up_t         note_up [MAP_BANKS];
   logic [PRODUCT_W-1:0] product_value;
-  logic        triple_valid, triple_done, products_busy, products_saturated, sums_saturated;
+  logic        triple_valid, triple_done, products_saturated, sums_saturated;
   triple_t     triple;
   logic [COUNT_W-1:0] products_sum, own_sum;
   logic        of_products_q; // the sum that was asked for
 
   if (REACHED != 0) begin : gen_wedges
-    logic [NOTED_W:0]   rows;
-    logic [NOTED_W-1:0] row;
-    logic row_read, noting, reached_clear, five_cycles_q, triples_q;
-    logic       w_take, w_issue_valid, w_line_ready, w_valid, w_busy, w_list;
-    line_at_t   w_issue_line, t_issue_line;
-    meta_t      w_issue_meta, w_meta, t_issue_meta, t_meta;
-    line_t      w_line, t_line;
-    lanes_t     w_lanes, w_counted, t_lanes, t_counted;
-    list_t      w_root, t_root;
-    wedge_t     w_wedge, t_wedge;
-    logic       t_take, t_issue_valid, t_line_ready, t_valid, t_busy, t_list;
-    logic [MAP_BANKS-1:0] noted_there;
-    map_at_t noted_at [MAP_BANKS];
-    up_t     noted_up [MAP_BANKS];
-
-    always_ff @(posedge clk_i) begin
-      wedging_q   <= !rst_i && (plan_i[0].operation == 4'(OP_HOUSES)
-                                || plan_i[0].operation == 4'(OP_FIVE_CYCLES)
-                                || plan_i[0].operation == 4'(OP_MOTIFS5));
-      triples_q   <= plan_i[0].operation == 4'(OP_MOTIFS5);
-      five_cycles_q <= plan_i[0].operation == 4'(OP_FIVE_CYCLES);
-    end
-
-    gramer_set_wedges i_wedges (
-      .clk_i, .rst_i, .five_cycles_i (five_cycles_q),
-      .unit_valid_i (wedging_q && !triples_q && unit_valid), .unit_take_o (w_take), .unit_i (unit),
-      .issue_valid_o (w_issue_valid), .issue_ready_i (issue_ready && wedging_q && !triples_q),
-      .issue_line_o (w_issue_line), .issue_meta_o (w_issue_meta),
-      .line_valid_i (wedging_q && !triples_q && line_valid), .line_ready_o (w_line_ready),
-      .line_i (line), .meta_i (meta),
-      .map_valid_o (w_valid), .map_ready_i (map_ready), .map_line_o (w_line),
-      .map_lanes_o (w_lanes), .map_meta_o (w_meta), .map_list_o (w_root),
-      .map_wedge_o (w_wedge), .map_counted_o (w_counted),
+    gramer_set_by_map i_by_map (
+      .clk_i, .rst_i, .clear_i, .plan_i (plan_i[0]), .is_o (wedging_q),
+      .unit_valid_i (unit_valid), .unit_take_o (wedge_take), .unit_i (unit),
+      .issue_valid_o (wedge_issue_valid), .issue_ready_i (issue_ready),
+      .issue_line_o (wedge_issue_line), .issue_meta_o (wedge_issue_meta),
+      .line_valid_i (line_valid), .line_ready_o (wedge_line_ready), .line_i (line), .meta_i (meta),
+      .map_valid_o (wedge_valid), .map_ready_i (map_ready), .map_line_o (wedge_line),
+      .map_lanes_o (wedge_lanes), .map_meta_o (wedge_meta), .map_list_o (wedge_root),
+      .map_wedge_o (wedge), .map_counted_o (wedge_counted),
       .range_first_o (range_first), .range_last_o (range_last), .settled_i (map_settled),
-      .rows_i (rows), .read_o (row_read), .row_o (row), .there_i (noted_there),
-      .at_i (noted_at), .up_i (noted_up), .noting_i (noting),
       .look_o (row_look), .look_there_o (row_there), .look_at_o (row_place),
-      .row_done_i (row_done), .clear_o (reached_clear),
-      .busy_o (w_busy), .list_o (w_list)
-    );
-
-    gramer_set_triples i_triples (
-      .clk_i, .rst_i,
-      .unit_valid_i (triples_q && unit_valid), .unit_take_o (t_take), .unit_i (unit),
-      .issue_valid_o (t_issue_valid), .issue_ready_i (issue_ready && triples_q),
-      .issue_line_o (t_issue_line), .issue_meta_o (t_issue_meta),
-      .line_valid_i (triples_q && line_valid), .line_ready_o (t_line_ready), .line_i (line),
-      .meta_i (meta),
-      .map_valid_o (t_valid), .map_ready_i (map_ready), .map_line_o (t_line),
-      .map_lanes_o (t_lanes), .map_meta_o (t_meta), .map_list_o (t_root),
-      .map_wedge_o (t_wedge), .map_counted_o (t_counted),
-      .busy_o (t_busy), .list_o (t_list)
-    );
-
-    assign wedge_take        = triples_q ? t_take : w_take;
-    assign wedge_issue_valid = triples_q ? t_issue_valid : w_issue_valid;
-    assign wedge_issue_line  = triples_q ? t_issue_line : w_issue_line;
-    assign wedge_issue_meta  = triples_q ? t_issue_meta : w_issue_meta;
-    assign wedge_line_ready  = triples_q ? t_line_ready : w_line_ready;
-    assign wedge_valid       = triples_q ? t_valid : w_valid;
-    assign wedge_line        = triples_q ? t_line : w_line;
-    assign wedge_lanes       = triples_q ? t_lanes : w_lanes;
-    assign wedge_counted     = triples_q ? t_counted : w_counted;
-    assign wedge_meta        = triples_q ? t_meta : w_meta;
-    assign wedge_root        = triples_q ? t_root : w_root;
-    assign wedge             = triples_q ? t_wedge : w_wedge;
-    assign wedge_busy        = w_busy || t_busy || products_busy;
-    assign wedge_list        = w_list || t_list;
-
-    gramer_set_triple_products i_products (
-      .clk_i, .rst_i, .clear_i,
-      .valid_i (triple_valid), .triple_i (triple), .done_o (triple_done), .at_i (sum_at_i),
-      .sum_o (products_sum), .saturated_o (products_saturated), .busy_o (products_busy)
-    );
-
-    always_ff @(posedge clk_i) of_products_q <= sum_at_i >= SUM_AT_W'(SUMS);
-
-    gramer_set_reached i_reached (
-      .clk_i, .rst_i, .clear_i (reached_clear),
-      .note_i (note), .at_i (note_at), .up_i (note_up),
-      .rows_o (rows), .read_i (row_read), .row_i (row), .there_o (noted_there),
-      .at_o (noted_at), .up_o (noted_up), .busy_o (noting), .full_o (wedge_full)
+      .note_i (note), .note_at_i (note_at), .note_up_i (note_up), .row_done_i (row_done),
+      .triple_i (triple_valid), .triple_value_i (triple), .triple_done_o (triple_done),
+      .sum_at_i, .sum_o (products_sum), .of_products_o (of_products_q),
+      .saturated_o (products_saturated), .full_o (wedge_full), .busy_o (wedge_busy),
+      .list_o (wedge_list)
     );
   end else begin : gen_no_wedges
     logic unused;
@@ -388,7 +322,6 @@ module gramer_set_pu
     assign range_first       = '0;
     assign range_last        = '0;
     assign triple_done        = 1'b0;
-    assign products_busy      = 1'b0;
     assign products_saturated = 1'b0;
     assign products_sum       = '0;
     assign of_products_q      = 1'b0;

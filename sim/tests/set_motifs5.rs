@@ -12,6 +12,7 @@ use gramer::accelerator::set::motifs5::units::{deal, units};
 use gramer::accelerator::set::motifs5::{counts, reference};
 use gramer::accelerator::set::reference::{SUM_CLIQUES, SUM_EMBEDDINGS};
 use gramer::accelerator::set::sums::Total;
+use gramer::accelerator::set::units::PlacedUnit;
 use gramer::accelerator::set::wedges::image::WedgeImage;
 use gramer::accelerator::set::wedges::{self, Shape};
 use gramer::engine::cpu::Cpu;
@@ -22,7 +23,7 @@ use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
-use gramer_machine::set::{LAST_ALL, LEVEL_BITS};
+use gramer_machine::set::{LAST_ALL, LEVEL_BITS, SUMS};
 use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
@@ -162,21 +163,25 @@ fn motifs_of_lists_of_every_length() {
     }
 }
 
-/// More roots than the map has levels for, so that it is cleared on the way: a part of the hub takes as many as its list has
-/// entries.
+/// More roots than the map has levels for, so that it is cleared on the way: each takes as many as its list has entries. They
+/// are one hub again and again, each time with the last of its neighbours alone.
 #[test]
 fn tags_when_levels_begin_again() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();
-    let graph = graph((1..=1_500).map(|v| (0, v)).chain((1..300).map(|v| (v, v + 1))));
-    let bench = Bench::new(&machine, &graph, 1);
-    let runs = 6;
-    let levels = runs * bench.parts / machine.machine.processing_units as usize * 1_500;
-    assert!(levels > 1 << LEVEL_BITS, "{levels} levels");
-    for seed in 0..runs as u64 {
-        bench.compare(&mut core, &held(&machine, seed), "a hub");
-    }
+    let leaves = 1_500;
+    let graph = graph((1..=leaves).map(|v| (0, v)).chain((1..300).map(|v| (v, v + 1))));
+    let mut bench = Bench::new(&machine, &graph, 1);
+    let hub =
+        *units(&machine, graph.view(), &bench.image, 1).iter().max_by_key(|u| u.work).unwrap();
+    let end = PlacedUnit { first: leaves as u32 / 4 - 5, last: LAST_ALL, work: 1, ..hub };
+    let roots = 400;
+    let levels = roots / machine.machine.processing_units as u64 * leaves;
+    assert!(levels > 2 << LEVEL_BITS, "{levels} levels");
+    bench.streams = vec![deal(&machine, vec![end; roots as usize], 1)[0].whole()];
+    let total = bench.compare(&mut core, &held(&machine, 3), "a hub");
+    assert!(total[SUMS as usize..].iter().any(|&sum| sum > 0));
 }
 
 /// One that is stopped has the sums of the units before; the core is then as it was.
