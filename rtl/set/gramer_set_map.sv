@@ -282,8 +282,9 @@ module gramer_set_map
 
   always_ff @(posedge clk_i) begin
     c_q <= '{
-      valid: go && !rst_i, mark: b_meta_q.mark, counts: b_list_q.counts && !b_meta_q.mark && !b_wedge_q.triples,
-      root: root_q, wedge: b_wedge_q, level: level_q, tag: tag, taken: go ? b_taken_q : '0, after: b_after_q,
+      valid: go && !rst_i, mark: b_meta_q.mark,
+      counts: b_list_q.counts && !b_meta_q.mark && !b_wedge_q.triples, root: root_q,
+      wedge: b_wedge_q, level: level_q, tag: tag, taken: go ? b_taken_q : '0, after: b_after_q,
       entries: b_first_q ? b_entries_q : '0,
       member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };

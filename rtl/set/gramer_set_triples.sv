@@ -45,9 +45,9 @@ module gramer_set_triples
   localparam int unsigned AHEAD     = 4; // lines of roots' lists, of each kind
   localparam int unsigned AHEAD_W   = $clog2(AHEAD) + 1;
 
-  // The lowest of some lanes.
-  function automatic lanes_t lowest(input lanes_t lanes);
-    return lanes & ~(lanes - 1'b1);
+  // Some lanes without the lowest.
+  function automatic lanes_t less_of(input lanes_t lanes);
+    return lanes & (lanes - 1'b1);
   endfunction
 
   // ---------------------------------------------------------------- lines with the a of a unit
@@ -142,7 +142,8 @@ module gramer_set_triples
   near_e      near_q;
   visit_t     came, head, hand_q;
   logic       came_near, came_later, head_valid, begun_q, n_push, n_full, n_valid, n_pop;
-  lanes_t     near_left_q, near_low;
+  lanes_t     near_left_q, near_less_q, near_low; // less: without the lowest
+  logic       near_any_q;
   line_at_t   near_at_q;
   step_near_t n, s;
   entry_t     near_entry;
@@ -153,9 +154,9 @@ module gramer_set_triples
     .pop_i (head_pop), .valid_o (head_valid), .data_o (head)
   );
 
-  assign near_low  = lowest(near_left_q);
+  assign near_low  = near_left_q & ~near_less_q;
   assign head_pop  = near_q == TAKE && head_valid && (!head.begins || begun_q);
-  assign n_push    = !n_full && (near_q == CLOSE || (near_q == LANES_ && near_left_q != '0)
+  assign n_push    = !n_full && (near_q == CLOSE || (near_q == LANES_ && near_any_q)
                                  || (near_q == TAKE && head_valid && head.begins && !begun_q));
   assign known_pop = near_q == CLOSE && n_push;
 
@@ -180,7 +181,7 @@ module gramer_set_triples
         if (head_pop) near_q <= LANES_;
         if (n_push) begun_q <= 1'b1;
       end
-      LANES_: if (near_left_q == '0) near_q <= hand_q.ends ? CLOSE : TAKE;
+      LANES_: if (!near_any_q) near_q <= hand_q.ends ? CLOSE : TAKE;
       default: if (n_push) begin
         near_q  <= TAKE;
         begun_q <= 1'b0;
@@ -189,8 +190,14 @@ module gramer_set_triples
     if (head_pop) begin
       hand_q      <= head;
       near_left_q <= head.lanes;
+      near_less_q <= less_of(head.lanes);
+      near_any_q  <= head.lanes != '0;
       near_at_q   <= head.begins ? known.at : near_at_q + 1'b1;
-    end else if (n_push && near_q == LANES_) near_left_q <= near_left_q & ~near_low;
+    end else if (n_push && near_q == LANES_) begin
+      near_left_q <= near_less_q;
+      near_less_q <= less_of(near_less_q);
+      near_any_q  <= near_less_q != '0;
+    end
   end
 
   gramer_fifo #(.WIDTH($bits(step_near_t)), .DEPTH(4)) i_near (
@@ -261,7 +268,7 @@ module gramer_set_triples
   visit_e   visit_q;
   visit_t   later, later_q;
   logic     later_valid, v_push, m_full, m_valid, x_take, only_q, first_q;
-  lanes_t   behind, left_q, less, low;
+  lanes_t   behind, left_q, less_q, low;
   id_t      root_q;
   visitor_t v, m;
   entry_t   entry;
@@ -276,8 +283,7 @@ module gramer_set_triples
     for (int l = 0; l < LANES; l++)
       behind[l] = later_q.lanes[l] && later_q.line[l*ENTRY_W +: PLACED_ID_W] > placed_t'(t.id);
 
-  assign low       = lowest(left_q);
-  assign less      = left_q & ~low;
+  assign low       = left_q & ~less_q;
   assign later_pop = visit_q == NEXT && later_valid;
   assign v_push    = !m_full && (visit_q == EACH || (visit_q == TURN && t_valid));
   // An a is known until all of its c are.
@@ -308,10 +314,12 @@ module gramer_set_triples
     if (later_pop) later_q <= later;
     if (visit_q == LATER) begin
       left_q <= behind;
+      less_q <= less_of(behind);
       only_q <= !several(word_t'(behind));
     end else if (v_push) begin
-      left_q <= less;
-      only_q <= !several(word_t'(less));
+      left_q <= less_q;
+      less_q <= less_of(less_q);
+      only_q <= !several(word_t'(less_q));
     end
   end
 
@@ -418,7 +426,8 @@ module gramer_set_triples
     assert (!(came_near && i_heads.full_o)) else $error("a line with an a has no room");
     assert (!(came_later && i_later.full_o)) else $error("a line behind an a has no room");
     assert (!(head_valid && !known_valid)) else $error("a line of no unit");
-    assert (visit_q != EACH || left_q != '0) else $error("no c");
+    assert (visit_q != EACH || (left_q != '0 && only_q == (less_q == '0))) else $error("no c");
+    assert (near_q != LANES_ || near_any_q == (near_left_q != '0)) else $error("an a is missed");
   end
 `endif
 
