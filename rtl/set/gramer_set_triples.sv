@@ -309,7 +309,7 @@ module gramer_set_triples
       LATER: visit_q <= behind != '0 ? EACH : later_q.ends ? TURN : NEXT;
       default: if (v_push && only_q) visit_q <= later_q.ends ? TURN : NEXT;
     endcase
-    if (visit_q == TURN && t.kind == BEGIN_) root_q <= t.id;
+    if (visit_q == TURN && v_push && t.kind == BEGIN_) root_q <= t.id;
     first_q <= placed_t'(root_q) < placed_t'(t.id);
     if (later_pop) later_q <= later;
     if (visit_q == LATER) begin

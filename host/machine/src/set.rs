@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::check::Wrong;
 use crate::{Accelerator, Core, ENTRIES_A_LINE, verilog};
 
+mod products;
+
+pub use products::{FACTORS, FACTORS_OF, PRODUCTS_OPEN, factor};
+
 /// Section `set`: sizes of a cluster.
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -82,62 +86,6 @@ pub const PRODUCTS: u32 = 24;
 /// All of them.
 pub const SUMS_MOST: u32 = SUMS + PRODUCTS;
 
-/// Of a connected set of three vertices, a and c beside b, the vertices outside it by the neighbours that they have in it: what
-/// can be a factor of a product, by its code. The bits of a mask are a, b and c.
-pub const FACTORS: [(&str, &[u8]); 12] = [
-    ("none", &[]),
-    ("a", &[1]),
-    ("b", &[2]),
-    ("c", &[4]),
-    ("ends", &[1, 4]),
-    ("one", &[1, 2, 4]),
-    ("sides", &[3, 6]),
-    ("two", &[3, 5, 6]),
-    ("ab", &[3]),
-    ("ac", &[5]),
-    ("bc", &[6]),
-    ("abc", &[7]),
-];
-
-/// The products of 5-motifs, by the names of their factors: four at a time, sixteen of a set without an edge a–c, then eight of
-/// a triangle. A factor with itself is it times one less.
-pub const FACTORS_OF: [[&str; 2]; PRODUCTS as usize] = [
-    ["b", "b"],
-    ["abc", "ends"],
-    ["a", "c"],
-    ["ac", "ac"],
-    ["b", "ends"],
-    ["abc", "sides"],
-    ["a", "ab"],
-    ["ac", "sides"],
-    ["b", "sides"],
-    ["abc", "ac"],
-    ["ends", "sides"],
-    ["bc", "ab"],
-    ["b", "ac"],
-    ["abc", "abc"],
-    ["b", "abc"],
-    ["bc", "c"],
-    ["abc", "abc"],
-    ["abc", "one"],
-    ["ab", "ab"],
-    ["ac", "ac"],
-    ["none", "none"],
-    ["abc", "two"],
-    ["none", "none"],
-    ["bc", "bc"],
-];
-
-/// Products of a set without the edge a–c.
-pub const PRODUCTS_OPEN: usize = 16;
-
-/// The code of a factor.
-///
-/// # Panics
-/// If there is none of that name.
-pub fn factor(name: &str) -> u32 {
-    FACTORS.iter().position(|(own, _)| *own == name).expect("a factor") as u32
-}
 /// Smallest and largest k.
 pub const K_RANGE: (u32, u32) = (3, 16);
 /// Entries of a word of the map.
@@ -343,14 +291,7 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("PLANS", PLANS, "plans of a run");
     number("SUMS", SUMS, "sums of a run");
     number("PRODUCTS", s.products(), "sums of products for 5-motifs behind those");
-    for (at, row) in FACTORS_OF.chunks(4).enumerate() {
-        let both = [0, 1].map(|side| row.iter().rev().fold(0, |all, p| all << 4 | factor(p[side])));
-        let what = "codes of their factors, of four: the first ones, then the second ones";
-        number(&format!("PRODUCTS_{at}"), both[0] | both[1] << 16, what);
-    }
-    for (at, (name, _)) in (0..).zip(FACTORS) {
-        number(&format!("FACTOR_{}", name.to_uppercase()), at, "code of a factor");
-    }
+    products::numbers(&mut number);
     number("K_LEAST", K_RANGE.0, "smallest k");
     number("K_MOST", K_RANGE.1, "largest k");
     for (at, (name, what)) in (0..).zip(OPERATIONS) {

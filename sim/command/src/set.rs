@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use gramer::accelerator::set::image::{SetImage, Size, Words};
 use gramer::accelerator::set::motifs5;
-use gramer::accelerator::set::reference::SUM_EMBEDDINGS;
+use gramer::accelerator::set::reference::{SUM_EMBEDDINGS, Sums};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};
@@ -131,11 +131,23 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Streams over the image for wedges, one for each cluster: the sum of what they give.
-    fn over(&mut self, image: &WedgeImage, streams: &[InStream]) -> Result<Total> {
+    /// Streams over the image for wedges, one for each cluster: the sum of what they give, which must be what the functional
+    /// model has.
+    fn over(
+        &mut self,
+        image: &WedgeImage,
+        streams: &[InStream],
+        model: impl Fn(&[u8]) -> Option<Sums>,
+    ) -> Result<Total> {
         let mut total = Total::default();
         for (at, stream) in streams.iter().enumerate().take(self.asked.clusters) {
             let found = self.run(at, image, stream)?;
+            let wanted = model(&stream.whole()).context("the functional model has no room")?;
+            let same = found.iter().zip(&wanted.values).all(|(&own, &one)| own == u128::from(one));
+            ensure!(
+                same,
+                "the core's sums are {found:?}, which the functional model doesn't have: {wanted:?}"
+            );
             total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own);
         }
         Ok(total)
@@ -163,13 +175,17 @@ impl Bench<'_> {
         self.done.segments -= 1; // another image of the same graph
         let work = motifs5::units::units(machine, view, &image, clusters);
         let streams = motifs5::units::deal(machine, work, clusters);
-        let sums = self.over(&image, &streams)?;
+        let sums = self.over(&image, &streams, |stream| {
+            Some(motifs5::reference::run(machine, image.words(), stream))
+        })?;
         self.total.iter_mut().zip(sums).for_each(|(sum, own)| *sum += own);
         self.stage("motifs5");
         let shape = Shape::FiveCycle;
         let work = wedges::units::units(machine, view, Units::All, &image, shape);
         let streams = wedges::units::deal(machine, shape, work, clusters);
-        let sums = self.over(&image, &streams)?;
+        let sums = self.over(&image, &streams, |stream| {
+            wedges::reference::run(machine, image.words(), stream)
+        })?;
         // What is too much is known when all clusters have run.
         if self.asked.clusters >= clusters {
             self.total[SUM_EMBEDDINGS] = shape.occurrences(&sums);
