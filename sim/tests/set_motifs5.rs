@@ -155,6 +155,18 @@ fn motifs_of_lists_of_every_length() {
         let others = (2..leaves + 1).filter(|v| v % 7 < 3).map(|v| (v, v + 1));
         all.push((format!("hubs, {leaves}"), graph(first.chain(second).chain(others))));
     }
+    // Many roots with few neighbours, and triangles from each of their vertices: what is known of a root ends soon.
+    all.push(("triangles in a row".into(), graph((0..150).flat_map(|v| [(v, v + 1), (v, v + 2)]))));
+    let fans = |v: u64| [(0, 2 * v + 1), (0, 2 * v + 2), (2 * v + 1, 2 * v + 2)];
+    all.push(("fans".into(), graph((0..40).flat_map(fans))));
+    for links in [10, 40, 90] {
+        let mut rng = fastrand::Rng::with_seed(links);
+        let apart =
+            (0..60).flat_map(|t| [(3 * t, 3 * t + 1), (3 * t + 1, 3 * t + 2), (3 * t, 3 * t + 2)]);
+        let between: Vec<_> = (0..links).map(|_| (rng.u64(0..180), rng.u64(0..180))).collect();
+        let between = between.into_iter().filter(|(u, v)| u != v);
+        all.push((format!("triangles, {links} links"), graph(apart.chain(between))));
+    }
     for (seed, (what, graph)) in (0..).zip(&all) {
         let bench = Bench::new(&machine, graph, 1);
         let simulation = held(&machine, seed);
