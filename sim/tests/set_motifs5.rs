@@ -23,7 +23,7 @@ use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
 use gramer_machine::named::named;
-use gramer_machine::set::{LAST_ALL, LEVEL_BITS, SUMS};
+use gramer_machine::set::{LAST_ALL, LEVEL_BITS, PRODUCTS_OPEN, SUMS};
 use gramer_sim::model::Model;
 use gramer_sim::run::{ABORTED, DONE, Outcome, Simulation};
 use gramer_sim::set::{Run, run};
@@ -194,6 +194,51 @@ fn tags_when_levels_begin_again() {
     bench.streams = vec![deal(&machine, vec![end; roots as usize], 1)[0].whole()];
     let total = bench.compare(&mut core, &held(&machine, 3), "a hub");
     assert!(total[SUMS as usize..].iter().any(|&sum| sum > 0));
+}
+
+/// Parts of a hub with one neighbour alone, and between them roots of triangles that come after it: nothing of a root is
+/// taken for the next one.
+#[test]
+fn short_units_between_others() {
+    let machine = named("set-small").unwrap().unwrap();
+    let Some(library) = library(&machine) else { return };
+    let mut core = Model::load(&library).unwrap();
+    let leaves = (1..=17).map(|v| (0, v));
+    let graph = graph(leaves.chain((20..60).flat_map(|v| [(v, v + 1), (v, v + 2), (v, v + 3)])));
+    let mut bench = Bench::new(&machine, &graph, 1);
+    let all = units(&machine, graph.view(), &bench.image, 1);
+    let hub = *all.iter().max_by_key(|unit| unit.quarters).unwrap();
+    let (first, last) = (hub.address % 4 + 4, LAST_ALL);
+    let mut stream = deal(&machine, vec![], 1)[0].whole()[..64].to_vec();
+    // A unit for each of the two PUs, and then nothing until they have ended.
+    let mut beat = |units: [PlacedUnit; 2]| {
+        for unit in units {
+            let mut half = [0; 32];
+            let fields = [("address", unit.address), ("quarters", unit.quarters)];
+            let range = [("first", unit.first), ("last", unit.last)];
+            for (name, value) in fields.into_iter().chain(range) {
+                machine
+                    .streams
+                    .input
+                    .field("unit", name)
+                    .unwrap()
+                    .set(&mut half[..8], value.into());
+            }
+            stream.extend(half);
+        }
+        stream.extend([0; 64 * 400]);
+    };
+    let others: Vec<_> = all.iter().filter(|unit| unit.address != hub.address).collect();
+    for pair in others.chunks_exact(2) {
+        beat([PlacedUnit { first, last, ..hub }; 2]);
+        beat([*pair[0], *pair[1]]);
+    }
+    bench.streams = vec![stream];
+    for seed in 0..4 {
+        let total = bench.compare(&mut core, &held(&machine, seed), "short units");
+        let triangles = &total[SUMS as usize + PRODUCTS_OPEN..];
+        assert!(triangles.iter().any(|&sum| sum > 0));
+    }
 }
 
 /// One that is stopped has the sums of the units before; the core is then as it was.
