@@ -291,7 +291,9 @@ fn the_set_core_counts_motifs_of_five() {
     }
     let kept = folder.path().join("kept");
     let kept = ["emulator:set-small", "--checkpoint", kept.to_str().unwrap()];
-    for (words, reason) in [(&kept[..], "whole, and not in shares"), (&["emulator:set"], "3 and 4 vertices")] {
+    for (words, reason) in
+        [(&kept[..], "whole, and not in shares"), (&["emulator:set"], "3 and 4 vertices")]
+    {
         let output = gramer(&[&motifs[..], words].concat()).output().unwrap();
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{said}");
