@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Cycles of houses and 5-cycles on the set core with 32 PUs (rewrites docs/hardware/set-plans.md).
+"""Cycles of houses, 5-cycles and 5-motifs on the set core with 32 PUs (rewrites docs/hardware/set-plans.md).
 
 usage: scripts/cycles_plans.py [--only PATTERN:GRAPH]... [--jobs N] [--report]
 
 The machine is `set-plans32`, four clusters of 8 PUs, with the image on chip before. Beside the cycles stand
-the sums of the design's section on other patterns, for 32 PUs. Every run is whole, and counts must be those of the
-CPU engine. Results are kept in target/cycles-plans, by the model and the sources that write units, and are not run
+the sums of the design's section on other patterns, for 32 PUs. Every run is whole but those of PARTS, and counts must be those
+of the CPU engine. Results are kept in target/cycles-plans, by the model and the sources that write units, and are not run
 again. `--report` simulates nothing: a row without a result says so.
 GRAMER and GRAMER_SIM name the programs where they aren't in target/release.
 """
@@ -27,7 +27,9 @@ REPORT = ROOT / "docs/hardware/set-plans.md"
 MACHINE = ROOT / "machines/set-plans32.yaml"
 CLUSTERS, PUS = 4, 8
 # What decides, beside the model, which units there are and what is done for them.
-SOURCES = ["host/accelerator/src/set/wedges", "host/accelerator/src/set/plan"]
+SOURCES = ["host/accelerator/src/set/motifs5", "host/accelerator/src/set/wedges", "host/accelerator/src/set/plan"]
+# All patterns of five vertices, in three runs.
+MOTIFS = "5-motifs"
 # Pattern, graph; the design's sum at 32 PUs, and what of; the same where sets are made by the map.
 ROWS = [
     ("house", "citeseer", 682, 773),
@@ -38,7 +40,13 @@ ROWS = [
     ("5-cycle", "p2p-gnutella04", None, 11_506),
     ("5-cycle", "ca-astroph", None, 198_147),
     ("5-cycle", "wiki-vote", None, 117_625),
+    (MOTIFS, "citeseer", None, 3_513),
+    (MOTIFS, "p2p-gnutella04", None, 71_196),
+    (MOTIFS, "ca-astroph", None, 2_670_000),
+    (MOTIFS, "wiki-vote", None, 4_910_000),
 ]
+# Rows of which so many clusters are simulated, since all take an hour: each has the same share of the units.
+PARTS = {(MOTIFS, "ca-astroph"): 1, (MOTIFS, "wiki-vote"): 1}
 LIMIT = 2
 NOT_RUN = "not run"
 
@@ -54,29 +62,41 @@ def sources():
 
 @functools.cache
 def expected(pattern, path):
-    """The CPU engine's count."""
-    command = [program("gramer"), "mine", "match", "--pattern", pattern, path, "--output", "json"]
+    """The CPU engine's counts."""
+    task = ["motif", "-k", "5"] if pattern == MOTIFS else ["match", "--pattern", pattern]
+    command = [program("gramer"), "mine", *task, path, "--output", "json"]
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return json.loads(done.stdout)["results"][0]["count"]
+    return [result["count"] for result in json.loads(done.stdout)["results"]]
 
 
-def simulate(kept, pattern, path):
+def simulate(kept, pattern, path, clusters):
     """One run, whose result is kept. Gives what is wrong as text."""
-    return keep([program("gramer-sim"), "match", "--pattern", pattern, path, "--json", "--machine", MACHINE], kept)
+    task = ["motif", "-k", "5"] if pattern == MOTIFS else ["match", "--pattern", pattern]
+    part = [] if clusters == CLUSTERS else ["--clusters", str(clusters)]
+    return keep([program("gramer-sim"), *task, path, "--json", "--machine", MACHINE, *part], kept)
 
 
-def outcome(kept, pattern, path):
+def of_motifs(result):
+    """What `motif` gives, as `match` does: all its runs are one program."""
+    passes = result["passes"]
+    units = sum(sum(unit) for one in passes for unit in one["counters"]["core.work_units"])
+    return result | {"programs": [{"passes": passes, "units_run": units}]}
+
+
+def outcome(kept, pattern, path, clusters):
     """What is kept of a run: its result, or NOT_RUN. A count that is wrong ends the program."""
     if not kept.exists():
         return NOT_RUN
     result = json.loads(kept.read_text())
+    if pattern == MOTIFS:
+        result = of_motifs(result)
     passes = result["programs"][0]["passes"]
     shape = (len(passes), len(passes[0]["counters"]["pu.units"]))
-    if shape != (CLUSTERS, PUS):
-        sys.exit(f"cycles: {MACHINE} has {shape[0]} clusters of {shape[1]} PUs, and the rows are of {CLUSTERS} of {PUS}")
-    count = result["results"][0]["count"]
-    if count != expected(pattern, path):
-        sys.exit(f"cycles: {pattern} {path}: the core counted {count}, the CPU engine {expected(pattern, path)}")
+    if shape != (clusters, PUS):
+        sys.exit(f"cycles: {MACHINE} has {shape[0]} clusters of {shape[1]} PUs, and the rows are of {clusters} of {PUS}")
+    counts = [one["count"] for one in result["results"]]
+    if clusters == CLUSTERS and counts != expected(pattern, path):
+        sys.exit(f"cycles: {pattern} {path}: the core counted {counts}, the CPU engine {expected(pattern, path)}")
     return result
 
 
@@ -106,6 +126,8 @@ def times(cycles, design):
 def row(at, result):
     """A line of the table."""
     pattern, graph, merging, by_map = ROWS[at]
+    clusters = PARTS.get((pattern, graph), CLUSTERS)
+    graph += "" if clusters == CLUSTERS else f" ({clusters} of {CLUSTERS} clusters)"
     design = " | ".join(f"{one:,}" if one else "–" for one in (merging, by_map))
     if isinstance(result, str):
         return f"| {pattern} {graph} | {result} | {design} | | | | | | | | |"
@@ -134,18 +156,18 @@ def verdict(results):
 def write(lines, results, model):
     """Writes docs/hardware/set-plans.md."""
     table = "\n".join(lines)
-    REPORT.write_text(f"""# Houses and 5-cycles on the set core
+    REPORT.write_text(f"""# Houses, 5-cycles and 5-motifs on the set core
 
 Written by `make cycles-plans`, with the default memory model: occurrences (edge-induced) on `set-plans32`, four clusters of 8 PUs,
-model `{model}`, by the map in two passes over the wedges of a root ([set-core.md](../set-core.md#wedges)). Every run is whole,
-and its count is that of the CPU engine.
+model `{model}`, by the map in two passes over the wedges of a root ([set-core.md](../set-core.md#wedges)), 5-motifs (vertex-induced) over
+connected sets of three vertices, with 5-cliques and 5-cycles as runs of their own ([5-motifs](../set-core.md#5-motifs)): the cycles are those of all three. Runs are
+whole and their counts those of the CPU engine, but for rows that say of how many clusters they are: each cluster has the same share of the
+units, those others were not run, and nothing is counted.
 Cycles are those of the cluster that took longest, from its start to its last sum, with the image on chip before; launches and
 the host's work are not in them. The design's sums are of the steps of 32 PUs alone, not simulated; the
 limit is twice those by merging, or by the map where there is no other.
 
 {verdict(results)}
-
-5-motifs are not in the table: the core has no way to count them.
 
 | pattern | cycles, 32 PUs | design, merging | design, map | times merging | times map | units | lists | lines | cycles of a PU per line | % with an access of the map | % without a unit |
 |---|---|---|---|---|---|---|---|---|---|---|---|
@@ -172,18 +194,19 @@ def main():
     key = f"{model}-{sources()}"
     paths = {graph: pathlib.Path(data) / file for graph, file in FILES.items()}
 
-    def kept(pattern, graph):
-        return WORK / f"{key}-{pattern}-{graph}.json"
+    def kept(pattern, graph, clusters):
+        part = "" if clusters == CLUSTERS else f"-{clusters}"
+        return WORK / f"{key}-{pattern}-{graph}{part}.json"
 
     rows = [at for at, one in enumerate(ROWS) if not chosen.only or f"{one[0]}:{one[1]}" in chosen.only]
-    tasks = [ROWS[at][:2] for at in rows]
+    tasks = [(*ROWS[at][:2], PARTS.get(ROWS[at][:2], CLUSTERS)) for at in rows]
     with concurrent.futures.ThreadPoolExecutor(chosen.jobs) as pool:
         missing = [] if chosen.report else [task for task in tasks if not kept(*task).exists()]
-        runs = [pool.submit(simulate, kept(*task), task[0], paths[task[1]]) for task in missing]
+        runs = [pool.submit(simulate, kept(*task), task[0], paths[task[1]], task[2]) for task in missing]
         failed = [said for said in (run.result() for run in runs) if said]
     for said in failed:
         print(f"cycles: {said}", file=sys.stderr)
-    results = [outcome(kept(*task), task[0], paths[task[1]]) for task in tasks]
+    results = [outcome(kept(*task), task[0], paths[task[1]], task[2]) for task in tasks]
     lines = [row(at, result) for at, result in zip(rows, results)]
     print("\n".join(lines), flush=True)
     if failed:

@@ -33,6 +33,16 @@ WEDGE_SUITE = [
     ("counters", "counters_of_wedges_are_as_last_seen", 0, SET_COUNTERS),
 ]
 WEDGE = ("gramer_set_wedge", "gramer_set_reached")
+# Of 5-motifs, likewise.
+MOTIFS_CORE = ["sim/tests/set_motifs5.rs", "sim/tests/support/set.rs"]
+MOTIFS_SUITE = [
+    ("results", "motifs_of_lists_of_every_length", 0, MOTIFS_CORE),
+    ("results", "motifs_of_random_graphs", 0, MOTIFS_CORE),
+    ("results", "tags_when_levels_begin_again", 0, MOTIFS_CORE),
+    ("stops", "motifs_that_end_early_are_clean", 0, MOTIFS_CORE),
+    ("counters", "counters_of_wedges_are_as_last_seen", 0, SET_COUNTERS),
+]
+MOTIFS = ("gramer_set_triple", "gramer_set_by_map")
 SET_SUITE = [
     ("results", "set_cluster", 0, ["sim/units/set_cluster.cpp", "sim/units/set_image.hpp", "sim/units/bench.hpp",
                                    "sim/tests/units.rs"]),
@@ -43,6 +53,7 @@ SET_SUITE = [
     ("directed", "sums_stay_at_their_largest_value_and_say_so", 0, SET_CORE),
     ("directed", "counters_as_large_as_a_root_s_block", 0, SET_CORE),
     *WEDGE_SUITE, # for what the map and a PU have for wedges
+    *MOTIFS_SUITE[:4],
 ]
 # Of the modules of search plans: the bench of all in a PU, then the whole core.
 PLAN = ("gramer_set_plan", "gramer_set_recorder")
@@ -64,4 +75,6 @@ def suite_of(module):
     """What judges a fault of a module after its bench."""
     if module.startswith(WEDGE):
         return WEDGE_SUITE
+    if module.startswith(MOTIFS):
+        return [*MOTIFS_SUITE, *WEDGE_SUITE[:3]] if module == "gramer_set_by_map" else MOTIFS_SUITE
     return PLAN_SUITE if module.startswith(PLAN) else SET_SUITE if module.startswith(SET) else SUITE

@@ -74,6 +74,9 @@ MEMORIES = {
     "gramer_set_plan_asker": [(r"i_waiting\.mem", 1, ANY)],
     "gramer_set_reached": [(r"gen_bank\[\d+\]\.mem", 16, BLOCK)],
     "gramer_set_wedges": [(r"i_(ahead|members|known)\.mem", 3, ANY), (r"i_lines\.i_roots\.mem", 1, ANY)],
+    "gramer_set_triples": [(r"i_(known|heads|near|turns|later|members)\.mem", 6, ANY),
+                           (r"i_lines\.i_(roots|nears)\.mem", 2, ANY)],
+    "gramer_set_triple_products": [(r"i_sets\.mem", 1, ANY), (r"gen_multiplier\[\d+\]\.mem", 4, ANY)],
     "gramer_set_plan_packer": [(r"(merge_sets|walk_sets|maxima)", 3, ANY)],
 }
 # Arrays that are registers, and why.
@@ -87,6 +90,7 @@ REGISTERS = {
     r"(blind|room|wants)_q$": "all PUs, and all units of a half, are compared at once",
     r"(equal|ones11|[abc]_bank|value|sum|group|pair)_q$": "all of them are used at once",
     r"(a_low|b_low)_q$": "all of them are compared at once",
+    r"outside_q$": "a multiplier takes any of them",
     r"(rows|row_at|row_up|up)_q$": "one for each bank of the map, all of them in a cycle",
     r"(token|stage|access|entry|for|place|end)_q$": "stages of a pipeline",
     r"(?<![a-z_])(mark|at)_q$": "each walker has its own, and several of them change in a cycle",

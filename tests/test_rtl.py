@@ -12,7 +12,7 @@ LINES = 500
 REGISTERED = {f"gramer_set_{name}" for name in (
     "counter", "elements", "intersector", "level_engine", "list_buffer", "map", "map_bank", "plan", "plan_asker",
     "plan_lister", "plan_merger", "plan_packer", "plan_walker", "port", "pu", "reached", "roots", "row_memory", "row_ring", "rows", "stepper",
-    "streamer", "sums", "wedge_sums", "wedges")}
+    "streamer", "sums", "by_map", "triple_products", "triple_sums", "triples", "wedge_sums", "wedges")}
 
 
 def code(text):

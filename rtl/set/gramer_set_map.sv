@@ -40,6 +40,10 @@ module gramer_set_map
   output logic [PRODUCT_W-1:0] product_value_o,
   output logic   row_done_o,
   output logic   settled_o, // every end that was reached is noted
+  // 5-motifs: a set of three vertices; one is done with
+  output logic    triple_o,
+  output triple_t triple_value_o,
+  input  logic    triple_done_i,
   // Sums: what they grow by
   output logic   member_o, // a member is done
   output logic [19:0] triangles_o,
@@ -59,7 +63,6 @@ module gramer_set_map
 
   localparam int unsigned BANK_W  = BANK_AT_W;
   localparam int unsigned FOLD_W  = $clog2(MAP_BANKS);
-  localparam int unsigned DEGREE_W = 20;
   localparam int unsigned LANE_W  = $clog2(LANES);
   localparam int unsigned WORD_AT_W = $clog2(MAP_WORDS);
   localparam int unsigned DRAIN   = 20; // cycles from a line to the end of what it does
@@ -124,6 +127,7 @@ module gramer_set_map
   logic [4:0] b_entries_q;
   logic    b_first_q; // none of the line's lanes has gone
   logic    go;        // the lanes that are taken go to their banks
+  logic    crowded;   // sets of three vertices have no room
 
   // Of the lanes that are left, those that have none of the same bank before them.
   function automatic lanes_t first_of(input lanes_t left, input lanes_t rivals [LANES]);
@@ -184,15 +188,17 @@ module gramer_set_map
   logic [LINE_AT_W+4:0] reach_q; // the level after the present root's
   logic [LINE_AT_W+4:0] next_reach;
   logic    root_q, rooted_q;     // a root is under way
+  level_t  tag_q, tag;           // above the root's level, one for each list that is tagged
   logic [WORD_AT_W-1:0] clear_at_q;
   logic [4:0] drain_q;           // cycles until nothing is under way
 
   assign begins     = b_valid_q && !rooted_q;
+  assign tag        = tag_q + level_t'(b_wedge_q.fresh && b_first_q);
   // No counter grows by more than there are entries in the root's block.
   assign next_reach = reach_q + 1'b1
                       + (b_list_q.counts ? (LINE_AT_W+5)'({b_list_q.block_last, 4'hf}) + 1'b1 : '0);
   assign fits       = next_reach >> LEVEL_W == '0;
-  assign go         = b_valid_q && rooted_q && !row_valid;
+  assign go         = b_valid_q && rooted_q && !row_valid && !(b_wedge_q.triples && crowded);
   assign b_ready    = go && b_last_q;
   assign root_ends  = b_ready && b_meta_q.slot_last && !b_list_q.more;
 
@@ -223,7 +229,8 @@ module gramer_set_map
     if (begins && fits && !clearing_q) begin
       level_q <= level_t'(reach_q);
       root_q  <= !root_q;
-    end
+      tag_q   <= level_t'(reach_q);
+    end else if (go) tag_q <= tag;
     if (rst_i) root_q <= 1'b0;
   end
 
@@ -236,22 +243,23 @@ module gramer_set_map
     logic    root;
     wedge_t  wedge;
     level_t  level;
+    level_t  tag;
     lanes_t  taken;
     lanes_t  after;
     logic [4:0] entries;      // of the line, with its first lanes
     logic    member_last;
-    logic [DEGREE_W-1:0] root_degree;
+    logic [MAP_DEGREE_W-1:0] root_degree;
   } access_t;
 
   access_t c_q, stage_q [9]; // stage 0: at the banks
   logic [MAP_BANKS-1:0] to, c_to_q; // banks that have an entry
   logic [LANE_W-1:0] lane [MAP_BANKS], c_lane_q [MAP_BANKS]; // where it is
   map_at_t c_at_q [LANES];
-  logic [DEGREE_W-1:0] degree_q; // entries that were marked for the root
+  logic [MAP_DEGREE_W-1:0] degree_q; // entries that were marked for the root
   logic [MAP_BANKS-1:0] to_q, counts_q;
   logic [MAP_BANKS-1:0] counts;
   map_at_t bank_at_q [MAP_BANKS], bank_at [MAP_BANKS];
-  logic [MAP_BANKS-1:0] hit, first;
+  logic [MAP_BANKS-1:0] hit, near, first;
   level_t  value [MAP_BANKS];
   map_at_t at5 [MAP_BANKS];
   // A row that is looked up is the only access of its cycle, and no line's.
@@ -274,8 +282,9 @@ module gramer_set_map
 
   always_ff @(posedge clk_i) begin
     c_q <= '{
-      valid: go && !rst_i, mark: b_meta_q.mark, counts: b_list_q.counts && !b_meta_q.mark,
-      root: root_q, wedge: b_wedge_q, level: level_q, taken: go ? b_taken_q : '0, after: b_after_q,
+      valid: go && !rst_i, mark: b_meta_q.mark,
+      counts: b_list_q.counts && !b_meta_q.mark && !b_wedge_q.triples, root: root_q,
+      wedge: b_wedge_q, level: level_q, tag: tag, taken: go ? b_taken_q : '0, after: b_after_q,
       entries: b_first_q ? b_entries_q : '0,
       member_last: b_last_q && b_meta_q.last && !b_meta_q.mark, root_degree: degree_q
     };
@@ -283,7 +292,7 @@ module gramer_set_map
     c_lane_q <= lane;
     c_at_q   <= b_at_q;
     if (!rooted_q) degree_q <= '0;
-    else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + DEGREE_W'(b_entries_q);
+    else if (go && b_first_q && b_meta_q.mark) degree_q <= degree_q + MAP_DEGREE_W'(b_entries_q);
     stage_q[0] <= c_q;
     for (int s = 1; s < 9; s++) stage_q[s] <= stage_q[s-1];
     if (rst_i) begin
@@ -300,9 +309,11 @@ module gramer_set_map
       .clk_i, .rst_i,
       .clear_i (clearing_q && drain_q == '0), .clear_at_i (clear_at_q),
       .valid_i (to_q[b]), .at_i (bank_at_q[b]), .mark_i (stage_q[0].mark),
-      .count_i (counts_q[b]), .keep_i (keep_q), .root_i (stage_q[0].root),
-      .level2_i (stage_q[2].level), .level4_i (stage_q[4].level),
-      .hit_o (hit[b]), .value_o (value[b]), .first_o (first[b]), .at_o (at5[b])
+      .count_i (counts_q[b]), .keep_i (keep_q), .tag_i (stage_q[0].wedge.tags),
+      .root_i (stage_q[0].root),
+      .level2_i (stage_q[2].level), .level4_i (stage_q[4].level), .tag3_i (stage_q[3].tag),
+      .tag4_i (stage_q[4].tag), .hit_o (hit[b]), .near_o (near[b]),
+      .value_o (value[b]), .first_o (first[b]), .at_o (at5[b])
     );
   end
 
@@ -318,7 +329,7 @@ module gramer_set_map
   logic [4:0]          paths5_q, paths6_q; // banks that counted
   logic [LEVEL_W+4:0]  levels6_q; // what their values have of levels
   logic                begins_q; // the next line is a member's first
-  logic [DEGREE_W-1:0] t_q, degree7_q;
+  logic [MAP_DEGREE_W-1:0] t_q, degree7_q;
 
   always_comb begin
     cycles = -levels6_q;
@@ -342,8 +353,8 @@ module gramer_set_map
     if (rst_i) begins_q <= 1'b1;
     else if (stage_q[6].valid && !stage_q[6].mark) begins_q <= stage_q[6].member_last;
     if (stage_q[6].valid && !stage_q[6].mark) begin
-      t_q       <= (begins_q ? '0 : t_q) + DEGREE_W'(hits6_q);
-      degree7_q <= (begins_q ? '0 : degree7_q) + DEGREE_W'(stage_q[6].entries);
+      t_q       <= (begins_q ? '0 : t_q) + MAP_DEGREE_W'(hits6_q);
+      degree7_q <= (begins_q ? '0 : degree7_q) + MAP_DEGREE_W'(stage_q[6].entries);
     end
     counted_o <= !rst_i && stage_q[6].valid && stage_q[6].counts && !stage_q[6].wedge.keep;
     cycles_o  <= cycles;
@@ -352,38 +363,13 @@ module gramer_set_map
     marks_o   <= stage_q[6].entries;
   end
 
-  // t (t - 1) / 2 and t (deg a + deg b), in parts that a multiplier takes.
-  localparam int unsigned PART = 16;
-
-  logic [DEGREE_W:0]   m8_degrees_q;
-  logic [DEGREE_W-1:0] m8_t_q, m8_less_q, m9_t_q, m10_t_q;
-  logic [DEGREE_W+PART:0]   m9_degrees_low_q, m9_pairs_low_q;
-  logic [2*DEGREE_W-PART:0] m9_degrees_high_q, m9_pairs_high_q;
-  logic [2*DEGREE_W+1:0]    m10_degrees_q, m10_pairs_q;
-  logic [10:8]         m_valid_q;
-
-  always_ff @(posedge clk_i) begin
-    m_valid_q    <= rst_i ? '0 : {m_valid_q[9:8], stage_q[7].valid && stage_q[7].member_last};
-    m8_t_q       <= t_q;
-    m8_less_q    <= t_q - 1'b1;
-    // Of 5-cycles the member's degree counts twice.
-    m8_degrees_q <= (DEGREE_W+1)'(stage_q[7].root_degree)
-                    + ((DEGREE_W+1)'(degree7_q) << stage_q[7].wedge.five_cycles);
-    m9_t_q            <= m8_t_q;
-    m9_degrees_low_q  <= (DEGREE_W+PART+1)'(m8_t_q[PART-1:0]) * m8_degrees_q;
-    m9_degrees_high_q <= (2*DEGREE_W-PART+1)'(m8_t_q[DEGREE_W-1:PART]) * m8_degrees_q;
-    m9_pairs_low_q    <= (DEGREE_W+PART+1)'(m8_t_q[PART-1:0]) * m8_less_q;
-    m9_pairs_high_q   <= (2*DEGREE_W-PART+1)'(m8_t_q[DEGREE_W-1:PART]) * m8_less_q;
-    m10_t_q       <= m9_t_q;
-    m10_degrees_q <= (2*DEGREE_W+2)'(m9_degrees_low_q)
-                     + ((2*DEGREE_W+2)'(m9_degrees_high_q) << PART);
-    m10_pairs_q   <= (2*DEGREE_W+2)'(m9_pairs_low_q) + ((2*DEGREE_W+2)'(m9_pairs_high_q) << PART);
-  end
-
-  assign member_o    = m_valid_q[10] && m10_t_q != '0; // without a triangle it adds nothing
-  assign triangles_o = m10_t_q;
-  assign pairs_o     = 40'(m10_pairs_q >> 1);
-  assign degrees_o   = m10_degrees_q;
+  gramer_set_map_products i_edges (
+    .clk_i, .rst_i,
+    .valid_i (stage_q[7].valid && stage_q[7].member_last), .t_i (t_q),
+    .degree_i (degree7_q), .twice_i (stage_q[7].wedge.five_cycles),
+    .root_degree_i (stage_q[7].root_degree),
+    .valid_o (member_o), .t_o (triangles_o), .pairs_o, .degrees_o
+  );
 
   // ---------------------------------------------------------------- wedges
 
@@ -440,10 +426,21 @@ module gramer_set_map
       .last_i (stage_q[7].member_last),
       .valid_o (product_o), .value_o (product_value_o), .row_done_o
     );
+
+    gramer_set_triple_sums i_triples (
+      .clk_i, .rst_i,
+      .valid_i (stage_q[5].valid && stage_q[5].wedge.triples && !stage_q[5].mark),
+      .wedge_i (stage_q[5].wedge), .hit_i (hit), .near_i (near),
+      .entries_i (stage_q[5].entries), .last_i (stage_q[5].member_last),
+      .root_degree_i (near_t'(stage_q[5].root_degree)),
+      .asked_i (b_ready && b_meta_q.last && b_wedge_q.triples && !b_wedge_q.tags && !b_meta_q.mark),
+      .crowded_o (crowded), .valid_o (triple_o), .triple_o (triple_value_o),
+      .done_i (triple_done_i)
+    );
   end else begin : gen_no_wedges
     logic unused;
     always_comb begin
-      unused = &{1'b0, range_first_i, range_last_i, row_there_i, first};
+      unused = &{1'b0, range_first_i, range_last_i, row_there_i, first, near, triple_done_i};
       for (int b = 0; b < MAP_BANKS; b++) begin
         unused &= &{row_at_i[b], at5[b]};
         note_at_o[b]  = '0;
@@ -458,6 +455,9 @@ module gramer_set_map
     assign product_value_o = '0;
     assign row_done_o      = 1'b0;
     assign settled_o       = 1'b0;
+    assign crowded         = 1'b0;
+    assign triple_o        = 1'b0;
+    assign triple_value_o  = '0;
   end
 
   assign busy_o = valid_i || a_valid_q || b_valid_q || (drain_q != '0 && !clearing_q);

@@ -3,7 +3,8 @@
 // is taken from the stages behind.
 //
 // Nothing is cleared between roots. A counter is kept as level + count, where each root has a level above
-// all that the roots before it could reach: an entry below the level counts 0 and is not marked.
+// all that the roots before it could reach: an entry below the level counts 0 and is not marked. Of 5-motifs it is
+// level + tag instead, which says in whose list the vertex was last.
 //
 //   0 read ─► 1 ─► 2 entry, is it the root's? newest but one ─► 3 newest, changed ─► 4 written
 module gramer_set_map_bank
@@ -21,12 +22,17 @@ module gramer_set_map_bank
   input  logic    mark_i,  // it is marked
   input  logic    count_i, // it is counted
   input  logic    keep_i,  // what is counted is read alone
+  input  logic    tag_i,   // it gets the tag, and keeps its mark
   input  logic    root_i,  // changes from one root to the next, three cycles later at least
   // Of the root of the access in stage 2: it is the same for all banks.
   input  level_t  level2_i,
   input  level_t  level4_i, // of that in stage 4, for first_o
+  // The tags of the accesses there: they are the same for all banks, too.
+  input  level_t  tag3_i,
+  input  level_t  tag4_i,
   // Stage 5
   output logic    hit_o,   // it was marked
+  output logic    near_o,  // it had the tag
   output level_t  value_o, // its root's level and what it had counted; 0 if it doesn't count
   output logic    first_o, // it counts, and had counted nothing
   output map_at_t at_o
@@ -44,6 +50,7 @@ module gramer_set_map_bank
     logic    mark;
     logic    count;
     logic    keep;
+    logic    tag;
     logic    root;
     map_at_t at;
   } access_t;
@@ -65,7 +72,8 @@ module gramer_set_map_bank
     for (int s = 6; s >= 4; s--) if (same_q[s]) newest2 = entry_q[s];
     now3 = before_q ? entry_q[4] : entry3_q;
     new3.mark  = now3.mark || access_q[3].mark;
-    new3.value = now3.value + level_t'(access_q[3].count && !access_q[3].keep);
+    new3.value = access_q[3].tag ? tag3_i
+                 : now3.value + level_t'(access_q[3].count && !access_q[3].keep);
   end
 
   // Whether an access is to the same entry as a later one, and for the same root.
@@ -77,7 +85,7 @@ module gramer_set_map_bank
     read1_q <= mem[at_i[MAP_AT_W-1:ENTRY_AT_W]];
     read2_q <= read1_q;
     access_q[1] <= '{valid: valid_i && !rst_i, mark: mark_i, count: count_i,
-                     keep: REACHED != 0 && keep_i,
+                     keep: REACHED != 0 && keep_i, tag: REACHED != 0 && tag_i,
                      root: root_i, at: at_i};
     for (int s = 2; s < 6; s++) begin
       access_q[s] <= access_q[s-1];
@@ -95,20 +103,23 @@ module gramer_set_map_bank
 
   // A machine that notes nothing has neither.
   if (REACHED != 0) begin : gen_first
-    always_ff @(posedge clk_i)
+    always_ff @(posedge clk_i) begin
       first_o <= access_q[4].valid && access_q[4].count && !access_q[4].keep
                  && old4_q.value == level4_i;
+      near_o  <= access_q[4].valid && old4_q.value == tag4_i;
+    end
     assign at_o = access_q[5].at;
   end else begin : gen_no_first
     logic unused;
-    assign unused  = &{1'b0, level4_i};
+    assign unused  = &{1'b0, level4_i, tag3_i, tag4_i, access_q[3].tag, access_q[4].tag};
     assign first_o = 1'b0;
+    assign near_o  = 1'b0;
     assign at_o    = '0;
   end
 
   always_ff @(posedge clk_i) begin
     if (clear_i) mem[clear_at_i] <= '0;
-    else if (access_q[4].valid && (access_q[4].mark || access_q[4].count))
+    else if (access_q[4].valid && (access_q[4].mark || access_q[4].count || access_q[4].tag))
       mem[access_q[4].at[MAP_AT_W-1:ENTRY_AT_W]][access_q[4].at[ENTRY_AT_W-1:0]] <= entry_q[4];
   end
 

@@ -3,7 +3,7 @@
 // them, a pair a cycle; rows of matches become matrices, in which the level engine counts cliques.
 //
 // In a run of a search plan the units go to gramer_set_plan, which then has port, list buffer and intersector; in one of
-// houses or 5-cycles to gramer_set_wedges, which then has port and map.
+// houses, 5-cycles or 5-motifs to gramer_set_by_map, which then has port and map.
 //
 //   units ─► queue ─► streamer ─► port ══► partitions
 //                        ▲          ║ lines
@@ -132,7 +132,7 @@ module gramer_set_pu
   // ---------------------------------------------------------------- units and lines
 
   logic unit_own, line_taken;
-  // Of houses and 5-cycles.
+  // Of houses, 5-cycles and 5-motifs.
   logic       wedging_q, wedge_take, wedge_issue_valid, wedge_line_ready, wedge_busy, wedge_list;
   line_at_t   wedge_issue_line;
   meta_t      wedge_issue_meta;
@@ -271,49 +271,33 @@ module gramer_set_pu
   map_at_t     note_at [MAP_BANKS], row_place [MAP_BANKS];
   up_t         note_up [MAP_BANKS];
   logic [PRODUCT_W-1:0] product_value;
+  logic        triple_valid, triple_done, products_saturated, sums_saturated;
+  triple_t     triple;
+  logic [COUNT_W-1:0] products_sum, own_sum;
+  logic        of_products_q; // the sum that was asked for
 
   if (REACHED != 0) begin : gen_wedges
-    logic [NOTED_W:0]   rows;
-    logic [NOTED_W-1:0] row;
-    logic row_read, noting, reached_clear, five_cycles_q;
-    logic [MAP_BANKS-1:0] noted_there;
-    map_at_t noted_at [MAP_BANKS];
-    up_t     noted_up [MAP_BANKS];
-
-    always_ff @(posedge clk_i) begin
-      wedging_q   <= !rst_i && (plan_i[0].operation == 4'(OP_HOUSES)
-                                || plan_i[0].operation == 4'(OP_FIVE_CYCLES));
-      five_cycles_q <= plan_i[0].operation == 4'(OP_FIVE_CYCLES);
-    end
-
-    gramer_set_wedges i_wedges (
-      .clk_i, .rst_i, .five_cycles_i (five_cycles_q),
-      .unit_valid_i (wedging_q && unit_valid), .unit_take_o (wedge_take), .unit_i (unit),
-      .issue_valid_o (wedge_issue_valid), .issue_ready_i (issue_ready && wedging_q),
+    gramer_set_by_map i_by_map (
+      .clk_i, .rst_i, .clear_i, .plan_i (plan_i[0]), .is_o (wedging_q),
+      .unit_valid_i (unit_valid), .unit_take_o (wedge_take), .unit_i (unit),
+      .issue_valid_o (wedge_issue_valid), .issue_ready_i (issue_ready),
       .issue_line_o (wedge_issue_line), .issue_meta_o (wedge_issue_meta),
-      .line_valid_i (wedging_q && line_valid), .line_ready_o (wedge_line_ready), .line_i (line),
-      .meta_i (meta),
+      .line_valid_i (line_valid), .line_ready_o (wedge_line_ready), .line_i (line), .meta_i (meta),
       .map_valid_o (wedge_valid), .map_ready_i (map_ready), .map_line_o (wedge_line),
       .map_lanes_o (wedge_lanes), .map_meta_o (wedge_meta), .map_list_o (wedge_root),
       .map_wedge_o (wedge), .map_counted_o (wedge_counted),
       .range_first_o (range_first), .range_last_o (range_last), .settled_i (map_settled),
-      .rows_i (rows), .read_o (row_read), .row_o (row), .there_i (noted_there),
-      .at_i (noted_at), .up_i (noted_up), .noting_i (noting),
       .look_o (row_look), .look_there_o (row_there), .look_at_o (row_place),
-      .row_done_i (row_done), .clear_o (reached_clear),
-      .busy_o (wedge_busy), .list_o (wedge_list)
-    );
-
-    gramer_set_reached i_reached (
-      .clk_i, .rst_i, .clear_i (reached_clear),
-      .note_i (note), .at_i (note_at), .up_i (note_up),
-      .rows_o (rows), .read_i (row_read), .row_i (row), .there_o (noted_there),
-      .at_o (noted_at), .up_o (noted_up), .busy_o (noting), .full_o (wedge_full)
+      .note_i (note), .note_at_i (note_at), .note_up_i (note_up), .row_done_i (row_done),
+      .triple_i (triple_valid), .triple_value_i (triple), .triple_done_o (triple_done),
+      .sum_at_i, .sum_o (products_sum), .of_products_o (of_products_q),
+      .saturated_o (products_saturated), .full_o (wedge_full), .busy_o (wedge_busy),
+      .list_o (wedge_list)
     );
   end else begin : gen_no_wedges
     logic unused;
     always_comb begin
-      unused = &{1'b0, note, product, product_value, row_done, map_settled};
+      unused = &{1'b0, note, product, product_value, row_done, map_settled, triple_valid, triple};
       for (int b = 0; b < MAP_BANKS; b++) begin
         unused &= &{note_at[b], note_up[b]};
         row_place[b] = '0;
@@ -337,6 +321,10 @@ module gramer_set_pu
     assign wedge             = '0;
     assign range_first       = '0;
     assign range_last        = '0;
+    assign triple_done        = 1'b0;
+    assign products_saturated = 1'b0;
+    assign products_sum       = '0;
+    assign of_products_q      = 1'b0;
     assign row_look          = 1'b0;
     assign row_there         = '0;
   end
@@ -359,6 +347,7 @@ module gramer_set_pu
     .note_o (note), .note_at_o (note_at), .note_up_o (note_up),
     .product_o (product), .product_value_o (product_value), .row_done_o (row_done),
     .settled_o (map_settled),
+    .triple_o (triple_valid), .triple_value_o (triple), .triple_done_i (triple_done),
     .member_o (member_done), .triangles_o (map_triangles), .pairs_o (map_pairs),
     .degrees_o (map_degrees), .counted_o (counted), .cycles_o (map_cycles),
     .paths_o (map_paths), .marked_o (marked), .marks_o (map_marks),
@@ -398,8 +387,12 @@ module gramer_set_pu
 
   gramer_set_sums #(.VALUE_W(VALUE_W)) i_sums (
     .clk_i, .rst_i (1'b0), .clear_i,
-    .valid_i (add_q), .value_i (value_q), .at_i (sum_at_i), .sum_o, .saturated_o
+    .valid_i (add_q), .value_i (value_q), .at_i ($clog2(SUMS)'(sum_at_i)), .sum_o (own_sum),
+    .saturated_o (sums_saturated)
   );
+
+  assign sum_o       = of_products_q ? products_sum : own_sum;
+  assign saturated_o = sums_saturated || products_saturated;
 
   // ---------------------------------------------------------------- counters
 

@@ -1,7 +1,7 @@
 // The results of a run, in order. Beats of 512 bits:
 //
 //   records   of a search plan that lists, while it runs (gramer_set_recorder)
-//   sums      one beat of eight, 64 bits each, added up over the PUs
+//   sums      beats of eight, 64 bits each, added up over the PUs
 //   status    [31:0] status, [32] a sum is saturated, [127:64] address of the access that failed or
 //             offset of the argument, [191:128] next unit, [255:192] records
 //   counters  8 of 64 bits: core, each PU, each partition, the bank; the last beat has TLAST
@@ -48,6 +48,8 @@ module gramer_set_report
 
   localparam int unsigned WORDS = LINE_W / 64;
   localparam int unsigned WORD_AT_W = $clog2(WORDS);
+  localparam int unsigned BEATS = (SUMS + PRODUCTS) / WORDS; // of sums
+  localparam int unsigned BEAT_W = BEATS > 1 ? $clog2(BEATS) : 1;
 
   typedef enum logic [2:0] { IDLE, SUMS_, STATUS, COUNTERS, FINISH } state_e;
   typedef enum logic [1:0] { CORE, UNIT, PART, BANK } section_e;
@@ -56,6 +58,7 @@ module gramer_set_report
   section_e    section_q;
   logic [1:0]  phase_q; // 0 ask, 1 answer, 2 it is put into the beat, 3 the beat leaves
   logic [WORD_AT_W-1:0] word_q;
+  logic [BEAT_W-1:0]    sums_beat_q;
   logic [7:0]  unit_q, at_q, units_end, section_end;
   logic [63:0] value_q, counter;
   logic [COUNT_W-1:0] sum_q;
@@ -65,7 +68,7 @@ module gramer_set_report
 
   assign free           = !tvalid_q || tready_i;
   assign record_ready_o = state_q == IDLE && free;
-  assign sum_at_o       = SUM_AT_W'(word_q);
+  assign sum_at_o       = SUM_AT_W'({sums_beat_q, word_q});
   assign counter_at_o   = at_q;
   assign last_pu        = unit_q == 8'(PUS - 1);
   // Saturated already: adding to all ones or carrying out stays there.
@@ -104,6 +107,7 @@ module gramer_set_report
         IDLE: begin
           phase_q   <= '0;
           word_q    <= '0;
+          sums_beat_q <= '0;
           unit_q    <= '0;
           at_q      <= '0;
           section_q <= CORE;
@@ -134,7 +138,8 @@ module gramer_set_report
             tvalid_q <= 1'b1;
             tdata_q  <= beat_q;
             phase_q  <= '0;
-            state_q  <= STATUS;
+            sums_beat_q <= sums_beat_q + 1'b1;
+            if (sums_beat_q == BEAT_W'(BEATS - 1)) state_q <= STATUS;
           end
         endcase
         STATUS: if (free) begin

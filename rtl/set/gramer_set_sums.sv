@@ -6,14 +6,15 @@ module gramer_set_sums
 #(
   /// Bits of a value, less than those of a sum.
   parameter int unsigned VALUE_W = 32,
-  localparam int unsigned ADD_W = VALUE_W < COUNT_W ? VALUE_W : COUNT_W
+  localparam int unsigned ADD_W = VALUE_W < COUNT_W ? VALUE_W : COUNT_W,
+  localparam int unsigned AT_W  = $clog2(SUMS)
 ) (
   input  logic               clk_i,
   input  logic               rst_i,
   input  logic               clear_i, // before a run
   input  logic [SUMS-1:0]    valid_i,
   input  logic [VALUE_W-1:0] value_i [SUMS],
-  input  logic [SUM_AT_W-1:0] at_i,
+  input  logic [AT_W-1:0]    at_i,
   output logic [COUNT_W-1:0] sum_o, // of last cycle's at_i
   output logic               saturated_o
 );

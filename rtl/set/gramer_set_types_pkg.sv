@@ -16,7 +16,7 @@ package gramer_set_types_pkg;
   localparam int unsigned MEMBER_W   = $clog2(MEMBERS);
   localparam int unsigned K_W        = $clog2(K_MOST + 1);
   localparam int unsigned PLAN_W     = $clog2(PLANS);
-  localparam int unsigned SUM_AT_W   = $clog2(SUMS);
+  localparam int unsigned SUM_AT_W   = $clog2(SUMS + PRODUCTS);
   localparam int unsigned PLACES     = 16; // roots whose rows are in the row memory
   localparam int unsigned PLACE_W    = $clog2(PLACES);
   localparam int unsigned WORD_W     = 64; // columns of a word of a row
@@ -34,6 +34,7 @@ package gramer_set_types_pkg;
   localparam int unsigned MAP_AT_W   = $clog2(MAP_WORDS * MAP_ENTRIES); // an entry of a bank
   localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
   localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
+  localparam int unsigned MAP_DEGREE_W = 20;
 
   // Search plans. (A machine without plans has no use for it.)
   localparam int unsigned PLACED     = PLAN_LEVELS > 2 ? PLAN_LEVELS : 2; // vertices that are placed
@@ -50,6 +51,10 @@ package gramer_set_types_pkg;
   localparam int unsigned NOTED_W    = REACHED > 1 ? $clog2(REACHED) : 1;
   localparam int unsigned BANK_AT_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
   localparam int unsigned WEDGE_UNITS = 8; // of a PU that are known of at the same time
+
+  // 5-motifs, by connected sets of three vertices.
+  localparam int unsigned NEAR_W      = 15; // neighbours of a vertex: 28,672 at the most
+  localparam int unsigned TRIPLES     = 16; // sets that are under way behind the map
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
@@ -225,6 +230,11 @@ package gramer_set_types_pkg;
 
   // What a line of wedges is for, beside what goes with every line of the map.
   typedef struct packed {
+    logic     meets;       // of 5-motifs: the line has the set's first vertex
+    logic     first;       // of 5-motifs: the set's centre comes before the two others
+    logic     fresh;       // of 5-motifs: the first line of a list that is tagged
+    logic     tags;        // of 5-motifs: entries get the tag; else they are looked up
+    logic     triples;     // of 5-motifs
     logic     is;          // a line of wedges; else all of this is 0
     logic     five_cycles; // of 5-cycles; else of houses
     logic     silent;      // no triangles are counted
@@ -234,6 +244,20 @@ package gramer_set_types_pkg;
     logic     parity;      // of that row
     bank_at_t bank;        // of the vertex
   } wedge_t;
+
+  // A connected set of three vertices, a and c beside b, by neighbours that they have, and that they have in common: all
+  // of them, those in the set too.
+  typedef logic [NEAR_W-1:0] near_t;
+  typedef struct packed {
+    logic  triangle; // a and c are neighbours
+    near_t a;
+    near_t b;
+    near_t c;
+    near_t ab;
+    near_t bc;
+    near_t ac;
+    near_t abc;
+  } triple_t;
 
   // A root of wedges, as its unit says.
   typedef struct packed {

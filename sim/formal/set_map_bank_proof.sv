@@ -35,9 +35,9 @@ module set_map_bank_proof
   gramer_set_map_bank dut (
     .clk_i, .rst_i (!started_q),
     .clear_i (started_q && clears), .clear_at_i (clear_q[$clog2(MAP_WORDS)-1:0]),
-    .valid_i, .at_i, .mark_i, .count_i, .keep_i, .root_i (root_q),
-    .level2_i (levels_q[2]), .level4_i (levels_q[4]),
-    .hit_o (hit), .value_o (value), .first_o (first), .at_o (at)
+    .valid_i, .at_i, .mark_i, .count_i, .keep_i, .tag_i (1'b0), .root_i (root_q),
+    .level2_i (levels_q[2]), .level4_i (levels_q[4]), .tag3_i ('0), .tag4_i ('0),
+    .hit_o (hit), .near_o (), .value_o (value), .first_o (first), .at_o (at)
   );
 
   always_ff @(posedge clk_i) begin

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{OPERATIONS, SUMS};
+use gramer_machine::set::OPERATIONS;
 
 use crate::ddr::{Buffers, Ddr};
 use crate::drive::{Job, drive};
@@ -68,7 +68,7 @@ pub fn list(
     };
     let driven = Job { arguments: &value, stream: &stream, head, abort_word };
     let driven = drive(a, model, &mut memory, &mut ddr, &driven, s)?;
-    let outcome = decode(a, SUMS, listed, driven)?;
+    let outcome = decode(a, a.set_sums(), listed, driven)?;
     check(&outcome, image_lines as u64, (stream.len() - head) as u64)
         .with_context(|| format!("counters {:?}", outcome.counters))?;
     Ok(outcome)

@@ -8,6 +8,7 @@ mod environment;
 use std::fmt::Write as _;
 
 use gramer::accelerator::set::image::{SetImage, Words};
+use gramer::accelerator::set::motifs5;
 use gramer::accelerator::set::plan::image::PlanImage;
 use gramer::accelerator::set::plan::units as plan_units;
 use gramer::accelerator::set::plan::words::Program;
@@ -110,7 +111,7 @@ fn plan_tasks(machine: &Accelerator) -> Vec<Task> {
     tasks
 }
 
-/// Houses and 5-cycles.
+/// Houses, 5-cycles and the sums for 5-motifs.
 fn wedge_tasks(machine: &Accelerator) -> Vec<Task> {
     let graphs = [graph(6, 40, 30, 0), graph(7, 150, 3, 2), graph(8, 400, 1, 1)];
     let mut tasks = vec![];
@@ -126,6 +127,14 @@ fn wedge_tasks(machine: &Accelerator) -> Vec<Task> {
                 wait: true,
             });
         }
+        let image = WedgeImage::new(graph.view()).unwrap();
+        let work = motifs5::units::units(machine, graph.view(), &image, 1);
+        tasks.push(Task {
+            name: format!("wedges {at} motifs5"),
+            image: image.bytes().to_vec(),
+            stream: motifs5::units::deal(machine, work, 1)[0].whole(),
+            wait: true,
+        });
     }
     tasks
 }

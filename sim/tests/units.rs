@@ -303,7 +303,15 @@ benches! {
     set_plan_walker: "gramer_set_plan_walker" [];
     set_reached: "gramer_set_reached" [];
     set_recorder: "gramer_set_recorder" [];
+    set_triple_sums: "gramer_set_triple_sums" [];
     set_wedge_sums: "gramer_set_wedge_sums" [];
+}
+
+// Sums of so few bits that the largest products fill them.
+#[test]
+fn set_triple_products() {
+    let machine = "base: set-small.yaml\napplications: {count_bits: 32}";
+    bench("set_triple_products", "gramer_set_triple_products", &[], machine);
 }
 
 // Enough PUs with room for several halves that there is a choice.

@@ -14,6 +14,7 @@ struct Expected {
   uint32_t value;
   bool first;
   uint64_t entry;
+  int near = -1; // -1: any
 };
 } // namespace
 
@@ -22,24 +23,29 @@ int main(int argc, char **argv) {
           {"same entry in consecutive cycles", "same entry after a gap of two", "after three", "after four",
            "after five", "same word, another entry", "marked, then counted", "looked up only",
            "counted, then another root", "mark of an earlier root", "counter at its end", "cleared", "counted first",
-           "read, not counted", "read before it is counted", "counted, then read in the next cycle"},
+           "read, not counted", "read before it is counted", "counted, then read in the next cycle", "tagged",
+           "has the tag", "has an earlier tag", "tagged, and the mark stays", "tagged, then looked up in the next cycle"},
           argc, argv);
   auto &d = *b.dut;
   const uint32_t entries = MAP_WORDS * MAP_ENTRIES, top = (1u << 17) - 1;
   std::vector<Entry> model(entries);
   std::vector<bool> once(entries); // marked by an earlier root
   std::deque<Expected> expected;
-  d.valid_i = d.clear_i = d.root_i = d.keep_i = 0;
+  d.valid_i = d.clear_i = d.root_i = d.keep_i = d.tag_i = 0;
   b.reset(d.rst_i);
   uint32_t level = 1, most = 0; // most: highest count of the present root
   std::deque<int64_t> recent;   // entries of the last accesses, -1: none
   bool counted_before = false; // the last access counted its entry
   uint32_t now = 1, levels[4] = {1, 1, 1, 1}; // of the access that comes in, and of the last cycles
+  uint32_t tag = 1, tags[4] = {1, 1, 1, 1};   // the same
   auto tick = [&] {
     d.level2_i = levels[1];
     d.level4_i = levels[3];
-    for (int s = 3; s > 0; --s) levels[s] = levels[s - 1];
+    d.tag3_i = tags[2];
+    d.tag4_i = tags[3];
+    for (int s = 3; s > 0; --s) levels[s] = levels[s - 1], tags[s] = tags[s - 1];
     levels[0] = now;
+    tags[0] = tag;
     b.settle();
     b.rise();
     // What began five cycles ago comes out.
@@ -49,6 +55,7 @@ int main(int argc, char **argv) {
       b.equal(d.value_o, expected.front().value, "value_o");
       b.equal(d.first_o, expected.front().first, "first_o");
       b.equal(d.at_o, expected.front().entry, "at_o");
+      if (expected.front().near >= 0) b.equal(d.near_o, expected.front().near, "near_o");
     }
   };
   auto clear = [&] {
@@ -111,6 +118,43 @@ int main(int argc, char **argv) {
     level += most + 1;
     if (b.chance(30))
       for (int i = 0; i < 7; ++i) tick(), recent.push_front(-1), recent.resize(5, -1);
+  }
+  for (int i = 0; i < 8; ++i) tick();
+  // Tags: an entry has that of the list which it was in last, and its mark stays.
+  for (int root = 0; root < 300; ++root) {
+    const uint32_t window = 1 + b.random(12), from = b.random(entries - window);
+    if (level + 200 > top) clear();
+    std::fill(model.begin(), model.end(), Entry()); // here a count is a tag above the level
+    d.root_i = !d.root_i;
+    now = level;
+    uint32_t own = 0;
+    int64_t last = -1; // what was tagged in the cycle before
+    for (int n = b.random(150); n > 0; --n) {
+      if (b.chance(10)) ++own;
+      tag = level + own;
+      const uint32_t at = from + b.random(window);
+      d.valid_i = !b.chance(20);
+      d.at_i = at;
+      d.count_i = d.keep_i = 0;
+      d.mark_i = own == 0 && b.chance(50);
+      d.tag_i = own > 0 && b.chance(40);
+      Entry &e = model[at];
+      if (d.valid_i) {
+        expected.push_back({b.cycle, e.mark, 0, false, at, own ? int(e.count == own) : -1});
+        b.hit("tagged", d.tag_i);
+        b.hit("has the tag", own && e.count == own);
+        b.hit("has an earlier tag", own && e.count && e.count != own);
+        b.hit("tagged, and the mark stays", e.mark && e.count);
+        b.hit("tagged, then looked up in the next cycle", last == int64_t(at) && !d.tag_i);
+        if (d.mark_i) e.mark = true;
+        if (d.tag_i) e.count = own;
+      }
+      last = d.valid_i && d.tag_i ? int64_t(at) : -1;
+      tick();
+    }
+    d.valid_i = d.tag_i = d.mark_i = 0;
+    for (int i = 0; i < 3; ++i) tick();
+    level += own + 1;
   }
   for (int i = 0; i < 8; ++i) tick();
   return b.end();

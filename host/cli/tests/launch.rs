@@ -276,6 +276,31 @@ fn the_set_core_takes_shares() {
     assert!(said.contains("shares motifs and matches with other set cores alone"), "{said}");
 }
 
+/// Motifs of five vertices, in three runs on one compute unit or two; not in shares, which other devices take.
+#[test]
+fn the_set_core_counts_motifs_of_five() {
+    let Some(_) = device() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let (graph, _) = graphs(folder.path());
+    let motifs = ["mine", "motif", "-k", "5", &graph, "--json", "--device"];
+    let expected = mined(&[&motifs[..], &["cpu"]].concat());
+    for device in ["emulator:set-small", "emulator:set-plans"] {
+        let found = mined(&[&motifs[..], &[device]].concat());
+        assert_eq!(found["results"], expected["results"], "{device}");
+        assert_eq!(found["complete"], true);
+    }
+    let kept = folder.path().join("kept");
+    let kept = ["emulator:set-small", "--checkpoint", kept.to_str().unwrap()];
+    for (words, reason) in
+        [(&kept[..], "whole, and not in shares"), (&["emulator:set"], "3 and 4 vertices")]
+    {
+        let output = gramer(&[&motifs[..], words].concat()).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(reason) && said.contains("--device cpu"), "{said}");
+    }
+}
+
 /// Search plans in the PUs, whole and in shares.
 #[test]
 fn the_set_core_matches_patterns() {

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::check::Wrong;
 use crate::{Accelerator, Core, ENTRIES_A_LINE, verilog};
 
+mod products;
+
+pub use products::{FACTORS, FACTORS_OF, PRODUCTS_OPEN, factor};
+
 /// Section `set`: sizes of a cluster.
 #[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +81,11 @@ pub const UNITS_A_GROUP: u32 = 4;
 pub const PLANS: u32 = 4;
 /// Sums of a run.
 pub const SUMS: u32 = 8;
+/// Sums of products behind those, on a machine that counts 5-motifs.
+pub const PRODUCTS: u32 = 24;
+/// All of them.
+pub const SUMS_MOST: u32 = SUMS + PRODUCTS;
+
 /// Smallest and largest k.
 pub const K_RANGE: (u32, u32) = (3, 16);
 /// Entries of a word of the map.
@@ -145,7 +154,7 @@ pub const fn size_quarters(size: u32) -> u32 {
 pub const PLAN_COUNTERS: [&str; 3] = ["plan_steps", "plan_passes", "plan_no_line"];
 
 /// Operations of a plan, by their numbers.
-pub const OPERATIONS: [(&str, &str); 7] = [
+pub const OPERATIONS: [(&str, &str); 8] = [
     ("none", "the unit does nothing"),
     ("cliques", "cliques of k vertices whose last vertex is the root"),
     ("edges", "triangles of each edge down from the root, and what is summed over them"),
@@ -158,6 +167,10 @@ pub const OPERATIONS: [(&str, &str); 7] = [
     (
         "five_cycles",
         "the 5-cycles whose first vertex is the root, and what is too much of them, for every unit",
+    ),
+    (
+        "motifs5",
+        "for 5-motifs products over the connected sets of three vertices with the root in the middle, for every unit",
     ),
 ];
 
@@ -183,6 +196,11 @@ const STATUS: [(&str, &str); 5] = [
 ];
 
 impl Accelerator {
+    /// Sums that a run of the set core has.
+    pub fn set_sums(&self) -> u32 {
+        self.set.as_ref().map_or(SUMS, SetCore::sums)
+    }
+
     /// Quarter-lines of the image that a cluster of the set core holds on chip; 0 without a set core.
     pub fn set_quarters(&self) -> u32 {
         self.set.as_ref().map_or(0, |s| s.partition_lines * self.machine.partitions * LINE_QUARTERS)
@@ -204,6 +222,16 @@ impl SetCore {
     /// of an entry's place in its bank.
     pub fn range_entries(&self) -> u32 {
         (self.map_words * MAP_ENTRIES / (LAST_ALL + 1)).max(1)
+    }
+
+    /// Sums of products that a run has behind the others.
+    pub fn products(&self) -> u32 {
+        if self.reached > 0 { PRODUCTS } else { 0 }
+    }
+
+    /// Sums that a run has.
+    pub fn sums(&self) -> u32 {
+        SUMS + self.products()
     }
 
     /// Vertices that the map has an entry for.
@@ -262,6 +290,8 @@ pub(crate) fn numbers(a: &Accelerator) -> Vec<(String, u32, String)> {
     number("UNITS_A_GROUP", UNITS_A_GROUP, "units that go to one PU");
     number("PLANS", PLANS, "plans of a run");
     number("SUMS", SUMS, "sums of a run");
+    number("PRODUCTS", s.products(), "sums of products for 5-motifs behind those");
+    products::numbers(&mut number);
     number("K_LEAST", K_RANGE.0, "smallest k");
     number("K_MOST", K_RANGE.1, "largest k");
     for (at, (name, what)) in (0..).zip(OPERATIONS) {

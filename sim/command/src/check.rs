@@ -28,13 +28,12 @@ pub fn check(options: &Options, a: &Accelerator) -> Result<()> {
     if task == Mine::Match {
         return check_match(options, a);
     }
-    let of_match = options.pattern.is_some()
-        || options.part != 1
-        || options.clusters.is_some()
-        || options.pus.is_some();
-    usage(!of_match, || {
-        "--pattern, --part, --clusters and --pus are options of match alone".into()
+    let of_match = options.pattern.is_some() || options.part != 1 || options.pus.is_some();
+    usage(!of_match, || "--pattern, --part and --pus are options of match alone".into())?;
+    usage(options.clusters.is_none() || a.core == Core::Set && task != Mine::Fsm, || {
+        "--clusters is an option of the set core alone".into()
     })?;
+    usage(options.clusters != Some(0), || "--clusters must be at least 1".into())?;
     let Some(k) = options.k else { return Ok(()) };
     if a.core == Core::Set {
         return check_set(options, a, task, k);
@@ -74,7 +73,7 @@ fn check_set(options: &Options, a: &Accelerator, task: Mine, k: u32) -> Result<(
     let name = &a.machine.name;
     let (least, largest) = match task {
         Mine::Clique => gramer_machine::set::K_RANGE,
-        Mine::Motif => (3, 4),
+        Mine::Motif => (3, if a.set.as_ref().is_some_and(|set| set.reached > 0) { 5 } else { 4 }),
         Mine::Fsm => {
             return usage(false, || format!("machine {name} doesn't mine labelled patterns"));
         }

@@ -55,7 +55,8 @@ struct Options {
     /// Run every N-th unit alone, of those in the order of their work (match alone).
     #[arg(long, default_value_t = 1, value_name = "N")]
     part: usize,
-    /// Simulate the first N of the machine's clusters alone, each with its share of the units (match alone).
+    /// Simulate the first N of the machine's clusters alone, each with its share of the units (set core alone). If they are
+    /// fewer than it has, there are no counts.
     #[arg(long, value_name = "N")]
     clusters: Option<usize>,
     /// Make clusters of N PUs, and more of them, so that all have as many PUs as the machine: a cluster then
@@ -279,7 +280,9 @@ fn on_set_core(
 ) -> Result<String> {
     let simulation = &simulated(options, accelerator);
     let (cliques, load) = (task == Mine::Clique, options.load);
-    let asked = set::Asked { accelerator, library, model, cliques, k, graph, load, simulation };
+    let clusters = options.clusters.unwrap_or(usize::MAX);
+    let asked =
+        set::Asked { accelerator, library, model, cliques, k, graph, load, clusters, simulation };
     let done = set::mine(&asked)?;
     if options.json { set::json(&asked, &done) } else { Ok(set::tables(&asked, &done)) }
 }

@@ -5,12 +5,16 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use gramer::accelerator::set::image::{SetImage, Size, Words};
+use gramer::accelerator::set::motifs5;
+use gramer::accelerator::set::reference::{SUM_EMBEDDINGS, Sums};
 use gramer::accelerator::set::segments::Segments;
 use gramer::accelerator::set::sums::{Degrees, Total};
 use gramer::accelerator::set::tasks::{SetTask, stays};
 use gramer::accelerator::set::units::{Arrange, InStream, deal, longest, units};
+use gramer::accelerator::set::wedges::image::WedgeImage;
+use gramer::accelerator::set::wedges::{self, Shape};
 use gramer::engine::Units;
 use gramer::graph::View;
 use gramer::graph::read::{ReadOptions, read_graph};
@@ -38,6 +42,8 @@ pub struct Asked<'a> {
     pub graph: &'a Path,
     /// The image is loaded while units run, instead of before.
     pub load: bool,
+    /// So many of the machine's clusters are simulated, with their units.
+    pub clusters: usize,
     /// How it is simulated.
     pub simulation: &'a Simulation,
 }
@@ -51,8 +57,11 @@ pub struct Done {
     image_lines: u64,
     /// Lines of the image of the whole graph; `None` for more than ids can name.
     whole_lines: Option<u64>,
-    /// From the start to the last sum of the cluster that took longest, over all its segments.
+    /// From the start to the last sum of the cluster that took longest, over all its segments; of several runs of all
+    /// clusters the sum.
     cycles: u64,
+    /// Each of several runs of all clusters, with its cycles.
+    stages: Vec<(&'static str, u64)>,
     /// One per cluster that had work, and seconds that it took here.
     clusters: Vec<(Outcome, f64)>,
 }
@@ -64,18 +73,20 @@ struct Bench<'a> {
     total: Total,
     /// What each cluster did, if anything.
     clusters: Vec<Option<(Outcome, f64)>>,
+    /// Cycles of each before the present one of several runs.
+    before: Vec<u64>,
     done: Done,
 }
 
 impl Bench<'_> {
     /// Runs a cluster over an image that the core has, or loads; gives its sums.
-    fn run(&mut self, at: usize, image: &SetImage, stream: &InStream) -> Result<Total> {
+    fn run(&mut self, at: usize, image: &dyn Words, stream: &InStream) -> Result<Total> {
         let (load, simulation) = (self.asked.load, self.asked.simulation);
         let clock = Instant::now();
         let outcome =
             cluster(self.asked.accelerator, &mut self.core, image, stream, load, simulation)?;
         let seconds = clock.elapsed().as_secs_f64();
-        let found = std::array::from_fn(|sum| outcome.counts[sum].into());
+        let found = std::array::from_fn(|sum| outcome.counts.get(sum).copied().unwrap_or(0).into());
         match &mut self.clusters[at] {
             Some((sum, spent)) => {
                 add(sum, outcome);
@@ -91,7 +102,7 @@ impl Bench<'_> {
     }
 
     /// Puts an image on chip, if it is to be there before.
-    fn place(&mut self, image: &SetImage) -> Result<()> {
+    fn place(&mut self, image: &dyn Words) -> Result<()> {
         self.done.segments += 1;
         self.done.image_lines += u64::from(image.lines());
         if !self.asked.load {
@@ -109,12 +120,77 @@ impl Bench<'_> {
         let work = units(view, &image, &operations, Units::All);
         let (machine, clusters) = (self.asked.accelerator, self.clusters.len());
         self.place(&image)?;
-        for (at, stream) in
-            deal(machine, &operations, work, clusters, self.arrange()).iter().enumerate()
+        for (at, stream) in deal(machine, &operations, work, clusters, self.arrange())
+            .iter()
+            .enumerate()
+            .take(self.asked.clusters)
         {
             let found = self.run(at, &image, stream)?;
             self.total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own);
         }
+        Ok(())
+    }
+
+    /// Streams over the image for wedges, one for each cluster: the sum of what they give, which must be what the functional
+    /// model has.
+    fn over(
+        &mut self,
+        image: &WedgeImage,
+        streams: &[InStream],
+        model: impl Fn(&[u8]) -> Option<Sums>,
+    ) -> Result<Total> {
+        let mut total = Total::default();
+        for (at, stream) in streams.iter().enumerate().take(self.asked.clusters) {
+            let found = self.run(at, image, stream)?;
+            let wanted = model(&stream.whole()).context("the functional model has no room")?;
+            let same = found.iter().zip(&wanted.values).all(|(&own, &one)| own == u128::from(one));
+            ensure!(
+                same,
+                "the core's sums are {found:?}, which the functional model doesn't have: {wanted:?}"
+            );
+            total.iter_mut().zip(found).for_each(|(sum, own)| *sum += own);
+        }
+        Ok(total)
+    }
+
+    /// Ends a run of all clusters: those that follow begin when the one that takes longest has ended.
+    fn stage(&mut self, name: &'static str) {
+        let own = |outcome: &Outcome| outcome.sum("core.cycles");
+        let spent = |at: usize, done: &Option<(Outcome, f64)>, before: &[u64]| {
+            done.as_ref().map_or(0, |(outcome, _)| own(outcome)) - before.get(at).unwrap_or(&0)
+        };
+        let all = self.clusters.iter().enumerate();
+        let most = all.map(|(at, done)| spent(at, done, &self.before)).max().unwrap_or(0);
+        self.before = self.clusters.iter().map(|d| d.as_ref().map_or(0, |(o, _)| own(o))).collect();
+        self.done.stages.push((name, most));
+    }
+
+    /// Motifs of 5 vertices: cliques are there; then two runs over the image for wedges.
+    fn motifs5(&mut self, view: View<'_>) -> Result<()> {
+        self.stage("cliques");
+        let (machine, clusters) = (self.asked.accelerator, self.clusters.len());
+        let image = WedgeImage::new(view)?;
+        crate::plans::has_room(machine, &image)?;
+        self.place(&image)?;
+        self.done.segments -= 1; // another image of the same graph
+        let work = motifs5::units::units(machine, view, &image, clusters);
+        let streams = motifs5::units::deal(machine, work, clusters);
+        let sums = self.over(&image, &streams, |stream| {
+            Some(motifs5::reference::run(machine, image.words(), stream))
+        })?;
+        self.total.iter_mut().zip(sums).for_each(|(sum, own)| *sum += own);
+        self.stage("motifs5");
+        let shape = Shape::FiveCycle;
+        let work = wedges::units::units(machine, view, Units::All, &image, shape);
+        let streams = wedges::units::deal(machine, shape, work, clusters);
+        let sums = self.over(&image, &streams, |stream| {
+            wedges::reference::run(machine, image.words(), stream)
+        })?;
+        // What is too much is known when all clusters have run.
+        if self.asked.clusters >= clusters {
+            self.total[SUM_EMBEDDINGS] = shape.occurrences(&sums);
+        }
+        self.stage("five_cycles");
         Ok(())
     }
 
@@ -123,7 +199,7 @@ impl Bench<'_> {
         let (machine, clusters) = (self.asked.accelerator, self.clusters.len());
         for operation in task.operations() {
             let parts = Segments::parts(machine, view, operation, Units::All, clusters);
-            for (at, mut segments) in parts.into_iter().enumerate() {
+            for (at, mut segments) in parts.into_iter().enumerate().take(self.asked.clusters) {
                 while let Some(segment) = segments.next()? {
                     let (operations, units) = (&segment.operations, segment.units.clone());
                     let stream = &deal(machine, operations, units, 1, self.arrange())[0];
@@ -170,16 +246,25 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
         image_lines: 0,
         whole_lines: size.map(Size::lines),
         cycles: 0,
+        stages: vec![],
         clusters: vec![],
     };
     let core = Model::load(asked.library)?;
     let clusters = vec![None; machine.kernels.compute_units as usize];
-    let mut bench = Bench { asked, core, total: Total::default(), clusters, done };
+    let before = vec![];
+    let mut bench = Bench { asked, core, total: Total::default(), clusters, before, done };
     match stays(machine, size, longest(view), task)? {
         true => bench.whole(view, task)?,
         false => bench.segments(view, task)?,
     }
-    let counts = task.counts(&bench.total, &Degrees::of(view));
+    if task == SetTask::Motifs5 {
+        bench.motifs5(view)?;
+    }
+    let whole = asked.clusters >= bench.clusters.len();
+    let counts = match whole {
+        true => task.counts(&bench.total, &Degrees::of(view)),
+        false => vec![],
+    };
     let name = |p: &pattern::Pattern| match asked.cliques {
         true => format!("{k}-clique"),
         false => pattern::name(p),
@@ -187,7 +272,10 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
     let mut done = bench.done;
     done.clusters = bench.clusters.into_iter().flatten().collect();
     let own = done.clusters.iter().map(|(outcome, _)| outcome.sum("core.cycles"));
-    done.cycles = own.max().unwrap_or(0);
+    done.cycles = match done.stages.is_empty() {
+        true => own.max().unwrap_or(0),
+        false => done.stages.iter().map(|(_, cycles)| cycles).sum(),
+    };
     done.results = counts.iter().map(|c| (name(&c.pattern), c.count)).collect();
     Ok(done)
 }
@@ -195,7 +283,7 @@ pub fn mine(asked: &Asked<'_>) -> Result<Done> {
 fn cluster(
     machine: &Accelerator,
     core: &mut Model,
-    image: &SetImage,
+    image: &dyn Words,
     stream: &InStream,
     load: bool,
     simulation: &Simulation,
@@ -253,6 +341,7 @@ pub fn json(asked: &Asked<'_>, done: &Done) -> Result<String> {
         "whole_lines": done.whole_lines,
         "segments": done.segments,
         "cycles": done.cycles,
+        "stages": done.stages.iter().copied().collect::<std::collections::BTreeMap<_, _>>(),
         "passes": passes,
         "seconds": seconds,
         "cycles_per_second": simulated as f64 / seconds,
@@ -278,6 +367,9 @@ pub fn tables(asked: &Asked<'_>, done: &Done) -> String {
             writeln!(text, "{n} segments of {lines} lines, {image}; the graph has {whole}")
         }
     };
+    for (name, cycles) in &done.stages {
+        let _ = writeln!(text, "  {name}: cycles {cycles}");
+    }
     let seconds = cycles as f64 / (f64::from(machine.clock_mhz) * 1e6);
     let _ = writeln!(text, "cycles {cycles}, {seconds:.6} s at the machine's clock");
     for (at, (outcome, seconds)) in done.clusters.iter().enumerate() {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use gramer_machine::set::{RECORD_NARROW, SUMS};
+use gramer_machine::set::RECORD_NARROW;
 
 use super::compute_unit::{ComputeUnit, Execution};
 use super::pass::record_beats;
@@ -128,11 +128,11 @@ impl Shared<'_> {
         beats: u32,
     ) -> Result<Own> {
         let (machine, listing, name) = (self.machine, self.listing, place.name);
-        let mut area = Area::new(machine, SUMS, beats);
+        let mut area = Area::new(machine, machine.set_sums(), beats);
         let run = Execution {
             machine,
             stop: &self.stop,
-            patterns: SUMS,
+            patterns: machine.set_sums(),
             k: listing.vertices,
             list: true,
         };

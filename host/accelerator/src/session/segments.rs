@@ -9,7 +9,6 @@ use crate::set::image::Words;
 use gramer_graph::context::Context;
 use gramer_graph::error::{Error, Result};
 use gramer_machine::Accelerator;
-use gramer_machine::set::SUMS;
 
 use super::compute_unit::{ComputeUnit, Execution};
 use super::set::{StreamJob, Summed, room_for};
@@ -141,9 +140,9 @@ impl ComputeUnit {
         let buffer = self.take_image(image.bytes(), place)?;
         let (number, lines) = ((job.number)(), image.lines());
         let of_stream = StreamJob { stream, number, lines, place };
-        let run =
-            Execution { machine: job.machine, stop: &job.stop, patterns: SUMS, k: 0, list: false };
-        let area = Area::new(job.machine, SUMS, 0);
+        let (machine, patterns) = (job.machine, job.machine.set_sums());
+        let run = Execution { machine, stop: &job.stop, patterns, k: 0, list: false };
+        let area = Area::new(machine, patterns, 0);
         let results = self.run_stream(&run, &of_stream, &area);
         self.on_chip = None; // no later run has this image
         if results.is_err() {

@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gramer_machine::Accelerator;
-use gramer_machine::set::SUMS;
 
 use super::compute_unit::{ComputeUnit, Execution};
 use super::places::{CORE, FILL};
@@ -93,10 +92,11 @@ impl Session {
         context: &Context,
     ) -> Result<Summed> {
         let machine = &self.machine;
-        let area = Area::new(machine, SUMS, 0);
+        let area = Area::new(machine, machine.set_sums(), 0);
         let stop = Stop { cancel: &context.cancel, raised: AtomicBool::new(false), time_limit };
         context.progress.begin(streams.len() as u64);
-        let run = Execution { machine, stop: &stop, patterns: SUMS, k: 0, list: false };
+        let patterns = machine.set_sums();
+        let run = Execution { machine, stop: &stop, patterns, k: 0, list: false };
         let outcomes = on_units(&mut self.cards, streams, &stop, |unit, place, stream| {
             let outcome = unit.run_stream(&run, &StreamJob { stream, number, lines, place }, &area);
             context.progress.add(1);

@@ -14,7 +14,9 @@ use gramer_pattern::task::Task;
 use super::frequent::{self, Asked};
 use super::image::{Lists, SetImage, Size};
 use super::matches::{self, Match, has_plans, lists};
+use super::motifs5;
 use super::plan::run::PlanImages;
+use super::reference::SUM_CLIQUES;
 use super::segments::Segments;
 use super::sums::{Degrees, Total};
 use super::tasks::{SetTask, stays, unsupported};
@@ -119,7 +121,14 @@ impl<'a> SetResident<'a> {
             return matches::run(&mut runs, on, (&wanted, sink), units);
         }
         let task = SetTask::of(&machine, task, sink.is_some())?;
+        if task == SetTask::Motifs5 && units.share().is_some() {
+            let what = "counts motifs of 5 vertices whole, and not in shares";
+            return Err(unsupported(&machine, what, false));
+        }
         session.begin();
+        if task == SetTask::Motifs5 {
+            return self.motifs5(&mut Run { session, settings, units, context }, &machine);
+        }
         let stays = self.stays(&machine, task)?;
         let view = self.graph.view();
         let own;
@@ -159,6 +168,32 @@ impl<'a> SetResident<'a> {
             results.pop();
         }
         Ok(outcome)
+    }
+
+    /// Motifs of 5 vertices: cliques, then two runs over the image for wedges.
+    fn motifs5(&self, run: &mut Run<'_>, machine: &Accelerator) -> Result<Outcome> {
+        let (view, images) = (self.graph.view(), &self.plans.wedges);
+        motifs5::run::check_room(machine, view, images)?;
+        let pass = SetTask::Cliques(motifs5::VERTICES as u32);
+        let cliques = match self.stays(machine, pass)? {
+            true => self.whole(run, machine, pass)?,
+            false => self.segments(run, machine, pass)?,
+        };
+        let found = if cliques.complete {
+            let (session, settings, numbers) = (&mut *run.session, run.settings, self.plan_numbers);
+            let mut runs = OnSession { session, settings, numbers, context: run.context };
+            motifs5::run::sums(&mut runs, (view, images))?
+        } else {
+            None
+        };
+        let complete = found.is_some();
+        // Equations want all sums whole.
+        let total = found.map_or(Total::default(), |mut total| {
+            total[SUM_CLIQUES] = cliques.total[SUM_CLIQUES];
+            total
+        });
+        let counts = SetTask::Motifs5.counts(&total, &Degrees::default());
+        Ok(Outcome::new(counts, complete))
     }
 
     /// Mines frequent patterns, alone or with others.

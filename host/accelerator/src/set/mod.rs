@@ -6,6 +6,7 @@
 //! | [`frequent`] | frequent subgraphs: candidates as search plans |
 //! | [`image`] | a graph as the core reads it |
 //! | [`mod@matches`] | matches of a pattern by search plans |
+//! | [`motifs5`] | motifs of 5 vertices by connected sets of three
 //! | [`plan`] | search plans: their words, image and units |
 //! | [`segments`] | graphs that are larger than a cluster's memory, and roots of long lists |
 //! | [`units`] | work units, their weights, and the streams of several clusters |
@@ -18,6 +19,7 @@ pub(crate) mod engine;
 pub mod frequent;
 pub mod image;
 pub mod matches;
+pub mod motifs5;
 pub mod plan;
 pub mod reference;
 pub mod segments;

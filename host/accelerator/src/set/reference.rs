@@ -54,6 +54,8 @@ pub const PLAN: u64 = number::operation("plan");
 pub const HOUSES: u64 = number::operation("houses");
 /// The operation that counts 5-cycles.
 pub const FIVE_CYCLES: u64 = number::operation("five_cycles");
+/// The operation that sums products for 5-motifs.
+pub const MOTIFS5: u64 = number::operation("motifs5");
 /// Position of the number of cliques.
 pub const SUM_CLIQUES: usize = number::sum("cliques");
 /// Position of Σ t over edges.
@@ -135,7 +137,7 @@ struct StreamUnit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sums {
     /// The sums, each at most what the machine's counts hold.
-    pub values: [u64; SUMS as usize],
+    pub values: Vec<u64>,
     /// One of them did not fit.
     pub saturated: bool,
     /// Places of the in-stream.
@@ -159,7 +161,6 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
         .take(PLANS as usize)
         .map(|p| (field("plan", "operation", p), field("plan", "k", p) as usize))
         .collect();
-    let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
     let mut state =
         State { memory: Memory::new(image), sums: [0; SUMS as usize], paths: Paths::default() };
     for bytes in units.chunks_exact(8) {
@@ -180,11 +181,21 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
             _ => {}
         }
     }
-    let values = state.sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX).min(most));
-    Sums {
-        values,
-        saturated: state.sums.iter().any(|&sum| sum > u128::from(most)),
-        next_unit: units.len() as u64 / 8,
+    Sums::new(machine, &state.sums, units.len())
+}
+
+impl Sums {
+    /// Those of a run of units of so many bytes; sums that aren't named are 0.
+    pub(super) fn new(machine: &Accelerator, sums: &[u128], bytes: usize) -> Self {
+        let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
+        let fit = |&sum: &u128| u64::try_from(sum).unwrap_or(u64::MAX).min(most);
+        let mut values: Vec<u64> = sums.iter().map(fit).collect();
+        values.resize(machine.set_sums() as usize, 0);
+        Sums {
+            values,
+            saturated: sums.iter().any(|&sum| sum > u128::from(most)),
+            next_unit: bytes as u64 / 8,
+        }
     }
 }
 

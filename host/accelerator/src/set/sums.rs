@@ -2,13 +2,13 @@
 
 use gramer_engine::{Units, formulas};
 use gramer_graph::View;
-use gramer_machine::set::SUMS;
+use gramer_machine::set::SUMS_MOST;
 use gramer_pattern::plan::motif::MotifPlan;
 
 use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_DEGREES, SUM_PAIRS, SUM_TRIANGLES};
 
-/// The sums of all clusters and runs of a task.
-pub type Total = [u128; SUMS as usize];
+/// The sums of all clusters and runs of a task; those that a machine doesn't have are 0.
+pub type Total = [u128; SUMS_MOST as usize];
 
 /// What degrees alone say of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use gramer_pattern::{Dictionary, Pattern};
 use super::frequent::Asked;
 use super::image::{Lists, Size};
 use super::matches::Match;
+use super::motifs5;
 use super::reference::SUM_CLIQUES;
 use super::sums::{Degrees, Total, formulas, motifs3, motifs4};
 use super::units::Operation;
@@ -29,6 +30,8 @@ pub enum SetTask {
     Motifs3,
     /// Vertex-induced motifs of 4 vertices.
     Motifs4,
+    /// Vertex-induced motifs of 5 vertices: cliques of as many, and what [`super::motifs5`] runs.
+    Motifs5,
 }
 
 impl SetTask {
@@ -57,11 +60,15 @@ impl SetTask {
             }
             Task::Motif { k: 3, induced } if *induced == vertex => return Ok(SetTask::Motifs3),
             Task::Motif { k: 4, induced } if *induced == vertex => return Ok(SetTask::Motifs4),
+            Task::Motif { k: 5, induced } if *induced == vertex && has_wedges(machine) => {
+                return Ok(SetTask::Motifs5);
+            }
             Task::Clique { k } => {
                 format!("counts cliques of up to {most} vertices, and k is {k}")
             }
             Task::Motif { k, induced } if *induced == vertex => {
-                let what = format!("counts motifs of 3 and 4 vertices, and k is {k}");
+                let sizes = if has_wedges(machine) { "3 to 5" } else { "3 and 4" };
+                let what = format!("counts motifs of {sizes} vertices, and k is {k}");
                 return Err(unsupported(machine, &what, true));
             }
             Task::Motif { .. } => "counts vertex-induced motifs, not edge-induced ones".into(),
@@ -88,12 +95,13 @@ impl SetTask {
         }
     }
 
-    /// What is done for every root, of a task of one pass.
+    /// What is done for every root, of a task of one pass; of 5-motifs over the first of their images.
     pub fn operations(self) -> Vec<Operation> {
         match self {
             SetTask::Cliques(k) | SetTask::CliqueSizes(k, _) => vec![Operation::Cliques { k }],
             SetTask::Motifs3 => vec![Operation::Cliques { k: 3 }],
             SetTask::Motifs4 => vec![Operation::Cliques { k: 4 }, Operation::Paths],
+            SetTask::Motifs5 => SetTask::Cliques(5).operations(),
         }
     }
 
@@ -115,6 +123,7 @@ impl SetTask {
             }
             SetTask::Motifs3 => of(3, motifs3(total[SUM_CLIQUES], degrees)),
             SetTask::Motifs4 => of(4, motifs4(total, degrees)),
+            SetTask::Motifs5 => of(5, motifs5::counts(total)),
         }
     }
 
@@ -125,7 +134,7 @@ impl SetTask {
             SetTask::Cliques(_) | SetTask::CliqueSizes(..) => {
                 Outcome::new(self.counts(total, degrees), true)
             }
-            SetTask::Motifs3 | SetTask::Motifs4 => {
+            SetTask::Motifs3 | SetTask::Motifs4 | SetTask::Motifs5 => {
                 let mut outcome = Outcome::new(vec![], true);
                 outcome.open = Some(Open::Formulas { sums: formulas(total, degrees) });
                 outcome
@@ -170,6 +179,11 @@ pub fn check(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Resul
         Some(_) => Ok(()),
         None => SetTask::of(machine, task, false).map(drop),
     }
+}
+
+/// Whether a machine has the operations that take the image for wedges.
+pub(super) fn has_wedges(machine: &Accelerator) -> bool {
+    machine.set.as_ref().is_some_and(|set| set.reached > 0)
 }
 
 pub(super) fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {

@@ -2,7 +2,7 @@
 //! units. Nothing here knows a pattern or a graph.
 
 use gramer_machine::set::{
-    ID_BITS, PADDING, PLAN_SETS, QUARTER_ENTRIES, SUMS, WORDS_A_BEAT, size_quarters,
+    ID_BITS, PADDING, PLAN_SETS, QUARTER_ENTRIES, WORDS_A_BEAT, size_quarters,
 };
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
@@ -54,7 +54,7 @@ pub fn list(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<(Sums
         sum += unit.level(0, 0)?;
     }
     let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
-    let mut values = [0; SUMS as usize];
+    let mut values = vec![0; machine.set_sums() as usize];
     values[SUM_EMBEDDINGS] = u64::try_from(sum).unwrap_or(u64::MAX).min(most);
     let saturated = sum >= u128::from(most);
     Some((Sums { values, saturated, next_unit: units.len() as u64 / 8 }, records))

@@ -91,12 +91,7 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Option<Sums> 
             _ => state.five_cycles(&unit)?,
         }
     }
-    let most = u64::MAX >> (64 - machine.applications.count_bits.min(64));
-    Some(Sums {
-        values: state.sums.map(|sum| u64::try_from(sum).unwrap_or(u64::MAX).min(most)),
-        saturated: state.sums.iter().any(|&sum| sum > u128::from(most)),
-        next_unit: units.len() as u64 / 8,
-    })
+    Some(Sums::new(machine, &state.sums, units.len()))
 }
 
 struct State<'a> {

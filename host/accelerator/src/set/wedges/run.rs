@@ -7,6 +7,7 @@ use crate::set::image::Words;
 use gramer_engine::Units;
 use gramer_graph::View;
 use gramer_graph::error::{Error, Result};
+use gramer_machine::Accelerator;
 use gramer_machine::set::LINE_QUARTERS;
 
 use super::Shape;
@@ -30,6 +31,33 @@ pub struct WedgeImages {
     image: Mutex<Option<WedgeImage>>,
 }
 
+impl WedgeImages {
+    /// What `run` does with the image; `None` for a graph that has no room on the machine in this form.
+    ///
+    /// # Errors
+    /// Those of `run`, and those of building the image but for room.
+    pub fn with<T>(
+        &self,
+        machine: &Accelerator,
+        view: View<'_>,
+        run: impl FnOnce(&WedgeImage) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut image = self.image.lock().unwrap_or_else(PoisonError::into_inner);
+        let image = match &mut *image {
+            Some(image) => image,
+            none => match WedgeImage::new(view) {
+                Ok(made) => none.insert(made),
+                Err(Error::Unsupported(_)) => return Ok(None),
+                Err(other) => return Err(other),
+            },
+        };
+        if image.lines() > machine.set_quarters() / LINE_QUARTERS {
+            return Ok(None);
+        }
+        run(image).map(Some)
+    }
+}
+
 /// Counts the occurrences of a shape from all roots, and whether all of them were counted; `None` for a graph that has
 /// no room in this form, which a search plan may have room for.
 ///
@@ -42,22 +70,12 @@ pub fn count(
 ) -> Result<Option<(u128, bool)>> {
     let begun = Instant::now();
     let (machine, clusters) = (runs.machine().clone(), runs.clusters());
-    let mut image = images.image.lock().unwrap_or_else(PoisonError::into_inner);
-    let image = match &mut *image {
-        Some(image) => image,
-        none => match WedgeImage::new(view) {
-            Ok(made) => none.insert(made),
-            Err(Error::Unsupported(_)) => return Ok(None),
-            Err(other) => return Err(other),
-        },
-    };
-    if image.lines() > machine.set_quarters() / LINE_QUARTERS {
-        return Ok(None);
-    }
-    let work = units(&machine, view, Units::All, image, shape);
-    let streams = deal(&machine, shape, work, clusters);
-    runs.note_preparation(begun.elapsed());
-    let (total, complete) = runs.sums(&Job { image, streams: &streams })?;
-    // What is too much is known when all roots have been.
-    Ok(Some((if complete { shape.occurrences(&total) } else { 0 }, complete)))
+    images.with(&machine, view, |image| {
+        let work = units(&machine, view, Units::All, image, shape);
+        let streams = deal(&machine, shape, work, clusters);
+        runs.note_preparation(begun.elapsed());
+        let (total, complete) = runs.sums(&Job { image, streams: &streams })?;
+        // What is too much is known when all roots have been.
+        Ok((if complete { shape.occurrences(&total) } else { 0 }, complete))
+    })
 }

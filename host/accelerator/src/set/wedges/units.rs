@@ -24,7 +24,7 @@ fn after<'a>(view: View<'a>, v: VertexId, root: VertexId) -> &'a [VertexId] {
 }
 
 /// Lines of a list from its vertex' id on.
-fn lines(id: u32, size: u32) -> u64 {
+pub(crate) fn lines(id: u32, size: u32) -> u64 {
     match size_quarters(size) {
         0 => 0,
         quarters => (id % LINE_QUARTERS + quarters).div_ceil(LINE_QUARTERS).into(),
