@@ -24,6 +24,8 @@ import os
 import pathlib
 import re
 import resource
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -264,6 +266,13 @@ def main():
     whole = "all" in options.parts
     parts = list(PARTS) if whole else options.parts
     WORK.mkdir(parents=True, exist_ok=True)
+    # Under nohup the tests of SIGHUP would wait for ever: what is ignored stays so in programs that are started, what
+    # has a handler doesn't.
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, lambda *_: None)
+    # Xilinx' emulation has a folder for each process beside its program, and stops at that of a process that was killed,
+    # once a new one has the same number.
+    shutil.rmtree(ROOT / "target/debug/.run", ignore_errors=True)
     # What a next build could take over costs the first one time and room. Who has built by hand keeps it.
     # In fewer units a crate takes less time, though the next build of it would take more.
     if not (ROOT / "target/debug/incremental").exists():

@@ -694,7 +694,8 @@ fn what_the_set_core_cannot_do_names_the_device_that_can() {
     let built = { built }.output().unwrap();
     assert!(built.status.success(), "{}", text(&built.stderr));
     for (device, words, part) in [
-        (file.as_str(), &["motif", "-k", "5"][..], "counts motifs of 3 and 4 vertices, and k is 5"),
+        (file.as_str(), &["motif", "-k", "6"][..], "counts motifs of 3 to 5 vertices, and k is 6"),
+        ("emulator:set", &["motif", "-k", "5"], "counts motifs of 3 and 4 vertices, and k is 5"),
         (
             "emulator:set-small",
             &["match", "--pattern", "9-path"],

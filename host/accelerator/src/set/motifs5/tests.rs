@@ -3,7 +3,8 @@
 use gramer_engine::cpu::Cpu;
 use gramer_engine::{Engine, Units};
 use gramer_graph::context::Context;
-use gramer_graph::{Builder, Graph};
+use gramer_graph::read::{ReadOptions, read};
+use gramer_graph::{Builder, Graph, Order};
 use gramer_machine::named::named;
 use gramer_pattern::task::{Induced, Task};
 
@@ -60,8 +61,8 @@ fn graph(seed: u64, vertices: u64, per_cent: u32, hubs: u64) -> Graph {
 }
 
 /// Counts by the functional models of the two operations, in so many clusters.
-fn modelled(graph: &Graph, clusters: usize) -> Vec<u128> {
-    let machine = named("set-small").unwrap().unwrap();
+fn modelled(name: &str, graph: &Graph, clusters: usize) -> Vec<u128> {
+    let machine = named(name).unwrap().unwrap();
     let view = graph.view();
     let image = WedgeImage::new(view).unwrap();
     let (mut total, mut cycles) = (Total::default(), Total::default());
@@ -96,7 +97,7 @@ fn the_functional_model_counts_what_the_cpu_engine_does() {
         let task = Task::Motif { k: 5, induced: Induced::Vertex };
         let wanted = Cpu.run(&graph, &task, None, &context).unwrap();
         let wanted: Vec<u128> = wanted.results.iter().map(|count| count.count).collect();
-        assert_eq!(modelled(&graph, 1 + seed as usize % 2), wanted, "seed {seed}");
+        assert_eq!(modelled("set-small", &graph, 1 + seed as usize % 2), wanted, "seed {seed}");
     }
 }
 
@@ -110,4 +111,24 @@ fn heavy_roots_are_cut() {
     let whole: u64 = all.iter().map(|unit| unit.work).sum();
     assert!(most < whole / 50, "{most} of {whole}");
     assert!(all.iter().any(|unit| unit.first > 0));
+}
+
+/// Graphs whose runs on the simulated core take the better part of an hour.
+///
+/// `GRAMER_DATA=DATA cargo test --release -p gramer-accelerator --lib -- --ignored --nocapture larger_graphs`
+#[test]
+#[ignore = "takes half a minute"]
+fn larger_graphs_by_the_functional_model() {
+    let data = std::env::var_os("GRAMER_DATA").expect("GRAMER_DATA names the real graphs");
+    let context = Context::default();
+    for file in ["ca-astroph/ca-AstroPh.txt.zst", "wiki-vote/wiki-vote.txt.zst"] {
+        let path = std::path::Path::new(&data).join(file);
+        let options = ReadOptions { order: Order::RankOn1, ..ReadOptions::default() };
+        let graph = read(&path, &options, &context).unwrap().graph;
+        let task = Task::Motif { k: 5, induced: Induced::Vertex };
+        let wanted = Cpu.run(&graph, &task, None, &context).unwrap();
+        let wanted: Vec<u128> = wanted.results.iter().map(|count| count.count).collect();
+        assert_eq!(modelled("set-plans32", &graph, 4), wanted, "{file}");
+        println!("{file}: {wanted:?}");
+    }
 }
