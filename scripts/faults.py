@@ -15,7 +15,8 @@ LEAST_A_MODULE = 2
 LEAST_OF = {"gramer_set_plan": 4, "gramer_set_plan_asker": 5, "gramer_set_plan_merger": 8,
             "gramer_set_plan_packer": 7, "gramer_set_plan_walker": 8, "gramer_set_wedges": 10,
             "gramer_set_wedge_lines": 4, "gramer_set_wedge_sums": 4, "gramer_set_reached": 4, "gramer_set_map": 6,
-            "gramer_set_map_bank": 4}
+            "gramer_set_map_bank": 4, "gramer_set_triples": 8, "gramer_set_triple_lines": 4, "gramer_set_triple_sums": 5,
+            "gramer_set_triple_products": 5}
 # Kinds of which few can be made, so that a draw hardly meets them.
 LEAST_A_KIND = {"reset lost": 4, "width": 4}
 # Modules without logic of their own.

@@ -20,7 +20,8 @@ suite runs until the first check that fails:
 Faults of the set core (rtl/set) are judged by the unit bench of their module, by that of the cluster, which
 counts cliques, edges and paths of whole graphs, and by the tests of the whole core (sim/tests/set.rs); those of
 search plans (gramer_set_plan*, gramer_set_recorder) by the bench of gramer_set_plan and by sim/tests/set_plans.rs instead, and
-those of houses and 5-cycles (gramer_set_wedge*, gramer_set_reached) by sim/tests/set_wedges.rs.
+those of houses and 5-cycles (gramer_set_wedge*, gramer_set_reached) by sim/tests/set_wedges.rs, of 5-motifs
+(gramer_set_triple*) by sim/tests/set_motifs5.rs, after their benches.
 
 `--set` judges those alone, `--paper` those of the paper's core.
 
@@ -48,7 +49,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from faults import (
     LIST, ROOT, SET, WORK, all_faults, blank, draw, key, listed, source, sources, write, write_list)
-from suites import BENCHES, PLAN_SUITE, SET_SUITE, SUITE, WEDGE_SUITE, suite_of
+from suites import BENCHES, MOTIFS_SUITE, PLAN_SUITE, SET_SUITE, SUITE, WEDGE_SUITE, suite_of
 
 EQUIVALENT = ROOT / "scripts/mutants-equivalent.tsv"
 JUDGED = WORK / "judged.json"
@@ -143,7 +144,8 @@ class Judge:
         output = subprocess.run(
             # The build of `make test`.
             ["cargo", "test", "--locked", "-q", "--workspace", "--test", "core", "--test", "set",
-             "--test", "set_plans", "--test", "set_wedges", "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
+             "--test", "set_plans", "--test", "set_wedges", "--test", "set_motifs5",
+             "--test", "set_counters", "--test", "control", "--test", "units", "--no-run",
              "--message-format=json"],
             cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
         found = {}
@@ -154,7 +156,7 @@ class Judge:
                                        stdout=subprocess.PIPE).stdout
                 for test in re.findall(r"(?m)^([\w:]+): test$", tests):
                     found[test] = message["executable"]
-        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE + WEDGE_SUITE if test not in found]
+        missing = [test for _, test, *_ in SUITE + SET_SUITE + PLAN_SUITE + WEDGE_SUITE + MOTIFS_SUITE if test not in found]
         if missing:
             raise SystemExit(f"mutants: there are no tests {missing}")
         return found

@@ -37,7 +37,7 @@ WEDGE = ("gramer_set_wedge", "gramer_set_reached")
 MOTIFS_CORE = ["sim/tests/set_motifs5.rs", "sim/tests/support/set.rs"]
 MOTIFS_SUITE = [
     ("results", "motifs_of_lists_of_every_length", 0, MOTIFS_CORE),
-    ("results", "motifs_of_random_graphs", 0, MOTIFS_CORE),
+    ("results", "motifs5_of_random_graphs", 0, MOTIFS_CORE),
     ("results", "tags_when_levels_begin_again", 0, MOTIFS_CORE),
     ("stops", "motifs_that_end_early_are_clean", 0, MOTIFS_CORE),
     ("counters", "counters_of_wedges_are_as_last_seen", 0, SET_COUNTERS),

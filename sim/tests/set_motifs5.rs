@@ -109,7 +109,7 @@ fn known(graph: &Graph, task: &Task) -> Vec<u128> {
 const MOTIFS: Task = Task::Motif { k: 5, induced: Induced::Vertex };
 
 #[test]
-fn motifs_of_random_graphs() {
+fn motifs5_of_random_graphs() {
     let machine = named("set-small").unwrap().unwrap();
     let Some(library) = library(&machine) else { return };
     let mut core = Model::load(&library).unwrap();

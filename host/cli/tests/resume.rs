@@ -142,7 +142,9 @@ fn stopped_and_resumed(words: &[&str], folder: &Path, random: &mut Random) -> u3
 fn until_stopped(task: &[&str], device: &str, scales: std::ops::Range<u32>, labels: bool) {
     let (folder, mut random) = (tempfile::tempdir().unwrap(), Random::seeded());
     let mut stops = 0;
-    for scale in scales {
+    // When a run is stopped is left to chance: the largest graphs get more of them.
+    let largest = scales.end - 1;
+    for scale in scales.chain([largest; 6]) {
         let graph = graph(folder.path(), scale, labels);
         let words = [&["mine"], task, &[&graph, "--device", device, "--threads", "2"]].concat();
         stops += stopped_and_resumed(&words, folder.path(), &mut random);

@@ -10,7 +10,7 @@ use gramer::accelerator::set::image::{SetImage, Size, Words};
 use gramer::accelerator::set::motifs5;
 use gramer::accelerator::set::reference::{SUM_EMBEDDINGS, Sums};
 use gramer::accelerator::set::segments::Segments;
-use gramer::accelerator::set::sums::{Degrees, Total};
+use gramer::accelerator::set::sums::{Degrees, Total, total_of};
 use gramer::accelerator::set::tasks::{SetTask, stays};
 use gramer::accelerator::set::units::{Arrange, InStream, deal, longest, units};
 use gramer::accelerator::set::wedges::image::WedgeImage;
@@ -86,7 +86,7 @@ impl Bench<'_> {
         let outcome =
             cluster(self.asked.accelerator, &mut self.core, image, stream, load, simulation)?;
         let seconds = clock.elapsed().as_secs_f64();
-        let found = std::array::from_fn(|sum| outcome.counts.get(sum).copied().unwrap_or(0).into());
+        let found = total_of(&outcome.counts);
         match &mut self.clusters[at] {
             Some((sum, spent)) => {
                 add(sum, outcome);

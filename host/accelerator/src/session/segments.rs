@@ -16,7 +16,7 @@ use super::stop::Stop;
 use super::units::{Place, on_units};
 use super::{Session, add};
 use crate::set::segments::{Segment, Segments};
-use crate::set::sums::Total;
+use crate::set::sums::{Total, total_of};
 use crate::set::units::{Arrange, deal};
 use crate::stream::{Area, Results, Status};
 
@@ -110,8 +110,7 @@ impl ComputeUnit {
                 part.segments.0 += 1;
                 part.segments.1 += u64::from(segment.image.lines());
                 add(&mut part.counters, &results.counters);
-                let found: Total = std::array::from_fn(|sum| results.counts[sum].into());
-                segment.add(&mut part.summed.total, &found);
+                segment.add(&mut part.summed.total, &total_of(&results.counts));
                 if results.status != Status::Done {
                     part.summed.complete = false;
                     return Ok(part);

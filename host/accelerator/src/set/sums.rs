@@ -10,6 +10,11 @@ use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_DEGREES, SUM_PAIRS, SUM_TRIA
 /// The sums of all clusters and runs of a task; those that a machine doesn't have are 0.
 pub type Total = [u128; SUMS_MOST as usize];
 
+/// The sums of a run, which has as many as its machine.
+pub fn total_of(counts: &[u64]) -> Total {
+    std::array::from_fn(|sum| counts.get(sum).copied().unwrap_or(0).into())
+}
+
 /// What degrees alone say of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Degrees {
