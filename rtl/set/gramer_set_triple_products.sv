@@ -20,12 +20,10 @@ module gramer_set_triple_products
   output logic    busy_o
 );
 
-  localparam int unsigned MULTIPLIERS = 4;
-  localparam int unsigned PHASES  = 4;
+  localparam int unsigned PHASES  = PRODUCTS_OPEN / MULTIPLIERS; // cycles of a set
   localparam int unsigned PHASE_W = $clog2(PHASES);
   localparam int unsigned ROWS    = PRODUCTS / MULTIPLIERS;
-  localparam int unsigned ROW_W   = 3;
-  localparam int unsigned CODE_W  = 4;
+  localparam int unsigned ROW_W   = PHASE_W + 1;
   localparam int unsigned WIDE_W  = NEAR_W + 2; // of a factor
   localparam int unsigned VALUE_W = 2 * WIDE_W;
   localparam int unsigned ADD_W   = VALUE_W < COUNT_W ? VALUE_W : COUNT_W;
@@ -34,7 +32,7 @@ module gramer_set_triple_products
   typedef logic [ROW_W-1:0]  row_t;
 
   // By row the codes of the factors of each multiplier: the first ones, then the second ones.
-  function automatic logic [2*MULTIPLIERS*CODE_W-1:0] codes_of(input row_t row);
+  function automatic logic [2*MULTIPLIERS*FACTOR_W-1:0] codes_of(input row_t row);
     unique case (row)
       ROW_W'(0): return PRODUCTS_0;
       ROW_W'(1): return PRODUCTS_1;
@@ -69,7 +67,7 @@ module gramer_set_triple_products
   near_t p2_a_q, p2_b_q, p2_c_q, p2_ab_q, p2_bc_q, p2_ac_q, p2_abc_q;
   logic [NEAR_W:0] p1_a_q, p1_b_q, p1_c_q; // all, and those of the whole set again
   logic [NEAR_W:0] p1_of_a_q, p1_of_b_q, p1_of_c_q; // neighbours in common with the others
-  wide_t outside_q [1 << CODE_W];
+  wide_t outside_q [1 << FACTOR_W];
 
   always_ff @(posedge clk_i) begin
     if (rst_i) pause_q <= '0;
@@ -100,7 +98,7 @@ module gramer_set_triple_products
 
     if (p2_valid_q) begin
       o_triangle_q <= p2_triangle_q;
-      for (int f = 0; f < 1 << CODE_W; f++) outside_q[f] <= '0;
+      for (int f = 0; f < 1 << FACTOR_W; f++) outside_q[f] <= '0;
       outside_q[FACTOR_A]     <= wide_t'(p2_a_q);
       outside_q[FACTOR_B]     <= wide_t'(p2_b_q);
       outside_q[FACTOR_C]     <= wide_t'(p2_c_q);
@@ -121,7 +119,7 @@ module gramer_set_triple_products
   logic   run_q, row_there;
   row_t   row, at1_q, at2_q, at3_q, at4_q;
   logic   v1_q, v2_q, v3_q, v4_q;
-  logic [2*MULTIPLIERS*CODE_W-1:0] codes;
+  logic [2*MULTIPLIERS*FACTOR_W-1:0] codes;
 
   assign row       = {o_triangle_q, phase_q};
   assign row_there = run_q && 32'(row) < ROWS;
@@ -159,12 +157,12 @@ module gramer_set_triple_products
 
     wide_t first1_q, second1_q, first2_q, second2_q;
     logic  pairs1_q;
-    logic [CODE_W-1:0]  code, other;
+    logic [FACTOR_W-1:0]  code, other;
     logic [VALUE_W-1:0] product3_q, product4_q;
     kept_t old4_q, new4, seen_q;
 
-    assign code  = codes[m*CODE_W +: CODE_W];
-    assign other = codes[(MULTIPLIERS+m)*CODE_W +: CODE_W];
+    assign code  = codes[m*FACTOR_W +: FACTOR_W];
+    assign other = codes[(MULTIPLIERS+m)*FACTOR_W +: FACTOR_W];
     assign over[m] = v4_q && new4.over;
     assign seen[m] = seen_q;
 

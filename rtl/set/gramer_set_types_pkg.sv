@@ -53,8 +53,6 @@ package gramer_set_types_pkg;
   localparam int unsigned WEDGE_UNITS = 8; // of a PU that are known of at the same time
 
   // 5-motifs, by connected sets of three vertices.
-  localparam int unsigned NEAR_W      = 15; // neighbours of a vertex: 28,672 at the most
-  localparam int unsigned TRIPLES     = 16; // sets that are under way behind the map
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;
@@ -429,6 +427,13 @@ package gramer_set_types_pkg;
     for (int unsigned q = 0; q < LINE_QUARTERS; q++)
       lanes[q*QUARTER +: QUARTER] = {QUARTER{2'(q) >= low && 2'(q) <= high}};
     return lanes;
+  endfunction
+
+  // Lanes of a line that came that are entries of the list that it was asked for.
+  function automatic lanes_t entries_of(input line_t line, input meta_t meta);
+    lanes_t lanes;
+    for (int l = 0; l < LANES; l++) lanes[l] = !is_padding(line[l*ENTRY_W +: ID_W]);
+    return meta.none ? '0 : lanes & lanes_of(meta.low, meta.high);
   endfunction
 
 endpackage

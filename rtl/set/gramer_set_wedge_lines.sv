@@ -81,9 +81,7 @@ module gramer_set_wedge_lines
     if (line_ready_o && line_valid_i) begin
       a_line_q <= line_i;
       a_meta_q <= meta_i;
-      for (int l = 0; l < LANES; l++)
-        a_lanes_q[l] <= !meta_i.none && !is_padding(line_i[l*ENTRY_W +: ID_W])
-                        && 2'(l / QUARTER) >= meta_i.low && 2'(l / QUARTER) <= meta_i.high;
+      a_lanes_q <= entries_of(line_i, meta_i);
     end
     if (b_ready) begin
       b_line_q    <= a_line_q;

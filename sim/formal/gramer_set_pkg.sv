@@ -23,6 +23,7 @@ package gramer_set_pkg;
   localparam int unsigned PLANS           = 4;
   localparam int unsigned SUMS            = 8;
   localparam int unsigned PRODUCTS        = 24;
+  localparam int unsigned NEAR_W          = 15;
   localparam int unsigned K_MOST          = 16;
   localparam int unsigned PLAN_LEVELS     = 0;
   localparam int unsigned PLAN_WALKERS    = 1;

@@ -7,8 +7,9 @@
 
 namespace {
 using Wide = unsigned __int128;
-// By code the neighbour sets, as bits of a, b, c, that a factor adds up.
-const std::vector<std::vector<unsigned>> FACTORS = {{}, {1}, {2}, {4}, {1, 4}, {1, 2, 4}, {3, 6}, {3, 5, 6}, {3}, {5}, {6}, {7}};
+// By code the neighbour sets that a factor adds up, a bit for each.
+const uint32_t MASKS[] = {MASKS_0, MASKS_1, MASKS_2, MASKS_3, MASKS_4,  MASKS_5,
+                          MASKS_6, MASKS_7, MASKS_8, MASKS_9, MASKS_10, MASKS_11};
 const uint32_t CODES[] = {PRODUCTS_0, PRODUCTS_1, PRODUCTS_2, PRODUCTS_3, PRODUCTS_4, PRODUCTS_5};
 } // namespace
 
@@ -39,7 +40,7 @@ int main(int argc, char **argv) {
     auto put = [&](uint64_t value, unsigned bits) {
       for (unsigned i = 0; i < bits; ++i, ++at) words[at / 32] |= uint32_t(value >> i & 1) << at % 32;
     };
-    for (size_t f = fields.size(); f-- > 0;) put(fields[f], 15);
+    for (size_t f = fields.size(); f-- > 0;) put(fields[f], NEAR_W);
     put(triangle, 1);
     for (unsigned w = 0; w < 4; ++w) d.triple_i[w] = words[w];
   };
@@ -67,12 +68,12 @@ int main(int argc, char **argv) {
     drive_set(fields, triangle);
     d.valid_i = 1;
     ++under;
-    for (unsigned p = triangle ? 16 : 0; p < (triangle ? PRODUCTS : 16); ++p) {
-      const uint32_t codes = CODES[p / 4] >> 4 * (p % 4);
-      const unsigned first = codes & 15, second = codes >> 16 & 15;
+    for (unsigned p = triangle ? PRODUCTS_OPEN : 0; p < (triangle ? PRODUCTS : PRODUCTS_OPEN); ++p) {
+      const uint32_t codes = CODES[p / MULTIPLIERS] >> FACTOR_W * (p % MULTIPLIERS), code = (1 << FACTOR_W) - 1;
+      const unsigned first = codes & code, second = codes >> FACTOR_W * MULTIPLIERS & code;
       Wide x = 0, y = 0;
-      for (unsigned m : FACTORS[first]) x += g[m];
-      for (unsigned m : FACTORS[second]) y += g[m];
+      for (unsigned m = 1; m < 8; ++m) x += MASKS[first] >> m & 1 ? g[m] : 0;
+      for (unsigned m = 1; m < 8; ++m) y += MASKS[second] >> m & 1 ? g[m] : 0;
       if (first == second) y = y ? y - 1 : 0;
       sums[p] += x * y;
       if (sums[p] > most) saturated = true;
@@ -103,7 +104,7 @@ int main(int argc, char **argv) {
     const unsigned gaps = b.chance(40) ? 0 : b.random(90), largest = run % 3 ? 60 : 28672;
     const unsigned sets = b.random(400);
     for (unsigned n = 0; n < sets; ++n) {
-      while (under == 16) b.hit("the queue is full"), tick();
+      while (under == TRIPLES) b.hit("the queue is full"), tick();
       const bool before = under > 0;
       one(largest);
       b.hit("sets follow each other", before);

@@ -40,8 +40,8 @@ int main(int argc, char **argv) {
         for (unsigned i = 0; i < n; ++i) value |= uint64_t(d.triple_o[(at + i) / 32] >> (at + i) % 32 & 1) << i;
         return value;
       };
-      for (unsigned f = 0; f < 7; ++f) got[f] = bits(15 * (6 - f), 15);
-      b.equal(bits(105, 1), s.triangle, "triangle");
+      for (unsigned f = 0; f < 7; ++f) got[f] = bits(NEAR_W * (6 - f), NEAR_W);
+      b.equal(bits(7 * NEAR_W, 1), s.triangle, "triangle");
       const uint32_t wanted[] = {s.a, s.b, s.c, s.ab, s.bc, s.ac, s.abc};
       static const char *names[] = {"a", "b", "c", "ab", "bc", "ac", "abc"};
       for (unsigned f = 0; f < 7; ++f) b.equal(got[f], wanted[f], names[f]);
@@ -49,7 +49,7 @@ int main(int argc, char **argv) {
       ++waiting;
       ++came;
     }
-    b.check(under <= 16, "%u sets are under way", under);
+    b.check(under <= TRIPLES, "%u sets are under way", under);
   };
   // A list, in cycles of some entries of one line; fields of a line: meets, first, fresh, tags, triples, is and others.
   auto list = [&](bool tags, bool first, bool meets, uint32_t root, bool common) {

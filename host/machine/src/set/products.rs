@@ -1,6 +1,6 @@
 //! Which products the set core sums up for motifs of 5 vertices (`docs/set-core.md`, section *5-motifs*).
 
-use super::PRODUCTS;
+use super::{PRODUCTS, QUARTER_ENTRIES, SIZE_BITS, size_quarters};
 
 /// Of a connected set of three vertices, a and c beside b, the vertices outside it by the neighbours that they have in it: what
 /// can be a factor of a product, by its code. The bits of a mask are a, b and c.
@@ -61,15 +61,30 @@ pub fn factor(name: &str) -> u32 {
 
 /// Multipliers, each of which has a product in a cycle.
 const MULTIPLIERS: usize = 4;
+/// Bits of a factor's code.
+const FACTOR_W: u32 = 4;
+/// Sets of three vertices that are under way between the map and the multipliers.
+const TRIPLES: u32 = 16;
 
 /// The numbers of the package that say it.
 pub(super) fn numbers(number: &mut impl FnMut(&str, u32, &str)) {
     for (at, row) in FACTORS_OF.chunks(MULTIPLIERS).enumerate() {
-        let codes = |side| row.iter().rev().fold(0, |all, pair| all << 4 | factor(pair[side]));
-        let what = "codes of their factors, of four: the first ones, then the second ones";
-        number(&format!("PRODUCTS_{at}"), codes(0) | codes(1) << 16, what);
+        let codes =
+            |side| row.iter().rev().fold(0, |all, pair| all << FACTOR_W | factor(pair[side]));
+        let what =
+            "codes of their factors, one for each multiplier: the first ones, then the second ones";
+        let second = MULTIPLIERS as u32 * FACTOR_W;
+        number(&format!("PRODUCTS_{at}"), codes(0) | codes(1) << second, what);
     }
-    for (at, (name, _)) in (0..).zip(FACTORS) {
+    number("PRODUCTS_OPEN", PRODUCTS_OPEN as u32, "of them those of a set that is no triangle");
+    number("MULTIPLIERS", MULTIPLIERS as u32, "that have a product each in a cycle");
+    number("FACTOR_W", FACTOR_W, "bits of a factor's code");
+    for (at, (name, masks)) in (0..).zip(FACTORS) {
         number(&format!("FACTOR_{}", name.to_uppercase()), at, "code of a factor");
+        let bits = masks.iter().fold(0, |bits, &mask| bits | 1 << mask);
+        number(&format!("MASKS_{at}"), bits, "a bit for each neighbour set that it adds up");
     }
+    let most = size_quarters((1 << SIZE_BITS) - 1) * QUARTER_ENTRIES;
+    number("NEAR_W", u32::BITS - most.leading_zeros(), "bits of a number of neighbours");
+    number("TRIPLES", TRIPLES, "sets that are under way behind the map");
 }
