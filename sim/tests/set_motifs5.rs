@@ -6,99 +6,53 @@
 mod environment;
 #[path = "support/set.rs"]
 mod support;
+#[path = "support/wedges.rs"]
+mod wedges;
 
-use gramer::accelerator::set::image::Words;
 use gramer::accelerator::set::motifs5::units::{deal, units};
 use gramer::accelerator::set::motifs5::{counts, reference};
 use gramer::accelerator::set::reference::{SUM_CLIQUES, SUM_EMBEDDINGS};
 use gramer::accelerator::set::sums::Total;
 use gramer::accelerator::set::units::PlacedUnit;
-use gramer::accelerator::set::wedges::image::WedgeImage;
-use gramer::accelerator::set::wedges::{self, Shape};
+use gramer::accelerator::set::wedges::Shape;
+use gramer::accelerator::set::wedges::units as wedge_units;
 use gramer::engine::cpu::Cpu;
 use gramer::engine::{Engine, Units};
-use gramer::graph::Builder;
-use gramer::prepare::renumber;
 use gramer::task::{Induced, Task};
 use gramer::{Context, Graph};
 use gramer_machine::Accelerator;
-use gramer_machine::named::named;
 use gramer_machine::set::{LAST_ALL, LEVEL_BITS, PRODUCTS_OPEN, SUMS};
 use gramer_sim::model::Model;
-use gramer_sim::run::{ABORTED, DONE, Outcome, Simulation};
-use gramer_sim::set::{Run, run};
+use gramer_sim::run::Simulation;
 
-use support::{held, library};
+use support::held;
+use wedges::{Bench, add, graph, hubs, random, real, small};
 
-fn graph(edges: impl Iterator<Item = (u64, u64)>) -> Graph {
-    let mut builder = Builder::new();
-    edges.for_each(|(u, v)| builder.edge(u, v));
-    renumber(&builder.build(), &Context::with_threads(1)).unwrap()
+/// A graph, as so many clusters are sent it.
+fn bench<'a>(machine: &'a Accelerator, graph: &Graph, clusters: usize) -> Bench<'a> {
+    Bench::new(machine, graph, reference::run, |image| {
+        let work = units(machine, graph.view(), image, clusters);
+        let dealt = deal(machine, work.clone(), clusters);
+        (work, dealt.iter().map(|stream| stream.whole()).collect())
+    })
 }
 
-/// Some vertices are next to most others, the rest to some.
-fn random(seed: u64, vertices: u64, per_cent: u32, hubs: u64) -> Graph {
-    let mut rng = fastrand::Rng::with_seed(seed);
-    let pairs = (0..vertices).flat_map(|u| (0..u).map(move |v| (u, v)));
-    graph(pairs.filter(|&(_, v)| rng.u32(0..100) < if v < hubs { 60 } else { per_cent }))
-}
-
-fn add(total: &mut Total, values: &[u64]) {
-    total.iter_mut().zip(values).for_each(|(sum, &own)| *sum += u128::from(own));
-}
-
-/// A graph, as clusters are sent it.
-struct Bench<'a> {
-    machine: &'a Accelerator,
-    graph: &'a Graph,
-    image: WedgeImage,
-    streams: Vec<Vec<u8>>,
-    /// Units that are a part of a root.
-    parts: usize,
-}
-
-impl<'a> Bench<'a> {
-    fn new(machine: &'a Accelerator, graph: &'a Graph, clusters: usize) -> Self {
-        let image = WedgeImage::new(graph.view()).unwrap();
-        let work = units(machine, graph.view(), &image, clusters);
-        let parts = work.iter().filter(|unit| unit.first > 0 || unit.last < LAST_ALL).count();
-        let dealt = deal(machine, work, clusters);
-        let streams = dealt.iter().map(|stream| stream.whole()).collect();
-        Bench { machine, graph, image, streams, parts }
-    }
-
-    fn run(&self, core: &mut Model, stream: &[u8], load: bool, s: &Simulation) -> Outcome {
-        let job = Run { image: self.image.bytes(), stream, load, wait: true };
-        run(self.machine, core, &job, s).unwrap()
-    }
-
-    /// Runs all streams, the first of which loads the image, and compares with the functional model: the sums.
-    fn compare(&self, core: &mut Model, s: &Simulation, what: &str) -> Total {
-        let mut total = Total::default();
-        let mut load = true;
-        for stream in &self.streams {
-            let outcome = self.run(core, stream, std::mem::take(&mut load), s);
-            let wanted = reference::run(self.machine, self.image.words(), stream);
-            assert_eq!(outcome.status, DONE, "{what}");
-            assert_eq!(outcome.counts, wanted.values, "{what}");
-            assert_eq!(outcome.saturated, wanted.saturated, "{what}");
-            assert_eq!(outcome.next_unit, wanted.next_unit, "{what}");
-            add(&mut total, &outcome.counts);
-        }
-        total
-    }
-
-    /// The counts that follow, with 5-cycles by the core and cliques by the CPU engine.
-    fn counts(&self, core: &mut Model, mut total: Total, s: &Simulation) -> Vec<u128> {
-        let (view, shape) = (self.graph.view(), Shape::FiveCycle);
-        let work = wedges::units::units(self.machine, view, Units::All, &self.image, shape);
-        let stream = wedges::units::deal(self.machine, shape, work, 1)[0].whole();
-        let mut cycles = Total::default();
-        add(&mut cycles, &self.run(core, &stream, false, s).counts);
-        total[SUM_EMBEDDINGS] = shape.occurrences(&cycles);
-        total[SUM_CLIQUES] = known(self.graph, &Task::Clique { k: 5 })[0];
-        counts(&total)
-    }
+/// The counts that follow from the sums, with 5-cycles by the core and cliques by the CPU engine.
+fn counted(
+    bench: &Bench,
+    graph: &Graph,
+    core: &mut Model,
+    s: &Simulation,
+    mut total: Total,
+) -> Vec<u128> {
+    let (view, shape) = (graph.view(), Shape::FiveCycle);
+    let work = wedge_units::units(bench.machine, view, Units::All, &bench.image, shape);
+    let stream = wedge_units::deal(bench.machine, shape, work, 1)[0].whole();
+    let mut cycles = Total::default();
+    add(&mut cycles, &bench.run(core, &stream, false, s).counts);
+    total[SUM_EMBEDDINGS] = shape.occurrences(&cycles);
+    total[SUM_CLIQUES] = known(graph, &Task::Clique { k: 5 })[0];
+    counts(&total)
 }
 
 fn known(graph: &Graph, task: &Task) -> Vec<u128> {
@@ -110,9 +64,7 @@ const MOTIFS: Task = Task::Motif { k: 5, induced: Induced::Vertex };
 
 #[test]
 fn motifs5_of_random_graphs() {
-    let machine = named("set-small").unwrap().unwrap();
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
+    let Some((machine, mut core)) = small() else { return };
     let (mut patterns, mut parts) = ([0u32; 21], 0);
     for seed in 0..32 {
         let mut rng = fastrand::Rng::with_seed(5_000 + seed);
@@ -122,10 +74,10 @@ fn motifs5_of_random_graphs() {
             2 => random(seed, rng.u64(60..140), 4, 2),
             _ => random(seed, rng.u64(150..300), 1, 1),
         };
-        let bench = Bench::new(&machine, &graph, 1 + rng.usize(0..2));
+        let bench = bench(&machine, &graph, 1 + rng.usize(0..2));
         let (what, simulation) = (format!("seed {seed}"), held(&machine, seed));
         let total = bench.compare(&mut core, &simulation, &what);
-        let found = bench.counts(&mut core, total, &simulation);
+        let found = counted(&bench, &graph, &mut core, &simulation, total);
         assert_eq!(found, known(&graph, &MOTIFS), "{what}");
         for (seen, &count) in patterns.iter_mut().zip(&found) {
             *seen += u32::from(count > 0);
@@ -140,9 +92,7 @@ fn motifs5_of_random_graphs() {
 /// common, of which some are neighbours.
 #[test]
 fn motifs_of_lists_of_every_length() {
-    let machine = named("set-small").unwrap().unwrap();
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
+    let Some((machine, mut core)) = small() else { return };
     let pairs = |n: u64| (0..n).flat_map(|u| (0..u).map(move |v| (u, v)));
     let mut all: Vec<(String, Graph)> = vec![];
     for vertices in [2, 3, 4, 5, 6, 16, 17, 18, 32, 33, 34] {
@@ -150,10 +100,7 @@ fn motifs_of_lists_of_every_length() {
     }
     for leaves in [1, 2, 3, 4, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 260] {
         all.push((format!("star, {leaves}"), graph((1..=leaves).map(|v| (0, v)))));
-        let first = (2..leaves + 2).map(|v| (0, v));
-        let second = (2..leaves + 2).filter(|v| v % 3 != 1).map(|v| (1, v));
-        let others = (2..leaves + 1).filter(|v| v % 7 < 3).map(|v| (v, v + 1));
-        all.push((format!("hubs, {leaves}"), graph(first.chain(second).chain(others))));
+        all.push((format!("hubs, {leaves}"), hubs(leaves)));
     }
     // Many roots with few neighbours, and triangles from each of their vertices: what is known of a root ends soon.
     all.push(("triangles in a row".into(), graph((0..150).flat_map(|v| [(v, v + 1), (v, v + 2)]))));
@@ -168,10 +115,11 @@ fn motifs_of_lists_of_every_length() {
         all.push((format!("triangles, {links} links"), graph(apart.chain(between))));
     }
     for (seed, (what, graph)) in (0..).zip(&all) {
-        let bench = Bench::new(&machine, graph, 1);
+        let bench = bench(&machine, graph, 1);
         let simulation = held(&machine, seed);
         let total = bench.compare(&mut core, &simulation, what);
-        assert_eq!(bench.counts(&mut core, total, &simulation), known(graph, &MOTIFS), "{what}");
+        let found = counted(&bench, graph, &mut core, &simulation, total);
+        assert_eq!(found, known(graph, &MOTIFS), "{what}");
     }
 }
 
@@ -179,12 +127,10 @@ fn motifs_of_lists_of_every_length() {
 /// are one hub again and again, each time with the last of its neighbours alone.
 #[test]
 fn tags_when_levels_begin_again() {
-    let machine = named("set-small").unwrap().unwrap();
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
+    let Some((machine, mut core)) = small() else { return };
     let leaves = 1_500;
     let graph = graph((1..=leaves).map(|v| (0, v)).chain((1..300).map(|v| (v, v + 1))));
-    let mut bench = Bench::new(&machine, &graph, 1);
+    let mut bench = bench(&machine, &graph, 1);
     let hub =
         *units(&machine, graph.view(), &bench.image, 1).iter().max_by_key(|u| u.work).unwrap();
     let end = PlacedUnit { first: leaves as u32 / 4 - 5, last: LAST_ALL, work: 1, ..hub };
@@ -200,12 +146,10 @@ fn tags_when_levels_begin_again() {
 /// taken for the next one.
 #[test]
 fn short_units_between_others() {
-    let machine = named("set-small").unwrap().unwrap();
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
+    let Some((machine, mut core)) = small() else { return };
     let leaves = (1..=17).map(|v| (0, v));
     let graph = graph(leaves.chain((20..60).flat_map(|v| [(v, v + 1), (v, v + 2), (v, v + 3)])));
-    let mut bench = Bench::new(&machine, &graph, 1);
+    let mut bench = bench(&machine, &graph, 1);
     let all = units(&machine, graph.view(), &bench.image, 1);
     let hub = *all.iter().max_by_key(|unit| unit.quarters).unwrap();
     let (first, last) = (hub.address % 4 + 4, LAST_ALL);
@@ -244,43 +188,21 @@ fn short_units_between_others() {
 /// One that is stopped has the sums of the units before; the core is then as it was.
 #[test]
 fn motifs_that_end_early_are_clean() {
-    let machine = named("set-small").unwrap().unwrap();
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
+    let Some((machine, mut core)) = small() else { return };
     let graph = random(3, 120, 4, 2);
-    let bench = Bench::new(&machine, &graph, 1);
+    let bench = bench(&machine, &graph, 1);
     bench.compare(&mut core, &held(&machine, 0), "whole");
-    let cycles = bench.run(&mut core, &bench.streams[0], true, &held(&machine, 0)).cycles;
-    let mut stopped = 0;
-    for (at, word) in (0..6).map(|i| (100 + cycles * i / 6, 1 + i as u32 % 2)) {
-        let simulation = Simulation { abort: Some((at, word)), ..held(&machine, at) };
-        let outcome = bench.run(&mut core, &bench.streams[0], true, &simulation);
-        if outcome.status == ABORTED && word == 1 {
-            let mut part = bench.streams[0].clone();
-            part[64 + outcome.next_unit as usize * 8..].fill(0);
-            let wanted = reference::run(&machine, bench.image.words(), &part);
-            assert_eq!(outcome.counts, wanted.values, "stopped in cycle {at}");
-        }
-        stopped += u32::from(outcome.status == ABORTED);
-        bench.compare(&mut core, &held(&machine, at), "after a run that was stopped");
-    }
-    assert!(stopped >= 3, "{stopped} runs were stopped");
+    bench.stops(&mut core);
 }
 
 /// A real graph: citeseer, as far as it is there.
 #[test]
 fn motifs_of_a_real_graph() {
-    use gramer::graph::read::{ReadOptions, read_graph};
-    let Some(folder) = environment::data() else { return };
-    let path = folder.join("citeseer/citeseer.lg");
-    let context = Context::with_threads(1);
-    let read = read_graph(&path, &ReadOptions::default(), &context).unwrap();
-    let graph = renumber(&read, &context).unwrap();
-    let machine = named("set-small").unwrap().unwrap();
-    let Some(library) = library(&machine) else { return };
-    let mut core = Model::load(&library).unwrap();
-    let bench = Bench::new(&machine, &graph, 2);
+    let Some(graph) = real("citeseer/citeseer.lg") else { return };
+    let Some((machine, mut core)) = small() else { return };
+    let bench = bench(&machine, &graph, 2);
     let simulation = held(&machine, 0);
     let total = bench.compare(&mut core, &simulation, "citeseer");
-    assert_eq!(bench.counts(&mut core, total, &simulation), known(&graph, &MOTIFS));
+    let found = counted(&bench, &graph, &mut core, &simulation, total);
+    assert_eq!(found, known(&graph, &MOTIFS));
 }

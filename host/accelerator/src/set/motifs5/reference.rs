@@ -1,14 +1,21 @@
 //! What the core does for 5-motifs, from the very bytes that it is given: image, header and units. The sums are those
 //! that the core must give, bit by bit; nothing here knows a graph.
 
+use gramer_engine::Units;
+use gramer_graph::View;
+use gramer_graph::error::Result;
 use gramer_machine::set::{
     FACTORS, FACTORS_OF, LAST_ALL, LINE_QUARTERS, PADDING, PRODUCTS_OPEN, QUARTER_ENTRIES, SUMS,
     SUMS_MOST, factor, size_quarters,
 };
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
-use crate::set::reference::{MOTIFS5, SUM_MARKS, Sums};
-use crate::set::wedges::image::Block;
+use super::units::{deal, units};
+use crate::set::image::Words;
+use crate::set::reference::{MOTIFS5, SUM_EMBEDDINGS, SUM_MARKS, Sums};
+use crate::set::sums::Total;
+use crate::set::wedges::image::{Block, WedgeImage};
+use crate::set::wedges::{self, Shape};
 
 /// The codes of the factors of each product.
 fn factors() -> Vec<[usize; 2]> {
@@ -38,6 +45,33 @@ pub fn run(machine: &Accelerator, image: &[u32], stream: &[u8]) -> Sums {
         }
     }
     Sums::new(machine, &state.sums, units.len())
+}
+
+/// The sums of a graph's two runs over the image for wedges, as so many clusters have them: those of products, with the
+/// edge-induced 5-cycles as embeddings.
+///
+/// # Errors
+/// Of a graph that has no such image.
+///
+/// # Panics
+/// If a unit reaches more vertices than a bank has room for.
+pub fn totals(machine: &Accelerator, view: View<'_>, clusters: usize) -> Result<Total> {
+    let image = WedgeImage::new(view)?;
+    let add = |total: &mut Total, values: &[u64]| {
+        total.iter_mut().zip(values).for_each(|(sum, &own)| *sum += u128::from(own));
+    };
+    let (mut total, mut cycles) = (Total::default(), Total::default());
+    for stream in deal(machine, units(machine, view, &image, clusters), clusters) {
+        add(&mut total, &run(machine, image.words(), &stream.whole()).values);
+    }
+    let shape = Shape::FiveCycle;
+    let work = wedges::units::units(machine, view, Units::All, &image, shape);
+    for stream in wedges::units::deal(machine, shape, work, clusters) {
+        let found = wedges::reference::run(machine, image.words(), &stream.whole());
+        add(&mut cycles, &found.expect("units have room").values);
+    }
+    total[SUM_EMBEDDINGS] = shape.occurrences(&cycles);
+    Ok(total)
 }
 
 struct State<'a> {
