@@ -34,7 +34,7 @@ package gramer_set_types_pkg;
   localparam int unsigned MAP_AT_W   = $clog2(MAP_WORDS * MAP_ENTRIES); // an entry of a bank
   localparam int unsigned MAP_ID_W   = MAP_AT_W + $clog2(MAP_BANKS);
   localparam int unsigned LEVEL_W    = 17; // a counter of the map, above its root's level
-  localparam int unsigned MAP_DEGREE_W = 20;
+  localparam int unsigned MAP_DEGREE_W = 20; // neighbours of a vertex, also of one in segments
 
   // Search plans. (A machine without plans has no use for it.)
   localparam int unsigned PLACED     = PLAN_LEVELS > 2 ? PLAN_LEVELS : 2; // vertices that are placed
@@ -51,8 +51,6 @@ package gramer_set_types_pkg;
   localparam int unsigned NOTED_W    = REACHED > 1 ? $clog2(REACHED) : 1;
   localparam int unsigned BANK_AT_W  = MAP_BANKS > 1 ? $clog2(MAP_BANKS) : 1;
   localparam int unsigned WEDGE_UNITS = 8; // of a PU that are known of at the same time
-
-  // 5-motifs, by connected sets of three vertices.
 
   typedef logic [LINE_W-1:0]     line_t;
   typedef logic [ID_W-1:0]       id_t;

@@ -16,6 +16,7 @@ use super::reference::{
     FIVE_CYCLES, HOUSES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_PAIRS, SUM_TRIANGLES,
 };
 use super::sums::Total;
+use super::tasks::has_wedges;
 
 pub mod image;
 pub mod reference;
@@ -34,9 +35,8 @@ pub enum Shape {
 impl Shape {
     /// The shape that a pattern is, on a machine that counts it so.
     pub fn of(machine: &Accelerator, pattern: &Pattern, induced: Induced) -> Option<Self> {
-        let counts = machine.set.as_ref().is_some_and(|set| set.reached > 0);
         let labels = pattern.has_vertex_labels() || pattern.has_edge_labels();
-        if !counts || induced != Induced::Edge || pattern.vertices() != 5 || labels {
+        if !has_wedges(machine) || induced != Induced::Edge || pattern.vertices() != 5 || labels {
             return None;
         }
         let canonical = pattern.canonical().0;
