@@ -123,17 +123,22 @@ def times(cycles, design):
     return f"{ratio:,.2f}" + ("" if ratio <= LIMIT else " **above**")
 
 
+def named(pattern, graph):
+    """What a row is of."""
+    clusters = PARTS.get((pattern, graph), CLUSTERS)
+    return f"{pattern} {graph}" + ("" if clusters == CLUSTERS else f" ({clusters} of {CLUSTERS} clusters)")
+
+
 def row(at, result):
     """A line of the table."""
     pattern, graph, merging, by_map = ROWS[at]
-    clusters = PARTS.get((pattern, graph), CLUSTERS)
-    graph += "" if clusters == CLUSTERS else f" ({clusters} of {CLUSTERS} clusters)"
+    name = named(pattern, graph)
     design = " | ".join(f"{one:,}" if one else "–" for one in (merging, by_map))
     if isinstance(result, str):
-        return f"| {pattern} {graph} | {result} | {design} | | | | | | | | |"
+        return f"| {name} | {result} | {design} | | | | | | | | |"
     cycles, lines = result["cycles"], total(result, "pu.lines_answered")
     roots = result["programs"][0]["units_run"]
-    return (f"| {pattern} {graph} | {cycles:,} | {design} | {times(cycles, merging)} | {times(cycles, by_map)} | "
+    return (f"| {name} | {cycles:,} | {design} | {times(cycles, merging)} | {times(cycles, by_map)} | "
             f"{roots:,} | {total(result, 'pu.members'):,} | {lines:,} | {spent(result) / lines:.2f} | "
             f"{share(result, 'map_busy'):.0f} | {share(result, 'idle_no_work'):.0f} |")
 
@@ -142,7 +147,7 @@ def verdict(results):
     """Which rows keep the limit."""
     kept, above, missing = [], [], []
     for (pattern, graph, merging, by_map), result in zip(ROWS, results):
-        name = f"{pattern} {graph}"
+        name = named(pattern, graph)
         if isinstance(result, str):
             missing.append(name)
         else:

@@ -196,6 +196,11 @@ const STATUS: [(&str, &str); 5] = [
 ];
 
 impl Accelerator {
+    /// Whether there is a set core with the operations over the image for wedges: houses, 5-cycles and 5-motifs.
+    pub fn has_wedges(&self) -> bool {
+        self.set.as_ref().is_some_and(SetCore::has_wedges)
+    }
+
     /// Sums that a run of the set core has.
     pub fn set_sums(&self) -> u32 {
         self.set.as_ref().map_or(SUMS, SetCore::sums)
@@ -224,9 +229,14 @@ impl SetCore {
         (self.map_words * MAP_ENTRIES / (LAST_ALL + 1)).max(1)
     }
 
+    /// Whether its map can note which vertices a root reaches.
+    pub fn has_wedges(&self) -> bool {
+        self.reached > 0
+    }
+
     /// Sums of products that a run has behind the others.
     pub fn products(&self) -> u32 {
-        if self.reached > 0 { PRODUCTS } else { 0 }
+        if self.has_wedges() { PRODUCTS } else { 0 }
     }
 
     /// Sums that a run has.

@@ -73,7 +73,7 @@ fn check_set(options: &Options, a: &Accelerator, task: Mine, k: u32) -> Result<(
     let name = &a.machine.name;
     let (least, largest) = match task {
         Mine::Clique => gramer_machine::set::K_RANGE,
-        Mine::Motif => (3, if a.set.as_ref().is_some_and(|set| set.reached > 0) { 5 } else { 4 }),
+        Mine::Motif => (3, if a.has_wedges() { 5 } else { 4 }),
         Mine::Fsm => {
             return usage(false, || format!("machine {name} doesn't mine labelled patterns"));
         }

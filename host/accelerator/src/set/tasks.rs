@@ -60,14 +60,14 @@ impl SetTask {
             }
             Task::Motif { k: 3, induced } if *induced == vertex => return Ok(SetTask::Motifs3),
             Task::Motif { k: 4, induced } if *induced == vertex => return Ok(SetTask::Motifs4),
-            Task::Motif { k: 5, induced } if *induced == vertex && has_wedges(machine) => {
+            Task::Motif { k: 5, induced } if *induced == vertex && machine.has_wedges() => {
                 return Ok(SetTask::Motifs5);
             }
             Task::Clique { k } => {
                 format!("counts cliques of up to {most} vertices, and k is {k}")
             }
             Task::Motif { k, induced } if *induced == vertex => {
-                let sizes = if has_wedges(machine) { "3 to 5" } else { "3 and 4" };
+                let sizes = if machine.has_wedges() { "3 to 5" } else { "3 and 4" };
                 let what = format!("counts motifs of {sizes} vertices, and k is {k}");
                 return Err(unsupported(machine, &what, true));
             }
@@ -179,11 +179,6 @@ pub fn check(machine: &Accelerator, task: &Task, graph: Option<&Graph>) -> Resul
         Some(_) => Ok(()),
         None => SetTask::of(machine, task, false).map(drop),
     }
-}
-
-/// Whether a machine has the operations that take the image for wedges.
-pub(super) fn has_wedges(machine: &Accelerator) -> bool {
-    machine.set.as_ref().is_some_and(|set| set.reached > 0)
 }
 
 pub(super) fn unsupported(machine: &Accelerator, what: &str, paper: bool) -> Error {

@@ -16,7 +16,6 @@ use super::reference::{
     FIVE_CYCLES, HOUSES, SUM_DEGREES, SUM_EMBEDDINGS, SUM_PAIRS, SUM_TRIANGLES,
 };
 use super::sums::Total;
-use super::tasks::has_wedges;
 
 pub mod image;
 pub mod reference;
@@ -36,7 +35,7 @@ impl Shape {
     /// The shape that a pattern is, on a machine that counts it so.
     pub fn of(machine: &Accelerator, pattern: &Pattern, induced: Induced) -> Option<Self> {
         let labels = pattern.has_vertex_labels() || pattern.has_edge_labels();
-        if !has_wedges(machine) || induced != Induced::Edge || pattern.vertices() != 5 || labels {
+        if !machine.has_wedges() || induced != Induced::Edge || pattern.vertices() != 5 || labels {
             return None;
         }
         let canonical = pattern.canonical().0;
