@@ -430,8 +430,10 @@ package gramer_set_types_pkg;
   // Lanes of a line that came that are entries of the list that it was asked for.
   function automatic lanes_t entries_of(input line_t line, input meta_t meta);
     lanes_t lanes;
-    for (int l = 0; l < LANES; l++) lanes[l] = !is_padding(id_t'(line >> (l * ENTRY_W)));
-    return meta.none ? '0 : lanes & lanes_of(meta.low, meta.high);
+    for (int l = 0; l < LANES; l++)
+      lanes[l] = !meta.none && !is_padding(id_t'(line >> (l * ENTRY_W)))
+                 && 2'(l / QUARTER) >= meta.low && 2'(l / QUARTER) <= meta.high;
+    return lanes;
   endfunction
 
 endpackage
