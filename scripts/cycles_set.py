@@ -355,7 +355,9 @@ read meanwhile, a line a cycle and cluster. The host's preparation and the launc
 *Model*: the cycle model that the core was designed with, whose vertices are ordered by degree; it has no loaded
 figures at 16 PUs. It leaves out lists that cliques of 4 and more need: of members with fewer than k - 2 vertices before them, which
 may be in the middle of a clique, and of the first ones. On graphs of short lists that is much, and the text above has *the model with all lines
-that are needed* as well. *Limit*: what the resident cycles were meant to be at most, on ca-astroph a number for each
+that are needed* as well. It reads whole lists, where the host tells the core how much of a list can match
+([set-core.md](../set-core.md#sizes-by-reach)): rows far below the model, those of the p2p graphs above all, have that from the host, whose time is
+in no figure here. *Limit*: what the resident cycles were meant to be at most, on ca-astroph a number for each
 task, elsewhere 1.25 × the model. Shares of cycles are means over all PUs; the three units work at the same time.
 *Conflicts*: cycles in which a partition had a request waiting while it served another PU's, per line that was
 read. *Segments*: the graph's image is larger than the 4 MiB that a cluster has on chip, so the host cuts the roots

@@ -1,5 +1,5 @@
 //! How fast a graph is prepared: entries of the edge array (directed edges) a second and thread,
-//! for ON_1 alone and for ON_1 with renumbering.
+//! for ON_1 alone, for ON_1 with renumbering, and for the set core's images of cliques and of motifs.
 //!
 //! `cargo bench --bench prepare [-- THREADS [SCALE…]]`: R-MAT graphs of 2^SCALE vertices and 16
 //! edges per vertex, scales 14, 17 and 20 unless others are given. The best of five runs counts, by
@@ -10,6 +10,7 @@ mod cpu_time;
 
 use std::time::Instant;
 
+use gramer::accelerator::set::image::{Lists, SetImage};
 use gramer::graph::Builder;
 use gramer::prepare::{on_k, renumber};
 use gramer::{Context, Graph};
@@ -24,7 +25,9 @@ fn main() {
     }
     let context = Context::with_threads(threads);
     println!("{threads} thread(s); million directed edges a CPU second (a wall second)");
-    println!("scale  vertices    entries             ON_1  ON_1 + renumbering");
+    println!(
+        "scale  vertices    entries             ON_1  ON_1 + renumbering    image, cliques     image, motifs"
+    );
     for scale in scales {
         let graph = rmat(scale, 16);
         let (vertices, entries) = (graph.vertices(), 2 * graph.edges());
@@ -35,7 +38,12 @@ fn main() {
         };
         let on_1 = rates(&|| drop(on_k(graph.view(), 1, &context).expect("not interrupted")));
         let both = rates(&|| drop(renumber(&graph, &context).expect("not interrupted")));
-        println!("{scale:5} {vertices:9} {entries:10} {on_1:>16} {both:>19}");
+        let ranked = renumber(&graph, &context).expect("not interrupted");
+        let image = |lists| {
+            rates(&|| drop(SetImage::new(ranked.view(), lists, threads).expect("it has room")))
+        };
+        let (up, motifs) = (image(Lists::Up), image(Lists::Both));
+        println!("{scale:5} {vertices:9} {entries:10} {on_1:>16} {both:>19} {up:>17} {motifs:>17}");
     }
 }
 

@@ -3,11 +3,12 @@
 //!
 //! `set_lines FILE…` prints a row a graph and order: lines of the images for cliques and motifs, the
 //! longest list of neighbours before a vertex, and lines that all roots stream for 3-cliques, for
-//! cliques of 5, and for the paths of 4-motifs.
+//! cliques of 5, and for the paths of 4-motifs. Of cliques it has those of whole lists, and those of sizes by reach.
 
 use anyhow::Result;
 use gramer::accelerator::set::image::{Lists, SetImage, Words, lines_of};
-use gramer::accelerator::set::units::longest;
+use gramer::accelerator::set::units::{Operation, longest, units};
+use gramer::engine::Units;
 use gramer::graph::read::{ReadOptions, read_graph};
 use gramer::graph::{Builder, VertexId, View};
 use gramer::prepare::renumber;
@@ -32,7 +33,17 @@ fn by_degree(graph: &Graph) -> Graph {
     builder.build()
 }
 
-/// Lines that all roots with at least `least` neighbours before them load and stream for cliques.
+/// Lines that the units of cliques of `k` load and stream.
+fn reached_lines(view: View<'_>, image: &SetImage, k: u32) -> u64 {
+    let units = units(view, image, &[Operation::Cliques { k }], Units::All);
+    let lines = |address, quarters| {
+        let members: u32 = image.reads(address, quarters).sum();
+        u64::from(lines_of(address, quarters) + members)
+    };
+    units.iter().map(|unit| lines(unit.address, unit.quarters)).sum()
+}
+
+/// Lines that all roots with at least `least` neighbours before them load and stream for cliques by whole lists.
 fn clique_lines(view: View<'_>, image: &SetImage, least: usize) -> u64 {
     let lines = |v: VertexId| u64::from(lines_of(image.block(v).address, image.block(v).up));
     let root = |v: VertexId| {
@@ -61,7 +72,9 @@ fn path_lines(view: View<'_>, image: &SetImage) -> u64 {
 }
 
 fn main() -> Result<()> {
-    println!("graph\torder\timage up\timage both\tlongest\t3-cliques\t5-cliques\tpaths");
+    println!(
+        "graph\torder\timage up\timage both\tlongest\t3-cliques\tby reach\t5-cliques\tby reach\tpaths"
+    );
     for path in std::env::args().skip(1) {
         let context = Context::default();
         let read = read_graph(path.as_ref(), &ReadOptions::default(), &context)?;
@@ -71,12 +84,14 @@ fn main() -> Result<()> {
             let up = SetImage::new(view, Lists::Up, context.threads())?;
             let both = SetImage::new(view, Lists::Both, context.threads())?;
             println!(
-                "{name}\t{order}\t{}\t{}\t{}\t{}\t{}\t{}",
+                "{name}\t{order}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
                 up.lines(),
                 both.lines(),
                 longest(view),
                 clique_lines(view, &up, 2),
+                reached_lines(view, &up, 3),
                 clique_lines(view, &up, 4),
+                reached_lines(view, &up, 5),
                 path_lines(view, &both)
             );
         }

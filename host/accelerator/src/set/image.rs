@@ -9,6 +9,9 @@ use gramer_machine::set::{
     ID_BITS, LENGTH_BLOCK, LENGTH_UP, LINE_QUARTERS, PADDING, QUARTER_ENTRIES, SIZE_LONG,
 };
 
+use super::reach::{Members, Reach};
+use super::reference::Memory;
+
 /// Entries of a quarter-line, as an index.
 pub(super) const QUARTER: usize = QUARTER_ENTRIES as usize;
 /// Edges below which one thread fills the image.
@@ -141,6 +144,31 @@ impl SetImage {
     pub fn lists(&self) -> Lists {
         self.lists
     }
+
+    /// Lines to read of the list of each of a list's members, as cliques read it: `quarters` quarter-lines from
+    /// `address` on, all entries before the vertices of their lists.
+    ///
+    /// ```
+    /// use gramer_accelerator::set::image::{Lists, SetImage};
+    ///
+    /// let mut builder = gramer_graph::Builder::new();
+    /// for (u, v) in [(0, 1), (0, 2), (1, 2), (2, 3)] {
+    ///     builder.edge(u, v);
+    /// }
+    /// let graph = builder.build();
+    /// let image = SetImage::new(graph.view(), Lists::Up, 1)?;
+    /// let lines = |v| {
+    ///     let block = image.block(v);
+    ///     image.reads(block.address, block.up).collect::<Vec<u32>>()
+    /// };
+    /// // Vertex 1 is read for 2, since 0 may be in both lists; 2 is read for none, as the first before 3.
+    /// assert_eq!((lines(2), lines(3)), (vec![0, 1], vec![0]));
+    /// # Ok::<(), gramer_graph::Error>(())
+    /// ```
+    pub fn reads(&self, address: u32, quarters: u32) -> impl Iterator<Item = u32> + '_ {
+        let memory = Memory::new(&self.words);
+        memory.list(address, quarters).map(move |e| lines_of(e.id(), memory.size(e, true)))
+    }
 }
 
 /// Lines that `quarters` quarter-lines from `address` on touch.
@@ -201,10 +229,49 @@ fn place(view: View<'_>, lists: Lists) -> Result<(Vec<Block>, u64)> {
     Ok((blocks, at.next_multiple_of(line)))
 }
 
+/// The vertices that each thread has, with about as many neighbours each.
+fn shares(view: View<'_>, threads: usize) -> Vec<Range<usize>> {
+    let parts = if view.neighbours.len() < FEW_EDGES { 1 } else { threads.max(1) };
+    let share = view.neighbours.len().div_ceil(parts).max(1) as u64;
+    let mut first = 0;
+    let range = |part: u64| {
+        let end = view.offsets[1..].partition_point(|&at| at <= share * part);
+        let end = if part == parts as u64 { view.vertices() } else { end.max(first) };
+        std::mem::replace(&mut first, end)..end
+    };
+    (1..=parts as u64).map(range).collect()
+}
+
+/// What is known of the neighbours before each vertex.
+fn reaches(view: View<'_>, blocks: &[Block], shares: &[Range<usize>]) -> Vec<Reach> {
+    let mut all = vec![Reach::default(); view.vertices()];
+    std::thread::scope(|scope| {
+        let mut rest = &mut all[..];
+        for share in shares {
+            let (own, others) = rest.split_at_mut(share.len());
+            rest = others;
+            let find = move || {
+                for (v, own) in share.clone().zip(own) {
+                    *own = Reach::of(before(view, v as VertexId), blocks[v]);
+                }
+            };
+            if share.end == view.vertices() { find() } else { drop(scope.spawn(find)) }
+        }
+    });
+    all
+}
+
+/// The neighbours before a vertex.
+fn before(view: View<'_>, v: VertexId) -> &[VertexId] {
+    let row = view.neighbours(v);
+    &row[..row.partition_point(|&u| u < v)]
+}
+
 /// Writes the lists.
 fn fill(view: View<'_>, lists: Lists, blocks: &[Block], words: &mut [u32], threads: usize) {
-    // What stands in the lists of others: as one before them, and as one after them.
-    let above: Vec<u32> = blocks.iter().map(|b| b.entry(b.up)).collect();
+    let shares = shares(view, threads);
+    let reaches = reaches(view, blocks, &shares);
+    // What stands in the lists of others after them.
     let below: Vec<u32> = match lists {
         Lists::Both => blocks.iter().map(|b| b.entry(b.all)).collect(),
         Lists::Up => vec![],
@@ -216,38 +283,35 @@ fn fill(view: View<'_>, lists: Lists, blocks: &[Block], words: &mut [u32], threa
                 continue;
             }
             let from = block.address as usize * QUARTER - base;
-            let before = row.partition_point(|&u| (u as usize) < v);
-            for (word, &u) in words[from..].iter_mut().zip(&row[..before]) {
-                *word = above[u as usize];
+            let up = before(view, v as VertexId).len();
+            let mut members = Members::default();
+            for (word, &u) in words[from..].iter_mut().zip(&row[..up]) {
+                *word = members
+                    .next(u, reaches[u as usize], || (view.neighbours(u), blocks[u as usize].up));
             }
             if lists == Lists::Both {
-                let down = (row.len() - before).div_ceil(QUARTER);
+                let down = (row.len() - up).div_ceil(QUARTER);
                 let from = from + (block.all as usize - down) * QUARTER;
-                for (word, &u) in words[from..].iter_mut().zip(&row[before..]) {
+                for (word, &u) in words[from..].iter_mut().zip(&row[up..]) {
                     *word = below[u as usize];
                 }
             }
         }
     };
-    let parts = if view.neighbours.len() < FEW_EDGES { 1 } else { threads.max(1) };
-    let share = view.neighbours.len().div_ceil(parts).max(1) as u64;
     std::thread::scope(|scope| {
-        let (mut rest, mut base, mut first) = (words, 0, 0);
-        for part in 1..=parts as u64 {
-            let end = view.offsets[1..].partition_point(|&at| at <= share * part);
-            let end = if part == parts as u64 { view.vertices() } else { end.max(first) };
+        let (mut rest, mut base) = (words, 0);
+        for share in shares {
             // The block of the next vertex that has one is where the next part begins.
-            let next = blocks[end..].iter().find(|b| b.address != Block::NONE);
+            let next = blocks[share.end..].iter().find(|b| b.address != Block::NONE);
             let until = next.map_or(base + rest.len(), |b| b.address as usize * QUARTER);
             let (own, others) = rest.split_at_mut(until - base);
-            let write = &write;
-            let (vertices, from) = (first..end, base);
-            if part == parts as u64 {
-                write(vertices, from, own);
+            let (write, from) = (&write, base);
+            if share.end == view.vertices() {
+                write(share, from, own);
             } else {
-                scope.spawn(move || write(vertices, from, own));
+                scope.spawn(move || write(share, from, own));
             }
-            (rest, base, first) = (others, until, end);
+            (rest, base) = (others, until);
         }
     });
 }
@@ -349,11 +413,20 @@ mod tests {
                 let found: Vec<u32> = memory.list(from, quarters).map(|e| e.id()).collect();
                 let wanted: Vec<u32> = list.iter().map(|&u| image.block(u).address).collect();
                 assert_eq!(found, wanted);
-                for (entry, &u) in memory.list(from, quarters).zip(list) {
+                for (at, (entry, &u)) in memory.list(from, quarters).zip(list).enumerate() {
                     assert_eq!(vertex_of(entry.id()), u);
-                    let other = image.block(u);
-                    let size = if up { other.up } else { other.all };
-                    assert_eq!(memory.size(entry, up), size);
+                    let (other, size) = (image.block(u), memory.size(entry, up));
+                    if !up {
+                        assert_eq!(size, other.all);
+                        continue;
+                    }
+                    // As much as can match.
+                    assert!(size <= other.up);
+                    let read: Vec<u32> = memory.list(other.address, size).map(|e| e.id()).collect();
+                    let before = view.neighbours(u);
+                    for w in list[..at].iter().filter(|w| before.contains(w)) {
+                        assert!(read.contains(&image.block(*w).address), "{w} of {u} in {v}");
+                    }
                 }
                 for word in &mut used[from as usize * QUARTER..][..quarters as usize * QUARTER] {
                     assert!(!std::mem::replace(word, true), "no two lists share a quarter-line");

@@ -21,6 +21,7 @@ pub mod image;
 pub mod matches;
 pub mod motifs5;
 pub mod plan;
+mod reach;
 pub mod reference;
 pub mod segments;
 pub mod sums;

@@ -9,7 +9,7 @@ use gramer_graph::{VertexId, View};
 use gramer_machine::set::{LAST_ALL, PLANS, QUARTERS_LONG, UNITS_A_BEAT, UNITS_A_GROUP};
 use gramer_machine::{Accelerator, ENTRIES_A_LINE};
 
-use super::image::{Block, Lists, SetImage, lines_of};
+use super::image::{Lists, QUARTER, SetImage, lines_of};
 use super::reference::{CLIQUES, EDGES, PATHS};
 
 /// Bytes of a beat.
@@ -128,7 +128,10 @@ pub fn units(
                 Operation::Paths => block.all.min(QUARTERS_LONG),
                 _ => block.up,
             };
-            let work = work(image, row, before, operation);
+            if has_none(image, (block.address, quarters), operation) {
+                continue;
+            }
+            let work = work(image, block.address, row, before, operation);
             all.push(PlacedUnit { address: block.address, quarters, plan, first, last, work });
         }
     }
@@ -163,14 +166,36 @@ pub fn longest(view: View<'_>) -> u32 {
     (0..view.vertices() as VertexId).map(before).max().unwrap_or(0)
 }
 
-/// Cycles that a root takes about. For cliques `row` begins with the `before` members; for edges and paths
-/// what is behind them is visited.
-pub(super) fn work(image: &SetImage, row: &[VertexId], before: usize, operation: Operation) -> u64 {
-    let lines = |u: VertexId, of: fn(Block) -> u32| -> u64 {
-        let block = image.block(u);
-        lines_of(block.address, of(block)).into()
-    };
-    cost(row, before, operation, |u| lines(u, |b| b.up), |u| lines(u, |b| b.all))
+/// Whether a list has too few members whose own lists are read for one of these cliques: all of its members but the
+/// first have another before them.
+pub(super) fn has_none(image: &SetImage, (address, quarters): (u32, u32), of: Operation) -> bool {
+    let Operation::Cliques { k } = of else { return false };
+    let read = image.reads(address, quarters).filter(|&lines| lines > 0);
+    (read.take(k as usize).count() as u32) < k - 2
+}
+
+/// Cycles that a root takes about, whose list lies at `address`. For cliques `row` begins with the `before` members;
+/// for edges and paths what is behind them is visited.
+pub(super) fn work(
+    image: &SetImage,
+    address: u32,
+    row: &[VertexId],
+    before: usize,
+    operation: Operation,
+) -> u64 {
+    match operation {
+        Operation::Cliques { k } => {
+            let reads = image.reads(address, before.div_ceil(QUARTER) as u32);
+            cost_of_cliques(k, before as u64, reads.take(before).map(u64::from).sum())
+        }
+        _ => {
+            let all = |u: VertexId| {
+                let block = image.block(u);
+                lines_of(block.address, block.all).into()
+            };
+            cost_by_map(row, before, all)
+        }
+    }
 }
 
 /// [`work`] where a vertex' list has `up` lines with what is before it, and `all` with both.
@@ -183,20 +208,26 @@ pub(super) fn cost(
 ) -> u64 {
     match operation {
         Operation::Cliques { k } => {
-            let (members, d) = (&row[..before], before as u64);
-            let streamed: u64 = members.iter().skip(1).map(|&u| up(u)).sum();
-            // Sets that the levels read, as far as they follow from the number of members.
-            let rows = d * d / (2 * ROWS_A_CYCLE);
-            let deeper =
-                (0..k.saturating_sub(4)).fold(1, |all: u64, _| all.saturating_mul(d / 8 + 1));
-            let levels = if k == 3 { 0 } else { rows.saturating_mul(deeper) };
-            let own = d.div_ceil(u64::from(ENTRIES_A_LINE));
-            streamed.max(levels).saturating_add(streamed + own)
+            let streamed = row[..before].iter().skip(1).map(|&u| up(u)).sum();
+            cost_of_cliques(k, before as u64, streamed)
         }
-        Operation::Edges | Operation::Paths => {
-            MAP_LINE * row[before..].iter().map(|&u| all(u)).sum::<u64>() + row.len() as u64 / 8
-        }
+        Operation::Edges | Operation::Paths => cost_by_map(row, before, all),
     }
+}
+
+/// That of cliques in `d` members, of whose lists so many lines are `streamed`.
+fn cost_of_cliques(k: u32, d: u64, streamed: u64) -> u64 {
+    // Sets that the levels read, as far as they follow from the number of members.
+    let rows = d * d / (2 * ROWS_A_CYCLE);
+    let deeper = (0..k.saturating_sub(4)).fold(1, |all: u64, _| all.saturating_mul(d / 8 + 1));
+    let levels = if k == 3 { 0 } else { rows.saturating_mul(deeper) };
+    let own = d.div_ceil(u64::from(ENTRIES_A_LINE));
+    streamed.max(levels).saturating_add(streamed + own)
+}
+
+/// That of the members from `before` on, which have `all` lines each.
+fn cost_by_map(row: &[VertexId], before: usize, all: impl Fn(VertexId) -> u64) -> u64 {
+    MAP_LINE * row[before..].iter().map(|&u| all(u)).sum::<u64>() + row.len() as u64 / 8
 }
 
 /// Deals units to `clusters` in-streams for `operations`, which the units name by their place.

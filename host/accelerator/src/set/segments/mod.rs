@@ -28,7 +28,7 @@ use self::rows::Rows;
 use super::image::{QUARTER, SetImage};
 use super::reference::{SUM_CLIQUES, SUM_CYCLES, SUM_TRIANGLES};
 use super::sums::Total;
-use super::units::{Operation, PlacedUnit, roots_of, work};
+use super::units::{Operation, PlacedUnit, has_none, roots_of, work};
 
 /// Part of the room that a segment is filled to by estimate.
 const FILLED: f64 = 0.96;
@@ -178,7 +178,7 @@ impl<'a> Segments<'a> {
     /// [`Error::Unsupported`] if a root's lists have no room even alone.
     #[expect(clippy::should_implement_trait, reason = "an iterator of results is no shorter")]
     pub fn next(&mut self) -> Result<Option<Segment>> {
-        loop {
+        'next: loop {
             let (mut pieces, estimate) = self.choose()?;
             if pieces.is_empty() {
                 if self.works.is_empty() {
@@ -198,12 +198,17 @@ impl<'a> Segments<'a> {
                 }
                 let room = self.room(&pieces);
                 if quarters <= room {
-                    let image = rows.image(blocks, quarters);
+                    let cliques = self.operation != Operation::Paths;
+                    let image = rows.image(blocks, quarters, cliques);
                     let counted = match self.operation {
                         Operation::Paths => Counted::All,
                         _ => Counted::Cliques,
                     };
-                    return Ok(Some(segment(image, &rows, pieces, &places, counted)));
+                    let made = segment(image, &rows, pieces, &places, counted);
+                    if made.units.is_empty() {
+                        continue 'next; // no root can have a clique
+                    }
+                    return Ok(Some(made));
                 }
                 if pieces.len() == 1 {
                     break;
@@ -245,7 +250,7 @@ impl<'a> Segments<'a> {
             let rows = cycles::rows(&parts);
             let (blocks, quarters) = rows.place();
             if quarters <= self.room(&pieces) && pieces.iter().all(is_countable) {
-                let image = rows.image(blocks, quarters);
+                let image = rows.image(blocks, quarters, false);
                 let places: Vec<usize> = (0..pieces.len()).collect();
                 return Ok(Some(segment(image, &rows, pieces, &places, Counted::Cycles)));
             }
@@ -386,7 +391,7 @@ fn segment(
     counted: Counted,
 ) -> Segment {
     let mut operations: Vec<Operation> = vec![];
-    let units = pieces.iter().zip(places).map(|(piece, &place)| {
+    let unit = |(piece, &place): (&Piece, &usize)| {
         let operation = piece.operation;
         let plan = operations.iter().position(|&o| o == operation).unwrap_or_else(|| {
             operations.push(operation);
@@ -402,16 +407,20 @@ fn segment(
                 }
                 quarters = piece.length.div_ceil(QUARTER as u32);
                 let members = &row[..piece.length as usize];
-                work(&image, members, members.len(), operation)
+                work(&image, block.address, members, members.len(), operation)
             }
-            Operation::Edges => work(&image, &row[start as usize..end as usize], 0, operation),
+            Operation::Edges => {
+                work(&image, block.address, &row[start as usize..end as usize], 0, operation)
+            }
             Operation::Paths => {
                 let before = row.partition_point(|&r| (r as usize) < place);
-                work(&image, row, before, operation)
+                work(&image, block.address, row, before, operation)
             }
         };
-        PlacedUnit { address: block.address, quarters, plan: plan as u32, first, last, work }
-    });
-    let units = units.collect();
+        let address = block.address;
+        let without = has_none(&image, (address, quarters), operation);
+        (!without).then_some(PlacedUnit { address, quarters, plan: plan as u32, first, last, work })
+    };
+    let units = pieces.iter().zip(places).filter_map(unit).collect();
     Segment { image, operations, units, counted }
 }

@@ -4,6 +4,7 @@ use gramer_machine::ENTRIES_A_LINE;
 use gramer_machine::set::{LENGTH_BLOCK, LENGTH_UP, LINE_QUARTERS, PADDING};
 
 use crate::set::image::{Block, Lists, QUARTER, SetImage, begin};
+use crate::set::reach::{Members, Reach};
 
 /// An entry that is named, but whose list isn't read.
 pub(super) const NAMED: u32 = 1 << 31;
@@ -63,14 +64,29 @@ impl Rows {
         (blocks, at.next_multiple_of(line))
     }
 
-    /// The image with rows where [`Rows::place`] has them.
-    pub fn image(&self, blocks: Vec<Block>, quarters: u64) -> SetImage {
+    /// The image with rows where [`Rows::place`] has them. With `cliques` members that come before their row are those
+    /// of cliques, and of their lists only what can match is read.
+    pub fn image(&self, blocks: Vec<Block>, quarters: u64, cliques: bool) -> SetImage {
         let mut words = vec![PADDING; quarters as usize * QUARTER];
+        let reaches: Vec<Reach> = match cliques {
+            true => (0..self.len()).map(|row| Reach::of(self.row(row), blocks[row])).collect(),
+            false => vec![],
+        };
         for (row, block) in blocks.iter().enumerate() {
             let from = block.address as usize * QUARTER;
+            let mut members = Members::default();
             for (word, &entry) in words[from..].iter_mut().zip(self.row(row)) {
-                let other = blocks[(entry & !NAMED) as usize];
-                *word = other.entry(if entry & NAMED == 0 { other.up } else { 0 });
+                let member = entry & !NAMED;
+                let other = blocks[member as usize];
+                *word = match entry & NAMED {
+                    0 if cliques && (member as usize) < row => {
+                        members.next(member, reaches[member as usize], || {
+                            (self.row(member as usize), other.up)
+                        })
+                    }
+                    0 => other.entry(other.up),
+                    _ => other.entry(0),
+                };
             }
             if block.is_long() {
                 let at = from - QUARTER;
