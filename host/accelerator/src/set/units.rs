@@ -85,7 +85,7 @@ pub struct PlacedUnit {
 /// In which order units are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrange {
-    /// The image is there: the heaviest first.
+    /// The image is there: the heaviest first, with those of short lists among them.
     ByWork,
     /// The image is loaded meanwhile: as their lists come.
     ByAddress,
@@ -246,6 +246,8 @@ pub fn deal(
     let streams = dealt(units, clusters).into_iter().map(|mut units| {
         if arrange == Arrange::ByAddress && ascending(operations) {
             units.sort_by_key(|u| (u.address, u.plan));
+        } else if ascending(operations) {
+            units = mixed(units);
         }
         InStream {
             head: head.clone(),
@@ -266,6 +268,30 @@ pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<Plac
         own[place.min(2 * clusters - 1 - place)].push(unit);
     }
     own
+}
+
+/// The same units, with those of one-line lists spread among the others by their work. A root's own list is a line to ask for
+/// and no step: where all members' lists are a step a line, asking takes longer than comparing, and elsewhere not.
+fn mixed(units: Vec<PlacedUnit>) -> Vec<PlacedUnit> {
+    let (short, long): (Vec<_>, Vec<_>) =
+        units.into_iter().partition(|u| lines_of(u.address, u.quarters) == 1);
+    let work = |units: &[PlacedUnit]| units.iter().map(|u| u128::from(u.work)).sum::<u128>();
+    let (shorts, longs) = (work(&short), work(&long));
+    let mut all = Vec::with_capacity(short.len() + long.len());
+    let mut short = short.into_iter();
+    let (mut of_short, mut of_long) = (0, 0);
+    for unit in long {
+        of_long += u128::from(unit.work);
+        all.push(unit);
+        while of_short * longs < of_long * shorts
+            && let Some(next) = short.next()
+        {
+            of_short += u128::from(next.work);
+            all.push(next);
+        }
+    }
+    all.extend(short);
+    all
 }
 
 /// Deals units of plans or wedges, which need the whole image, to `clusters`, the heaviest first.
@@ -329,4 +355,31 @@ pub(crate) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> V
 pub(super) fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u8], value: u64) {
     let field = machine.streams.input.field(part, field).expect("a description is checked");
     field.set(bytes, value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_lists_are_spread_among_the_others() {
+        let unit = |address: u32, quarters, work| {
+            PlacedUnit { address, quarters, plan: 0, first: 0, last: LAST_ALL, work }
+        };
+        let long = (0..10).map(|at| unit(100 + 8 * at, 8, 100));
+        let short = (0..100).map(|at| unit(1000 + 4 * at, 3, 5));
+        let all: Vec<PlacedUnit> = long.clone().chain(short.clone()).collect();
+        let found = mixed(all.clone());
+        let mut sorted = found.clone();
+        sorted.sort_by_key(|u| u.address);
+        assert_eq!(sorted, all, "each once");
+        // Ten behind each of the others.
+        for (at, group) in found.chunks(11).enumerate() {
+            let shorts = group.iter().filter(|u| u.quarters == 3).count();
+            assert_eq!((group[0].quarters, shorts), (8, 10), "{at}");
+        }
+        let (only_long, only_short) = (long.collect::<Vec<_>>(), short.collect::<Vec<_>>());
+        assert_eq!(mixed(only_long.clone()), only_long);
+        assert_eq!(mixed(only_short.clone()), only_short);
+    }
 }
