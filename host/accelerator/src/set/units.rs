@@ -363,8 +363,13 @@ mod tests {
 
     #[test]
     fn short_lists_are_spread_among_the_others() {
-        let unit = |address: u32, quarters, work| {
-            PlacedUnit { address, quarters, plan: 0, first: 0, last: LAST_ALL, work }
+        let unit = |address: u32, quarters, work| PlacedUnit {
+            address,
+            quarters,
+            plan: 0,
+            first: 0,
+            last: LAST_ALL,
+            work,
         };
         let long = (0..10).map(|at| unit(100 + 8 * at, 8, 100));
         let short = (0..100).map(|at| unit(1000 + 4 * at, 3, 5));
