@@ -1,5 +1,6 @@
 //! Half rows: each edge at its smaller end.
 
+use super::ahead::{AHEAD, Ahead};
 use super::entry::Entry;
 use super::position::Position;
 use super::{EdgeBlock, zeroed};
@@ -50,13 +51,13 @@ impl<E: Entry, P: Position> Placed<E, P> {
         let self_loops = (raw_edges - length) as u64;
         let mut placed = Placed { start, ends, entries, self_loops };
         placed.each_part(threads, |Part { first, entries, base, ends }, _| {
+            let mut waiting = [(0, E::zeroed()); AHEAD];
+            let mut ahead = Ahead::<E>::new(&mut waiting);
             let mut place = |u: VertexId, v: VertexId, label: Label| {
                 let (low, high) = (u.min(v), u.max(v));
-                if low != high
-                    && let Some(at) = ends.get_mut((low as usize).wrapping_sub(first))
-                {
-                    entries[at.at() - base] = entry(high, label);
-                    at.advance();
+                let row = low.wrapping_sub(first as VertexId);
+                if low != high && (row as usize) < ends.len() {
+                    ahead.append((entries, base), ends, row, entry(high, label));
                 }
             };
             for block in &blocks {
@@ -71,6 +72,7 @@ impl<E: Entry, P: Position> Placed<E, P> {
                     labelled.for_each(|(&[u, v], &label)| place(u, v, label));
                 }
             }
+            ahead.finish((entries, base), ends);
         });
         cancel.check()?;
         Ok(placed)

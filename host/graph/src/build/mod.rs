@@ -1,5 +1,6 @@
 //! From lists of edges to rows.
 
+mod ahead;
 mod bounded;
 mod dictionary;
 mod entry;

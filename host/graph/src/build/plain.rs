@@ -150,7 +150,7 @@ impl<P: Position> Halves<P> {
         let sums = self.around(cancel)?;
         let Halves { rows, degrees } = self;
         // Below 2^96, and not 0 where there is an edge.
-        let on_1 = |v: usize| u128::from(degrees[v]) * u128::from(sums[v]);
+        let on_1 = |v: usize| u128::from(degrees[v]) * sums[v].at() as u128;
         let mut order = ranked(degrees.len(), on_1, context)?;
         drop(sums);
         if known.is_none() {
@@ -177,9 +177,9 @@ impl<P: Position> Halves<P> {
         Ok(of_rows(numbering, ids, offsets, rows, self_loops))
     }
 
-    /// The sum of the degrees around each vertex.
-    fn around(&self, cancel: &Cancel) -> Result<Vec<u64>> {
-        let mut sums: Vec<u64> = zeroed(self.degrees.len())?;
+    /// The sum of the degrees around each vertex: none is more than all entries of rows, which are positions.
+    fn around(&self, cancel: &Cancel) -> Result<Vec<P>> {
+        let mut sums: Vec<P> = zeroed(self.degrees.len())?;
         let mut looks = Looks::new(cancel);
         for v in 0..self.degrees.len() {
             let row = self.rows.row(v);
@@ -187,9 +187,10 @@ impl<P: Position> Halves<P> {
             let (degree, mut sum) = (u64::from(self.degrees[v]), 0);
             for &other in row {
                 sum += u64::from(self.degrees[other as usize]);
-                sums[other as usize] += degree;
+                let around = &mut sums[other as usize];
+                *around = P::of(around.at() as u64 + degree);
             }
-            sums[v] += sum;
+            sums[v] = P::of(sums[v].at() as u64 + sum);
         }
         Ok(sums)
     }

@@ -116,6 +116,14 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
             && metis.edges == 0
             && (named_metis || metis.vertices >= 2 && rows.len() as u64 >= metis.vertices);
     }
+    let width = |row: &&[u8]| fields(row).count();
+    let all_pairs =
+        fields(header).count() == 2 && rows.iter().all(|row| row.is_empty() || width(row) == 2);
+    // The same number of columns in each line, as in an edge list: only an exact fit counts.
+    let exact = all_pairs && (named_edges || metis.edges != metis.vertices);
+    if exact && (named_edges || !complete || rows.iter().all(|row| !row.is_empty())) {
+        return false;
+    }
     // Row 0 stands for the numbers that no row has.
     let mut neighbours = vec![Vec::new()];
     let mut sound = true;
@@ -130,15 +138,10 @@ fn is_metis(lines: &[&[u8]], complete: bool, named_edges: bool, named_metis: boo
         sound &= ids.iter().all(|id| (1..=metis.vertices).contains(id));
         neighbours.push(ids);
     }
-    let width = |row: &&[u8]| fields(row).count();
-    let all_pairs =
-        fields(header).count() == 2 && rows.iter().all(|row| row.is_empty() || width(row) == 2);
-    if all_pairs && (named_edges || metis.edges != metis.vertices) {
-        // The same number of columns in each line, as in an edge list: only an exact fit counts.
+    if exact {
         let entries: usize = neighbours.iter().map(Vec::len).sum();
-        let fits = sound && complete && entries as u128 == 2 * u128::from(metis.edges);
-        let blank = rows.iter().any(|row| row.is_empty());
-        return fits && blank && !named_edges && Symmetry::of(&neighbours).holds();
+        let fits = sound && entries as u128 == 2 * u128::from(metis.edges);
+        return fits && Symmetry::of(&neighbours).holds();
     }
     let symmetry = Symmetry::of(&neighbours);
     if symmetry.checked > 0 {
