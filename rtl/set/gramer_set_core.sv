@@ -62,8 +62,9 @@ module gramer_set_core
   localparam int unsigned IMAGE_LINES = PARTITIONS * PARTITION_LINES;
   // Longer than the way from the last set to its sum, and than what the PUs say is late.
   localparam int unsigned SETTLE = 31;
-  // Cycles of a reset of the PUs: longer than a line is under way to them.
-  localparam int unsigned EMPTY  = 15;
+  // Cycles until PUs that an abort has emptied are out of their reset. They have been in it since, through
+  // the report, which takes longer than a line is under way to them.
+  localparam int unsigned EMPTY  = 1;
 
   logic clk, rst_q;
   assign clk = ap_clk;

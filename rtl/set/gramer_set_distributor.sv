@@ -171,8 +171,8 @@ module gramer_set_distributor
         b_wants_q[u] <= LINE_AT_W'((a_unit_q[u].address + ID_W'(a_unit_q[u].quarters) - 1'b1)
                                    >> $clog2(LINE_QUARTERS));
     end
-    // What is there stays there.
-    b_there_q <= b_valid_q && !b_take && there;
+    // What is there stays there, and with all of the image, all that comes.
+    b_there_q <= a_take ? all_i : b_valid_q && !b_take && there;
   end
 
   // ---------------------------------------------------------------- the PU with most room

@@ -4,10 +4,12 @@
 // small are dropped; those of the last level go to the counter.
 //
 // Sixteen walkers share a pipeline; each makes one set and comes back thirteen cycles later, so a set a cycle
-// is made as soon as thirteen walk. A new member is begun with when no walker is ready. There is room in
-// the counter's queue for what is in the pipeline, so that it never stops.
+// is made as soon as thirteen walk. A new member, whose row is a set, is begun with in the middle of it when
+// no walker comes there. There is room in the counter's queue for what is in the pipeline, so that it never
+// stops.
 //
 //   ready ─► set, limit ─► elements left ─► word ─► element ─► row ─► and ─► size ─► deeper, or counter
+//                                                   member ─┘
 module gramer_set_maker
   import gramer_set_pkg::*;
   import gramer_set_types_pkg::*;
@@ -65,6 +67,7 @@ module gramer_set_maker
     row_at_t base;
     logic    found;
     logic    single; // and it is the last
+    logic    stays;  // its walker has stayed behind, with the next element
   } token_t;
 
   typedef struct packed {
@@ -73,6 +76,7 @@ module gramer_set_maker
   } maker_root_t;
 
   localparam int unsigned LAST = 12;
+  localparam k_t EDGE = 5'd2; // vertices of the last level's embeddings
 
   token_t          token_q [LAST+1];
   logic [LAST:0]   valid_q;
@@ -82,11 +86,11 @@ module gramer_set_maker
   (* ram_style = "distributed" *) place_t place_mem [WALKERS];
   (* ram_style = "distributed" *) logic [DEPTH_W:0] state_mem [WALKERS]; // fresh, level
 
-  logic    ready, idle, again, retire, walks, begins, room;
+  logic    ready, idle, again, repeats, retire, walks, begins, room;
   walker_t next_walker, idle_walker, spare_q;
   logic    filling_q; // after reset: walkers that have not been given out
   logic [QUEUE_W-1:0] reserved_q;
-  logic    dropped;
+  logic    dropped, spare;
   token_t  entering;
 
   gramer_fifo #(.WIDTH(WALKER_W), .DEPTH(WALKERS)) i_ready (
@@ -103,15 +107,15 @@ module gramer_set_maker
 
   assign room   = reserved_q != QUEUE_W'(QUEUE);
   assign walks  = ready && room;
-  assign begins = !ready && idle && first_valid_i && room && !filling_q;
+  // With `repeats` three may happen at once, so the others need room for three.
+  assign spare  = reserved_q < QUEUE_W'(QUEUE - 2);
+  assign begins = !valid_q[6] && idle && first_valid_i && spare && !filling_q;
   assign first_take_o = begins;
 
   always_comb begin
     entering        = '0;
-    entering.begins = begins;
-    entering.walker = begins ? idle_walker : next_walker;
-    entering.place  = begins ? first_place_i : place_mem[next_walker];
-    entering.member = first_member_i;
+    entering.walker = next_walker;
+    entering.place  = place_mem[next_walker];
     {entering.fresh, entering.level} = state_mem[next_walker];
   end
 
@@ -123,7 +127,7 @@ module gramer_set_maker
     end else begin
       spare_q <= spare_q + WALKER_W'(filling_q);
       if (spare_q == '1) filling_q <= 1'b0;
-      reserved_q <= reserved_q + QUEUE_W'(walks || begins) - QUEUE_W'(dropped)
+      reserved_q <= reserved_q + QUEUE_W'(walks) + QUEUE_W'(begins || repeats) - QUEUE_W'(dropped)
                     - QUEUE_W'(set_taken_i);
     end
     if (begins) place_mem[idle_walker] <= first_place_i;
@@ -134,6 +138,7 @@ module gramer_set_maker
   (* ram_style = "block" *) set_t set_mem [WALKERS*LEVELS];
   (* ram_style = "distributed" *) member_t limit_mem [WALKERS*LEVELS]; // the last element taken
   (* ram_style = "distributed" *) maker_root_t root_mem [PLACES];
+  (* ram_style = "distributed" *) root_t begun_mem [PLACES]; // for members that are begun with
   (* ram_style = "distributed" *) set_t walking_mem [WALKERS]; // the set of each walker under way
 
   maker_root_t root1;
@@ -145,31 +150,32 @@ module gramer_set_maker
 
   assign root1 = root_mem[token_q[1].place];
 
-  // Members with a row, by words: those that never came have none.
+  // Members whose rows make sets, by words: those that never came have none.
   for (genvar w = 0; w < SET_WORDS; w++) begin : gen_rows
     (* ram_style = "distributed" *) word_t mem [PLACES];
     always_ff @(posedge clk_i) begin
-      if (mask_i.valid && mask_i.at == word_at_t'(w)) mem[root_place_i] <= mask_i.rows;
+      if (mask_i.valid && mask_i.at == word_at_t'(w)) mem[root_place_i] <= mask_i.walked;
       rows3_q[w*WORD_W +: WORD_W] <= words2_q[w] ? mem[token_q[2].place] : '0;
     end
   end
 
   always_ff @(posedge clk_i) begin
     if (root_valid_i) root_mem[root_place_i] <= '{root: root_i, words: root_words_i};
+    if (root_valid_i) begun_mem[root_place_i] <= root_i;
     words2_q <= root1.words;
     if (write) set_mem[write_at] <= set12_q;
     if (valid_q[1]) read_q <= set_mem[{token_q[1].walker, token_q[1].level}];
     limit2_q <= limit_mem[{token_q[1].walker, token_q[1].level}];
     if (valid_q[2]) set3_q <= read_q;
     limit3_q <= limit2_q;
-    if (valid_q[3]) walking_mem[token_q[3].walker] <= token_q[3].begins ? '1 : set3_q;
+    if (valid_q[3]) walking_mem[token_q[3].walker] <= set3_q;
   end
 
   // ---------------------------------------------------------------- 3 to 6: the next element
 
   logic [SET_WORDS-1:0]     some4, some5_q;
   logic [SET_WORD_W-1:0] at4, at5_q, at6_q;
-  word_t                word6_q;
+  word_t                word5, word6_q, less6_q; // less: without the lowest element
   logic                 several6_q;
   logic [BIT_W-1:0]     lowest;
 
@@ -189,7 +195,10 @@ module gramer_set_maker
     for (int w = 0; w < SET_WORDS; w++) some4[w] = left4_q[w*WORD_W +: WORD_W] != '0;
     at4 = '0;
     for (int w = SET_WORDS - 1; w >= 0; w--) if (some4[w]) at4 = SET_WORD_W'(w);
-    lowest = lowest_of(word6_q);
+    word5  = left5_q[32'(at5_q)*WORD_W +: WORD_W];
+    lowest = '0;
+    for (int unsigned p = 0; p < WORD_W; p++)
+      if (word6_q[p] && !less6_q[p]) lowest |= BIT_W'(p);
   end
 
   always_ff @(posedge clk_i) begin
@@ -199,9 +208,15 @@ module gramer_set_maker
     if (valid_q[4]) left5_q <= left4_q;
     some5_q    <= some4;
     at5_q      <= at4;
-    word6_q    <= left5_q[32'(at5_q)*WORD_W +: WORD_W];
-    several6_q <= several(word_t'(some5_q));
-    at6_q      <= at5_q;
+    if (repeats) begin
+      word6_q <= less6_q;
+      less6_q <= less6_q & (less6_q - 1'b1);
+    end else begin
+      word6_q    <= word5;
+      less6_q    <= word5 & (word5 - 1'b1);
+      several6_q <= several(word_t'(some5_q));
+      at6_q      <= at5_q;
+    end
   end
 
   // ---------------------------------------------------------------- 7 to 9: its row
@@ -243,7 +258,7 @@ module gramer_set_maker
   always_ff @(posedge clk_i) begin
     if (valid_q[7] && token_q[7].found && !token_q[7].begins)
       limit_mem[{token_q[7].walker, token_q[7].level}] <= token_q[7].member;
-    if (valid_q[8]) walking9_q <= walking_mem[token_q[8].walker];
+    if (valid_q[8]) walking9_q <= token_q[8].begins ? '1 : walking_mem[token_q[8].walker];
     if (valid_q[9]) set10_q <= new_set;
     if (valid_q[10]) begin
       set11_q <= set10_q;
@@ -259,28 +274,47 @@ module gramer_set_maker
 
   // ---------------------------------------------------------------- the tokens
 
+  token_t beginning;
+  root_t  begun_root;
+
+  assign begun_root = begun_mem[first_place_i];
+
+  always_comb begin
+    beginning        = '0;
+    beginning.walker = idle_walker;
+    beginning.begins = 1'b1;
+    beginning.place  = first_place_i;
+    beginning.member = first_member_i;
+    beginning.wanted = begun_root.k - k_t'(2);
+    beginning.size   = begun_root.size;
+    beginning.base   = begun_root.base;
+    beginning.found  = 1'b1;
+    beginning.single = 1'b1;
+  end
+
   always_ff @(posedge clk_i) begin
-    valid_q <= rst_i ? '0 : {valid_q[LAST-1:1], walks || begins, 1'b0};
+    valid_q <= rst_i ? '0 : {valid_q[LAST-1:7], valid_q[6] || begins, valid_q[5] || repeats,
+                             valid_q[4:1], walks, 1'b0};
     token_q[1] <= entering;
     for (int s = 2; s <= LAST; s++) token_q[s] <= token_q[s-1];
     token_q[2].size   <= root1.root.size;
     token_q[2].base   <= root1.root.base;
     // With k - 2 vertices to be chosen from the first set, each level takes one.
-    token_q[2].wanted <= root1.root.k
-                         - (token_q[1].begins ? k_t'(2) : k_t'(3) + k_t'(token_q[1].level));
-    if (!token_q[6].begins) begin
-      token_q[7].member <= {at6_q, lowest};
-      token_q[7].found  <= word6_q != '0;
-      token_q[7].single <= !several6_q && !several(word6_q);
-    end else begin
-      token_q[7].found  <= 1'b1;
-      token_q[7].single <= 1'b1;
-    end
+    token_q[2].wanted <= root1.root.k - k_t'(3) - k_t'(token_q[1].level);
+    if (repeats) token_q[6] <= token_q[6];
+    token_q[7].stays <= repeats;
+    token_q[7].member <= member_t'({at6_q, lowest});
+    token_q[7].found  <= word6_q != '0;
+    token_q[7].single <= !several6_q && less6_q == '0;
+    if (begins) token_q[7] <= beginning;
   end
 
-  // ---------------------------------------------------------------- 12: where it goes on
+  // ---------------------------------------------------------------- 6, 12: where it goes on
 
-  localparam k_t EDGE = 5'd2; // vertices of the last level's embeddings
+  // On the last level a walker goes on with the next element, whatever becomes of this one, and needn't
+  // wait for that: if nobody comes behind it, it stays where it is for the word's next element.
+  assign repeats = valid_q[6] && token_q[6].wanted == EDGE && less6_q != '0 && !valid_q[5]
+                   && spare;
 
   token_t last;
   logic   keep, deeper, level_done, gone;
@@ -300,7 +334,7 @@ module gramer_set_maker
   assign gone        = level_done && (last.begins || last.level == '0);
   assign level       = deeper ? (last.begins ? '0 : last.level + 1'b1)
                               : level_done ? last.level - 1'b1 : last.level;
-  assign again       = valid_q[LAST] && !gone;
+  assign again       = valid_q[LAST] && !gone && !last.stays;
   assign retire      = valid_q[LAST] && gone;
   assign write       = deeper;
   assign write_at    = {last.walker, level};

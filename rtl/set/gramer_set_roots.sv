@@ -43,7 +43,7 @@ module gramer_set_roots
 
   (* ram_style = "distributed" *) words_t words_mem [PLACES];
   (* ram_style = "distributed" *) lline_t last_mem [PLACES];
-  (* ram_style = "block" *) word_t first_mem [PLACES*SET_WORDS];
+  (* ram_style = "distributed" *) word_t first_mem [PLACES*SET_WORDS];
 
   typedef struct packed {
     logic     none; // no member of the root is begun with
@@ -52,12 +52,12 @@ module gramer_set_roots
     place_t   place;
   } word_of_t;
 
-  logic     a_valid_q, a_go, a_last, b_valid_q, c_valid_q, b_ready, c_ready, ready, b_go, pick;
+  logic     a_valid_q, a_go, a_last, b_valid_q, b_ready, ready, pick;
   words_t   a_words_q, a_low;
   word_at_t a_at;
   place_t   a_place_q;
-  word_of_t b_q, c_q, left_q;
-  word_t    read_q, c_word_q;
+  word_of_t b_q, left_q;
+  word_t    b_word_q;
 
   always_comb begin
     a_at = '0;
@@ -69,23 +69,19 @@ module gramer_set_roots
 
   assign a_last  = (a_words_q & ~a_low) == '0;
   assign a_go    = a_valid_q && b_ready;
-  assign b_ready = !b_valid_q || c_ready;
-  assign c_ready = !c_valid_q || ready;
-  assign b_go    = b_valid_q && c_ready;
+  assign b_ready = !b_valid_q || ready;
   assign pick    = picked_q != '0 && (!a_valid_q || (a_go && a_last));
 
   always_ff @(posedge clk_i) begin
     if (root_valid_i) words_mem[place_i] <= first_words_i;
     if (root_valid_i) last_mem[place_i] <= root_i.last;
     if (mask_i.valid) first_mem[{place_i, mask_i.at}] <= mask_i.first;
-    if (a_go) read_q <= first_mem[{a_place_q, a_at}];
-    if (b_go) c_word_q <= read_q;
+    if (a_go) b_word_q <= first_mem[{a_place_q, a_at}];
     if (rst_i) begin
       pick_q    <= '0;
       picked_q  <= '0;
       a_valid_q <= 1'b0;
       b_valid_q <= 1'b0;
-      c_valid_q <= 1'b0;
     end else begin
       picked_q <= picked_q + (PLACE_W+1)'(root_valid_i) - (PLACE_W+1)'(pick);
       if (pick) begin
@@ -93,15 +89,13 @@ module gramer_set_roots
         a_valid_q <= 1'b1;
       end else if (a_go && a_last) a_valid_q <= 1'b0;
       if (b_ready) b_valid_q <= a_valid_q;
-      if (c_ready) c_valid_q <= b_valid_q;
     end
     if (pick) begin
       a_words_q <= words_mem[pick_q];
       a_place_q <= pick_q;
     end else if (a_go) a_words_q <= a_words_q & ~a_low;
     if (a_go) b_q <= '{none: a_words_q == '0, last: a_last, at: a_at, place: a_place_q};
-    if (b_go) c_q <= b_q;
-    if (ready) left_q <= c_q;
+    if (ready) left_q <= b_q;
   end
 
   // ---------------------------------------------------------------- members
@@ -111,7 +105,7 @@ module gramer_set_roots
   logic [$clog2(WORD_W)-1:0] left_low [ROW_BANKS];
 
   gramer_set_elements i_elements (
-    .clk_i, .rst_i, .load_i (c_valid_q), .ready_o (ready), .word_i (c_q.none ? '0 : c_word_q),
+    .clk_i, .rst_i, .load_i (b_valid_q), .ready_o (ready), .word_i (b_q.none ? '0 : b_word_q),
     .size_i ('1), .valid_o (left_valid), .take_i (step), .last_o (left_last),
     .some_o (left_some), .low_o (left_low), .taken_o ()
   );

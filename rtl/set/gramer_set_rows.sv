@@ -60,14 +60,17 @@ module gramer_set_rows
 
   // ---------------------------------------------------------------- its words
 
-  logic       some, enough, root_q, mask_valid_q, keeps;
+  logic       some, several_entries, enough, root_q, mask_valid_q, keeps;
   logic [2:0] group;
-  word_t      rows_q, first_q; // of the masks the word in hand: members come in ascending order
+  // Of the masks the word in hand: members come in ascending order.
+  word_t      rows_q, walked_q, first_q;
   words_t     rows_words_q, first_words_q;
   word_at_t   word, word_q;
   logic       clear_q; // the masks are those of a root that is gone
 
   assign some   = row_valid_q && entries_q != '0;
+  // No set of the last level is smaller.
+  assign several_entries = some && entries_q != 10'd1;
   assign enough = some && step_q.counts && entries_q >= 10'(step_q.root.k) - 10'd2;
   assign group  = row_group(step_q.root.size, step_q.member);
   assign word   = word_at_t'(step_q.member >> $clog2(WORD_W));
@@ -92,6 +95,8 @@ module gramer_set_rows
     if (row_valid_q) word_q <= word;
     rows_q        <= (keeps ? rows_q : '0)
                      | (some ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
+    walked_q      <= (keeps ? walked_q : '0)
+                     | (several_entries ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
     first_q       <= (keeps ? first_q : '0)
                      | (enough ? word_t'(1) << step_q.member[$clog2(WORD_W)-1:0] : '0);
     rows_words_q  <= (clear_q ? '0 : rows_words_q) | (some ? words_t'(1) << word : '0);
@@ -99,7 +104,8 @@ module gramer_set_rows
   end
 
   assign root_valid_o = root_q;
-  assign mask_o       = '{valid: mask_valid_q, at: word_q, rows: rows_q, first: first_q};
+  assign mask_o       = '{valid: mask_valid_q, at: word_q, rows: rows_q, walked: walked_q,
+                          first: first_q};
   assign rows_words_o  = rows_words_q;
   assign first_words_o = first_words_q;
   assign busy_o       = valid_i || row_valid_q || last_valid_q || root_q || found_o;

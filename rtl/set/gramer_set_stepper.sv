@@ -1,7 +1,7 @@
 // What comes from the memory, in order. Lines of roots' lists go into the list buffer. A line of a
 // member's list is compared with each line of the root's list whose range it overlaps, one a
-// cycle; one that overlaps none takes a cycle too. The ranges are told from the last entries of the held
-// lines, eight lines at a time.
+// cycle; one that overlaps none takes a cycle too. The ranges are the first and last entries of the held
+// lines, of which eight are looked at at a time.
 //
 //   line ─► lanes ─► first, last id ─► overlaps ─► steps ─► read of the held line ─► intersector
 //
@@ -54,23 +54,32 @@ module gramer_set_stepper
   output logic   busy_o
 );
 
-  localparam int unsigned WINDOW   = 8; // held lines whose ranges are looked at in a cycle
+  // Held lines that are looked at in a cycle.
+  localparam int unsigned WINDOW   = LIST_LINES < 8 ? LIST_LINES : 8;
   localparam int unsigned WINDOWS  = LIST_LINES / WINDOW;
-  localparam int unsigned WINDOW_W = $clog2(WINDOWS);
+  localparam int unsigned WINDOW_W = WINDOWS > 1 ? $clog2(WINDOWS) : 1;
+  localparam int unsigned IN_W     = $clog2(WINDOW);
+  localparam int unsigned WAITING  = 32; // lines that wait for steps
 
-  logic a_valid_q, b_valid_q, c_valid_q, d_valid_q;
-  logic a_ready, b_ready, d_ready, d_waits;
-  // Kept as they are, each a table before that of ready_o: what comes behind it is long, and a tool that maps
+  typedef logic [WINDOW_W-1:0] window_t;
+  typedef logic [IN_W-1:0]     in_t; // a line of a window
+
+  logic a_valid_q, b_valid, c_valid_q, d_valid_q;
+  logic d_ready, d_waits, full;
+  // Kept as it is, a table before what comes behind it: that is long, and a tool that maps
   // this module alone doesn't know it.
-  (* keep = "true" *) logic c_ready, b_goes, b_asks; // whatever c does; if c takes what b gives
+  (* keep = "true" *) logic c_ready;
 
   // ---------------------------------------------------------------- a: which lanes hold entries
 
   line_t  a_line_q;
   meta_t  a_meta_q;
   lanes_t a_lanes_q;
+  logic   a_aside, a_push; // not for the intersector
 
-  assign ready_o = !(a_valid_q && b_valid_q && !b_goes && !(b_asks && c_ready));
+  assign a_aside = a_meta_q.load || a_meta_q.lengths;
+  assign a_push  = a_valid_q && !a_aside && !full;
+  assign ready_o = !(a_valid_q && !a_aside && full);
 
   always_ff @(posedge clk_i) begin
     if (rst_i) a_valid_q <= 1'b0;
@@ -82,19 +91,8 @@ module gramer_set_stepper
     end
   end
 
-  // ---------------------------------------------------------------- b: first and last id
-
-  logic a_aside, b_aside, b_map, b_emits, b_last, map_taken;
-
-  // The lanes in use follow each other.
-  placed_t           a_lowest, a_highest;
-  line_t             b_line_q;
-  meta_t             b_meta_q;
-  lanes_t            b_lanes_q;
-  placed_t           b_low_q, b_high_q;
-  slot_t             load_slot_q, a_slot_q, b_slot_q;
-  list_t             b_list_q; // the list in that slot
-  logic [WINDOW_W-1:0] b_window_q;
+  // First and last id. The lanes in use follow each other.
+  placed_t a_lowest, a_highest;
 
   always_comb begin
     a_lowest  = a_line_q[32'(a_meta_q.low)*QUARTER*ENTRY_W +: PLACED_ID_W];
@@ -104,67 +102,84 @@ module gramer_set_stepper
         a_highest |= a_line_q[l*ENTRY_W +: PLACED_ID_W];
   end
 
+  // ---------------------------------------------------------------- lines of lists, lengths
+
+  slot_t   load_slot_q;
+  window_t a_window; // of the list's line
+  in_t     a_in;
+
+  assign write_o      = a_valid_q && a_meta_q.load && !a_meta_q.lengths;
+  assign write_slot_o = load_slot_q;
+  assign write_at_o   = a_meta_q.at;
+  assign write_line_o = a_line_q;
+  assign a_window     = window_t'(a_meta_q.at >> IN_W);
+  assign a_in         = in_t'(a_meta_q.at);
+
+  always_ff @(posedge clk_i) begin
+    lengths_valid_o <= !rst_i && a_valid_q && a_meta_q.lengths;
+    lengths_load_o  <= a_meta_q.load;
+    lengths_block_o <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
+    lengths_up_o    <= a_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
+    loaded_o <= !rst_i && write_o && a_meta_q.last;
+    if (rst_i) load_slot_q <= '0;
+    else if (write_o && a_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
+  end
+
+  // ---------------------------------------------------------------- b: lines that wait for steps
+
+  // Lines of lists pass them by: one here that takes several steps makes up for those, which take none.
+  typedef struct packed {
+    line_t   line;
+    meta_t   meta;
+    lanes_t  lanes;
+    placed_t low;
+    placed_t high;
+  } waiting_t;
+
+  waiting_t b;
+  logic     b_map, b_emits, b_last, b_pop, map_taken;
+  slot_t    b_slot_q;
+  list_t    b_list; // the list in that slot
+  window_t  b_window_q;
+
+  gramer_fifo #(.WIDTH($bits(waiting_t)), .DEPTH(WAITING)) i_waiting (
+    .clk_i, .rst_i,
+    .push_i (a_push), .data_i ({a_line_q, a_meta_q, a_lanes_q, a_lowest, a_highest}),
+    .full_o (full),
+    .pop_i (b_pop), .valid_o (b_valid), .data_o (b)
+  );
+
   (* ram_style = "distributed" *) list_t lists [LISTS];
 
   always_ff @(posedge clk_i) if (list_write_i) lists[list_slot_i] <= list_i;
 
-  assign a_aside = a_meta_q.load || a_meta_q.lengths;
-  assign a_ready = !b_valid_q || b_ready;
+  assign b_list = lists[b_slot_q];
+
+  // First and last id of each held line.
+  placed_t window_min [WINDOW], window_max [WINDOW];
+
+  for (genvar x = 0; x < WINDOW; x++) begin : gen_range
+    (* ram_style = "distributed" *) logic [2*PLACED_ID_W-1:0] mem [LISTS*WINDOWS];
+    always_ff @(posedge clk_i)
+      if (write_o && a_in == in_t'(x))
+        mem[held_window(load_slot_q, a_window)] <= {a_lowest, a_highest};
+    assign {window_min[x], window_max[x]} = mem[held_window(b_slot_q, b_window_q)];
+  end
+
+  function automatic logic [$clog2(LISTS*WINDOWS)-1:0] held_window(input slot_t slot,
+                                                                    input window_t window);
+    return ($clog2(LISTS*WINDOWS))'(32'(slot) * WINDOWS + 32'(window));
+  endfunction
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      b_valid_q <= 1'b0;
-      a_slot_q  <= '0;
-    end else if (a_ready) begin
-      b_valid_q <= a_valid_q;
-      if (a_valid_q && !a_aside && a_meta_q.slot_last) a_slot_q <= a_slot_q + 1'b1;
-    end
-    if (a_ready) begin
-      if (a_valid_q) begin
-        b_line_q   <= a_line_q;
-        b_meta_q   <= a_meta_q;
-        b_lanes_q  <= a_lanes_q;
-        b_low_q    <= a_lowest;
-        b_high_q   <= a_highest;
-        b_window_q <= '0;
-        b_slot_q   <= a_slot_q;
-        b_list_q   <= lists[a_slot_q];
-      end
-    end else if (b_emits && !b_last) b_window_q <= b_window_q + 1'b1;
+      b_slot_q   <= '0;
+      b_window_q <= '0;
+    end else if (b_pop) begin
+      b_window_q <= '0;
+      if (b.meta.slot_last) b_slot_q <= b_slot_q + 1'b1;
+    end else if (b_emits) b_window_q <= b_window_q + 1'b1;
   end
-
-  // ---------------------------------------------------------------- lines of lists
-
-  assign write_o      = b_valid_q && b_meta_q.load && !b_meta_q.lengths;
-  assign write_slot_o = load_slot_q;
-  assign write_at_o   = b_meta_q.at;
-  assign write_line_o = b_line_q;
-
-  // Last id of each held line, and of the line before a window.
-  (* ram_style = "distributed" *) placed_t previous [LISTS*WINDOWS];
-  placed_t window_max [WINDOW];
-  placed_t before_max;
-
-  for (genvar x = 0; x < WINDOW; x++) begin : gen_max
-    (* ram_style = "distributed" *) placed_t mem [LISTS*WINDOWS];
-    always_ff @(posedge clk_i)
-      if (write_o && b_meta_q.at[2:0] == 3'(x)) mem[{load_slot_q, b_meta_q.at[4:3]}] <= b_high_q;
-    assign window_max[x] = mem[{b_slot_q, b_window_q}];
-  end
-
-  always_ff @(posedge clk_i) begin
-    lengths_valid_o <= !rst_i && b_valid_q && b_meta_q.lengths;
-    lengths_load_o  <= b_meta_q.load;
-    lengths_block_o <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_BLOCK)*ENTRY_W +: ENTRY_W];
-    lengths_up_o    <= b_line_q[((LINE_QUARTERS-1)*QUARTER + LENGTH_UP)*ENTRY_W +: ENTRY_W];
-    if (write_o && b_meta_q.at[2:0] == '1)
-      previous[{load_slot_q, WINDOW_W'(b_meta_q.at[4:3] + 1'b1)}] <= b_high_q;
-    loaded_o <= !rst_i && write_o && b_meta_q.last;
-    if (rst_i) load_slot_q <= '0;
-    else if (write_o && b_meta_q.last) load_slot_q <= load_slot_q + 1'b1;
-  end
-
-  assign before_max = previous[{b_slot_q, b_window_q}];
 
   // ---------------------------------------------------------------- c: a window of held lines
 
@@ -172,44 +187,40 @@ module gramer_set_stepper
   meta_t  c_meta_q;
   lanes_t c_lanes_q;
   placed_t c_low_q, c_high_q;
-  placed_t c_max_q [WINDOW];
-  placed_t c_before_q;
+  placed_t c_min_q [WINDOW], c_max_q [WINDOW];
   list_t  c_list_q;
   slot_t  c_slot_q;
   logic [ROW_AT_W:0] c_words_q; // of the row memory, for the list
-  logic [WINDOW_W-1:0] c_window_q;
+  window_t c_window_q;
   logic   c_last_q;
 
-  assign b_aside = b_meta_q.load || b_meta_q.lengths; // not for the intersector
   // Slots are freed in order: the map begins with one when no step of the one before is left.
-  assign b_map   = !b_aside && b_list_q.mapped;
-  assign map_valid_o = b_valid_q && b_map && !c_valid_q && !d_valid_q;
-  assign map_line_o  = b_line_q;
-  assign map_lanes_o = b_lanes_q;
-  assign map_meta_o  = b_meta_q;
-  assign map_list_o  = b_list_q;
+  assign b_map       = b_list.mapped;
+  assign map_valid_o = b_valid && b_map && !c_valid_q && !d_valid_q;
+  assign map_line_o  = b.line;
+  assign map_lanes_o = b.lanes;
+  assign map_meta_o  = b.meta;
+  assign map_list_o  = b_list;
   assign map_taken   = map_valid_o && map_ready_i;
-  assign b_emits = b_valid_q && !b_aside && !b_map && c_ready;
+  assign b_emits     = b_valid && !b_map && c_ready;
   // A member's list has only members before it.
-  assign b_last  = b_meta_q.none || b_window_q == b_meta_q.member[MEMBER_W-1 -: WINDOW_W];
-  assign b_goes  = b_aside || map_taken;
-  assign b_asks  = !b_map && b_last;
-  assign b_ready = b_goes || (b_asks && c_ready);
+  assign b_last  = b.meta.none || b_window_q == window_t'(b.meta.member >> (IN_W + $clog2(LANES)));
+  assign b_pop   = map_taken || (b_emits && b_last);
   assign c_ready = !c_valid_q || d_ready;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) c_valid_q <= 1'b0;
     else if (c_ready) c_valid_q <= b_emits;
     if (b_emits) begin
-      c_line_q   <= b_line_q;
-      c_meta_q   <= b_meta_q;
-      c_lanes_q  <= b_lanes_q;
-      c_low_q    <= b_low_q;
-      c_high_q   <= b_high_q;
+      c_line_q   <= b.line;
+      c_meta_q   <= b.meta;
+      c_lanes_q  <= b.lanes;
+      c_low_q    <= b.low;
+      c_high_q   <= b.high;
+      c_min_q    <= window_min;
       c_max_q    <= window_max;
-      c_before_q <= before_max;
-      c_list_q   <= b_list_q;
-      c_words_q  <= words_of(b_list_q.last, class_of(b_list_q.last));
+      c_list_q   <= b_list;
+      c_words_q  <= words_of(b_list.last, class_of(b_list.last));
       c_slot_q   <= b_slot_q;
       c_window_q <= b_window_q;
       c_last_q   <= b_last;
@@ -224,25 +235,23 @@ module gramer_set_stepper
   lanes_t d_lanes_q;
   list_t  d_list_q;
   slot_t  d_slot_q;
-  logic [WINDOW_W-1:0] d_window_q;
+  window_t d_window_q;
   logic   d_last_q, d_first_q, d_counts_q; // first: no step of the unit has been made
   logic   d_one_q;  // one line is left at the most
   logic   go, unit_done;
-  logic [2:0] d_at;
+  in_t    d_at;
 
   always_comb begin
     for (int x = 0; x < WINDOW; x++)
-      c_overlaps[x] = !c_meta_q.none && {c_window_q, 3'(x)} <= c_list_q.last
-                      && c_max_q[x] >= c_low_q
-                      && (x == 0 ? c_window_q == '0 || c_before_q < c_high_q
-                                 : c_max_q[(x + WINDOW - 1) % WINDOW] < c_high_q);
+      c_overlaps[x] = !c_meta_q.none && lline_t'({c_window_q, in_t'(x)}) <= c_list_q.last
+                      && c_max_q[x] >= c_low_q && c_min_q[x] <= c_high_q;
   end
 
   assign d_less = d_left_q & (d_left_q - 1'b1);
   assign d_low  = d_left_q & ~d_less;
   always_comb begin
     d_at = '0;
-    for (int x = 0; x < WINDOW; x++) if (d_low[x]) d_at |= 3'(x);
+    for (int x = 0; x < WINDOW; x++) if (d_low[x]) d_at |= in_t'(x);
   end
 
   // Room for the rows: reserved with the unit's first step.
@@ -293,12 +302,12 @@ module gramer_set_stepper
       d_left_q <= d_less;
       d_one_q  <= !several(word_t'(d_less));
     end
-    freed_o <= !rst_i && (unit_done || (map_taken && b_meta_q.slot_last));
+    freed_o <= !rst_i && (unit_done || (map_taken && b.meta.slot_last));
   end
 
   assign read_o      = go && d_left_q != '0;
   assign read_slot_o = d_slot_q;
-  assign read_at_o   = {d_window_q, d_at};
+  assign read_at_o   = lline_t'({d_window_q, d_at});
 
   // ---------------------------------------------------------------- e, f: the held line is read
 
@@ -331,15 +340,15 @@ module gramer_set_stepper
     end
   end
 
-  assign busy_o = a_valid_q || b_valid_q || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
+  assign busy_o = a_valid_q || b_valid || c_valid_q || d_valid_q || e_valid_q || step_valid_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin
     assert (!(d_valid_q && d_one_q != (d_less == '0))) else $error("steps are left, or none are");
     // Entries, then padding: the lanes in use are one run that begins with the list.
-    if (a_valid_q && !a_meta_q.none && !a_meta_q.lengths) begin
-      assert (a_meta_q.mark || lists[a_slot_q].mapped
-              || a_lanes_q[32'(a_meta_q.low)*QUARTER]) else $error("a line without an entry");
+    if (b_valid && !b.meta.none) begin
+      assert (b.meta.mark || b_list.mapped
+              || b.lanes[32'(b.meta.low)*QUARTER]) else $error("a line without an entry");
     end
   end
 `endif

@@ -55,7 +55,8 @@ module gramer_set_streamer
 
   load_e              load_q;
   plan_t              plan_q;
-  logic               cliques, mapped, accept, load_issues, load_done, place;
+  logic               cliques, mapped, free, accept, load_issues, load_done, place;
+  load_e              begun; // how the unit in hand begins
   line_at_t           load_line_q, load_left_q; // left: lines of the block after this one
   lline_t             load_at_q;
   list_t              load_list_q, own;
@@ -66,16 +67,21 @@ module gramer_set_streamer
   logic [RANGE_W:0]   last_quarter; // of the list, from its first line's first
   logic [RANGE_W:0]   offset;
 
-  assign unit_take_o  = unit_valid_i && (!unit_valid_q || load_q == NONE);
+  // The next unit follows the last line of a list.
+  assign free         = load_q == NONE
+                        || (load_q == LIST && issue_ready_i && load_done && !load_list_q.more);
+  assign unit_take_o  = unit_valid_i && (!unit_valid_q || free);
   assign cliques      = plan_q.operation == 4'(OP_CLIQUES);
   assign mapped       = plan_q.operation == 4'(OP_EDGES) || plan_q.operation == 4'(OP_PATHS);
-  assign accept       = unit_valid_q && (cliques || mapped) && load_q == NONE;
+  assign accept       = unit_valid_q && (cliques || mapped) && free;
+  assign begun        = !accept ? NONE
+                        : mapped && unit_q.quarters == RANGE_W'(QUARTERS_LONG) ? LENGTHS : SLOT;
   assign last_quarter = (RANGE_W+1)'(unit_q.quarters) + (RANGE_W+1)'(unit_q.address[1:0]) - 1'b1;
   assign offset       = (RANGE_W+1)'({unit_q.address[1:0], 2'b0});
 
   always_ff @(posedge clk_i) begin
     if (rst_i) unit_valid_q <= 1'b0;
-    else if (!unit_valid_q || load_q == NONE) unit_valid_q <= unit_valid_i;
+    else if (!unit_valid_q || free) unit_valid_q <= unit_valid_i;
     if (unit_take_o) begin
       unit_q <= unit_i;
       plan_q <= plan_i[unit_i.plan];
@@ -108,19 +114,18 @@ module gramer_set_streamer
   end
 
   always_ff @(posedge clk_i) begin
-    idle_unit_o <= !rst_i && unit_valid_q && load_q == NONE && !(cliques || mapped);
+    idle_unit_o <= !rst_i && unit_valid_q && free && !(cliques || mapped);
     if (rst_i) begin
       load_q      <= NONE;
       load_slot_q <= '0;
       used_q      <= '0;
     end else begin
       unique case (load_q)
-        NONE: if (accept)
-          load_q <= mapped && unit_q.quarters == RANGE_W'(QUARTERS_LONG) ? LENGTHS : SLOT;
+        NONE: load_q <= begun;
         LENGTHS: if (issue_ready_i) load_q <= LENGTHS_WAIT;
         LENGTHS_WAIT: if (lengths_valid_i && lengths_load_i) load_q <= SLOT;
         SLOT: if (place) load_q <= LIST;
-        default: if (issue_ready_i && load_done) load_q <= load_list_q.more ? SLOT : NONE;
+        default: if (issue_ready_i && load_done) load_q <= load_list_q.more ? SLOT : begun;
       endcase
       if (place) load_slot_q <= load_slot_q + 1'b1;
       used_q <= used_q + USED_W'(place) - USED_W'(freed_i);
@@ -164,7 +169,7 @@ module gramer_set_streamer
 
   // ---------------------------------------------------------------- lines of members
 
-  localparam int unsigned AHEAD = 4; // lines of members that are fetched ahead
+  localparam int unsigned AHEAD = 16; // lines of members that are fetched ahead
 
   typedef struct packed {
     list_t  own;
@@ -178,10 +183,9 @@ module gramer_set_streamer
   logic [$clog2(AHEAD):0] room_q;
   list_t                  fetch_list;
   logic                   fetch, fetch_last, next; // next: a line that was fetched is taken
-  fetch_t                 f0_q, f1_q, p_q;
-  logic                   f0_valid_q, f1_valid_q, p_valid_q;
-  line_t                  p_line_q;
-  lanes_t                 p_lanes_q;
+  fetch_t                 f0_q, f1_q;
+  logic                   f0_valid_q, f1_valid_q;
+  lanes_t                 f1_lanes;
   entry_t                 entry [LANES];
   lanes_t                 f0_range;    // lanes of cliques that the unit visits
   lanes_t                 f1_range_q;  // lanes that it visits if they have an entry
@@ -213,23 +217,20 @@ module gramer_set_streamer
       if (f0_q.at == '0 && 4'(l) <= {f0_q.own.low, 2'b0}) f0_range[l] = 1'b0;
   end
 
+  always_comb
+    for (int l = 0; l < LANES; l++)
+      f1_lanes[l] = f1_range_q[l] && !is_padding(entry[l].id) && entry[l].size != '0
+                    && (!f1_q.own.mapped || placed_t'(entry[l].id) > placed_t'(f1_q.own.root));
+
   always_ff @(posedge clk_i) begin
     f0_valid_q <= !rst_i && fetch;
     f1_valid_q <= !rst_i && f0_valid_q;
-    p_valid_q  <= !rst_i && f1_valid_q;
     f0_q <= '{own: fetch_list, at: fetch_at_q, last: fetch_last};
     f1_q <= f0_q;
-    p_q  <= f1_q;
     for (int l = 0; l < LANES; l++)
       f1_range_q[l] <= !(f0_q.last && 2'(l / QUARTER) > f0_q.own.high)
                        && (f0_q.own.mapped ? !(f0_q.at == '0 && 2'(l / QUARTER) < f0_q.own.low)
                            : f0_range[l]);
-    if (f1_valid_q) begin
-      p_line_q <= line_i;
-      for (int l = 0; l < LANES; l++)
-        p_lanes_q[l] <= f1_range_q[l] && !is_padding(entry[l].id) && entry[l].size != '0
-                        && (!f1_q.own.mapped || placed_t'(entry[l].id) > placed_t'(f1_q.own.root));
-    end
     if (rst_i) begin
       fetch_slot_q <= '0;
       fetch_at_q   <= '0;
@@ -267,8 +268,8 @@ module gramer_set_streamer
 
   gramer_fifo #(.WIDTH($bits(visit_t)), .DEPTH(AHEAD)) i_ahead (
     .clk_i, .rst_i,
-    .push_i (p_valid_q), .data_i ({p_line_q, p_lanes_q, p_q.at, p_q.last,
-               p_q.own.mapped && p_q.own.begins && p_q.at == '0}), .full_o (),
+    .push_i (f1_valid_q), .data_i ({line_i, f1_lanes, f1_q.at, f1_q.last,
+               f1_q.own.mapped && f1_q.own.begins && f1_q.at == '0}), .full_o (),
     .pop_i (next), .valid_o (waits), .data_o (head)
   );
 

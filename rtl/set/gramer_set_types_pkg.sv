@@ -271,12 +271,14 @@ package gramer_set_types_pkg;
     k_t      k;
   } root_t;
 
-  // A word of the masks of a root's members, while its rows come in: those with a row, and of them those
-  // with enough for an embedding that counts. A word that comes again replaces the one before it.
+  // A word of the masks of a root's members, while its rows come in: those with a row, those with two entries
+  // in it, and those with enough for an embedding that counts. A word that comes again replaces the one
+  // before it.
   typedef struct packed {
     logic     valid;
     word_at_t at;
     word_t    rows;
+    word_t    walked;
     word_t    first;
   } mask_t;
 
@@ -314,39 +316,25 @@ package gramer_set_types_pkg;
 
   // Words of 64 columns that a list of lines 0 to `last` needs, as a power of two.
   function automatic class_t class_of(input lline_t last);
-    return last[4] ? 2'd3 : last[3] ? 2'd2 : last[2] ? 2'd1 : 2'd0;
+    class_t size;
+    size = '0;
+    for (int unsigned c = 0; c + 2 < LLINE_W; c++) if (last[c + 2]) size = class_t'(c + 1);
+    return size;
   endfunction
 
   // Words of each sub-bank that its rows take.
   function automatic logic [ROW_AT_W:0] words_of(input lline_t last, input class_t size);
-    return {4'b0, ({1'b0, last} + 6'd1)} << (3'd1 + {1'b0, size});
+    return ((ROW_AT_W+1)'(last) + 1'b1) << (3'd1 + {1'b0, size});
   endfunction
 
   // Where row `member` begins: the word, after `base`, of sub-banks group << size and up.
   function automatic row_at_t row_word(input row_at_t base, input class_t size,
                                        input member_t member);
-    return base + row_at_t'(member >> (3 - 32'(size)));
+    return base + row_at_t'(32'(member) >> (3 - 32'(size)));
   endfunction
 
   function automatic logic [2:0] row_group(input class_t size, input member_t member);
     return member[2:0] & (3'd7 >> size);
-  endfunction
-
-  // The lowest place with a bit that is set, of each eight and then of those; any without one.
-  function automatic logic [$clog2(WORD_W)-1:0] lowest_of(input word_t bits);
-    logic [WORD_W/8-1:0] some;
-    logic [2:0]          of_eight;
-    logic [$clog2(WORD_W)-1:0] place;
-    for (int unsigned e = 0; e < WORD_W / 8; e++) some[e] = bits[8*e +: 8] != '0;
-    place = '0;
-    for (int unsigned e = 0; e < WORD_W / 8; e++) begin
-      of_eight = '0;
-      for (int unsigned p = 0; p < 8; p++)
-        if (bits[8*e + p] && (bits[8*e +: 8] & 8'((1 << p) - 1)) == '0) of_eight |= 3'(p);
-      if (some[e] && (some & (WORD_W/8)'((1 << e) - 1)) == '0)
-        place |= {($clog2(WORD_W)-3)'(e), of_eight};
-    end
-    return place;
   endfunction
 
   // How many bits are set of six, side by side for all places of vectors: three bits each, every one of which is a table

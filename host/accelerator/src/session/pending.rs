@@ -101,6 +101,7 @@ mod tests {
                     first: 0,
                     last: LAST_ALL,
                     work: rng.u64(0..3),
+                    asked: 0,
                 })
                 .collect();
             let mut lines: Vec<Vec<bool>> = units

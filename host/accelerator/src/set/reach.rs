@@ -15,8 +15,8 @@ const LINE: usize = ENTRIES_A_LINE as usize;
 /// What is known of a member's list without reading it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Reach {
-    /// A bit of 64 for each entry. Lists that have no bit in common have no entry in common.
-    signature: u64,
+    /// A bit of 128 for each entry. Lists that have no bit in common have no entry in common.
+    signature: u128,
     /// The first entry of its last line; 0 of a list of one line.
     last_line: u32,
     /// The member's entry with the whole list to read.
@@ -51,14 +51,14 @@ fn quarters_to(list: &[u32], quarters: u32, last: u32) -> u32 {
 }
 
 /// The bit of an entry, by multiplication with the golden ratio (Knuth, TAOCP 3, section 6.4).
-fn bit(entry: u32) -> u64 {
-    1 << (entry.wrapping_mul(0x9E37_79B9) >> (32 - u64::BITS.ilog2()))
+fn bit(entry: u32) -> u128 {
+    1 << (entry.wrapping_mul(0x9E37_79B9) >> (32 - u128::BITS.ilog2()))
 }
 
 /// Goes through a root's members in their order and says of each how much of its list is read.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    seen: u64,
+    seen: u128,
     last: u32,
 }
 

@@ -2,6 +2,7 @@
 //! clusters.
 
 use std::cmp::Reverse;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use gramer_engine::{Units, WorkUnit};
@@ -20,6 +21,8 @@ const LIGHT: u64 = 64;
 const LIGHT_PARTS: u64 = 1024;
 /// Rows that the level engine takes about in a cycle.
 const ROWS_A_CYCLE: u64 = 8;
+/// The lightest units with so small a part of the work come last.
+const LAST_PART: u64 = 100;
 /// Work of a line in the map, to that in the intersector: about its bank conflicts.
 const MAP_LINE: u64 = 3;
 
@@ -80,6 +83,8 @@ pub struct PlacedUnit {
     pub last: u32,
     /// Cycles that it takes about; of a search plan in proportion to them.
     pub work: u64,
+    /// Lines that it asks for, of cliques; else 0.
+    pub asked: u64,
 }
 
 /// In which order units are.
@@ -131,8 +136,16 @@ pub fn units(
             if has_none(image, (block.address, quarters), operation) {
                 continue;
             }
-            let work = work(image, block.address, row, before, operation);
-            all.push(PlacedUnit { address: block.address, quarters, plan, first, last, work });
+            let (work, asked) = work(image, block.address, row, before, operation);
+            all.push(PlacedUnit {
+                address: block.address,
+                quarters,
+                plan,
+                first,
+                last,
+                work,
+                asked,
+            });
         }
     }
     all
@@ -174,26 +187,32 @@ pub(super) fn has_none(image: &SetImage, (address, quarters): (u32, u32), of: Op
     (read.take(k as usize).count() as u32) < k - 2
 }
 
-/// Cycles that a root takes about, whose list lies at `address`. For cliques `row` begins with the `before` members;
-/// for edges and paths what is behind them is visited.
+/// Cycles that a root takes about, whose list lies at `address`, and of cliques the lines that it asks for. For these
+/// `row` begins with the `before` members; for edges and paths what is behind them is visited.
 pub(super) fn work(
     image: &SetImage,
     address: u32,
     row: &[VertexId],
     before: usize,
     operation: Operation,
-) -> u64 {
+) -> (u64, u64) {
     match operation {
         Operation::Cliques { k } => {
-            let reads = image.reads(address, before.div_ceil(QUARTER) as u32);
-            cost_of_cliques(k, before as u64, reads.take(before).map(u64::from).sum())
+            let reads = image.reads(address, before.div_ceil(QUARTER) as u32).take(before);
+            let (mut streamed, mut steps) = (0, 0);
+            for (at, lines) in (0..).zip(reads).filter(|&(_, lines)| lines > 0) {
+                streamed += u64::from(lines);
+                // What is in order meets each of its lines, and each of the root's up to the member.
+                steps += u64::from(lines) + at / u64::from(ENTRIES_A_LINE);
+            }
+            cost_of_cliques(k, before as u64, streamed, steps)
         }
         _ => {
             let all = |u: VertexId| {
                 let block = image.block(u);
                 lines_of(block.address, block.all).into()
             };
-            cost_by_map(row, before, all)
+            (cost_by_map(row, before, all), 0)
         }
     }
 }
@@ -209,20 +228,20 @@ pub(super) fn cost(
     match operation {
         Operation::Cliques { k } => {
             let streamed = row[..before].iter().skip(1).map(|&u| up(u)).sum();
-            cost_of_cliques(k, before as u64, streamed)
+            cost_of_cliques(k, before as u64, streamed, streamed).0
         }
         Operation::Edges | Operation::Paths => cost_by_map(row, before, all),
     }
 }
 
-/// That of cliques in `d` members, of whose lists so many lines are `streamed`.
-fn cost_of_cliques(k: u32, d: u64, streamed: u64) -> u64 {
+/// That of cliques in `d` members, of whose lists so many lines are `streamed` in so many `steps`, and the lines.
+fn cost_of_cliques(k: u32, d: u64, streamed: u64, steps: u64) -> (u64, u64) {
     // Sets that the levels read, as far as they follow from the number of members.
     let rows = d * d / (2 * ROWS_A_CYCLE);
     let deeper = (0..k.saturating_sub(4)).fold(1, |all: u64, _| all.saturating_mul(d / 8 + 1));
     let levels = if k == 3 { 0 } else { rows.saturating_mul(deeper) };
-    let own = d.div_ceil(u64::from(ENTRIES_A_LINE));
-    streamed.max(levels).saturating_add(streamed + own)
+    let asked = streamed + d.div_ceil(u64::from(ENTRIES_A_LINE));
+    (steps.max(levels).saturating_add(asked), asked)
 }
 
 /// That of the members from `before` on, which have `all` lines each.
@@ -247,7 +266,7 @@ pub fn deal(
         if arrange == Arrange::ByAddress && ascending(operations) {
             units.sort_by_key(|u| (u.address, u.plan));
         } else if ascending(operations) {
-            units = mixed(units);
+            units = spread(mixed(units), machine.machine.processing_units);
         }
         InStream {
             head: head.clone(),
@@ -270,28 +289,57 @@ pub(super) fn dealt(mut units: Vec<PlacedUnit>, clusters: usize) -> Vec<Vec<Plac
     own
 }
 
-/// The same units, with those of one-line lists spread among the others by their work. A root's own list is a line to ask for
-/// and no step: where all members' lists are a step a line, asking takes longer than comparing, and elsewhere not.
-fn mixed(units: Vec<PlacedUnit>) -> Vec<PlacedUnit> {
-    let (short, long): (Vec<_>, Vec<_>) =
-        units.into_iter().partition(|u| lines_of(u.address, u.quarters) == 1);
-    let work = |units: &[PlacedUnit]| units.iter().map(|u| u128::from(u.work)).sum::<u128>();
-    let (shorts, longs) = (work(&short), work(&long));
-    let mut all = Vec::with_capacity(short.len() + long.len());
-    let mut short = short.into_iter();
-    let (mut of_short, mut of_long) = (0, 0);
-    for unit in long {
-        of_long += u128::from(unit.work);
-        all.push(unit);
-        while of_short * longs < of_long * shorts
-            && let Some(next) = short.next()
-        {
-            of_short += u128::from(next.work);
-            all.push(next);
-        }
+/// The same units, the heaviest first, but mixed by what they wait for: a root's own list is a line to ask for and no step, and
+/// the longer it is, the more steps a member's line takes. So some wait for the port and others for what is behind it, and
+/// next to each other for neither. The lightest come last, so that all PUs end at about the same time.
+fn mixed(mut units: Vec<PlacedUnit>) -> Vec<PlacedUnit> {
+    let whole = units.iter().map(|u| u.work).sum::<u64>();
+    let mut left = whole / LAST_PART;
+    let fits = |unit: &&PlacedUnit| {
+        let fits = unit.work <= left;
+        left = left.saturating_sub(unit.work);
+        fits
+    };
+    let last = units.iter().rev().take_while(fits).count();
+    let ends = units.split_off(units.len() - last);
+    let sum = |of: fn(&PlacedUnit) -> u64| units.iter().map(|u| i128::from(of(u))).sum::<i128>();
+    let (work, asked) = (sum(|u| u.work), sum(|u| u.asked));
+    // Above 0 if it takes more work for a line than all of them do.
+    let excess = |u: &PlacedUnit| i128::from(u.work) * asked - i128::from(u.asked) * work;
+    let (mut heavy, mut light): (VecDeque<_>, VecDeque<_>) =
+        units.iter().copied().partition(|u| excess(u) > 0);
+    let mut all = Vec::with_capacity(units.len());
+    let mut ahead = 0;
+    while let Some(next) = {
+        let (first, other) =
+            if ahead > 0 { (&mut light, &mut heavy) } else { (&mut heavy, &mut light) };
+        first.pop_front().or_else(|| other.pop_front())
+    } {
+        ahead += excess(&next);
+        all.push(next);
     }
-    all.extend(short);
+    all.extend(ends);
     all
+}
+
+/// The same units where halves of beats have light ones alone: those that follow each other, as many as all PUs have in a half, go
+/// to one half after the other, there and back, so that no PU has the heaviest of them.
+fn spread(mut units: Vec<PlacedUnit>, pus: u32) -> Vec<PlacedUnit> {
+    let group = UNITS_A_GROUP as usize;
+    for block in units.chunks_mut(group * pus as usize) {
+        if block.iter().any(|unit| unit.work > LIGHT) {
+            continue;
+        }
+        let halves = block.len().div_ceil(group);
+        let place = |half: usize, row: usize| match row % 2 {
+            0 => row * halves + half,
+            _ => (row + 1) * halves - 1 - half,
+        };
+        let of = (0..halves).flat_map(|half| (0..group).map(move |row| place(half, row)));
+        let dealt: Vec<PlacedUnit> = of.filter_map(|at| block.get(at).copied()).collect();
+        block.copy_from_slice(&dealt);
+    }
+    units
 }
 
 /// Deals units of plans or wedges, which need the whole image, to `clusters`, the heaviest first.
@@ -323,7 +371,8 @@ fn head(machine: &Accelerator, operations: &[Operation]) -> Vec<u8> {
     beat
 }
 
-/// Beats of units: a half has any unit first, and behind it some of at most so much work.
+/// Beats of units: a half has any unit and some of at most so much work, the heaviest first, since its PU takes them one after
+/// the other.
 pub(crate) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> Vec<u8> {
     let group = UNITS_A_GROUP as usize;
     let mut bytes = vec![];
@@ -332,6 +381,8 @@ pub(crate) fn beats(machine: &Accelerator, units: &[PlacedUnit], most: u64) -> V
         let light = rest[1..].iter().take(group - 1).take_while(|u| u.work <= most).count();
         let (own, others) = rest.split_at(1 + light);
         rest = others;
+        let mut own = own.to_vec();
+        own.sort_by_key(|unit| Reverse(unit.work));
         let mut half = vec![0; group * 8];
         for (place, unit) in half.chunks_exact_mut(8).zip(own) {
             for (field, value) in [
@@ -361,30 +412,44 @@ pub(super) fn set(machine: &Accelerator, part: &str, field: &str, bytes: &mut [u
 mod tests {
     use super::*;
 
+    fn unit(address: u32, work: u64, asked: u64) -> PlacedUnit {
+        PlacedUnit { address, quarters: 3, plan: 0, first: 0, last: LAST_ALL, work, asked }
+    }
+
     #[test]
-    fn short_lists_are_spread_among_the_others() {
-        let unit = |address: u32, quarters, work| PlacedUnit {
-            address,
-            quarters,
-            plan: 0,
-            first: 0,
-            last: LAST_ALL,
-            work,
-        };
-        let long = (0..10).map(|at| unit(100 + 8 * at, 8, 100));
-        let short = (0..100).map(|at| unit(1000 + 4 * at, 3, 5));
-        let all: Vec<PlacedUnit> = long.clone().chain(short.clone()).collect();
+    fn units_are_mixed_by_what_they_wait_for() {
+        let steps = (0..10).map(|at| unit(at, 1000, 300));
+        let lines = (0..100).map(|at| unit(100 + at, 50, 40));
+        let all: Vec<PlacedUnit> = steps.clone().chain(lines.clone()).collect();
         let found = mixed(all.clone());
         let mut sorted = found.clone();
         sorted.sort_by_key(|u| u.address);
         assert_eq!(sorted, all, "each once");
-        // Ten behind each of the others.
-        for (at, group) in found.chunks(11).enumerate() {
-            let shorts = group.iter().filter(|u| u.quarters == 3).count();
-            assert_eq!((group[0].quarters, shorts), (8, 10), "{at}");
+        // Three units are the lightest hundredth. Before them, ten or nine follow each of the others.
+        let heavy: Vec<usize> = (0..found.len()).filter(|&at| found[at].work == 1000).collect();
+        assert_eq!(heavy[0], 0);
+        for pair in heavy.windows(2) {
+            assert!((9..=11).contains(&(pair[1] - pair[0])), "{heavy:?}");
         }
-        let (only_long, only_short) = (long.collect::<Vec<_>>(), short.collect::<Vec<_>>());
-        assert_eq!(mixed(only_long.clone()), only_long);
-        assert_eq!(mixed(only_short.clone()), only_short);
+        assert!(found[107..].iter().all(|u| u.work == 50));
+        // Alike units stay as they are.
+        let (steps, lines) = (steps.collect::<Vec<_>>(), lines.collect::<Vec<_>>());
+        assert_eq!(mixed(steps.clone()), steps);
+        assert_eq!(mixed(lines.clone()), lines);
+        assert_eq!(mixed(vec![]), vec![]);
+    }
+
+    #[test]
+    fn no_half_has_the_heaviest_alone() {
+        let light: Vec<PlacedUnit> = (0..11).map(|at| unit(at, 60 - u64::from(at), 1)).collect();
+        let places = |units: &[PlacedUnit]| units.iter().map(|u| u.address).collect::<Vec<_>>();
+        // Three halves, there and back.
+        assert_eq!(places(&spread(light.clone(), 8)), [0, 5, 6, 1, 4, 7, 10, 2, 3, 8, 9]);
+        // Two PUs have eight units in their halves; the rest is a block of its own.
+        assert_eq!(places(&spread(light.clone(), 2)), [0, 3, 4, 7, 1, 2, 5, 6, 8, 9, 10]);
+        // A heavy one begins a half, so nothing is told of the others' places.
+        let heavy: Vec<PlacedUnit> =
+            light.iter().map(|u| PlacedUnit { work: LIGHT + 1, ..*u }).collect();
+        assert_eq!(spread(heavy.clone(), 8), heavy);
     }
 }

@@ -70,7 +70,7 @@ pub fn units(
         let Some(Block { id, all: size, .. }) = image.block(v) else { continue };
         let unit = |first, last, work: u64| {
             let work = work + UNIT_CYCLES;
-            PlacedUnit { address: id, quarters: size, plan: 0, first, last, work }
+            PlacedUnit { address: id, quarters: size, plan: 0, first, last, work, asked: 0 }
         };
         let (mut first, mut work) = (0, 0);
         for quarter in quarters(view, image, v) {

@@ -50,7 +50,15 @@ pub fn units_of(
         let near: u64 = row.iter().map(|&u| view.degree(u) as u64).sum();
         let deep = (row.len() as u64).pow(program.levels.saturating_sub(2).min(3));
         let work = near.saturating_mul(deep) + 1;
-        all.push(PlacedUnit { address, quarters, plan: 0, first: 0, last: LAST_ALL, work });
+        all.push(PlacedUnit {
+            address,
+            quarters,
+            plan: 0,
+            first: 0,
+            last: LAST_ALL,
+            work,
+            asked: 0,
+        });
     }
     if program.levels < 2 {
         return all; // there are no candidates to cut

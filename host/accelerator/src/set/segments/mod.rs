@@ -400,7 +400,7 @@ fn segment(
         let (row, block) = (rows.row(place), image.block(place as VertexId));
         let Range { start, end } = piece.range.clone();
         let (mut first, mut last, mut quarters) = (0, LAST_ALL, block.all.min(QUARTERS_LONG));
-        let work = match operation {
+        let (work, asked) = match operation {
             Operation::Cliques { .. } => {
                 if (start, end) != (0, row.len() as u32) {
                     (first, last) = (start, end);
@@ -419,7 +419,15 @@ fn segment(
         };
         let address = block.address;
         let without = has_none(&image, (address, quarters), operation);
-        (!without).then_some(PlacedUnit { address, quarters, plan: plan as u32, first, last, work })
+        (!without).then_some(PlacedUnit {
+            address,
+            quarters,
+            plan: plan as u32,
+            first,
+            last,
+            work,
+            asked,
+        })
     };
     let units = pieces.iter().zip(places).filter_map(unit).collect();
     Segment { image, operations, units, counted }

@@ -50,8 +50,15 @@ pub fn units(
         if later.is_empty() || (unit.limit as usize) < row.len() {
             continue;
         }
-        let own =
-            PlacedUnit { address: id, quarters: size, plan: 0, first: 0, last: LAST_ALL, work: 0 };
+        let own = PlacedUnit {
+            address: id,
+            quarters: size,
+            plan: 0,
+            first: 0,
+            last: LAST_ALL,
+            work: 0,
+            asked: 0,
+        };
         match shape {
             Shape::House => {
                 let both = row.iter().chain(later).map(|&b| whole(b)).sum::<u64>();
