@@ -158,6 +158,8 @@ module gramer_set_pu
       if (!held_valid_q) held_unit_q <= unit;
     end
   end else begin : gen_none_held
+    logic unused;
+    assign unused       = &{1'b0, plan_take, wedge_take, held_unit_q};
     assign other_take   = 1'b0;
     assign held_valid_q = 1'b0;
     assign held_unit_q  = '0;
