@@ -128,7 +128,8 @@ module gramer_set_map
   logic    b_first_q; // none of the line's lanes has gone
   logic    go;        // the lanes that are taken go to their banks
   logic    crowded;   // sets of three vertices have no room
-  // Kept as a table: the way on from ready_o is long, and a tool that maps this module alone doesn't know it.
+  // Kept as a table: the way on from ready_o is long, and a tool that maps this module alone
+  // doesn't know it.
   (* keep = "true" *) logic b_stays; // the line in b has more lanes, or none of them go
 
   // Of the lanes that are left, those that have none of the same bank before them.

@@ -285,12 +285,14 @@ module gramer_set_plan
     value_o <= d_valid_q ? d_value_q : VALUE_W'(a_count_q);
   end
 
-  // Walkers and asker are far from the end of this: they are heard of a cycle later, when others have what they had.
+  // Walkers and asker are far from the end of this: they are heard of a cycle later, when others
+  // have what they had.
   always_ff @(posedge clk_i)
     early_busy_q <= !rst_i && (unit_valid_i || walker_busy != '0 || in_valid_q || asker_busy);
 
   // What is counted ends within a few cycles: it is waited for with the sums.
-  assign busy_o = early_busy_q || done_q != '0 || merger_busy || packer_busy || lister_busy || add_o;
+  assign busy_o = early_busy_q || done_q != '0 || merger_busy || packer_busy || lister_busy
+                  || add_o;
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk_i) if (!rst_i) begin

@@ -37,7 +37,7 @@ module gramer_set_port
 
   logic              full, take, some, held, issued, pop, popped_q;
   // Kept as they are, each a table before the last one: what ready_i comes through is long, and a tool that maps
-  // this module alone doesn't know it. So is the reset in them, which is no table behind ready_i then.
+  // this module alone doesn't know it. The reset is in them, and needs no table behind ready_i then.
   (* keep = "true" *) logic comes;                 // the next line is there
   (* keep = "true" *) logic [PARTITIONS-1:0] from; // the partition's queue that it is in
   logic [PART_W-1:0] part, head_part;

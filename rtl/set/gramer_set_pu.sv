@@ -146,7 +146,8 @@ module gramer_set_pu
     .valid_o (unit_valid), .take_i (unit_take || other_take), .unit_o (unit)
   );
 
-  // The way from the queue is long, and so is that back to it: others than the streamer have a unit held for them.
+  // The way from the queue is long, and so is that back to it: others than the streamer have a
+  // unit held for them.
   if (PLAN_LEVELS != 0 || REACHED != 0) begin : gen_held
     logic taken;
 
@@ -421,8 +422,8 @@ module gramer_set_pu
   logic        busy, stepped_q, held_q;
   logic [1:0]  ended;
 
-  assign busy   = unit_valid || held_valid_q || streamer_busy || port_busy || stepper_busy || rows_busy
-                  || level_busy || map_busy || plan_busy || wedge_busy || add_q != '0;
+  assign busy   = unit_valid || held_valid_q || streamer_busy || port_busy || stepper_busy
+                  || rows_busy || level_busy || map_busy || plan_busy || wedge_busy || add_q != '0;
   assign ended  = 2'(idle_unit || plan_done) + 2'(triangles_done) + 2'(root_freed)
                   + 2'(map_root_done);
 

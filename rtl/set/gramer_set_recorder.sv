@@ -39,8 +39,8 @@ module gramer_set_recorder
   logic    some, take, in_valid_q, spare_valid_q, in_take;
   record_t chosen, in_q, spare_q;
 
-  // There is a second place: what a PU hears of its record would else go on from what the stream's taker says in the
-  // same cycle, through here and the PU's lister.
+  // There is a second place: what a PU hears of its record would else go on from what the
+  // stream's taker says in the same cycle, through here and the PU's lister.
   assign take    = some && !spare_valid_q;
   assign ready_o = grant & {PUS{take}};
 
