@@ -338,8 +338,9 @@ def declarations(text: str) -> list[tuple]:
         if item.startswith("function"):
             names = re.findall(r"(?<![\w$])(\w+)\s*\(", item)[:1]
         elif item.startswith("typedef"):
-            # The members of an enumeration too.
-            names = WORD.findall(item) if "enum" in item else re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*;$", item)
+            names = re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*;$", item)
+            if item.startswith("typedef enum"):
+                names += WORD.findall(item.split("{", 1)[1])
         else:
             names = re.findall(r"(\w+)\s*(?:\[[^\]]*\]\s*)*=(?!=)", item)
         found.append((frozenset(names), item))
